@@ -1,21 +1,6 @@
-/** Counts what arrives, for RTCP reports and statistics; pure */
+/** Reception statistics of RTP streams, ours and the far end's (loss, jitter, round trip), for RTCP and call quality; pure */
 import { type RtpPacket, sequenceDistance } from './packet.ts';
-
-/** What a receiver tells the sender about its stream. @see RFC 3550 section 6.4.1 */
-export interface ReportBlock {
-  readonly ssrc: number;
-  /** Since the report before, in 256ths. */
-  readonly fractionLost: number;
-  /** Since the stream began; negative when packets came twice. */
-  readonly packetsLost: number;
-  readonly highestSequence: number;
-  /** In samples. */
-  readonly jitterSamples: number;
-  /** Middle 32 bits of the NTP time of the sender's last report; 0 when there was none. */
-  readonly lastSenderReport: number;
-  /** Since that report came, in 65,536ths of a second. */
-  readonly delaySinceLastSenderReport: number;
-}
+import { ntpMiddleOf, type ReportBlock } from './rtcp.ts';
 
 const SAMPLES_PER_MS = 8;
 const DROPOUT_MAX = 3000;
@@ -28,7 +13,7 @@ export class Reception {
   #baseSequence = 0;
   #highestSequence = 0;
   #received = 0;
-  /** Of those, the ones that had come before. */
+  /** Duplicates among them. */
   #twice = 0;
   #receivedTotal = 0;
   #lostBefore = 0;
@@ -43,7 +28,7 @@ export class Reception {
     return this.#receivedTotal;
   }
 
-  /** Unlike in reports, where a packet that came twice makes up for one that was lost. */
+  /** Duplicates do not make up for lost packets here, unlike in reports. */
   get packetsLost(): number {
     return this.#lostBefore + Math.max(0, this.#expected - this.#received + this.#twice);
   }
@@ -64,17 +49,17 @@ export class Reception {
     this.#countJitter(packet, arrivedAtMs);
   }
 
-  /** Takes note that the packet that was counted last had come before. */
+  /** Marks the last counted packet as a duplicate. */
   countTwice(): void {
     this.#twice += 1;
   }
 
-  /** Takes the sender's own report, to say later when it came. */
+  /** Notes the arrival of a sender report, which our next report names. */
   countSenderReport(ntpMiddle: number, atMs: number): void {
     this.#senderReport = { ntpMiddle, atMs };
   }
 
-  /** What to report now; undefined before the first packet. */
+  /** @returns the report block that is due; undefined before the first packet. */
   report(nowMs: number): ReportBlock | undefined {
     if (Number.isNaN(this.#ssrc)) return undefined;
     const expected = this.#expected - this.#expectedAtReport;
@@ -116,7 +101,71 @@ export class Reception {
     const difference = Math.abs(transitSamples - this.#transitSamples);
     this.#transitSamples = transitSamples;
     const known = Number.isNaN(difference) ? 0 : difference;
-    // A leap of more than a second is a restarted timestamp, not the network.
+    // A leap of more than a second is a restarted timestamp, not jitter.
     if (known <= 8000) this.#jitterSamples += (known - this.#jitterSamples) / 16;
   }
+}
+
+/** Quality of our stream at the far end, by its reports. */
+export interface RemoteFigures {
+  /** Sent by us when the newest report came. */
+  readonly packetsSent: number;
+  readonly packetsLost: number;
+  readonly jitterMs: number;
+  /** Mean; undefined where no report answered one of ours. */
+  readonly roundTripMs: number | undefined;
+  readonly roundTripMsMax: number | undefined;
+}
+
+/** Units of NTP's short format in a second. */
+const NTP_UNITS = 65_536;
+
+/** Longer round trips come from a wrong clock. */
+const ROUND_TRIP_MS_MAX = 30_000;
+
+/** Round trips may be negative by this much, since clocks are read at different instants. */
+const TOLERANCE_MS = 50;
+
+/** Collects the far end's reports about our stream. @see RFC 3550 section 6.4.1 */
+export class RemoteReception {
+  #newest: Pick<RemoteFigures, 'packetsSent' | 'packetsLost' | 'jitterMs'> | undefined;
+  #trips = 0;
+  #tripsMs = 0;
+  #tripMsMax = 0;
+
+  /** Undefined before the first report. */
+  get figures(): RemoteFigures | undefined {
+    if (this.#newest === undefined) return undefined;
+    const hasTrips = this.#trips > 0;
+    return {
+      ...this.#newest,
+      roundTripMs: hasTrips ? this.#tripsMs / this.#trips : undefined,
+      roundTripMsMax: hasTrips ? this.#tripMsMax : undefined,
+    };
+  }
+
+  /** Takes a report about our stream, of which `packetsSent` packets have been sent. */
+  count(report: ReportBlock, { nowMs, packetsSent }: { nowMs: number; packetsSent: number }): void {
+    this.#newest = {
+      packetsSent,
+      // Negative where packets were duplicated on their way.
+      packetsLost: Math.min(packetsSent, Math.max(0, report.packetsLost)),
+      jitterMs: report.jitterSamples / SAMPLES_PER_MS,
+    };
+    const tripMs = roundTripMs(report, nowMs);
+    if (tripMs === undefined) return;
+    this.#trips += 1;
+    this.#tripsMs += tripMs;
+    this.#tripMsMax = Math.max(this.#tripMsMax, tripMs);
+  }
+}
+
+/** Time from our report to this answer, less the delay at the far end. */
+function roundTripMs(report: ReportBlock, nowMs: number): number | undefined {
+  const { lastSenderReport, delaySinceLastSenderReport } = report;
+  if (lastSenderReport === 0) return undefined;
+  const units = (ntpMiddleOf(nowMs) - lastSenderReport - delaySinceLastSenderReport) | 0;
+  const tripMs = (units * 1000) / NTP_UNITS;
+  if (tripMs < -TOLERANCE_MS || tripMs > ROUND_TRIP_MS_MAX) return undefined;
+  return Math.max(0, tripMs);
 }

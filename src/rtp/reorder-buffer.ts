@@ -1,20 +1,20 @@
 /** Reorder buffer, the part of a jitter buffer that puts packets back in sequence; depth 2 packets or 60 ms; pure */
 import { keptCopy, type RtpPacket, sequenceDistance } from './packet.ts';
 
-/** A packet in its place. */
+/** A packet in sequence. */
 export interface OrderedPacket {
   readonly packet: RtpPacket;
-  /** The first of a new stream: its timestamp has nothing to do with the one before. */
+  /** First packet of a new stream, whose timestamps are unrelated to those before. */
   readonly isRestart: boolean;
 }
 
-/** Packets kept back while one before them is missing; 40 ms of audio. */
+/** Depth of the jitter buffer: packets held while one before them is missing; 40 ms of audio. */
 const HELD_MAX = 2;
-/** Time after which a missing packet is given up even when no further ones come. */
+/** Longest hold in the jitter buffer, in milliseconds, where no further packets come. */
 const HELD_MS_MAX = 60;
-/** A jump forward of so much is a new count, not loss. RFC 3550, A.1. */
+/** A larger jump forward is a restarted count, not loss. RFC 3550, A.1. */
 const DROPOUT_MAX = 3000;
-/** A packet so far behind is of a new count, not late. RFC 3550, A.1. */
+/** A packet further behind belongs to a restarted count and is not late. RFC 3550, A.1. */
 const MISORDER_MAX = 100;
 
 const NONE: readonly OrderedPacket[] = [];
@@ -29,9 +29,9 @@ interface Held {
 }
 
 /**
- * Packets in order pass at once. After a gap, up to two are kept back until the missing one comes or 60 ms are over.
- * Another SSRC, or a jump in the count, is a new stream and is taken as it comes: `SourceLock` has vouched for the
- * sender, and a carrier that moves a call starts anew in the middle of it.
+ * Packets in sequence pass at once. After a gap, up to two are held until the missing one arrives or 60 ms pass. Another
+ * SSRC or a jump in the count is a new stream and passes at once: `SourceLock` has accepted the sender, and a carrier
+ * that moves a call restarts the count.
  */
 export class ReorderBuffer {
   /** NaN, which no packet has, before the first one. */
@@ -39,27 +39,27 @@ export class ReorderBuffer {
   /** Sequence number that comes next, 16 bits. */
   #next = 0;
   #held = NONE_HELD;
-  /** Sequence numbers of the newest packets that were given up; one that comes yet is late, any other behind came twice. */
+  /** Sequence numbers of the newest packets that were given up: late if they still arrive; others behind are duplicates. */
   #missing = NONE_MISSING;
   #late = 0;
   #twice = 0;
 
-  /** Packets that were thrown away because their turn was over. */
+  /** Dropped packets that arrived too late. */
   get late(): number {
     return this.#late;
   }
 
-  /** Packets that were thrown away because they had come before. */
+  /** Dropped duplicates. */
   get twice(): number {
     return this.#twice;
   }
 
-  /** Whether packets wait for one before them. */
+  /** Whether packets wait for a missing one. */
   get isHolding(): boolean {
     return this.#held.length > 0;
   }
 
-  /** Takes the packet whose turn it is, as nearly all are. @returns false when it is another one, for `accept`. */
+  /** Takes a packet that is next in sequence, without an object. @returns false for any other, which goes to `accept`. */
   passes(packet: RtpPacket): boolean {
     if (packet.sequence !== this.#next || packet.ssrc !== this.#ssrc || this.isHolding)
       return false;
@@ -67,7 +67,7 @@ export class ReorderBuffer {
     return true;
   }
 
-  /** Takes a packet; returns those whose turn has come. Late and repeated ones are dropped. */
+  /** Takes a packet; drops late ones and duplicates. @returns the packets that are now in sequence. */
   accept(packet: RtpPacket, nowMs: number): readonly OrderedPacket[] {
     const distance = sequenceDistance(this.#next, packet.sequence);
     if (packet.ssrc !== this.#ssrc || distance > DROPOUT_MAX || distance < -MISORDER_MAX) {
@@ -86,7 +86,7 @@ export class ReorderBuffer {
     return this.#held.length > HELD_MAX ? this.#giveUpMissing() : [];
   }
 
-  /** Returns what waited too long for a missing packet. Call it about every 20 ms. */
+  /** @returns held packets whose time is over. Call it about every 20 ms. */
   expire(nowMs: number): readonly OrderedPacket[] {
     if (!this.isHolding) return NONE;
     const isOver = this.#held.some(({ arrivedAtMs }) => nowMs - arrivedAtMs >= HELD_MS_MAX);
@@ -116,17 +116,13 @@ export class ReorderBuffer {
     return { packet, isRestart: false };
   }
 
-  /** Passes the held packets that now follow without a gap. */
+  /** Passes the held packets that follow without a gap. */
   #passHeld(): OrderedPacket[] {
     const passed: OrderedPacket[] = [];
-    for (
-      let [first] = this.#held;
-      first !== undefined && first.packet.sequence === this.#next;
-      [first] = this.#held
-    ) {
-      passed.push(this.#pass(first.packet));
-      this.#held = this.#held.slice(1);
+    for (const { packet } of this.#held) {
+      if (packet.sequence === this.#next) passed.push(this.#pass(packet));
     }
+    this.#held = this.#held.slice(passed.length);
     return passed;
   }
 
@@ -138,7 +134,7 @@ export class ReorderBuffer {
     return [this.#pass(first.packet), ...this.#passHeld()];
   }
 
-  /** Gives up the next so many packets. What is further behind than the newest hundred is of a new count anyway. */
+  /** Gives up the next packets; the newest hundred are remembered. */
   #giveUp(packets: number): void {
     const given = Array.from({ length: packets }, (_, index) => (this.#next + index) & 0xffff);
     this.#missing = [...this.#missing, ...given].slice(-MISORDER_MAX);

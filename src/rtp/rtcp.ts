@@ -1,7 +1,6 @@
-/** Reads and writes RTCP: who sends how much, who receives how well, who leaves; pure */
-import type { ReportBlock } from './reception.ts';
+/** Reads and writes RTCP: sender reports, receiver reports, CNAME and BYE; pure */
 
-/** What a sender says of its own stream. @see RFC 3550 section 6.4.1 */
+/** A sender's report about its own stream. @see RFC 3550 section 6.4.1 */
 export interface SenderReport {
   /** `Clock.nowMs()`. */
   readonly atMs: number;
@@ -11,7 +10,7 @@ export interface SenderReport {
   readonly bytesSent: number;
 }
 
-/** What we say: a compound packet of SR or RR, SDES with the CNAME, and BYE at the end. */
+/** A compound packet to send: SR or RR, SDES with the CNAME, and BYE at the end. */
 export interface RtcpMessage {
   readonly ssrc: number;
   readonly cname: string;
@@ -20,24 +19,26 @@ export interface RtcpMessage {
   readonly isBye?: boolean;
 }
 
-/** What was understood of a datagram; whatever else it holds is passed over. */
-export interface HeardRtcp {
-  readonly senderReport?: { readonly ssrc: number; readonly ntpMiddle: number };
-  readonly reports: readonly HeardReport[];
-  /** SSRCs that said goodbye. Only signalling ends a call, so this is for the log at most. */
-  readonly leaving: readonly number[];
+/** A receiver's report about a sender's stream. @see RFC 3550 section 6.4.1 */
+export interface ReportBlock {
+  readonly ssrc: number;
+  /** Since the last report, in 256ths. */
+  readonly fractionLost: number;
+  /** Since the stream began; negative with duplicates. */
+  readonly packetsLost: number;
+  readonly highestSequence: number;
+  /** In samples. */
+  readonly jitterSamples: number;
+  /** Middle 32 bits of the NTP time of the sender's last report; 0 when there was none. */
+  readonly lastSenderReport: number;
+  /** Since that report came, in 65,536ths of a second. */
+  readonly delaySinceLastSenderReport: number;
 }
 
-export interface HeardReport {
-  readonly ssrc: number;
-  readonly fractionLost: number;
-  /** Since the stream began; negative when packets came twice. */
-  readonly packetsLost: number;
-  readonly jitterSamples: number;
-  /** Middle 32 bits of the NTP time of our newest report that came there; 0 when none did. */
-  readonly lastSenderReport: number;
-  /** Since that report came there, in 65,536ths of a second. */
-  readonly delaySinceLastSenderReport: number;
+/** The understood parts of a datagram. */
+interface ReceivedRtcp {
+  readonly senderReport?: { readonly ssrc: number; readonly ntpMiddle: number };
+  readonly reports: readonly ReportBlock[];
 }
 
 const SENDER_REPORT = 200;
@@ -49,7 +50,7 @@ const CNAME = 1;
 const NTP_EPOCH_SECONDS = 2_208_988_800;
 
 /**
- * Every part begins alike; the length counts 32-bit words after the first.
+ * Writes a compound packet. Each part begins with a word; the length counts the words after it.
  *
  *     |V=2|P|  count  |      PT       |            length             |
  *
@@ -61,19 +62,15 @@ export function writeRtcp(message: RtcpMessage): Uint8Array {
   return Buffer.concat(parts);
 }
 
-/** Reads a datagram; what makes no sense ends the reading, and what was read before it counts. */
-export function parseRtcp(datagram: Uint8Array): HeardRtcp {
+/** Reads a datagram; the first malformed part ends the reading. */
+export function parseRtcp(datagram: Uint8Array): ReceivedRtcp {
   const view = new DataView(datagram.buffer, datagram.byteOffset, datagram.byteLength);
-  const reports: HeardReport[] = [];
-  const leaving: number[] = [];
-  let senderReport: HeardRtcp['senderReport'];
-  for (const part of splitParts(view)) {
-    const header = readReport(part);
-    reports.push(...header.reports);
-    senderReport ??= header.senderReport;
-    leaving.push(...readBye(part));
-  }
-  return { ...(senderReport && { senderReport }), reports, leaving };
+  const parts = splitParts(view).map(readReport);
+  const senderReport = parts.find((part) => part.senderReport !== undefined)?.senderReport;
+  return {
+    ...(senderReport && { senderReport }),
+    reports: parts.flatMap(({ reports }) => reports),
+  };
 }
 
 interface Part {
@@ -104,7 +101,7 @@ function ntpTimeOf(atMs: number): { readonly seconds: number; readonly fraction:
   return { seconds, fraction: Math.floor(((atMs / 1000) % 1) * 2 ** 32) };
 }
 
-/** The middle 32 bits of an instant's NTP time, as reports name each other by. @param atMs `Clock.nowMs()`. */
+/** The middle 32 bits of an instant's NTP time, which reports refer to. @param atMs `Clock.nowMs()`. */
 export function ntpMiddleOf(atMs: number): number {
   const { seconds, fraction } = ntpTimeOf(atMs);
   return (((seconds & 0xffff) << 16) | (fraction >>> 16)) >>> 0;
@@ -157,7 +154,7 @@ function splitParts(view: DataView): Part[] {
   return parts;
 }
 
-function readReport({ type, count, body }: Part): Pick<HeardRtcp, 'senderReport' | 'reports'> {
+function readReport({ type, count, body }: Part): ReceivedRtcp {
   const isSender = type === SENDER_REPORT;
   const start = isSender ? 24 : 4;
   if ((!isSender && type !== RECEIVER_REPORT) || body.byteLength < start) return { reports: [] };
@@ -169,6 +166,7 @@ function readReport({ type, count, body }: Part): Pick<HeardRtcp, 'senderReport'
       fractionLost: body.getUint8(offset + 4),
       // 24 bits with a sign.
       packetsLost: (body.getUint32(offset + 4) << 8) >> 8,
+      highestSequence: body.getUint32(offset + 8),
       jitterSamples: body.getUint32(offset + 12),
       lastSenderReport: body.getUint32(offset + 16),
       delaySinceLastSenderReport: body.getUint32(offset + 20),
@@ -177,10 +175,4 @@ function readReport({ type, count, body }: Part): Pick<HeardRtcp, 'senderReport'
   if (!isSender) return { reports };
   const ntpMiddle = ((body.getUint16(6) << 16) | body.getUint16(8)) >>> 0;
   return { senderReport: { ssrc: body.getUint32(0), ntpMiddle }, reports };
-}
-
-function readBye({ type, count, body }: Part): number[] {
-  if (type !== BYE) return [];
-  const sources = Math.min(count, Math.floor(body.byteLength / 4));
-  return Array.from({ length: sources }, (_, index) => body.getUint32(index * 4));
 }

@@ -1,9 +1,11 @@
-/** Reads what the far end says about its audio (SDP) into a bounded, checked shape; pure */
+/** Reads SDP: the far end's audio stream, checked and of limited size; pure */
 import { isIPv4 } from 'node:net';
 import * as sdpTransform from 'sdp-transform';
 
 /** Which way audio flows, as the describing side sees it. @see RFC 3264 section 5.1 */
-export type Direction = 'sendrecv' | 'sendonly' | 'recvonly' | 'inactive';
+export type Direction = (typeof DIRECTIONS)[number];
+
+const DIRECTIONS = ['sendrecv', 'sendonly', 'recvonly', 'inactive'] as const;
 
 export interface OfferedCodec {
   readonly payloadType: number;
@@ -21,7 +23,7 @@ export interface MediaDescription {
   readonly formats: string;
 }
 
-/** The first usable audio stream of an SDP body, and the m-lines around it. */
+/** First usable audio stream of an SDP body, and all its media descriptions. */
 export interface SessionDescription {
   readonly sessionId: string;
   /** Version of the o-line; the same version means the same description. */
@@ -29,14 +31,14 @@ export interface SessionDescription {
   /** IPv4. */
   readonly address: string;
   readonly port: number;
-  /** Where the a-line `rtcp` names one. */
+  /** Of the a-line `rtcp`. */
   readonly rtcpPort?: number;
   readonly isRtcpMuxed: boolean;
   /** Voice codecs, best first, without telephone-event and comfort noise. */
   readonly codecs: readonly OfferedCodec[];
   /** Of telephone-event at 8000 Hz. */
   readonly telephoneEventPayloadType?: number;
-  /** With the old way of holding (address 0.0.0.0) already read as `sendonly`. */
+  /** Hold by RFC 2543 (address 0.0.0.0) reads as `sendonly`. */
   readonly direction: Direction;
   readonly ptimeMs: number;
   readonly mediaLines: readonly MediaDescription[];
@@ -44,7 +46,7 @@ export interface SessionDescription {
   readonly audioIndex: number;
 }
 
-/** `malformed`: not SDP, answer 400. `unacceptable`: SDP, but nothing that we can speak, answer 488. */
+/** `malformed`: not SDP, answer 400. `unacceptable`: SDP without a usable stream or codec, answer 488. */
 export type SdpErrorKind = 'malformed' | 'unacceptable';
 
 export class SdpError extends Error {
@@ -57,13 +59,13 @@ export class SdpError extends Error {
   }
 }
 
-/** As much as a SIP message carries. A phone's offer has about 1,000 characters; a browser's with video about 8,000. */
+/** Length of the largest SIP message. A phone's offer has about 1,000 characters, a browser's with video about 8,000. */
 const TEXT_LENGTH_MAX = 65_536;
 const LINES_MAX = 512;
 const MEDIA_LINES_MAX = 8;
 const FORMATS_MAX = 64;
 
-/** What is read without an rtpmap line. @see RFC 3551 section 6 */
+/** Payload types that need no rtpmap line. @see RFC 3551 section 6 */
 const STATIC_CODECS: Readonly<Record<number, string>> = {
   0: 'PCMU',
   3: 'GSM',
@@ -79,18 +81,17 @@ const PROTOCOLS = ['RTP/AVP', 'RTP/AVPF'];
 /** SRTP with keys in the description; DTLS-SRTP is `UDP/TLS/RTP/SAVP`, or has no keys. RFC 4568, RFC 5764. */
 const SECURE_PROTOCOLS = ['RTP/SAVP', 'RTP/SAVPF'];
 
-export interface SdpOptions {
-  /** Whether SRTP with keys in the description is usable; default false. */
-  readonly hasSrtp?: boolean;
-}
-
 /**
  * Reads an offer or an answer. IPv6 and DTLS are never usable.
  *
+ * @param options.hasSrtp whether SRTP with keys in the description is usable; default false.
  * @throws {SdpError}
  * @see RFC 8866
  */
-export function parseSdp(text: string, { hasSrtp = false }: SdpOptions = {}): SessionDescription {
+export function parseSdp(
+  text: string,
+  { hasSrtp = false }: { readonly hasSrtp?: boolean } = {},
+): SessionDescription {
   const session = parseText(text);
   const media = session.media.map(readMediaDescription);
   const audioIndex = media.findIndex(
@@ -121,51 +122,25 @@ export function parseSdp(text: string, { hasSrtp = false }: SdpOptions = {}): Se
   };
 }
 
-/** sdp-transform promises more than it checks: whatever it read may be missing or of another type. */
-interface LooseSession {
-  readonly media: readonly LooseMedia[];
-  readonly origin?: { readonly sessionId?: unknown; readonly sessionVersion?: unknown };
-  readonly connection?: { readonly ip?: unknown };
-  readonly direction?: unknown;
-}
+/** sdp-transform checks less than its types promise: fields are read as unknown values. */
+type ParsedSession = sdpTransform.SessionDescription;
+type ParsedMedia = ParsedSession['media'][number];
 
-interface LooseMedia {
-  readonly type?: unknown;
-  readonly port?: unknown;
-  readonly protocol?: unknown;
-  readonly payloads?: unknown;
-  readonly connection?: { readonly ip?: unknown };
-  readonly rtp: readonly LooseRtpmap[];
-  readonly rtcp?: { readonly port?: unknown };
-  readonly rtcpMux?: unknown;
-  readonly crypto?: readonly { readonly config?: unknown }[];
-  readonly direction?: unknown;
-  readonly ptime?: unknown;
-}
-
-interface LooseRtpmap {
-  readonly payload?: unknown;
-  readonly codec?: unknown;
-  readonly rate?: unknown;
-}
-
-function parseText(text: string): LooseSession {
+function parseText(text: string): ParsedSession {
   if (!/^\s*v=0\s/.test(text)) {
-    throw new SdpError('Cannot read SDP: it does not begin with "v=0"', { kind: 'malformed' });
+    throw malformed('it does not begin with "v=0"');
   }
   if (text.length > TEXT_LENGTH_MAX || text.split('\n', LINES_MAX + 1).length > LINES_MAX) {
-    throw tooLong(`${TEXT_LENGTH_MAX} characters or ${LINES_MAX} lines`);
+    throw unacceptable(`more than ${TEXT_LENGTH_MAX} characters or ${LINES_MAX} lines`);
   }
   const session = parseLoosely(withOnePort(text));
-  if (session.media.length > MEDIA_LINES_MAX) throw tooLong(`${MEDIA_LINES_MAX} m-lines`);
+  if (session.media.length > MEDIA_LINES_MAX) {
+    throw unacceptable(`more than ${MEDIA_LINES_MAX} m-lines`);
+  }
   return session;
 }
 
-function tooLong(most: string): SdpError {
-  return new SdpError(`Cannot use SDP: more than ${most}`, { kind: 'unacceptable' });
-}
-
-/** A stream over several ports, `<port>/<number of ports>`, is none that we could take: it is read as refused. */
+/** Reads a stream over several ports, `<port>/<number of ports>`, as refused. */
 function withOnePort(text: string): string {
   return text.replace(
     /^(m=\S+ )(\d+)\/(\d+)(?= )/gm,
@@ -173,28 +148,29 @@ function withOnePort(text: string): string {
   );
 }
 
-function parseLoosely(text: string): LooseSession {
+function parseLoosely(text: string): ParsedSession {
   try {
     return sdpTransform.parse(text);
   } catch (error) {
-    throw new SdpError('Cannot read SDP: its lines make no sense', {
-      kind: 'malformed',
-      cause: error,
-    });
+    throw malformed('a line is not valid', error);
   }
 }
 
-function readMediaDescription(media: LooseMedia): MediaDescription {
+function malformed(state: string, cause?: unknown): SdpError {
+  return new SdpError(`Cannot read SDP: ${state}`, { kind: 'malformed', cause });
+}
+
+function unacceptable(state: string): SdpError {
+  return new SdpError(`Cannot use SDP: ${state}`, { kind: 'unacceptable' });
+}
+
+function readMediaDescription(media: ParsedMedia): MediaDescription {
   const { type, port, protocol, payloads } = media;
   if (typeof type !== 'string' || typeof port !== 'number' || typeof protocol !== 'string') {
-    throw new SdpError('Cannot read SDP: an m-line is not "m=<kind> <port> <proto>"', {
-      kind: 'malformed',
-    });
+    throw malformed('an m-line is not "m=<kind> <port> <proto>"');
   }
   if (port !== 0 && !isPort(port)) {
-    throw new SdpError(`Cannot read SDP: port ${port} of an m-line is out of range`, {
-      kind: 'malformed',
-    });
+    throw malformed(`port ${port} of an m-line is out of range`);
   }
   return { kind: type, port, protocol, formats: String(payloads ?? '') };
 }
@@ -203,7 +179,7 @@ function isPlainAudio(line: MediaDescription): boolean {
   return line.kind === 'audio' && line.port !== 0 && PROTOCOLS.includes(line.protocol);
 }
 
-function isKeyedAudio(line: MediaDescription, media: LooseMedia | undefined): boolean {
+function isKeyedAudio(line: MediaDescription, media: ParsedMedia | undefined): boolean {
   const hasKey = media?.crypto?.some(({ config }) => String(config).startsWith('inline:')) === true;
   const isSecure = SECURE_PROTOCOLS.includes(line.protocol);
   return line.kind === 'audio' && line.port !== 0 && isSecure && hasKey;
@@ -215,9 +191,7 @@ function noAudio(media: readonly MediaDescription[], hasSrtp: boolean): SdpError
     .map(({ protocol }) => protocol);
   const usable = hasSrtp ? 'RTP, or SRTP with keys (a=crypto)' : 'RTP';
   const found = offered.length === 0 ? 'no audio' : offered.join(', ');
-  return new SdpError(`Cannot use SDP: usable is audio by ${usable}; it has ${found}`, {
-    kind: 'unacceptable',
-  });
+  return unacceptable(`usable is audio by ${usable}; it has ${found}`);
 }
 
 function isPort(port: unknown): port is number {
@@ -226,15 +200,15 @@ function isPort(port: unknown): port is number {
 
 function readAddress(ip: unknown): string {
   if (typeof ip !== 'string') {
-    throw new SdpError('Cannot read SDP: no c-line for the audio stream', { kind: 'malformed' });
+    throw malformed('no c-line for the audio stream');
   }
   if (!isIPv4(ip)) {
-    throw new SdpError('Cannot use SDP: the c-line has no IPv4 address', { kind: 'unacceptable' });
+    throw unacceptable('the c-line has no IPv4 address');
   }
   return ip;
 }
 
-function readFormats(formats: string, rtpmaps: readonly LooseRtpmap[]): readonly OfferedCodec[] {
+function readFormats(formats: string, rtpmaps: ParsedMedia['rtp']): readonly OfferedCodec[] {
   return formats
     .split(' ', FORMATS_MAX)
     .filter((format) => /^\d{1,3}$/.test(format) && Number(format) <= 127)
@@ -249,19 +223,10 @@ function readFormats(formats: string, rtpmaps: readonly LooseRtpmap[]): readonly
 }
 
 function readDirection(attribute: unknown, address: string): Direction {
-  const direction = isDirection(attribute) ? attribute : 'sendrecv';
+  const direction = DIRECTIONS.find((known) => known === attribute) ?? 'sendrecv';
   if (address !== '0.0.0.0') return direction;
-  // RFC 2543 put a call on hold with this address: nothing may be sent there. RFC 3264, 8.4.
+  // Hold by RFC 2543: nothing may be sent to this address. RFC 3264, 8.4.
   return direction === 'sendrecv' || direction === 'sendonly' ? 'sendonly' : 'inactive';
-}
-
-function isDirection(attribute: unknown): attribute is Direction {
-  return (
-    attribute === 'sendrecv' ||
-    attribute === 'sendonly' ||
-    attribute === 'recvonly' ||
-    attribute === 'inactive'
-  );
 }
 
 function readPtime(ptime: unknown): number {

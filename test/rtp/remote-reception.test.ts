@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest';
-import { RemoteReception } from '../../src/rtp/remote-reception.ts';
-import { type HeardReport, ntpMiddleOf } from '../../src/rtp/rtcp.ts';
+import { RemoteReception } from '../../src/rtp/reception.ts';
+import { ntpMiddleOf, type ReportBlock } from '../../src/rtp/rtcp.ts';
 
 const SENT_AT_MS = 1_763_000_000_000;
 
-const reportOf = (fields: Partial<HeardReport> = {}): HeardReport => ({
-  ...{ ssrc: 1, fractionLost: 0, packetsLost: 5, jitterSamples: 80 },
+const reportOf = (fields: Partial<ReportBlock> = {}): ReportBlock => ({
+  ...{ ssrc: 1, fractionLost: 0, packetsLost: 5, highestSequence: 0, jitterSamples: 80 },
   ...{ lastSenderReport: 0, delaySinceLastSenderReport: 0 },
   ...fields,
 });
 
 /** An answer to our report of `SENT_AT_MS`, which lay there for so long. */
-const answerAfter = (lyingMs: number, fields: Partial<HeardReport> = {}) =>
+const answerAfter = (lyingMs: number, fields: Partial<ReportBlock> = {}) =>
   reportOf({
     lastSenderReport: ntpMiddleOf(SENT_AT_MS),
     delaySinceLastSenderReport: Math.round(lyingMs * 65.536),
