@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { FakeClock } from '../support/time/fake-clock.ts';
 import { type Paced, Pacer, SendSchedule } from '../../src/media/worker/pacer.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 
 class PacedSession implements Paced {
   readonly ticksAtMs: number[] = [];

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { decodeG711, encodeG711 } from '../../src/media/dsp/g711.ts';
 import { parseTelephoneEvent } from '../../src/rtp/dtmf-receiver.ts';
-import { readStereo } from '../support/recording.ts';
-import { testFolder } from '../support/test-store.ts';
+import { readStereo } from '../support/speech/recording.ts';
+import { testFolder } from '../support/store/test-store.ts';
 import { FAR_END, reply, TestSession, VOICE } from './test-session.ts';
 
 test('RtpSession sends nothing before it knows where to', () => {
