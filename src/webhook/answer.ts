@@ -1,4 +1,4 @@
-/** Results of one attempt as the sender sees them, and why a receiver could not be reached; pure */
+/** Result of one delivery attempt: HTTP answer, time-out, network error or refused address; pure */
 
 /** `http` is an answer other than 2xx; `refused` is an address that webhooks are not sent to. */
 export type AnswerKind = 'ok' | 'http' | 'timeout' | 'network' | 'refused';

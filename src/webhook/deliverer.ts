@@ -67,7 +67,7 @@ export class Deliverer {
   }
 
   /**
-   * Sends what is due and waits for the answers, for two seconds at most. The next process repeats attempts that had no
+   * Sends due deliveries and waits for the answers, for two seconds at most. The next process repeats attempts that had no
    * answer by then, under the same number. Safe to call twice.
    */
   stop(): Promise<void> {

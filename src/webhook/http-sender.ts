@@ -135,7 +135,7 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
     this.#onAnswer = onAnswer;
   }
 
-  /** The status decides when there is one; a body that does not end changes nothing. */
+  /** The HTTP status decides; an endless body changes nothing. */
   timeOut(timeoutMs: number): void {
     this.#end(this.#answerSoFar ?? timeoutAnswer(timeoutMs));
     this.#abort();

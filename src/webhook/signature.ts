@@ -1,4 +1,4 @@
-/** Signs what is sent, in the service's own way and in that of Standard Webhooks; pure */
+/** Signs webhook deliveries: the service's own header and the Standard Webhooks headers; pure */
 import { createHmac } from 'node:crypto';
 
 /** What is signed at one attempt. */

@@ -71,7 +71,7 @@ async function addressesOf(name: string, resolve: ResolveName): Promise<readonly
   return isLocal ? ['127.0.0.1', '::1'] : await resolve(name);
 }
 
-/** The addresses of a name, in the order in which they are to be tried. Rejects when there are none. */
+/** Resolves a name to addresses in the order to try them. Rejects when there are none. */
 export type ResolveName = (name: string) => Promise<readonly string[]>;
 
 const QUERY_MS_MAX = 3000;

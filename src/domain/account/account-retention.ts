@@ -1,10 +1,10 @@
-/** What an account keeps for a time only, and the contract of the store that erases it. */
+/** Retention of an account's calls, and the contract of the store that applies it. */
 import type { Account, CallRetention } from './account.ts';
 import type { ErasureCounts, ErasureOrder } from './erasure.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Calls that began before these instants lose something; null: none does. */
+/** Calls that began before these instants lose recording, transcript or record; null: none does. */
 export interface RetentionLimits {
   readonly recordingsBefore: Date | null;
   readonly transcriptsBefore: Date | null;
@@ -24,7 +24,7 @@ export function limitsOf(retention: CallRetention, now: Date): RetentionLimits |
   };
 }
 
-/** Erases what accounts keep no longer, of calls that are over, in both environments. No call leaves a tombstone. */
+/** Erases records past their retention, of calls that are over, in both environments. Leaves no tombstones. */
 export interface AccountRetention {
   /**
    * Erases, in one transaction, of `ERASED_CALLS_MAX` calls at most: whole calls first, then recordings, then words.

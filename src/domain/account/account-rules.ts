@@ -1,4 +1,4 @@
-/** How accounts are changed: limits, and what a change may not say; pure */
+/** Rules of accounts: limits and changes; pure */
 
 import { checkTransferTarget } from '../agent/agent-rules.ts';
 import { phoneLibrary } from '../dialing/phone-library.ts';

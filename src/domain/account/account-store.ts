@@ -4,7 +4,7 @@ import type { Scope } from '../agent/agent.ts';
 import type { Account, Environment, SigningSecrets } from './account.ts';
 import type { ApiKey } from './api-key.ts';
 
-/** An account with all that it needs to be usable. */
+/** A new account with its secrets and first keys. */
 export interface Founding {
   readonly account: Account;
   /** The key of webhook signatures, `whsec_…`, one an environment. */

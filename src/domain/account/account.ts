@@ -40,7 +40,7 @@ export interface Account {
   readonly createdAt: Date;
 }
 
-/** How long the secret before an activation goes on signing, in the Standard Webhooks header only. */
+/** Time for which the previous secret goes on signing, in the Standard Webhooks header only. */
 export const PREVIOUS_SECRET_KEPT_MS = 86_400_000;
 
 /**
@@ -58,16 +58,16 @@ export interface SigningSecrets {
   readonly previousUntil: Date | null;
 }
 
-/** So many rows a call, so that the thread which also holds the conversations is soon free again. */
+/** Rows deleted per call at most, because conversations share the thread. */
 export const PRUNED_ROWS_MAX = 1000;
 
 /** A delivery keeps its newest attempts. */
 export const ATTEMPTS_KEPT = 50;
 
-/** Deletes what is kept for a time only. */
+/** Deletes expired rows of the server. */
 export interface Retention {
   /**
-   * Deletes what is left of deleted webhook endpoints, and the oldest of: answers older than `IDEMPOTENCY_KEPT_MS`; events older than `EVENTS_KEPT_MS`, with their
+   * Deletes the rows of deleted webhook endpoints, and the oldest of: answers older than `IDEMPOTENCY_KEPT_MS`; events older than `EVENTS_KEPT_MS`, with their
    * deliveries and the attempts of those; SIP messages of calls older than `SIP_TRACES_KEPT_MS`; attempts of a delivery beyond its newest `ATTEMPTS_KEPT`.
    *
    * @returns how many rows went; `PRUNED_ROWS_MAX` means that there may be more.

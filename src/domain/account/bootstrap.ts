@@ -11,7 +11,7 @@ import {
   newSigningSecret,
 } from './api-key.ts';
 
-/** What the operator may set beforehand. */
+/** Settings of the first start. */
 export interface BootstrapSettings {
   readonly liveKey?: string | undefined;
   readonly testKey?: string | undefined;
@@ -20,7 +20,7 @@ export interface BootstrapSettings {
   readonly plan?: Plan | undefined;
 }
 
-/** What is shown to the operator, once: the store has hashes only of the keys. */
+/** Keys and secrets that are shown once; the store has only hashes of the keys. */
 export interface BootstrapSecrets {
   readonly liveKey: string;
   readonly testKey: string;

@@ -1,16 +1,16 @@
-/** Erasure of calls: who asked for it, what it takes, and the contract of the store that does it. */
+/** Erasure of calls: orders, counts, audit log, and the contracts of its stores. */
 
 import type { Notifier } from '../../lib/clock.ts';
 import { ServiceError } from '../service-error.ts';
 import type { Environment } from './account.ts';
 
-/** Noted calls that one step erases: a few milliseconds, on the thread that holds the conversations. */
+/** Noted calls that one step erases: a few milliseconds on the thread of the conversations. */
 export const ERASED_CALLS_MAX = 20;
 
-/** What is asked for: one call, the calls of a telephone number, or what an account keeps for a time only. */
+/** What is erased: one call, the calls of a telephone number, or calls past their retention. */
 export type ErasureKind = 'call' | 'number' | 'retention';
 
-/** Who asked for which erasure. It names no telephone number. */
+/** One order of an erasure, with its author. It names no telephone number. */
 export interface ErasureOrder {
   /** `ers_…`. */
   readonly id: string;
@@ -23,7 +23,7 @@ export interface ErasureOrder {
   readonly askedAt: Date;
 }
 
-/** What an erasure takes. */
+/** Number of erased records. */
 export interface ErasureCounts {
   readonly calls: number;
   /** Recordings of these calls, and of calls that stay. */
@@ -55,13 +55,13 @@ export interface NumberCounts {
 }
 
 /**
- * Erases calls with all that hangs on them: transcript, timeline, quality, SIP messages, events and their deliveries. What
- * they add up to stays, and so does a tombstone: the id, the agent, when it began and how long it took.
+ * Erases calls with transcript, timeline, quality, SIP messages, events and their deliveries. Sums stay, and a tombstone: id,
+ * agent, start and duration.
  *
  * Every method is one transaction. Files are named in it for `Leftovers`, so that a crash leaves none behind.
  */
 export interface ErasureStore {
-  /** Notifies when there is something to finish: noted calls, or what `Leftovers` names. */
+  /** Notifies of noted calls and of leftovers. */
   readonly notifier: Notifier;
 
   /** Erases a call. @throws {ServiceError} CALL_NOT_FOUND when there is none, CONFLICT while it is not over. */
@@ -80,7 +80,7 @@ export interface ErasureStore {
   list(limit: number): readonly ErasureRecord[];
 }
 
-/** What is still to be done after rows are gone, on the disk. */
+/** Work on the disk that deleted rows leave: recordings, free pages, the log. */
 export interface Leftovers {
   /** Recordings to delete: paths inside the data folder. */
   files(limit: number): readonly string[];
@@ -90,7 +90,7 @@ export interface Leftovers {
 
   /**
    * Why the database file may hold copies of erased rows in the unused space of its pages, where SQLite leaves them when
-   * it moves rows: an erasure that was asked for, or rows that an account kept for a time only. Undefined: it holds none.
+   * it moves rows: an order, or retention. Undefined: it holds none.
    */
   inPages(): 'asked' | 'expired' | undefined;
 

@@ -24,7 +24,7 @@ export function requestsAnHour(plan: Plan): number {
   return REQUESTS_AN_HOUR[plan];
 }
 
-/** One fixed hour, the same for everybody. */
+/** One fixed hour, the same for all subjects. */
 export interface RateWindow {
   readonly startsAt: Date;
   readonly endsAt: Date;
@@ -44,7 +44,7 @@ export interface RateStore {
    * Exact while the process lives. A store may write requests as counted before they come, so as not to write at each:
    * a process that dies then charges each subject at most 20 too many, and forgives none.
    *
-   * @param subject Who is counted, such as `account:acct_…:live` or `address:203.0.113.7`.
+   * @param subject Subject of the limit, such as `account:acct_…:live` or `address:203.0.113.7`.
    * @returns how many there are now in the window, this one among them.
    * @throws {StoreError} when it had to write and could not; then the request is not counted.
    */
@@ -54,7 +54,7 @@ export interface RateStore {
 /** How long an answer is cached. */
 export const IDEMPOTENCY_KEPT_MS = 86_400_000;
 
-/** What a key is unique in. */
+/** Scope in which an idempotency key is unique. */
 export interface IdempotencyScope {
   readonly accountId: string;
   readonly environment: Environment;
@@ -64,7 +64,7 @@ export interface IdempotencyScope {
   readonly key: string;
 }
 
-/** An answer worth repeating. `body` is JSON text; null when there is none. */
+/** A stored answer. `body` is JSON text; null when there is none. */
 export interface KeptAnswer {
   readonly status: number;
   readonly body: string | null;

@@ -1,4 +1,4 @@
-/** How agents are made and changed: limits, defaults, and what a change may not do; pure */
+/** Rules of agents: limits, defaults, creation and changes; pure */
 import { type DialRules, decideDial } from '../dialing/dial-policy.ts';
 import { parsePhoneNumber } from '../dialing/phone-number.ts';
 import { emptyPatch, given, laterThan } from '../ids.ts';
@@ -35,7 +35,7 @@ export const AGENT_TOOLS = ['transfer_call', 'send_sms', 'book_appointment', 'en
 const DEFAULT_VOICE = 'en-US-JennyNeural';
 const DEFAULT_LANGUAGE = 'en-US';
 
-/** Settings as customers give them: what is missing keeps its value. */
+/** Settings as customers send them; fields left out keep their values. */
 export interface SettingsDraft {
   readonly maxDurationSeconds?: number | undefined;
   readonly silenceTimeoutSeconds?: number | undefined;
@@ -175,7 +175,7 @@ export function checkTransferTarget(text: string, path: string): void {
   throw new ServiceError('UNPROCESSABLE', `Cannot use ${path} "${number}": ${decision.reason}`);
 }
 
-/** What an agent, or a call's overrides, say about speech; what is undefined is not checked. */
+/** Voice, language and texts of an agent or of a call's overrides; undefined fields are not checked. */
 export interface SpeechChoice {
   readonly voice?: string | undefined;
   readonly language?: string | undefined;

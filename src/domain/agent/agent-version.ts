@@ -32,7 +32,7 @@ export interface AgentVersionPage {
   readonly total: number;
 }
 
-/** Reads what the store of agents keeps of every change, in the transaction of the change. */
+/** Reads the versions that the agent store writes with each change. */
 export interface AgentVersionStore {
   /** Newest first; none where the agent is not of the scope. */
   list(
@@ -54,7 +54,7 @@ export function changedFields(before: AgentContent, after: AgentContent): readon
   ];
 }
 
-/** The agent as it was, but active or paused as it is: that is a matter of now, and not of its words. */
+/** Restores a version; the status (active or paused) stays as it is. */
 export function restoreAgent(agent: Agent, { agent: then }: AgentVersion, now: Date): Agent {
   const { status, updatedAt } = agent;
   return { ...agent, ...then, status, updatedAt: laterThan(updatedAt, now) };
@@ -103,7 +103,7 @@ export interface AgentChat {
    * @param asked.messages the last one is the user's. The greeting comes before them unless the first is the agent's own.
    * @param asked.account whose agent it is.
    * @param asked.signal aborts the request to the model, because the client is gone.
-   * @returns null while as many answers as may be are being made.
+   * @returns null while too many answers are being made.
    * @throws {ServiceError} SERVICE_UNAVAILABLE when the model fails, takes too long, or was stopped.
    */
   reply(asked: {

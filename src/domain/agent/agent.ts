@@ -9,7 +9,7 @@ export interface TransferTarget {
   readonly number: string;
 }
 
-/** How a word is to be said that is written otherwise, such as a name. */
+/** Spoken form of a word, such as a name. */
 export interface Pronunciation {
   readonly written: string;
   readonly spoken: string;
@@ -22,7 +22,7 @@ export interface AgentSettings {
   readonly interruptible: boolean;
   /** Where `transfer_call` may go; empty denies. */
   readonly transferTargets: readonly TransferTarget[];
-  /** Only the voice says them; transcripts keep the written form. */
+  /** For speech only; transcripts keep the written form. */
   readonly pronunciations: readonly Pronunciation[];
 }
 
@@ -60,7 +60,7 @@ export interface Agent {
   readonly updatedAt: Date;
 }
 
-/** An agent with what it did today. */
+/** An agent with its usage of today. */
 export interface AgentWithUsage extends Agent {
   readonly totalCallsToday: number;
   /** Rounded to 0.1. */
@@ -89,7 +89,7 @@ export interface AgentPage {
   readonly total: number;
 }
 
-/** Keeps agents, and what each was like after every change: both in one transaction. */
+/** Keeps agents and their versions; each change writes both in one transaction. */
 export interface AgentStore {
   /**
    * @param by `api` unless given.
@@ -109,11 +109,11 @@ export interface AgentStore {
 
   find(scope: Scope, agentId: string): Agent | undefined;
 
-  /** As `find`, with what the agent did since 00:00 UTC of `now`. */
+  /** As `find`, with usage since 00:00 UTC of `now`. */
   findWithUsage(scope: Scope, agentId: string, now: Date): AgentWithUsage | undefined;
 
   list(scope: Scope, query: AgentQuery, now: Date): AgentPage;
 
-  /** The agent that answers a called number, in the live environment, whichever account it is of. */
+  /** The live agent of a called number, of any account. */
   findByPhoneNumber(phoneNumber: string): Agent | undefined;
 }

@@ -15,7 +15,7 @@ export interface TransferFacts {
   /** Undefined where it was deleted. */
   readonly agent: Agent | undefined;
   readonly account: Pick<Account, 'allowedCountries' | 'transferTargets'>;
-  /** The live agent that has a number, whichever account it is of. */
+  /** The live agent with a number, of any account. */
   readonly holderOf: (number: string) => Agent | undefined;
 }
 

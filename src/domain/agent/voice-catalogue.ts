@@ -1,4 +1,4 @@
-/** The voices that agents can be given, and the contract of what lists them and lets them be heard. */
+/** Voices of agents: the catalogue with previews, and MOS from packet loss, jitter and delay. */
 
 /** A voice that agents can be given. */
 export interface Voice {
@@ -11,13 +11,13 @@ export interface Voice {
   /** The speaker's own name, such as `Jenny`. */
   readonly name: string;
   readonly gender: 'female' | 'male';
-  /** What speaks it on this server now. */
+  /** Engine that speaks it on this server now. */
   readonly engine: string;
   /** True when that stands in for a better one. */
   readonly isFallback: boolean;
 }
 
-/** Which voices a list is to have; what is not given is not looked at. */
+/** Filters of the list of voices; fields left out match every voice. */
 export interface VoiceFilter {
   readonly locale?: string;
   readonly language?: string;
@@ -40,7 +40,7 @@ export interface VoiceCatalogue {
    * Speaks a sentence as callers would hear it.
    *
    * @param text a sentence in the voice's language stands in where it is undefined.
-   * @returns a WAV file: 8 kHz, mono, 16-bit; null while as many previews as may be are being made.
+   * @returns a WAV file: 8 kHz, mono, 16-bit; null while too many previews are being made.
    * @throws {ServiceError} VOICE_NOT_FOUND, or SERVICE_UNAVAILABLE when the voice did not speak.
    */
   preview(voiceId: string, text: string | undefined): Promise<Uint8Array | null>;
@@ -58,7 +58,7 @@ export function matchingVoices(
   );
 }
 
-/** What the network did to one direction of a call. */
+/** Network impairment of one direction of a call. */
 export interface Impairment {
   /** Of the packets: lost, or too late to be heard. */
   readonly lossPercent: number;

@@ -1,4 +1,4 @@
-/** Periods of whole UTC days, from the words that a request uses for them; pure */
+/** Named periods of whole UTC days; pure */
 
 const DAY_MS = 86_400_000;
 

@@ -11,7 +11,7 @@ export interface DialRules {
    * by one.
    */
   readonly allowedCountries: readonly string[] | 'any' | undefined;
-  /** The number that the call is from, E.164; null when there is none, and then no country is home. */
+  /** The calling number, E.164, whose country is allowed by default; null for none. */
   readonly homeNumber: string | null;
   /** Whether a number rings here: a call to it would go round in a circle. */
   readonly isOwnNumber: (number: string) => boolean;
@@ -22,7 +22,7 @@ export interface DialRules {
   readonly isSimulated?: boolean;
   /**
    * Whether a possible number may be called that no plan on record assigns: plans change faster than their metadata,
-   * and a customer who names a number knows it. A transfer, which a caller asks for, goes to known numbers only.
+   * and a customer names numbers on purpose. Transfers, which callers ask for, go to assigned numbers only.
    */
   readonly mayBeUnassigned?: boolean;
 }
@@ -35,7 +35,7 @@ export type DialDecision =
 /** Longer texts are no numbers, and are not looked at. */
 const CHARS_MAX = 64;
 
-/** Kinds of number that cost what a call costs. */
+/** Kinds of number without a surcharge. */
 const ALLOWED_TYPES: readonly (string | undefined)[] = [
   'FIXED_LINE',
   'MOBILE',
@@ -151,7 +151,7 @@ function isOneOf(
   );
 }
 
-/** The digits of a text that has nothing else but what people write between them; undefined when it has. */
+/** The digits of a text that holds digits and separators only; else undefined. */
 function digitsOf(text: string): string | undefined {
   if (text.length > CHARS_MAX) return undefined;
   const plain = text

@@ -1,4 +1,4 @@
-/** Which telephone numbers there are, which account each belongs to, and which agent answers it. */
+/** The list of telephone numbers, with owner and agent of each. */
 import type { Scope } from '../agent/agent.ts';
 import type { NumberAssignments, NumberOwners, Trunks } from './number-owner.ts';
 import type { HeldNumber, NumberHolders } from './phone-number.ts';

@@ -51,7 +51,7 @@ export class NumberOwners {
     this.#trunks = parts.trunks;
   }
 
-  /** The account that the others' numbers come from; it is never deleted. Undefined before it is made. */
+  /** The first account, which owns all unassigned numbers and is never deleted. Undefined before it is made. */
   get firstAccountId(): string | undefined {
     this.#firstId ??= this.#accounts.list()[0]?.id;
     return this.#firstId;
@@ -184,7 +184,7 @@ function coveringOf(number: string): readonly string[] {
   return [number, ...beginnings];
 }
 
-/** Whether calls can go through a trunk, and how that came to be. */
+/** Whether a trunk can take calls, and why. */
 export interface TrunkStatus {
   /**
    * `ready`: registered, or in need of no registration while the proxy answers OPTIONS. `registering`: asked, not yet
@@ -193,7 +193,7 @@ export interface TrunkStatus {
   readonly state: 'ready' | 'registering' | 'failed' | 'unregistered';
   /** In plain English, such as `registered with sip.example.com`. */
   readonly detail: string;
-  /** When the carrier forgets us unless asked again; null where there is no registration. */
+  /** Expiry of the registration unless renewed; null where there is none. */
   readonly expiresAt: Date | null;
 }
 
@@ -202,7 +202,7 @@ export interface TrunkState extends TrunkStatus {
   readonly name: string;
   /** Account id that its numbers belong to; null: the first account. */
   readonly account: string | null;
-  /** Where the carrier takes our calls: host, and port where the operator said one. */
+  /** The carrier's proxy: host, and port where one is configured. */
   readonly proxy: string;
   readonly transport: 'udp' | 'tcp';
   /** E.164, or the beginning of numbers and a star. */

@@ -1,4 +1,4 @@
-/** Which outgoing calls may be asked for, how they join the queue, and how they leave it undialled; pure */
+/** Outbound calls: validation of requests, the queue, and its estimated start times; pure */
 import type { Account, Plan } from '../account/account.ts';
 import type { Agent } from '../agent/agent.ts';
 import type { Call, CallOverrides } from '../call/call.ts';
@@ -37,7 +37,7 @@ export interface OutboundDraft {
 
 type Overrides = { readonly [Name in keyof CallOverrides]: CallOverrides[Name] | undefined };
 
-/** What a request for a call is judged by. */
+/** What a request for an outbound call is checked against. */
 export interface OutboundFacts {
   readonly id: string;
   readonly now: Date;
@@ -46,7 +46,7 @@ export interface OutboundFacts {
   readonly hasTrunkFor: (from: string) => boolean;
   /** Account id of a number's owner; undefined where it belongs to no account. */
   readonly ownerOf: OwnerOf;
-  /** The live agent that has a number, whichever account it is of. */
+  /** The live agent with a number, of any account. */
   readonly holderOf: (number: string) => Agent | undefined;
 }
 
@@ -169,7 +169,7 @@ export interface WayOut {
   readonly linesFree: number;
   /** Free and busy ones together. */
   readonly linesTotal: number;
-  /** How long a call holds its line, from dialling to its end. */
+  /** Mean time that a call holds its line, from dialling to its end. */
   readonly lineHeldMs: number;
 }
 

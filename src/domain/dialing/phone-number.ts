@@ -50,6 +50,6 @@ export interface NumberHolders {
   /** Numbers of all live agents of the installation, sorted; 10,000 at most. */
   everyLive(): readonly HeldNumber[];
 
-  /** Who answers the number in the live environment, whichever account it is of. */
+  /** The live agent with this number, of any account. */
   liveHolderOf(number: string): HeldNumber | undefined;
 }

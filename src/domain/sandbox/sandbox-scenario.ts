@@ -1,4 +1,4 @@
-/** Which party the sandbox simulates, by the last two digits of its number; pure */
+/** Scenarios of the sandbox: the simulated party, chosen by the last two digits of its number; pure */
 import { ServiceError } from '../service-error.ts';
 
 /** By the last two digits of the number; every other number has the friendly party. */
@@ -153,7 +153,7 @@ export const PARTY_SCRIPTS: Readonly<Record<SandboxScenario, PartyScript>> = {
   },
 };
 
-/** Every sentence that some party says. */
+/** All sentences of a party. */
 export function partyLines(script: PartyScript): readonly string[] {
   return script.steps.flatMap((step) => (step.kind === 'say' ? [step.text] : []));
 }

@@ -1,4 +1,4 @@
-/** The contract between the store and the webhook deliverer: what is due, and how its attempts ended. */
+/** Contract between the store and the webhook deliverer: due deliveries and the results of their attempts. */
 
 import type { Notifier } from '../../lib/clock.ts';
 import type { DeliveryAttempt } from './webhook-delivery.ts';
@@ -43,7 +43,7 @@ export interface OutboxCounts {
   readonly oldestAt: Date | null;
 }
 
-/** The deliverer's view of the store. Every method is one transaction: a process may die between any two of them. */
+/** The outbox, as the deliverer uses it. Every method is one transaction: a process may die between any two of them. */
 export interface Outbox {
   /** Notifies after events were written or deliveries made due. */
   readonly notifier: Notifier;
@@ -61,7 +61,7 @@ export interface Outbox {
   waiting(): readonly WaitingEndpoint[];
 
   /**
-   * Due deliveries of one active endpoint, earliest first. The outbox does not remember what it gave out.
+   * Due deliveries of one active endpoint, earliest first. The outbox does not track deliveries in flight.
    *
    * @param options.except Deliveries in flight, by id.
    */

@@ -79,7 +79,7 @@ export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
 }
 
-/** URL parsers drop tabs and line breaks: a URL that holds some is not what the customer meant. */
+/** URL parsers drop tabs and line breaks: a URL that holds some is refused as a mistake. */
 const NOT_IN_URLS = /[\s\p{Cc}]/u;
 
 /** URL parsers make a host of `https:hook` and of `https:/hook`, which their writer may have meant as a path. */

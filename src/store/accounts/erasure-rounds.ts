@@ -16,7 +16,7 @@ import type { RetentionSweep } from './retention-rounds.ts';
 /** Between two steps, so that conversations have the thread for most of the time. */
 const BREATH_MS = 50;
 
-/** Between two looks at what is left, such as noted calls that have ended meanwhile. */
+/** Interval of the rounds, which also find noted calls that have ended meanwhile. */
 const LOOK_MS = 5000;
 
 /** Files that are deleted before their folder is brought to the disk. */
@@ -176,7 +176,7 @@ function isRecording(file: string): boolean {
   return normalize(file).startsWith(`${RECORDINGS}/`);
 }
 
-/** A deletion is on the disk when its folder is; where there is no such folder, there is nothing to bring there. */
+/** Syncs the folder, which makes deletions durable; a missing folder needs none. */
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;

@@ -1,4 +1,4 @@
-/** Rounds that delete what is too old: accounts' calls by their retention, and rows of the server's own by age. */
+/** Retention rounds: delete calls by their account's retention, and the server's own rows by age. */
 import { type Account, PRUNED_ROWS_MAX, type Retention } from '../../domain/account/account.ts';
 import { type AccountRetention, limitsOf } from '../../domain/account/account-retention.ts';
 import type { AccountStore } from '../../domain/account/account-store.ts';
@@ -18,7 +18,7 @@ interface Parts {
   readonly log: Logger;
 }
 
-/** An account whose calls are being looked through, with its line of the audit log. */
+/** The account that a round is working on, with its entry in the audit log. */
 interface Swept {
   readonly account: Account;
   readonly order: ErasureOrder;

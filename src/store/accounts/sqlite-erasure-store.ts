@@ -1,4 +1,4 @@
-/** Erasures in SQLite: who asked for them, which calls they take, and their leftovers on the disk. */
+/** Erasures in SQLite: audit log, noted calls, and leftovers on the disk. */
 import { sql } from 'kysely';
 import type { Environment } from '../../domain/account/account.ts';
 import {

@@ -76,7 +76,7 @@ function recordingPath(file: string): string {
   return path;
 }
 
-/** Undefined when there is no such file. */
+/** Undefined for a missing file. */
 async function sizeOf(path: string): Promise<number | undefined> {
   try {
     const found = await stat(path);

@@ -63,7 +63,7 @@ export class CallRollups {
     this.#replace(before, after);
   }
 
-  /** The call is over and no longer there; what it added up to stays. */
+  /** Subtracts an erased call from lists; its sums stay. */
   erased(call: RolledCall): void {
     const row = dayRowOf(call);
     replaceInBoth(this.#days, row, { ...row, erased: 1 });

@@ -76,7 +76,7 @@ export class LiveWatchers implements LiveFeed {
     if (call !== undefined) this.#pass(call, event);
   }
 
-  /** A disk that fails is reported by the writers; here it means that there is nothing to pass on. */
+  /** The writers report a failing disk; here such a call is passed over. */
   #read(callId: string): Call | undefined {
     try {
       return this.#find(callId);

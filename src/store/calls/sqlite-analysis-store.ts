@@ -1,4 +1,4 @@
-/** Analyses to make, in SQLite: one job for each answered call that has ended. */
+/** Analysis jobs in SQLite: one for each answered call that has ended. */
 import { sql } from 'kysely';
 import type { Environment } from '../../domain/account/account.ts';
 import type { AnalysisJob, AnalysisStore, Call } from '../../domain/call/call.ts';

@@ -17,7 +17,7 @@ export class SqliteSipTraceStore implements SipTraceStore {
     this.#database = database;
   }
 
-  /** Traces of calls that are no longer there are left out. */
+  /** Skips traces of deleted calls. */
   keep(traces: readonly KeptSipTrace[]): void {
     const rows = traces.map(rowOf);
     this.#database.write(() => {

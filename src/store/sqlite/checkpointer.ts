@@ -4,7 +4,7 @@ import type { Logger } from '../../lib/logger.ts';
 import type { CheckpointOrder, FromCheckpoints, ToCheckpoints } from './checkpoint-thread.ts';
 import { type Database, USUAL_LOG_PAGES } from './database.ts';
 
-/** Also what a power failure loses at most while the disk keeps up; a process that dies loses nothing. */
+/** Interval of checkpoints, and the most that a power failure loses; a crash of the process loses nothing. */
 const EVERY_MS = 2000;
 
 /** From this length on, 64 MiB, the writing connection checkpoints the log itself after all. */

@@ -70,7 +70,7 @@ export async function migrate(sqlite: Sqlite.Database): Promise<readonly string[
 }
 
 /**
- * Makes sure that there is nothing to do, without doing it.
+ * Checks that the database is at the current schema, without changing it.
  *
  * @throws {Error} when the database has not seen every step, or has seen steps that this version does not know.
  */

@@ -112,7 +112,7 @@ export interface CallRow {
   readonly metadata: string;
   readonly overrides: string;
   readonly scenario: string | null;
-  /** When it started, or was asked for while it has not: what lists are sorted and filtered by. */
+  /** Start of the call, or its request before the start: the key that lists sort and filter by. */
   readonly sort_at: number;
 }
 
@@ -274,7 +274,7 @@ export interface WebhookDeliveryRow {
   readonly endpoint_id: string;
   readonly event_id: string;
   readonly event_kind: string;
-  /** When the event was created: what ranges are chosen by. */
+  /** Creation of the event: the key of resend ranges. */
   readonly event_at: number;
   readonly status: string;
   readonly attempts: number;

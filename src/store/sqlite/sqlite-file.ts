@@ -1,4 +1,4 @@
-/** The SQLite file: how it is opened, what its errors mean, its log (WAL) and its statistics. */
+/** The SQLite file: opening, error mapping, log (WAL) and statistics. */
 import { closeSync, openSync, statfsSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import { StoreError, type StoreErrorReason } from '../../domain/service-error.ts';

@@ -69,7 +69,7 @@ export class SqliteEventStore implements EventStore {
     return (first?.position ?? Number.MAX_SAFE_INTEGER) - 1;
   }
 
-  /** The last event that a page may look at; undefined when there are fewer. */
+  /** Position of the last event that a page may examine; undefined when there are fewer. */
   #horizon(scope: Scope, after: number): number | undefined {
     const query = ledger(scope, after).select('position').orderBy('position').limit(2);
     const [last, behind] = this.#database.all(query.offset(LOOKED_AT_MAX - 1));

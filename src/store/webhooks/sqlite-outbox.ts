@@ -45,7 +45,7 @@ export class SqliteOutbox implements Outbox {
     this.#newId = parts.newId;
   }
 
-  /** Takes the write lock only when there is something to write. */
+  /** Takes the write lock only for a write. */
   fanOut({ limit, now }: { readonly limit: number; readonly now: Date }): number {
     const hasWork = this.#newEvents(1).length > 0 || this.#database.get(strandedEndpoint());
     if (!hasWork) return 0;
@@ -206,7 +206,7 @@ export class SqliteOutbox implements Outbox {
   }
 }
 
-/** Due deliveries of one endpoint with what it takes to send them. */
+/** Due deliveries of one endpoint, with URL, body and secrets. */
 function selectDue(endpointId: string, { now, limit, except }: Parameters<Outbox['due']>[1]) {
   const signsUntil = now.getTime() - PREVIOUS_SECRET_KEPT_MS;
   return build
