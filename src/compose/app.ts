@@ -14,13 +14,15 @@ import { bootstrap, settingsWithoutEffect } from '../domain/account/bootstrap.ts
 import type { NumberOwners } from '../domain/dialing/number-owner.ts';
 import { phoneLibrary } from '../domain/dialing/phone-library.ts';
 import { idMaker, type NewId } from '../domain/ids.ts';
-import { ServiceError } from '../domain/service-error.ts';
+import { ServiceError, StoreError } from '../domain/service-error.ts';
 import { trustedProxies } from '../domain/trusted-proxies.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
+import type { Dashboard } from '../operator/dashboard.ts';
 import type { Store } from '../store/store.ts';
 import { liveCallParts, liveRouter } from './calls.ts';
 import type { ControlPlane } from './control-plane.ts';
+import { openDashboard, setupUrlOf } from './dashboard.ts';
 import { recover, startTightening } from './data-folder.ts';
 import { checkNumbers, openNumberOwners } from './numbers.ts';
 import type { AppParts } from './parts.ts';
@@ -36,12 +38,13 @@ export class App {
   readonly #newId: NewId = idMaker({ nowMs: Date.now, random: randomBytes });
   readonly #callParts: CallParts;
   readonly #router: InboundRouter;
+  readonly #dashboard: Dashboard;
   readonly #health: Health;
   readonly #http: HttpServer;
   readonly #numberOwners: NumberOwners;
   /** Undefined until it has been loaded. */
   #control: ControlPlane | undefined;
-  readonly #controlReady = Promise.withResolvers<ControlPlane>();
+  #controlReady = Promise.withResolvers<ControlPlane>();
   /** How to stop what has been started, in the order of starting. */
   readonly #stops: (() => Promise<void> | void)[] = [];
   #isDraining = false;
@@ -50,7 +53,7 @@ export class App {
   constructor(parts: AppParts) {
     this.#parts = parts;
     const { config, store } = parts;
-    const { speech, telephony, tracing, log } = parts;
+    const { telephony, tracing, log } = parts;
     this.#callTraces = new SipTraceKeeper({
       calls: store.calls,
       sipTraces: store.sipTraces,
@@ -76,21 +79,8 @@ export class App {
       admission: this.#admission,
       callParts: this.#callParts,
     });
-    this.#health = new Health({
-      model: speech.model,
-      warmModel: speech.warmModel,
-      engines: (isModelFailing) => engineStates(speech, isModelFailing),
-      carriers: () => telephony.reports(),
-      probeDatabase: () => store.probe(),
-      disk: parts.disk,
-      checks: () => [
-        this.#admission.check(),
-        this.#control?.browserCheck() ?? BROWSER_NOT_STARTED,
-        telephony.mediaCheck(),
-        ...[telephony.addressCheck()].flatMap((check) => check ?? []),
-      ],
-      log,
-    });
+    this.#dashboard = openDashboard({ store, newId: this.#newId });
+    this.#health = this.#openHealth();
     this.#http = new HttpServer({
       host: config.HOST,
       port: config.PORT,
@@ -104,6 +94,25 @@ export class App {
     });
     // Requests that wait for it are refused where the start fails.
     this.#controlReady.promise.catch(() => undefined);
+  }
+
+  #openHealth(): Health {
+    const { disk, log, speech, store, telephony } = this.#parts;
+    return new Health({
+      model: speech.model,
+      warmModel: speech.warmModel,
+      engines: (isModelFailing) => engineStates(speech, isModelFailing),
+      carriers: () => telephony.reports(),
+      probeDatabase: () => store.probe(),
+      disk,
+      checks: () => [
+        this.#admission.check(),
+        this.#control?.browserCheck() ?? BROWSER_NOT_STARTED,
+        telephony.mediaCheck(),
+        ...[telephony.addressCheck()].flatMap((check) => check ?? []),
+      ],
+      log,
+    });
   }
 
   /** Every port is open when it resolves. @throws {Error} naming what could not be started, and why. */
@@ -144,8 +153,8 @@ export class App {
     await telephony.start((incoming) => void this.#router.take(incoming), store.dialogs);
     this.#stops.push(() => this.#http.stop());
     const port = await this.#http.start();
-    await this.#startControlPlane();
     this.#showReady(port);
+    await this.#startControlPlane();
     // Not before: a start is busy, and no call is to be refused for that.
     if (this.#stopped === undefined) this.#admission.start();
   }
@@ -153,10 +162,26 @@ export class App {
   /** Loads and starts it; requests that came meanwhile are answered then. */
   async #startControlPlane(): Promise<void> {
     const ControlPlane = await loadControlPlane();
-    if (this.#stopped !== undefined) return;
-    const control = new ControlPlane({
+    while (this.#stopped === undefined) {
+      try {
+        return await this.#tryControlPlane(ControlPlane);
+      } catch (error) {
+        if (!(error instanceof StoreError)) throw error;
+        // Another process may hold the database for a while; calls go on.
+        this.#parts.log.warn({ err: error }, 'control plane not started, will try again');
+        this.#controlReady.reject(DATABASE_UNAVAILABLE);
+        this.#controlReady = Promise.withResolvers();
+        this.#controlReady.promise.catch(() => undefined);
+        await new Promise<void>((resolve) => systemClock.after(CONTROL_RETRY_MS, resolve));
+      }
+    }
+  }
+
+  async #tryControlPlane(Control: typeof ControlPlane): Promise<void> {
+    const control = new Control({
       ...this.#parts,
       newId: this.#newId,
+      dashboard: this.#dashboard,
       admission: this.#admission,
       callParts: this.#callParts,
       router: this.#router,
@@ -164,17 +189,24 @@ export class App {
       numberOwners: this.#numberOwners,
       readiness: () => this.#health.report(this.#isDraining),
     });
-    this.#control = control;
     this.#stops.push(() => control.stop());
+    try {
+      await control.start();
+    } catch (error) {
+      await control.stop();
+      throw error;
+    }
+    // Stopped meanwhile: what `start` has started since then ends too.
+    if (this.#stopped !== undefined) await control.stop();
+    this.#control = control;
     if (this.#isDraining) void control.drain();
-    await control.start();
     this.#controlReady.resolve(control);
   }
 
   #showReady(port: number): void {
     const { config, show, version } = this.#parts;
     show(readyNotice({ config, version, port, report: this.#health.report(false) }));
-    const setupUrl = this.#control?.setupUrl();
+    const setupUrl = setupUrlOf(this.#dashboard, config);
     if (setupUrl !== undefined) show(setupNotice(setupUrl));
   }
 
@@ -242,6 +274,14 @@ export class App {
     }
   }
 }
+
+/** Wait before the control plane is started again after a failure of the database. */
+const CONTROL_RETRY_MS = 500;
+
+const DATABASE_UNAVAILABLE = new ServiceError(
+  'SERVICE_UNAVAILABLE',
+  'Cannot answer now: the database is unavailable; retry later',
+);
 
 /** Between two steps of loading, for calls and probes: Node loads what one `import()` asks for without a pause. */
 const BREATH_MS = 5;

@@ -1,6 +1,5 @@
 /** Composition root: calls from the dashboard, by a SIP engine of their own and WebRTC in this process. */
 import { randomBytes } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
 import type { Config } from '../config/config.ts';
 import type { Agent, AgentStore } from '../domain/agent/agent.ts';
 import type { ReadinessCheck } from '../domain/call/engine-state.ts';
@@ -11,11 +10,10 @@ import {
   type BrowserLine,
   type BrowserPhone,
 } from '../domain/call/live-sound.ts';
-import type { NewId } from '../domain/ids.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { MessageSocket } from '../lib/process/message-socket.ts';
-import { Dashboard } from '../operator/dashboard.ts';
+import type { Dashboard } from '../operator/dashboard.ts';
 import { PhoneSockets } from '../operator/phone-sockets.ts';
 import { DrachtioServer } from '../sip/drachtio-server/drachtio-server.ts';
 import type { ServerInvite } from '../sip/server-invite.ts';
@@ -234,28 +232,4 @@ class Line implements BrowserLine {
   lose(): void {
     this.#call?.disconnected();
   }
-}
-
-/** Where `npm run build` puts the page. */
-const PAGE_FOLDER = fileURLToPath(new URL('../../dist/dashboard', import.meta.url));
-
-export function openDashboard(from: { readonly store: Store; readonly newId: NewId }): Dashboard {
-  const { store, newId } = from;
-  return new Dashboard({
-    secrets: store.secrets,
-    clock: systemClock,
-    random: randomBytes,
-    newId,
-    pageFolder: PAGE_FOLDER,
-  });
-}
-
-/** A new link that sets the password; undefined where there is a password already. */
-export function setupUrlOf(
-  dashboard: Dashboard,
-  config: Pick<Config, 'PUBLIC_URL'>,
-): string | undefined {
-  const token = dashboard.issueSetupToken();
-  const publicUrl = config.PUBLIC_URL.replace(/\/$/, '');
-  return token === undefined ? undefined : `${publicUrl}/#/setup?token=${token}`;
 }

@@ -17,18 +17,13 @@ import type { NumberOwners } from '../domain/dialing/number-owner.ts';
 import type { NewId } from '../domain/ids.ts';
 import { trustedProxies } from '../domain/trusted-proxies.ts';
 import { systemClock } from '../lib/clock.ts';
+import type { Dashboard } from '../operator/dashboard.ts';
 import { addDashboardRoutes } from '../operator/dashboard-routes.ts';
 import type { PhoneSockets } from '../operator/phone-sockets.ts';
 import type { ErasureRounds } from '../store/accounts/erasure-rounds.ts';
 import type { Store } from '../store/store.ts';
 import { recordingSecretOf, startAnalysis } from './analysis.ts';
-import {
-  type BrowserCalls,
-  browserSockets,
-  openBrowserCalls,
-  openDashboard,
-  setupUrlOf,
-} from './browser-calls.ts';
+import { type BrowserCalls, browserSockets, openBrowserCalls } from './browser-calls.ts';
 import type { AppParts } from './parts.ts';
 import { openEraser, startRetention } from './retention.ts';
 import { Sandbox } from './sandbox.ts';
@@ -37,6 +32,7 @@ import { Webhooks, watchOutbox } from './webhooks.ts';
 
 export interface ControlPlaneParts extends AppParts {
   readonly newId: NewId;
+  readonly dashboard: Dashboard;
   readonly admission: LiveAdmission;
   readonly callParts: CallParts;
   /** Takes the browsers' calls. */
@@ -52,7 +48,6 @@ export class ControlPlane {
   readonly #dialer: OutboundDialer;
   readonly #sandbox: Sandbox;
   readonly #browser: BrowserCalls;
-  readonly #dashboard: ReturnType<typeof openDashboard>;
   readonly #live: ReturnType<typeof openLive>;
   readonly #eraser: ErasureRounds;
   readonly #api: ApiApp;
@@ -67,12 +62,11 @@ export class ControlPlane {
     this.#dialer = liveDialer({ ...parts, registry });
     this.#sandbox = new Sandbox({ ...parts, clock: systemClock, watch });
     this.#browser = openBrowserCalls(parts);
-    this.#dashboard = openDashboard(parts);
     this.#live = openLive(registry, this.#sandbox);
     const isQuiet = () => registry.size === 0 && this.#sandbox.inProgress.length === 0;
     this.#eraser = openEraser({ ...parts, isQuiet });
     this.#api = this.#createApi();
-    const sockets = { dashboard: this.#dashboard, phone: this.#browser };
+    const sockets = { dashboard: parts.dashboard, phone: this.#browser };
     this.upgrades = browserSockets(parts, sockets);
   }
 
@@ -121,11 +115,6 @@ export class ControlPlane {
     }
   }
 
-  /** The link that sets the dashboard's password; undefined where there is one. */
-  setupUrl(): string | undefined {
-    return setupUrlOf(this.#dashboard, this.#parts.config);
-  }
-
   browserCheck(): ReadinessCheck {
     return this.#browser.check();
   }
@@ -134,8 +123,8 @@ export class ControlPlane {
     const { config, metrics, store, log, newId, version } = this.#parts;
     return createApi({
       ...store,
-      operatorKeys: this.#dashboard.keys,
-      addRoutes: (api, deps) => addDashboardRoutes(api, deps, this.#dashboard),
+      operatorKeys: this.#parts.dashboard.keys,
+      addRoutes: (api, deps) => addDashboardRoutes(api, deps, this.#parts.dashboard),
       ...this.#live,
       dialQueues: { live: this.#dialer, test: this.#sandbox.dialQueue },
       voices: this.#parts.speech.voices,

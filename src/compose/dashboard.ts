@@ -1,0 +1,32 @@
+/** Composition root: the dashboard's server side, and the link that sets its password. */
+import { randomBytes } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import type { Config } from '../config/config.ts';
+import type { NewId } from '../domain/ids.ts';
+import { systemClock } from '../lib/clock.ts';
+import { Dashboard } from '../operator/dashboard.ts';
+import type { Store } from '../store/store.ts';
+
+/** Where `npm run build` puts the page. */
+const PAGE_FOLDER = fileURLToPath(new URL('../../dist/dashboard', import.meta.url));
+
+export function openDashboard(from: { readonly store: Store; readonly newId: NewId }): Dashboard {
+  const { store, newId } = from;
+  return new Dashboard({
+    secrets: store.secrets,
+    clock: systemClock,
+    random: randomBytes,
+    newId,
+    pageFolder: PAGE_FOLDER,
+  });
+}
+
+/** Makes a new link that sets the password; undefined where there is a password already. */
+export function setupUrlOf(
+  dashboard: Dashboard,
+  config: Pick<Config, 'PUBLIC_URL'>,
+): string | undefined {
+  const token = dashboard.issueSetupToken();
+  const publicUrl = config.PUBLIC_URL.replace(/\/$/, '');
+  return token === undefined ? undefined : `${publicUrl}/#/setup?token=${token}`;
+}
