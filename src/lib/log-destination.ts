@@ -183,7 +183,7 @@ export function prettyLine(line: string, paint: Paint): string {
   const stack: unknown = err?.stack;
   const facts = Object.entries(typeof stack === 'string' ? fields : { ...fields, err })
     .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => `${name}=${valueText(value)}`);
+    .flatMap(([name, value]) => factsOf(name, value));
   return [
     `${paint('dim', localTime(time))} ${paint(style ?? 'dim', String(level).toUpperCase().padEnd(5))}`,
     ` ${style === undefined ? told : paint(style, told)}`,
@@ -201,10 +201,24 @@ function localTime(time: string): string {
   return `${pad(hours)}:${pad(minutes)}:${pad(seconds)}.${pad(at.getMilliseconds(), 3)}`;
 }
 
+/** `name=value`; the fields of an object each, as `name.field=value`, and a list of words as `name=a,b`. */
+function factsOf(name: string, value: unknown): readonly string[] {
+  if (Array.isArray(value) && value.length > 0 && value.every(isWord)) {
+    return [`${name}=${value.join(',')}`];
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return [`${name}=${valueText(value)}`];
+  }
+  return Object.entries(value).flatMap(([field, inner]) => factsOf(`${name}.${field}`, inner));
+}
+
 /** A word as it is, anything else as JSON. */
 function valueText(value: unknown): string {
-  const isWord = typeof value === 'string' && /^[^\s"'\p{Cc}]+$/u.test(value);
-  return isWord ? value : withoutControls(JSON.stringify(value));
+  return isWord(value) ? value : withoutControls(JSON.stringify(value));
+}
+
+function isWord(value: unknown): value is string {
+  return typeof value === 'string' && /^[^\s"'\p{Cc}]+$/u.test(value);
 }
 
 function stackText(stack: string): string {

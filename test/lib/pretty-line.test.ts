@@ -31,6 +31,15 @@ test('prettyLine shows the local time, the level, the message, and the fields be
   );
 });
 
+test('prettyLine shows the fields of an object each, and a list of words without JSON', () => {
+  const text = prettyLine(
+    lineOf({ sockets: { name: 'epoll', isFallback: false }, steps: ['0001', '0002'], msg: 'said' }),
+    plain,
+  );
+
+  expect(text).toContain('said  sockets.name=epoll sockets.isFallback=false steps=0001,0002');
+});
+
 test.each([
   ['info', '<dim>INFO </dim> said'],
   ['warn', '<yellow>WARN </yellow> <yellow>said</yellow>'],
