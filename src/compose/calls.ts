@@ -66,7 +66,7 @@ export function liveRouter(from: {
 }
 
 /**
- * Opens an ear on the call and a conversation over it.
+ * Opens a listener on the call and a conversation over it.
  *
  * @param account whose agent it is; without one, transfers go by what the agent says alone.
  */
@@ -77,7 +77,7 @@ function openTalk(
 ): TalkingParty {
   const { agent, audio, brief, control, log, onEvent } = options;
   const transferRules = transferRulesOf(agent, brief, account);
-  const ear = speech.hearing.open({
+  const listener = speech.hearing.open({
     ring: audio.heard,
     language: brief.language,
     prompt: namesOf(agent, transferRules),
@@ -94,7 +94,7 @@ function openTalk(
   const conversation = new Conversation({
     brief,
     audio,
-    ear,
+    listener,
     hasVoiceDetector: speech.hearing.hasVoiceDetector,
     turnTrust: speech.hearing.turnTrust,
     ...(country === undefined ? {} : { country }),
@@ -120,7 +120,7 @@ function openTalk(
     announcement: (summary) => conversation.announcement(summary),
     stop: () => {
       conversation.stop();
-      ear.close();
+      listener.close();
     },
   };
 }

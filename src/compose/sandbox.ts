@@ -182,7 +182,7 @@ export class Sandbox implements LiveCalls {
     if (!(audio instanceof SandboxLine)) throw new TypeError('Cannot talk: not a sandbox line');
     return new Conversation({
       ...options,
-      ear: new SandboxListener({ voice: audio, clock }),
+      listener: new SandboxListener({ voice: audio, clock }),
       hasVoiceDetector: false,
       synthesizer: new SandboxVoice({ voice: this.#parts.speech.synthesizer, clock }),
       model: new ScriptedModel({ book: parseRuleBook(sandboxRules(clock.now())), clock }),

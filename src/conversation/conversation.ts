@@ -11,7 +11,7 @@ import { prefixFor } from './history/prompt.ts';
 import { streamReply } from './reply/llm-stream.ts';
 import { announcementOf } from './reply/phrases.ts';
 import { ReplyVoice } from './reply/reply-voice.ts';
-import { THIRD_PARTY_RULE } from './turn/ending.ts';
+import { THIRD_PARTY_RULE } from './turn/third-party.ts';
 import { runTool } from './turn/tool-run.ts';
 import { TranscriptionRequest } from './turn/transcription-request.ts';
 import {
@@ -27,8 +27,8 @@ import { openState, type TurnState } from './turn/turn-state.ts';
 export interface ConversationOptions extends RuleOptions {
   readonly audio: AudioStream;
   /** Owned by the caller of this constructor, who closes it after `stop`. */
-  readonly ear: SpeechListener;
-  /** Whether `ear` reports voice activity (VAD); otherwise `audio` does. */
+  readonly listener: SpeechListener;
+  /** Whether `listener` reports voice activity (VAD); otherwise `audio` does. */
   readonly hasVoiceDetector: boolean;
   readonly synthesizer: Synthesizer;
   readonly model: LanguageModel;
@@ -52,19 +52,19 @@ export class Conversation {
 
   constructor(options: ConversationOptions) {
     this.#options = options;
-    const { ear, log, clock } = options;
+    const { listener, log, clock } = options;
     const tell = (event: TurnEvent) => this.#tell(event);
     this.#history = new HistoryKeeper(options);
-    this.#transcription = new TranscriptionRequest({ ear, log, tell });
+    this.#transcription = new TranscriptionRequest({ listener, log, tell });
     this.#timers = new TurnTimers({ clock, onRing: (timer) => tell({ kind: 'timer', timer }) });
     this.#state = openState(rulesFor(options));
   }
 
   /** Says the greeting and begins to listen. To be called once, when the call has been answered. */
   start(): void {
-    const { audio, ear, hasVoiceDetector } = this.#options;
+    const { audio, listener, hasVoiceDetector } = this.#options;
     audio.onEvent((event) => this.#hear(event));
-    if (hasVoiceDetector) ear.onVoice((event) => this.#tell(voiceEvent(event)));
+    if (hasVoiceDetector) listener.onVoice((event) => this.#tell(voiceEvent(event)));
     this.#tell({ kind: 'started' });
     this.#history.begin(prefixFor(this.#state.rules));
   }
@@ -142,13 +142,13 @@ export class Conversation {
   }
 
   #do(effect: TurnEffect): void {
-    const { audio, ear } = this.#options;
+    const { audio, listener } = this.#options;
     switch (effect.kind) {
       case 'listen':
-        ear.beginUtterance(effect.fromMs);
+        listener.beginUtterance(effect.fromMs);
         break;
       case 'stop-listening':
-        ear.endUtterance();
+        listener.endUtterance();
         break;
       case 'transcribe':
         void this.#transcription.request(effect.attempt, effect.priority);

@@ -65,13 +65,13 @@ test('SandboxListener asks for the words since the utterance began', async () =>
     asked.push([fromMs, untilMs]);
     return 'good morning';
   };
-  const ear = new SandboxListener({ voice: { wordsBetween }, clock });
+  const listener = new SandboxListener({ voice: { wordsBetween }, clock });
 
-  ear.onVoice();
-  ear.beginUtterance(4000);
-  const utterance = await ear.transcribe();
-  ear.endUtterance();
-  ear.close();
+  listener.onVoice();
+  listener.beginUtterance(4000);
+  const utterance = await listener.transcribe();
+  listener.endUtterance();
+  listener.close();
 
   expect(asked).toEqual([[4000, 5000]]);
   expect(utterance).toMatchObject({ text: 'good morning', confidence: 0.95, audioMs: 1000 });

@@ -42,14 +42,14 @@ test('SipTraceKeeper shows the messages of a call that goes on, without credenti
   comes('INVITE');
   goes('SIP/2.0 200 OK', '1 INVITE');
 
-  const ladder = keeper.of(call);
+  const trace = keeper.of(call);
 
-  expect(ladder).toMatchObject({ source: 'engine', note: null, isTruncated: false });
-  expect(ladder.messages).toMatchObject([
+  expect(trace).toMatchObject({ source: 'engine', note: null, isTruncated: false });
+  expect(trace.messages).toMatchObject([
     { direction: 'in', transport: 'UDP', from: '192.0.2.1:5060', to: '192.0.2.2:5060' },
     { direction: 'out', transport: 'UDP', from: '192.0.2.2:5060', to: '192.0.2.1:5060' },
   ]);
-  expect(ladder.messages[0]?.text).toMatch(/^INVITE sip:agent@192\.0\.2\.2 SIP\/2\.0\r\n/);
+  expect(trace.messages[0]?.text).toMatch(/^INVITE sip:agent@192\.0\.2\.2 SIP\/2\.0\r\n/);
 });
 
 test('SipTraceKeeper keeps the messages once none has come for 5 s, those after the end among them', async () => {
@@ -175,8 +175,8 @@ test.each<[string, Partial<Call>, boolean, string]>([
 ])('SipTraceKeeper says why there is nothing of a call that %s', async (_case, fields, isRemote, words) => {
   const { keeper } = await openKeeper({ isRemote });
 
-  const ladder = keeper.of(buildCall({ carrierCallSid: 'sid-9', ...fields }));
+  const trace = keeper.of(buildCall({ carrierCallSid: 'sid-9', ...fields }));
 
-  expect(ladder).toMatchObject({ messages: [], source: 'none', isTruncated: false });
-  expect(ladder.note).toContain(words);
+  expect(trace).toMatchObject({ messages: [], source: 'none', isTruncated: false });
+  expect(trace.note).toContain(words);
 });

@@ -8,7 +8,7 @@ test('Conversation says that it did not understand when the recogniser fails', a
   table.conversation.start();
   await table.pass(1000);
 
-  table.ear.says = new Error('every child is gone');
+  table.listener.says = new Error('every child is gone');
   table.line.voice(800);
   await table.pass(5000);
 
@@ -94,7 +94,7 @@ test('Conversation plays on when the recogniser is slow, and gives way to the wo
     greeting: 'Hello, this is the dental practice of Market Square. Hello?',
   });
   table.model.answers = [says('We open at nine.')];
-  table.ear.tookMs = 2500;
+  table.listener.tookMs = 2500;
   table.conversation.start();
   await table.pass(500);
 

@@ -20,14 +20,15 @@ test.each(MOMENTS_MS)('Conversation.stop after %d ms leaves nothing running', as
 
   table.conversation.stop();
   const { length } = table.events;
-  const asked = table.model.requests.length + table.ear.requests + table.synthesizer.spoken.length;
+  const asked =
+    table.model.requests.length + table.listener.requests + table.synthesizer.spoken.length;
   await whole;
   await table.pass(30_000);
 
   expect(table.events).toHaveLength(length);
-  expect(table.model.requests.length + table.ear.requests + table.synthesizer.spoken.length).toBe(
-    asked,
-  );
+  expect(
+    table.model.requests.length + table.listener.requests + table.synthesizer.spoken.length,
+  ).toBe(asked);
   expect(table.clock.waiting).toBe(0);
 });
 

@@ -21,7 +21,7 @@ test('Conversation greets, listens and answers', async () => {
 
 test('Conversation answers as soon as the turn is over when the models are quick', async () => {
   const table = layTable({}, { timing: { silenceMsMin: 200, silenceMsMax: 200 } });
-  table.ear.tookMs = 40;
+  table.listener.tookMs = 40;
   table.synthesizer.tookMs = 10;
   table.model.answers = [says('Nine.')];
   table.conversation.start();
@@ -159,19 +159,19 @@ test('Conversation stops the model and the voice of a reply that is interrupted'
   expect(table.transcript().at(-1)).toBe('agent: Yes?');
 });
 
-test('Conversation listens to the ear’s voice detector, if there is one, and not to the line’s', async () => {
+test('Conversation listens to the voice detector of its listener, if there is one, and not to that of the audio stream', async () => {
   const table = layTable({}, { hasVoiceDetector: true });
   table.conversation.start();
   await table.pass(1000);
 
   await table.hear('Only loud.', 600);
   await table.pass(500);
-  const requestsByLine = table.ear.requests;
-  table.ear.emit({ kind: 'voice-started', atMs: table.clock.nowMs() });
-  table.ear.emit({ kind: 'voice-stopped', lastVoicedAtMs: table.clock.nowMs() });
+  const requestsByLine = table.listener.requests;
+  table.listener.emit({ kind: 'voice-started', atMs: table.clock.nowMs() });
+  table.listener.emit({ kind: 'voice-stopped', lastVoicedAtMs: table.clock.nowMs() });
   await table.pass(500);
 
-  expect([requestsByLine, table.ear.requests]).toEqual([0, 1]);
+  expect([requestsByLine, table.listener.requests]).toEqual([0, 1]);
 });
 
 test('Conversation plays on when the line paused for a noise that is no voice', async () => {

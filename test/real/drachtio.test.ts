@@ -7,7 +7,7 @@ import { phoneWorld } from '../telephony/phone-world.ts';
 import { describeProbes } from '../telephony/probe.contract.ts';
 import { drachtioPlane, silentDrachtioPlane } from '../telephony/real-plane.ts';
 import { findRealServers } from '../telephony/real-servers.ts';
-import { describeStrangers } from '../telephony/strangers.contract.ts';
+import { describeSourceLock } from '../telephony/source-lock.contract.ts';
 import { describeThreeWay } from '../telephony/three-way.contract.ts';
 import { describeTransfers } from '../telephony/transfer.contract.ts';
 import { describeTrunks } from '../telephony/trunk.contract.ts';
@@ -23,7 +23,7 @@ if (servers === undefined) {
   describeOutgoingCalls('drachtio with direct media', drachtioPlane(servers));
   describeTransfers('drachtio with direct media', drachtioPlane(servers));
   describeThreeWay('drachtio with direct media', drachtioPlane(servers));
-  describeStrangers('drachtio with direct media', drachtioPlane(servers));
+  describeSourceLock('drachtio with direct media', drachtioPlane(servers));
   describeTrunks('drachtio with direct media', silentDrachtioPlane(servers));
   describeProbes('drachtio with direct media', silentDrachtioPlane(servers), ['udp', 'tcp']);
   describeWire('drachtio with direct media', silentDrachtioPlane(servers));

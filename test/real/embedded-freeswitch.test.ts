@@ -6,7 +6,7 @@ import { describeOutgoingCalls } from '../telephony/outgoing.contract.ts';
 import { phoneWorld } from '../telephony/phone-world.ts';
 import { frontFreeSwitchPlane } from '../telephony/real-plane.ts';
 import { findRealServers } from '../telephony/real-servers.ts';
-import { describeStrangers } from '../telephony/strangers.contract.ts';
+import { describeSourceLock } from '../telephony/source-lock.contract.ts';
 import { describeThreeWay } from '../telephony/three-way.contract.ts';
 import { describeTransfers } from '../telephony/transfer.contract.ts';
 import { describeTrunks } from '../telephony/trunk.contract.ts';
@@ -22,7 +22,7 @@ if (servers === undefined) {
   describeOutgoingCalls('embedded SIP and FreeSWITCH', frontFreeSwitchPlane(servers));
   describeTransfers('embedded SIP and FreeSWITCH', frontFreeSwitchPlane(servers));
   describeThreeWay('embedded SIP and FreeSWITCH', frontFreeSwitchPlane(servers));
-  describeStrangers('embedded SIP and FreeSWITCH', frontFreeSwitchPlane(servers));
+  describeSourceLock('embedded SIP and FreeSWITCH', frontFreeSwitchPlane(servers));
   describeTrunks('embedded SIP and FreeSWITCH', frontFreeSwitchPlane(servers));
   describeWire('embedded SIP and FreeSWITCH', frontFreeSwitchPlane(servers));
 }

@@ -6,7 +6,7 @@ import { describeOutgoingCalls } from '../telephony/outgoing.contract.ts';
 import { phoneWorld } from '../telephony/phone-world.ts';
 import { freeSwitchPlane } from '../telephony/real-plane.ts';
 import { findRealServers } from '../telephony/real-servers.ts';
-import { describeStrangers } from '../telephony/strangers.contract.ts';
+import { describeSourceLock } from '../telephony/source-lock.contract.ts';
 import { describeThreeWay } from '../telephony/three-way.contract.ts';
 import { describeTransfers } from '../telephony/transfer.contract.ts';
 import { describeTrunks } from '../telephony/trunk.contract.ts';
@@ -22,7 +22,7 @@ if (servers === undefined) {
   describeOutgoingCalls('drachtio and FreeSWITCH', freeSwitchPlane(servers));
   describeTransfers('drachtio and FreeSWITCH', freeSwitchPlane(servers));
   describeThreeWay('drachtio and FreeSWITCH', freeSwitchPlane(servers));
-  describeStrangers('drachtio and FreeSWITCH', freeSwitchPlane(servers));
+  describeSourceLock('drachtio and FreeSWITCH', freeSwitchPlane(servers));
   describeTrunks('drachtio and FreeSWITCH', freeSwitchPlane(servers));
   describeWire('drachtio and FreeSWITCH', freeSwitchPlane(servers));
 }

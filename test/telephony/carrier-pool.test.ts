@@ -21,16 +21,16 @@ const SECRET = 'only for tests';
 const REQUEST = { from: OURS, to: THEIRS, ringingTimeoutMs: 10_000 };
 
 /** One SIP server behind drachtio's protocol, that can die. */
-async function startFront() {
+async function startServer() {
   const address = '127.0.0.1';
   const listen = [{ protocol: 'UDP' as const, address, port: await freePort() }];
   const userAgent = new UserAgent({ listen });
-  const front = new DrachtioServer({ userAgent, secret: SECRET, port: 0 });
+  const drachtioServer = new DrachtioServer({ userAgent, secret: SECRET, port: 0 });
   await userAgent.start();
-  await front.start();
-  const { port } = front;
+  await drachtioServer.start();
+  const { port } = drachtioServer;
   const stop = async () => {
-    await front.stop();
+    await drachtioServer.stop();
     await userAgent.stop();
   };
   onTestFinished(stop);
@@ -50,12 +50,12 @@ function dialogsInMemory() {
 async function openPool(trunk?: Trunk) {
   const phone = new Phone({ number: THEIRS });
   await phone.start();
-  const fronts = [await startFront(), await startFront()];
+  const servers = [await startServer(), await startServer()];
   const { kept, store } = dialogsInMemory();
   const journal = new OpenDialogJournal({ ...PARTS, store });
   const media = new DirectGateway({ engine: new SilentLines() });
   const pool = new CarrierPool(
-    fronts.map((server) => ({
+    servers.map((server) => ({
       weight: 1,
       open: (ties) =>
         new DrachtioCarrier({
@@ -80,16 +80,16 @@ async function openPool(trunk?: Trunk) {
     await leg.hangUp();
     return during;
   };
-  return { pool, fronts, sources, kept, callOut };
+  return { pool, servers, sources, kept, callOut };
 }
 
 test('CarrierPool deals calls out to all servers, and to the healthy ones alone when one dies', async () => {
-  const { pool, fronts, sources, callOut } = await openPool();
+  const { pool, servers, sources, callOut } = await openPool();
 
   await callOut();
   await callOut();
   const before = new Set(sources.map((via) => /:(\d+)/.exec(via)?.[1])).size;
-  await fronts[0]?.stop();
+  await servers[0]?.stop();
   await expect.poll(() => pool.reports()[0]?.state).toContain('127.0.0.1');
   await expect.poll(() => pool.reports()[0]?.state).not.toContain('listening');
   sources.length = 0;
@@ -119,11 +119,11 @@ test('CarrierPool registers from one server at a time, and from another when tha
   const contacts: string[] = [];
   const hostPort = await startRegistrar((contact) => contacts.push(contact));
   const account = { username: 'joe', password: 'secret', register: true };
-  const { pool, fronts } = await openPool(trunkTo(hostPort, account));
+  const { pool, servers } = await openPool(trunkTo(hostPort, account));
 
   await expect.poll(() => contacts).toHaveLength(1);
   const isFirst = () => pool.reports()[0]?.state.includes(portOf(contacts[0])) === true;
-  await fronts[isFirst() ? 0 : 1]?.stop();
+  await servers[isFirst() ? 0 : 1]?.stop();
   await expect.poll(() => contacts).toHaveLength(2);
 
   expect(portOf(contacts[1])).not.toBe(portOf(contacts[0]));

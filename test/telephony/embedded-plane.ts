@@ -46,7 +46,7 @@ async function start(
     ],
   });
   const media = new DirectGateway({ engine: lines });
-  const front = new DrachtioServer({
+  const drachtioServer = new DrachtioServer({
     ...PARTS,
     userAgent: engine,
     secret: SECRET,
@@ -54,11 +54,11 @@ async function start(
     credentialsFor: credentialsOf(trunks),
   });
   await Promise.all([media.start(), engine.start()]);
-  await front.start();
+  await drachtioServer.start();
   const carrier = new DrachtioCarrier({
     ...PARTS,
     host: '127.0.0.1',
-    port: front.port,
+    port: drachtioServer.port,
     secret: SECRET,
     trunks,
     media,
@@ -72,7 +72,7 @@ async function start(
     hostPort: `${address}:${port}`,
     stop: async () => {
       await carrier.stop();
-      await front.stop();
+      await drachtioServer.stop();
       await engine.stop();
       await media.stop();
     },

@@ -20,13 +20,13 @@ async function openCall() {
   const [sipPort, port] = [await freePort(), await freePort()];
   const userAgent = new UserAgent({ listen: [{ protocol: 'UDP', address, port: sipPort }] });
   await userAgent.start();
-  const startFront = async () => {
-    const front = new DrachtioServer({ userAgent, secret: SECRET, port });
-    await front.start();
-    onTestFinished(() => front.stop());
-    return front;
+  const startServer = async () => {
+    const drachtioServer = new DrachtioServer({ userAgent, secret: SECRET, port });
+    await drachtioServer.start();
+    onTestFinished(() => drachtioServer.stop());
+    return drachtioServer;
   };
-  const front = await startFront();
+  const drachtioServer = await startServer();
   const kept = new Map<string, OpenDialog>();
   const store = {
     save: (dialog: OpenDialog) => void kept.set(dialog.id, dialog),
@@ -54,18 +54,18 @@ async function openCall() {
   await dialled;
   const causes: unknown[] = [];
   leg.onReleased((cause) => causes.push(cause));
-  return { ...parts, carrier, front, startFront, kept, lines, causes };
+  return { ...parts, carrier, drachtioServer, startServer, kept, lines, causes };
 }
 
 test('DrachtioCarrier ends the calls of a server that stays away, and tells their far ends when it is back', async () => {
-  const { clock, carrier, front, startFront, kept, lines, causes } = await openCall();
+  const { clock, carrier, drachtioServer, startServer, kept, lines, causes } = await openCall();
 
-  await front.stop();
+  await drachtioServer.stop();
   await expect.poll(() => carrier.isConnected).toBe(false);
   const before = [...causes];
   clock.advance(5_000);
   const written = kept.size;
-  await startFront();
+  await startServer();
   const comesBack = () => {
     // The try that was under way has to fail before the next one is waited for.
     clock.advance(3_000);
@@ -81,11 +81,11 @@ test('DrachtioCarrier ends the calls of a server that stays away, and tells thei
 });
 
 test('DrachtioCarrier ends the calls that a server has lost as soon as it is back', async () => {
-  const { clock, carrier, front, startFront, kept, causes } = await openCall();
+  const { clock, carrier, drachtioServer, startServer, kept, causes } = await openCall();
 
-  await front.stop();
+  await drachtioServer.stop();
   await expect.poll(() => carrier.isConnected).toBe(false);
-  await startFront();
+  await startServer();
   clock.advance(250);
 
   await expect

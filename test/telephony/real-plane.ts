@@ -43,15 +43,15 @@ export function frontFreeSwitchPlane(servers: RealServers): StartPlane {
     });
     const secret = 'only for tests';
     const credentialsFor = credentialsOf(trunks);
-    const front = new DrachtioServer({ userAgent, secret, port: 0, credentialsFor });
+    const drachtioServer = new DrachtioServer({ userAgent, secret, port: 0, credentialsFor });
     await userAgent.start();
-    await front.start();
-    const drachtio = [{ host: address, port: front.port, weight: 1 }];
+    await drachtioServer.start();
+    const drachtio = [{ host: address, port: drachtioServer.port, weight: 1 }];
     const own = { drachtio, drachtioSecret: secret, doesAnswerChallenges: true };
     const plane = await freeSwitchPlane({ ...servers, ...own })(trunks);
     const stop = async () => {
       await plane.stop();
-      await front.stop();
+      await drachtioServer.stop();
       await userAgent.stop();
     };
     return { ...plane, stop };

@@ -1,10 +1,8 @@
-/** How a conversation ends: closing sentence, silence timeout, and the notes of a three-way call (conference); pure */
+/** How a conversation ends: closing sentence, silence timeout, hang-up; pure */
 import type { ConversationEnd } from '../conversation-port.ts';
-import { addToHistory, dropReply, sayPhrase } from '../reply/reply.ts';
+import { dropReply, sayPhrase } from '../reply/reply.ts';
 import { emitCallersWords } from './barge-in.ts';
 import { forgetUtterance } from './caller-utterance.ts';
-import { countSpeculation } from './transcription-request.ts';
-import type { TurnEventOf } from './turn-event.ts';
 import { act, change, type Draft, type TurnState } from './turn-state.ts';
 
 /** Says a closing sentence to its end, and then ends the conversation. */
@@ -42,39 +40,6 @@ function keepWords(draft: Draft): void {
   const words = draft.state.utterance?.words;
   if (words && words.text !== '') emitCallersWords(draft, words.text, words.confidence);
   forgetUtterance(draft);
-}
-
-/** Rule for the agent while a third party is on the line: a three-way call, or conference. */
-export const THIRD_PARTY_RULE =
-  'Answer whoever speaks to you; to what the caller and the other party say to each other, answer with nothing but "…". ' +
-  'When they need you no more, say goodbye and use end_call: the two talk on without you.';
-
-const JOINED =
-  '(The other party is on the line now: it, the caller and you all hear one another. Introduce the two in a sentence. ' +
-  `After that: ${THIRD_PARTY_RULE})`;
-
-const LEFT = '(The other party has hung up. You are alone with the caller again.)';
-
-const NOT_HANDED_OVER = '(The other party did not take the call. The caller is still with you.)';
-
-/** Tells the model that a third party joined or left; the agent speaks once it has the floor. */
-export function onThirdParty(draft: Draft, { isThere, atMs }: TurnEventOf<'third-party'>): void {
-  note(draft, isThere ? JOINED : LEFT, atMs);
-  change(draft, { hasThirdParty: isThere });
-}
-
-/** Tells the model that a transfer failed after its tool had already answered. */
-export function onTransferFailed(draft: Draft, { atMs }: TurnEventOf<'transfer-failed'>): void {
-  note(draft, NOT_HANDED_OVER, atMs);
-}
-
-function note(draft: Draft, text: string, atMs: number): void {
-  if (draft.state.reply?.stage === 'speculative') {
-    countSpeculation(draft, 'miss');
-    dropReply(draft, atMs);
-  }
-  addToHistory(draft, text);
-  change(draft, { isOwedAnswer: true, hasCheckedIn: false });
 }
 
 /** True while neither side speaks and no answer, tool, transfer or DTMF entry is pending. */

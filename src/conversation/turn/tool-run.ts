@@ -6,6 +6,7 @@ import type { Toolbox } from '../../tool/toolbox.ts';
 import type { CallControl, ConversationEvent } from '../conversation-port.ts';
 import type { TurnEvent } from './turn-event.ts';
 
+/** Parameters of `runTool`. */
 export interface ToolRun {
   readonly reply: number;
   readonly call: ToolCall;
@@ -20,48 +21,48 @@ export interface ToolRun {
   readonly tell: (event: TurnEvent) => void;
 }
 
-/** What became of the call while the tool ran. */
-interface Doings {
+/** Effects of a tool on its call. */
+interface ToolEffects {
   isBooked: boolean;
-  /** Resolves when a hand-over that was begun has come to something, or to nothing. */
-  handOver: Promise<void>;
-  isHandedOver: boolean;
-  /** The model has been answered, or does not wait any more. */
-  isLeft: boolean;
+  /** Resolves when a transfer in progress has succeeded or failed. */
+  transfer: Promise<void>;
+  isTransferred: boolean;
+  /** True once the tool has returned: a transfer that fails later is reported as an event. */
+  hasReturned: boolean;
 }
 
-/** Never rejects. */
+/** Runs one tool call and reports its result as turn event and conversation event. Never rejects. */
 export async function runTool(run: ToolRun): Promise<void> {
   const { reply, call, signal, tools, clock, onEvent, tell } = run;
   const startMs = clock.nowMs();
-  const doings: Doings = {
-    ...{ isBooked: false, isHandedOver: false, isLeft: false },
-    handOver: Promise.resolve(),
+  const effects: ToolEffects = {
+    ...{ isBooked: false, isTransferred: false, hasReturned: false },
+    transfer: Promise.resolve(),
   };
-  const outcome = await tools.run(call, contextOf(run, doings), signal);
-  doings.isLeft = true;
-  // A hand-over that works ends the agent's part in the call, and with it the tool.
-  if (signal.aborted) await doings.handOver;
+  const outcome = await tools.run(call, contextOf(run, effects), signal);
+  effects.hasReturned = true;
+  // A successful transfer ends the agent's part in the call and aborts the tool.
+  if (signal.aborted) await effects.transfer;
   const isKnown = tools.descriptions.some(({ name }) => name === call.name);
-  const isDone = doings.isBooked || doings.isHandedOver || outcome.next !== undefined;
+  const isDone = effects.isBooked || effects.isTransferred || outcome.next !== undefined;
   const name = isKnown ? call.name : 'unknown';
   const tookMs = clock.nowMs() - startMs;
   onEvent({ kind: 'tool', name, outcome: isDone ? 'done' : 'refused', tookMs });
   if (!signal.aborted) tell({ kind: 'tool-finished', reply, call, outcome });
 }
 
-function contextOf({ control, announcement, tell }: ToolRun, doings: Doings): ToolContext {
+function contextOf({ control, announcement, tell }: ToolRun, effects: ToolEffects): ToolContext {
   return {
     transfer: async (number, summary, mode = 'cold') => {
       const words = mode === 'cold' ? undefined : announcement(summary);
       const way = mode === 'three-way' ? 'bringIn' : 'transfer';
       const { promise, resolve } = Promise.withResolvers<void>();
-      doings.handOver = promise;
+      effects.transfer = promise;
       try {
         await control[way](number, summary, words);
-        doings.isHandedOver = true;
+        effects.isTransferred = true;
       } catch (error) {
-        if (doings.isLeft) tell({ kind: 'transfer-failed' });
+        if (effects.hasReturned) tell({ kind: 'transfer-failed' });
         throw error;
       } finally {
         resolve();
@@ -69,7 +70,7 @@ function contextOf({ control, announcement, tell }: ToolRun, doings: Doings): To
     },
     appointmentBooked: (appointment) => {
       control.appointmentBooked(appointment);
-      doings.isBooked = true;
+      effects.isBooked = true;
     },
   };
 }

@@ -8,18 +8,18 @@ import { act, change, type Draft } from './turn-state.ts';
 const TIMEOUT_MS = 5000;
 
 export class TranscriptionRequest {
-  readonly #ear: SpeechListener;
+  readonly #listener: SpeechListener;
   readonly #tell: (event: TurnEvent) => void;
   readonly #log: Logger;
   /** The one that is under way. */
   #request: AbortController | undefined;
 
   constructor(options: {
-    readonly ear: SpeechListener;
+    readonly listener: SpeechListener;
     readonly tell: (event: TurnEvent) => void;
     readonly log: Logger;
   }) {
-    this.#ear = options.ear;
+    this.#listener = options.listener;
     this.#tell = options.tell;
     this.#log = options.log;
   }
@@ -31,7 +31,7 @@ export class TranscriptionRequest {
     this.#request = request;
     const { signal } = request;
     try {
-      const said = await this.#ear.transcribe({ priority, signal, timeoutMs: TIMEOUT_MS });
+      const said = await this.#listener.transcribe({ priority, signal, timeoutMs: TIMEOUT_MS });
       if (signal.aborted) return;
       this.#request = undefined;
       this.#tell({ kind: 'transcribed', attempt, text: said.text, confidence: said.confidence });

@@ -35,16 +35,8 @@ import {
   onVoiceStopped,
   requestWords,
 } from './caller-utterance.ts';
-import {
-  closeWith,
-  endNow,
-  isQuiet,
-  onSilence,
-  onThirdParty,
-  onTransferFailed,
-  stopNow,
-  watchSilence,
-} from './ending.ts';
+import { closeWith, endNow, isQuiet, onSilence, stopNow, watchSilence } from './ending.ts';
+import { onThirdParty, onTransferFailed } from './third-party.ts';
 import { onEndOfTurnTimer, onTurnScored, planEndOfTurn, takeWords } from './turn-end.ts';
 import type {
   TimedTurnEvent,
@@ -183,7 +175,7 @@ function start(draft: Draft): void {
   sayPhrase(draft, 'greeting', brief.greeting);
 }
 
-/** The caller pauses: find out what was said, at once where thinking ahead or a barge-in asks for it. */
+/** The caller pauses: find out what was said, at once for a speculation or a barge-in. */
 function onPause(draft: Draft, event: TurnEventOf<'voice-stopped'>): void {
   if (!onVoiceStopped(draft, event)) return;
   const { rules, reply } = draft.state;

@@ -21,7 +21,7 @@ export function utteranceOf(text: string, confidence = 0.9): Utterance {
   return { text, words, confidence, language: 'en', ...figures };
 }
 
-export class FakeEar implements SpeechListener {
+export class FakeListener implements SpeechListener {
   /** What the caller is saying now; an error makes the recogniser fail. */
   says: string | Error = '';
   tookMs = 80;

@@ -10,7 +10,7 @@ import { Toolbox } from '../../../src/tool/toolbox.ts';
 import { createTransferCall } from '../../../src/tool/transfer-call.ts';
 import { FakeClock } from '../../support/time/fake-clock.ts';
 import { FakeLine } from './fake-line.ts';
-import { FakeEar, FakeModel, FakeSynthesizer } from './fake-parts.ts';
+import { FakeListener, FakeModel, FakeSynthesizer } from './fake-parts.ts';
 
 export const BRIEF: ConversationBrief = {
   greeting: 'Hello.',
@@ -28,7 +28,7 @@ export function layTable(
 ) {
   const clock = new FakeClock(1_000_000);
   const line = new FakeLine(clock);
-  const ear = new FakeEar(clock);
+  const listener = new FakeListener(clock);
   const synthesizer = new FakeSynthesizer(clock);
   const model = new FakeModel(clock);
   const events: ConversationEvent[] = [];
@@ -36,7 +36,7 @@ export function layTable(
   const conversation = new Conversation({
     brief: { ...BRIEF, ...brief },
     audio: line,
-    ear,
+    listener,
     hasVoiceDetector: false,
     synthesizer,
     model,
@@ -80,7 +80,7 @@ export function layTable(
 
   /** The caller says something, from now on and for `voiceMs`. */
   async function hear(text: string, voiceMs: number): Promise<void> {
-    ear.says = text;
+    listener.says = text;
     line.voice(voiceMs);
     await pass(voiceMs);
   }
@@ -91,7 +91,7 @@ export function layTable(
     );
   const end = () => events.find((event) => event.kind === 'ended')?.end;
   const turns = () => events.flatMap((event) => (event.kind === 'turn' ? [event.times] : []));
-  const parts = { clock, line, ear, synthesizer, model, events, transfers, conversation };
+  const parts = { clock, line, listener, synthesizer, model, events, transfers, conversation };
   return { ...parts, pass, hear, transcript, end, turns };
 }
 

@@ -14,9 +14,9 @@ const userAgent = new UserAgent({
     { protocol: 'TCP', address, port: Number(sipPort) },
   ],
 });
-const front = new DrachtioServer({ userAgent, secret, port: Number(port) });
+const drachtioServer = new DrachtioServer({ userAgent, secret, port: Number(port) });
 await userAgent.start();
-await front.start();
+await drachtioServer.start();
 process.stdout.write('listening\n');
 process.stdin.resume();
-process.stdin.once('close', () => void front.stop().then(() => userAgent.stop()));
+process.stdin.once('close', () => void drachtioServer.stop().then(() => userAgent.stop()));

@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { silentLogger } from '../../../src/lib/logger.ts';
 import { FreeSwitchGateway } from '../../../src/telephony/freeswitch/freeswitch-gateway.ts';
-import { openFrontWorld } from '../../support/sip/front-world.ts';
+import { openDrachtioServerWorld } from '../../support/sip/drachtio-server-world.ts';
 import { SilentLines } from '../silent-lines.ts';
 import { EVENT_SECRET } from './event-socket-server.ts';
 import { FreeSwitchDouble } from './freeswitch-double.ts';
@@ -33,7 +33,7 @@ interface GatewayWorldOptions {
 
 /** A gateway on stand-ins for FreeSWITCH; all stop when the test is over. */
 export async function openGateway({ servers = 1, ...options }: GatewayWorldOptions = {}) {
-  const world = await openFrontWorld();
+  const world = await openDrachtioServerWorld();
   const double = new FreeSwitchDouble();
   const doubles = [double, ...Array.from({ length: servers - 1 }, () => new FreeSwitchDouble())];
   for (const each of doubles) await each.start();

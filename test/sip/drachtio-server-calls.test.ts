@@ -7,15 +7,15 @@ import { parseAuthFields } from '../../src/sip/digest/digest.ts';
 import type { SipMessage } from '../../src/sip/message/message.ts';
 import type { ServerInvite } from '../../src/sip/server-invite.ts';
 import {
-  type FrontWorld,
-  openFrontWorld,
+  type DrachtioServerWorld,
+  openDrachtioServerWorld,
   rememberingCredentials,
   sdp,
-} from '../support/sip/front-world.ts';
+} from '../support/sip/drachtio-server-world.ts';
 
 const CREDENTIALS = { username: 'zoë', password: 'sesame' };
 
-let world: FrontWorld | undefined;
+let world: DrachtioServerWorld | undefined;
 
 afterEach(async () => {
   await world?.stop();
@@ -41,7 +41,7 @@ function isAuthorized(request: SipMessage, hash: string, session: boolean): bool
 }
 
 test('createUAC calls, acknowledges and ends a call', async () => {
-  world = await openFrontWorld();
+  world = await openDrachtioServerWorld();
   const dialogs: Dialog[] = [];
   world.peer.on('invite', (invite) => {
     expect(invite.request.from.uri).toBe('sip:+3906123@127.0.0.1');
@@ -55,11 +55,11 @@ test('createUAC calls, acknowledges and ends a call', async () => {
 
   expect(uac.remote.sdp).toBe(sdp(5000));
   expect((await ended)[0].cause).toBe('remote-bye');
-  expect(world.front.counts).toEqual({ dialogs: 0, ringing: 0, pending: 0, outgoing: 0 });
+  expect(world.drachtioServer.counts).toEqual({ dialogs: 0, ringing: 0, pending: 0, outgoing: 0 });
 });
 
 test('createUAC tells of ringing and early media', async () => {
-  world = await openFrontWorld();
+  world = await openDrachtioServerWorld();
   world.peer.on('invite', (invite) => {
     invite.progress(180);
     invite.progress(183, { body: sdp(5001) });
@@ -80,7 +80,7 @@ test('createUAC tells of ringing and early media', async () => {
 });
 
 test('createUAC takes reliable ringing without acknowledging it twice', async () => {
-  world = await openFrontWorld();
+  world = await openDrachtioServerWorld();
   const acknowledged: (SipMessage | null)[] = [];
   world.peer.on('invite', async (invite) => {
     const progress = invite.progress(183, { body: sdp(5001), reliable: true });
@@ -98,7 +98,7 @@ test('createUAC takes reliable ringing without acknowledging it twice', async ()
 });
 
 test('Request.cancel takes a ringing call back', async () => {
-  world = await openFrontWorld();
+  world = await openDrachtioServerWorld();
   const cancelled: string[] = [];
   world.peer.on('invite', (invite) => {
     invite.on('cancelled', (message) => cancelled.push(message?.method ?? ''));
@@ -121,7 +121,7 @@ test('Request.cancel takes a ringing call back', async () => {
 });
 
 test('createUAC is rejected with the status of the peer', async () => {
-  world = await openFrontWorld();
+  world = await openDrachtioServerWorld();
   world.peer.on('invite', (invite) => invite.reject(486));
 
   const call = world.srf.createUAC(world.peerUri('bob'), { localSdp: sdp(4000) });
@@ -130,7 +130,7 @@ test('createUAC is rejected with the status of the peer', async () => {
 });
 
 test('createUAC is rejected with 503 when the peer is out of reach', async () => {
-  world = await openFrontWorld();
+  world = await openDrachtioServerWorld();
 
   const call = world.srf.createUAC('sip:bob@127.0.0.1:9;transport=tcp', { localSdp: sdp(4000) });
 
@@ -138,7 +138,7 @@ test('createUAC is rejected with 503 when the peer is out of reach', async () =>
 });
 
 test('createUAC goes by way of the proxy', async () => {
-  world = await openFrontWorld();
+  world = await openDrachtioServerWorld();
   const routes: string[] = [];
   world.peer.on('invite', (invite) => {
     routes.push(invite.request.uri, ...invite.request.all('route'));
@@ -156,9 +156,9 @@ test.each([
   { offers: ['MD5'], hash: 'md5', session: false },
   { offers: ['MD5', 'SHA-256'], hash: 'sha256', session: false },
   { offers: ['SHA-256-sess'], hash: 'sha256', session: true },
-])('the front answers a challenge of $offers itself', async ({ offers, hash, session }) => {
+])('DrachtioServer answers a challenge of $offers itself', async ({ offers, hash, session }) => {
   const { realms, credentialsFor } = rememberingCredentials(CREDENTIALS);
-  world = await openFrontWorld({ credentialsFor });
+  world = await openDrachtioServerWorld({ credentialsFor });
   const verdicts: boolean[] = [];
   world.peer.on('invite', (invite) => {
     if (invite.request.get('authorization') === undefined) {
@@ -182,7 +182,7 @@ test.each([
 
 test('a password that is refused comes back as 401, after one try', async () => {
   const { credentialsFor } = rememberingCredentials(CREDENTIALS);
-  world = await openFrontWorld({ credentialsFor });
+  world = await openDrachtioServerWorld({ credentialsFor });
   let tries = 0;
   world.peer.on('invite', (invite) => {
     tries++;
@@ -197,7 +197,7 @@ test('a password that is refused comes back as 401, after one try', async () => 
 });
 
 test('without credentials the application answers the challenge itself, with MD5', async () => {
-  world = await openFrontWorld();
+  world = await openDrachtioServerWorld();
   const verdicts: boolean[] = [];
   world.peer.on('invite', (invite) => {
     if (invite.request.get('authorization') === undefined) {
@@ -215,7 +215,7 @@ test('without credentials the application answers the challenge itself, with MD5
 });
 
 test('Srf.request sends a request outside of any dialog', async () => {
-  world = await openFrontWorld();
+  world = await openDrachtioServerWorld();
   const options = { method: 'OPTIONS', headers: {} } as unknown as Srf.SrfRequest;
   const request = world.srf.request as unknown as (
     uri: string,

@@ -26,7 +26,7 @@ function seededBytes(seed: number): (count: number) => Uint8Array {
 }
 
 /** Two user agents whose time stands still, and all that Alice sends and receives. */
-async function openLadder(
+async function openFlow(
   parts: {
     readonly alice?: Partial<UserAgentOptions>;
     readonly bob?: Partial<UserAgentOptions>;
@@ -71,11 +71,11 @@ function countsOf(counts: Pair['alice']['counts']) {
   return { messagesIn, messagesOut, retransmissionsIn, retransmissionsOut, dropped, maps };
 }
 
-type Ladder = Awaited<ReturnType<typeof openLadder>>;
+type Flow = Awaited<ReturnType<typeof openFlow>>;
 
 /** A call that Bob answers, both of whose sides are there. */
 async function answered(
-  { alice, bob, bobUri }: Ladder,
+  { alice, bob, bobUri }: Flow,
   answer: (invite: ServerInvite) => Promise<unknown> | unknown = () => undefined,
   options: Partial<Parameters<typeof alice.invite>[0]> = {},
 ): Promise<{ caller: Dialog; callee: Dialog }> {
@@ -90,8 +90,8 @@ async function answered(
   return { caller, callee };
 }
 
-async function plain(ladder: Ladder): Promise<void> {
-  const { caller, callee } = await answered(ladder, (invite) => void invite.progress(180));
+async function plain(flow: Flow): Promise<void> {
+  const { caller, callee } = await answered(flow, (invite) => void invite.progress(180));
   callee.on('request', ({ respond }) => respond(200, { body: 'ok', contentType: 'text/plain' }));
   await caller.request('INFO', { body: 'one', contentType: 'text/plain' });
   await caller.request('OPTIONS');
@@ -99,8 +99,8 @@ async function plain(ladder: Ladder): Promise<void> {
   await caller.bye({ headers: { Reason: 'Q.850;cause=16' } });
 }
 
-async function hold(ladder: Ladder): Promise<void> {
-  const { caller, callee } = await answered(ladder);
+async function hold(flow: Flow): Promise<void> {
+  const { caller, callee } = await answered(flow);
   callee.on('reinvite', ({ respond }) => respond(200, { body: SDP }));
   caller.on('reinvite', ({ respond }) =>
     respond(200, { body: HOLD, headers: { 'X-Held': 'yes' } }),
@@ -114,8 +114,8 @@ async function hold(ladder: Ladder): Promise<void> {
   await callee.bye();
 }
 
-async function lateOffer(ladder: Ladder): Promise<void> {
-  const { caller, callee } = await answered(ladder);
+async function lateOffer(flow: Flow): Promise<void> {
+  const { caller, callee } = await answered(flow);
   callee.on('reinvite', ({ respond }) => respond(200, { body: HOLD }));
   await caller.reinvite({ acknowledge: 'manual' });
   await caller.ack({ body: SDP, headers: { 'X-Ack': 'yes' } });
@@ -123,9 +123,9 @@ async function lateOffer(ladder: Ladder): Promise<void> {
   await caller.bye();
 }
 
-async function reliable(ladder: Ladder): Promise<void> {
+async function reliable(flow: Flow): Promise<void> {
   const { caller } = await answered(
-    ladder,
+    flow,
     async (invite) => {
       await invite.progress(183, { body: SDP }).acknowledged;
       await invite.progress(180).acknowledged;
@@ -135,8 +135,8 @@ async function reliable(ladder: Ladder): Promise<void> {
   await caller.bye();
 }
 
-async function byChoice(ladder: Ladder): Promise<void> {
-  const { caller } = await answered(ladder, async (invite) => {
+async function byChoice(flow: Flow): Promise<void> {
+  const { caller } = await answered(flow, async (invite) => {
     invite.chooseTag('chosen');
     await invite.progress(183, { body: SDP, reliable: true }).acknowledged;
     invite.progress(199, { reason: 'Almost' });
@@ -144,8 +144,8 @@ async function byChoice(ladder: Ladder): Promise<void> {
   await caller.bye();
 }
 
-async function refused(ladder: Ladder): Promise<void> {
-  const { alice, bob, bobUri } = ladder;
+async function refused(flow: Flow): Promise<void> {
+  const { alice, bob, bobUri } = flow;
   const answers = [
     (invite: ServerInvite) => invite.reject(486, { headers: { 'Retry-After': '9' } }),
     (invite: ServerInvite) =>
@@ -158,8 +158,8 @@ async function refused(ladder: Ladder): Promise<void> {
   }
 }
 
-async function cancelled(ladder: Ladder): Promise<void> {
-  const { alice, bob, bobUri } = ladder;
+async function cancelled(flow: Flow): Promise<void> {
+  const { alice, bob, bobUri } = flow;
   bob.on('invite', (invite) => void invite.progress(180));
   const call = alice.invite({ uri: bobUri, body: SDP });
   await next(call, 'provisional');
@@ -167,8 +167,8 @@ async function cancelled(ladder: Ladder): Promise<void> {
   await call.outcome;
 }
 
-async function outside(ladder: Ladder): Promise<void> {
-  const { alice, bob, bobUri } = ladder;
+async function outside(flow: Flow): Promise<void> {
+  const { alice, bob, bobUri } = flow;
   await alice.request({ method: 'OPTIONS', uri: bobUri });
   await alice.request({ method: 'MESSAGE', uri: bobUri, body: 'hello', contentType: 'text/plain' });
   await alice.request({ method: 'BYE', uri: bobUri });
@@ -184,9 +184,9 @@ async function outside(ladder: Ladder): Promise<void> {
   await alice.request({ method: 'OPTIONS', uri: bobUri });
 }
 
-async function transferred(ladder: Ladder): Promise<void> {
+async function transferred(flow: Flow): Promise<void> {
   const reported = Promise.withResolvers<void>();
-  const { caller, callee } = await answered(ladder);
+  const { caller, callee } = await answered(flow);
   callee.on('request', async (request) => {
     if (request.request.method !== 'REFER') return;
     request.respond(202);
@@ -210,8 +210,8 @@ async function transferred(ladder: Ladder): Promise<void> {
   await caller.bye();
 }
 
-async function endedEarly(ladder: Ladder): Promise<void> {
-  const { alice, bob, bobUri } = ladder;
+async function endedEarly(flow: Flow): Promise<void> {
+  const { alice, bob, bobUri } = flow;
   const invited = next<[ServerInvite]>(bob, 'invite');
   const call = alice.invite({ uri: bobUri, body: SDP });
   const [invite] = await invited;
@@ -223,8 +223,8 @@ async function endedEarly(ladder: Ladder): Promise<void> {
 }
 
 /** Both sides try to change the session while an offer is still to be answered. */
-async function offersTooSoon(ladder: Ladder): Promise<void> {
-  const { alice, bob, bobUri, note } = ladder;
+async function offersTooSoon(flow: Flow): Promise<void> {
+  const { alice, bob, bobUri, note } = flow;
   const invited = next<[ServerInvite]>(bob, 'invite');
   const call = alice.invite({ uri: bobUri, body: SDP });
   const [invite] = await invited;
@@ -254,8 +254,8 @@ async function offersTooSoon(ladder: Ladder): Promise<void> {
 }
 
 /** The session changes before the call is answered. */
-async function earlyUpdate(ladder: Ladder): Promise<void> {
-  const { alice, bob, bobUri, note } = ladder;
+async function earlyUpdate(flow: Flow): Promise<void> {
+  const { alice, bob, bobUri, note } = flow;
   const invited = next<[ServerInvite]>(bob, 'invite');
   const call = alice.invite({ uri: bobUri, body: SDP, headers: { Require: '100rel' } });
   const [invite] = await invited;
@@ -274,8 +274,8 @@ async function earlyUpdate(ladder: Ladder): Promise<void> {
 }
 
 /** Nobody answers, and nobody gives up. */
-async function rungOut(ladder: Ladder): Promise<void> {
-  const { alice, bob, bobUri, clock, note } = ladder;
+async function rungOut(flow: Flow): Promise<void> {
+  const { alice, bob, bobUri, clock, note } = flow;
   const invited = next<[ServerInvite]>(bob, 'invite');
   const call = alice.invite({ uri: bobUri, body: SDP, ringTimeoutMs: 700_000 });
   const [invite] = await invited;
@@ -296,10 +296,10 @@ const TIMER = { intervalMs: 100_000, intervalMsMin: 90_000 };
 
 const refreshedAfter =
   (waitMs: number) =>
-  async (ladder: Ladder): Promise<void> => {
-    const { alice } = ladder;
-    const { caller } = await answered(ladder);
-    ladder.clock.advance(waitMs);
+  async (flow: Flow): Promise<void> => {
+    const { alice } = flow;
+    const { caller } = await answered(flow);
+    flow.clock.advance(waitMs);
     await eventually(() => (alice.counts.responsesIn.get(200) ?? 0) >= 2, 'the refresh');
     await caller.bye();
   };
@@ -330,10 +330,10 @@ test.each([
     },
   ],
 ] as const)('the call "%s" is on the wire as it always was', async (name, play, parts) => {
-  const ladder = await openLadder(parts);
+  const flow = await openFlow(parts);
 
-  await play(ladder);
+  await play(flow);
 
-  const golden = join(import.meta.dirname, 'callTraces', `${name}.golden`);
-  await expect(`${ladder.text()}\n`).toMatchFileSnapshot(golden);
+  const golden = join(import.meta.dirname, 'call-flows', `${name}.golden`);
+  await expect(`${flow.text()}\n`).toMatchFileSnapshot(golden);
 });

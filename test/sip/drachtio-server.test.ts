@@ -5,9 +5,13 @@ import type { Dialog } from '../../src/sip/dialog/dialog.ts';
 import type { DialogEnd } from '../../src/sip/dialog/dialog-core.ts';
 import type { SipMessage } from '../../src/sip/message/message.ts';
 import type { ServerRequest } from '../../src/sip/requests.ts';
-import { type FrontWorld, openFrontWorld, sdp } from '../support/sip/front-world.ts';
+import {
+  type DrachtioServerWorld,
+  openDrachtioServerWorld,
+  sdp,
+} from '../support/sip/drachtio-server-world.ts';
 
-let world: FrontWorld | undefined;
+let world: DrachtioServerWorld | undefined;
 
 afterEach(async () => {
   await world?.stop();
@@ -18,13 +22,13 @@ interface Answered {
   readonly uas: Srf.Dialog;
   readonly dialog: Dialog;
   readonly response: SipMessage;
-  readonly world: FrontWorld;
+  readonly world: DrachtioServerWorld;
 }
 
 /** The peer calls, the application answers by createUAS. */
 async function answeredCall(): Promise<Answered> {
   const { promise: uasMade, resolve: resolveUas } = Promise.withResolvers<Srf.Dialog>();
-  const opened = await openFrontWorld({
+  const opened = await openDrachtioServerWorld({
     routes: (srf) =>
       srf.invite((req, res) => {
         void srf.createUAS(req, res, { localSdp: sdp(4000) }).then(resolveUas);
@@ -48,7 +52,7 @@ test('createUAS answers a call with the application session description', async 
 
 test('a dialog hears the ACK of its 2xx', async () => {
   const { promise: acked, resolve } = Promise.withResolvers<Srf.SrfRequest>();
-  world = await openFrontWorld({
+  world = await openDrachtioServerWorld({
     routes: (srf) =>
       srf.invite(async (req, res) => {
         const uas = await srf.createUAS(req, res, { localSdp: sdp(4000) });
@@ -68,7 +72,7 @@ test('Dialog.destroy ends the call at the peer', async () => {
   await uas.destroy();
 
   expect((await ended)[0].cause).toBe('remote-bye');
-  expect(world?.front.counts).toMatchObject({ dialogs: 0, outgoing: 0 });
+  expect(world?.drachtioServer.counts).toMatchObject({ dialogs: 0, outgoing: 0 });
 });
 
 test('a BYE of the peer destroys the dialog', async () => {
@@ -79,7 +83,7 @@ test('a BYE of the peer destroys the dialog', async () => {
 
   expect(response?.status).toBe(200);
   await expect(destroyed).resolves.toBeDefined();
-  expect(world?.front.counts?.dialogs).toBe(0);
+  expect(world?.drachtioServer.counts?.dialogs).toBe(0);
 });
 
 test('Dialog.modify puts the peer on hold and gives its answer back', async () => {
@@ -172,7 +176,7 @@ test.each([
 
 test('a CANCEL of the peer reaches the request', async () => {
   const { promise: rings, resolve: ring } = Promise.withResolvers<Srf.SrfRequest>();
-  world = await openFrontWorld({
+  world = await openDrachtioServerWorld({
     routes: (srf) =>
       srf.invite((req, res) => {
         res.send(180);
@@ -187,11 +191,11 @@ test('a CANCEL of the peer reaches the request', async () => {
 
   expect(response.status).toBe(487);
   expect((await cancelled)[0].method).toBe('CANCEL');
-  expect(world.front.counts).toMatchObject({ ringing: 0, pending: 0, dialogs: 0 });
+  expect(world.drachtioServer.counts).toMatchObject({ ringing: 0, pending: 0, dialogs: 0 });
 });
 
 test('Response.send refuses a call with its reason', async () => {
-  world = await openFrontWorld({
+  world = await openDrachtioServerWorld({
     routes: (srf) =>
       srf.invite((_req, res) => res.send(486, { headers: { 'X-Why': 'on the phone' } })),
   });

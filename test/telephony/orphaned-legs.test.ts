@@ -11,12 +11,12 @@ import { settle } from './scripted-srf.ts';
 class ScriptedLeg implements OrphanedLeg {
   isOver = false;
   isForgotten = false;
-  isStranded = false;
+  isOrphaned = false;
   questions = 0;
   readonly causes: ReleaseCause[] = [];
 
   orphan(): void {
-    this.isStranded = true;
+    this.isOrphaned = true;
   }
 
   async isGone(): Promise<boolean> {
@@ -30,35 +30,35 @@ class ScriptedLeg implements OrphanedLeg {
   }
 }
 
-function strand(count = 1) {
+function lose(count = 1) {
   const clock = new FakeClock();
-  const stranded = new OrphanedLegs({ clock });
+  const orphaned = new OrphanedLegs({ clock });
   const legs = Array.from({ length: count }, () => new ScriptedLeg());
   const [leg] = legs;
   if (leg === undefined) throw new Error('Cannot set up: no call');
-  stranded.lost(legs);
-  return { clock, stranded, legs, leg };
+  orphaned.lost(legs);
+  return { clock, orphaned, legs, leg };
 }
 
 test('OrphanedLegs ends calls whose server is away for 5 s', () => {
-  const { clock, leg } = strand();
+  const { clock, leg } = lose();
 
   clock.advance(4_999);
   const before = [...leg.causes];
   clock.advance(1);
 
-  expect(leg.isStranded).toBe(true);
+  expect(leg.isOrphaned).toBe(true);
   expect(before).toEqual([]);
   expect(leg.causes).toEqual([{ kind: 'broken', reason: 'the SIP server is out of reach' }]);
   expect(clock.waiting).toBe(0);
 });
 
 test('OrphanedLegs ends at once the calls that a server that is back has lost, and no other', async () => {
-  const { clock, stranded, legs, leg } = strand(50);
+  const { clock, orphaned, legs, leg } = lose(50);
   leg.isForgotten = true;
 
   clock.advance(4_000);
-  stranded.connected();
+  orphaned.connected();
   await settle();
   clock.advance(4_999);
 
@@ -69,8 +69,8 @@ test('OrphanedLegs ends at once the calls that a server that is back has lost, a
 });
 
 test('OrphanedLegs notices the later end of a call that has outlived its connection', async () => {
-  const { clock, stranded, leg } = strand();
-  stranded.connected();
+  const { clock, orphaned, leg } = lose();
+  orphaned.connected();
   await settle();
 
   leg.isForgotten = true;
@@ -82,12 +82,12 @@ test('OrphanedLegs notices the later end of a call that has outlived its connect
 });
 
 test('OrphanedLegs gives calls new time when the server is lost again', async () => {
-  const { clock, stranded, leg } = strand();
+  const { clock, orphaned, leg } = lose();
   clock.advance(4_000);
-  stranded.connected();
+  orphaned.connected();
   await settle();
 
-  stranded.lost([leg]);
+  orphaned.lost([leg]);
   clock.advance(4_999);
 
   expect(leg.causes).toEqual([]);
@@ -97,11 +97,11 @@ test.each([
   'lost',
   'connected',
 ])('OrphanedLegs waits for nothing once stopped after it was %s', async (state) => {
-  const { clock, stranded, leg } = strand();
-  if (state === 'connected') stranded.connected();
+  const { clock, orphaned, leg } = lose();
+  if (state === 'connected') orphaned.connected();
 
-  stranded.stop();
-  stranded.stop();
+  orphaned.stop();
+  orphaned.stop();
   await settle();
   clock.advance(60_000);
 

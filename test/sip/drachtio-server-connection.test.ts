@@ -5,14 +5,14 @@ import type { DialogEnd } from '../../src/sip/dialog/dialog-core.ts';
 import { FrameReader, formatFrame } from '../../src/sip/drachtio-server/client-protocol.ts';
 import {
   connectSrf,
-  type FrontWorld,
-  openFrontWorld,
+  type DrachtioServerWorld,
+  openDrachtioServerWorld,
   SECRET,
   sdp,
-} from '../support/sip/front-world.ts';
+} from '../support/sip/drachtio-server-world.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 
-let world: FrontWorld | undefined;
+let world: DrachtioServerWorld | undefined;
 const sockets: Socket[] = [];
 
 afterEach(async () => {
@@ -55,22 +55,23 @@ class RawClient {
 }
 
 /** A world whose one place for an application is free. */
-async function openEmptyWorld(): Promise<FrontWorld> {
-  const opened = await openFrontWorld();
+async function openEmptyWorld(): Promise<DrachtioServerWorld> {
+  const opened = await openDrachtioServerWorld();
   world = opened;
   opened.leave();
   await ended(opened);
   return opened;
 }
 
-/** Waits until the front has noticed that the application is gone. */
-async function ended({ front, peer, serverUri }: FrontWorld): Promise<void> {
-  while (front.counts !== undefined) await peer.request({ method: 'INFO', uri: serverUri('x') });
+/** Waits until the server has noticed that the application is gone. */
+async function ended({ drachtioServer, peer, serverUri }: DrachtioServerWorld): Promise<void> {
+  while (drachtioServer.counts !== undefined)
+    await peer.request({ method: 'INFO', uri: serverUri('x') });
 }
 
 test('DrachtioServer says where it listens and which server it stands for', async () => {
-  const { front, server } = await openEmptyWorld();
-  const client = new RawClient(front.port);
+  const { drachtioServer, server } = await openEmptyWorld();
+  const client = new RawClient(drachtioServer.port);
 
   const answer = await client.ask(`1|authenticate|${SECRET}|`);
 
@@ -86,8 +87,8 @@ test.each([
   ['a wrong secret', '1|authenticate|guess|', 'response|1|NOK|wrong secret'],
   ['anything before the secret', '1|route|invite', 'response|1|NOK|not authenticated'],
 ])('DrachtioServer refuses %s and hangs up', async (_what, command, refusal) => {
-  const { front } = await openEmptyWorld();
-  const client = new RawClient(front.port);
+  const { drachtioServer } = await openEmptyWorld();
+  const client = new RawClient(drachtioServer.port);
 
   const answer = await client.ask(command);
 
@@ -96,13 +97,13 @@ test.each([
 });
 
 test('DrachtioServer refuses a second application', async () => {
-  world = await openFrontWorld();
-  const client = new RawClient(world.front.port);
+  world = await openDrachtioServerWorld();
+  const client = new RawClient(world.drachtioServer.port);
 
   const answer = await client.ask(`1|authenticate|${SECRET}|`);
 
   expect(answer).toBe('response|1|NOK|another application is connected');
-  expect(world.front.counts).toBeDefined();
+  expect(world.drachtioServer.counts).toBeDefined();
 });
 
 test.each([
@@ -112,8 +113,8 @@ test.each([
   '1234567',
   '-5#hello',
 ])('DrachtioServer hangs up on the frame %j', async (octets) => {
-  const { front } = await openEmptyWorld();
-  const client = new RawClient(front.port);
+  const { drachtioServer } = await openEmptyWorld();
+  const client = new RawClient(drachtioServer.port);
 
   client.socket.write(octets);
 
@@ -122,8 +123,8 @@ test.each([
 
 test('DrachtioServer hangs up on who does not log in within five seconds', async () => {
   const clock = new FakeClock();
-  world = await openFrontWorld({ clock });
-  const client = new RawClient(world.front.port);
+  world = await openDrachtioServerWorld({ clock });
+  const client = new RawClient(world.drachtioServer.port);
   await once(client.socket, 'connect');
   while (clock.waiting === 0)
     await world.peer.request({ method: 'INFO', uri: world.serverUri('x') });
@@ -131,7 +132,7 @@ test('DrachtioServer hangs up on who does not log in within five seconds', async
   clock.advance(5_000);
 
   await client.closed();
-  expect(world.front.counts).toBeDefined();
+  expect(world.drachtioServer.counts).toBeDefined();
 });
 
 test.each([
@@ -146,8 +147,8 @@ test.each([
   ['sip|no-such|\r\nCANCEL sip:a@b SIP/2.0\r\n\r\n', 'NOK|transaction not found'],
   ['sip||\r\nACK sip:a@b SIP/2.0\r\n\r\n', 'OK'],
 ])('DrachtioServer answers %j with %s', async (command, answer) => {
-  const { front } = await openEmptyWorld();
-  const client = new RawClient(front.port);
+  const { drachtioServer } = await openEmptyWorld();
+  const client = new RawClient(drachtioServer.port);
   await client.ask(`1|authenticate|${SECRET}|`);
 
   expect(await client.ask(`2|${command}`)).toBe(`response|2|${answer}`);
@@ -163,7 +164,7 @@ test('DrachtioServer refuses calls with 503 and Retry-After when no application 
 });
 
 test('DrachtioServer refuses calls with 503 when the application takes none', async () => {
-  world = await openFrontWorld();
+  world = await openDrachtioServerWorld();
 
   const { response } = await world.peer.invite({ uri: world.serverUri('agent'), body: sdp(5000) })
     .outcome;
@@ -172,7 +173,7 @@ test('DrachtioServer refuses calls with 503 when the application takes none', as
 });
 
 test('DrachtioServer ends the calls of an application that disconnects', async () => {
-  world = await openFrontWorld({
+  world = await openDrachtioServerWorld({
     routes: (srf) =>
       srf.invite((req, res) => {
         if (req.calledNumber === 'ring') res.send(180);
@@ -193,9 +194,9 @@ test('DrachtioServer ends the calls of an application that disconnects', async (
 });
 
 test('DrachtioServer takes an application that connects again', async () => {
-  const { front, peer, serverUri } = await openEmptyWorld();
+  const { drachtioServer, peer, serverUri } = await openEmptyWorld();
 
-  const again = await connectSrf(front, (srf) => srf.invite((_req, res) => res.send(486)));
+  const again = await connectSrf(drachtioServer, (srf) => srf.invite((_req, res) => res.send(486)));
   const { response } = await peer.invite({ uri: serverUri('agent'), body: sdp(5000) }).outcome;
 
   expect(response.status).toBe(486);
@@ -203,11 +204,11 @@ test('DrachtioServer takes an application that connects again', async () => {
 });
 
 test('DrachtioServer.stop closes the port, and may be called twice', async () => {
-  const { front } = await openEmptyWorld();
-  const { port } = front;
+  const { drachtioServer } = await openEmptyWorld();
+  const { port } = drachtioServer;
 
-  await front.stop();
-  await front.stop();
+  await drachtioServer.stop();
+  await drachtioServer.stop();
 
   const socket = connect(port, '127.0.0.1');
   sockets.push(socket);

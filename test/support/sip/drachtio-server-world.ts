@@ -1,4 +1,4 @@
-/** The front with the real drachtio-srf on one side and a peer of our own engine on the other. */
+/** DrachtioServer with the real drachtio-srf on one side and a peer of our own engine on the other. */
 import { once } from 'node:events';
 import Srf from 'drachtio-srf';
 import type { DigestCredentials } from '../../../src/sip/digest/digest.ts';
@@ -25,11 +25,11 @@ export function sdp(port: number): string {
   return `${lines.join('\r\n')}\r\n`;
 }
 
-export interface FrontWorld {
-  readonly front: DrachtioServer;
+export interface DrachtioServerWorld {
+  readonly drachtioServer: DrachtioServer;
   readonly srf: Srf;
 
-  /** The engine behind the front. */
+  /** The engine behind the server. */
   readonly server: UserAgent;
   readonly peer: UserAgent;
 
@@ -42,7 +42,8 @@ export interface FrontWorld {
   stop(): Promise<void>;
 }
 
-export interface FrontWorldOptions extends Pick<DrachtioServerOptions, 'clock' | 'credentialsFor'> {
+export interface DrachtioServerWorldOptions
+  extends Pick<DrachtioServerOptions, 'clock' | 'credentialsFor'> {
   /** Put on before drachtio-srf logs in. */
   readonly routes?: (srf: Srf) => void;
 
@@ -53,8 +54,10 @@ export interface FrontWorldOptions extends Pick<DrachtioServerOptions, 'clock' |
   readonly peerEngine?: Omit<UserAgentOptions, 'listen'>;
 }
 
-/** Opens two user agents, the front and drachtio-srf, and waits until it is logged in. */
-export async function openFrontWorld(options: FrontWorldOptions = {}): Promise<FrontWorld> {
+/** Opens two user agents, DrachtioServer and drachtio-srf, and waits until it is logged in. */
+export async function openDrachtioServerWorld(
+  options: DrachtioServerWorldOptions = {},
+): Promise<DrachtioServerWorld> {
   const listen = (['UDP', 'TCP'] as const).map((protocol) => ({
     protocol,
     address: '127.0.0.1',
@@ -64,15 +67,15 @@ export async function openFrontWorld(options: FrontWorldOptions = {}): Promise<F
   const peer = new UserAgent({ ...(options.peerEngine ?? options.engine), listen });
   await Promise.all([server.start(), peer.start()]);
   const { clock, credentialsFor } = options;
-  const front = new DrachtioServer({
+  const drachtioServer = new DrachtioServer({
     userAgent: server,
     secret: SECRET,
     port: 0,
     ...(clock !== undefined && { clock }),
     ...(credentialsFor !== undefined && { credentialsFor }),
   });
-  await front.start();
-  const srf = await connectSrf(front, options.routes);
+  await drachtioServer.start();
+  const srf = await connectSrf(drachtioServer, options.routes);
   const uriOf = (userAgent: UserAgent) => (user: string) =>
     `sip:${user}@127.0.0.1:${userAgent.addresses[0]?.port}`;
   let isConnected = true;
@@ -81,7 +84,7 @@ export async function openFrontWorld(options: FrontWorldOptions = {}): Promise<F
     isConnected = false;
   };
   return {
-    front,
+    drachtioServer,
     srf,
     leave,
     server,
@@ -90,7 +93,7 @@ export async function openFrontWorld(options: FrontWorldOptions = {}): Promise<F
     peerUri: uriOf(peer),
     stop: async () => {
       leave();
-      await front.stop();
+      await drachtioServer.stop();
       await Promise.all([server.stop(), peer.stop()]);
     },
   };
@@ -98,13 +101,13 @@ export async function openFrontWorld(options: FrontWorldOptions = {}): Promise<F
 
 /** Logs a drachtio-srf in, its routes already put on. */
 export async function connectSrf(
-  front: DrachtioServer,
+  drachtioServer: DrachtioServer,
   routes: (srf: Srf) => void = () => undefined,
 ): Promise<Srf> {
   const srf = new Srf();
   srf.on('error', () => undefined);
   routes(srf);
-  void srf.connect({ host: '127.0.0.1', port: front.port, secret: SECRET });
+  void srf.connect({ host: '127.0.0.1', port: drachtioServer.port, secret: SECRET });
   const [error] = await once(srf, 'connect');
   if (error) throw error;
   return srf;

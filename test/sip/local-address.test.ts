@@ -44,7 +44,7 @@ const portOf = (userAgent: UserAgent, protocol = 'UDP') =>
 test.each([
   ['outside', OUTSIDE, '203.0.113.10'],
   ['in our network', '127.0.0.1', '10.0.0.5'],
-])('UserAgent answers a far end %s with a Contact that reaches us from there', async (_, farEnd, told) => {
+])('UserAgent answers a far end %s with a Contact that reaches us from there', async (_, farEnd, advertised) => {
   const userAgent = await start({ addressFor });
   userAgent.on('invite', (invite) => invite.accept({ body: SDP, contentType: 'application/sdp' }));
   const peer = await startPeer(farEnd);
@@ -52,13 +52,13 @@ test.each([
   peer.send(request('INVITE', { Contact: `<${peer.uri}>` }), portOf(userAgent));
   const accepted = await peer.expect('200');
 
-  expect(accepted.contact?.uri).toBe(`sip:agent@${told}:${portOf(userAgent)}`);
+  expect(accepted.contact?.uri).toBe(`sip:agent@${advertised}:${portOf(userAgent)}`);
 });
 
 test.each([
   ['outside', OUTSIDE, '203.0.113.10'],
   ['in our network', '127.0.0.1', '10.0.0.5'],
-])('UserAgent asks a far end %s with a Via and a Contact that reach us from there', async (_, farEnd, told) => {
+])('UserAgent asks a far end %s with a Via and a Contact that reach us from there', async (_, farEnd, advertised) => {
   const userAgent = await start({ addressFor });
   const peer = await startPeer(farEnd);
 
@@ -67,8 +67,8 @@ test.each([
   peer.reply(asked, 200);
 
   expect((await registered).status).toBe(200);
-  expect([asked.via.host, asked.via.port]).toEqual([told, portOf(userAgent)]);
-  expect(asked.contact?.uri).toBe(`sip:a@${told}:${portOf(userAgent)}`);
+  expect([asked.via.host, asked.via.port]).toEqual([advertised, portOf(userAgent)]);
+  expect(asked.contact?.uri).toBe(`sip:a@${advertised}:${portOf(userAgent)}`);
 });
 
 test('UserAgent tells the same in a dialog: re-INVITE, and BYE', async () => {
@@ -108,9 +108,9 @@ test('UserAgent answers over TCP with the port that takes connections', async ()
 test.each([
   ['0.0.0.0', '127.0.0.1'],
   ['::', '[::1]'],
-])('UserAgent that listens on %s tells the address that packets leave from', async (wildcard, told) => {
+])('UserAgent that listens on %s tells the address that packets leave from', async (wildcard, advertised) => {
   const userAgent = await start({}, wildcard);
-  const peer = await start({}, told.replace(/[[\]]/g, ''));
+  const peer = await start({}, advertised.replace(/[[\]]/g, ''));
   const from = '<sip:a@b>';
   const asked = new Promise<string>((resolve) => {
     peer.on('invite', (invite) => {
@@ -119,9 +119,9 @@ test.each([
     });
   });
 
-  const call = userAgent.invite({ uri: `sip:b@${told}:${portOf(peer)}`, from, body: SDP });
+  const call = userAgent.invite({ uri: `sip:b@${advertised}:${portOf(peer)}`, from, body: SDP });
   await once(call, 'rejected');
 
-  expect(await asked).toBe(`${told} sip:a@${told}:${portOf(userAgent)}`);
+  expect(await asked).toBe(`${advertised} sip:a@${advertised}:${portOf(userAgent)}`);
   expect(userAgent.ownEndpoint?.address).not.toBe(wildcard);
 });

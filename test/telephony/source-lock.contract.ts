@@ -30,7 +30,7 @@ interface Talk {
   mostHeard(hz: number): number;
 }
 
-export function describeStrangers(name: string, startPlane: StartPlane): void {
+export function describeSourceLock(name: string, startPlane: StartPlane): void {
   describe(name, () => {
     let caller: BareCaller;
     let plane: Plane;

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Dialog } from '../../src/sip/dialog/dialog.ts';
 import type { SrfClient } from '../../src/telephony/drachtio/carrier/srf.ts';
-import { openFrontWorld, sdp } from '../support/sip/front-world.ts';
+import { openDrachtioServerWorld, sdp } from '../support/sip/drachtio-server-world.ts';
 
-test('the front passes 491 on at once, as a real drachtio-server does, and leaves the next try to the application', async () => {
-  const world = await openFrontWorld();
+test('DrachtioServer passes 491 on at once, as a real drachtio-server does, and leaves the next try to the application', async () => {
+  const world = await openDrachtioServerWorld();
   onTestFinished(() => world.stop());
   let tries = 0;
   world.peer.on('invite', (invite) => {
@@ -26,8 +26,8 @@ test('the front passes 491 on at once, as a real drachtio-server does, and leave
   expect(performance.now() - startedMs).toBeLessThan(2_000);
 });
 
-test('the front says 491 as well while the far end waits for the answer to an INVITE of its own', async () => {
-  const world = await openFrontWorld();
+test('DrachtioServer says 491 as well while the far end waits for the answer to an INVITE of its own', async () => {
+  const world = await openDrachtioServerWorld();
   onTestFinished(() => world.stop());
   const accepted = new Promise<Dialog>((resolve) => {
     world.peer.on('invite', (invite) => resolve(invite.accept({ body: sdp(5000) }).dialog));
@@ -47,8 +47,8 @@ test('the front says 491 as well while the far end waits for the answer to an IN
   expect(status).toBe(200);
 });
 
-test('the front lets an application that is new end a dialog of an older one, by its tags alone', async () => {
-  const world = await openFrontWorld();
+test('DrachtioServer lets an application that is new end a dialog of an older one, by its tags alone', async () => {
+  const world = await openDrachtioServerWorld();
   onTestFinished(() => world.stop());
   const call = new Promise<{ readonly ended: Promise<unknown[]> }>((resolve) => {
     world.peer.on('invite', (invite) => {

@@ -2,7 +2,11 @@ import { once } from 'node:events';
 import type Srf from 'drachtio-srf';
 import { afterEach, expect, test } from 'vitest';
 import type { ServerInvite } from '../../src/sip/server-invite.ts';
-import { type FrontWorld, openFrontWorld, sdp } from '../support/sip/front-world.ts';
+import {
+  type DrachtioServerWorld,
+  openDrachtioServerWorld,
+  sdp,
+} from '../support/sip/drachtio-server-world.ts';
 import { seededChance } from '../support/sip/sip-mutants.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 import { ScriptedPeer } from './scripted-peer.ts';
@@ -11,7 +15,7 @@ import { eventually, losingSocket, SHORT_TIMERS } from './user-agents.ts';
 /** Slower, for a machine that is busy elsewhere loses no time on top of the datagrams. */
 const LOSS_TIMERS = { t1Ms: 50, t2Ms: 200, t4Ms: 200 };
 
-let world: FrontWorld | undefined;
+let world: DrachtioServerWorld | undefined;
 
 afterEach(async () => {
   await world?.stop();
@@ -31,7 +35,11 @@ function answering(): { readonly routes: (srf: Srf) => void; readonly uas: Promi
 test('a dialog whose 2xx is never acknowledged is destroyed, and says why', async () => {
   const { routes, uas } = answering();
   // The peer, which gives up what nobody acknowledges as well, has its usual patience.
-  world = await openFrontWorld({ routes, engine: { timers: SHORT_TIMERS }, peerEngine: {} });
+  world = await openDrachtioServerWorld({
+    routes,
+    engine: { timers: SHORT_TIMERS },
+    peerEngine: {},
+  });
   const uri = world.serverUri('agent');
 
   world.peer.invite({ uri, body: sdp(5000), acknowledge: 'manual' });
@@ -39,12 +47,12 @@ test('a dialog whose 2xx is never acknowledged is destroyed, and says why', asyn
 
   expect(message.method).toBe('BYE');
   expect(reason).toBe('ACK timeout');
-  expect(world.front.counts?.dialogs).toBe(0);
+  expect(world.drachtioServer.counts?.dialogs).toBe(0);
 });
 
 test('a dialog whose peer is gone is destroyed when it is used', async () => {
   const { routes, uas } = answering();
-  world = await openFrontWorld({ routes, engine: { timers: SHORT_TIMERS } });
+  world = await openDrachtioServerWorld({ routes, engine: { timers: SHORT_TIMERS } });
   await world.peer.invite({ uri: world.serverUri('agent'), body: sdp(5000) }).outcome;
   const dialog = await uas;
   const destroyed = once(dialog, 'destroy');
@@ -62,7 +70,7 @@ test('a dialog whose peer is gone is destroyed when it is used', async () => {
 
 test('a dialog that has ended meanwhile is reported as ENODIALOG', async () => {
   const { routes, uas } = answering();
-  world = await openFrontWorld({ routes });
+  world = await openDrachtioServerWorld({ routes });
   const { dialog } = await world.peer.invite({ uri: world.serverUri('agent'), body: sdp(5000) })
     .outcome;
   const application = await uas;
@@ -76,7 +84,7 @@ test('a dialog that has ended meanwhile is reported as ENODIALOG', async () => {
 
 test('a call that is answered by a peer out of reach when the application has gone is given up', async () => {
   const nowhere = { addresses: async () => [], services: async () => [] };
-  world = await openFrontWorld({ engine: { timers: SHORT_TIMERS, resolver: nowhere } });
+  world = await openDrachtioServerWorld({ engine: { timers: SHORT_TIMERS, resolver: nowhere } });
   const { server, srf, leave } = world;
   const peer = await new ScriptedPeer().start();
   srf.createUAC(peer.uri, { localSdp: sdp(4000) }).catch(() => undefined);
@@ -94,7 +102,7 @@ test('a call that is answered by a peer out of reach when the application has go
 });
 
 test('a call that is answered while it is cancelled is handed over, to be ended', async () => {
-  world = await openFrontWorld();
+  world = await openDrachtioServerWorld();
   const { peer, peerUri, srf } = world;
   let sent: Srf.SrfRequest | undefined;
   peer.on('invite', (invite) => {
@@ -110,12 +118,12 @@ test('a call that is answered while it is cancelled is handed over, to be ended'
   const uac = await srf.createUAC(peerUri('bob'), { localSdp: sdp(4000) }, callbacks);
   await uac.destroy();
 
-  expect(world.front.counts).toMatchObject({ dialogs: 0, outgoing: 0 });
+  expect(world.drachtioServer.counts).toMatchObject({ dialogs: 0, outgoing: 0 });
 });
 
 test('a reliable 183 is acknowledged by the caller, and the application is told', async () => {
   const { promise: acknowledged, resolve } = Promise.withResolvers<Srf.SrfRequest>();
-  world = await openFrontWorld({
+  world = await openDrachtioServerWorld({
     routes: (srf) =>
       srf.invite((req, res) => {
         const progress = { headers: { Require: '100rel' }, body: sdp(4001) };
@@ -141,7 +149,7 @@ test('a reliable 183 is acknowledged by the caller, and the application is told'
 });
 
 test('createB2BUA joins two calls, and a BYE passes through', async () => {
-  world = await openFrontWorld({
+  world = await openDrachtioServerWorld({
     routes: (srf) =>
       srf.invite(async (req, res) => {
         const { uas, uac } = await srf.createB2BUA(req, res, target, { localSdpB: req.body });
@@ -170,7 +178,10 @@ test('createB2BUA joins two calls, and a BYE passes through', async () => {
 test('a call that nobody answers for five minutes is refused, and the request cancelled', async () => {
   const clock = new FakeClock();
   const { promise: rings, resolve } = Promise.withResolvers<Srf.SrfRequest>();
-  world = await openFrontWorld({ clock, routes: (srf) => srf.invite((req) => resolve(req)) });
+  world = await openDrachtioServerWorld({
+    clock,
+    routes: (srf) => srf.invite((req) => resolve(req)),
+  });
   const invite = world.peer.invite({ uri: world.serverUri('agent'), body: sdp(5000) });
   const cancelled = once((await rings) as unknown as NodeJS.EventEmitter, 'cancel');
 
@@ -178,13 +189,13 @@ test('a call that nobody answers for five minutes is refused, and the request ca
 
   expect((await invite.outcome).response.status).toBe(480);
   expect(await cancelled).toHaveLength(1);
-  expect(world.front.counts?.ringing).toBe(0);
+  expect(world.drachtioServer.counts?.ringing).toBe(0);
 });
 
 test('a request that the application leaves unanswered gets 500 before the peer gives up', async () => {
   const clock = new FakeClock();
   const { routes, uas } = answering();
-  world = await openFrontWorld({ clock, routes });
+  world = await openDrachtioServerWorld({ clock, routes });
   const { dialog } = await world.peer.invite({ uri: world.serverUri('agent'), body: sdp(5000) })
     .outcome;
   const heard = once(await uas, 'info');
@@ -194,14 +205,17 @@ test('a request that the application leaves unanswered gets 500 before the peer 
   clock.advance(30_000);
 
   expect((await response)?.status).toBe(500);
-  expect(world.front.counts?.pending).toBe(0);
+  expect(world.drachtioServer.counts?.pending).toBe(0);
 });
 
 test('calls survive the loss of a fifth of all datagrams', async () => {
   const chance = seededChance(20);
   const lossy = losingSocket(() => chance() < 0.2);
   const { routes } = answering();
-  world = await openFrontWorld({ routes, engine: { timers: LOSS_TIMERS, openUdpSocket: lossy } });
+  world = await openDrachtioServerWorld({
+    routes,
+    engine: { timers: LOSS_TIMERS, openUdpSocket: lossy },
+  });
   const { peer, serverUri } = world;
 
   const outcomes = await Promise.all(

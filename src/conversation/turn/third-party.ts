@@ -1,0 +1,39 @@
+/** Notes to the language model about a third party: three-way call (conference) and failed transfer; pure */
+import { addToHistory, dropReply } from '../reply/reply.ts';
+import { countSpeculation } from './transcription-request.ts';
+import type { TurnEventOf } from './turn-event.ts';
+import { change, type Draft } from './turn-state.ts';
+
+/** Rule for the agent while a third party is on the line: a three-way call, or conference. */
+export const THIRD_PARTY_RULE =
+  'Answer whoever speaks to you; to what the caller and the other party say to each other, answer with nothing but "…". ' +
+  'When they need you no more, say goodbye and use end_call: the two talk on without you.';
+
+const JOINED =
+  '(The other party is on the line now: it, the caller and you all hear one another. Introduce the two in a sentence. ' +
+  `After that: ${THIRD_PARTY_RULE})`;
+
+const LEFT = '(The other party has hung up. You are alone with the caller again.)';
+
+const NOT_TRANSFERRED = '(The other party did not take the call. The caller is still with you.)';
+
+/** Tells the model that a third party joined or left; the agent speaks once it has the floor. */
+export function onThirdParty(draft: Draft, { isThere, atMs }: TurnEventOf<'third-party'>): void {
+  note(draft, isThere ? JOINED : LEFT, atMs);
+  change(draft, { hasThirdParty: isThere });
+}
+
+/** Tells the model that a transfer failed after its tool had already answered. */
+export function onTransferFailed(draft: Draft, { atMs }: TurnEventOf<'transfer-failed'>): void {
+  note(draft, NOT_TRANSFERRED, atMs);
+}
+
+/** Adds a note that the agent answers; a speculation made without it is discarded. */
+function note(draft: Draft, text: string, atMs: number): void {
+  if (draft.state.reply?.stage === 'speculative') {
+    countSpeculation(draft, 'miss');
+    dropReply(draft, atMs);
+  }
+  addToHistory(draft, text);
+  change(draft, { isOwedAnswer: true, hasCheckedIn: false });
+}
