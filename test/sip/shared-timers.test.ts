@@ -1,14 +1,15 @@
 /** Timers that share one of the system: when they fire, what cancelling leaves, and that one exception does not stop the others. */
 import { expect, test } from 'vitest';
 import { SharedTimers } from '../../src/sip/transaction/shared-timers.ts';
+import { Retransmitter } from '../../src/sip/transaction/timers.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 
 function open() {
   const clock = new FakeClock();
-  const lines = new SharedTimers(clock);
+  const timers = new SharedTimers(clock);
   const fired: string[] = [];
-  const wait = (name: string, delayMs: number) => lines.after(delayMs, () => fired.push(name));
-  return { clock, lines, fired, wait };
+  const wait = (name: string, delayMs: number) => timers.after(delayMs, () => fired.push(name));
+  return { clock, timers, fired, wait };
 }
 
 test('SharedTimers fires a single timer on time, and holds no alarm after it', () => {
@@ -99,12 +100,12 @@ test('SharedTimers fires long timers in larger groups, each at most a 320th of i
 });
 
 test('SharedTimers fires nothing and holds no alarm after its stop', () => {
-  const { clock, lines, fired, wait } = open();
+  const { clock, timers, fired, wait } = open();
 
   const cancel = wait('a', 500);
   wait('b', 32_000);
-  lines.stop();
-  lines.stop();
+  timers.stop();
+  timers.stop();
   cancel();
   clock.advance(32_000);
 
@@ -113,10 +114,10 @@ test('SharedTimers fires nothing and holds no alarm after its stop', () => {
 });
 
 test('SharedTimers takes a timer that is added or cancelled while others fire', () => {
-  const { clock, lines, fired, wait } = open();
+  const { clock, timers, fired, wait } = open();
 
   const cancels: (() => void)[] = [];
-  lines.after(500, () => {
+  timers.after(500, () => {
     wait('again', 500);
     for (const cancel of cancels) cancel();
   });
@@ -132,9 +133,9 @@ test('SharedTimers takes a timer that is added or cancelled while others fire', 
 });
 
 test('SharedTimers fires the others when one throws', () => {
-  const { clock, lines, fired, wait } = open();
+  const { clock, timers, fired, wait } = open();
 
-  lines.after(500, () => {
+  timers.after(500, () => {
     throw new Error('of the listener');
   });
   wait('other', 500);
@@ -159,16 +160,73 @@ test('SharedTimers fires each that was not cancelled once, where thousands come 
 });
 
 test('SharedTimers fires thousands of timers in their order, and drops them all when it stops', () => {
-  const { clock, lines, fired, wait } = open();
+  const { clock, timers, fired, wait } = open();
 
   for (let number = 0; number < 1000; number++) wait(`${number}`, 500);
   clock.advance(500);
   const first = [...fired];
   for (let number = 0; number < 1000; number++) wait(`${number}`, 500);
-  lines.stop();
+  timers.stop();
   clock.advance(500);
 
   expect(first).toEqual(Array.from({ length: 1000 }, (_, number) => `${number}`));
   expect(fired.length).toBe(1000);
   expect(clock.waiting).toBe(0);
+});
+
+/** Fires the timers of `clock` late by `lateMs`, as an event loop does that was blocked. */
+function lateClock(clock: FakeClock) {
+  const late = {
+    lateMs: 0,
+    nowMs: () => clock.nowMs() + late.lateMs,
+    now: () => clock.now(),
+    after: (delayMs: number, run: () => void) => clock.after(delayMs, run),
+  };
+  return late;
+}
+
+test('SharedTimers fires every overdue timer at once after a blocked event loop, and later ones on time', () => {
+  const clock = new FakeClock();
+  const late = lateClock(clock);
+  const timers = new SharedTimers(late);
+  const fired: string[] = [];
+  for (let number = 0; number < 300; number++) {
+    timers.after(500, () => fired.push(`overdue ${number}`));
+    clock.advance(1);
+  }
+
+  late.lateMs = 2000;
+  clock.advance(200);
+  const overdue = fired.length;
+  timers.after(500, () => fired.push('later'));
+  clock.advance(499);
+  const before = fired.includes('later');
+  clock.advance(11);
+
+  expect(overdue).toBe(300);
+  expect([before, fired.at(-1)]).toEqual([false, 'later']);
+});
+
+test('Retransmitter over SharedTimers repeats a message at 0.5, 1.5 and 3.5 s beside thousands that were answered', () => {
+  const clock = new FakeClock();
+  const timers = new SharedTimers(clock);
+  const sentAtMs: number[] = [];
+  const resend = () => void sentAtMs.push(clock.nowMs());
+  const answered = () => {
+    const other = new Retransmitter({ clock: timers, firstMs: 500, longestMs: 4000, resend });
+    clock.advance(1);
+    other.stop();
+  };
+  for (let count = 0; count < 1000; count++) answered();
+
+  const lost = new Retransmitter({ clock: timers, firstMs: 500, longestMs: 4000, resend });
+  for (let count = 0; count < 4000; count++) answered();
+  lost.stop();
+
+  const dueMs = [1500, 2500, 4500];
+  expect(sentAtMs.length).toBe(dueMs.length);
+  for (const [index, atMs] of sentAtMs.entries()) {
+    expect(atMs - (dueMs[index] ?? 0)).toBeGreaterThanOrEqual(-1);
+    expect(atMs - (dueMs[index] ?? 0)).toBeLessThanOrEqual(13 * (index + 1));
+  }
 });
