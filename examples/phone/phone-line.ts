@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { systemClock } from '../../src/lib/clock.ts';
 import { decodeG711, encodeG711, SILENCE_BYTE } from '../../src/media/dsp/g711.ts';
 import { levelDbfs } from '../../src/media/dsp/level-meter.ts';
-import { DtmfReceiver, DtmfSender } from '../../src/rtp/dtmf-receiver.ts';
+import { DtmfReceiver, DtmfSender } from '../../src/rtp/dtmf.ts';
 import { parseRtp, writeRtp } from '../../src/rtp/packet.ts';
 import type { AgreedMedia } from '../../src/rtp/sdp-answer.ts';
 

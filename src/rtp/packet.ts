@@ -1,6 +1,6 @@
 /** Reads and writes RTP packets; pure */
 
-/** Bytes before the payload when there are no contributing sources and no extension, as in all that we send. */
+/** Length of a header without contributing sources and extension, as in all packets that we send. */
 export const RTP_HEADER_BYTES = 12;
 
 /**
@@ -50,19 +50,19 @@ export function parseRtp(datagram: Uint8Array): RtpPacket | undefined {
   return packet.read(datagram) ? plainCopy(packet, packet.payload) : undefined;
 }
 
-/** A packet that may be kept when the datagram's memory is used again. */
+/** @returns a copy of a packet that does not share the datagram's memory. */
 export function keptCopy(packet: RtpPacket): RtpPacket {
   return plainCopy(packet, packet.payload.slice());
 }
 
-/** A packet that is read over and over, so that no object has to be made for each datagram. */
+/** A packet object that is reused for every datagram. */
 export class PacketInHand implements RtpPacket {
   payloadType = 0;
   hasMarker = false;
   sequence = 0;
   timestamp = 0;
   ssrc = 0;
-  /** Where the payload is, without a view being made of it. */
+  /** Memory of the payload, which begins at `payloadAt`. */
   datagram: Uint8Array = NOTHING;
   payloadAt = 0;
   payloadBytes = 0;
@@ -71,7 +71,7 @@ export class PacketInHand implements RtpPacket {
     return this.datagram.subarray(this.payloadAt, this.payloadAt + this.payloadBytes);
   }
 
-  /** Reads a datagram as `parseRtp` does. @returns false, with what was read before, when it is not RTP. */
+  /** Reads a datagram as `parseRtp` does. @returns false, and changes nothing, when it is not RTP. */
   read(datagram: Uint8Array): boolean {
     const length = datagram.length;
     const first = byteAt(datagram, 0);
@@ -101,13 +101,13 @@ function plainCopy(packet: RtpPacket, payload: Uint8Array): RtpPacket {
   return { payloadType, hasMarker, sequence, timestamp, ssrc, payload };
 }
 
-/** Tells RTCP from RTP where both come through one port. @see RFC 5761 section 4 */
+/** Distinguishes RTCP from RTP on one port. @see RFC 5761 section 4 */
 export function isRtcp(datagram: Uint8Array): boolean {
   const type = byteAt(datagram, 1);
   return type >= 192 && type <= 223;
 }
 
-/** Writes the fixed header over the first 12 bytes of `target`; the payload behind it is the caller's to fill. */
+/** Writes the fixed header over the first 12 bytes of `target`. */
 export function writeRtpHeader(target: Uint8Array, packet: Omit<RtpPacket, 'payload'>): void {
   const { sequence, timestamp, ssrc } = packet;
   target[0] = 0x80;
@@ -144,7 +144,7 @@ function uint32At(bytes: Uint8Array, index: number): number {
   return ((uint16At(bytes, index) << 16) | uint16At(bytes, index + 2)) >>> 0;
 }
 
-/** How far it is from one 16-bit sequence number to another, the shorter way round: negative when it is behind. */
+/** Distance between two 16-bit sequence numbers, the shorter way round; negative when `to` is behind. */
 export function sequenceDistance(from: number, to: number): number {
   return ((to - from) << 16) >> 16;
 }

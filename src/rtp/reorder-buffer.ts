@@ -19,7 +19,6 @@ const MISORDER_MAX = 100;
 
 const NONE: readonly OrderedPacket[] = [];
 
-/** One for all, so that nothing has to be fetched for each line to see that it is empty. */
 const NONE_HELD: readonly Held[] = [];
 const NONE_MISSING: readonly number[] = [];
 

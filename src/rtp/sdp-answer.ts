@@ -1,22 +1,22 @@
-/** Offers our audio and answers the far end's, by the rules of RFC 3264; pure */
+/** SDP offer and answer by RFC 3264: our offer, our answer, and the agreement; pure */
 import { type Direction, type OfferedCodec, SdpError, type SessionDescription } from './sdp.ts';
 
-/** Voice codecs that we speak. */
+/** Supported voice codecs. */
 export type CodecName = 'PCMU' | 'PCMA';
 
 /** Our side of a description. */
 export interface LocalMedia {
-  /** IPv4 that the far end can reach. */
+  /** IPv4 address that the far end can reach. */
   readonly address: string;
   /** RTP; RTCP is one above. */
   readonly port: number;
-  /** The same number all through the call. */
+  /** The same throughout a call. */
   readonly sessionId: number;
-  /** Grows by one whenever what we say has changed. */
+  /** Grows by one with each change. */
   readonly version: number;
 }
 
-/** What both sides agreed on, as the media engine needs it. */
+/** Agreed media of a call, for the media engine. */
 export interface AgreedMedia {
   readonly address: string;
   readonly port: number;
@@ -32,7 +32,7 @@ export interface AgreedMedia {
   readonly mayReceive: boolean;
 }
 
-/** Number that our own offers give to telephone-event; any free dynamic one would do. */
+/** Payload type of telephone-event in our offers; any dynamic one would do. */
 const OUR_TELEPHONE_EVENT = 101;
 
 const OUR_CODECS: readonly { readonly name: CodecName; readonly payloadType: number }[] = [
@@ -40,7 +40,7 @@ const OUR_CODECS: readonly { readonly name: CodecName; readonly payloadType: num
   { name: 'PCMA', payloadType: 8 },
 ];
 
-/** What we answer to each direction of an offer. @see RFC 3264 section 6.1 */
+/** Our direction in the answer to each direction of an offer. @see RFC 3264 section 6.1 */
 const OPPOSITE: Readonly<Record<Direction, Direction>> = {
   sendrecv: 'sendrecv',
   sendonly: 'recvonly',
@@ -62,7 +62,7 @@ export function offer(ours: LocalMedia): string {
 }
 
 /**
- * Writes our answer: one voice codec, the first of the offer that we speak; other streams are refused with port 0.
+ * Writes our answer: the first supported voice codec of the offer; other streams are refused with port 0.
  *
  * @throws {SdpError} `unacceptable` when there is no common codec.
  */
@@ -77,7 +77,7 @@ export function answer(theirs: SessionDescription, ours: LocalMedia): string {
 }
 
 /**
- * Says what the far end's description, an offer that we answer or an answer to our offer, comes to.
+ * Derives the agreement from the far end's description, an offer or an answer.
  *
  * @throws {SdpError} `unacceptable` when there is no common codec.
  */

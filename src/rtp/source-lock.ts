@@ -11,24 +11,24 @@ export interface AddressSet {
   check(address: string, family: 'ipv4'): boolean;
 }
 
-/** Hosts whose RTP may prove itself, beside the one of the SDP. */
+/** Hosts besides the SDP's from which RTP may prove itself. */
 export interface TrustedHosts {
-  /** The IP address that SIP came from: behind NAT, RTP comes from there too. */
+  /** Source IP of the SIP messages; behind NAT, RTP comes from there too. */
   readonly signallingAddress: string;
-  /** Addresses of the carrier, some of which may send media that its SDP does not name. */
+  /** The carrier's addresses, which may send media although its SDP does not name them. */
   readonly carrier?: AddressSet | undefined;
 }
 
-/** Where RTP may come from, by what signalling said. */
+/** Source of RTP by signalling. */
 export interface ExpectedSource extends Source, TrustedHosts {}
 
-/** How long after the answer an unannounced source may still prove itself. */
+/** Time after the answer in which an unannounced source may prove itself. */
 const LEARNING_MS = 5000;
 
-/** So many packets in sequence prove a source. */
+/** Packets in sequence that prove a source. */
 const PROOF_PACKETS = 4;
 
-/** Silence of the proven source after which another port of its host may prove itself. */
+/** Silence of a proven source after which another port of its host may prove itself. */
 const RELEARN_AFTER_MS = 2000;
 
 interface Candidate extends Source {
@@ -38,9 +38,9 @@ interface Candidate extends Source {
 }
 
 /**
- * The rule. The address of the SDP is believed at once. Another source is believed after 4 packets in sequence with
- * one SSRC, when it has the IP of the SDP, of signalling or of the carrier, within 5 s of the answer. Then it stays, until
- * new SDP, or until it has been silent for 2 s and another port of the same IP proves itself.
+ * The address of the SDP is accepted at once. Within 5 s of the answer another source with the IP of the SDP, of signalling
+ * or of the carrier is accepted after 4 packets in sequence with one SSRC. It stays until new SDP, or until it has been
+ * silent for 2 s and another port of the same IP proves itself.
  *
  * @see RFC 7362 section 5
  */
@@ -52,17 +52,17 @@ export class SourceLock {
   #candidate: Candidate | undefined;
   #rejected = 0;
 
-  /** Packets that were turned away. */
+  /** Number of rejected packets. */
   get rejected(): number {
     return this.#rejected;
   }
 
-  /** Where to send: the proven source, else what the SDP said. */
+  /** Address to send to: the proven source, else the SDP's. */
   get target(): Source | undefined {
     return this.#locked ?? this.#expected;
   }
 
-  /** Takes what new SDP said. A repeated address changes nothing. */
+  /** Applies new SDP. A repeated address changes nothing. */
   expect(expected: ExpectedSource, nowMs: number): void {
     const before = this.#expected;
     if (before !== undefined && isSame(before, expected)) return;
@@ -72,7 +72,7 @@ export class SourceLock {
     this.#candidate = undefined;
   }
 
-  /** Whether a valid RTP packet is to be believed. */
+  /** @returns whether an RTP packet is accepted. */
   accept(source: Source, packet: { ssrc: number; sequence: number }, nowMs: number): boolean {
     if (source === this.#locked) {
       this.#lockedHeardAtMs = nowMs;
@@ -84,7 +84,7 @@ export class SourceLock {
       return false;
     }
     if (!isKnown) this.#candidate = undefined;
-    // The object itself: sockets give the same one for as long as the sender is the same.
+    // The object itself: sockets pass the same one while the sender is the same.
     this.#locked = source;
     this.#lockedHeardAtMs = nowMs;
     return true;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { encodeG711 } from '../../src/media/dsp/g711.ts';
 import { levelDbfs } from '../../src/media/dsp/level-meter.ts';
-import { writeTelephoneEvent } from '../../src/rtp/dtmf-receiver.ts';
+import { writeTelephoneEvent } from '../../src/rtp/dtmf.ts';
 import { SILENCE, TestSession, VOICE } from './test-session.ts';
 
 function listening(): TestSession {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { decodeG711 } from '../../src/media/dsp/g711.ts';
 import { WAV_HEADER_BYTES } from '../../src/media/recording/wav-format.ts';
-import { writeTelephoneEvent } from '../../src/rtp/dtmf-receiver.ts';
+import { writeTelephoneEvent } from '../../src/rtp/dtmf.ts';
 import { SILENCE, TestSession } from './test-session.ts';
 
 const FRAME = 160;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { decodeG711, encodeG711 } from '../../src/media/dsp/g711.ts';
-import { parseTelephoneEvent } from '../../src/rtp/dtmf-receiver.ts';
+import { parseTelephoneEvent } from '../../src/rtp/dtmf.ts';
 import { readStereo } from '../support/speech/recording.ts';
 import { testFolder } from '../support/store/test-store.ts';
 import { FAR_END, reply, TestSession, VOICE } from './test-session.ts';

@@ -3,7 +3,7 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { decodeG711, encodeG711 } from '../../src/media/dsp/g711.ts';
-import { writeTelephoneEvent } from '../../src/rtp/dtmf-receiver.ts';
+import { writeTelephoneEvent } from '../../src/rtp/dtmf.ts';
 import { parseRtp, type RtpPacket, writeRtp } from '../../src/rtp/packet.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
 import { OURS, THEIRS, tone } from './plane.ts';

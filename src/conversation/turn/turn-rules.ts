@@ -12,7 +12,10 @@ export interface TurnTiming {
   readonly silenceMsMin: number;
   /** Silence that ends a turn which sounds broken off. */
   readonly silenceMsMax: number;
-  /** Barge-in threshold: voice over the agent's for this long interrupts it, with any words. */
+  /**
+   * Barge-in threshold: voice over the agent's for this long interrupts it, with any words. Playout pauses earlier, in media
+   * time: `VOICE_FRAMES` in src/media/dsp/energy-detector.ts.
+   */
   readonly bargeInMs: number;
   /** Playout that paused without a voice to show for it goes on after this. */
   readonly pauseProofMs: number;

@@ -1,27 +1,27 @@
-/** Mixes two sessions and the agent between them, so that each hears the sum of the other two; pure */
+/** Conference mixer: two sessions and the agent, where each hears the sum of the other two; pure */
 import { FRAME_MS, FRAME_SAMPLES, LINE_RATE_HZ } from '../audio-stream.ts';
 
 const SAMPLES_PER_MS = LINE_RATE_HZ / 1000;
 
-/** So much waits before a source is heard, beside the packet in hand: what comes up to 20 ms late leaves no hole. */
+/** Jitter buffer of a source, besides the current packet: sound that is up to 20 ms late leaves no gap. */
 const HEAD_START_SAMPLES = FRAME_MS * SAMPLES_PER_MS;
 
-/** Packets are seldom longer; a longer stretch is silence that was filled in. */
+/** Longest usual packet; longer sound is inserted silence. */
 const PACKET_SAMPLES_MAX = 60 * SAMPLES_PER_MS;
 
-/** What a far end hears may come so much later than it need; then the oldest is left out. */
+/** Most delay of a far end's sound; the oldest is dropped beyond it. */
 const LATE_MS_MAX = 60;
 
-/** The agent's ear takes from the other session when its own has a packet, which may be later still, and waits for nothing. */
-const EAR_LATE_MS_MAX = 160;
+/** Most delay of the agent's sound, which is taken with the packets of its own session. */
+const AGENT_LATE_MS_MAX = 160;
 
-/** More than a queue ever holds: head start, packet and the greatest lateness. */
+/** More than head start, packet and greatest delay together. */
 const CAPACITY_SAMPLES = 2_048;
 
-/** The mix in hand. All sessions share it, so that it stays in the processor's nearest memory. */
+/** Mix under way, shared by all sessions of the thread. */
 const usualMix = new Int16Array(FRAME_SAMPLES);
 
-/** Sound of one source on its way to one listener: 8 kHz, mono, in stretches of any length. */
+/** Queue of one source's sound for one listener: 8 kHz, mono, any length. */
 export class SoundQueue {
   readonly #samples = new Int16Array(CAPACITY_SAMPLES);
   readonly #lateSamplesMax: number;
@@ -34,12 +34,12 @@ export class SoundQueue {
     this.#lateSamplesMax = lateMsMax * SAMPLES_PER_MS;
   }
 
-  /** How much waits, in samples. */
+  /** Waiting samples. */
   get length(): number {
     return this.#length;
   }
 
-  /** Adds to the end. Where too much waits by that, the oldest is left out, so that nobody is heard late for long. */
+  /** Adds sound; drops the oldest where the delay grows too large. */
   push(pcm: Int16Array): void {
     const packet = Math.min(PACKET_SAMPLES_MAX, Math.max(FRAME_SAMPLES, pcm.length));
     this.#headStart = HEAD_START_SAMPLES + packet;
@@ -50,8 +50,8 @@ export class SoundQueue {
   }
 
   /**
-   * Adds what is due to a listener's sound, clipped where it is too loud, and takes it out. Nothing is due before the
-   * head start is there, at the beginning and after each hole.
+   * Moves due samples into a listener's sound, clipped at full scale. Nothing is due before the head start has arrived, at the
+   * beginning and after each gap.
    *
    * @returns whether there was anything.
    */
@@ -82,36 +82,36 @@ export class SoundQueue {
 }
 
 /**
- * One of two sessions that are mixed; the agent may speak on either. Driven by what the session hears and by what it is about
- * to send, each in its own time.
+ * One side of a mix of two sessions; the agent may speak on either. Driven by received sound and by sound to send, each at
+ * its own time.
  */
 export class Mixer {
-  /** What the other session's far end says, and what the agent says there: for our far end. */
+  /** The other far end's sound, and the agent's there, for our far end. */
   readonly #voiceThere = new SoundQueue({ lateMsMax: LATE_MS_MAX });
   readonly #agentThere = new SoundQueue({ lateMsMax: LATE_MS_MAX });
-  /** What the other session's far end says, for the agent that listens here. */
-  readonly #forEar = new SoundQueue({ lateMsMax: EAR_LATE_MS_MAX });
+  /** The other far end's sound, for the agent here. */
+  readonly #forAgent = new SoundQueue({ lateMsMax: AGENT_LATE_MS_MAX });
   readonly #other: Mixer;
 
   private constructor(other?: Mixer) {
     this.#other = other ?? new Mixer(this);
   }
 
-  /** Two that hear each other. */
+  /** Both sides of a mix. */
   static pair(): readonly [Mixer, Mixer] {
     const one = new Mixer();
     return [one, one.#other];
   }
 
-  /** Takes what our far end says. @returns what the agent hears here; the memory is used again for the next mix. */
+  /** Takes our far end's sound. @returns the sound for the agent here, in memory that is reused for the next mix. */
   hear(pcm: Int16Array): Int16Array {
     this.#other.#voiceThere.push(pcm);
-    this.#other.#forEar.push(pcm);
+    this.#other.#forAgent.push(pcm);
     const heard = copied(pcm);
-    return this.#forEar.mixInto(heard) ? heard : pcm;
+    return this.#forAgent.mixInto(heard) ? heard : pcm;
   }
 
-  /** Takes what the agent says here, or silence. @returns what our far end is sent; likewise. */
+  /** Takes the agent's sound here, or silence. @returns the sound for our far end; likewise. */
   say(pcm: Int16Array): Int16Array {
     this.#other.#agentThere.push(pcm);
     const said = copied(pcm);

@@ -1,8 +1,8 @@
-/** What is left to be said: the audio of the newest reply, by generation, frame by frame; pure */
+/** Playout queue: the audio of the newest reply (generation), frame by frame; pure */
 import { FRAME_SAMPLES, LINE_RATE_HZ } from '../audio-stream.ts';
 import { BLOCK_SAMPLES, type SpeechBlock, SpeechMemory } from '../buffers/speech-ring.ts';
 
-/** Longest reply that is kept ahead; what goes beyond it is refused. */
+/** Longest queued reply; further audio is refused. */
 export const PLAYOUT_MS_MAX = 120_000;
 
 const SAMPLES_MAX = (PLAYOUT_MS_MAX * LINE_RATE_HZ) / 1000;
@@ -13,20 +13,20 @@ export interface FinishedReply {
   readonly isComplete: boolean;
 }
 
-/** A class, so that all of it lies in one piece of memory. */
+/** The reply under way. */
 class Reply {
   readonly generation: number;
-  /** The block that frames are taken from; undefined while nothing waits. */
+  /** Block that frames are taken from; undefined while the queue is empty. */
   block: SpeechBlock | undefined;
-  /** Samples of the block in hand that are gone: whole frames. */
+  /** Played samples of that block: whole frames. */
   offset = 0;
   queuedSamples = 0;
   playedSamples = 0;
   hasEnd = false;
   isPaused = false;
-  /** Samples in the last block, its gone ones included. */
+  /** Samples in the last block, played ones included. */
   filled = BLOCK_SAMPLES;
-  /** The blocks after the one in hand, in order; all but the last of all are full. */
+  /** Following blocks, in order; all but the last are full. */
   readonly later: SpeechBlock[] = [];
 
   constructor(generation: number) {
@@ -34,13 +34,13 @@ class Reply {
   }
 }
 
-/** One call's reply under way. Nothing of an older generation than the newest one begun ever comes out. */
+/** One session's playout. Audio of an older generation than the newest one begun is never played. */
 export class Playout {
   readonly #memory: SpeechMemory;
   #newest = Number.NEGATIVE_INFINITY;
   #reply: Reply | undefined;
 
-  /** @param memory shared with other sessions where there are many. A reply that is neither played nor dropped keeps its blocks. */
+  /** @param memory shared by the sessions of a thread. */
   constructor(memory = new SpeechMemory()) {
     this.#memory = memory;
   }
@@ -58,14 +58,14 @@ export class Playout {
     return this.#reply?.isPaused === true;
   }
 
-  /** Whether the next `takeInto` would give audio. */
+  /** Whether the next `takeInto` has audio. */
   get hasAudio(): boolean {
     const reply = this.#reply;
     if (reply === undefined || reply.isPaused) return false;
     return reply.queuedSamples >= (reply.hasEnd ? 1 : FRAME_SAMPLES);
   }
 
-  /** Begins a reply; returns the one that it cut off. Ignored when the number is not a new one. */
+  /** Begins a reply; ignored for old numbers. @returns the reply that it cut off. */
   begin(generation: number): FinishedReply | undefined {
     if (generation <= this.#newest) return undefined;
     const cutOff = this.#end(false);
@@ -74,7 +74,7 @@ export class Playout {
     return cutOff;
   }
 
-  /** Adds a copy of audio; returns whether all of it found room. Ignored for any reply but the one under way. */
+  /** Adds a copy of audio; ignored for other replies. @returns whether all of it found room. */
   say(generation: number, pcm: Int16Array): boolean {
     const reply = this.#find(generation);
     if (reply === undefined || reply.hasEnd || pcm.length === 0) return true;
@@ -83,7 +83,7 @@ export class Playout {
     return room === pcm.length;
   }
 
-  /** Says that no more audio comes; returns the reply if it is over by that. */
+  /** Marks the end of the reply's audio. @returns the reply if it is over. */
   finish(generation: number): FinishedReply | undefined {
     const reply = this.#find(generation);
     if (reply === undefined) return undefined;
@@ -91,18 +91,18 @@ export class Playout {
     return this.endIfPlayed();
   }
 
-  /** Forgets the reply; returns it. */
+  /** Ends the reply and drops its audio. @returns it. */
   drop(generation: number): FinishedReply | undefined {
     return this.#find(generation) === undefined ? undefined : this.#end(false);
   }
 
-  /** Forgets the reply, and takes no other one. */
+  /** Ends the reply, and accepts no other one. */
   clear(): void {
     this.#newest = Number.POSITIVE_INFINITY;
     this.#end(false);
   }
 
-  /** Holds the rest back. */
+  /** Pauses playout; the tail is kept. */
   pause(): void {
     if (this.#reply !== undefined) this.#reply.isPaused = true;
   }
@@ -129,7 +129,7 @@ export class Playout {
     return true;
   }
 
-  /** Ends the reply when its last frame has been taken; returns it. */
+  /** Ends the reply when its last frame has been taken. @returns it. */
   endIfPlayed(): FinishedReply | undefined {
     const reply = this.#reply;
     return reply?.hasEnd && reply.queuedSamples === 0 ? this.#end(true) : undefined;
@@ -158,7 +158,7 @@ export class Playout {
     return block;
   }
 
-  /** Goes on behind a frame, and gives its block back when that was the last of it. */
+  /** Advances past a frame, and releases a block whose last frame it was. */
   #skip(reply: Reply, length: number): void {
     reply.queuedSamples -= length;
     reply.playedSamples += length;

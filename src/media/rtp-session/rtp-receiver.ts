@@ -1,5 +1,5 @@
-/** The listening half of a session: packets in, an unbroken stream of 20 ms frames and digits out. */
-import { DtmfReceiver, type PressedDigit } from '../../rtp/dtmf-receiver.ts';
+/** Receiving half of an RTP session: packets in, unbroken sound and DTMF digits out. */
+import { DtmfReceiver, type PressedDigit } from '../../rtp/dtmf.ts';
 import { PacketInHand, type RtpPacket } from '../../rtp/packet.ts';
 import { Reception } from '../../rtp/reception.ts';
 import { type OrderedPacket, ReorderBuffer } from '../../rtp/reorder-buffer.ts';
@@ -7,74 +7,73 @@ import type { AgreedMedia, CodecName } from '../../rtp/sdp-answer.ts';
 import { type AudioEvent, FRAME_MS, FRAME_SAMPLES, LINE_RATE_HZ } from '../audio-stream.ts';
 import { decodeG711Into } from '../dsp/g711.ts';
 
-/** The session that a receiver listens for. */
+/** The RTP session that a receiver delivers to. */
 export interface ListeningSession {
-  /** Hears the caller: sound in order, silence where there was none. The memory is used again afterwards. */
+  /** Receives the caller's sound in order, gaps filled with silence. Its memory is reused afterwards. */
   hear(pcm: Int16Array, atMs: number): void;
 
-  /** Takes a key of the caller. */
+  /** Receives a DTMF digit. */
   press(digit: PressedDigit): void;
 
-  /** Told `media-lost` once when no packet has come for 15 s, and again only after one has come. */
+  /** Receives `media-lost` once after 15 s without packets. */
   emit(event: AudioEvent): void;
 }
 
-/** Time without packets, not on hold, after which the caller's sound counts as lost. */
+/** Time without packets, except on hold, after which media counts as lost. */
 export const MEDIA_LOST_MS = 15_000;
 
-/** A packet later than this is not merely delayed: from then on silence is written by the clock. */
+/** Delay of a packet after which silence is inserted by the clock. */
 const OVERDUE_MS = 60;
 
-/** Silence by the clock stays so far behind it, since the packet that ends it is on its way. */
+/** Inserted silence stays this far behind the clock, since the packet that ends it is on its way. */
 const CLOCK_LAG_MS = 2 * FRAME_MS;
 
-/** Ticks further apart than this mean that our thread stood still, and that packets may wait in the socket. */
+/** A longer time between ticks means that the thread stalled and packets may wait in the socket. */
 const TICK_APART_MS_MAX = 2 * FRAME_MS + 1;
 
-/** After a longer stall of ours (a suspended machine) there is nothing to make up for. */
+/** Longest stall (a suspended machine) that is filled with silence. */
 const STALL_MS_MAX = 5000;
 
-/** A gap in the timestamps beyond this is a new count rather than silence. */
+/** A larger gap in the timestamps is a restarted count, not silence. */
 const GAP_SAMPLES_MAX = 5 * LINE_RATE_HZ;
 
-/** A packet of more than this holds no telephone audio. */
+/** Larger packets hold no telephone audio. */
 const PAYLOAD_BYTES_MAX = 1600;
 
-/** The packet in hand. All sessions share it, so that it stays in the processor's nearest memory. */
+/** Sound of the packet under way, shared by all sessions of the thread. */
 const usualPcm = new Int16Array(FRAME_SAMPLES);
 
 const SILENCE = new Int16Array(FRAME_SAMPLES);
 
 const STATIC_PAYLOAD_TYPES: Readonly<Record<number, CodecName>> = { 0: 'PCMU', 8: 'PCMA' };
 
-/** Comfort noise: the sender says that it falls silent. @see RFC 3389 */
+/** Comfort noise: the sender is silent. @see RFC 3389 */
 const COMFORT_NOISE = 13;
 
-/** Wants packets that `SourceLock` has let through, and a tick every 20 ms. */
+/** Driven by packets that `SourceLock` accepted, and a tick every 20 ms. */
 export class RtpReceiver {
   readonly reception = new Reception();
   readonly #session: ListeningSession;
   readonly #order = new ReorderBuffer();
-  /** Made by the first key: each thing to be fetched costs, with hundreds of sessions. */
+  /** Created by the first key. */
   #digits: DtmfReceiver | undefined;
-  // What was agreed on lies here and not in an object of its own, for the same reason.
   #isOpen = false;
   #codec: CodecName = 'PCMU';
   #payloadType: number | undefined;
   #keyPayloadType: number | undefined;
-  /** On hold there is nothing to hear: music for those who wait is not the caller's voice. */
+  /** False on hold: music on hold is not the caller's voice. */
   #isListening = false;
-  /** Instant up to which sound or silence has been passed on. */
+  /** Instant up to which sound or silence has been delivered. */
   #heardUntilMs = Number.NEGATIVE_INFINITY;
   #lastPacketAtMs = Number.NEGATIVE_INFINITY;
   #tickedAtMs = Number.NEGATIVE_INFINITY;
-  /** The instant of the ticks that made up for a stall of ours. */
+  /** Instant of the ticks that follow a stall. */
   #stalledAtMs = Number.NEGATIVE_INFINITY;
   #isLost = false;
   #isResting = false;
   #isSilentByClock = false;
   #silenceByClockSamples = 0;
-  /** NaN where any may follow: at the beginning of a stream. */
+  /** NaN at the beginning of a stream. */
   #nextTimestamp = Number.NaN;
   #packetMs = FRAME_MS;
 
@@ -82,7 +81,7 @@ export class RtpReceiver {
     this.#session = session;
   }
 
-  /** Packets that came when their place had been filled already. */
+  /** Packets that arrived after their place had been filled. */
   get packetsLate(): number {
     return this.#order.late;
   }
@@ -101,7 +100,7 @@ export class RtpReceiver {
     this.#isResting = false;
   }
 
-  /** Whether the packet holds something that was agreed on: voice, keys, comfort noise. */
+  /** Whether the packet has an agreed payload type: voice, telephone-event, comfort noise. */
   understands({ payloadType, payloadBytes }: PacketInHand): boolean {
     if (payloadBytes === 0 || payloadBytes > PAYLOAD_BYTES_MAX) return false;
     const isVoice = this.#codecOf(payloadType) !== undefined;
@@ -109,7 +108,7 @@ export class RtpReceiver {
     return isVoice || isKey || payloadType === COMFORT_NOISE;
   }
 
-  /** What a packet holds that another session could send on; undefined for comfort noise. */
+  /** Content of a packet that another session may forward; undefined for comfort noise. */
   contentOf({ payloadType }: RtpPacket): CodecName | 'key' | undefined {
     const isKey = payloadType === this.#keyPayloadType;
     return isKey ? 'key' : this.#codecOf(payloadType);
@@ -129,13 +128,13 @@ export class RtpReceiver {
     if (this.#order.twice > twice) this.reception.countTwice();
   }
 
-  /** Notes that the far end is there, by whatever packet. */
+  /** Notes any packet of the far end. */
   showLife(nowMs: number): void {
     this.#lastPacketAtMs = nowMs;
     this.#isLost = false;
   }
 
-  /** Gives up on late packets, fills silence in, notices loss. Called every 20 ms. */
+  /** Gives up late packets, inserts silence, detects media loss. Called every 20 ms. */
   tick(nowMs: number): void {
     if (!this.#isOpen || this.#hasStalled(nowMs)) return;
     this.#hearAll(this.#order.expire(nowMs), nowMs);
@@ -149,8 +148,8 @@ export class RtpReceiver {
   }
 
   /**
-   * Whether what came lately may be unread still, so that nothing can be said of what is missing. Ticks that were
-   * missed are made up for at one instant; before the next instant the sockets are read.
+   * Whether the thread stalled, so that packets may be unread and nothing is known to be missing. Missed ticks follow at one
+   * instant; the sockets are read before the next.
    */
   #hasStalled(nowMs: number): boolean {
     if (nowMs - this.#tickedAtMs > TICK_APART_MS_MAX) this.#stalledAtMs = nowMs;
@@ -187,18 +186,18 @@ export class RtpReceiver {
     this.#pass(pcm, nowMs);
   }
 
-  /** Decodes into memory that is used again for the next packet. */
+  /** Decodes into memory that is reused for the next packet. */
   #decode(codec: CodecName, packet: PacketInHand | RtpPacket): Int16Array {
     const isUsual = packet instanceof PacketInHand && packet.payloadBytes === FRAME_SAMPLES;
     const pcm = isUsual ? usualPcm : new Int16Array(packet.payload.length);
-    // A key's tone beside its reports is no speech.
+    // A key's tone besides its reports is not speech.
     if (this.#digits?.isPressed) pcm.fill(0);
     else if (isUsual) decodeG711Into(codec, packet.datagram, pcm, packet.payloadAt);
     else decodeG711Into(codec, packet.payload, pcm);
     return pcm;
   }
 
-  /** Puts silence where the timestamps say that something is missing, less what the clock has put there already. */
+  /** Inserts silence for a gap in the timestamps, less the silence that the clock has inserted. */
   #fillGap(packet: RtpPacket, nowMs: number): void {
     const gap = (packet.timestamp - this.#nextTimestamp) | 0;
     const missing = gap - this.#silenceByClockSamples;

@@ -1,5 +1,5 @@
 /** Sending half of an RTP session: a packet of speech, silence or DTMF every 20 ms; a reply's first packet leaves at once. */
-import { DtmfSender } from '../../rtp/dtmf-receiver.ts';
+import { DtmfSender } from '../../rtp/dtmf.ts';
 import {
   RTP_HEADER_BYTES,
   type RtpPacket,

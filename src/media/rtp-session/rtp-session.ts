@@ -1,5 +1,5 @@
 /** One party's RTP session in a media worker: receiver, sender, RTCP, recording and the first stage of barge-in. */
-import type { PressedDigit } from '../../rtp/dtmf-receiver.ts';
+import type { PressedDigit } from '../../rtp/dtmf.ts';
 import { isRtcp, PacketInHand } from '../../rtp/packet.ts';
 import type { AgreedMedia } from '../../rtp/sdp-answer.ts';
 import { type Source, SourceLock, type TrustedHosts } from '../../rtp/source-lock.ts';

@@ -1,10 +1,10 @@
-/** Joins sessions inside one thread, one with one: what one hears goes out of the other, alone or mixed with an agent's words. */
+/** Joins two sessions of a thread: forwards one's packets to the other (transfer), or mixes both (conference). */
 import type { RtpPacket } from '../../rtp/packet.ts';
 import type { CodecName } from '../../rtp/sdp-answer.ts';
 import { Mixer } from './mixer.ts';
 import type { RtpSender } from './rtp-sender.ts';
 
-/** One session's ends: the feed that its sound comes from, and the one that its hearing goes to. */
+/** One session's side of a join: the source that it forwards, and the sink that forwards its packets. */
 export class SoundFeed {
   readonly #sender: RtpSender;
   #source: SoundFeed | undefined;
@@ -16,7 +16,7 @@ export class SoundFeed {
     this.#sender = sender;
   }
 
-  /** Lets go out here what the other session hears; of none when not given. */
+  /** Forwards the other session's packets here; undefined ends it. */
   from(other: SoundFeed | undefined): void {
     if (this.#source !== undefined) this.#source.#sink = undefined;
     if (other !== undefined && other.#sink !== undefined) other.#sink.from(undefined);
@@ -24,23 +24,23 @@ export class SoundFeed {
     if (other !== undefined) other.#sink = this;
   }
 
-  /** Whether another session sends on what this one hears. */
+  /** Whether another session forwards this one's packets. */
   get hasSink(): boolean {
     return this.#sink !== undefined;
   }
 
-  /** Sends on what this session has heard, where somebody wants it. */
+  /** Passes a received packet to the sink. */
   pass(packet: RtpPacket, content: CodecName | 'key' | undefined, nowMs: number): void {
     if (this.#sink === undefined || content === undefined) return;
     this.#sink.#sender.forward(packet, content, nowMs);
   }
 
-  /** Tells the session that sends this one's sound on what its far end hears by that. */
+  /** Passes the decoded sound of forwarded packets to the sink. */
   forwarded(pcm: Int16Array, atMs: number): void {
     if (this.#sink !== undefined) this.#sink.#sender.forwarded(pcm, atMs);
   }
 
-  /** Lets both sessions hear each other, and the agent of each; with none, no more. */
+  /** Mixes both sessions and their agents; undefined ends it. */
   mixWith(other: SoundFeed | undefined): void {
     this.#unmix();
     if (other === undefined || other === this) return;
@@ -50,17 +50,17 @@ export class SoundFeed {
     other.#mix(theirs, this);
   }
 
-  /** Takes what this session hears. @returns what its agent hears: that, and the session that it is mixed with. */
+  /** Takes received sound. @returns the sound for the agent: this and the mixed session's. */
   hear(pcm: Int16Array): Int16Array {
     return this.#mixer === undefined ? pcm : this.#mixer.hear(pcm);
   }
 
-  /** Spells a key out to the session that this one is mixed with. */
+  /** Sends a DTMF digit on the mixed session. */
   press(digit: string): void {
     if (this.#mixedWith !== undefined) this.#mixedWith.#sender.sendDigits(digit);
   }
 
-  /** Joined with nobody any more. */
+  /** Ends all joins. */
   stop(): void {
     this.from(undefined);
     this.#sink?.from(undefined);

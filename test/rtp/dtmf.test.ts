@@ -8,7 +8,7 @@ import {
   type PressedDigit,
   parseTelephoneEvent,
   writeTelephoneEvent,
-} from '../../src/rtp/dtmf-receiver.ts';
+} from '../../src/rtp/dtmf.ts';
 import type { RtpPacket } from '../../src/rtp/packet.ts';
 
 interface Report {

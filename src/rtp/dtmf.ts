@@ -1,4 +1,4 @@
-/** Turns the many reports of each pressed key into one digit, whatever got lost; pure */
+/** DTMF by telephone-event packets (RFC 4733): receives each key press once, despite packet loss, and sends digits; pure */
 import type { RtpPacket } from './packet.ts';
 
 export interface PressedDigit {
@@ -9,9 +9,9 @@ export interface PressedDigit {
 interface Press {
   readonly ssrc: number;
   readonly event: number;
-  /** Of the press's newest segment. */
+  /** Of the newest segment. */
   timestamp: number;
-  /** Of the segments before it: a press of more than 65,535 samples is sent in several. RFC 4733, 2.5.1.3. */
+  /** Length of the segments before it; a press of more than 65,535 samples has several. RFC 4733, 2.5.1.3. */
   earlierSamples: number;
   durationSamples: number;
   lastReportAtMs: number;
@@ -19,31 +19,29 @@ interface Press {
 
 const SAMPLES_PER_MS = 8;
 
-/** Reports arrive late by 10 s at most. A timestamp further back is a clock that was set: FreeSWITCH does so within a stream. */
+/** Longest delay of a report. A timestamp further back is a clock that was set, as FreeSWITCH does within a stream. */
 const LATE_SAMPLES_MAX = 10_000 * SAMPLES_PER_MS;
 
-const NONE: readonly PressedDigit[] = [];
-
-/** Three packet times: the end reports were lost when nothing more has come for so long. */
+/** Time without a report after which the end reports count as lost: three packets. */
 const END_LOST_MS = 60;
 
 /**
- * A press is known by SSRC, timestamp and event. It counts once: at its first end report, when the end was lost at
- * the next press, or when no report has come for 60 ms.
+ * SSRC, timestamp and event identify a press. It counts once: at its first end report or, where that was lost, at the
+ * next press or 60 ms after the last report.
  *
  * @see RFC 4733 section 2.5.2
  */
 export class DtmfReceiver {
   #press: Press | undefined;
-  /** The last press that was counted: its repeated and late reports mean nothing. */
+  /** Last counted press, whose repeated and late reports are ignored. */
   #counted: Pick<Press, 'ssrc' | 'timestamp'> | undefined;
 
-  /** Whether a key is down, as far as is known. */
+  /** Whether a key is down. */
   get isPressed(): boolean {
     return this.#press !== undefined;
   }
 
-  /** Takes a telephone-event packet; returns the presses that it completes, at most two. */
+  /** Takes a telephone-event packet. @returns the presses that it completes, at most two. */
   accept(packet: RtpPacket, nowMs: number): readonly PressedDigit[] {
     const report = parseTelephoneEvent(packet.payload);
     if (report === undefined || digitOf(report.event) === undefined) return [];
@@ -62,10 +60,10 @@ export class DtmfReceiver {
     return report.isEnd ? [...before, ...this.#count()] : before;
   }
 
-  /** Returns the press whose end was lost, once it is certain. Call it about every 20 ms. */
+  /** @returns a press whose end was lost. Call it about every 20 ms. */
   expire(nowMs: number): readonly PressedDigit[] {
     const press = this.#press;
-    return press !== undefined && nowMs - press.lastReportAtMs > END_LOST_MS ? this.#count() : NONE;
+    return press !== undefined && nowMs - press.lastReportAtMs > END_LOST_MS ? this.#count() : [];
   }
 
   #isOld(packet: RtpPacket): boolean {
@@ -76,7 +74,7 @@ export class DtmfReceiver {
     return isLate || (age === 0 && this.#press === undefined);
   }
 
-  /** Whether the report is about the press that is under way; moves on to its next segment if it opens one. */
+  /** Whether the report continues the press under way; follows it to its next segment. */
   #continues(packet: RtpPacket, event: number): boolean {
     const press = this.#press;
     if (press === undefined || press.ssrc !== packet.ssrc || press.event !== event) return false;
@@ -102,7 +100,7 @@ export class DtmfReceiver {
 const SEGMENT_SAMPLES = 65_535;
 
 /**
- * One report about a key. All reports of one press carry the RTP timestamp of its beginning.
+ * One report about a key press. All reports of a press have the RTP timestamp of its beginning.
  *
  *      0                   1                   2                   3
  *      0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
@@ -113,10 +111,10 @@ const SEGMENT_SAMPLES = 65_535;
  * @see RFC 4733 section 2.3
  */
 interface TelephoneEvent {
-  /** 0 to 15 are the digits; others (16 is a hook flash) are not ours. */
+  /** 0 to 15 are digits; others, such as 16 for a hook flash, are ignored. */
   readonly event: number;
   readonly isEnd: boolean;
-  /** Since the press began, in samples of the stream's clock; stays at 65,535 when a press is longer. */
+  /** Since the press began, in samples, 65,535 at most. */
   readonly durationSamples: number;
 }
 
@@ -140,7 +138,7 @@ export function writeTelephoneEvent(report: TelephoneEvent): Uint8Array {
   return Uint8Array.of(event, flags, durationSamples >> 8, durationSamples & 0xff);
 }
 
-/** @returns undefined for events that are no digits. */
+/** @returns undefined for other events. */
 export function digitOf(event: number): string | undefined {
   return DIGITS[event];
 }
@@ -151,45 +149,42 @@ export function eventOf(digit: string): number | undefined {
   return event < 0 ? undefined : event;
 }
 
-/** What to send now. `timestampOffset` is how many samples ago the press began. */
+/** A packet to send. `timestampOffset` is the time since the press began, in samples. */
 interface DtmfPacket {
   readonly payload: Uint8Array;
   readonly hasMarker: boolean;
   readonly timestampOffset: number;
 }
 
-/** A minute's worth: more than anyone dials. */
+/** A minute of digits. */
 const QUEUE_MAX = 375;
-
-/** One for all, so that nothing has to be fetched for each line to see that it is empty. */
-const NO_EVENTS: readonly number[] = [];
 
 const PACKET_SAMPLES = 160;
 /** 100 ms: the shortest that every exchange understands, with a margin. */
 const PRESS_PACKETS = 5;
-/** The end is said three times, so that two may get lost. RFC 4733, 2.5.1.4. */
+/** The end is sent three times, since packets may be lost. RFC 4733, 2.5.1.4. */
 const END_PACKETS = 3;
 /** 60 ms of pause; the two repeated ends fall into it. */
 const PAUSE_PACKETS = 1;
 const STEPS = PRESS_PACKETS + END_PACKETS + PAUSE_PACKETS - 1;
 
-/** @see RFC 4733 section 2.5.1 */
+/** Queue of digits, each sent as a press of 100 ms and a pause. @see RFC 4733 section 2.5.1 */
 export class DtmfSender {
-  #events = NO_EVENTS;
+  #events: readonly number[] = [];
   #step = 0;
 
-  /** Whether digits are still to be sent. */
+  /** Whether digits are queued. */
   get isBusy(): boolean {
     return this.#events.length > 0;
   }
 
-  /** Adds digits (0-9 * # A-D) to the queue; other characters, and more than a minute's worth, are left out. */
+  /** Queues digits (0-9 * # A-D); drops other characters and digits beyond a minute. */
   add(digits: string): void {
     const events = [...digits].map(eventOf).filter((event) => event !== undefined);
     this.#events = [...this.#events, ...events].slice(0, QUEUE_MAX);
   }
 
-  /** What goes out in this 20 ms; undefined in the pause between two digits and when there is none. */
+  /** @returns the packet of this 20 ms; undefined in pauses and when the queue is empty. */
   next(): DtmfPacket | undefined {
     const [event] = this.#events;
     if (event === undefined) return undefined;
