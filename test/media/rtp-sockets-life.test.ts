@@ -13,7 +13,6 @@ import { LevelMeter } from '../../src/media/dsp/level-meter.ts';
 import { MediaEngine } from '../../src/media/engine/media-engine.ts';
 import { startMediaWorker } from '../../src/media/engine/media-worker-handle.ts';
 import { loadLibc, newMemory } from '../../src/media/sockets/epoll/libc.ts';
-import { newAlarmMemory } from '../../src/media/worker/pacer.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 import {
   ADAPTERS,
@@ -224,7 +223,7 @@ test.runIf(process.platform === 'linux')(
   async () => {
     const worker = () =>
       startMediaWorker({
-        ...{ drainMs: 1000, isRealTime: false, alarm: newAlarmMemory() },
+        ...{ drainMs: 1000, isRealTime: false },
         speech: new SpeechRing().buffer,
       });
     const dieWithSessionOpen = async (died: Worker) => {

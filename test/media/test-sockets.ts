@@ -7,7 +7,6 @@ import { EpollSockets } from '../../src/media/sockets/epoll/epoll-sockets.ts';
 import { loadLibc } from '../../src/media/sockets/epoll/libc.ts';
 import { NodeSockets } from '../../src/media/sockets/open-sockets.ts';
 import type { RtpSocket, RtpSockets } from '../../src/media/sockets/rtp-sockets.ts';
-import { Alarm, newAlarmMemory } from '../../src/media/worker/pacer.ts';
 import type { Source } from '../../src/rtp/source-lock.ts';
 
 export const LOOPBACK = '127.0.0.1';
@@ -22,15 +21,11 @@ type Open = () => Promise<RtpSockets>;
 
 /** By name; what the machine does not have is left out. */
 export const ADAPTERS: readonly (readonly [string, Open])[] = [
-  ['NodeSockets', async () => new NodeSockets({ alarm: newAlarm(), reason: 'a test' })],
+  ['NodeSockets', async () => new NodeSockets('a test')],
   ...(process.platform === 'linux'
     ? [['EpollSockets', async () => new EpollSockets(await loadLibc())] as const]
     : []),
 ];
-
-export function newAlarm(): Alarm {
-  return new Alarm(newAlarmMemory());
-}
 
 /** A socket of that kind on that port, and what it takes; gone with the test. */
 export async function listeningSocket(open: Open, port: number) {

@@ -5,7 +5,6 @@ import type { AudioEvent, AudioStats } from '../audio-stream.ts';
 import type { ReceiveRingBuffer } from '../buffers/receive-ring.ts';
 import type { SpeechRingBuffer } from '../buffers/speech-ring.ts';
 import type { SocketsReport } from '../sockets/rtp-sockets.ts';
-import type { AlarmMemory } from '../worker/pacer.ts';
 
 /** Settings of all workers. */
 export interface WorkerSettings {
@@ -17,8 +16,6 @@ export interface WorkerSettings {
 
 /** A worker's start data. */
 export interface WorkerStart extends WorkerSettings {
-  /** Wakes the worker for urgent messages. */
-  readonly alarm: AlarmMemory;
   /** Carries speech to the worker. */
   readonly speech: SpeechRingBuffer;
 }

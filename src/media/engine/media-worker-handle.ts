@@ -3,7 +3,6 @@ import { Worker } from 'node:worker_threads';
 import type { Logger } from '../../lib/logger.ts';
 import { SpeechRing } from '../buffers/speech-ring.ts';
 import type { SocketsReport } from '../sockets/rtp-sockets.ts';
-import { Alarm, newAlarmMemory } from '../worker/pacer.ts';
 import type { FromWorker, ToWorker, WorkerSettings, WorkerStart } from './media-protocol.ts';
 
 export type StartWorker = (settings: WorkerStart) => Worker;
@@ -57,7 +56,6 @@ export const startMediaWorker: StartWorker = (settings) =>
 
 export class MediaWorkerHandle {
   readonly #worker: Worker;
-  readonly #alarm: Alarm;
   readonly #speech = new SpeechRing();
   readonly #log: Logger;
   readonly #sessions = new Map<number, (message: SessionMessage) => void>();
@@ -79,11 +77,9 @@ export class MediaWorkerHandle {
     readonly onDied: () => void;
   }) {
     this.#log = options.log;
-    const alarm = newAlarmMemory();
-    this.#alarm = new Alarm(alarm);
     this.#worker = options.startWorker({
       ...options.settings,
-      ...{ alarm, speech: this.#speech.buffer },
+      speech: this.#speech.buffer,
     });
     this.#worker.on('message', (message: FromWorker) => this.#handle(message));
     this.#worker.on('error', (error) => {
@@ -162,11 +158,9 @@ export class MediaWorkerHandle {
   }
 
   #flush(): void {
-    const isUrgent = this.#urgency === AT_ONCE;
     this.#urgency = 0;
     if (this.#batch.length === 0) return;
     this.#worker.postMessage(this.#batch, this.#transfer);
-    if (isUrgent) this.#alarm.ring();
     this.#batch = [];
     this.#transfer = [];
   }

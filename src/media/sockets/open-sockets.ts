@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { isIPv4 } from 'node:net';
 import { systemClock } from '../../lib/clock.ts';
 import type { Source } from '../../rtp/source-lock.ts';
-import { type Alarm, steadyClock } from '../worker/pacer.ts';
 import { EpollSockets } from './epoll/epoll-sockets.ts';
 import { loadLibc } from './epoll/libc.ts';
 import type { DatagramListener, RtpSocket, RtpSockets, SocketsReport } from './rtp-sockets.ts';
@@ -12,10 +11,9 @@ import type { DatagramListener, RtpSocket, RtpSockets, SocketsReport } from './r
 /**
  * Opens epoll sockets if they carry a packet there and back, else sockets of `node:dgram`; `report` says which, and why.
  *
- * @param alarm wakes the thread while it sleeps with `node:dgram`.
  * @param loadBest loads the sockets to try; rejects where there are none.
  */
-export async function openSockets(alarm: Alarm, loadBest = loadEpoll): Promise<RtpSockets> {
+export async function openSockets(loadBest = loadEpoll): Promise<RtpSockets> {
   let sockets: RtpSockets | undefined;
   try {
     sockets = await loadBest();
@@ -24,7 +22,7 @@ export async function openSockets(alarm: Alarm, loadBest = loadEpoll): Promise<R
   } catch (error) {
     sockets?.stop();
     const state = error instanceof Error ? error.message : String(error);
-    return new NodeSockets({ alarm, reason: `no system calls: ${state}` });
+    return new NodeSockets(`no system calls: ${state}`);
   }
 }
 
@@ -70,16 +68,15 @@ function exchange(socket: RtpSocket, echo: Socket): Promise<void> {
   return promise.finally(() => clearTimeout(limit));
 }
 
-/** RTP sockets by `node:dgram`: for systems other than Linux, and where koffi does not load. */
+/** RTP sockets by `node:dgram`: for systems other than Linux, and where koffi does not load. Timers are exact to about 1 ms. */
 export class NodeSockets implements RtpSockets {
   readonly report: SocketsReport;
-  readonly clock: RtpSockets['clock'];
+  readonly clock = systemClock;
   readonly #open = new Set<NodeSocket>();
 
-  /** @param options.reason why epoll is not used. */
-  constructor(options: { readonly alarm: Alarm; readonly reason: string }) {
-    this.report = { name: 'node:dgram', reason: options.reason };
-    this.clock = steadyClock(options.alarm);
+  /** @param reason why epoll is not used. */
+  constructor(reason: string) {
+    this.report = { name: 'node:dgram', reason };
   }
 
   async bind({ address, port }: Source): Promise<RtpSocket> {

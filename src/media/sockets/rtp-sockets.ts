@@ -35,7 +35,7 @@ export interface RtpSocket {
 export interface RtpSockets {
   readonly report: SocketsReport;
 
-  /** Clock of the thread, exact to a tenth of a millisecond; packets are read while it waits. */
+  /** Clock of the thread; packets are read while it waits. */
   readonly clock: Clock;
 
   /**

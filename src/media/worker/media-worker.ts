@@ -11,7 +11,7 @@ import { RtpSession } from '../rtp-session/rtp-session.ts';
 import type { SoundFeed } from '../rtp-session/sound-feed.ts';
 import { openSockets } from '../sockets/open-sockets.ts';
 import type { DatagramListener, RtpSockets } from '../sockets/rtp-sockets.ts';
-import { Alarm, Pacer } from './pacer.ts';
+import { Pacer } from './pacer.ts';
 import { raiseThreadPriority } from './thread-priority.ts';
 
 /** A request about an open session. */
@@ -212,6 +212,6 @@ class MediaWorker {
 
 if (parentPort !== null) {
   const settings: WorkerStart = workerData;
-  const sockets = await openSockets(new Alarm(settings.alarm));
+  const sockets = await openSockets();
   await new MediaWorker(parentPort, { settings, sockets }).start();
 }

@@ -1,5 +1,5 @@
 /** Pacer, the media clock: calls every session once each 20 ms, by absolute deadlines, a millisecond's sessions at a time. */
-import { type Clock, systemClock } from '../../lib/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { FRAME_MS } from '../audio-stream.ts';
 
 /** Called every 20 ms. */
@@ -170,68 +170,4 @@ export class SendSchedule {
     this.#aheadMs = 0;
     return true;
   }
-}
-
-/** Memory that two threads share: how often the alarm has rung. */
-export type AlarmMemory = Int32Array<SharedArrayBuffer>;
-
-export function newAlarmMemory(): AlarmMemory {
-  return new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-}
-
-/** Wakes a sleeping thread from another one. Each thread makes one over the same memory. */
-export class Alarm {
-  readonly #rings: AlarmMemory;
-  #heard = 0;
-
-  constructor(memory: AlarmMemory) {
-    this.#rings = memory;
-  }
-
-  /** Ends the other thread's sleep, or its next one. */
-  ring(): void {
-    Atomics.add(this.#rings, 0, 1);
-    Atomics.notify(this.#rings, 0);
-  }
-
-  /** Blocks the thread until the alarm rings. @returns false when it has rung since the last sleep. */
-  sleep(lengthMs: number): boolean {
-    const isOver = Atomics.wait(this.#rings, 0, this.#heard, lengthMs) === 'timed-out';
-    if (!isOver) this.#heard = Atomics.load(this.#rings, 0);
-    return isOver;
-  }
-}
-
-/** A timer of the event loop may ring late by about this much; the rest of the wait is slept exactly. */
-const TIMER_MS = 2;
-
-/**
- * Clock of a thread with `node:dgram` sockets, exact where the event loop counts whole milliseconds. It gives the event loop
- * one turn, which reads all waiting packets, and then blocks the thread until the instant: a thread with hundreds of
- * sessions wakes a thousand times a second rather than for every packet, and a packet waits a millisecond at most.
- *
- * @param alarm ends the wait for a turn of the event loop: for a reply that begins now.
- */
-export function steadyClock(alarm: Alarm): Clock {
-  return {
-    ...systemClock,
-    after: (delayMs, ring) => {
-      const dueAtMs = systemClock.nowMs() + delayMs;
-      let cancel: () => void;
-      const sleepOn = () => {
-        const restMs = dueAtMs - systemClock.nowMs();
-        if (restMs <= 0 || alarm.sleep(restMs)) ring();
-        else cancel = afterTurn(sleepOn);
-      };
-      cancel =
-        delayMs > TIMER_MS ? systemClock.after(delayMs - TIMER_MS, sleepOn) : afterTurn(sleepOn);
-      return () => cancel();
-    },
-  };
-}
-
-/** Calls `act` after a turn of the event loop. */
-function afterTurn(act: () => void): () => void {
-  const immediate = setImmediate(act);
-  return () => clearImmediate(immediate);
 }
