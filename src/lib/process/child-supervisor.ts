@@ -73,8 +73,10 @@ export interface ChildSupervisorOptions<ToChild extends object, FromChild, Ready
   readonly onUp?: (value: Ready) => void;
   /** Called when a ready child has ended: fail its requests in flight, or ask the next child again. */
   readonly onDown: (how: string) => void;
+  /** Whether a ready child that ends is replaced; default true. */
+  readonly restarts?: boolean;
   /** Called when a restart failed; another one follows. */
-  readonly onRestartFailed: (error: Error) => void;
+  readonly onRestartFailed?: (error: Error) => void;
 }
 
 /** Keeps one child of its kind running from `start` to `stop`. */
@@ -83,7 +85,7 @@ export class ChildSupervisor<ToChild extends object, FromChild, Ready> {
   #child: Child<ToChild, FromChild> | null = null;
   #isUp = false;
   #isStopped = true;
-  /** Whether a child has been ready since `start`: then one that ends is replaced. */
+  /** Whether a child has been ready since `start`. */
   #isRestarting = false;
   #upSinceMs = 0;
   #restartWaitMs = 0;
@@ -173,12 +175,16 @@ export class ChildSupervisor<ToChild extends object, FromChild, Ready> {
   }
 
   #exited(how: string): void {
-    const { clock, onDown } = this.#options;
+    const { clock, onDown, restarts = true } = this.#options;
     const wasUp = this.#isUp;
     this.#child = null;
     this.#isUp = false;
     this.#cancelTimer();
     if (!this.#isRestarting) return;
+    if (!restarts) {
+      onDown(how);
+      return;
+    }
     const wasEarly = !wasUp || clock.nowMs() - this.#upSinceMs < LIFE_MS_MIN;
     const waitMs = wasEarly ? this.#restartWaitMs : 0;
     this.#restartWaitMs = wasEarly
@@ -191,7 +197,7 @@ export class ChildSupervisor<ToChild extends object, FromChild, Ready> {
   }
 
   #restartFailed(error: Error): void {
-    if (this.#isRestarting) this.#options.onRestartFailed(error);
+    if (this.#isRestarting) this.#options.onRestartFailed?.(error);
   }
 }
 

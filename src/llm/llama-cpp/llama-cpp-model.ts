@@ -47,10 +47,8 @@ export class LlamaCppModel implements LanguageModel {
       fork: options.fork ?? forkLlama,
       clock: options.clock,
       order: options.order,
-      listener: {
-        onMessage: (message) => this.#take(message),
-        onDown: (how) => this.#down(how),
-      },
+      onMessage: (message) => this.#take(message),
+      onDown: (how) => this.#down(how),
     });
   }
 

@@ -1,133 +1,113 @@
 /** Supervises the llama.cpp child process: start, restart after a crash, stop. */
 import type { Clock } from '../../lib/clock.ts';
-import { type Child, forkChild, stopChild } from '../../lib/process/child-supervisor.ts';
+import { type Child, ChildSupervisor, forkChild } from '../../lib/process/child-supervisor.ts';
 import type { ChatMessage, ModelEvent, ToolDescription } from '../language-model.ts';
 
 /** Large models take a minute from a cold disk. */
 const LOAD_MS_MAX = 300_000;
 
-/** What could not be loaded, or died soon after, is left alone for so long. */
+/** Pause before another attempt, after a failed load or the end of a process that was ready for less than this. */
 const REST_MS = 10_000;
 
-/** Told of what happens to the process. */
-export interface LlamaListener {
-  onMessage(message: FromLlama): void;
-  /** The process is gone, with all that it was at. */
-  onDown(how: string): void;
-}
-
-interface Failure {
-  readonly error: Error;
-  readonly atMs: number;
-}
-
+/**
+ * Loads the weights on request. Unlike a speech model it is not restarted in a loop after failures, because each
+ * attempt reads gigabytes from disk.
+ */
 export class LlamaKeeper {
-  readonly #fork: () => LlamaProcess;
   readonly #clock: Clock;
   readonly #order: LlamaOrder;
-  readonly #listener: LlamaListener;
-  #process: LlamaProcess | undefined;
-  /** Settled when the process that runs has its model, or cannot have it. */
+  readonly #onDown: (how: string) => void;
+  readonly #supervisor: ChildSupervisor<ToLlama, FromLlama, number>;
+  /** Settled when the current process has loaded its model, or failed to. */
   #loading: Promise<void> | undefined;
-  #failure: Failure | undefined;
+  #failure: { readonly error: Error; readonly atMs: number } | undefined;
   #contextTokens: number | undefined;
-  #upSinceMs: number | undefined;
+  #upSinceMs = 0;
   #isStopping = false;
 
+  /** @param options.onDown called when a process with a loaded model has ended, with all its answers. */
   constructor(options: {
     readonly fork: () => LlamaProcess;
     readonly clock: Clock;
     readonly order: LlamaOrder;
-    readonly listener: LlamaListener;
+    readonly onMessage: (message: FromLlama) => void;
+    readonly onDown: (how: string) => void;
   }) {
-    this.#fork = options.fork;
-    this.#clock = options.clock;
-    this.#order = options.order;
-    this.#listener = options.listener;
+    const { fork, clock, order, onMessage, onDown } = options;
+    this.#clock = clock;
+    this.#order = order;
+    this.#onDown = onDown;
+    this.#supervisor = new ChildSupervisor({
+      ...{ fork, clock, onMessage, startMsMax: LOAD_MS_MAX, restarts: false },
+      startMessage: () => ({ kind: 'load', order }),
+      stopMessage: { kind: 'stop' },
+      startReportOf: (message) => {
+        if (message.kind === 'loaded') return { isReady: true, value: message.contextTokens };
+        if (message.kind === 'not-loaded') return { isReady: false, reason: message.reason };
+        return null;
+      },
+      onUp: (contextTokens) => {
+        this.#contextTokens = contextTokens;
+        this.#upSinceMs = clock.nowMs();
+      },
+      onDown: (how) => this.#down(how),
+    });
   }
 
-  /** As the model reports it; the configured value before that. */
+  /** Context size that the model reports; the configured value before that. */
   get contextTokens(): number {
     return this.#contextTokens ?? this.#order.contextTokens;
   }
 
   /**
-   * Starts the process if there is none, and waits until it has its model.
+   * Starts the process where none runs, and waits until it has loaded its model.
    *
-   * @throws {Error} saying why it cannot have it; for 10 s without another try.
+   * @throws {Error} with the reason of the failure; for 10 s without another attempt.
    */
   ready(): Promise<void> {
     if (this.#isStopping) return Promise.reject(new Error('the server stops'));
-    const { error, atMs } = this.#failure ?? { error: undefined, atMs: 0 };
-    if (error !== undefined && this.#clock.nowMs() - atMs < REST_MS) return Promise.reject(error);
+    const failure = this.#failure;
+    if (failure !== undefined && this.#clock.nowMs() - failure.atMs < REST_MS) {
+      return Promise.reject(failure.error);
+    }
     this.#loading ??= this.#launch();
     return this.#loading;
   }
 
   send(message: ToLlama): void {
-    this.#process?.send(message);
+    this.#supervisor.send(message);
   }
 
-  /** Ends the process for good: by message, by force after 1.5 s. Safe to call twice. */
+  /** Ends the process: by message, by force after 1.5 s. Safe to call twice. */
   stop(): Promise<void> {
     this.#isStopping = true;
-    const process = this.#process;
-    if (process === undefined) return Promise.resolve();
-    return stopChild(process, { stop: { kind: 'stop' }, clock: this.#clock });
+    return this.#supervisor.stop();
   }
 
   #launch(): Promise<void> {
-    // That of an older process would hide what ends this one, and when.
     this.#failure = undefined;
-    const process = this.#fork();
-    this.#process = process;
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const cancel = this.#clock.after(LOAD_MS_MAX, () => process.kill());
-    process.onMessage((message) => {
-      if (message.kind === 'loaded') {
-        cancel();
-        this.#loaded(message.contextTokens);
-        resolve();
-      } else if (message.kind === 'not-loaded') {
-        this.#fail(new Error(message.reason));
-        process.kill();
-      } else this.#listener.onMessage(message);
-    });
-    process.onExit((how) => {
-      cancel();
-      this.#exited(how);
-      reject(this.#failure?.error ?? new Error(`its process ended with ${how}`));
-    });
-    process.send({ kind: 'load', order: this.#order });
+    const loading = this.#supervisor.start().then(
+      () => undefined,
+      (error) => {
+        this.#fail(error);
+        throw error;
+      },
+    );
     // The waiting request gets the error, else the next one.
-    promise.catch(() => undefined);
-    return promise;
-  }
-
-  #loaded(contextTokens: number): void {
-    this.#contextTokens = contextTokens;
-    this.#upSinceMs = this.#clock.nowMs();
-    this.#failure = undefined;
+    loading.catch(() => undefined);
+    return loading;
   }
 
   #fail(error: Error): void {
+    this.#loading = undefined;
     this.#failure = { error, atMs: this.#clock.nowMs() };
   }
 
-  #exited(how: string): void {
-    const upSinceMs = this.#upSinceMs;
-    const wasUp = upSinceMs !== undefined;
-    const hasLived = wasUp && this.#clock.nowMs() - upSinceMs >= REST_MS;
-    this.#process = undefined;
-    this.#loading = undefined;
-    this.#upSinceMs = undefined;
-    if (this.#isStopping) return;
-    if (!hasLived && this.#failure === undefined) {
-      this.#fail(new Error(`its process ended with ${how}`));
-    }
-    if (wasUp) this.#listener.onDown(how);
-    // The next caller shall not wait for what can begin now.
-    if (hasLived) this.#loading = this.#launch();
+  #down(how: string): void {
+    this.#fail(new Error(`its process ended with ${how}`));
+    this.#onDown(how);
+    // The next request does not wait for a load that can begin now.
+    if (this.#clock.nowMs() - this.#upSinceMs >= REST_MS) this.#loading = this.#launch();
   }
 }
 

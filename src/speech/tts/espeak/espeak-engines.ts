@@ -4,8 +4,8 @@ import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import type { EngineReport } from '../../hearing/hearing.ts';
 import type { EngineProbe, SynthesizerEngine } from '../pool/choose-synthesizer.ts';
-import { SpeakingChildren } from '../pool/speaking-children.ts';
 import type { SpeechRequest, Synthesizer } from '../pool/synthesizer.ts';
+import { SynthesizerPool } from '../pool/synthesizer-pool.ts';
 import type { VoiceBook } from '../voices/voice-book.ts';
 import { pauseAfterMs, spokenText } from '../voices/voice-list.ts';
 import { espeakProgramVersion } from './espeak-program.ts';
@@ -141,7 +141,7 @@ interface EspeakOptions {
 /** The voice that is always there: espeak-ng, the program or its WASM build, in child processes. */
 export class EspeakSynthesizer implements Synthesizer {
   readonly #options: EspeakOptions;
-  readonly #children: SpeakingChildren<Sentence>;
+  readonly #pool: SynthesizerPool<Sentence>;
   readonly #noted = new Set<string>();
 
   constructor(options: EspeakOptions) {
@@ -157,7 +157,7 @@ export class EspeakSynthesizer implements Synthesizer {
       engine: 'espeak-ng',
       startTimeoutMs: START_TIMEOUT_MS,
     };
-    this.#children = new SpeakingChildren({
+    this.#pool = new SynthesizerPool({
       ...{ child, clock, logger, answerTimeoutMs },
       ...{ count: childCount, sentencesMax: SENTENCES_MAX },
     });
@@ -165,11 +165,11 @@ export class EspeakSynthesizer implements Synthesizer {
 
   /** @throws {SynthesisError} when espeak-ng cannot speak. */
   start(): Promise<void> {
-    return this.#children.start();
+    return this.#pool.start();
   }
 
   stop(): Promise<void> {
-    return this.#children.stop();
+    return this.#pool.stop();
   }
 
   async *speak(request: SpeechRequest): AsyncIterable<Int16Array> {
@@ -180,12 +180,12 @@ export class EspeakSynthesizer implements Synthesizer {
       return;
     }
     const voice = this.#voiceFor(request);
-    yield* this.#children.speak({ text, voice, pauseAfterMs: pauseAfterMs(text) }, { signal });
+    yield* this.#pool.speak({ text, voice, pauseAfterMs: pauseAfterMs(text) }, { signal });
   }
 
   /** Gets a voice ready before its first call: its first sound then takes 3 ms instead of 17. */
   warm(request: Pick<SpeechRequest, 'voice' | 'language'>): void {
-    this.#children.warm(this.#voiceFor(request));
+    this.#pool.warm(this.#voiceFor(request));
   }
 
   report(): EngineReport {

@@ -1,5 +1,6 @@
-/** The process in which espeak-ng is run or loaded; started by `SpeakingProcess`, ends with it. */
+/** The process in which espeak-ng is run or loaded; started by `SynthesizerPool`. */
 import { systemClock } from '../../../lib/clock.ts';
+import { endProcess, obeyParent, tellParent } from '../../../lib/process/child-supervisor.ts';
 import type { SpeakingReply, SpeakingRequest } from '../pool/synthesizer.ts';
 import { EspeakProgram } from './espeak-program.ts';
 import type { EspeakEngine, Sentence, SpeakingOrder } from './espeak-voice.ts';
@@ -13,11 +14,8 @@ const order: SpeakingOrder = JSON.parse(process.argv[2] ?? 'null');
 const engine = openEngine(order.engine);
 const cancels = new Map<number, () => void>();
 
-const begun = begin();
-process.on('message', (message: SpeakingRequest<Sentence>) => begun.then(() => take(message)));
-process.once('disconnect', () => engine.stop().finally(() => process.exit(0)));
-// A terminal sends Ctrl-C to the whole group; this process goes when the server lets go of it.
-process.on('SIGINT', () => undefined);
+obeyParent(take, () => engine.stop());
+void begin();
 
 function openEngine(choice: EspeakEngine): SentenceEngine {
   return choice.kind === 'program'
@@ -64,6 +62,9 @@ function take(message: SpeakingRequest<Sentence>): void {
     case 'warm':
       engine.warm(message.voice);
       break;
+    case 'stop':
+      void endProcess(() => engine.stop());
+      break;
     default:
       message satisfies never;
   }
@@ -75,6 +76,5 @@ function speak(id: number, sentence: Sentence): void {
 }
 
 function reply(message: SpeakingReply): void {
-  // The server may disconnect at any moment; unsent messages are then lost by intent.
-  process.send?.(message, undefined, undefined, () => undefined);
+  tellParent(message);
 }

@@ -4,7 +4,6 @@ import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import type { EngineReport } from '../../hearing/hearing.ts';
 import type { SynthesizerEngine } from '../pool/choose-synthesizer.ts';
-import { SpeakingChildren } from '../pool/speaking-children.ts';
 import {
   type ModelFailure,
   type NeuralSentence,
@@ -15,6 +14,7 @@ import {
   type Synthesizer,
   type VoiceChoice,
 } from '../pool/synthesizer.ts';
+import { SynthesizerPool } from '../pool/synthesizer-pool.ts';
 import type { VoiceBook } from '../voices/voice-book.ts';
 import { chooseNeuralVoice } from '../voices/voice-choice.ts';
 import { pauseAfterMs, spokenText } from '../voices/voice-list.ts';
@@ -106,14 +106,14 @@ interface VoiceSynthesizerOptions {
 /** Speaks with neural voices, in child processes. */
 class VoiceSynthesizer implements Synthesizer {
   readonly #options: VoiceSynthesizerOptions;
-  readonly #children: SpeakingChildren<NeuralSentence>;
+  readonly #pool: SynthesizerPool<NeuralSentence>;
   #failures: readonly ModelFailure[] = [];
 
   constructor(options: VoiceSynthesizerOptions) {
     this.#options = options;
     const { engine, order, clock, logger, answerTimeoutMs = ANSWER_TIMEOUT_MS } = options;
     const child = { file: CHILD_FILE, order, engine, startTimeoutMs: START_TIMEOUT_MS };
-    this.#children = new SpeakingChildren({
+    this.#pool = new SynthesizerPool({
       ...{ child, clock, logger, answerTimeoutMs },
       ...{ count: options.childCount, sentencesMax: SENTENCES_MAX },
       onFailures: (failures) => this.#note(failures),
@@ -122,11 +122,11 @@ class VoiceSynthesizer implements Synthesizer {
 
   /** @throws {SynthesisError} naming the models and what is wrong with them, when none can be used. */
   start(): Promise<void> {
-    return this.#children.start();
+    return this.#pool.start();
   }
 
   stop(): Promise<void> {
-    return this.#children.stop();
+    return this.#pool.stop();
   }
 
   canSpeak(choice: VoiceChoice): boolean {
@@ -145,7 +145,7 @@ class VoiceSynthesizer implements Synthesizer {
     const sentence = { text, voice, pauseAfterMs: pauseAfterMs(text) };
     // Word ends are useless when their number differs from that of the words.
     const isWhole = wordCount(text) === wordCount(request.text);
-    yield* this.#children.speak(sentence, { signal, onWords: isWhole ? onWords : undefined });
+    yield* this.#pool.speak(sentence, { signal, onWords: isWhole ? onWords : undefined });
   }
 
   report(): EngineReport {

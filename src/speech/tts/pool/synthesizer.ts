@@ -73,7 +73,9 @@ export type SpeakingRequest<Sentence extends SpokenSentence> =
   | { readonly kind: 'speak'; readonly id: number; readonly sentence: Sentence }
   | { readonly kind: 'cancel'; readonly id: number }
   /** Gets ready for the voice. */
-  | { readonly kind: 'warm'; readonly voice: Sentence['voice'] };
+  | { readonly kind: 'warm'; readonly voice: Sentence['voice'] }
+  /** Ends the child. */
+  | { readonly kind: 'stop' };
 
 /** A model that cannot be used, and why. */
 export interface ModelFailure {

@@ -1,4 +1,5 @@
 /** The child process of a neural voice: texts take turns, one sentence each, so that no caller waits for another's whole text. */
+import { endProcess, obeyParent, tellParent } from '../../../lib/process/child-supervisor.ts';
 import { ModelCache } from '../neural/model-cache.ts';
 import type { PhonemizerModule, VoiceModelModule } from '../neural/voice-model.ts';
 import type {
@@ -26,15 +27,8 @@ interface Turn {
 const waiting: Turn[] = [];
 let isSpeaking = false;
 
-process.on('disconnect', () => void stop());
-// A terminal's Ctrl-C and a service manager's stop reach the whole group; the server decides when this one ends.
-process.on('SIGINT', () => undefined);
-process.on('SIGTERM', () => undefined);
-
-const begun = begin();
-process.on('message', (message: SpeakingRequest<NeuralSentence>) =>
-  begun.then(() => take(message)),
-);
+obeyParent(take, release);
+void begin();
 
 async function begin(): Promise<void> {
   const failures: ModelFailure[] = [];
@@ -73,6 +67,9 @@ function take(message: SpeakingRequest<NeuralSentence>): void {
       // A model that cannot be opened is reported when it has to speak.
       void cache.open(message.voice.model).catch(() => undefined);
       break;
+    case 'stop':
+      void endProcess(release);
+      break;
     default:
       message satisfies never;
   }
@@ -96,13 +93,11 @@ async function speakAll(): Promise<void> {
   isSpeaking = false;
 }
 
-async function stop(): Promise<void> {
+async function release(): Promise<void> {
   for (const { job } of waiting) job.cancel();
   await Promise.allSettled([phonemizer.stop(), cache.close()]);
-  process.exit(0);
 }
 
 function reply(message: SpeakingReply): void {
-  // The server may disconnect at any moment; unsent messages are then lost by intent.
-  process.send?.(message, undefined, undefined, () => undefined);
+  tellParent(message);
 }

@@ -1,0 +1,312 @@
+/** The synthesizer pool: the child processes of one engine; each sentence goes to the least busy one. */
+import type { Clock } from '../../../lib/clock.ts';
+import type { Logger } from '../../../lib/logger.ts';
+import { ChildSupervisor, forkChild } from '../../../lib/process/child-supervisor.ts';
+import {
+  type ModelFailure,
+  type SpeakingReply,
+  type SpeakingRequest,
+  type SpokenSentence,
+  SynthesisError,
+  type WordEnds,
+} from './synthesizer.ts';
+
+interface ProcessOptions {
+  readonly child: {
+    /** Module that the child runs. */
+    readonly file: URL;
+    /** First argument of the child, as JSON. */
+    readonly order: object;
+    /** Name of the engine in messages. */
+    readonly engine: string;
+    /** Time limit for the child's report that it can speak. */
+    readonly startTimeoutMs: number;
+  };
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Longest wait for the next audio of a sentence. */
+  readonly answerTimeoutMs: number;
+  /** Receives the unusable models, after each start of a child. */
+  readonly onFailures?: (failures: readonly ModelFailure[]) => void;
+}
+
+export interface SynthesizerPoolOptions extends ProcessOptions {
+  /** Number of child processes, at least one. */
+  readonly count: number;
+  /** Most sentences in progress, over all calls; more are refused. */
+  readonly sentencesMax: number;
+}
+
+export class SynthesizerPool<Sentence extends SpokenSentence> {
+  readonly #sentencesMax: number;
+  readonly #processes: readonly SynthesizerProcess<Sentence>[];
+
+  constructor({ count, sentencesMax, ...options }: SynthesizerPoolOptions) {
+    this.#sentencesMax = sentencesMax;
+    this.#processes = Array.from({ length: count }, () => new SynthesizerProcess(options));
+  }
+
+  /** @throws {SynthesisError} when one process cannot speak; then none runs. */
+  async start(): Promise<void> {
+    try {
+      await Promise.all(this.#processes.map((process) => process.start()));
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+  }
+
+  /** Safe to call twice. */
+  async stop(): Promise<void> {
+    await Promise.all(this.#processes.map((process) => process.stop()));
+  }
+
+  /**
+   * Synthesizes a sentence; leaving the loop cancels it.
+   *
+   * @throws {SynthesisError} when too many sentences are waiting, or the child fails.
+   * @throws the signal's reason.
+   */
+  async *speak(
+    sentence: Sentence,
+    options: {
+      readonly signal?: AbortSignal | undefined;
+      readonly onWords?: ((ends: WordEnds) => void) | undefined;
+    } = {},
+  ): AsyncGenerator<Int16Array> {
+    const { signal, onWords } = options;
+    const { audio, cancel } = this.#leastBusy().speak(sentence, onWords);
+    signal?.addEventListener('abort', cancel, { once: true });
+    try {
+      for (let pcm = await audio.next(); pcm !== null; pcm = await audio.next()) {
+        signal?.throwIfAborted();
+        yield pcm;
+      }
+      signal?.throwIfAborted();
+    } finally {
+      signal?.removeEventListener('abort', cancel);
+      cancel();
+    }
+  }
+
+  /** Prepares every process for the voice. */
+  warm(voice: Sentence['voice']): void {
+    for (const process of this.#processes) process.warm(voice);
+  }
+
+  #leastBusy(): SynthesizerProcess<Sentence> {
+    const total = this.#processes.reduce((sum, process) => sum + process.load, 0);
+    const [first, ...others] = this.#processes;
+    if (first === undefined || total >= this.#sentencesMax) {
+      throw new SynthesisError(`Cannot speak: ${total} sentences are waiting to be spoken`);
+    }
+    return others.reduce((least, other) => (other.load < least.load ? other : least), first);
+  }
+}
+
+interface Job<Sentence> {
+  readonly id: number;
+  readonly sentence: Sentence;
+  readonly audio: SpokenAudio;
+  readonly onWords: (ends: WordEnds) => void;
+  hasSound: boolean;
+  isSecondTry: boolean;
+  cancelTimeout: () => void;
+}
+
+/** One supervised child process and its sentences. */
+class SynthesizerProcess<Sentence extends SpokenSentence> {
+  readonly #options: ProcessOptions;
+  readonly #supervisor: ChildSupervisor<
+    SpeakingRequest<Sentence>,
+    SpeakingReply,
+    readonly ModelFailure[]
+  >;
+  readonly #jobs = new Map<number, Job<Sentence>>();
+  #isStopped = true;
+  #lastReplyAtMs = 0;
+  #nextId = 1;
+
+  constructor(options: ProcessOptions) {
+    const { child, clock, logger } = options;
+    this.#options = options;
+    this.#supervisor = new ChildSupervisor({
+      fork: () => forkChild(child.file, [JSON.stringify(child.order)]),
+      ...{ clock, startMsMax: child.startTimeoutMs, stopMessage: { kind: 'stop' } },
+      startReportOf: (message) => {
+        if (message.kind === 'ready') return { isReady: true, value: message.failures ?? [] };
+        return message.kind === 'unready' ? { isReady: false, reason: message.reason } : null;
+      },
+      onMessage: (message) => this.#take(message),
+      onUp: (failures) => this.#up(failures),
+      onDown: (how) => {
+        logger.warn({ ended: how }, 'synthesizer process ended: starting another');
+        this.#down();
+      },
+      onRestartFailed: (err) => logger.warn({ err }, 'synthesizer process could not be restarted'),
+    });
+  }
+
+  /** Number of sentences in progress. */
+  get load(): number {
+    return this.#jobs.size;
+  }
+
+  /** @throws {SynthesisError} when the engine cannot speak, or did not report in time. */
+  async start(): Promise<void> {
+    try {
+      this.#isStopped = false;
+      await this.#supervisor.start();
+    } catch (error) {
+      this.#isStopped = true;
+      const reason = error instanceof Error ? error.message : String(error);
+      const { engine } = this.#options.child;
+      throw new SynthesisError(`Cannot start ${engine}: ${reason}`, { cause: error });
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    const stopped = this.#supervisor.stop();
+    for (const job of this.#jobs.values()) {
+      this.#end(job, new SynthesisError('Cannot speak: the synthesizer has stopped'));
+    }
+    await stopped;
+  }
+
+  speak(
+    sentence: Sentence,
+    onWords: (ends: WordEnds) => void = () => undefined,
+  ): { readonly audio: SpokenAudio; cancel(): void } {
+    const audio = new SpokenAudio();
+    if (this.#isStopped) {
+      audio.end(new SynthesisError('Cannot speak: the synthesizer is not started'));
+      return { audio, cancel: () => undefined };
+    }
+    const id = this.#nextId++;
+    const cancelTimeout = () => undefined;
+    const job = {
+      id,
+      sentence,
+      audio,
+      onWords,
+      hasSound: false,
+      isSecondTry: false,
+      cancelTimeout,
+    };
+    this.#jobs.set(id, job);
+    this.#wait(job);
+    this.#supervisor.send({ kind: 'speak', id, sentence });
+    return { audio, cancel: () => this.#cancel(job) };
+  }
+
+  warm(voice: Sentence['voice']): void {
+    this.#supervisor.send({ kind: 'warm', voice });
+  }
+
+  #cancel(job: Job<Sentence>): void {
+    if (this.#jobs.has(job.id)) {
+      this.#supervisor.send({ kind: 'cancel', id: job.id });
+      this.#end(job, null);
+    }
+  }
+
+  #take(message: SpeakingReply): void {
+    this.#lastReplyAtMs = this.#options.clock.nowMs();
+    const job = 'id' in message ? this.#jobs.get(message.id) : undefined;
+    if (job === undefined) {
+      return;
+    }
+    if (message.kind === 'audio') {
+      job.hasSound = true;
+      job.audio.push(message.pcm);
+      this.#wait(job);
+    } else if (message.kind === 'words') {
+      job.onWords(message.ends);
+    } else if (message.kind === 'ended') {
+      this.#end(job, null);
+    } else if (message.kind === 'failed') {
+      this.#fail(job, message.reason);
+    }
+  }
+
+  #wait(job: Job<Sentence>): void {
+    job.cancelTimeout();
+    const { clock, answerTimeoutMs } = this.#options;
+    job.cancelTimeout = clock.after(answerTimeoutMs, () => {
+      this.#supervisor.send({ kind: 'cancel', id: job.id });
+      this.#fail(job, `no sound for ${answerTimeoutMs} ms`);
+      // A ready child that has answered no sentence for so long hangs.
+      const isHung = clock.nowMs() - this.#lastReplyAtMs >= answerTimeoutMs;
+      if (isHung && this.#supervisor.isUp) this.#supervisor.replace();
+    });
+  }
+
+  /** Sends the sentences that came before the child was ready, or that the last child left. */
+  #up(failures: readonly ModelFailure[]): void {
+    this.#lastReplyAtMs = this.#options.clock.nowMs();
+    this.#options.onFailures?.(failures);
+    for (const { id, sentence } of this.#jobs.values()) {
+      this.#supervisor.send({ kind: 'speak', id, sentence });
+    }
+  }
+
+  /** A sentence without sound has one more try; the others would be heard twice. */
+  #down(): void {
+    for (const job of [...this.#jobs.values()]) {
+      if (job.hasSound || job.isSecondTry) this.#fail(job, 'its process ended');
+      else job.isSecondTry = true;
+    }
+  }
+
+  #fail(job: Job<Sentence>, reason: string): void {
+    const voice = job.sentence.voice.name;
+    this.#end(job, new SynthesisError(`Cannot speak with the voice "${voice}": ${reason}`));
+  }
+
+  #end(job: Job<Sentence>, error: SynthesisError | null): void {
+    job.cancelTimeout();
+    this.#jobs.delete(job.id);
+    job.audio.end(error);
+  }
+}
+
+/** Queue of one sentence's audio, with one reader. The child bounds its length. */
+class SpokenAudio {
+  readonly #chunks: Int16Array[] = [];
+  #end: { readonly error: Error | null } | undefined;
+  #wake: () => void = () => undefined;
+
+  push(pcm: Int16Array): void {
+    if (this.#end === undefined) {
+      this.#chunks.push(pcm);
+      this.#wake();
+    }
+  }
+
+  /** Ends the queue: after the waiting chunks, or at once with an error. The first end counts. */
+  end(error: Error | null): void {
+    if (this.#end !== undefined) {
+      return;
+    }
+    this.#end = { error };
+    if (error !== null) {
+      this.#chunks.length = 0;
+    }
+    this.#wake();
+  }
+
+  /** @returns null at the end. @throws the error that ended the queue. */
+  async next(): Promise<Int16Array | null> {
+    while (this.#chunks.length === 0 && this.#end === undefined) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    const chunk = this.#chunks.shift();
+    if (chunk === undefined && this.#end?.error) {
+      throw this.#end.error;
+    }
+    return chunk ?? null;
+  }
+}
