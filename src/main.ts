@@ -27,7 +27,7 @@ function settings(): Config | undefined {
   }
 }
 
-/** Says in one line why the server cannot start, and ends the process. */
+/** Prints one line with the reason, and ends the process. */
 function giveUp(error: unknown): never {
   const why = error instanceof Error ? error.message : String(error);
   const isSetting = error instanceof ConfigError || error instanceof TrunkSettingsError;
@@ -38,9 +38,8 @@ function giveUp(error: unknown): never {
 async function serve(config: Config): Promise<void> {
   const output = openOutput(config);
   const { log } = output;
-  // Most of a start is loading modules. Whatever takes long in another thread or process is begun first, and goes on
-  // while this thread loads what comes next.
-  // Before any thread is: it knows those alone that come after it.
+  // Loading modules is most of a start: threads and child processes begin first, and load their models meanwhile.
+  // `ThreadUse` sees only threads that start after it.
   const threads = new ThreadUse(systemClock);
   threads.start();
   const hearing = beginHearing({ config, log });
@@ -53,10 +52,10 @@ async function serve(config: Config): Promise<void> {
   );
   const { App } = await import('./compose/app.ts');
   const app = new App(parts);
-  // A fault of one call must not end the hundreds beside it. What throws outright still ends the process: then nobody
-  // knows what state it is in, and the next start puts the calls on record.
+  // A fault of one call must not end hundreds of others. An uncaught exception still ends the process, because its
+  // state is unknown then; the next start ends the calls on record.
   process.on('unhandledRejection', (error) => {
-    log.error({ err: error }, 'something failed that nobody waited for; calls go on');
+    log.error({ err: error }, 'unhandled rejection; calls go on');
   });
   obeySignals(app, config, log);
   try {

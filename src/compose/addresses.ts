@@ -1,4 +1,4 @@
-/** Composition root: which addresses we listen on, and which ones far ends are told. */
+/** Composition root: addresses that the server listens on and advertises. */
 import { isIPv6 } from 'node:net';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -27,7 +27,7 @@ export function openAddresses(parts: {
   });
 }
 
-/** For Via and Contact of our own SIP engine. Says once in the log when the setting for a NAT is missing. */
+/** The address for Via and Contact of our SIP engine. Logs once when PUBLIC_ADDRESS is missing behind a NAT. */
 export function sipAddressFor(
   addresses: Pick<OurAddresses, 'advertisedTo' | 'isUnreachableFor'>,
   { clock, log }: { readonly clock: Clock; readonly log: Logger },
@@ -44,18 +44,18 @@ export function sipAddressFor(
   };
 }
 
-/** Where SIP listens: a socket for each family where `SIP_HOST` is the wildcard of both. */
+/** Addresses of the SIP sockets: one for each family where `SIP_HOST` is the wildcard `::`. */
 export function sipHostsOf({ SIP_HOST }: Pick<Config, 'SIP_HOST'>): readonly string[] {
   return SIP_HOST === '::' ? ['0.0.0.0', '::'] : [SIP_HOST];
 }
 
-/** Where RTP of the embedded plane is bound: sound is IPv4 only. */
+/** Address of the RTP sockets; media is IPv4 only. */
 export function mediaHostOf({ SIP_HOST }: Pick<Config, 'SIP_HOST'>): string {
   if (SIP_HOST === '::1') return '127.0.0.1';
   return isIPv6(SIP_HOST) ? '0.0.0.0' : SIP_HOST;
 }
 
-/** The addresses that requests to a trunk's proxy go to, the first choice first. */
+/** Resolves a trunk's proxy. @returns its addresses, the preferred one first. */
 async function locateProxy(trunk: Trunk): Promise<readonly string[]> {
   try {
     const targets = await resolveTargets(
@@ -65,7 +65,7 @@ async function locateProxy(trunk: Trunk): Promise<readonly string[]> {
     );
     return targets.map(({ address }) => address);
   } catch (error) {
-    // Its name leads nowhere: a call that goes there will say so.
+    // The name does not resolve; a call through the trunk reports it.
     if (error instanceof SipError) return [];
     throw error;
   }

@@ -1,4 +1,4 @@
-/** Composition root: who finds out what ended calls were about. */
+/** Composition root: analysis of ended calls. */
 import { randomBytes } from 'node:crypto';
 import { Analyst } from '../call/analysis/analyst.ts';
 import type { Config } from '../config/config.ts';
@@ -12,16 +12,16 @@ import { ScriptedModel } from '../llm/scripted/scripted-model.ts';
 import type { Store } from '../store/store.ts';
 import type { SpeechParts } from './speech.ts';
 
-/** The key of recording links; made when there is none. */
+/** The key of recording links; created at the first start. */
 export function recordingSecretOf(store: Pick<Store, 'secrets'>): string {
   return store.secrets.ensure('recording-links', () => randomBytes(32).toString('hex'));
 }
 
 /**
- * Starts an analyst for each environment: the server's own model for real calls, the rule book for simulated ones,
- * which so get the same answer every time, at once, and take no time of the model from real ones.
+ * Starts an analyst for each environment: the language model for real calls, the rule book for simulated ones, whose
+ * answers are repeatable and take no time of the model.
  *
- * @returns stops both, before the store is closed.
+ * @returns a function that stops both; call it before the store is closed.
  */
 export function startAnalysis(from: {
   readonly config: Config;
@@ -51,7 +51,7 @@ export function startAnalysis(from: {
           const expiresAt = new Date(now.getTime() + LINK_LIFETIME_MS);
           return recordingLink(callId, { publicUrl, secret, expiresAt });
         },
-        // Simulated calls count for nothing in what an operator watches.
+        // Metrics are about real calls.
         metrics: environment === 'live' ? metrics.analysis : { analysed: () => undefined },
         newId,
         clock: systemClock,

@@ -30,7 +30,7 @@ import { engineTraces } from './sip.ts';
 import { engineStates } from './speech.ts';
 import { bootstrapNotice, type Notice, readyNotice, setupNotice } from './startup-banner.ts';
 
-/** The server. Calls come first: the control plane is loaded when calls can come in already. */
+/** The server. Takes calls first, then loads the control plane. */
 export class App {
   readonly #parts: AppParts;
   readonly #callTraces: SipTraceKeeper;
@@ -42,10 +42,10 @@ export class App {
   readonly #health: Health;
   readonly #http: HttpServer;
   readonly #numberOwners: NumberOwners;
-  /** Undefined until it has been loaded. */
+  /** Undefined until it has started. */
   #control: ControlPlane | undefined;
   #controlReady = Promise.withResolvers<ControlPlane>();
-  /** How to stop what has been started, in the order of starting. */
+  /** Functions that stop the started parts, in the order of starting. */
   readonly #stops: (() => Promise<void> | void)[] = [];
   #isDraining = false;
   #stopped: Promise<void> | undefined;
@@ -92,7 +92,7 @@ export class App {
       isTrustedProxy: trustedProxies(config.TRUSTED_PROXIES),
       log: parts.log,
     });
-    // Requests that wait for it are refused where the start fails.
+    // Waiting requests get the rejection; without any, it needs no handler.
     this.#controlReady.promise.catch(() => undefined);
   }
 
@@ -131,7 +131,7 @@ export class App {
     this.#admission.watchThreads();
     this.#stops.push(() => this.#admission.stop());
     const welcome = firstStart({ ...this.#parts, newId: this.#newId });
-    // At once: a start that fails later must not lose them.
+    // Before anything can fail: the keys are shown only once.
     if (welcome !== undefined) show(welcome);
     checkNumbers({ ...this.#parts, trunks: telephony.trunks, owners: this.#numberOwners });
     await recover({ ...this.#parts, newId: this.#newId });
@@ -155,11 +155,11 @@ export class App {
     const port = await this.#http.start();
     this.#showReady(port);
     await this.#startControlPlane();
-    // Not before: a start is busy, and no call is to be refused for that.
+    // Last: a start is busy, and must refuse no call.
     if (this.#stopped === undefined) this.#admission.start();
   }
 
-  /** Loads and starts it; requests that came meanwhile are answered then. */
+  /** Loads and starts the control plane; waiting requests are answered then. */
   async #startControlPlane(): Promise<void> {
     const ControlPlane = await loadControlPlane();
     while (this.#stopped === undefined) {
@@ -167,7 +167,7 @@ export class App {
         return await this.#tryControlPlane(ControlPlane);
       } catch (error) {
         if (!(error instanceof StoreError)) throw error;
-        // Another process may hold the database for a while; calls go on.
+        // Another process may lock the database for a while; calls go on.
         this.#parts.log.warn({ err: error }, 'control plane not started, will try again');
         this.#controlReady.reject(DATABASE_UNAVAILABLE);
         this.#controlReady = Promise.withResolvers();
@@ -196,7 +196,7 @@ export class App {
       await control.stop();
       throw error;
     }
-    // Stopped meanwhile: what `start` has started since then ends too.
+    // `stop` was called meanwhile: ends the parts that have started since.
     if (this.#stopped !== undefined) await control.stop();
     this.#control = control;
     if (this.#isDraining) void control.drain();
@@ -210,7 +210,7 @@ export class App {
     if (setupUrl !== undefined) show(setupNotice(setupUrl));
   }
 
-  /** Answers probes at once, and everything else from when the control plane is loaded. */
+  /** Answers probes at once; other requests wait for the control plane. */
   #fetcher(): (request: Request, env: HttpBindings) => Response | Promise<Response> {
     const { config, metrics, log } = this.#parts;
     const probes = createProbes({
@@ -275,7 +275,7 @@ export class App {
   }
 }
 
-/** Wait before the control plane is started again after a failure of the database. */
+/** Wait before another attempt to start the control plane, after a database error. */
 const CONTROL_RETRY_MS = 500;
 
 const DATABASE_UNAVAILABLE = new ServiceError(
@@ -283,10 +283,10 @@ const DATABASE_UNAVAILABLE = new ServiceError(
   'Cannot answer now: the database is unavailable; retry later',
 );
 
-/** Between two steps of loading, for calls and probes: Node loads what one `import()` asks for without a pause. */
+/** Pause between two steps of loading, for calls and probes: Node loads all modules of one `import()` in one go. */
 const BREATH_MS = 5;
 
-/** Loads the control plane in steps, so that calls never wait for longer than the largest of them. */
+/** Loads the control plane in steps, so that a call waits for one step at most. */
 async function loadControlPlane(): Promise<typeof ControlPlane> {
   const steps = [
     () => import('zod'),
@@ -347,7 +347,7 @@ function firstStart(parts: {
   return undefined;
 }
 
-/** Here and not with the other settings: an installation that has such a secret must go on starting. */
+/** Not part of `readConfig`: an installation with such a secret in its environment must still start. */
 function checkSigningSecret(secret: string | undefined): void {
   if (secret === undefined || isSigningSecret(secret)) return;
   throw new ConfigError(

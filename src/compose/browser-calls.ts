@@ -1,4 +1,4 @@
-/** Composition root: calls from the dashboard, by a SIP engine of their own and WebRTC in this process. */
+/** Composition root: calls from the dashboard, through a second SIP engine and WebRTC in this process. */
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../config/config.ts';
 import type { Agent, AgentStore } from '../domain/agent/agent.ts';
@@ -28,24 +28,24 @@ import { addressesFor } from '../telephony/webrtc/host-addresses.ts';
 import { type SessionOpener, WeriftGateway } from '../telephony/webrtc/werift-gateway.ts';
 import type { Telephony } from './telephony.ts';
 
-/** Takes a call; the second argument says which agent it is for. */
+/** Takes a call; the second argument finds its agent. */
 type TakeCall = (call: IncomingCall, findAgent: () => Agent | undefined) => void;
 
 interface Options {
   readonly config: Config;
   readonly version: string;
-  /** Shown every SIP message; nobody is unless given. */
+  /** Receives every SIP message. */
   readonly traces?: MessageTrace;
-  /** The media engine's lines, whoever faces the carriers' RTP. */
+  /** Opens RTP sessions of the media engine. */
   readonly lines: SessionOpener;
-  /** Calls whom a caller is handed over to, through the carriers. */
+  /** Places the call to a transfer's third party, through the carriers. */
   readonly place: Telephony['place'];
   readonly agents: Pick<AgentStore, 'find'>;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** Opens nothing yet. */
+/** Makes the browser calls; nothing is opened. */
 export function openBrowserCalls(from: {
   readonly config: Config;
   readonly version: string;
@@ -64,7 +64,7 @@ export function openBrowserCalls(from: {
   });
 }
 
-/** The WebSockets by which the dashboard's page calls. */
+/** The WebSockets of the dashboard's telephone. */
 export function browserSockets(
   { config, log }: { readonly config: Config; readonly log: Logger },
   parts: { readonly dashboard: Dashboard; readonly phone: BrowserPhone },
@@ -74,11 +74,11 @@ export function browserSockets(
   return new PhoneSockets({ ...parts, sessions, tickets, publicUrl, clock: systemClock, log });
 }
 
-/** The same for all four combinations of `TELEPHONY` and `MEDIA`: neither drachtio nor FreeSWITCH is needed for it. */
+/** Works with all four combinations of `TELEPHONY` and `MEDIA`; needs neither a drachtio-server nor FreeSWITCH. */
 export class BrowserCalls implements BrowserPhone {
   readonly #options: Options;
   readonly #engine: UserAgent;
-  readonly #front: DrachtioServer;
+  readonly #drachtio: DrachtioServer;
   readonly #media: WeriftGateway;
   readonly #secret = randomBytes(24).toString('hex');
   readonly #lines = new Map<Flow, Line>();
@@ -87,10 +87,10 @@ export class BrowserCalls implements BrowserPhone {
   constructor(options: Options) {
     const { config, version, lines, traces, clock, log } = options;
     this.#options = options;
-    // Without addresses of its own: only what comes by a WebSocket that was let in is ever heard.
+    // No listening socket: messages come only through authenticated WebSockets.
     const product = `offhook/${version}`;
     this.#engine = new UserAgent({ listen: [], product, trace: traces, clock, logger: log });
-    this.#front = new DrachtioServer({
+    this.#drachtio = new DrachtioServer({
       userAgent: this.#engine,
       secret: this.#secret,
       port: 0,
@@ -105,7 +105,7 @@ export class BrowserCalls implements BrowserPhone {
       clock,
       log,
     });
-    // Ahead of the front, so that the line is known when the call comes out at the other end.
+    // Registered before the drachtio server's listener, so that the line is known when the carrier reports the call.
     this.#engine.on('invite', (invite) => this.#lines.get(invite.flow)?.rings(invite));
   }
 
@@ -113,10 +113,10 @@ export class BrowserCalls implements BrowserPhone {
   async start(onIncoming: TakeCall): Promise<void> {
     const { clock, log } = this.#options;
     await this.#engine.start();
-    await this.#front.start();
+    await this.#drachtio.start();
     const carrier = new DrachtioCarrier({
       host: '127.0.0.1',
-      port: this.#front.port,
+      port: this.#drachtio.port,
       secret: this.#secret,
       trunks: [],
       mayRing: () => true,
@@ -142,21 +142,21 @@ export class BrowserCalls implements BrowserPhone {
     return line;
   }
 
-  /** From now on browsers are told to come again later; calls in progress go on. */
+  /** Refuses new calls from now on; calls in progress continue. */
   drain(): void {
     this.#engine.drain();
     this.#carrier?.drain();
   }
 
-  /** Ends what is left. Safe to call twice, and after a start that failed. */
+  /** Ends the remaining calls. Safe to call twice, and after a failed start. */
   async stop(): Promise<void> {
     await this.#carrier?.stop();
-    await this.#front.stop();
+    await this.#drachtio.stop();
     await this.#engine.stop();
     await this.#media.stop();
   }
 
-  /** Never a reason to be not ready: the telephone network is served without it. */
+  /** For `/readyz`; always ok, because calls of the telephone network do not need it. */
   check(): ReadinessCheck {
     const report = this.#carrier?.listenerReport();
     const isReady = report?.isReady === true && this.#media.problem === undefined;
@@ -165,15 +165,18 @@ export class BrowserCalls implements BrowserPhone {
   }
 
   /**
-   * Calls a second party from the number of the agent that the browser talks to.
+   * Places a call to a transfer's third party, from the number of the browser's agent.
    *
-   * @throws {CarrierError} 403 in the test environment, which rings nobody; and as every carrier does.
+   * @throws {CarrierError} 403 in the test environment, which places no real calls; and as every carrier does.
    */
   #callThrough(request: Parameters<Telephony['place']>[0]): ReturnType<Telephony['place']> {
     const line = [...this.#lines.values()].find(({ caller }) => caller.agentId === request.from);
     const { scope, agentId } = line?.caller ?? {};
     if (scope?.environment !== 'live' || agentId === undefined) {
-      throw new CarrierError('Cannot place the call: the test environment rings nobody', 403);
+      throw new CarrierError(
+        'Cannot place the call: the test environment places no real calls',
+        403,
+      );
     }
     const from = this.#options.agents.find(scope, agentId)?.phoneNumber ?? request.from;
     return this.#options.place({ ...request, from });
@@ -182,7 +185,7 @@ export class BrowserCalls implements BrowserPhone {
   #take(incoming: IncomingCall, onIncoming: TakeCall): void {
     const line = [...this.#lines.values()].find((each) => each.isRungBy(incoming.carrierCallSid));
     if (line === undefined || incoming.to !== line.caller.agentId) {
-      // A second call at a time, or another agent than the ticket's.
+      // A second concurrent call, or an agent that differs from the ticket's.
       incoming.reject(line === undefined ? 486 : 403);
       return;
     }
@@ -191,7 +194,7 @@ export class BrowserCalls implements BrowserPhone {
   }
 }
 
-/** One WebSocket, and its call. */
+/** One WebSocket and its call. */
 class Line implements BrowserLine {
   readonly caller: BrowserCaller;
   #invite: ServerInvite | undefined;

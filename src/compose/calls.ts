@@ -1,4 +1,4 @@
-/** Composition root: what the calls of the live environment are made from. */
+/** Composition root: the parts of live calls. */
 
 import type { LiveAdmission } from '../call/admission/live-admission.ts';
 import { InboundRouter } from '../call/inbound-router.ts';
@@ -48,7 +48,7 @@ export function liveCallParts(from: {
   };
 }
 
-/** Decides who answers the calls that come in, by whichever way. */
+/** Routes incoming calls to agents: by carrier or from a browser. */
 export function liveRouter(from: {
   readonly store: Pick<Store, 'agents'>;
   readonly numberOwners: NumberOwners;
@@ -66,7 +66,7 @@ export function liveRouter(from: {
 }
 
 /**
- * Opens a listener on the call and a conversation over it.
+ * Opens a listener on the call's audio, and a conversation on top of it.
  *
  * @param account whose agent it is; without one, transfers go by what the agent says alone.
  */
@@ -82,7 +82,7 @@ function openTalk(
     language: brief.language,
     prompt: namesOf(agent, transferRules),
   });
-  // Said on every call of this agent: the next one hears it at once.
+  // Phrases of every call of this agent: cached for the next call.
   const { language, pronunciations = [] } = brief;
   const spoken = { voice: brief.voice, language, pronunciations };
   for (const text of [brief.greeting, phrasesFor(language).filler]) {
@@ -125,7 +125,7 @@ function openTalk(
   };
 }
 
-/** Names that callers are likely to say, as a sentence that a recogniser is told before it listens. */
+/** Prompt for the recogniser: a sentence with the names that callers are likely to say. */
 function namesOf({ name }: Agent, { targets }: TransferRules): string {
   return `${[...new Set([name, ...targets.map(({ label }) => label)])].join(', ')}.`;
 }

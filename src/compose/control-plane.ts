@@ -1,4 +1,4 @@
-/** Composition root: what no incoming call waits for: the REST interface, the dashboard, outgoing and simulated calls, webhooks, analysis, erasure. */
+/** Composition root: the control plane: REST, dashboard, outgoing and simulated calls, webhooks, analysis, erasure. */
 import { randomBytes } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
 import { createApi } from '../api/api.ts';
@@ -30,19 +30,20 @@ import { Sandbox } from './sandbox.ts';
 import type { Telephony } from './telephony.ts';
 import { Webhooks, watchOutbox } from './webhooks.ts';
 
+/** What the control plane shares with the calls. */
 export interface ControlPlaneParts extends AppParts {
   readonly newId: NewId;
   readonly dashboard: Dashboard;
   readonly admission: LiveAdmission;
   readonly callParts: CallParts;
-  /** Takes the browsers' calls. */
+  /** Routes calls from browsers. */
   readonly router: InboundRouter;
   readonly callTraces: SipTraceKeeper;
   readonly numberOwners: NumberOwners;
   readonly readiness: () => ReadinessReport;
 }
 
-/** Starts after the calls, and stops before them. */
+/** Everything that no incoming call needs. Starts after the calls, and stops before them. */
 export class ControlPlane {
   readonly #parts: ControlPlaneParts;
   readonly #dialer: OutboundDialer;
@@ -53,7 +54,7 @@ export class ControlPlane {
   readonly #api: ApiApp;
   /** The WebSockets of the dashboard's telephone. */
   readonly upgrades: PhoneSockets;
-  /** How to stop what has been started, in the order of starting. */
+  /** Functions that stop the started parts, in the order of starting. */
   readonly #stops: (() => Promise<void> | void)[] = [];
 
   constructor(parts: ControlPlaneParts) {
@@ -70,7 +71,7 @@ export class ControlPlane {
     this.upgrades = browserSockets(parts, sockets);
   }
 
-  /** Requests are answered and calls are dialled when it resolves. @throws {Error} naming what could not be started. */
+  /** Starts dialling and delivering; resolves when requests can be answered. @throws {Error} naming the part that failed. */
   async start(): Promise<void> {
     const { router, store } = this.#parts;
     const webhooks = new Webhooks(this.#parts);
@@ -97,7 +98,7 @@ export class ControlPlane {
     return this.#api.fetch(request, env);
   }
 
-  /** Begins no more calls. Resolves when no simulated call is left. */
+  /** Begins no more calls. Resolves when the last simulated call has ended. */
   async drain(): Promise<void> {
     this.#dialer.drain();
     this.#browser.drain();

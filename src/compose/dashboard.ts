@@ -7,9 +7,10 @@ import { systemClock } from '../lib/clock.ts';
 import { Dashboard } from '../operator/dashboard.ts';
 import type { Store } from '../store/store.ts';
 
-/** Where `npm run build` puts the page. */
+/** Output folder of `npm run build`. */
 const PAGE_FOLDER = fileURLToPath(new URL('../../dist/dashboard', import.meta.url));
 
+/** Makes the dashboard's server side on the store's secrets. */
 export function openDashboard(from: { readonly store: Store; readonly newId: NewId }): Dashboard {
   const { store, newId } = from;
   return new Dashboard({

@@ -19,7 +19,7 @@ export function makeDataFolders(config: Config): void {
 }
 
 /**
- * An empty file is no database of a first start where recordings lie beside it: a copy or a restore has gone wrong.
+ * Refuses an empty database file in a folder that has recordings: a copy or a restore has failed.
  *
  * @throws {ConfigError} saying what to do.
  */
@@ -45,10 +45,10 @@ function makeFolderFor(setting: keyof Config, folder: string): void {
 }
 
 /**
- * Removes other users' access to the data folder and all that it holds, in the background: an older version, a copy or
- * an unpacked archive may have left it open. Logs one line where something was open.
+ * Removes other users' access to the data folder and its contents, in the background: an older version, a copy or an
+ * unpacked archive may have left it readable. Logs the number of changed files.
  *
- * @returns stops it; safe to call twice.
+ * @returns a function that stops it; safe to call twice.
  */
 export function startTightening(parts: { readonly config: Config; readonly log: Logger }) {
   const stop = new AbortController();

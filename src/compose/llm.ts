@@ -1,4 +1,4 @@
-/** Composition root: which language models there are, and in which order they are asked. */
+/** Composition root: language models in the order of the setting LLM. */
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -12,11 +12,12 @@ import type { LlamaCppModel } from '../llm/llama-cpp/llama-cpp-model.ts';
 import type { OllamaModel } from '../llm/ollama/ollama-model.ts';
 import { defaultRuleBook } from '../llm/scripted/default-rules.ts';
 
+/** The language models of the server. */
 export interface ModelParts {
   readonly model: FallbackModel;
-  /** Has the model loaded into memory, where that is a thing to wait for and it answers at all. */
+  /** Loads the model into memory where its server loads models at their first use. */
   readonly warmModel: (signal: AbortSignal) => Promise<void>;
-  /** Where conversations count what they do for the model; nobody counts unless given. */
+  /** Counters of conversations' requests to the model. */
   readonly counts?: LanguageModelCounts;
 }
 
@@ -28,10 +29,10 @@ interface Options {
   readonly counts: LanguageModelCounts;
 }
 
-/** Makes the engines that LLM names, in that order; the others are not even loaded. */
+/** Makes the engines that LLM names, in that order; others are not loaded. */
 export async function composeModel(options: Options): Promise<ModelParts> {
   const { config, clock, log, times, counts } = options;
-  // The guard is inside: a model that only thinks aloud counts as one that failed.
+  // The guard is inside the measurement: a model that only reasons and never answers counts as failed.
   const guarded = (model: LanguageModel) =>
     new MeasuredModel({ model: new GuardedModel(model), times, clock });
   let ollama: OllamaModel | undefined;
@@ -65,7 +66,7 @@ export async function composeModel(options: Options): Promise<ModelParts> {
   };
 }
 
-/** Its first check has only begun the loading; the next regular one would be half a minute away. */
+/** Loads the model and checks it at once: the first check only began the loading, and the next is 30 s away. */
 async function loadAhead(llamaCpp: LlamaCppModel, model: FallbackModel): Promise<void> {
   await llamaCpp.load();
   await model.check();
@@ -106,7 +107,7 @@ async function openScripted({ SCRIPT_FILE }: Config, clock: Clock): Promise<Lang
   return new ScriptedModel({ book: loadRuleBook(SCRIPT_FILE), clock });
 }
 
-/** What every model behind a server is told. */
+/** Options of every model. */
 function sharedOf(config: Config) {
   return {
     contextTokens: config.LLM_CONTEXT_TOKENS,

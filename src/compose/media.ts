@@ -1,4 +1,4 @@
-/** Composition root: who faces the carriers' RTP, the media engine in this process or FreeSWITCH before it. */
+/** Composition root: carriers' RTP: received by the media engine, directly or through FreeSWITCH. */
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import type { Config } from '../config/config.ts';
@@ -14,23 +14,23 @@ import type { MediaGateway } from '../telephony/media-gateway.ts';
 import { parseServers, type ServerAddress } from '../telephony/trunks/server-list.ts';
 import { mediaHostOf } from './addresses.ts';
 
-/** One media thread keeps its 20 ms for so many calls, with a margin; each more of them costs start-up and memory. */
+/** Calls for which one media thread keeps its 20 ms pace, with a margin. */
 const CALLS_PER_MEDIA_WORKER = 400;
 
-/** Whoever faces the carriers' RTP, for as many SIP servers as there are. */
+/** The media side: one gateway for each SIP server. */
 export interface MediaSide {
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** The gateway for the calls of one SIP server; started when it resolves. @param sip that server, as reports name it, and the connection to it. */
+  /** Opens and starts the gateway for the calls of one SIP server. @param sip the server's name in reports, and the connection to it. */
   gatewayFor(
     sip: { readonly name: string; readonly srf: SipClient },
     orphanChannels: readonly string[],
   ): Promise<MediaGateway>;
-  /** The engine's lines, for whoever brings RTP from elsewhere than a carrier. */
+  /** Opens RTP sessions for other sources than carriers, such as WebRTC. */
   readonly lines: Pick<MediaEngine, 'open'>;
-  /** Which sockets carry the calls: never a reason not to be ready. */
+  /** The kind of sockets, for `/readyz`; always ok. */
   check(): ReadinessCheck;
-  /** Of media servers; none where there are none. */
+  /** State of each media server; empty without FreeSWITCH. */
   reports(): readonly CarrierReport[];
 }
 
@@ -70,7 +70,7 @@ function freeSwitchSide({ config, clock, log }: MediaOptions): MediaSide {
       await engine.stop();
     },
     gatewayFor: async ({ name, srf }, orphanChannels) => {
-      // drachtio-fsmrf is a hundred modules, which nobody needs who has no FreeSWITCH.
+      // drachtio-fsmrf is a hundred modules, which only FreeSWITCH needs.
       const { FreeSwitchGateway } = await import('../telephony/freeswitch/freeswitch-gateway.ts');
       const secret = config.FREESWITCH_SECRET;
       const parts = { engine, servers, secret, srf, clock, log, orphanChannels };
@@ -85,7 +85,7 @@ function freeSwitchSide({ config, clock, log }: MediaOptions): MediaSide {
   };
 }
 
-/** Each SIP server has a way of its own to each FreeSWITCH. While one is open, all count as ready. */
+/** Each SIP server has its own connection to each FreeSWITCH. While one is open, all count as ready. */
 function reportsOf(gateways: ReadonlyMap<string, FreeSwitchGateway>): readonly CarrierReport[] {
   const reports = [...gateways].flatMap(([from, gateway]) =>
     gateway.reports().map((report) => ({ ...report, from })),
@@ -99,7 +99,7 @@ function reportsOf(gateways: ReadonlyMap<string, FreeSwitchGateway>): readonly C
 }
 
 function engineAt(address: string, { config, clock, log }: MediaOptions): MediaEngine {
-  // They may run with real-time priority: one core is left to everything else.
+  // Media threads may have real-time priority: one core is left for the rest.
   const cores = Math.max(1, availableParallelism() - 1);
   const workers = Math.min(cores, Math.ceil(config.MAX_CALLS / CALLS_PER_MEDIA_WORKER));
   return new MediaEngine({ clock, log, ports: config.RTP_PORTS, address, workers });
@@ -110,7 +110,7 @@ function socketsCheck({ sockets }: MediaEngine): ReadinessCheck {
   return { name: 'media sockets', isOk: true, state };
 }
 
-/** Servers of this machine are met on loopback, where no stranger comes; others may be behind any interface. */
+/** The address for RTP with FreeSWITCH: loopback where every server is on this machine, otherwise any interface. */
 function innerAddressOf(servers: readonly ServerAddress[]): string {
   const isHere = ({ host }: ServerAddress) =>
     host === 'localhost' || (isIP(host) === 4 && host.startsWith('127.'));

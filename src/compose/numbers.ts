@@ -1,14 +1,15 @@
-/** Composition root: which account a telephone number belongs to, and what a start says about it. */
+/** Composition root: owners of telephone numbers, and the warnings about them at the start. */
 import { NumberOwners, strangersOn, type Trunks } from '../domain/dialing/number-owner.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Store } from '../store/store.ts';
 import { TrunkSettingsError } from '../telephony/trunks/trunks.ts';
 
-/** Agents that one line of the log names. */
+/** Agents that one log line names at most. */
 const NAMED_MAX = 20;
 
 type NumberStores = Pick<Store, 'accounts' | 'numberAssignments' | 'numberHolders'>;
 
+/** Makes the look-up of a number's account. */
 export function openNumberOwners(from: {
   readonly store: NumberStores;
   readonly trunks: Trunks;

@@ -8,9 +8,9 @@ import { jsonLine, type Notice } from './startup-banner.ts';
 
 interface Output {
   readonly log: Logger;
-  /** Shows what the operator must see, at every level of the log. */
+  /** Shows a notice to the operator, whatever the log level is. */
   readonly show: (notice: Notice) => void;
-  /** Lines lost since the start. */
+  /** Log lines lost since the start. */
   readonly linesLost: () => number;
 }
 
@@ -18,7 +18,7 @@ interface Output {
 export function openOutput({ LOG_LEVEL, LOG_FORMAT }: Config): Output {
   const destination = openStandardOutput(systemClock);
   const isPretty = LOG_FORMAT === 'pretty' || (LOG_FORMAT === 'auto' && process.stdout.isTTY);
-  // Obeys NO_COLOR, and colours nothing where it is not a terminal.
+  // `styleText` obeys NO_COLOR, and colours only a terminal.
   const paint: Paint = (style, text) => styleText(style, text, { stream: process.stdout });
   const pretty = { write: (line: string) => destination.write(prettyLine(line, paint)) };
   const log = openLogger(LOG_LEVEL, isPretty ? pretty : destination);

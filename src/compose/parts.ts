@@ -1,4 +1,4 @@
-/** Composition root: makes the server's parts, and begins what takes long. */
+/** Composition root: the server's parts; slow ones begin to load here. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CallTracing } from '../call/session/call-tracing.ts';
@@ -17,19 +17,21 @@ import { composeSpeech, type SpeechParts } from './speech.ts';
 import type { Notice } from './startup-banner.ts';
 import { Telephony } from './telephony.ts';
 
+/** What `main.ts` brings. */
 export interface AppOptions {
   readonly config: Config;
   readonly log: Logger;
-  /** Lines of the log that were lost since the start; none unless given. */
+  /** Log lines lost since the start; 0 unless given. */
   readonly linesLost?: () => number;
-  /** Shows the operator a notice, at every level of the log. */
+  /** Shows a notice to the operator, whatever the log level is. */
   readonly show: (notice: Notice) => void;
 }
 
+/** Everything that `App` is made of. */
 export interface AppParts extends AppOptions {
   readonly version: string;
   readonly metrics: Metrics;
-  /** The disk of the recordings; not watched yet. */
+  /** The disk of the recordings; not started. */
   readonly disk: DiskSpace;
   readonly lock?: DatabaseLock;
   readonly store: Store;
@@ -42,9 +44,9 @@ export interface AppParts extends AppOptions {
 const PACKAGE = new URL('../../package.json', import.meta.url);
 
 /**
- * Makes the parts. What takes long goes on in threads and processes when it resolves; nothing listens yet.
+ * Makes the parts. Threads and child processes still load when it resolves; no port is open.
  *
- * @param options.hearing whoever has begun it stops it where this fails.
+ * @param options.hearing already loading; the caller stops it when this fails.
  * @throws {Error} naming what is missing and what to do.
  */
 export async function openParts(
@@ -54,7 +56,7 @@ export async function openParts(
   const { version } = JSON.parse(readFileSync(PACKAGE, 'utf8'));
   const clock = systemClock;
   const telephony = new Telephony({ config, version, clock, log });
-  // Whoever waits for what begins here is told of failures.
+  // `App.start` waits for both again, and reports their failures.
   telephony.startMedia().catch(() => undefined);
   const metrics = new Metrics({ version });
   const { modelTimes: times, languageModel: counts } = metrics;
@@ -71,7 +73,7 @@ export async function openParts(
   }
 }
 
-/** Opens what lies on the disk. */
+/** Opens the data folder and the database. */
 async function openData(options: {
   readonly config: Config;
   readonly version: string;

@@ -1,4 +1,4 @@
-/** Composition root: the test environment, whose calls are simulated in this process. */
+/** Composition root: the test environment: calls simulated in this process. */
 import { randomBytes } from 'node:crypto';
 import { AdmittingRegistry, type CallGate } from '../call/admission/admission-watch.ts';
 import type { CallInProgress } from '../call/call-registry.ts';
@@ -33,13 +33,13 @@ import { SandboxLeg } from '../telephony/sandbox/sandbox-leg.ts';
 import { SandboxLine } from '../telephony/sandbox/sandbox-line.ts';
 import type { SpeechParts } from './speech.ts';
 
-/** Simulated calls at once: so many keep half a core busy, which leaves the real ones their time. */
+/** Concurrent simulated calls: they use half a core, which leaves time for real calls. */
 const CALLS_MAX = 100;
 
-/** Nobody's trunk is to be spared. */
+/** No trunk limits the rate. */
 const CALLS_PER_SECOND = 100;
 
-/** Unlike the voice of most agents, so that a listener of the recording can tell the two apart. */
+/** Differs from most agents' voices, so that a recording's listener can tell the two apart. */
 const PARTY_VOICE = { voice: 'en-GB-RyanNeural', language: 'en-GB' };
 
 interface SandboxParts {
@@ -54,7 +54,7 @@ interface SandboxParts {
   readonly log: Logger;
 }
 
-/** What is counted about calls is counted about real ones. */
+/** Metrics are about real calls. */
 const NO_METRICS: CallMetrics = {
   callStarted: () => undefined,
   callEnded: () => undefined,
@@ -68,6 +68,7 @@ const NO_METRICS: CallMetrics = {
   speculation: () => undefined,
 };
 
+/** Carrier, dialler and callers of the test environment. */
 export class Sandbox implements LiveCalls {
   readonly #parts: SandboxParts;
   readonly #carrier: SandboxCarrier;
@@ -110,7 +111,7 @@ export class Sandbox implements LiveCalls {
     });
   }
 
-  /** What the interface asks about outgoing calls of the test environment. */
+  /** Queue of the test environment's outgoing calls. */
   get dialQueue(): DialQueue {
     return this.#dialer;
   }
@@ -120,7 +121,7 @@ export class Sandbox implements LiveCalls {
     this.#caller.start();
   }
 
-  /** Begins no more calls. Resolves when none is left. */
+  /** Begins no more calls. Resolves when the last one has ended. */
   drain(): Promise<void> {
     this.#dialer.drain();
     this.#caller.stop();
@@ -151,7 +152,7 @@ export class Sandbox implements LiveCalls {
     return this.#registry.inProgress;
   }
 
-  /** The parts of one call, with a time of its own that begins now. */
+  /** The parts of one call, with its own clock that starts now. */
   #callParts(): CallParts {
     const { config, disk, log, newId, store } = this.#parts;
     const clock = this.#newClock();

@@ -1,4 +1,4 @@
-/** Composition root: who does SIP, the engine in this process or drachtio servers elsewhere. */
+/** Composition root: SIP by the engine in this process, or by remote drachtio servers. */
 import { randomBytes } from 'node:crypto';
 import type { EngineTraces } from '../call/session/sip-trace-keeper.ts';
 import type { Config } from '../config/config.ts';
@@ -30,9 +30,10 @@ import { credentialsOf } from '../telephony/trunks/trunk-table.ts';
 import type { Trunk } from '../telephony/trunks/trunks.ts';
 import { sipAddressFor, sipHostsOf } from './addresses.ts';
 
-/** Refreshed every half hour; a peer that is gone is noticed within the hour. RFC 4028. */
+/** Session timer: refreshed every 30 minutes; a lost peer is noticed within the hour. RFC 4028. */
 const SESSION_TIMER = { intervalMs: 1_800_000, intervalMsMin: 90_000 };
 
+/** What the SIP side needs. */
 export interface SipOptions {
   readonly config: Config;
   readonly version: string;
@@ -43,10 +44,10 @@ export interface SipOptions {
   readonly log: Logger;
 }
 
-/** Where drachtio's client protocol is served. */
+/** A server of drachtio's client protocol. */
 export interface SipServer extends ServerAddress {
   readonly secret: string;
-  /** What reports call it. */
+  /** Its name in reports. */
   readonly name: string;
   /** Undefined where the server answers challenges itself. */
   readonly answerChallenge?: AnswerChallenge;
@@ -56,7 +57,7 @@ export interface SipServer extends ServerAddress {
 
 type InviteListener = (sipCallId: string, sent: SentInvite) => void;
 
-/** Whoever faces the carriers' SIP. */
+/** The SIP side, whichever engine it is. */
 export interface SipSide {
   /**
    * @param onInvite called before each outgoing INVITE goes on the wire, by engines with `endInvite`.
@@ -64,11 +65,11 @@ export interface SipSide {
    * @throws {Error} naming the address and port that could not be opened.
    */
   start(onInvite: InviteListener): Promise<readonly SipServer[]>;
-  /** From now on carriers are told to go elsewhere. */
+  /** Answers new requests with 503 from now on. */
   drain(): void;
   /** Safe to call twice, and after a start that failed. */
   stop(): Promise<void>;
-  /** What the engine has counted since the start; zeros where it is not ours. */
+  /** The engine's counters since the start; zeros for remote servers. */
   readonly counts: EngineCounts;
 }
 
@@ -83,8 +84,8 @@ const EMBEDDED = 'sip';
 /** Our SIP engine, with drachtio's client protocol in front of it. */
 class EmbeddedSip implements SipSide {
   readonly #engine: UserAgent;
-  readonly #front: DrachtioServer;
-  /** Only this process knows it, so that no other program on this machine can take the calls. */
+  readonly #drachtio: DrachtioServer;
+  /** Known to this process only, so that no other program on this machine can take the calls. */
   readonly #secret = randomBytes(24).toString('hex');
   #onInvite: InviteListener = () => undefined;
 
@@ -103,7 +104,7 @@ class EmbeddedSip implements SipSide {
       clock,
       logger: log,
     });
-    this.#front = new DrachtioServer({
+    this.#drachtio = new DrachtioServer({
       userAgent: this.#engine,
       secret: this.#secret,
       port: 0,
@@ -117,8 +118,8 @@ class EmbeddedSip implements SipSide {
   async start(onInvite: InviteListener): Promise<readonly SipServer[]> {
     this.#onInvite = onInvite;
     await this.#engine.start();
-    await this.#front.start();
-    const { port } = this.#front;
+    await this.#drachtio.start();
+    const { port } = this.#drachtio;
     const endInvite = (invite: OpenInvite) => endOrphan(this.#engine, invite);
     const address = { host: '127.0.0.1', port, weight: 1 };
     return [{ ...address, secret: this.#secret, name: EMBEDDED, endInvite }];
@@ -129,7 +130,7 @@ class EmbeddedSip implements SipSide {
   }
 
   async stop(): Promise<void> {
-    await this.#front.stop();
+    await this.#drachtio.stop();
     await this.#engine.stop();
   }
 
@@ -154,7 +155,7 @@ async function endOrphan(engine: UserAgent, { direction, head, peer }: OpenInvit
   else await engine.orphaned.refuse(invite, target);
 }
 
-/** Real drachtio servers: nothing of them is ours to start or stop. */
+/** Remote drachtio servers, which are started and stopped elsewhere. */
 function remoteSip({ config, trunks, clock, log }: SipOptions): SipSide {
   const servers = parseServers(config.DRACHTIO_HOST, config.DRACHTIO_PORT);
   const credentials = credentialsOf(trunks);
@@ -172,7 +173,7 @@ function remoteSip({ config, trunks, clock, log }: SipOptions): SipSide {
   };
 }
 
-/** The engine's traces as calls read them. */
+/** Adapts the engine's traces for `SipTraceKeeper`. */
 export function engineTraces(traces: CallTraces): EngineTraces {
   return {
     forget: (sipCallId) => traces.forget(sipCallId),
