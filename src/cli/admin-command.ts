@@ -39,7 +39,7 @@ export interface Desk {
   readonly random: RandomBytes;
 }
 
-/** A server's transactions are short: whoever waits so often for the lock gets it. */
+/** Attempts to get the database lock; a server's transactions are short. */
 const LOCK_ATTEMPTS_MAX = 50;
 
 /** Adds `--json` to a command, and shows what it gives. */

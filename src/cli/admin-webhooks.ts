@@ -21,7 +21,7 @@ import {
 /** What one look at the database gives. */
 const PAGE_SIZE = 100;
 
-/** What is shown at most; a receiver that was down for a day has more, and nobody reads them one by one. */
+/** Deliveries shown at most; a receiver that was down for a day has more than an operator would read. */
 const SHOWN_MAX = 1000;
 
 /** Of resends in one transaction; until one takes up fewer. */

@@ -19,7 +19,7 @@ const SOURCES = join(ROOT, 'src/dashboard');
 const DIST = join(ROOT, 'dist');
 const BUILT = join(DIST, 'dashboard');
 
-/** Beside the page: the hash of what it was built from. */
+/** File with the hash of the page's sources, in the page's folder. */
 const MARK = '.sources';
 
 const NO_VITE = 'Vite is not installed (npm ci installs it)';
@@ -56,7 +56,7 @@ const SETTINGS: InlineConfig = {
   configFile: false,
   root: SOURCES,
   logLevel: 'silent',
-  // Below whatever path a proxy has put the server.
+  // Relative, so that the page works below any path of a proxy.
   base: './',
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   // The page's own policy forbids what is written into it.
@@ -111,7 +111,7 @@ function pack(folder: string): void {
   }
 }
 
-/** One line for the terminal. Whatever stands in the way: the server starts without the page, or with the one before. */
+/** Prints one line on failure: the server then starts without the page, or with the previous one. */
 async function run(isAsked: boolean): Promise<string> {
   const hash = sourcesHash();
   const before = builtHash();

@@ -11,7 +11,7 @@ function reachable(host: string): string {
   return urlHost(host);
 }
 
-/** @throws {Error} when nobody answers, or not in time. */
+/** @throws {Error} when there is no answer in time. */
 async function isAlive(): Promise<boolean> {
   const { HOST, PORT } = readProcessConfig();
   const signal = AbortSignal.timeout(TIMEOUT_MS);

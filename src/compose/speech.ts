@@ -1,4 +1,4 @@
-/** Composition root: what hears, speaks and thinks. */
+/** Composition root: speech recognition, speech synthesis and language models. */
 
 import { voiceCatalogue } from '../call/voice-catalogue.ts';
 import type { Config } from '../config/config.ts';
@@ -26,11 +26,12 @@ import { smartTurnEngine } from '../speech/turn-detection/turn-detector.ts';
 import { sileroEngine } from '../speech/vad/silero/silero-engine.ts';
 import { composeModel, type ModelParts } from './llm.ts';
 
+/** The engines of conversations. */
 export interface SpeechParts extends ModelParts {
   readonly hearing: Hearing;
   readonly synthesizer: PhraseCache;
   readonly voices: VoiceCatalogue;
-  /** How turns are taken, where not as usual. */
+  /** Overrides of the conversations' timing. */
   readonly turnTaking?: Pick<ConversationOptions, 'maySpeculate' | 'timing'>;
 }
 
@@ -43,7 +44,7 @@ interface Options {
   readonly counts: LanguageModelCounts;
 }
 
-/** Chooses what speaks and thinks by the settings and what is installed. Nothing is started. */
+/** Chooses the synthesiser and the language models by settings and installed models. Nothing is started. */
 export async function composeSpeech(options: Options): Promise<SpeechParts> {
   const { hearing, times } = options;
   return {
@@ -63,9 +64,10 @@ export function engineStates(parts: SpeechParts, isModelFailing: boolean): reado
 }
 
 /**
- * Chooses by the settings and what is installed, and begins to load it in a thread and processes of its own.
+ * Chooses VAD, recogniser and turn model by settings and installed models, and begins to load them in a thread and child
+ * processes.
  *
- * @returns whose `start` waits for what has begun; to be stopped by whoever cannot go on.
+ * @returns hearing whose `start` waits for the models; the caller stops it when its own start fails.
  */
 export function beginHearing(from: { readonly config: Config; readonly log: Logger }): Hearing {
   const { config, log } = from;
@@ -83,7 +85,7 @@ export function beginHearing(from: { readonly config: Config; readonly log: Logg
       smartTurn: smartTurnEngine,
     },
   });
-  // Whoever waits for it is told.
+  // `App.start` waits for it again, and reports a failure.
   hearing.start().catch(() => undefined);
   return hearing;
 }
@@ -91,7 +93,7 @@ export function beginHearing(from: { readonly config: Config; readonly log: Logg
 /** A minute of PCM is 960 kB: this holds the greetings of many agents. */
 const PHRASE_CACHE_BYTES_MAX = 64 * 1024 * 1024;
 
-/** Chooses what speaks by the settings and what is installed. Nothing is started. */
+/** Chooses the synthesiser by settings and installed voices. Nothing is started. */
 async function composeVoices(options: {
   readonly config: Config;
   readonly clock: Clock;
@@ -107,11 +109,11 @@ async function composeVoices(options: {
   });
   const measured = new MeasuredSynthesizer({ synthesizer: chosen, times, clock });
   const spoken = new SpokenSynthesizer(measured);
-  // Behind the cache: what is kept was not made by a model this time.
+  // Measured behind the cache: a cached phrase takes no model time.
   const synthesizer = new PhraseCache({
     synthesizer: spoken,
     sizeBytesMax: PHRASE_CACHE_BYTES_MAX,
   });
-  // Past the cache: what is tried again and again must not push out what callers are to hear.
+  // Previews bypass the cache, so that they do not displace phrases of calls.
   return { synthesizer, voices: voiceCatalogue({ book, synthesizer: spoken, log }) };
 }

@@ -1,4 +1,4 @@
-/** Composition root: the telephone network, by whichever SIP and media the settings choose. */
+/** Composition root: the telephone network, with the SIP and media sides that the settings choose. */
 import { type Config, readSettingsFile } from '../config/config.ts';
 import type { ReadinessCheck } from '../domain/call/engine-state.ts';
 import type { DialogStore } from '../domain/call/open-dialog.ts';
@@ -32,12 +32,12 @@ interface Options {
   readonly log: Logger;
 }
 
-/** Everything between the carriers and the calls. All four combinations of `TELEPHONY` and `MEDIA` are the same here. */
+/** Carriers, SIP and media behind one face, the same for all four combinations of `TELEPHONY` and `MEDIA`. */
 export class Telephony {
   readonly #options: Options;
-  /** The operator's trunks, for the interface. */
+  /** The operator's trunks, for REST. */
   readonly trunks: Trunks;
-  /** The SIP messages of calls that go on, as far as an engine in this process sees them. */
+  /** SIP messages of calls in progress; empty where a remote server does the SIP. */
   readonly traces: CallTraces;
   readonly #sip: SipSide;
   readonly #media: ReturnType<typeof openMediaSide>;
@@ -69,16 +69,16 @@ export class Telephony {
     this.#media = openMediaSide(options);
   }
 
-  /** Starts the threads that carry sound; nothing comes in yet. Asked again, it waits for the start that has begun. */
+  /** Starts the media threads; takes no calls yet. A second call waits for the same start. */
   startMedia(): Promise<void> {
     this.#mediaStarted ??= this.#media.start();
     return this.#mediaStarted;
   }
 
   /**
-   * Calls come in when it resolves. Servers elsewhere that are out of reach are no failure: `reports` says so.
+   * Takes calls when it resolves. Remote servers that cannot be reached are no failure: `reports` names them.
    *
-   * @param dialogs where calls are written down; those found in it are ended.
+   * @param dialogs journal of open dialogs; dialogs of an earlier process are ended.
    * @throws {Error} naming the address and port that could not be opened, or the server that refuses the secret.
    */
   async start(onIncoming: (call: IncomingCall) => void, dialogs: DialogStore): Promise<void> {
@@ -101,14 +101,14 @@ export class Telephony {
     return this.#carrier.place(request);
   }
 
-  /** Route of calls from this number, before the start too; undefined when no trunk has it. */
+  /** Route of outgoing calls from this number, also before the start; undefined when no trunk has the number. */
   routeFor(from: string): TrunkRoute | undefined {
     if (this.#carrier !== undefined) return this.#carrier.routeFor(from);
     const trunk = this.#table.ofOutgoing(from);
     return trunk && this.#channels.routeThrough(trunk, { problem: NOT_STARTED.detail });
   }
 
-  /** From now on carriers are told to go elsewhere. Resolves when no call is left, also none that was handed over. */
+  /** Refuses new calls from now on. Resolves when the last call has ended, transferred ones included. */
   async drain(): Promise<void> {
     this.#sip.drain();
     this.#carrier?.drain();
@@ -123,26 +123,27 @@ export class Telephony {
     await this.#media.stop();
   }
 
-  /** The media engine's lines, which are open to calls that come by other ways. */
+  /** Opens RTP sessions for other sources than carriers. */
   get lines(): ReturnType<typeof openMediaSide>['lines'] {
     return this.#media.lines;
   }
 
-  /** What our own SIP engine has counted since the start. */
+  /** The SIP engine's counters since the start. */
   get sipCounts(): EngineCounts {
     return this.#sip.counts;
   }
 
-  /** Which sockets carry the calls' sound. */
+  /** The kind of RTP sockets, for `/readyz`. */
   mediaCheck(): ReadinessCheck {
     return this.#media.check();
   }
 
-  /** The address that far ends outside are told; undefined where the settings name none. */
+  /** The public address, for `/readyz`; undefined where the settings name none. */
   addressCheck(): ReadinessCheck | undefined {
     return this.#addresses.check();
   }
 
+  /** State of carriers, trunks and media servers. */
   reports(): readonly CarrierReport[] {
     return [...(this.#carrier?.reports() ?? []), ...this.#media.reports()];
   }

@@ -1,4 +1,4 @@
-/** Composition root: sends what happens to the customers' own servers. */
+/** Composition root: delivery of webhooks. */
 import type { Config } from '../config/config.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
@@ -16,7 +16,7 @@ interface Options {
   readonly log: Logger;
 }
 
-/** Has metrics tell what waits to be sent. */
+/** Reports the outbox's length and age as metrics. */
 export function watchOutbox({ store, metrics }: Pick<Options, 'store' | 'metrics'>): void {
   metrics.webhooks.watchOutbox(() => {
     const { pending, oldestAt } = store.outbox.counts();
@@ -36,7 +36,7 @@ export class Webhooks {
     this.#options = options;
   }
 
-  /** Loads what sends them: the hundred modules of undici, which neither calls nor requests wait for. */
+  /** Loads undici's hundred modules, and begins to deliver. */
   async start(): Promise<void> {
     const { HttpSender } = await import('../webhook/http-sender.ts');
     if (this.#isStopped) return;
@@ -54,7 +54,7 @@ export class Webhooks {
     this.#deliverer.start();
   }
 
-  /** To be called before the store is closed. Safe to call twice, and before the start. */
+  /** Call it before the store is closed. Safe to call twice, and before the start. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#deliverer?.stop();

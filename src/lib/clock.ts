@@ -1,6 +1,6 @@
-/** Time as a part like any other, so that tests can turn the hands. */
+/** Time as an injected part, so that tests control it; notifiers and time limits. */
 
-/** Tells the time and rings once later. Instants are comparable over threads and processes of one machine. */
+/** Current time and one-shot timers. Instants are comparable between threads and processes of one machine. */
 export interface Clock {
   /** Milliseconds since 1970, with a fraction, never going back while the process lives. */
   nowMs(): number;

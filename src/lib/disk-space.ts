@@ -1,4 +1,4 @@
-/** Watches how much room is left on a disk, so that it is known before something has to be written. */
+/** Free space of a disk, checked regularly. */
 import { statfs } from 'node:fs/promises';
 import type { Clock } from './clock.ts';
 import type { Logger } from './logger.ts';

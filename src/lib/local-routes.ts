@@ -65,7 +65,7 @@ function askRoute(farEnd: string): string | undefined {
     // Without a name to look up, the connection stands when `connect` returns.
     lookup: (host, _options, done) => done(null, host, family),
   });
-  // A missing route is told by this event, later; here it shows as an address that is not there.
+  // A missing route is reported by this event, later; here the address is undefined.
   socket.on('error', () => undefined);
   try {
     socket.connect(ANY_PORT, farEnd);

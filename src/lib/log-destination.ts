@@ -1,4 +1,4 @@
-/** Where the log goes: a descriptor that may be full, slow or closed. Lines wait in bounded memory, the server never. */
+/** The log's destination: a descriptor that may be full, slow or closed. Lines wait in bounded memory; the server never waits. */
 import { constants, openSync, write, writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import type { Clock } from './clock.ts';
@@ -31,11 +31,11 @@ export class LogDestination {
   readonly #clock: Clock;
   #waiting: string[] = [];
   #waitingBytes = 0;
-  /** What is being written now, or is tried again after a pause. */
+  /** The text being written, or waiting for another attempt. */
   #rest: Buffer = Buffer.alloc(0);
   #isWriting = false;
   #isPausing = false;
-  /** From the first line that did not fit until something is written: what is lost is one piece of the log. */
+  /** Lines lost since the last successful write: one contiguous piece of the log. */
   #isLosing = false;
   #linesLost = 0;
   #linesReported = 0;
@@ -52,7 +52,7 @@ export class LogDestination {
     return this.#linesLost;
   }
 
-  /** Sets the one listener that is told of lost lines, once writing works again. It may write a line. */
+  /** Sets the listener for lost lines, called once writing works again. It may write a line. */
   onLoss(listener: (lost: LostLines) => void): void {
     this.#onLoss = listener;
   }
@@ -179,14 +179,14 @@ const INDENT = ' '.repeat(19);
 export function prettyLine(line: string, paint: Paint): string {
   const { level, time, msg, err, ...fields } = JSON.parse(line);
   const style = LEVEL_STYLES[level];
-  const told = withoutControls(String(msg ?? ''));
+  const message = withoutControls(String(msg ?? ''));
   const stack: unknown = err?.stack;
   const facts = Object.entries(typeof stack === 'string' ? fields : { ...fields, err })
     .filter(([, value]) => value !== undefined)
     .flatMap(([name, value]) => factsOf(name, value));
   return [
     `${paint('dim', localTime(time))} ${paint(style ?? 'dim', String(level).toUpperCase().padEnd(5))}`,
-    ` ${style === undefined ? told : paint(style, told)}`,
+    ` ${style === undefined ? message : paint(style, message)}`,
     facts.length === 0 ? '' : `  ${paint('dim', facts.join(' '))}`,
     '\n',
     typeof stack === 'string' ? stackText(stack) : '',

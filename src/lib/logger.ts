@@ -1,4 +1,4 @@
-/** What the server tells its operator, without ever telling what callers said or which number they have. */
+/** The log: one JSON object a line, without callers' words, numbers, prompts or secrets. */
 import { pino, stdSerializers, stdTimeFunctions } from 'pino';
 
 /** Where a plane writes its log. The shape is pino's; planes know only this. */
@@ -55,7 +55,7 @@ function errorFields(error: unknown): unknown {
   return isTold ? { ...fields, message } : fields;
 }
 
-/** A log that nobody reads. */
+/** A log that discards every line. */
 export const silentLogger: Logger = {
   debug: () => undefined,
   info: () => undefined,

@@ -1,4 +1,4 @@
-/** The names, labels and buckets of what is counted and measured. */
+/** Names, labels and buckets of all metrics. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 /** What a SIP engine has counted since its start. */

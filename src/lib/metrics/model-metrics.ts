@@ -3,7 +3,7 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { addAskedGauge } from './metric-families.ts';
 
-/** Who found the analysis out: a language model, the list of words, or nobody, because nothing was said. */
+/** Source of an analysis: a language model, the word list, or none, because the call had no words. */
 export type AnalysisResult = 'model' | 'lexicon' | 'empty';
 
 /** The analyses' part of the server's metrics. */
@@ -64,7 +64,7 @@ export interface LanguageModelCounts {
   historySummarised(result: SummaryResult): void;
 }
 
-/** Counts that nobody reads. */
+/** Counters that discard. */
 export const UNCOUNTED: LanguageModelCounts = {
   prefixWarmed: () => undefined,
   fellBack: () => undefined,

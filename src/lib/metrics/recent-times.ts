@@ -1,4 +1,4 @@
-/** How long models took of late, beside how long they take alone: passes everything on to the metrics. */
+/** Recent and best durations of model runs, on their way to the metrics. */
 import type { Clock } from '../clock.ts';
 import type { ModelJob, ModelTimes } from './model-metrics.ts';
 

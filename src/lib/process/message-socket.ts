@@ -9,7 +9,7 @@ export interface SocketEnd {
 export interface MessageSocketListener {
   /** One whole message, whether its frames were text or binary. */
   message(bytes: Buffer): void;
-  /** Once, when the connection is gone, whoever closed it. */
+  /** Called once, when either side has closed the connection. */
   closed(): void;
 }
 
