@@ -11,6 +11,7 @@ import { endUnanswered, holdCall } from './session/hold-call.ts';
 /** How long a refused caller is asked to wait; a typical call has ended by then. */
 const RETRY_AFTER_SECONDS = 30;
 
+/** SIP response that refuses an incoming call: status, and Retry-After in seconds. */
 export interface Refusal {
   readonly sipStatus: number;
   readonly retryAfterSeconds?: number;

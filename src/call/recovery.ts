@@ -7,6 +7,7 @@ import { answered, ended } from './session/call-journal.ts';
 import { failureBecause } from './session/end-reason.ts';
 import { beginningOf, endedEntry } from './session/session-timeline.ts';
 
+/** Stores and services that crash recovery needs. */
 export interface RecoveryParts {
   readonly calls: CallStore;
   /** What SIP has written down of calls, answered and not. */

@@ -51,6 +51,7 @@ export type ConversationEnd =
   | { readonly kind: 'transferred' }
   | ConversationFailure;
 
+/** Events of a conversation, for the call's record, metrics and live view. */
 export type ConversationEvent =
   | { readonly kind: 'said'; readonly entry: TranscriptEntry }
   | { readonly kind: 'turn'; readonly times: TurnTimes }

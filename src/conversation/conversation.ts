@@ -24,6 +24,7 @@ import { takeTurnEvent } from './turn/turn-machine.ts';
 import { type RuleOptions, rulesFor, TurnTimers } from './turn/turn-rules.ts';
 import { openState, type TurnState } from './turn/turn-state.ts';
 
+/** Constructor parameters of `Conversation`. */
 export interface ConversationOptions extends RuleOptions {
   readonly audio: AudioStream;
   /** Owned by the caller of this constructor, who closes it after `stop`. */
@@ -38,6 +39,7 @@ export interface ConversationOptions extends RuleOptions {
   readonly counts?: LanguageModelCounts;
 }
 
+/** One call's conversation. `start` it once after the answer, and `stop` it when the call is over. */
 export class Conversation {
   readonly #options: ConversationOptions;
   readonly #timers: TurnTimers;

@@ -11,14 +11,14 @@ import type { OutgoingInvite } from './requests.ts';
 import type { Flow } from './transport/flow.ts';
 import type { EngineContext } from './user-agent-options.ts';
 
-export interface InviteOutcome {
+interface InviteOutcome {
   /** The final response; made here for a time-out (408), a lost peer (503), a cancel without answer (487). */
   readonly response: SipMessage;
   /** The confirmed dialog of a 2xx, otherwise null. */
   readonly dialog: Dialog | null;
 }
 
-export interface ClientInviteEvents {
+interface ClientInviteEvents {
   /** Each INVITE as sent, retries with credentials included. */
   sent: [SipMessage, Flow];
   /** 1xx, 100 included. Reliable ones are acknowledged by PRACK. The dialog is null without a To tag. */
@@ -29,7 +29,7 @@ export interface ClientInviteEvents {
   rejected: [SipMessage];
 }
 
-export interface ClientInviteOptions {
+interface ClientInviteOptions {
   readonly context: EngineContext;
   readonly dialogs: DialogTable;
   readonly request: SipMessage;

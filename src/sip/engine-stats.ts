@@ -42,6 +42,7 @@ export interface EngineCounts {
 /** A flood fills the counters, not the log. */
 const LOG_EVERY_MS = 10_000;
 
+/** Counters of messages and the feed for traces. */
 export class EngineStats {
   readonly counts: EngineCounts = {
     messagesIn: 0,

@@ -8,7 +8,7 @@ import type { Target } from './transport/next-hop.ts';
 import type { TransportLayer } from './transport/transport-layer.ts';
 import type { EngineContext } from './user-agent-options.ts';
 
-export interface OrphanedInvitesOptions {
+interface OrphanedInvitesOptions {
   readonly context: EngineContext;
   readonly dialogs: DialogTable;
   readonly transport: Pick<TransportLayer, 'flowTo'>;
@@ -18,6 +18,7 @@ export interface OrphanedInvitesOptions {
 /** Service Unavailable: carriers try another route, or retry. RFC 3261, 21.5.4. */
 const RESTARTED = 503;
 
+/** Cancels outgoing INVITEs and refuses incoming ones that an earlier process left. */
 export class OrphanedInvites {
   readonly #options: OrphanedInvitesOptions;
 

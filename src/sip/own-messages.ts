@@ -11,7 +11,7 @@ import { type Flow, formatEndpoint, transportParam } from './transport/flow.ts';
 
 const WITH_ABILITIES = new Set(['INVITE', 'OPTIONS', 'REGISTER']);
 
-export interface NewRequestOptions {
+interface NewRequestOptions {
   readonly request: Omit<OutgoingRequest, 'credentials' | 'onSent' | 'onProvisional'>;
   readonly tokens: Tokens;
   readonly product: string | undefined;

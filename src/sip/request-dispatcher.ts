@@ -11,7 +11,7 @@ import { ServerInvite } from './server-invite.ts';
 import { type Arrival, RETRY_AFTER_SECONDS } from './transaction/transaction-layer.ts';
 import type { EngineContext } from './user-agent-options.ts';
 
-export interface RequestDispatcherOptions {
+interface RequestDispatcherOptions {
   readonly context: EngineContext;
   readonly dialogs: DialogTable;
   /** Both return whether a listener took it. */
@@ -19,6 +19,7 @@ export interface RequestDispatcherOptions {
   readonly onRequest: (request: ServerRequest) => boolean;
 }
 
+/** Routes requests by dialog and method. */
 export class RequestDispatcher {
   readonly #options: RequestDispatcherOptions;
   #isDraining = false;

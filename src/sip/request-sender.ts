@@ -13,6 +13,7 @@ import { type Endpoint, type Flow, formatEndpoint, ownVia } from './transport/fl
 import type { Target } from './transport/next-hop.ts';
 import type { TransportLayer } from './transport/transport-layer.ts';
 
+/** Options of one request: authentication, preferred flow, callbacks. */
 export interface SendOptions {
   /** Answers 401 and 407. */
   readonly digest?: DigestClient | undefined;
@@ -28,6 +29,7 @@ export interface SendOptions {
   readonly onLaterSuccess?: ((response: SipMessage) => void) | undefined;
 }
 
+/** Final response, with the request as last sent. */
 export interface Reply {
   readonly response: SipMessage;
   /** As last sent. */
@@ -38,13 +40,14 @@ export interface Reply {
   readonly isLocal: boolean;
 }
 
+/** An ACK as sent, for retransmission. */
 export interface SentAck {
   readonly request: SipMessage;
   readonly bytes: Buffer;
   readonly flow: Flow;
 }
 
-export interface RequestSenderOptions {
+interface RequestSenderOptions {
   readonly clock: Clock;
   readonly tokens: Tokens;
   readonly transport: TransportLayer;
@@ -59,6 +62,7 @@ const TRIES_MAX = 5;
 
 const WITHOUT_CONTACT = new Set(['BYE', 'CANCEL', 'ACK', 'PRACK', 'INFO', 'MESSAGE']);
 
+/** Sends requests over the targets of RFC 3263 and retries after challenges. */
 export class RequestSender {
   readonly #options: RequestSenderOptions;
   readonly #refusedTcp: RefusedPeers;

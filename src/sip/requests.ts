@@ -14,11 +14,13 @@ export interface MessageParts {
   readonly contentType?: string;
 }
 
+/** Reason phrase, headers and body of a response. */
 export interface ResponseParts extends MessageParts {
   /** Reason phrase; the usual one of the status when not given. */
   readonly reason?: string;
 }
 
+/** User name and password for digest authentication. */
 export interface Credentials {
   readonly username: string;
   readonly password: string;
@@ -55,6 +57,7 @@ export interface OutgoingRequest extends MessageParts {
   readonly onProvisional?: (response: SipMessage) => void;
 }
 
+/** A new call to be placed. */
 export interface OutgoingInvite
   extends Omit<OutgoingRequest, 'method' | 'onProvisional' | 'onSent'> {
   /**
@@ -66,6 +69,7 @@ export interface OutgoingInvite
   readonly ringTimeoutMs?: number;
 }
 
+/** A re-INVITE to be sent. */
 export interface OutgoingReinvite extends MessageParts {
   readonly acknowledge?: 'automatic' | 'manual';
   readonly onSent?: (request: SipMessage, flow: Flow) => void;

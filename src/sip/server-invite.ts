@@ -13,19 +13,19 @@ import type { Arrival } from './transaction/transaction-layer.ts';
 import type { Flow } from './transport/flow.ts';
 import type { EngineContext } from './user-agent-options.ts';
 
-export interface ProgressParts extends ResponseParts {
+interface ProgressParts extends ResponseParts {
   /** Sends it reliably (RFC 3262) if the peer supports that; always if the peer requires it. */
   readonly reliable?: boolean;
 }
 
-export interface SentProgress {
+interface SentProgress {
   /** The provisional response as sent. */
   readonly message: SipMessage;
   /** The PRACK; null for an unreliable response, and without PRACK before the final response. */
   readonly acknowledged: Promise<SipMessage | null>;
 }
 
-export interface ServerInviteEvents {
+interface ServerInviteEvents {
   /** The caller has given up; 487 has been sent. CANCEL or BYE; null after a lost connection. */
   cancelled: [SipMessage | null];
 }

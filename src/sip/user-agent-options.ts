@@ -15,6 +15,7 @@ import type { ListenOptions, RequestFilter } from './transport/transport-layer.t
 import { STANDARD_CONNECTION_LIMITS, type TcpLimits } from './transport/transport-tcp.ts';
 import { type OpenUdpSocket, openUdpSocket } from './transport/transport-udp.ts';
 
+/** Options of `UserAgent`; all but the listening addresses have defaults. */
 export interface UserAgentOptions {
   /** Of each protocol the first one is what requests are sent from. */
   readonly listen: readonly ListenOptions[];
@@ -39,9 +40,7 @@ export interface UserAgentOptions {
   readonly trace?: MessageTrace | undefined;
 }
 
-export type UserAgentSettings = Required<
-  Omit<UserAgentOptions, 'product' | 'sessionTimer' | 'trace'>
-> & {
+type UserAgentSettings = Required<Omit<UserAgentOptions, 'product' | 'sessionTimer' | 'trace'>> & {
   readonly tcpLimits: TcpLimits;
   readonly product: string | undefined;
   readonly sessionTimer: SessionTimerOptions | undefined;
@@ -58,6 +57,7 @@ const STANDARD_TCP_LIMITS: TcpLimits = {
   connectMs: 4000,
 };
 
+/** Fills in the defaults. */
 export function withDefaults(options: UserAgentOptions): UserAgentSettings {
   const { clock = systemClock } = options;
   return {

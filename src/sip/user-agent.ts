@@ -21,7 +21,7 @@ import { type Endpoint, type Flow, formatEndpoint, type Protocol } from './trans
 import { TransportLayer } from './transport/transport-layer.ts';
 import { type EngineContext, type UserAgentOptions, withDefaults } from './user-agent-options.ts';
 
-export interface UserAgentEvents {
+interface UserAgentEvents {
   /** A new call. Without a listener: 480. */
   invite: [ServerInvite];
   /** REFER, NOTIFY or INFO outside of any dialog. Without a listener: 481. OPTIONS is answered by the engine. */

@@ -9,6 +9,7 @@ export type ReleaseCause =
   | { readonly kind: 'unanswered'; readonly sipStatus: number }
   | { readonly kind: 'broken'; readonly reason: string };
 
+/** Options of a transfer or a three-way call. */
 export interface TransferOptions {
   /**
    * Announcement to the third party alone, before the caller is connected: 8 kHz, mono, in chunks of any length.
@@ -132,6 +133,7 @@ export interface IncomingCall {
   answer(options?: AnswerOptions): Promise<Leg>;
 }
 
+/** A call that was placed, until it is answered, refused or cancelled. */
 export interface OutgoingCall {
   readonly carrierCallSid: string;
 

@@ -76,6 +76,7 @@ export interface MediaOptions {
   readonly isHeld?: boolean;
 }
 
+/** Source of media endpoints: direct RTP, FreeSWITCH or WebRTC. */
 export interface MediaGateway {
   start(): Promise<void>;
   stop(): Promise<void>;

@@ -5,6 +5,7 @@ import { CallRegistry } from '../call-registry.ts';
 
 const LOOK_MS = 1000;
 
+/** Measures load every second and decides from it whether new calls are admitted. */
 export class AdmissionWatch {
   /** Rings when calls are taken again. */
   readonly reopened = new Notifier();
@@ -71,6 +72,7 @@ export class AdmissionWatch {
   }
 }
 
+/** State of admission between two measurements. */
 export interface Admission {
   /** What there is too little of while new calls are refused; null while they are taken. */
   readonly shortage: Shortage | null;
@@ -93,6 +95,7 @@ const LOOKS_TO_ADMIT = 5;
  */
 const LOADS_CALM: Loads = { event_loop: 0.7, worker_thread: 0.7, recogniser: 0.7, memory: 0.95 };
 
+/** New calls are admitted. */
 export const OPEN: Admission = { shortage: null, against: 0 };
 
 /** The first call is always admitted: it can slow down no other, and its load must be measured. */
@@ -206,6 +209,7 @@ export function callsLeft(
 /** What of the watch a registry goes by. */
 export type CallGate = Pick<AdmissionWatch, 'admits' | 'reopened'>;
 
+/** Call registry that refuses new calls while the load is too high. */
 export class AdmittingRegistry extends CallRegistry {
   readonly #watch: CallGate;
   readonly #onGone: (callId: string) => void;

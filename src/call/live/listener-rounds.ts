@@ -31,6 +31,7 @@ interface Listened {
   readonly listeners: Set<SoundListener>;
 }
 
+/** Sends live audio of calls in progress to supervisors; WAV, 8 kHz, stereo. */
 export class ListenerRounds {
   readonly #clock: Clock;
   readonly #inProgress: () => readonly CallInProgress[];
@@ -188,6 +189,7 @@ interface Watch {
   readonly onLevels: (levels: readonly CallLevels[]) => void;
 }
 
+/** Sends audio levels of calls in progress, in dBFS, to their watchers. */
 export class LevelRounds {
   readonly #clock: Clock;
   readonly #inProgress: () => readonly CallInProgress[];

@@ -16,8 +16,10 @@ const NEWEST = 0.1;
 /** How long to wait for a line before asking again: the other calls of a trunk come and go unseen. */
 const LOOK_AGAIN_MS = 1000;
 
+/** The part of a carrier that the dialer uses. */
 export type DialCarrier = Pick<Carrier, 'place' | 'routeFor'>;
 
+/** Free channels and call pace (calls per second) of each trunk. */
 export class DialLines {
   readonly #carrier: DialCarrier;
   readonly #clock: Clock;

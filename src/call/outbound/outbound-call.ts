@@ -20,7 +20,7 @@ const SETTLE_MS_MAX = 40_000;
 /** How long a far end may take to agree to a CANCEL when the server stops. */
 const CANCEL_MS_MAX = 2000;
 
-export interface OutboundCallOptions {
+interface OutboundCallOptions {
   readonly carrier: Pick<Carrier, 'place'>;
   readonly parts: CallParts;
   readonly registry: CallRegistry;
@@ -31,6 +31,7 @@ export interface OutboundCallOptions {
   readonly clock: Clock;
 }
 
+/** An outgoing call from INVITE until it is answered or ends; then `CallSession` runs it. */
 export class OutboundCall implements LiveCall {
   readonly callId: string;
   readonly #options: OutboundCallOptions;

@@ -25,6 +25,7 @@ const LOOK_AGAIN_MS = 1000;
 /** Records of undialled calls that one look may write: each takes the thread that holds the conversations. */
 const WRITES_MAX = 20;
 
+/** Constructor parameters of `OutboundDialer`. */
 export interface OutboundDialerOptions {
   readonly environment: Environment;
   readonly carrier: DialCarrier;

@@ -20,6 +20,7 @@ export interface WaitingCall {
   readonly expiresAtMs: number | null;
 }
 
+/** Queued calls of one environment, oldest first, reread from the database. */
 export class OutboundQueue {
   readonly #load: (limit: number) => readonly WaitingParty[];
   readonly #trunkOf: (from: string) => string | undefined;

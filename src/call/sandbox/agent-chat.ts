@@ -26,6 +26,7 @@ interface Parts {
 
 type Asked = Parameters<AgentChat['reply']>[0];
 
+/** Creates the text chat: answers the messages of an agent's caller without a call. */
 export function agentChat(parts: Parts): AgentChat {
   let chats = 0;
   return {

@@ -13,7 +13,7 @@ import { endUnanswered, holdCall } from '../session/hold-call.ts';
 /** How long to wait for the database before looking again. */
 const LOOK_AGAIN_MS = 1000;
 
-export interface SandboxCallerOptions {
+interface SandboxCallerOptions {
   /** Lets a party ring. */
   readonly ringIn: (request: {
     readonly from: string;

@@ -30,6 +30,7 @@ export interface TalkingParty {
   stop(): Promise<void> | void;
 }
 
+/** Parameters that start the agent's side of one call. */
 export interface TalkOptions {
   readonly brief: ConversationBrief;
   readonly agent: Agent;
@@ -74,6 +75,7 @@ export interface Recordings {
   hasSound(file: string): boolean;
 }
 
+/** Dependencies that all calls share. */
 export interface CallParts {
   readonly calls: CallStore;
   readonly qualities: Pick<CallQualityStore, 'save'>;

@@ -13,6 +13,7 @@ import type { CallInProgress } from '../call-registry.ts';
 import { LevelRounds, ListenerRounds } from '../live/listener-rounds.ts';
 import { qualityOf } from './call-quality.ts';
 
+/** Finds a call's audio for listening in, level meters and quality figures. */
 export class CallSound implements LiveSound {
   readonly #levels: LevelRounds;
   readonly #listeners: ListenerRounds;

@@ -4,6 +4,7 @@ import type { Clock } from '../../lib/clock.ts';
 
 type Attributes = Readonly<Record<string, string | number | boolean>>;
 
+/** A span with its children, times in milliseconds since 1970. */
 export interface CallSpan {
   readonly name: string;
   /** Milliseconds since 1970, as the end. */

@@ -22,6 +22,7 @@ export function endReasonOfUnanswered(sipStatus: number): EndReason {
   }
 }
 
+/** End reason that a leg's release implies when the conversation has not set one. */
 export function endReasonOfRelease(cause: ReleaseCause): EndReason {
   switch (cause.kind) {
     case 'far-end':
@@ -39,6 +40,7 @@ export function endReasonOfRelease(cause: ReleaseCause): EndReason {
   }
 }
 
+/** End reason that the end of a conversation implies. */
 export function endReasonOfConversation(end: ConversationEnd): EndReason {
   switch (end.kind) {
     case 'agent-hangup':

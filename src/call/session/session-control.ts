@@ -16,7 +16,7 @@ import type { CallParts, TalkingParty } from './call-parts.ts';
 import type { SessionTimeline } from './session-timeline.ts';
 import type { CallTransfers, TransferRefusal } from './transfer-cap.ts';
 
-export interface SessionControlOptions {
+interface SessionControlOptions {
   readonly parts: Pick<CallParts, 'calls' | 'clock' | 'newId' | 'isOwnNumber' | 'transfers'>;
   readonly leg: Leg;
   /** Gives the call as it stands. */

@@ -111,6 +111,7 @@ function tenths(value: number): number {
 /** What a call's record says of its recording. */
 type RecordingFacts = Pick<Call, 'recordingFile' | 'recordingTruncated'>;
 
+/** Recording of one call: start, failure, and the facts for its record. */
 export class SessionRecording {
   readonly #recordings: Recordings;
   readonly #metrics: Pick<CallMetrics, 'recordingFailed'>;

@@ -5,11 +5,13 @@ import { phoneLibrary } from '../../domain/dialing/phone-library.ts';
 import type { TurnState } from '../turn/turn-state.ts';
 import { numberOf, trailingDigits } from './number-words.ts';
 
+/** What the caller dictates. */
 export type DictationKind = 'phone' | 'digits' | 'spelling' | 'email' | 'address';
 
 /** `begun`: more is sure to come. `perhaps`: it may be all. `whole`: there can be no more. */
 export type DictationProgress = 'begun' | 'perhaps' | 'whole';
 
+/** A dictation in progress. */
 export interface Dictation {
   readonly kind: DictationKind;
   readonly progress: DictationProgress;

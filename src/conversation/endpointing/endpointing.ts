@@ -1,11 +1,12 @@
 /** Endpointing: the silence that ends the caller's turn; pure */
 import type { Dictation, DictationKind } from './dictation.ts';
 
-export interface EndpointingLimits {
+interface EndpointingLimits {
   readonly silenceMsMin: number;
   readonly silenceMsMax: number;
 }
 
+/** A pause of the caller, with what endpointing knows about it. */
 export interface PauseObservation {
   /** How finished the words sound, from 0 to 1. */
   readonly completeness: number;

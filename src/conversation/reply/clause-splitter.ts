@@ -27,6 +27,7 @@ const ABBREVIATION =
 
 const INITIAL = /(?:^|\s|\.)\p{Lu}$/u;
 
+/** Splits a stream of text into clauses. One instance per reply. */
 export class ClauseSplitter {
   #text = '';
   #isFirst = true;

@@ -2,6 +2,7 @@
 import type { Synthesizer } from '../../speech/tts/pool/synthesizer.ts';
 import type { ConversationBrief } from '../conversation-port.ts';
 
+/** Set phrases in one language. */
 export interface Phrases {
   /** After a long silence. */
   readonly checkIn: string;

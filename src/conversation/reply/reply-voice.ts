@@ -9,6 +9,7 @@ interface Clause {
   readonly text: string;
 }
 
+/** Speech synthesis of one reply; its audio waits for `release`. */
 export class ReplyVoice {
   readonly #reply: number;
   readonly #audio: AudioStream;

@@ -57,12 +57,14 @@ export function askModel(draft: Draft, unsaid: readonly ChatMessage[] = []): voi
   watchReply(draft);
 }
 
+/** First token of the model: notes the time. */
 export function onModelBegan(draft: Draft, event: TurnEventOf<'model-began'>): void {
   const reply = currentReply(draft, event.reply);
   if (reply === null || reply.firstTokenAtMs !== null) return;
   changeReply(draft, { firstTokenAtMs: event.atMs });
 }
 
+/** Adds a clause to the answer. */
 export function onClause(draft: Draft, event: TurnEventOf<'clause'>): void {
   const reply = currentReply(draft, event.reply);
   if (reply === null || reply.isModelDone) return;
@@ -71,12 +73,14 @@ export function onClause(draft: Draft, event: TurnEventOf<'clause'>): void {
   watchReply(draft);
 }
 
+/** Adds a tool call of the model to the reply. */
 export function onToolCalled(draft: Draft, event: TurnEventOf<'tool-called'>): void {
   const reply = currentReply(draft, event.reply);
   if (reply === null || reply.isModelDone) return;
   changeReply(draft, { calls: [...reply.calls, event.call] });
 }
 
+/** End of the model's stream; an answer without words or tool calls is a failure. */
 export function onModelFinished(draft: Draft, event: TurnEventOf<'model-finished'>): void {
   const reply = currentReply(draft, event.reply);
   if (reply === null || reply.isModelDone) return;
@@ -122,6 +126,7 @@ export function countFailure(draft: Draft, reason: string, atMs: number): void {
   closeWith(draft, draft.state.rules.phrases.giveUp, { kind: 'failed', reason }, atMs);
 }
 
+/** Result of a tool: ends the call, or asks the model again after the last one. */
 export function onToolFinished(draft: Draft, event: TurnEventOf<'tool-finished'>): void {
   const reply = currentReply(draft, event.reply);
   if (reply === null || reply.calls[0]?.id !== event.call.id) return;

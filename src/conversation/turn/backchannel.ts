@@ -145,6 +145,7 @@ export interface SpokenLevel {
   readonly voicedMs: number;
 }
 
+/** Level before any speech was measured. */
 export const LEVEL_UNKNOWN: SpokenLevel = { levelDbfs: 0, voicedMs: 0 };
 
 /** A sentence or two: before that, "usual" would be one word's accent. */

@@ -18,6 +18,7 @@ import {
 /** Who speaks again later than this after the end of a turn has waited for an answer. */
 const CUT_OFF_MS_MAX = 1500;
 
+/** Voice activity begins: opens an utterance or continues the current one. */
 export function onVoiceStarted(draft: Draft, event: TurnEventOf<'voice-started'>): void {
   const { utterance } = draft.state;
   if (utterance?.isSpeaking) return;

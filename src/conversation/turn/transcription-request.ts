@@ -7,6 +7,7 @@ import { act, change, type Draft } from './turn-state.ts';
 /** No caller waits longer than this for their words to be understood. */
 const TIMEOUT_MS = 5000;
 
+/** Transcription of the current utterance; reports results as turn events. */
 export class TranscriptionRequest {
   readonly #listener: SpeechListener;
   readonly #tell: (event: TurnEvent) => void;

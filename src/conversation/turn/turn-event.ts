@@ -5,6 +5,7 @@ import type { TranscriptionPriority, VoiceEvent } from '../../speech/hearing/hea
 import type { ToolOutcome } from '../../tool/tool.ts';
 import type { ConversationEvent } from '../conversation-port.ts';
 
+/** Timers of the turn machine. */
 export type TurnTimer =
   /** The silence after the caller's words is long enough. */
   | 'end-of-turn'
@@ -97,6 +98,7 @@ export type TurnEvent =
 /** `atMs` is `Clock.nowMs()` at which the machine learns of it; it never goes back. */
 export type TimedTurnEvent = TurnEvent & { readonly atMs: number };
 
+/** The turn event of one kind, with its time. */
 export type TurnEventOf<Kind extends TurnEvent['kind']> = Extract<
   TimedTurnEvent,
   { readonly kind: Kind }
@@ -128,6 +130,7 @@ export function turnEventOfAudio(event: AudioEvent): TurnEvent | undefined {
   }
 }
 
+/** Turn event of a VAD event. */
 export function voiceEvent(event: VoiceEvent): TurnEvent {
   return event.kind === 'voice-started' ? { kind: event.kind, voicedAtMs: event.atMs } : event;
 }

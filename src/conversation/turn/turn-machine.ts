@@ -58,7 +58,7 @@ import {
   type Words,
 } from './turn-state.ts';
 
-export interface TurnStep {
+interface TurnStep {
   readonly state: TurnState;
   readonly effects: readonly TurnEffect[];
 }

@@ -43,6 +43,7 @@ export interface TurnTiming {
   readonly hangUpMs: number;
 }
 
+/** Default times of turn-taking, in milliseconds. */
 export const DEFAULT_TIMING: TurnTiming = {
   silenceMsMin: 250,
   silenceMsMax: 1200,
@@ -61,6 +62,7 @@ export const DEFAULT_TIMING: TurnTiming = {
   hangUpMs: 500,
 };
 
+/** Settings of the turn machine that stay the same during a call. */
 export interface TurnRules {
   readonly brief: ConversationBrief;
   readonly phrases: Phrases;
@@ -123,6 +125,7 @@ export interface RuleOptions {
   readonly timing?: Partial<TurnTiming>;
 }
 
+/** Derives the turn machine's settings from brief, language and timing. */
 export function rulesFor(options: RuleOptions): TurnRules {
   const { brief, tools, clock } = options;
   return {

@@ -45,6 +45,7 @@ export interface CallerUtterance {
   readonly bargeInMs: number | null;
 }
 
+/** Reason for a reply. */
 export type ReplyKind = 'greeting' | 'answer' | 'check-in' | 'apology' | 'closing';
 
 /**
@@ -53,6 +54,7 @@ export type ReplyKind = 'greeting' | 'answer' | 'check-in' | 'apology' | 'closin
  */
 export type ReplyStage = 'speculative' | 'held' | 'released' | 'playing' | 'paused';
 
+/** One utterance of the agent: its clauses, playout and tool calls. */
 export interface Reply {
   readonly id: number;
   readonly kind: ReplyKind;
@@ -100,6 +102,7 @@ export interface EndedTurn {
   readonly isKeyed: boolean;
 }
 
+/** The whole state of the turn machine; immutable. */
 export interface TurnState {
   readonly rules: TurnRules;
   /** `closing`: the last sentence is being said, and nothing the caller does changes that. */
@@ -146,6 +149,7 @@ export interface Draft {
   readonly effects: TurnEffect[];
 }
 
+/** State of a conversation that has not started. */
 export function openState(rules: TurnRules): TurnState {
   return {
     rules,
@@ -174,6 +178,7 @@ export function openState(rules: TurnRules): TurnState {
   };
 }
 
+/** Sets fields of the state. */
 export function change(draft: Draft, patch: Partial<TurnState>): void {
   draft.state = { ...draft.state, ...patch };
 }
@@ -190,6 +195,7 @@ export function changeUtterance(draft: Draft, patch: Partial<CallerUtterance>): 
   if (utterance !== null) change(draft, { utterance: { ...utterance, ...patch } });
 }
 
+/** Adds effects, to be run in this order. */
 export function act(draft: Draft, ...effects: readonly TurnEffect[]): void {
   draft.effects.push(...effects);
 }

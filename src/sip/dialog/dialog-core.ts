@@ -18,6 +18,7 @@ const NO_METHODS: ReadonlySet<string> = new Set();
 
 const MAKES_SESSION = new Set(['INVITE', 'UPDATE']);
 
+/** Constructor parameters of `DialogCore`. */
 export interface DialogCoreOptions {
   readonly context: EngineContext;
   readonly state: DialogState;
@@ -27,6 +28,7 @@ export interface DialogCoreOptions {
   readonly digest?: DigestClient | undefined;
 }
 
+/** State that both directions of one dialog share. */
 export class DialogCore {
   readonly id: string;
   readonly context: EngineContext;

@@ -18,6 +18,7 @@ import {
   SHORTEST_INTERVAL_MS,
 } from './session-timer.ts';
 
+/** Handles the peer's requests in one dialog. */
 export class DialogIncoming {
   readonly #core: DialogCore;
   readonly #outgoing: DialogOutgoing;

@@ -19,6 +19,7 @@ const GLARE_RETRIES_MAX = 3;
 /** A peer that asks for more patience than that gets none. */
 const RETRY_AFTER_MS_MAX = 10_000;
 
+/** Sends our requests in one dialog. */
 export class DialogOutgoing {
   readonly acks: AckStore;
   readonly sessionTimer: SessionTimer;

@@ -4,6 +4,7 @@ import { SipMessage } from '../message/message.ts';
 import { faultOf } from '../message/status.ts';
 import { formatUri, parseNameAddr, parseUri, type SipUri } from '../message/uri.ts';
 
+/** Dialog state. @see RFC 3261 section 12 */
 export interface DialogState {
   readonly callId: string;
   readonly localTag: string;

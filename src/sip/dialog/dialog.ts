@@ -15,7 +15,7 @@ import { dialogIdOfRequest } from './dialog-state.ts';
 
 export type { DialogEnd };
 
-export interface DialogEvents {
+interface DialogEvents {
   /**
    * INFO, NOTIFY, REFER, and UPDATE with a body; call `respond`. Without a listener: 603, or 488 for
    * UPDATE. BYE, PRACK, OPTIONS and UPDATE without a body are answered by the engine.
@@ -142,6 +142,7 @@ export interface OpenDialog {
   readonly outgoing: DialogOutgoing;
 }
 
+/** All dialogs, by Call-ID and tags. */
 export class DialogTable {
   readonly #dialogs = new TurnoverMap<OpenDialog>();
 

@@ -4,7 +4,7 @@ import { parseDecimal, parseParams } from '../message/grammar.ts';
 import type { SipMessage } from '../message/message.ts';
 import { faultOf, SipError } from '../message/status.ts';
 
-export interface SessionTimerHooks {
+interface SessionTimerHooks {
   readonly clock: Clock;
   /** Sends the refresh; called after half the interval if we are the refresher. */
   readonly refresh: () => void;
@@ -15,6 +15,7 @@ export interface SessionTimerHooks {
 /** The other side hangs up shortly before the interval ends. RFC 4028, 10. */
 const EARLY_MS_MAX = 32_000;
 
+/** Session timer of one dialog. */
 export class SessionTimer {
   readonly #hooks: SessionTimerHooks;
   #terms: SessionTerms | null = null;

@@ -3,12 +3,13 @@ import { createHash, randomBytes } from 'node:crypto';
 import { endOfQuoted, endOfRun, quote, skipSpace, TOKEN, unquote } from '../message/grammar.ts';
 import type { SipMessage } from '../message/message.ts';
 
+/** User name and password. */
 export interface DigestCredentials {
   readonly username: string;
   readonly password: string;
 }
 
-export interface DigestOptions {
+interface DigestOptions {
   /** Credentials of a realm; undefined to leave its challenge unanswered. */
   readonly credentialsFor: (realm: string) => DigestCredentials | undefined;
 

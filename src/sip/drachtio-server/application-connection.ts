@@ -22,6 +22,7 @@ export interface Delivery {
   readonly dialogId: string;
 }
 
+/** One drachtio client's connection. */
 export class ApplicationLink {
   readonly #socket: Socket;
   readonly #clock: Clock;

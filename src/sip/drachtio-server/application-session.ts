@@ -19,7 +19,7 @@ import { OutgoingRequests, type OutgoingRequestsOptions } from './outgoing-reque
 /** Reason by which the client recognises that a dialog has ended. */
 const NO_DIALOG = 'unable to find dialog';
 
-export interface ApplicationSessionOptions {
+interface ApplicationSessionOptions {
   readonly userAgent: UserAgent;
   readonly link: ApplicationLink;
   readonly clock: Clock;
@@ -35,6 +35,7 @@ export interface SessionCounts {
   readonly outgoing: number;
 }
 
+/** One logged-in application. */
 export class ApplicationSession {
   readonly #link: ApplicationLink;
   readonly #routes = new Set<string>();

@@ -19,11 +19,12 @@ const END_TEXTS: Readonly<Partial<Record<DialogEnd['cause'], string>>> = {
   stopped: 'Server is stopping',
 };
 
-export interface DialogRegisterOptions {
+interface DialogRegisterOptions {
   readonly link: ApplicationLink;
   readonly pending: PendingRequests;
 }
 
+/** Dialogs of an application, by drachtio's dialog identifier. */
 export class DialogRegister {
   readonly #link: ApplicationLink;
   readonly #pending: PendingRequests;
@@ -105,6 +106,7 @@ interface Pending {
   readonly cancelTimer: () => void;
 }
 
+/** Requests that wait for the application's response, with a time limit each. */
 export class PendingRequests {
   readonly #link: ApplicationLink;
   readonly #clock: Clock;

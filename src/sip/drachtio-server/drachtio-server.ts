@@ -25,6 +25,7 @@ const SERVER_VERSION = 'v0.8.30';
 /** One application, and a few that are still to be turned away. */
 const CONNECTIONS_MAX = 8;
 
+/** Constructor parameters of `DrachtioServer`. */
 export interface DrachtioServerOptions {
   /** Started by its owner before the front, and stopped after it. */
   readonly userAgent: UserAgent;

@@ -24,12 +24,13 @@ interface Ringing {
   readonly cancelTimer: () => void;
 }
 
-export interface IncomingCallsOptions {
+interface IncomingCallsOptions {
   readonly clock: Clock;
   readonly link: ApplicationLink;
   readonly dialogs: DialogRegister;
 }
 
+/** INVITEs that wait for the application. */
 export class IncomingCalls {
   readonly #clock: Clock;
   readonly #link: ApplicationLink;

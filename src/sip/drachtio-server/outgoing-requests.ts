@@ -31,6 +31,7 @@ interface Exchange {
   isConfirmed: boolean;
 }
 
+/** Constructor parameters of `OutgoingRequests`. */
 export interface OutgoingRequestsOptions {
   readonly userAgent: UserAgent;
   readonly link: ApplicationLink;
@@ -40,6 +41,7 @@ export interface OutgoingRequestsOptions {
   readonly onInvite: ((invite: SipMessage, flow: Flow) => void) | undefined;
 }
 
+/** Requests of the application in progress, by drachtio's transaction identifier. */
 export class OutgoingRequests {
   readonly #userAgent: UserAgent;
   readonly #link: ApplicationLink;

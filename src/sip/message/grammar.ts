@@ -94,6 +94,7 @@ export function skipSpace(text: string, start: number): number {
   return i;
 }
 
+/** Whether an octet is a space or a tab. */
 export function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x09;
 }

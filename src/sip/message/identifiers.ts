@@ -9,6 +9,7 @@ export const BRANCH_COOKIE = 'z9hG4bK';
 
 const POOL_BYTES = 4096;
 
+/** Random branches, tags and Call-IDs. */
 export class Tokens {
   readonly #randomBytes: RandomBytes;
   #pool: Uint8Array = new Uint8Array(0);
@@ -60,6 +61,7 @@ export class Tokens {
   }
 }
 
+/** Call-ID, tags and CSeq of a message. */
 export interface MessageIds {
   readonly callId: string;
   readonly fromTag: string;

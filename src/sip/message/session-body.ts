@@ -14,6 +14,7 @@ const SESSION_METHODS = new Set(['INVITE', 'UPDATE', 'PRACK', 'ACK']);
 /** Nesting limit of multipart bodies. */
 const DEPTH_MAX = 3;
 
+/** The session description in a body. */
 export interface SessionBody {
   /** Undefined without a session description. */
   readonly sdp: Buffer | undefined;

@@ -209,6 +209,7 @@ export function formatHostPort(address: HostPort): string {
   return address.port === undefined ? address.host : `${address.host}:${address.port}`;
 }
 
+/** Display name, URI and parameters of a From, To or Contact header. */
 export interface NameAddr {
   /** Unquoted and decoded from UTF-8; empty without a display name. */
   readonly displayName: string;

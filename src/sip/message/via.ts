@@ -12,6 +12,7 @@ import {
 import { SipError } from './status.ts';
 import { endOfHost, formatHostPort, parsePort } from './uri.ts';
 
+/** One Via value. @see RFC 3261 section 20.42 */
 export interface Via {
   /** `2.0` in everything that can be answered. */
   readonly version: string;

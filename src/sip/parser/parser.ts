@@ -218,6 +218,7 @@ const MESSAGE_BYTES_MAX = 65_536;
 /** Size limit of start line and headers together. */
 export const HEAD_BYTES_MAX = 65_536;
 
+/** Header lines in one message; more are refused. */
 export const HEADER_LINES_MAX = 256;
 
 /** Size limit of one header with its continuation lines. Identity tokens, the longest in use, stay under 8 kB. */

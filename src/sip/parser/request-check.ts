@@ -30,7 +30,7 @@ export function isKnownMethod(method: string): boolean {
   return KNOWN.has(method);
 }
 
-export function isServedMethod(method: string): boolean {
+function isServedMethod(method: string): boolean {
   return SERVED.has(method);
 }
 

@@ -154,6 +154,7 @@ const LAST = { messages: TRACE_MESSAGES_MAX - FIRST.messages, bytes: 24 * 1024 }
 /** Octets kept per message; a WebRTC offer has 3,000. */
 export const MESSAGE_BYTES_KEPT = 16 * 1024;
 
+/** A message of a trace, with its time, direction and addresses. */
 export interface TracedMessage {
   readonly atMs: number;
   readonly isIncoming: boolean;
@@ -253,6 +254,7 @@ const URI_PASSWORD = /(sips?:[^\s:@<>"]{1,256}):[^\s@<>"]{0,512}@/gi;
 /** Keys of SDES, of the obsolete k= line, and of ICE. RFC 4568, 9.1; RFC 8839, 5.4. */
 const SDP_KEYS = /^(a=crypto:\d+ \S+ |k=|a=ice-pwd:)[^\r\n]*/gim;
 
+/** Text of a traced message, without credentials, passwords and SRTP keys. */
 export function traceText({ wire }: Pick<TracedMessage, 'wire'>): string {
   const bytes = wire instanceof SipMessage ? wire.toBuffer() : wire;
   const text = bytes.toString(isUtf8(bytes) ? 'utf8' : 'latin1');

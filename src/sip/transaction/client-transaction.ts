@@ -9,7 +9,7 @@ import {
   timersOver,
 } from './transaction.ts';
 
-export interface ClientTransactionOptions {
+interface ClientTransactionOptions {
   readonly context: TransactionContext;
   readonly flow: Flow;
   /** With our Via on top. */

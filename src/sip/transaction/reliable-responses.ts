@@ -5,7 +5,7 @@ import type { SipMessage } from '../message/message.ts';
 import { type BaseTimers, Retransmitter } from './timers.ts';
 import type { ServerTransaction } from './transaction.ts';
 
-export interface AckWaitOptions {
+interface AckWaitOptions {
   readonly clock: Clock;
   readonly timers: BaseTimers;
   /** CSeq number of the INVITE, which the ACK repeats. */

@@ -14,7 +14,7 @@ import {
   timersOver,
 } from './transaction.ts';
 
-export interface ServerTransactionOptions {
+interface ServerTransactionOptions {
   readonly context: TransactionContext;
   /** Flow of the responses. */
   readonly flow: Flow;
@@ -114,6 +114,7 @@ export interface InviteServerTransactionOptions extends ServerTransactionOptions
   readonly origin: string;
 }
 
+/** INVITE server transaction. @see RFC 3261 section 17.2.1 */
 export class InviteServerTransaction implements ServerTransaction {
   readonly key: string;
   readonly merge: string | undefined;

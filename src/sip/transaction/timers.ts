@@ -11,6 +11,7 @@ export interface BaseTimers {
   readonly t4Ms: number;
 }
 
+/** RFC 3261's default timer values. */
 export const STANDARD_TIMERS: BaseTimers = { t1Ms: 500, t2Ms: 4000, t4Ms: 5000 };
 
 /** Delay of the automatic 100 to an INVITE. RFC 3261, 17.2.1 allows 200 ms at most. */
@@ -52,6 +53,7 @@ export interface TimerTables {
   readonly unreliable: TransactionTimers;
 }
 
+/** Derives both timer tables. */
 export function timerTables(base: BaseTimers): TimerTables {
   return { reliable: transactionTimers(base, true), unreliable: transactionTimers(base, false) };
 }

@@ -28,7 +28,7 @@ export interface Arrival {
   readonly transaction: ServerTransaction;
 }
 
-export interface TransactionLayerOptions {
+interface TransactionLayerOptions {
   readonly context: TransactionContext;
   readonly transport: Pick<TransportLayer, 'responseFlow' | 'replyStateless'>;
   readonly tokens: Tokens;
@@ -52,6 +52,7 @@ interface Received {
 /** A caller turned away for load should not be back at once. RFC 3261, 21.5.4. */
 export const RETRY_AFTER_SECONDS = 5;
 
+/** All transactions of a user agent, bounded in number. */
 export class TransactionLayer {
   readonly #options: TransactionLayerOptions;
   readonly #servers = new Map<string, ServerTransaction>();

@@ -41,6 +41,7 @@ export interface ServerTransactionUser {
 /** User of a transaction that needs no more events. */
 export const NO_USER: ServerTransactionUser = {};
 
+/** A server transaction, INVITE or not. */
 export interface ServerTransaction {
   /** Key of the transaction. */
   readonly key: string;

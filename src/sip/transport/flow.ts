@@ -25,6 +25,7 @@ export interface Endpoint {
  */
 export type AddressFor = (bound: string, farEnd: string) => string;
 
+/** A way to send messages to one peer. */
 export interface Flow {
   readonly protocol: Protocol;
   /** True when the transport retransmits by itself, so that SIP must not. RFC 3261, 17. */

@@ -5,11 +5,12 @@ import { SipError } from '../message/status.ts';
 import type { SipUri } from '../message/uri.ts';
 import { bareHost, DEFAULT_PORT, type Endpoint, type Protocol } from './flow.ts';
 
+/** Address, port and protocol of a next hop. */
 export interface Target extends Endpoint {
   readonly protocol: Protocol;
 }
 
-export interface ServiceRecord {
+interface ServiceRecord {
   readonly name: string;
   readonly port: number;
   readonly priority: number;

@@ -24,6 +24,7 @@ import { type TcpLimits, TcpTransport } from './transport-tcp.ts';
 import { type OpenUdpSocket, UdpTransport } from './transport-udp.ts';
 import { WsTransport } from './transport-ws.ts';
 
+/** One listening address. */
 export interface ListenOptions {
   readonly protocol: ListenProtocol;
   readonly address: string;
@@ -34,7 +35,7 @@ export interface ListenOptions {
 /** Filter of incoming requests; a rejected one is dropped without a response. */
 export type RequestFilter = (request: SipMessage, source: Endpoint, protocol: Protocol) => boolean;
 
-export interface TransportLayerOptions {
+interface TransportLayerOptions {
   readonly listen: readonly ListenOptions[];
   readonly addressFor: AddressFor;
   readonly clock: Clock;
@@ -49,6 +50,7 @@ export interface TransportLayerOptions {
   readonly onResponse: (response: SipMessage, via: Via, flow: Flow) => void;
 }
 
+/** Sockets of a user agent. */
 export class TransportLayer {
   readonly #options: TransportLayerOptions;
   readonly #udp: readonly UdpTransport[];
@@ -231,7 +233,7 @@ export class TransportLayer {
   }
 }
 
-export interface StatelessAnswer {
+interface StatelessAnswer {
   readonly status: number;
   readonly reason?: string;
   readonly headers?: readonly (readonly [name: string, value: string])[];

@@ -5,7 +5,7 @@ import { SipError } from '../message/status.ts';
 import { type StreamFrame, StreamFramer } from '../parser/stream-framer.ts';
 import { type AddressFor, type Endpoint, type Flow, formatEndpoint, listenError } from './flow.ts';
 
-export interface TcpTransportOptions {
+interface TcpTransportOptions {
   readonly address: string;
   readonly port: number;
   readonly addressFor: AddressFor;
@@ -16,6 +16,7 @@ export interface TcpTransportOptions {
   readonly onRefused: () => void;
 }
 
+/** Limits of TCP connections: total, per peer address, connect time in milliseconds. */
 export interface TcpLimits extends ConnectionLimits {
   readonly connectionsMax: number;
   /** How many of them one address may have. */
@@ -23,6 +24,7 @@ export interface TcpLimits extends ConnectionLimits {
   readonly connectMs: number;
 }
 
+/** TCP listener and its connections. */
 export class TcpTransport {
   readonly protocol = 'TCP';
   readonly #options: TcpTransportOptions;
@@ -171,6 +173,7 @@ interface ConnectionLimits {
   readonly unsentBytesMax: number;
 }
 
+/** Default limits of a connection. */
 export const STANDARD_CONNECTION_LIMITS: ConnectionLimits = {
   idleMs: 120_000,
   messageMs: 5_000,

@@ -43,7 +43,7 @@ export const openUdpSocket: OpenUdpSocket = (address) => {
 /** Peers that are cached: a carrier has a few addresses, a flood as many as it likes. */
 const FLOWS_MAX = 1024;
 
-export interface UdpTransportOptions {
+interface UdpTransportOptions {
   readonly address: string;
   readonly port: number;
   readonly addressFor: AddressFor;
@@ -53,6 +53,7 @@ export interface UdpTransportOptions {
   readonly onError: (error: Error) => void;
 }
 
+/** One UDP socket. */
 export class UdpTransport {
   readonly protocol = 'UDP';
   readonly #options: UdpTransportOptions;

@@ -17,7 +17,7 @@ const PONG = Buffer.from('\r\n');
 const GOING_AWAY = 1001;
 const POLICY_VIOLATION = 1008;
 
-export interface WsTransportOptions {
+interface WsTransportOptions {
   readonly onMessage: (bytes: Buffer, flow: Flow) => void;
 }
 

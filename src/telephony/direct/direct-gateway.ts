@@ -19,12 +19,13 @@ import {
 /** Methods of the media engine that the gateway uses. */
 export type SessionOpener = Pick<MediaEngine, 'start' | 'stop' | 'open'>;
 
-export interface DirectGatewayOptions {
+interface DirectGatewayOptions {
   readonly engine: SessionOpener;
   /** Local address per far end, for sessions bound to the wildcard address. */
   readonly routes?: LocalRoutes;
 }
 
+/** Media gateway on the media engine's own RTP ports. */
 export class DirectGateway implements MediaGateway {
   readonly #engine: SessionOpener;
   readonly #routes: LocalRoutes;

@@ -25,7 +25,7 @@ const TELEPHONE_EVENT = 101;
 
 const NOTHING_YET: Flow = { doesListen: true, doesSpeak: false };
 
-export interface BridgedEndpointOptions {
+interface BridgedEndpointOptions {
   /** Towards the carrier, bridged to `inner`. */
   readonly outer: FsmrfEndpoint;
   /** Towards the media engine. */
@@ -48,6 +48,7 @@ export interface BridgedEndpointOptions {
   readonly kill: (uuid: string) => Promise<void>;
 }
 
+/** Media endpoint whose RTP passes through FreeSWITCH. */
 export class BridgedEndpoint implements MediaEndpoint {
   readonly audio: LinkedAudio;
   readonly channels: readonly string[];

@@ -11,7 +11,7 @@ const CONSOLE_LEVEL = 0;
 /** More commands than that wait for no server that is well. */
 const COMMANDS_MAX = 1_000;
 
-export interface EventSocketOptions {
+interface EventSocketOptions {
   readonly host: string;
   readonly port: number;
   readonly secret: string;
@@ -27,6 +27,7 @@ interface Command {
   readonly reject: (error: Error) => void;
 }
 
+/** One authenticated event-socket connection. */
 export class EventSocket {
   readonly #options: EventSocketOptions;
   readonly #socket: Socket;

@@ -15,7 +15,7 @@ const PACKETS_MAX = 500;
 /** FreeSWITCH does not report the SSRC: a source is proven by its sequence numbers alone. */
 const ANY_SSRC = 0;
 
-export interface FarEndSourceOptions extends TrustedHosts {
+interface FarEndSourceOptions extends TrustedHosts {
   /** Number of packets relayed by FreeSWITCH. */
   readonly relayedPackets: () => Promise<number>;
   /** Has FreeSWITCH report each packet that reaches the leg, or no longer. Never rejects. */

@@ -23,7 +23,7 @@ const ATTEMPTS_MAX = 3;
 /** Methods of the media engine that the gateway uses. */
 export type SessionOpener = Pick<MediaEngine, 'open'>;
 
-export interface FreeSwitchGatewayOptions {
+interface FreeSwitchGatewayOptions {
   readonly engine: SessionOpener;
   /** At least one. */
   readonly servers: readonly ServerAddress[];
@@ -57,6 +57,7 @@ interface LegOptions {
   readonly hosts: TrustedHosts;
 }
 
+/** Media gateway that anchors RTP on FreeSWITCH. */
 export class FreeSwitchGateway implements MediaGateway {
   readonly #options: FreeSwitchGatewayOptions;
   readonly #servers: readonly FreeSwitchServer[];

@@ -33,7 +33,7 @@ class NotReadyError extends Error {
   }
 }
 
-export interface FreeSwitchServerOptions {
+interface FreeSwitchServerOptions {
   readonly address: ServerAddress;
   readonly secret: string;
   /** drachtio-srf's client that SIP to this server goes through. */
@@ -55,6 +55,7 @@ export interface FreeSwitchConnection {
   readonly lost: AbortSignal;
 }
 
+/** One FreeSWITCH: connects, checks its health, and reconnects after a loss. */
 export class FreeSwitchServer {
   readonly #options: FreeSwitchServerOptions;
   #connection: FreeSwitchConnection | undefined;

@@ -13,6 +13,7 @@ import { SandboxLine } from './sandbox-line.ts';
 /** Time until the third party of a transfer answers. */
 const TRANSFER_MS = 1500;
 
+/** Leg of a simulated call. */
 export class SandboxLeg implements Leg {
   readonly audio: SandboxLine;
   readonly #script: PartyScript;

@@ -30,7 +30,7 @@ export interface FarEnd {
   breakOff(): void;
 }
 
-export interface SandboxLineOptions {
+interface SandboxLineOptions {
   readonly script: PartyScript;
   /** PCM of a party's sentence, 8 kHz; undefined without a voice. */
   readonly pcmOf: (text: string) => Int16Array | undefined;

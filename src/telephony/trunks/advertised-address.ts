@@ -19,7 +19,7 @@ export function isAdvertisable(text: string): boolean {
   return NAME.test(text) && !/^[\d.]+$/.test(text);
 }
 
-export interface AddressChoice {
+interface AddressChoice {
   /** IP address of the far end; an empty one counts as outside. */
   readonly farEnd: string;
   /** The networks that this machine's own interfaces are in. */

@@ -24,6 +24,7 @@ export type LookUp = (name: string) => Promise<readonly string[]>;
 /** Addresses of a trunk's proxy by RFC 3263; empty if its name does not resolve. */
 export type LocateProxy = (trunk: Trunk) => Promise<readonly string[]>;
 
+/** Constructor parameters of `OurAddresses`. */
 export interface OurAddressesOptions {
   /** `PUBLIC_ADDRESS`. */
   readonly publicAddress: string | undefined;
@@ -43,6 +44,7 @@ export type AdvertisedAddresses = Pick<
   'advertisedTo' | 'isOutside' | 'proxyAddressOf'
 >;
 
+/** Our public addresses and the host that each far end can reach us at. */
 export class OurAddresses {
   readonly #options: OurAddressesOptions;
   /** The newest address of each name. */

@@ -5,6 +5,7 @@ import { addNetwork, type Trunk } from './trunks.ts';
 
 const LOOPBACK = ['127.0.0.0/8', '::1'];
 
+/** Look-up over the configured trunks. */
 export class TrunkTable {
   readonly trunks: readonly Trunk[];
   readonly #loopback = listOf(LOOPBACK);
@@ -138,6 +139,7 @@ export type FindCredentials = (
   from?: string,
 ) => TrunkCredentials | undefined;
 
+/** Finds user name and password for the realm of a digest challenge. */
 export function credentialsOf(trunks: readonly Trunk[]): FindCredentials {
   return (realm, requestUri, from = '') => {
     const host = hostOfUri(requestUri);

@@ -286,6 +286,7 @@ export function proxyUriOf({ proxy }: Trunk): string {
   return `sip:${hostPortOf(proxy)}${proxy.transport === 'tcp' ? ';transport=tcp' : ''}`;
 }
 
+/** `host:port` of a trunk's proxy; IPv6 in brackets. */
 export function hostPortOf(proxy: TrunkProxy): string {
   return proxy.port === undefined ? hostOf(proxy) : `${hostOf(proxy)}:${proxy.port}`;
 }

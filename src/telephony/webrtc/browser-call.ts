@@ -11,7 +11,7 @@ import type {
   TransferOutcome,
 } from '../carrier.ts';
 
-export interface BrowserCallOptions {
+interface BrowserCallOptions {
   /** The call as SIP knows it. */
   readonly incoming: IncomingCall;
   readonly from: string;
@@ -20,6 +20,7 @@ export interface BrowserCallOptions {
   readonly onOver: () => void;
 }
 
+/** An incoming call from a browser. */
 export class BrowserCall implements IncomingCall {
   readonly carrierCallSid: string;
   readonly from: string;

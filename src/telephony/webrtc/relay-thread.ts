@@ -2,6 +2,7 @@
 import { Worker } from 'node:worker_threads';
 import { type Clock, within } from '../../lib/clock.ts';
 
+/** Starts the worker thread that relays browser media. */
 export type StartRelay = (settings: RelaySettings) => Worker;
 
 /** Event of one call; `gone`: the thread has died. */
@@ -18,6 +19,7 @@ export const startRelay: StartRelay = (settings) =>
     resourceLimits: { maxOldGenerationSizeMb: 512 },
   });
 
+/** The relay worker thread; when it ends, each of its calls gets `gone`. */
 export class RelayThread {
   readonly #worker: Worker;
   readonly #clock: Clock;
@@ -91,6 +93,7 @@ export interface UdpPlace {
   readonly port: number;
 }
 
+/** Messages from the main thread to the relay. */
 export type ToRelay =
   | {
       readonly kind: 'open';
@@ -105,6 +108,7 @@ export type ToRelay =
     }
   | { readonly kind: 'close'; readonly call: number };
 
+/** Messages from the relay to the main thread. */
 export type FromRelay =
   | { readonly kind: 'ready' }
   | {

@@ -9,7 +9,7 @@ import type { ToRelay, UdpPlace } from './relay-thread.ts';
 const PCMU = 0;
 const LOOPBACK = '127.0.0.1';
 
-export interface WeriftCallOptions {
+interface WeriftCallOptions {
   readonly request: Extract<ToRelay, { kind: 'open' }>;
   /** Inclusive; at least two of them. */
   readonly ports: readonly [first: number, last: number];
@@ -17,6 +17,7 @@ export interface WeriftCallOptions {
   readonly onLost: (reason: string) => void;
 }
 
+/** One browser's peer connection. */
 export class WeriftCall {
   readonly #options: WeriftCallOptions;
   readonly #peer: RTCPeerConnection;

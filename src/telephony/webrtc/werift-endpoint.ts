@@ -13,7 +13,7 @@ const CONNECT_MS_MAX = 15_000;
 
 const CLOSE_MS_MAX = 2_000;
 
-export interface WeriftEndpointOptions {
+interface WeriftEndpointOptions {
   readonly thread: RelayThread;
   /** Identifier of the call in the thread. */
   readonly call: number;
@@ -27,6 +27,7 @@ export interface WeriftEndpointOptions {
   readonly onClosed: () => void;
 }
 
+/** Media endpoint of a browser call. */
 export class WeriftEndpoint implements MediaEndpoint {
   readonly audio: GatedAudio;
   readonly #options: WeriftEndpointOptions;

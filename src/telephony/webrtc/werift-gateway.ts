@@ -23,6 +23,7 @@ const IDLE_MS = 60_000;
 /** Methods of the media engine that the gateway uses. */
 export type SessionOpener = Pick<MediaEngine, 'open'>;
 
+/** Constructor parameters of `WeriftGateway`. */
 export interface WeriftGatewayOptions {
   readonly engine: SessionOpener;
   readonly ports: RelaySettings['ports'];
@@ -35,6 +36,7 @@ export interface WeriftGatewayOptions {
   readonly startRelay?: StartRelay;
 }
 
+/** Media gateway for browser calls. */
 export class WeriftGateway implements MediaGateway {
   readonly #options: WeriftGatewayOptions;
   #thread: RelayThread | undefined;

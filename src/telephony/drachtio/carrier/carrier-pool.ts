@@ -10,12 +10,14 @@ import type { OutgoingRequest } from './outgoing-calls.ts';
 /** Callbacks of a member to the pool. */
 export type PoolTies = Required<Pick<DrachtioCarrierOptions, 'mayRegister' | 'onLost'>>;
 
+/** One SIP server of the pool, with its share of the calls. */
 export interface CarrierPoolMember {
   readonly weight: number;
   /** Makes the carrier, tied to the pool. */
   readonly open: (ties: PoolTies) => DrachtioCarrier;
 }
 
+/** Balances calls over several SIP servers and skips those that are down. */
 export class CarrierPool implements Carrier {
   readonly #carriers: readonly DrachtioCarrier[];
   readonly #turns: WeightedTurns<DrachtioCarrier>;

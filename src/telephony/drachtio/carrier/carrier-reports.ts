@@ -3,7 +3,7 @@ import type { CarrierReport } from '../../carrier.ts';
 import { hostPortOf, type Trunk } from '../../trunks/trunks.ts';
 import type { SipAddress } from './srf-link.ts';
 
-export interface ListenerState {
+interface ListenerState {
   readonly name: string;
   readonly isConnected: boolean;
   readonly isDraining: boolean;
@@ -12,6 +12,7 @@ export interface ListenerState {
   readonly problem: string;
 }
 
+/** Report of one SIP server for the operator. */
 export function listenerReport(state: ListenerState): CarrierReport {
   const places = state.addresses.map(({ transport, hostPort }) => `${transport} ${hostPort}`);
   const listening = places.length === 0 ? 'ready' : `listening on ${places.join(' and ')}`;

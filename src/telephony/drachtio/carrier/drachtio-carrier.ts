@@ -35,6 +35,7 @@ import { TrunkRegistrations } from './trunk-registrations.ts';
 /** Time limit of BYE, CANCEL and un-REGISTER on shutdown. */
 const GOODBYE_MS = 2_000;
 
+/** Constructor parameters of `DrachtioCarrier`. */
 export interface DrachtioCarrierOptions {
   /** Address of drachtio's client protocol. */
   readonly host: string;
@@ -68,6 +69,7 @@ export interface DrachtioCarrierOptions {
   readonly log: Logger;
 }
 
+/** Carrier over one SIP server. */
 export class DrachtioCarrier implements Carrier {
   readonly #options: DrachtioCarrierOptions;
   readonly #table: TrunkTable;

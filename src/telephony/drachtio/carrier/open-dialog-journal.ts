@@ -14,7 +14,7 @@ import {
 /** Limit of calls ended at a time, so that a server that comes back can take new ones. */
 const ENDS_AT_ONCE = 20;
 
-export interface OpenDialogJournalOptions {
+interface OpenDialogJournalOptions {
   readonly store: DialogStore;
   readonly clock: Clock;
   readonly log: Logger;

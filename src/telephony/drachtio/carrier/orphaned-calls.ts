@@ -114,6 +114,7 @@ export interface OrphanedLeg {
   abandon(cause: ReleaseCause): void;
 }
 
+/** Legs whose SIP server was lost: asks after reconnecting whether each still exists. */
 export class OrphanedLegs {
   readonly #clock: Clock;
   #legs = new Set<OrphanedLeg>();

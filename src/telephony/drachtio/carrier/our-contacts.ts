@@ -8,7 +8,7 @@ const SERVERS_OWN = 'localhost';
 
 const LOOPBACK = /^(127\.|\[::1\])/;
 
-export interface OurContactsOptions {
+interface OurContactsOptions {
   /** Default: the server's own Contact for all far ends. */
   readonly addresses?: AdvertisedAddresses | undefined;
   /** Addresses of the server, external ones included; empty until it has reported them. */

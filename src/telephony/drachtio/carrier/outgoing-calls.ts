@@ -16,6 +16,7 @@ export type OutgoingRequest = Parameters<Carrier['place']>[0] & {
   readonly earlyMediaSink?: MediaSession | undefined;
 };
 
+/** Constructor parameters of `OutgoingCalls`. */
 export interface OutgoingCallsOptions
   extends Pick<
     OutgoingCallOptions,
@@ -40,6 +41,7 @@ export interface OutgoingCallsOptions
   readonly callThrough: ((request: OutgoingRequest) => SecondCall) | undefined;
 }
 
+/** Places calls through trunks and counts their channels in use. */
 export class OutgoingCalls {
   readonly #options: OutgoingCallsOptions;
   readonly #calls = new Set<SrfOutgoingCall>();

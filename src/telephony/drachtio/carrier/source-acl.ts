@@ -9,6 +9,7 @@ const RETRY_AFTER_SECONDS = 30;
 
 const ALLOWED_METHODS = 'INVITE, ACK, BYE, CANCEL, OPTIONS, INFO, UPDATE, NOTIFY, PRACK';
 
+/** Accepts or refuses calls and OPTIONS by their source address; refuses them while the server drains. */
 export class SourceAcl {
   readonly #mayRing: (sourceAddress: string) => boolean;
   readonly #refusals: RefusalLog;

@@ -27,7 +27,7 @@ const PONG_MS_MAX = 4_000;
  */
 const SILENT_MS_MAX = 30_000;
 
-export interface SrfLinkOptions {
+interface SrfLinkOptions {
   readonly host: string;
   readonly port: number;
   readonly secret: string;
@@ -45,7 +45,7 @@ export interface SipAddress {
   readonly isExternal: boolean;
 }
 
-export interface SrfLinkListener {
+interface SrfLinkListener {
   connected(): void;
   lost(): void;
 }

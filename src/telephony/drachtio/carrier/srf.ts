@@ -3,6 +3,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { Socket } from 'node:net';
 import Srf from 'drachtio-srf';
 
+/** A received SIP message. */
 export interface SrfMessage {
   /** Lines of the same header are joined with commas. */
   get(name: string): string | undefined;
@@ -17,6 +18,7 @@ export interface SrfMessage {
   readonly source_address: string;
 }
 
+/** A received request. */
 export interface SrfRequest extends SrfMessage {
   readonly method: string;
   readonly uri: string;
@@ -33,6 +35,7 @@ export interface SrfRequest extends SrfMessage {
   on(event: 'cancel', listener: () => void): void;
 }
 
+/** A received response. */
 export interface SrfResponse extends SrfMessage {
   readonly status: number;
 }
@@ -54,6 +57,7 @@ export interface SrfSentInvite extends SrfSentRequest {
   removeAllListeners(event: 'update'): void;
 }
 
+/** Headers and body of a message to be sent. */
 export interface SrfMessageParts {
   readonly headers?: Record<string, string>;
   readonly body?: string;
@@ -66,8 +70,9 @@ export interface SrfAnswer {
   send(status: number, parts?: SrfMessageParts): void;
 }
 
-export type SrfDialogEvent = 'modify' | 'update' | 'info' | 'notify' | 'refer' | 'message';
+type SrfDialogEvent = 'modify' | 'update' | 'info' | 'notify' | 'refer' | 'message';
 
+/** A confirmed dialog. */
 export interface SrfDialog {
   /** Identifier of the dialog on the server. */
   readonly id: string;
@@ -91,19 +96,20 @@ export interface SrfDialog {
   request(options: SrfMessageParts & { readonly method: string }): Promise<SrfResponse>;
 }
 
-export interface SrfConnectOptions {
+interface SrfConnectOptions {
   readonly host: string;
   readonly port: number;
   readonly secret: string;
   readonly reconnect: { readonly maxAttempts: number };
 }
 
-export interface SrfInviteOptions {
+interface SrfInviteOptions {
   readonly localSdp: string;
   readonly headers: Record<string, string>;
   readonly proxy: string;
 }
 
+/** A request to be sent, inside a dialog or outside. */
 export interface SrfRequestOptions extends SrfMessageParts {
   readonly method: string;
   /** The dialog that it belongs to, by the server's name for it; none when not given. */
@@ -117,6 +123,7 @@ export interface SrfRequestOptions extends SrfMessageParts {
 /** Called with an error or a result. The error is text, an Error or a `SipError`. */
 export type SrfCallback<T> = (error: unknown, result?: T) => void;
 
+/** One connection to a drachtio server. */
 export interface SrfClient {
   on(event: 'connect', listener: (error: unknown, ...hostPorts: unknown[]) => void): void;
   on(event: 'error', listener: (error: Error) => void): void;
@@ -152,6 +159,7 @@ export interface SrfClient {
   removeDialog(dialog: SrfDialog): void;
 }
 
+/** Creates a drachtio-srf client; `connect` opens its connection. */
 export function openSrf(): SrfClient {
   return new Srf() as unknown as SrfClient;
 }

@@ -28,7 +28,7 @@ const FIRST_MS_MAX = 2_000;
 /** Each interval is shorter or longer by up to this share, so that requests to many trunks stay spread. */
 const JITTER = 0.1;
 
-export interface TrunkProbeOptions {
+interface TrunkProbeOptions {
   readonly srf: SrfClient;
   readonly trunk: Trunk;
   readonly clock: Clock;

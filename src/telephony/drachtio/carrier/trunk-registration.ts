@@ -25,7 +25,7 @@ const REFRESH_SHARE = 0.6;
 /** Goodbye is a courtesy: the process does not wait long for it. */
 const GOODBYE_MS = 2_000;
 
-export interface TrunkRegistrationOptions {
+interface TrunkRegistrationOptions {
   readonly srf: SrfClient;
   readonly trunk: Trunk;
   /** Host and port that the carrier is to call, such as `192.0.2.1:5060`, and the parameters of that URI. */

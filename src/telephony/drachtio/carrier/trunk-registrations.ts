@@ -12,7 +12,7 @@ import type { SrfLink } from './srf-link.ts';
 import { TrunkProbe } from './trunk-probe.ts';
 import { TrunkRegistration } from './trunk-registration.ts';
 
-export interface TrunkRegistrationsOptions {
+interface TrunkRegistrationsOptions {
   readonly link: SrfLink;
   readonly trunks: readonly Trunk[];
   readonly contacts: OurContacts;
@@ -21,6 +21,7 @@ export interface TrunkRegistrationsOptions {
   readonly log: Logger;
 }
 
+/** Keeps every trunk registered or probed while the SIP server is connected. */
 export class TrunkRegistrations {
   readonly #options: TrunkRegistrationsOptions;
   readonly #registrations: readonly TrunkRegistration[];

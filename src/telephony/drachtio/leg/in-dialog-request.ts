@@ -17,6 +17,7 @@ const PROBE_MS_MAX = 2_000;
 /** drachtio-server replaces it by the remote target of the dialog. */
 const WHEREVER_IT_GOES = 'sip:placeholder';
 
+/** A dialog, the client that sends its requests, and the clock of their time limits. */
 export interface DialogPeer {
   readonly srf: SrfClient;
   readonly dialog: SrfDialog;

@@ -32,7 +32,7 @@ const TAG_BYTES = 8;
 
 const GAVE_UP = 'the caller has given up';
 
-export interface IncomingCallOptions {
+interface IncomingCallOptions {
   readonly srf: SrfClient;
   /** Name of the SIP server in reports. */
   readonly server: string;
@@ -54,6 +54,7 @@ export interface IncomingCallOptions {
   readonly onOver: () => void;
 }
 
+/** An incoming call: rings, sends early media, is answered or refused. */
 export class SrfIncomingCall implements IncomingCall {
   readonly carrierCallSid: string;
   readonly from: string;

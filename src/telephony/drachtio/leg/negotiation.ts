@@ -13,7 +13,7 @@ import {
   sdpOf,
 } from '../carrier/srf.ts';
 
-export interface NegotiationOptions {
+interface NegotiationOptions {
   readonly dialog: SrfDialog;
   readonly endpoint: MediaEndpoint;
   readonly log: Logger;

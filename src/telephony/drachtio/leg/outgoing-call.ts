@@ -27,6 +27,7 @@ import { type AnswerChallenge, secondTry } from './in-dialog-request.ts';
 import { EarlySession } from './negotiation.ts';
 import { SrfLeg } from './srf-leg.ts';
 
+/** Constructor parameters of `SrfOutgoingCall`. */
 export interface OutgoingCallOptions {
   readonly srf: SrfClient;
   /** Name of the SIP server in reports. */
@@ -63,6 +64,7 @@ interface FailureFacts {
   readonly refusedWith?: number;
 }
 
+/** An outgoing call: INVITE, early media, answer or failure, CANCEL. */
 export class SrfOutgoingCall implements OutgoingCall {
   readonly carrierCallSid: string;
   readonly answered: Promise<SrfLeg>;

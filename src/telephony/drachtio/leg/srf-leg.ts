@@ -21,6 +21,7 @@ import { Negotiation } from './negotiation.ts';
 /** Time limit of the response to BYE. For SIP the session ends with our BYE. RFC 3261, 15.1.1. */
 const BYE_PATIENCE_MS = 2_000;
 
+/** Constructor parameters of `SrfLeg`. */
 export interface SrfLegOptions extends ThirdPartyOptions {
   /** True when our 200 held an offer, so that the far end's SDP is in its ACK. */
   readonly isAnswerAwaited: boolean;
@@ -34,6 +35,7 @@ export interface SrfLegOptions extends ThirdPartyOptions {
   readonly onOver: () => void;
 }
 
+/** One leg: hang-up, transfer, hold and DTMF of an answered call. */
 export class SrfLeg implements SecondLeg, OrphanedLeg {
   readonly audio: AudioStream;
   readonly #options: SrfLegOptions;

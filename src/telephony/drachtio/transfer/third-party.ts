@@ -14,6 +14,7 @@ import type { DialogPeer } from '../leg/in-dialog-request.ts';
 import type { ReferNotice } from './referral.ts';
 import { type CallSecond, type SecondLeg, TransferRequest } from './transfer.ts';
 
+/** Parameters for calling a third party. */
 export interface ThirdPartyOptions extends DialogPeer {
   readonly endpoint: MediaEndpoint;
   readonly log: Logger;
@@ -35,6 +36,7 @@ export interface Host {
   end(cause: ReleaseCause): void;
 }
 
+/** The third party of one leg: REFER, second call, or three-way call. */
 export class ThirdParty {
   readonly #options: ThirdPartyOptions;
   readonly #host: Host;
@@ -167,7 +169,7 @@ export interface ThreeWayCallOptions {
   readonly connectPartner: (guest: SecondLeg) => void;
 }
 
-export class SrfThreeWayCall implements ThreeWayCall {
+class SrfThreeWayCall implements ThreeWayCall {
   readonly #options: ThreeWayCallOptions;
   /** `left`: the agent has left. */
   #state: 'on' | 'alone' | 'left' | 'over' = 'on';

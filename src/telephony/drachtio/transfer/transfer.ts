@@ -29,7 +29,7 @@ export interface SecondCall extends Pick<OutgoingCall, 'onRinging' | 'cancel'> {
  */
 export type CallSecond = (number: string, earlyMediaSink: MediaSession) => SecondCall;
 
-export interface TransferRequestOptions extends DialogPeer {
+interface TransferRequestOptions extends DialogPeer {
   readonly endpoint: MediaEndpoint;
   readonly log: Logger;
   /** Domain of the Refer-To URI. */
