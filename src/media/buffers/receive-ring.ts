@@ -1,6 +1,6 @@
-/** A caller's newest seconds of audio in memory shared by threads: one writer, any readers, no locks. */
+/** Receive ring: a caller's newest seconds of audio in memory shared by threads; one writer, any readers, no locks. */
 
-/** How much audio the ring keeps. */
+/** Length of the ring, in milliseconds. */
 export const RING_MS = 4096;
 
 const RATE_HZ = 8000;
@@ -8,10 +8,10 @@ const CAPACITY_SAMPLES = (RATE_HZ * RING_MS) / 1000;
 const HOLDER_AT = 16;
 const HEADER_BYTES = 24;
 
-/** What travels between threads; wrap it in a `ReceiveRing` on arrival. */
+/** Crosses between threads; wrap it in a `ReceiveRing` on arrival. */
 export interface ReceiveRingBuffer {
   readonly memory: SharedArrayBuffer;
-  /** Whose the memory is, counted from 0: calls have it one after the other. */
+  /** Number of the call that has the memory, counted from 0. */
   readonly holder: number;
 }
 
@@ -43,8 +43,8 @@ export class ReceiveRing {
   }
 
   /**
-   * Gives the memory to another call. Its ring is empty, and what lies there from before has no position in it; from now on
-   * nothing is read by this one, in whichever thread. To be asked of the newest holder's ring, when nobody writes by it any more.
+   * Gives the memory to another call, with an empty ring; this ring reads nothing from now on, in all threads. Call it on the
+   * newest holder's ring, after its last write.
    */
   renew(): ReceiveRing {
     const holder = this.buffer.holder + 1;
@@ -58,23 +58,23 @@ export class ReceiveRing {
     return this.#header[0] ?? 0;
   }
 
-  /** Instant at which the newest sample was heard, `Clock.nowMs()`. */
+  /** Arrival of the newest sample, `Clock.nowMs()`. */
   get endAtMs(): number {
     return this.#header[1] ?? 0;
   }
 
-  /** Position of what was heard at `instantMs`, within what the ring still has. */
+  /** Position of the audio of an instant, limited to the audio in the ring. */
   positionAt(instantMs: number): number {
     const behind = Math.round(((this.endAtMs - instantMs) * RATE_HZ) / 1000);
     return Math.min(this.end, Math.max(this.oldest, this.end - behind));
   }
 
-  /** Oldest position that is still there. */
+  /** Oldest position in the ring. */
   get oldest(): number {
     return Math.max(0, this.end - CAPACITY_SAMPLES);
   }
 
-  /** Adds samples. For the media worker alone. */
+  /** Adds samples. Only for the media worker. */
   write(pcm: Int16Array, atMs: number): void {
     const start = this.end;
     const at = start % CAPACITY_SAMPLES;
@@ -90,8 +90,8 @@ export class ReceiveRing {
   }
 
   /**
-   * Copies what was heard from position `from` on, up to the newest; older than the ring is left out. Nothing once the
-   * memory is another call's.
+   * Copies the audio from position `from` to the newest, as far as it is in the ring. @returns nothing once another call has
+   * the memory.
    */
   read(from: number): Int16Array {
     const end = this.end;
@@ -100,12 +100,12 @@ export class ReceiveRing {
     for (let index = 0; index < pcm.length; index += 1) {
       pcm[index] = this.#samples[(start + index) % CAPACITY_SAMPLES] ?? 0;
     }
-    // Asked after the copying: what the next holder hears is written after the holder.
+    // Checked after the copying: the next holder's audio is written after its number.
     return Atomics.load(this.#holder, 0) === this.buffer.holder ? pcm : new Int16Array(0);
   }
 }
 
-/** Kept for later at most: 32 MB, the rings of as many calls as one thread has. What was more is left to be collected. */
+/** Free rings that are kept: 32 MB, one thread's calls. The rest is left to garbage collection. */
 const KEPT_RINGS_MAX = 500;
 
 interface Resting {
@@ -113,15 +113,15 @@ interface Resting {
   readonly sinceMs: number;
 }
 
-/** Whoever claims a ring gives it back when nobody writes into it any more. Instants are of one clock that never goes back. */
+/** Pool of receive rings. Release a ring after its last write. Instants are of one clock that never goes back. */
 export class RingPool {
   readonly #claimed = new Set<ReceiveRing>();
-  /** The one that has rested longest comes first. */
+  /** Longest rest first. */
   readonly #resting: Resting[] = [];
 
   /**
-   * An empty ring. Whoever still reads a ring that was given back reads nothing of what comes into this one; a ring rests as
-   * long as it is, so that the last words of its call are read by then.
+   * @returns an empty ring. A released ring rests for its own length first, so that the last words of its call are read;
+   * readers of the old ring read nothing of the new call.
    */
   claim(nowMs: number): ReceiveRing {
     const [oldest] = this.#resting;

@@ -1,10 +1,10 @@
-/** Speech on its way to a media thread, in memory shared by two threads: one writer, one reader, no locks. */
+/** Speech ring: speech for a media thread in memory shared by two threads; one writer, one reader, no locks. */
 import { FRAME_SAMPLES } from '../audio-stream.ts';
 
-/** What travels between threads; wrap it in a `SpeechRing` on arrival. */
+/** Crosses between threads; wrap it in a `SpeechRing` on arrival. */
 export type SpeechRingBuffer = SharedArrayBuffer;
 
-/** A minute of speech, for all sessions of a thread: each `say` is taken out as soon as its message comes. A power of two. */
+/** A minute of speech for all sessions of a thread; each message empties its part. A power of two. */
 export const SPEECH_RING_SAMPLES = 2 ** 19;
 
 const HEADER_BYTES = 8;
@@ -12,8 +12,8 @@ const WRITTEN = 0;
 const READ = 1;
 
 /**
- * What is handed over in messages has to be allocated by the one thread and collected by the other, which costs
- * collections that hold its packets up. Here only the number of samples travels in the message.
+ * Audio in messages is allocated by one thread and collected by the other, and collections delay packets. Here a message
+ * has only the number of samples.
  *
  *     Int32 0  samples written since the ring was made, 32 bits
  *     Int32 1  samples read, likewise
@@ -34,7 +34,7 @@ export class SpeechRing {
     return new SharedArrayBuffer(HEADER_BYTES + SPEECH_RING_SAMPLES * Int16Array.BYTES_PER_ELEMENT);
   }
 
-  /** Adds a copy. For the writer alone. @returns false, and adds nothing, when there is no room for all of it. */
+  /** Adds a copy. Only for the writer. @returns false, and adds nothing, when there is no room for all of it. */
   write(pcm: Int16Array): boolean {
     const written = Atomics.load(this.#counts, WRITTEN);
     const waiting = (written - Atomics.load(this.#counts, READ)) >>> 0;
@@ -48,9 +48,9 @@ export class SpeechRing {
   }
 
   /**
-   * Takes out the oldest samples. For the reader alone, which has been told of so many.
+   * Takes the oldest samples out. Only for the reader.
    *
-   * @param take is given them in order, in up to two views into the ring that are valid during the call only.
+   * @param take receives them in order, in up to two views that are valid during the call.
    */
   read(length: number, take: (pcm: Int16Array) => void): void {
     const read = Atomics.load(this.#counts, READ);

@@ -1,8 +1,8 @@
-/** Puts packets of another stream into one of ours: numbers and timestamps go on where ours stood, gaps included; pure */
+/** Splices packets of another stream into ours: sequence numbers and timestamps continue, gaps included; pure */
 import { type RtpPacket, sequenceDistance } from '../../rtp/packet.ts';
 import { FRAME_SAMPLES } from '../audio-stream.ts';
 
-/** Where a stream of ours stands: the numbers of its next packet. */
+/** Sequence number and timestamp of our stream's next packet. */
 export interface StreamPlace {
   /** 16 bits. */
   readonly sequence: number;
@@ -10,25 +10,24 @@ export interface StreamPlace {
   readonly timestamp: number;
 }
 
-/** A source that jumps further than this, either way, has begun anew. */
+/** A source that jumps further, either way, has restarted. */
 const JUMP_PACKETS_MAX = 1_000;
 
 export class StreamSplice {
   #ssrc: number | undefined;
   #sequenceShift = 0;
   #timestampShift = 0;
-  /** How many of the numbers behind us are the other stream's, for packets that come late. */
+  /** Sequence numbers behind ours that belong to the other stream, for its late packets. */
   #room = 0;
 
-  /** Says that our stream has gone on without the other one, whose next packet is joined anew. */
+  /** Ends the splice; the other stream's next packet starts another one. */
   cut(): void {
     this.#ssrc = undefined;
   }
 
   /**
-   * The numbers for a packet of the other stream. Loss and order stay as they were, so that whoever listens can tell.
+   * Numbers a packet of the other stream. Loss and order stay visible to the far end.
    *
-   * @param ours where our stream stands.
    * @returns `isNew` for the first packet after a cut; undefined for one that came too late to have a place.
    */
   place(
@@ -58,19 +57,19 @@ export class StreamSplice {
   }
 }
 
-/** A sound that is played over and over where there is nothing else to hear, such as a telephone's ringing */
+/** A looped sound in place of silence, such as ringing. */
 export class BackgroundLoop {
   readonly #frame = new Int16Array(FRAME_SAMPLES);
   #pcm: Int16Array | undefined;
   #at = 0;
 
-  /** Plays this from its beginning, or nothing. Less than a frame of sound is nothing. */
+  /** Plays a sound from its beginning; undefined, and less than a frame, is none. */
   set(pcm: Int16Array | undefined): void {
     this.#pcm = pcm !== undefined && pcm.length >= FRAME_SAMPLES ? pcm : undefined;
     this.#at = 0;
   }
 
-  /** The next 20 ms, in memory that is used again for the ones after; undefined where nothing is played. */
+  /** @returns the next 20 ms, in memory that is reused; undefined where no sound is set. */
   next(): Int16Array | undefined {
     const pcm = this.#pcm;
     if (pcm === undefined) return undefined;

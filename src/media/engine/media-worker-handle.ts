@@ -1,4 +1,4 @@
-/** A media worker as the main thread sees it: starts it, routes messages to its sessions, notices its death. */
+/** Main thread's side of a media worker: starts the thread, routes its messages to sessions, detects its death. */
 import { Worker } from 'node:worker_threads';
 import type { Logger } from '../../lib/logger.ts';
 import { SpeechRing } from '../buffers/speech-ring.ts';
@@ -7,23 +7,23 @@ import type { FromWorker, ToWorker, WorkerSettings, WorkerStart } from './media-
 
 export type StartWorker = (settings: WorkerStart) => Worker;
 
-/** What concerns one session; `gone` means that the worker died under it. */
+/** A message about one session; `gone` means that the worker died. */
 export type SessionMessage = Extract<FromWorker, { sessionId: number }> | { readonly kind: 'gone' };
 
-/** How long a message may wait for others to go with: the greater, the shorter. */
+/** How soon a message is sent; earlier messages go with it. */
 type Urgency = typeof SOON | typeof THIS_TURN | typeof AT_ONCE;
 
 /** Within `SOON_MS`. */
 const SOON = 1;
 /** At the end of this turn of the event loop. */
 const THIS_TURN = 2;
-/** What is heard later when it is told later. */
+/** Audible: in this microtask. */
 const AT_ONCE = 3;
 
-/** One frame: with hundreds of replies under way, some ten pieces of speech share a wake-up. */
+/** One frame: with hundreds of replies under way, about ten pieces of speech share a message. */
 const SOON_MS = 20;
 
-/** Speech that is wanted no sooner may wait: this thread may be held up for most of that, and nobody hears a gap. */
+/** Speech that is due later than this may wait: a main thread that is busy for most of a second leaves no gap. */
 const AHEAD_MS = 1000;
 
 const URGENCY: Readonly<Record<ToWorker['kind'], Urgency>> = {
@@ -47,10 +47,10 @@ const URGENCY: Readonly<Record<ToWorker['kind'], Urgency>> = {
   stop: AT_ONCE,
 };
 
-/** Time that a worker has to end recordings and exit. */
+/** Time limit for a worker to end recordings and exit. */
 const STOP_MS_MAX = 2000;
 
-/** Starts the thread on the file beside this one. */
+/** Starts the worker's thread. */
 export const startMediaWorker: StartWorker = (settings) =>
   new Worker(new URL('../worker/media-worker.ts', import.meta.url), { workerData: settings });
 
@@ -66,14 +66,14 @@ export class MediaWorkerHandle {
   #isStopping = false;
   #batch: ToWorker[] = [];
   #transfer: ArrayBuffer[] = [];
-  /** Of the sending that is on its way; 0 when there is none. */
+  /** Urgency of the scheduled sending; 0 when there is none. */
   #urgency: Urgency | 0 = 0;
 
   constructor(options: {
     readonly settings: WorkerSettings;
     readonly startWorker: StartWorker;
     readonly log: Logger;
-    /** Called when the thread has ended without having been told to. */
+    /** Called when the thread ends without `stop`. */
     readonly onDied: () => void;
   }) {
     this.#log = options.log;
@@ -94,22 +94,22 @@ export class MediaWorkerHandle {
     });
   }
 
-  /** Resolves when the thread can be asked; rejects when it ended before. */
+  /** Resolves when the thread is ready; rejects when it ends before. */
   get ready(): Promise<void> {
     return this.#ready.promise;
   }
 
-  /** Which sockets the thread has; undefined before it is ready. */
+  /** Kind of sockets in use; undefined before the thread is ready. */
   get sockets(): SocketsReport | undefined {
     return this.#sockets;
   }
 
-  /** Sessions that are open or opening; those whose ports drain cost nothing. */
+  /** Number of open and opening sessions, without draining ones. */
   get size(): number {
     return this.#busySessions.size;
   }
 
-  /** Says who hears what comes for a session. */
+  /** Sets the listener for a session's messages. */
   attach(sessionId: number, listener: (message: SessionMessage) => void): void {
     this.#sessions.set(sessionId, listener);
     this.#busySessions.add(sessionId);
@@ -128,7 +128,7 @@ export class MediaWorkerHandle {
   /**
    * Sends speech, in order with all messages. The samples are copied: callers keep set phrases to say again.
    *
-   * @param aheadMs how long what was said before will last.
+   * @param speech.aheadMs time that earlier speech still lasts.
    */
   say(speech: {
     readonly sessionId: number;
@@ -146,7 +146,7 @@ export class MediaWorkerHandle {
     }
   }
 
-  /** Waking a thread costs more than what it is told, so what can wait goes with what cannot, or together later. */
+  /** Batches messages: waking a thread costs more than a message. */
   #send(message: ToWorker, urgency: Urgency, transfer: ArrayBuffer[] = []): void {
     this.#batch.push(message);
     this.#transfer.push(...transfer);

@@ -1,4 +1,4 @@
-/** Hands out RTP ports: even numbers of a range, in turn from a random beginning. */
+/** RTP ports: a pool of even numbers, pairs of bound sockets, and the draining of closed ones. */
 import type { Clock } from '../../lib/clock.ts';
 import type { Source } from '../../rtp/source-lock.ts';
 import type { DatagramListener, RtpSocket, RtpSockets } from '../sockets/rtp-sockets.ts';
@@ -15,8 +15,8 @@ export interface PortRange {
 }
 
 /**
- * In turn, so that a port rests as long as possible between two calls. A port stays taken until it has been
- * drained: whoever claimed it releases it only then.
+ * Assigns ports in turn from a random beginning, so that a port rests as long as possible between two calls. Release a
+ * port only after its draining.
  */
 export class PortPool {
   readonly #range: PortRange;
@@ -31,7 +31,7 @@ export class PortPool {
     this.#next = Math.floor(options.chance * this.#evenPorts.length);
   }
 
-  /** How many pairs the range has. */
+  /** Number of port pairs. */
   get size(): number {
     return this.#evenPorts.length;
   }
@@ -63,13 +63,13 @@ function evenPorts({ first, last }: PortRange): number[] {
   return Array.from({ length: count }, (_, index) => start + index * 2);
 }
 
-/** Ports on which nothing came for so long may be used early, when no others are left. */
+/** Time without packets after which a draining port may be used early. */
 const QUIET_MS = 1000;
 
 interface Draining {
   readonly ports: PortPair;
   cancel: () => void;
-  /** When the session was closed, or something last arrived. */
+  /** Time of closing or of the last packet. */
   heardAtMs: number;
 }
 
@@ -91,9 +91,9 @@ export class DrainingPorts {
   }
 
   /**
-   * Throws away whatever comes from now on.
+   * Drops all packets from now on.
    *
-   * @returns lets the time run after which they are closed, for the session of that number.
+   * @returns starts the drain time of the session with the given number.
    */
   empty(ports: PortPair): (sessionId: number) => void {
     const clock = this.#clock;
@@ -110,7 +110,7 @@ export class DrainingPorts {
     };
   }
 
-  /** Closes them now if nothing arrives. @returns false when something does. */
+  /** Closes a session's ports early unless packets arrive. @returns whether they are closed. */
   reclaim(sessionId: number): boolean {
     const draining = this.#draining.get(sessionId);
     if (draining === undefined) return true;
@@ -128,7 +128,7 @@ export class DrainingPorts {
   }
 }
 
-/** The two UDP sockets of a session: RTP on an even port, RTCP one above. */
+/** Both UDP sockets of a session: RTP on an even port, RTCP one above. */
 export class PortPair {
   readonly #rtp: RtpSocket;
   readonly #rtcp: RtpSocket;
@@ -139,7 +139,7 @@ export class PortPair {
   }
 
   /**
-   * Takes both ports; whatever comes is thrown away until `listen`.
+   * Binds both ports; packets are dropped until `listen`.
    *
    * @param place its port is even.
    * @throws {Error} with `code` EADDRINUSE when either port is taken, and the system's other errors.

@@ -1,4 +1,4 @@
-/** The main thread's end of a session: turns the call's wishes into messages, and messages into events. */
+/** Main thread's side of an RTP session: sends requests to its worker, and emits the worker's events. */
 import type { Clock } from '../../lib/clock.ts';
 import type { AgreedMedia } from '../../rtp/sdp-answer.ts';
 import {
@@ -116,7 +116,7 @@ export class RtpSessionHandle implements MediaSession {
   }
 
   record(path: string): void {
-    // The worker may be busy: the recording begins when it was asked for.
+    // The worker may be busy: the recording begins now.
     this.#tell({ kind: 'record', sessionId: this.#sessionId, path, atMs: this.#clock.nowMs() });
   }
 
@@ -132,7 +132,7 @@ export class RtpSessionHandle implements MediaSession {
     this.#tell({ kind: 'mix', sessionId: this.#sessionId, other: this.#near(other) });
   }
 
-  /** The newest figures; the last known ones once the session is closed. */
+  /** @returns the newest figures, the last ones after `close`. */
   stats(): Promise<AudioStats> {
     if (this.#isClosing) return Promise.resolve(this.#stats);
     this.#requests += 1;
@@ -145,7 +145,7 @@ export class RtpSessionHandle implements MediaSession {
 
   close(): Promise<void> {
     if (!this.#isClosing) {
-      // The last figures travel ahead of the goodbye.
+      // The last figures come before the end.
       void this.stats();
       this.#tell({ kind: 'close', sessionId: this.#sessionId });
       this.#isClosing = true;
@@ -153,7 +153,7 @@ export class RtpSessionHandle implements MediaSession {
     return this.#closed.promise;
   }
 
-  /** Takes what the worker says of this session. */
+  /** Takes a message of the worker. */
   handle(message: SessionMessage): void {
     switch (message.kind) {
       case 'event':
@@ -180,7 +180,7 @@ export class RtpSessionHandle implements MediaSession {
     }
   }
 
-  /** The number of a session that this one can be joined with. */
+  /** Number of a session on the same thread. */
   #near(other: MediaSession | undefined): number | undefined {
     if (other === undefined) return undefined;
     if (other instanceof RtpSessionHandle && other.#worker === this.#worker)
@@ -205,7 +205,7 @@ export class RtpSessionHandle implements MediaSession {
     for (const listener of this.#listeners) listener(event);
   }
 
-  /** The session is gone without having been closed. */
+  /** Ends a session that was lost without `close`. */
   #lose(): void {
     const wasClosing = this.#isClosing;
     this.#isClosing = true;
@@ -221,7 +221,7 @@ export class RtpSessionHandle implements MediaSession {
     if (!this.#isClosing) this.#worker.tell(message);
   }
 
-  /** Lets nobody wait for what will not come. */
+  /** Answers all waiting requests. */
   #end(): void {
     for (const resolve of this.#waiting.values()) resolve(this.#stats);
     this.#waiting.clear();
@@ -229,12 +229,12 @@ export class RtpSessionHandle implements MediaSession {
   }
 }
 
-/** One session's. A reply may begin later than it is said, and may be paused, but is never played faster. */
+/** Estimates how long the audio said to a session lasts, at the least: playout may start late or pause, but is never faster. */
 export class SaidSpeech {
   #generation = Number.NaN;
   #lastsUntilMs = 0;
 
-  /** Adds to a reply. @returns for how many milliseconds what was said of it before lasts, at the least. */
+  /** Adds to a reply. @returns the least time that its earlier audio still lasts, in milliseconds. */
   add(generation: number, samples: number, nowMs: number): number {
     const isBegun = generation === this.#generation;
     const aheadMs = isBegun ? Math.max(0, this.#lastsUntilMs - nowMs) : 0;

@@ -1,4 +1,4 @@
-/** Lays both sides of a call beside each other on one time line; pure */
+/** Stereo track: aligns both sides of a call on one timeline; pure */
 import { endianness } from 'node:os';
 import { LINE_RATE_HZ } from '../audio-stream.ts';
 
@@ -7,11 +7,11 @@ export type TrackSide = 'caller' | 'agent';
 
 const SAMPLES_PER_MS = LINE_RATE_HZ / 1000;
 
-/** A side that is no further from its time than this is joined without a seam: packets come unevenly. */
+/** Deviation from the clock that is joined without a gap, since packets arrive unevenly. */
 const SEAM_SAMPLES = 60 * SAMPLES_PER_MS;
-/** A side that came in a burst may run ahead so far, until its next quiet moment. */
+/** Longest lead of a side after a burst, until its next quiet moment. */
 const AHEAD_SAMPLES_MAX = 1000 * SAMPLES_PER_MS;
-/** Below this peak a stretch may be left out unheard. */
+/** Sound below this peak may be dropped inaudibly. */
 const QUIET_PEAK = 200;
 
 const CHANNEL: Readonly<Record<TrackSide, number>> = { caller: 0, agent: 1 };
@@ -21,15 +21,14 @@ const WINDOW_SAMPLES = 4 * LINE_RATE_HZ;
 
 const NO_WINDOW = new Int16Array(0);
 
-/** Of tracks that have ended, silent, for the next ones: short calls would leave 64 KB each to be collected. */
+/** Cleared windows of ended tracks: short calls would leave 64 KB of garbage each. */
 const spareWindows: Int16Array[] = [];
 
 /** 6 MB. */
 const SPARE_WINDOWS_MAX = 100;
 
 /**
- * A growing window of interleaved stereo samples. Sound is put where it belongs by the clock; where a side has
- * nothing, there is silence. What is older than the `take` before is gone.
+ * A growing window of interleaved stereo samples, each placed by the clock; gaps are silent. `take` removes the oldest.
  */
 export class StereoTrack {
   readonly #startedAtMs: number;
@@ -42,12 +41,12 @@ export class StereoTrack {
     this.#startedAtMs = options.startedAtMs;
   }
 
-  /** Frames in the window, up to the side that has come further. */
+  /** Frames in the window, up to the longer side. */
   get length(): number {
     return Math.max(0, Math.max(this.#ends.caller, this.#ends.agent) - this.#start);
   }
 
-  /** Adds what one side sounded like up to `untilMs`. */
+  /** Adds one side's sound that ends at `untilMs`. */
   add(side: TrackSide, pcm: Int16Array, untilMs: number): void {
     const due = Math.round((untilMs - this.#startedAtMs) * SAMPLES_PER_MS) - pcm.length;
     const ahead = this.#ends[side] - due;
@@ -68,7 +67,7 @@ export class StereoTrack {
     return bytes;
   }
 
-  /** Lets the next track have the memory, with nothing of this one in it. Safe to call twice. */
+  /** Clears the memory and frees it for the next track. Safe to call twice. */
   end(): void {
     const window = this.#window;
     this.#window = NO_WINDOW;

@@ -1,4 +1,4 @@
-/** Writes a call to disk while it goes on, without ever holding up the media clock. */
+/** WAV recorder: writes a call to disk as it proceeds, without blocking the pacer. */
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { PRIVATE_FILE_MODE } from '../../lib/private-tree.ts';
 import { LINE_RATE_HZ, type RecordingFailure } from '../audio-stream.ts';
@@ -9,11 +9,11 @@ const SHAPE = { channels: 2, rateHz: LINE_RATE_HZ } as const;
 const FRAME_BYTES = 4;
 const BYTES_PER_MS = (LINE_RATE_HZ / 1000) * FRAME_BYTES;
 
-/** How often the disk sees what was heard: what a crash can cost. */
+/** Frames between two writes: the most that a crash loses. */
 const FLUSH_FRAMES = LINE_RATE_HZ;
-/** Kept back at each flush, since late packets may still change it. */
+/** Frames that each write keeps back for late packets. */
 const KEEP_FRAMES = LINE_RATE_HZ / 4;
-/** A disk that is so far behind will not catch up: 20 s. */
+/** Unwritten frames after which the recording fails: 20 s. */
 const WAITING_FRAMES_MAX = 20 * LINE_RATE_HZ;
 
 /**
@@ -35,7 +35,7 @@ export class WavRecorder {
   constructor(options: {
     readonly path: string;
     readonly startedAtMs: number;
-    /** Called once, when the recording had to be given up. */
+    /** Called once when the recording fails. */
     readonly onFailed: (failure: RecordingFailure) => void;
   }) {
     this.#path = options.path;
@@ -43,7 +43,7 @@ export class WavRecorder {
     this.#track = new StereoTrack({ startedAtMs: options.startedAtMs });
   }
 
-  /** Adds what one side sounded like up to `untilMs`. */
+  /** Adds one side's sound that ends at `untilMs`. */
   add(side: TrackSide, pcm: Int16Array, untilMs: number): void {
     if (this.#isOver) return;
     this.#track.add(side, pcm, untilMs);
@@ -53,7 +53,7 @@ export class WavRecorder {
     }
   }
 
-  /** Writes the rest. Resolves when the file is whole, or was given up. Safe to call twice. */
+  /** Writes the rest; resolves when the file is complete or has failed. Safe to call twice. */
   close(): Promise<void> {
     this.#closing ??= this.#finish();
     return this.#closing;
@@ -69,7 +69,7 @@ export class WavRecorder {
     await this.#closeFile();
   }
 
-  /** The first flush makes the file: calls that end at once are many under attack, and cost one write this way. */
+  /** Creates the file at the first flush, so that a call that ends at once costs one write. */
   async #flush(frames: number): Promise<void> {
     const bytes = this.#track.take(frames);
     if (this.#file === undefined) {
@@ -94,9 +94,9 @@ export class WavRecorder {
     this.#isWriting = false;
   }
 
-  /** Leaves a file that plays up to its last whole write, or none: a disk that runs full takes a part of what it is given. */
+  /** Truncates the file to its last complete write, or removes it: a full disk takes a part of a write. */
   async #settleFile(): Promise<void> {
-    // The failure that led here is reported; a disk that refuses this too changes nothing of it.
+    // The first failure is reported; a further one adds nothing.
     if (this.#writtenBytes > 0) {
       await this.#file?.truncate(WAV_HEADER_BYTES + this.#writtenBytes).catch(() => undefined);
     } else if (this.#file !== undefined) {
@@ -116,12 +116,12 @@ export class WavRecorder {
   async #closeFile(): Promise<void> {
     const file = this.#file;
     this.#file = undefined;
-    // What was to be written is written or reported by now; a failed close changes neither.
+    // All writes are done or reported by now; a failed close changes neither.
     await file?.close().catch(() => undefined);
   }
 }
 
-/** A file system may take less than it was given, a nearly full one above all. */
+/** Writes all bytes; a nearly full file system may take a part. */
 async function writeAll(file: FileHandle, bytes: Buffer, position: number): Promise<void> {
   for (let written = 0; written < bytes.length; ) {
     const rest = bytes.subarray(written);

@@ -1,4 +1,4 @@
-/** The caller's sound inside a session: kept for the listening thread, and watched for a voice. */
+/** The caller's audio in an RTP session: written to the receive ring, and watched by the energy detector. */
 import { FRAME_SAMPLES } from '../audio-stream.ts';
 import type { ReceiveRing } from '../buffers/receive-ring.ts';
 import { EnergyDetector, type VoiceChange } from '../dsp/energy-detector.ts';
@@ -8,14 +8,14 @@ export class CallerAudio {
   readonly #heard: ReceiveRing;
   readonly #meter: LevelMeter;
   readonly #onVoice: (change: VoiceChange) => void;
-  /** Made by the first sound that is no whole frame: each thing to be fetched costs, with hundreds of sessions. */
+  /** Created by the first sound that is not a whole frame. */
   #splitter: FrameSplitter | undefined;
   readonly #detector = new EnergyDetector();
 
   constructor(options: {
     readonly heard: ReceiveRing;
     readonly meter: LevelMeter;
-    /** Told when the caller begins and ceases to speak. */
+    /** Called when the caller begins or stops speaking. */
     readonly onVoice: (change: VoiceChange) => void;
   }) {
     this.#heard = options.heard;
@@ -23,7 +23,7 @@ export class CallerAudio {
     this.#onVoice = options.onVoice;
   }
 
-  /** Hears sound of any length. */
+  /** Takes sound of any length. */
   hear(pcm: Int16Array, atMs: number): void {
     this.#heard.write(pcm, atMs);
     if (pcm.length === FRAME_SAMPLES && this.#splitter?.isEmpty !== false) {
@@ -34,7 +34,6 @@ export class CallerAudio {
     for (const frame of this.#splitter.split(pcm)) this.#listen(frame, atMs);
   }
 
-  /** Listens for a voice in 20 ms. */
   #listen(frame: Int16Array, atMs: number): void {
     const change = this.#detector.hear(frame, atMs);
     if (this.#meter.isOn) this.#meter.note('caller', this.#detector.levelDbfs);
@@ -44,16 +43,16 @@ export class CallerAudio {
 
 const NOTHING = new Int16Array(0);
 
-/** Cuts sound of any length into 20 ms frames */
+/** Splits sound of any length into 20 ms frames. */
 class FrameSplitter {
   #rest = NOTHING;
 
-  /** Whether nothing is over: then 160 samples are a frame as they are. */
+  /** Whether no samples are left over. */
   get isEmpty(): boolean {
     return this.#rest.length === 0;
   }
 
-  /** Takes samples; returns the frames that they complete, and keeps what is over. */
+  /** Takes samples, and keeps those that are left over. @returns the completed frames. */
   split(pcm: Int16Array): readonly Int16Array[] {
     const all = new Int16Array(this.#rest.length + pcm.length);
     all.set(this.#rest);
