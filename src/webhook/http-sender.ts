@@ -16,7 +16,7 @@ import { type SignedRequest, signedRequest } from './signature.ts';
 import { type ResolveName, ssrfGuard } from './ssrf-guard.ts';
 
 /** For looking the name up, connecting, TLS, and the answer together. @see the interface specification, "Limits" */
-export const ATTEMPT_MS_MAX = 10_000;
+const ATTEMPT_MS_MAX = 10_000;
 
 /** Servers keep idle connections for 5 seconds and more; one that they have just closed would cost an attempt. */
 const IDLE_CONNECTION_MS = 4000;

@@ -15,7 +15,7 @@ export const ACCOUNT_LIMITS = {
 } as const;
 
 /** A change: only the fields that are there. */
-export interface AccountPatch {
+interface AccountPatch {
   readonly name?: string | undefined;
   readonly transferTargets?: Account['transferTargets'] | undefined;
   /** Null: the country of the calling number. */

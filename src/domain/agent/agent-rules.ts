@@ -36,7 +36,7 @@ const DEFAULT_VOICE = 'en-US-JennyNeural';
 const DEFAULT_LANGUAGE = 'en-US';
 
 /** Settings as customers send them; fields left out keep their values. */
-export interface SettingsDraft {
+interface SettingsDraft {
   readonly maxDurationSeconds?: number | undefined;
   readonly silenceTimeoutSeconds?: number | undefined;
   readonly interruptible?: boolean | undefined;

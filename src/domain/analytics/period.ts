@@ -17,7 +17,7 @@ export const NAMED_PERIODS = [
 ] as const;
 
 /** A period by name, as `period` takes it. */
-export type NamedPeriod = (typeof NAMED_PERIODS)[number];
+type NamedPeriod = (typeof NAMED_PERIODS)[number];
 
 /** UTC days, YYYY-MM-DD, both inclusive. */
 export interface Period {

@@ -95,7 +95,7 @@ export function appointmentBookedEvent(
 export type AgentRole = 'observer' | 'participant' | 'left';
 
 /** Two parties that were connected, as `call.bridged` reports them. */
-export interface Bridge {
+interface Bridge {
   /** E.164. */
   readonly bridgedTo: string;
   readonly bridgedAt: Date;

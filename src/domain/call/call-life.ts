@@ -3,7 +3,7 @@ import type { Agent } from '../agent/agent.ts';
 import type { Call, CallStatus, EndReason } from './call.ts';
 
 /** What a call begins with; the rest of its record is empty. */
-export interface CallBeginning
+interface CallBeginning
   extends Pick<Call, 'id' | 'direction' | 'from' | 'to'>,
     Partial<Pick<Call, 'expiresAt' | 'metadata' | 'overrides' | 'scenario'>> {
   readonly now: Date;

@@ -23,7 +23,7 @@ export interface Replacement {
 }
 
 /** What an engine says of itself. */
-export interface EngineFacts {
+interface EngineFacts {
   readonly job: EngineJob;
   readonly engine: string;
   /** Why this one, in plain English. */

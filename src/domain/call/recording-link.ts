@@ -9,7 +9,7 @@ export const RECORDINGS = 'recordings';
 export const LINK_LIFETIME_MS = 86_400_000;
 
 /** The two query parameters of a link, as they stand in the URL. */
-export interface LinkProof {
+interface LinkProof {
   /** Unix seconds. */
   readonly expires: string;
   /** HMAC-SHA256, lowercase hexadecimal. */

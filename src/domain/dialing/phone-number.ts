@@ -5,7 +5,7 @@ import { ServiceError } from '../service-error.ts';
 import { phoneLibrary } from './phone-library.ts';
 
 /** A number in E.164 form, of a length that its country has. */
-export type PhoneNumber = string & { readonly brand: 'PhoneNumber' };
+type PhoneNumber = string & { readonly brand: 'PhoneNumber' };
 
 /** What a message repeats of a text that is not a number. */
 const SHOWN_CHARS = 32;

@@ -75,7 +75,7 @@ function mayReach(range: AddressRange, rules: WebhookUrlRules): boolean {
 }
 
 /** The name or address that a URL leads to, IPv6 without its brackets, a name without the dot that ends it. */
-export function hostOf(url: URL): string {
+function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
 }
 

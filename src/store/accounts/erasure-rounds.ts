@@ -28,7 +28,7 @@ const COMPACTED_BYTES_MAX = 128 * 1024 * 1024;
 /** Between two rewrites of the file: a day where only retention deleted rows, to spare the disk. */
 const COMPACTED_EVERY_MS = { asked: 60_000, expired: 86_400_000 } as const;
 
-export interface ErasureRoundParts {
+interface ErasureRoundParts {
   readonly erasures: Pick<ErasureStore, 'notifier' | 'eraseNoted'>;
   readonly sweep: Pick<RetentionSweep, 'step'>;
   readonly leftovers: Leftovers;

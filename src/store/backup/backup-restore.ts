@@ -38,7 +38,7 @@ export class DatabasePresentError extends Error {
 }
 
 /** Result of a restore. */
-export interface Restored {
+interface Restored {
   readonly manifest: BackupManifest;
   readonly recordings: CopiedRecordings;
   /** Where the database from before lies; null when there was none. */

@@ -343,7 +343,7 @@ export interface LeftoverRow {
 }
 
 /** All tables by name. */
-export interface Tables {
+interface Tables {
   accounts: AccountRow;
   signing_secrets: SigningSecretRow;
   api_keys: ApiKeyRow;
