@@ -11,11 +11,11 @@ export interface CallInProgress {
   readonly scope: Scope;
   readonly audio: AudioStream;
 
-  /** Begins to hand the caller over because a customer asked for it. @param number E.164, already allowed. */
+  /** Begins a transfer that the customer requested. @param number E.164, already allowed. */
   transfer(number: string, manner: TransferManner): TransferStart;
 }
 
-/** What the registry knows of a live call. */
+/** A live call, as the registry sees it. */
 export interface LiveCall {
   readonly callId: string;
 

@@ -69,7 +69,7 @@ export type ConversationEvent =
     }
   | { readonly kind: 'ended'; readonly end: ConversationEnd };
 
-/** What a conversation may ask of the call it is part of. */
+/** Call control that a conversation's tools use. */
 export interface CallControl {
   /**
    * Hands the caller over.

@@ -71,12 +71,12 @@ export class Conversation {
     this.#history.begin(prefixFor(this.#state.rules));
   }
 
-  /** Takes a key that came by SIP INFO; keys in the audio stream are taken by themselves. */
+  /** A DTMF digit by SIP INFO; digits in RTP arrive with the audio stream's events. */
   digit(digit: string): void {
     this.#tell({ kind: 'digit', digit });
   }
 
-  /** Takes that somebody is called to take the caller over, or no longer. Until then silence ends nothing. */
+  /** A transfer began or ended; meanwhile the silence timeout is off. */
   transferPending(isUnderWay: boolean): void {
     this.#tell({ kind: 'transfer-pending', isUnderWay });
   }
@@ -93,7 +93,7 @@ export class Conversation {
     this.#history.stop();
   }
 
-  /** How many answers that were begun before the caller's turn was over could be used, and how many not. */
+  /** Speculative answers that were used (hits) and discarded (misses). */
   get speculationFigures(): { readonly hits: number; readonly misses: number } {
     return { hits: this.#state.speculationHits, misses: this.#state.speculationMisses };
   }
@@ -138,7 +138,7 @@ export class Conversation {
   #take(event: TurnEvent): void {
     const step = takeTurnEvent(this.#state, { ...event, atMs: this.#options.clock.nowMs() });
     this.#state = step.state;
-    // What is put on record can wait until the answer is on its way.
+    // The record can wait until the answer is on its way.
     for (const effect of step.effects) if (effect.kind !== 'emit') this.#do(effect);
     for (const effect of step.effects) if (effect.kind === 'emit') this.#do(effect);
   }

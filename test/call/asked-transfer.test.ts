@@ -150,7 +150,7 @@ test('CallRegistry dials nobody more for a customer once the calls of the agent 
 
   expect(starts.slice(-2)).toEqual(['begun', 'too-many-today']);
   expect(leg.transfers).toHaveLength(200);
-  expect(ofAgent).toContain('this call had its attempts');
+  expect(ofAgent).toContain('this call has used its attempts');
 });
 
 test('CallSession lets its agent try three times, a customer once more, and no agent after a hand-over', async () => {
@@ -168,14 +168,14 @@ test('CallSession lets its agent try three times, a customer once more, and no a
   await settle();
   const after = String(await control.bringIn(NUMBER, '').catch((error: unknown) => error));
 
-  expect(answers.map((answer) => answer.includes('had its attempts'))).toEqual([
+  expect(answers.map((answer) => answer.includes('has used its attempts'))).toEqual([
     false,
     false,
     false,
     true,
   ]);
   expect(start).toBe('begun');
-  expect(after).toContain('handed over already');
+  expect(after).toContain('transferred already');
   expect(leg.broughtIn).toEqual([]);
 });
 
@@ -220,6 +220,6 @@ test('CallRegistry still waits for the one who is being called when the agent wa
   await settle();
   const refusal = await talk.options.control.transfer(NUMBER, '').catch(String);
 
-  expect(refusal).toContain('somebody is being called already');
+  expect(refusal).toContain('a transfer is in progress');
   expect(talk.handOvers).toEqual([true]);
 });

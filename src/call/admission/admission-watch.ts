@@ -37,7 +37,7 @@ export class AdmissionWatch {
     this.#cancel();
   }
 
-  /** What there is too little of while new calls are refused. */
+  /** The resource that is short while new calls are refused. */
   get shortage(): Shortage | null {
     return this.#admission.shortage;
   }
@@ -74,9 +74,9 @@ export class AdmissionWatch {
 
 /** State of admission between two measurements. */
 export interface Admission {
-  /** What there is too little of while new calls are refused; null while they are taken. */
+  /** The resource that is short; null while new calls are admitted. */
   readonly shortage: Shortage | null;
-  /** How many looks in a row have spoken against that. */
+  /** Consecutive measurements that contradict it. */
   readonly against: number;
 }
 
@@ -90,7 +90,7 @@ const LOAD_SEVERE = 6;
 const LOOKS_TO_ADMIT = 5;
 
 /**
- * Room for the next call must be there as well, or the door would open and shut. Memory is not given back when calls
+ * Room for the next call must be there as well, or admission would flap. Memory is not given back when calls
  * end, and a language model may hold most of it for good: a much lower bound would never be reached.
  */
 const LOADS_CALM: Loads = { event_loop: 0.7, worker_thread: 0.7, recogniser: 0.7, memory: 0.95 };
@@ -145,7 +145,7 @@ export interface Headroom {
   readonly memoryUsedShare: number;
 }
 
-/** What there may be too little of. */
+/** Resources that admission watches. */
 type Shortage = 'event_loop' | 'worker_thread' | 'recogniser' | 'memory';
 
 /** Each figure over its limit: from 1 on a further call would slow down those in progress. */
@@ -206,7 +206,7 @@ export function callsLeft(
   return Math.max(0, Math.min(callsFree, Math.floor(inProgress / use) - inProgress));
 }
 
-/** What of the watch a registry goes by. */
+/** The part of the watch that a registry needs. */
 export type CallGate = Pick<AdmissionWatch, 'admits' | 'reopened'>;
 
 /** Call registry that refuses new calls while the load is too high. */

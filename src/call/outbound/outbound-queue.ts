@@ -8,13 +8,13 @@ const SHORT_QUEUE = 50;
 
 const LONG_REFRESH_MS = 1000;
 
-/** What has to be known of a call to choose it. */
+/** A queued call, with the properties that decide when to dial it. */
 export interface WaitingCall {
   readonly callId: string;
   readonly from: string;
   /** Undefined when no trunk has the number it is from. */
   readonly trunk: string | undefined;
-  /** What is on record as keeping it in the queue. */
+  /** Recorded reason why it still waits. */
   readonly failureReason: string | null;
   /** On `Clock.nowMs`, so that a clock that is set moves no deadline; null where it may wait without end. */
   readonly expiresAtMs: number | null;

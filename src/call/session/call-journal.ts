@@ -15,8 +15,7 @@ const WAITING_MAX = 2000;
 const RETRY_MS = 1000;
 
 /**
- * A call goes on when its record cannot be written: what is to be written waits here, in order, and is written as
- * soon as the database takes it. Nothing overtakes. Only `StoreError` is worth a new try: another error is a mistake of
+ * Queues writes, in order, while the database refuses them; the call goes on meanwhile. Only `StoreError` is worth a new try: another error is a mistake of
  * ours, and its entry is lost.
  */
 export class CallJournal {

@@ -16,11 +16,11 @@ import type { AudioStats, AudioStream } from '../../media/audio-stream.ts';
 import type { Leg } from '../../telephony/carrier.ts';
 import type { TransferCap } from './transfer-cap.ts';
 
-/** Who speaks for the agent on one call. */
+/** The agent's side of one call: a conversation. */
 export interface TalkingParty {
   start(): void;
   digit(digit: string): void;
-  /** Says that somebody is called to take the caller over, or no longer: meanwhile the caller waits. */
+  /** Reports that a third party is being called, or no longer: meanwhile the caller waits. */
   transferPending(isUnderWay: boolean): void;
   /** Reports that a third party joined the call (three-way call) or left it. */
   thirdParty(isThere: boolean): void;
@@ -40,7 +40,7 @@ export interface TalkOptions {
   readonly onEvent: (event: ConversationEvent) => void;
 }
 
-/** What is counted about calls. */
+/** Metrics of calls. */
 export interface CallMetrics {
   /** A call was answered. */
   callStarted(direction: CallDirection): void;
@@ -79,14 +79,14 @@ export interface Recordings {
 export interface CallParts {
   readonly calls: CallStore;
   readonly qualities: Pick<CallQualityStore, 'save'>;
-  /** Who looks on is told what the caller is saying; the record has the words once they are known for sure. */
+  /** Interim results for the live view; the record has final words only. */
   readonly live: Pick<LiveFeed, 'hearing'>;
   readonly recordings: Recordings;
   readonly metrics: CallMetrics;
   readonly newId: NewId;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Whether a number rings here: handing a call to it would go round in a circle. */
+  /** Whether a number rings here: a transfer to it would be a loop. */
   readonly isOwnNumber: (number: string) => boolean;
   /** Limits transfers; absent in the sandbox, which dials no one. */
   readonly transfers?: TransferCap;

@@ -12,11 +12,11 @@ export interface CallSpan {
   readonly endMs: number;
   readonly attributes: Attributes;
   readonly children: readonly CallSpan[];
-  /** What has an instant and no length. */
+  /** Span events: instants without a length. */
   readonly instants: readonly { readonly name: string; readonly atMs: number }[];
 }
 
-/** What happens to a call in an instant. */
+/** Timeline kinds that become span events. */
 const INSTANTS: ReadonlySet<string> = new Set([
   'barge_in',
   'transfer',
@@ -97,7 +97,7 @@ function turnSpan({ at, details }: TimelineEntry): CallSpan {
   for (const { name, until } of STAGES) {
     const untilMs = msOf(details, until);
     if (untilMs === undefined) continue;
-    // Thinking ahead, a stage may be over before the text is final that it began with.
+    // In a speculative answer a stage may end before the caller's text is final.
     const fromMs = Math.min(beforeMs, untilMs);
     children.push(spanOf(name, { startMs: startMs + fromMs, endMs: startMs + untilMs }));
     beforeMs = untilMs;

@@ -21,7 +21,7 @@ interface SessionControlOptions {
   readonly leg: Leg;
   /** Gives the call as it stands. */
   readonly call: () => Call;
-  /** Gives who speaks for the agent. */
+  /** The agent's side of the call, once it talks. */
   readonly party: () =>
     | Pick<TalkingParty, 'transferPending' | 'thirdParty' | 'announcement'>
     | undefined;
@@ -36,14 +36,14 @@ interface SessionControlOptions {
 type Words = () => AsyncIterable<Int16Array>;
 
 const REFUSALS: Readonly<Record<TransferRefusal, string>> = {
-  made: 'this call was handed over already',
-  'had-its-attempts': 'this call had its attempts',
-  'too-many-today': 'too many were made on calls of its agent today',
+  made: 'this call was transferred already',
+  'had-its-attempts': 'this call has used its attempts',
+  'too-many-today': 'its agent has used its transfers of the day',
 };
 
 /** The control of one call. */
 export class SessionControl {
-  /** What the agent may ask for. */
+  /** Control that the agent's tools use. */
   readonly ofAgent: CallControl = {
     transfer: async (number, summary, announcement) => {
       this.#countAgents();
@@ -57,7 +57,7 @@ export class SessionControl {
   };
   readonly #options: SessionControlOptions;
   readonly #attempts: CallTransfers | undefined;
-  /** Hand-overs that are under way or about to begin; the leg takes one at a time. */
+  /** Transfers in progress or about to begin; a leg takes one at a time. */
   #transfers = 0;
   /** The three-way call (conference) while a third party is connected. */
   #threeWay: ThreeWayCall | undefined;
@@ -69,7 +69,7 @@ export class SessionControl {
     this.#attempts = options.parts.transfers?.ofCall(options.call().agentId);
   }
 
-  /** Begins to hand the caller over, or to bring somebody in, at a customer's wish. */
+  /** Begins a transfer or a three-way call that the customer requested by REST. */
   beginTransfer(number: string, manner: TransferManner): TransferStart {
     if (this.#hasAgentLeft) return 'transferred';
     if (this.#transfers > 0 || this.#threeWay !== undefined) return 'transferring';
@@ -152,21 +152,20 @@ export class SessionControl {
   /** @throws {Error} without dialling, when the agent has used its tries or a transfer is under way. */
   #countAgents(): void {
     if (this.#transfers > 0) {
-      throw new Error('Cannot hand the call over: somebody is being called already');
+      throw new Error('Cannot transfer the call: a transfer is in progress');
     }
     const refusal = this.#attempts?.begin('agent');
-    if (refusal !== undefined) throw new Error(`Cannot hand the call over: ${REFUSALS[refusal]}`);
+    if (refusal !== undefined) throw new Error(`Cannot transfer the call: ${REFUSALS[refusal]}`);
   }
 
   /**
-   * The caller, who waits, need not speak meanwhile; and an agent that knows nothing of it, or has done with its tool, must
-   * not hang up on silence.
+   * Calls the third party. Meanwhile the silence timeout is off: the caller waits and need not speak.
    *
    * @throws {Error} when the number rings here.
    */
   async #dial<T>(number: string, reach: () => Promise<T>): Promise<T> {
     if (this.#options.parts.isOwnNumber(number)) {
-      throw new Error('Cannot hand the call over: the number rings here, which would be a loop');
+      throw new Error('Cannot transfer the call: the number rings here, which would be a loop');
     }
     const party = this.#options.party();
     this.#transfers += 1;
@@ -179,7 +178,7 @@ export class SessionControl {
     }
   }
 
-  /** From now on the caller and the other party hear each other. */
+  /** Records that caller and third party hear each other from now on. */
   #bridged(bridgedTo: string, qualificationSummary: string, agentRole: AgentRole): void {
     const { parts, call } = this.#options;
     const bridge = { bridgedTo, bridgedAt: parts.clock.now(), qualificationSummary, agentRole };
@@ -189,7 +188,7 @@ export class SessionControl {
   /** Records a failed transfer: the customer's request was answered before its outcome. */
   #notTransferred(error: unknown): void {
     const { log, timeline } = this.#options;
-    log.warn({ err: error }, 'call was not handed over');
+    log.warn({ err: error }, 'call was not transferred');
     const reason = error instanceof Error ? error.message : String(error);
     timeline.add('transfer_failed', { reason });
   }
@@ -200,7 +199,7 @@ export class SessionControl {
     this.#save(appointmentBookedEvent(call(), appointment, this.#stamp()));
   }
 
-  /** To the call as it is kept: by the time a late event comes, more may be known of it than here. */
+  /** Saves an event with the call as stored, which may be newer than ours. */
   #save(event: ServiceEvent): void {
     const { journal, parts, call } = this.#options;
     journal.write(() => {

@@ -72,7 +72,7 @@ export class SessionTimeline {
     if (this.#keys <= KEYS_MAX) this.add('digit');
   }
 
-  /** What was asked of it is not told: arguments are callers' words. */
+  /** Without the arguments, which are callers' words. */
   tool(run: Extract<ConversationEvent, { readonly kind: 'tool' }>): void {
     this.add('tool', { name: run.name, outcome: run.outcome, tookMs: tenths(run.tookMs) });
   }
@@ -86,7 +86,7 @@ export class SessionTimeline {
     );
   }
 
-  /** Sets the end. Of what led to it, some is told a little later; it happened by then. @returns the end. */
+  /** Sets the end; entries that are added later get the same time. @returns the end. */
   ends(at: Date): Date {
     this.#endsAt = at;
     return at;
@@ -161,7 +161,7 @@ export class SessionRecording {
     this.#timeline.add('recording_failed', { reason, ...truncated });
   }
 
-  /** What there is of it: a disk that was full from the beginning, or a call that was over at once, leaves no sound. */
+  /** The recording's file, null without audio: the disk was full, or the call ended at once. */
   kept(): RecordingFacts {
     const recordingFile =
       this.#file !== null && this.#recordings.hasSound(this.#file) ? this.#file : null;

@@ -6,17 +6,17 @@ import type { Agent } from '../../domain/agent/agent.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { TransferRules } from '../../tool/transfer-call.ts';
 
-/** A busy colleague may be tried again, or another one; more is somebody playing with the model. */
+/** Allows a second try at a busy colleague, or another colleague; more attempts suggest prompt injection. */
 const ATTEMPTS_A_CALL_MAX = 3;
 
 const TRANSFERS_A_DAY_MAX = 200;
 
 const DAY_MS = 86_400_000;
 
-/** Who wants the caller handed over: the model, or a customer over the interface. */
+/** Origin of a transfer: the model, or the customer by REST. */
 export type TransferAsker = 'agent' | 'customer';
 
-/** What has been tried so far. */
+/** Transfers made and attempted. */
 export interface TransferCounts {
   readonly madeInCall: number;
   readonly triedInCall: number;
@@ -28,8 +28,8 @@ export interface TransferCounts {
 export type TransferRefusal = 'made' | 'had-its-attempts' | 'too-many-today';
 
 /**
- * Why one more transfer may not be made; undefined when it may. The attempts of a call bind the agent alone: the third
- * failure of a model must not lock a person out who takes the call over. The day binds both.
+ * Why one more transfer may not be made; undefined when it may. The limit per call applies to the agent
+ * alone: after a model's third failure, a person can still transfer the call. The limit per day applies to both.
  */
 export function refusalOfTransfer(
   counts: TransferCounts,

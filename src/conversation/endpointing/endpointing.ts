@@ -10,11 +10,11 @@ interface EndpointingLimits {
 export interface PauseObservation {
   /** How finished the words sound, from 0 to 1. */
   readonly completeness: number;
-  /** What the turn model makes of the voice: chance that the turn is over; null when it has not been heard. */
+  /** Turn model's score: chance that the turn is over; null when not scored. */
   readonly turnProbability: number | null;
   /** How far the turn model is to be believed, from 0 to 1. */
   readonly turnTrust: number;
-  /** What the caller is reading out, with pauses between its parts. */
+  /** Dictation in progress, whose parts are separated by pauses. */
   readonly dictation: Dictation | null;
   /** This caller's usual pause inside a turn; 0 until one was heard. */
   readonly typicalPauseMs: number;

@@ -12,7 +12,7 @@ export interface Phrases {
   readonly apology: string;
   /** The model ended the call without a word. */
   readonly farewell: string;
-  /** The model handed the caller over without a word. */
+  /** The model transferred the caller without a word. */
   readonly transfer: string;
   /** To a transfer target, before the summary. */
   readonly announcement: string;

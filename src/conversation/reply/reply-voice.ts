@@ -53,13 +53,13 @@ export class ReplyVoice {
     return this.#stop.signal;
   }
 
-  /** Adds a clause to what is to be said. The turn machine bounds how many there are. */
+  /** Queues a clause for synthesis. The turn machine bounds their number. */
   speak(clause: number, text: string): void {
     this.#clauses.push({ clause, text });
     if (!this.#isSpeaking) void this.#speakAll();
   }
 
-  /** Lets audio out, what was kept first. */
+  /** Plays the held audio, then audio as it is synthesised. */
   release(): void {
     this.#mayBeHeard = true;
     const kept = this.#kept;

@@ -63,7 +63,7 @@ export function sayPhrase(
   watchReply(draft);
 }
 
-/** Adds a clause; of an answer begun ahead only the first one is voiced. */
+/** Adds a clause; of a speculative answer only the first one is synthesised. */
 export function addClause(draft: Draft, text: string): void {
   const { reply } = draft.state;
   if (reply === null) return;
@@ -88,7 +88,7 @@ export function watchReply(draft: Draft): void {
   act(draft, { kind: 'set-timer', timer: 'reply', delayMs });
 }
 
-/** Lets a reply that was ahead or held be heard. */
+/** Releases a speculative or held reply for playout. */
 export function releaseReply(draft: Draft): void {
   const { reply } = draft.state;
   if (reply === null || (reply.stage !== 'speculative' && reply.stage !== 'held')) return;

@@ -187,7 +187,7 @@ function runNextTool(draft: Draft): void {
   watchTool(draft);
 }
 
-/** What is already on its way is said; the apology comes after it. */
+/** Audio in progress is played to its end; the apology comes after it. */
 function apologise(draft: Draft, reply: Reply, atMs: number): void {
   const { apology } = draft.state.rules.phrases;
   if (reply.pieces.length === 0) {

@@ -31,7 +31,7 @@ const PHRASES = new Set([
   ],
 ]);
 
-/** What is said to a greeting or a farewell without wanting an answer. */
+/** Greetings and farewells that want no answer. */
 const COURTESIES = setOf({
   en: 'hello hi hey there good morning afternoon evening bye goodbye thanks thank you too very much so',
   es: 'hola buenos buenas días tardes adiós gracias muchas',
@@ -163,7 +163,7 @@ export function learnLevel(known: SpokenLevel, heard: SpokenLevel): SpokenLevel 
   return { levelDbfs: sum / voicedMs, voicedMs };
 }
 
-/** How far a voice is above what is usual, in dB; 0 as long as either is unknown. */
+/** Level of a voice above the caller's usual level, in dB; 0 while either is unknown. */
 export function overUsualDb(usual: SpokenLevel, heard: SpokenLevel): number {
   if (usual.voicedMs < KNOWN_MS || heard.voicedMs <= 0) return 0;
   return heard.levelDbfs - usual.levelDbfs;

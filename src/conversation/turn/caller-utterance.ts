@@ -64,7 +64,7 @@ export function requestWords(draft: Draft, priority: 'speculative' | 'final'): v
   act(draft, { kind: 'transcribe', attempt, priority });
 }
 
-/** Forgets what the caller was saying; words that they only seemed to say are taken back from who looks on. */
+/** Drops the utterance; its interim words are withdrawn from the live view. */
 export function forgetUtterance(draft: Draft): void {
   const { utterance } = draft.state;
   if (utterance === null) return;
@@ -153,7 +153,7 @@ function goOn(draft: Draft, utterance: CallerUtterance, voicedAtMs: number): voi
   });
 }
 
-/** What the agent does at once when a voice is heard, before anybody knows what it says. */
+/** Immediate reaction to a voice, before its words are known. */
 function yieldToVoice(draft: Draft, atMs: number): void {
   const { reply, rules } = draft.state;
   if (reply === null) return;

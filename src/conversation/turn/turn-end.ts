@@ -105,7 +105,7 @@ function requiredSilenceMs(
   return silenceRequiredMs(pause, rules.timing);
 }
 
-/** @returns what is left of the silence; not positive when it has been long enough. */
+/** @returns silence still required, in milliseconds; not positive when it was long enough. */
 function setEndOfTurn(
   draft: Draft,
   utterance: CallerUtterance,
@@ -162,7 +162,7 @@ function addCallersWords(draft: Draft, words: Words): void {
   change(draft, { hasCheckedIn: false, aside: null });
 }
 
-/** Keeps an answer that was begun ahead if it answers what was really said. */
+/** Keeps a speculative answer if it answers the final words. */
 function settleSpeculation(draft: Draft, text: string, atMs: number): void {
   const { reply } = draft.state;
   if (reply?.stage !== 'speculative') return;

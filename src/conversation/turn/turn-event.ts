@@ -135,7 +135,7 @@ export function voiceEvent(event: VoiceEvent): TurnEvent {
   return event.kind === 'voice-started' ? { kind: event.kind, voicedAtMs: event.atMs } : event;
 }
 
-/** What the turn machine wants done */
+/** Effects of the turn machine, to be run in order. */
 export type TurnEffect =
   | { readonly kind: 'listen'; readonly fromMs: number }
   | { readonly kind: 'stop-listening' }

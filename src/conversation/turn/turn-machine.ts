@@ -122,7 +122,7 @@ const TIMERS: Readonly<Record<TurnTimer, (draft: Draft, atMs: number) => void>> 
   },
 };
 
-/** What still counts while the closing sentence is said. */
+/** Events that still count during the closing sentence. */
 const COUNTS_WHILE_CLOSING: readonly Kind[] = [
   'voiced',
   'playout-started',
@@ -175,7 +175,7 @@ function start(draft: Draft): void {
   sayPhrase(draft, 'greeting', brief.greeting);
 }
 
-/** The caller pauses: find out what was said, at once for a speculation or a barge-in. */
+/** The caller pauses: requests the words, at once for a speculation or a barge-in. */
 function onPause(draft: Draft, event: TurnEventOf<'voice-stopped'>): void {
   if (!onVoiceStopped(draft, event)) return;
   const { rules, reply } = draft.state;

@@ -6,7 +6,7 @@ import { LEVEL_UNKNOWN, type SpokenLevel } from './backchannel.ts';
 import type { TurnEffect } from './turn-event.ts';
 import type { TurnRules } from './turn-rules.ts';
 
-/** What the recogniser made of an utterance up to its last pause. */
+/** Recognised words of an utterance up to its last pause. */
 export interface Words {
   /** Trimmed; empty when there was no speech in it. */
   readonly text: string;
@@ -14,7 +14,7 @@ export interface Words {
   readonly atMs: number;
 }
 
-/** What the caller is saying, from their first sound until the turn is over. */
+/** The caller's current utterance, from the first voice activity to the end of the turn. */
 export interface CallerUtterance {
   readonly startedAtMs: number;
   /** When the newest stretch of voice began. */
@@ -38,7 +38,7 @@ export interface CallerUtterance {
   readonly interim: { readonly attempt: number; readonly askedAtMs: number } | null;
   /** True when the recogniser is too busy for interim results. */
   readonly isInterimOff: boolean;
-  /** What the turn model makes of the last pause; null until it is known. */
+  /** Turn model's score of the last pause: chance that the turn is over; null until known. */
   readonly score: { readonly probability: number; readonly atMs: number } | null;
   readonly speculations: number;
   /** How long the agent took to fall silent, when this utterance interrupted it. */
@@ -49,7 +49,7 @@ export interface CallerUtterance {
 export type ReplyKind = 'greeting' | 'answer' | 'check-in' | 'apology' | 'closing';
 
 /**
- * `ahead`: begun before the caller's turn was over. `held`: kept back because the caller speaks again.
+ * `speculative`: begun before the caller's turn was over. `held`: kept back because the caller speaks again.
  * `released`: may be heard as soon as there is audio. `playing` and `paused`: has been heard.
  */
 export type ReplyStage = 'speculative' | 'held' | 'released' | 'playing' | 'paused';
@@ -59,7 +59,7 @@ export interface Reply {
   readonly id: number;
   readonly kind: ReplyKind;
   readonly stage: ReplyStage;
-  /** The caller's words that an answer begun ahead belongs to. */
+  /** The caller's words that a speculative answer belongs to. */
   readonly forText: string;
   readonly pieces: readonly Piece[];
   readonly isModelDone: boolean;
@@ -84,7 +84,7 @@ export interface Reply {
   readonly firstTokenAtMs: number | null;
   readonly firstClauseAtMs: number | null;
   readonly firstAudioAtMs: number | null;
-  /** What becomes of the call once this has been heard. */
+  /** End of the conversation once this reply was heard; null to go on. */
   readonly after: ConversationEnd | null;
 }
 
@@ -112,7 +112,7 @@ export interface TurnState {
   readonly reply: Reply | null;
   readonly lastReplyId: number;
   readonly lastAttempt: number;
-  /** What was said and heard, oldest first. */
+  /** Messages said and heard, oldest first. */
   readonly history: readonly ChatMessage[];
   /** What the caller said while the agent had the floor and kept it; comes after the reply in the history. */
   readonly waiting: readonly ChatMessage[];
@@ -131,7 +131,7 @@ export interface TurnState {
   /** How loud this caller's turns are. */
   readonly usualLevel: SpokenLevel;
   readonly hasCheckedIn: boolean;
-  /** Whether the caller waits for somebody who is called at a customer's wish. */
+  /** Whether a transfer is in progress and the caller waits. */
   readonly isTransferPending: boolean;
   /** Whether a third party is on the call (three-way call). */
   readonly hasThirdParty: boolean;

@@ -15,7 +15,7 @@ import { WavRecorder } from '../../media/recording/wav-recorder.ts';
 import { type FinishedReply, Playout } from '../../media/rtp-session/playout.ts';
 import { Party, type PartyFrame } from './party.ts';
 
-/** How often the frames that are due are made: seldom enough to be cheap, often enough for a turn-taking ear. */
+/** How often the frames that are due are made: seldom enough to be cheap, often enough for turn-taking. */
 const TICK_MS = 60;
 
 /** Silence for the recording, which is as long as the call. */

@@ -124,7 +124,7 @@ export class ThirdParty {
       throw new CarrierError('Cannot transfer the call: another transfer is in progress', 491);
     }
     if (this.#partner !== undefined) {
-      throw new CarrierError('Cannot transfer the call: it was handed over already', 491);
+      throw new CarrierError('Cannot transfer the call: it was transferred already', 491);
     }
     const { callSecond, transferBy = 'auto' } = this.#options;
     const attempt = new TransferRequest({ ...this.#options, callSecond, transferBy }, number);
