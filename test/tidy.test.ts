@@ -156,24 +156,20 @@ const BANNED =
 
 /** Uses that are left in rooms whose rewriting is not finished: lower a number when you can, never raise one. */
 const BANNED_LEFT: Readonly<Record<string, number>> = {
-  docs: 8,
-  'src/api': 48,
-  'src/call': 27,
-  'src/cli': 13,
-  'src/compose': 17,
-  'src/conversation': 21,
-  'src/dashboard': 34,
-  'src/lib': 6,
-  'src/llm': 12,
-  'src/main.ts': 3,
-  'src/media': 39,
-  'src/model-store': 5,
-  'src/operator': 7,
-  'src/rtp': 3,
+  docs: 2,
+  'src/api': 4,
+  'src/call': 7,
+  'src/cli': 9,
+  'src/compose': 2,
+  'src/conversation': 3,
+  'src/dashboard': 12,
+  'src/lib': 2,
+  'src/llm': 1,
+  'src/media': 6,
+  'src/model-store': 4,
   'src/sip': 2,
-  'src/speech': 20,
-  'src/telephony': 6,
-  'src/tool': 9,
+  'src/telephony': 4,
+  'src/tool': 2,
 };
 
 function wordsOf(text: string): string {
