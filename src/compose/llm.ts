@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { LanguageModelCounts, ModelTimes } from '../lib/metrics/model-metrics.ts';
-import { chooseLanguageModel, MeasuredModel } from '../llm/choose-language-model.ts';
+import { chooseLanguageModel } from '../llm/choose-language-model.ts';
 import type { FallbackModel } from '../llm/fallback-model.ts';
 import { GuardedModel } from '../llm/guarded-model.ts';
 import type { LanguageModel } from '../llm/language-model.ts';
@@ -32,9 +32,8 @@ interface Options {
 /** Makes the engines that LLM names, in that order; others are not loaded. */
 export async function composeModel(options: Options): Promise<ModelParts> {
   const { config, clock, log, times, counts } = options;
-  // The guard is inside the measurement: a model that only reasons and never answers counts as failed.
-  const guarded = (model: LanguageModel) =>
-    new MeasuredModel({ model: new GuardedModel(model), times, clock });
+  // A model that only reasons and never answers counts as failed.
+  const guarded = (model: LanguageModel) => new GuardedModel(model, { times, clock });
   let ollama: OllamaModel | undefined;
   let llamaCpp: LlamaCppModel | undefined;
   const model = await chooseLanguageModel({

@@ -1,4 +1,6 @@
 /** Guard against prompt injection: untrusted text loses control tokens on the way in, reasoning is filtered on the way out. */
+import type { Clock } from '../lib/clock.ts';
+import type { ModelTimes } from '../lib/metrics/model-metrics.ts';
 import {
   type ChatMessage,
   type LanguageModel,
@@ -11,11 +13,21 @@ import {
 /** What every model server takes for a tool's name. */
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
+/** Clock and receiver of a model's times to its first event. */
+export interface ModelTiming {
+  readonly times: ModelTimes;
+  readonly clock: Clock;
+}
+
+/** Guards one model, and reports the time to its first event. */
 export class GuardedModel implements LanguageModel {
   readonly #model: LanguageModel;
+  readonly #timing: ModelTiming | undefined;
 
-  constructor(model: LanguageModel) {
+  /** @param timing measures nothing unless given. */
+  constructor(model: LanguageModel, timing?: ModelTiming) {
     this.#model = model;
+    this.#timing = timing;
   }
 
   get name(): string {
@@ -30,8 +42,41 @@ export class GuardedModel implements LanguageModel {
     return this.#model.contextTokens;
   }
 
-  /** @throws {LanguageModelError} also when the model thinks aloud and says nothing. */
+  /**
+   * An answer that is aborted before its first event counts as neither answered nor failed.
+   *
+   * @throws {LanguageModelError} also when the answer is nothing but reasoning.
+   */
   async *stream(request: ModelRequest): AsyncIterable<ModelEvent> {
+    const { times, clock } = this.#timing ?? {};
+    const startMs = clock?.nowMs() ?? 0;
+    let hasAnswered = false;
+    try {
+      for await (const event of this.#answer(request)) {
+        if (!hasAnswered) times?.answered('llm', this.name, (clock?.nowMs() ?? 0) - startMs);
+        hasAnswered = true;
+        yield event;
+      }
+    } catch (error) {
+      if (!request.signal.aborted) times?.failed('llm', this.name);
+      throw error;
+    }
+  }
+
+  /** Not timed: no turn waits for it. */
+  async warm(prefix: ModelRequest): Promise<boolean> {
+    return (await this.#model.warm?.(withUntrustedText(prefix))) ?? false;
+  }
+
+  check(): Promise<void> {
+    return this.#model.check();
+  }
+
+  async stop(): Promise<void> {
+    await this.#model.stop?.();
+  }
+
+  async *#answer(request: ModelRequest): AsyncIterable<ModelEvent> {
     const said = new ReasoningFilter();
     let hasCalled = false;
     for await (const event of this.#model.stream(withUntrustedText(request))) {
@@ -44,18 +89,6 @@ export class GuardedModel implements LanguageModel {
     }
     yield* textEvent(said.flush());
     if (said.hasThought && !said.hasSaid && !hasCalled) throw this.#speechless();
-  }
-
-  async warm(prefix: ModelRequest): Promise<boolean> {
-    return (await this.#model.warm?.(withUntrustedText(prefix))) ?? false;
-  }
-
-  check(): Promise<void> {
-    return this.#model.check();
-  }
-
-  async stop(): Promise<void> {
-    await this.#model.stop?.();
   }
 
   #push(said: ReasoningFilter, text: string): string {

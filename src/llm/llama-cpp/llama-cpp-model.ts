@@ -3,14 +3,18 @@ import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
-import { type AnswerLimits, AnswerWatch, DEFAULT_ANSWER_LIMITS } from '../answer-watch.ts';
-import { CHECK_TIMEOUT_MS } from '../choose-language-model.ts';
 import {
   type LanguageModel,
   LanguageModelError,
   type ModelEvent,
   type ModelRequest,
 } from '../language-model.ts';
+import {
+  type AnswerLimits,
+  AnswerWatch,
+  CHECK_TIMEOUT_MS,
+  DEFAULT_ANSWER_LIMITS,
+} from '../model-server.ts';
 import {
   AnswerChannel,
   type FromLlama,

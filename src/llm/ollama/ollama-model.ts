@@ -1,12 +1,6 @@
 /** A language model served by Ollama, through its own npm client. */
 import { type ChatResponse, type Message, Ollama, type Tool } from 'ollama';
 import { type Clock, systemClock } from '../../lib/clock.ts';
-import { type AnswerLimits, AnswerWatch, DEFAULT_ANSWER_LIMITS } from '../answer-watch.ts';
-import {
-  CHECK_TIMEOUT_MS,
-  DEFAULT_CONTEXT_TOKENS,
-  fetchFromServer,
-} from '../choose-language-model.ts';
 import {
   ANSWER_TOKENS_MAX,
   type ChatMessage,
@@ -16,6 +10,14 @@ import {
   type ModelRequest,
   type ToolDescription,
 } from '../language-model.ts';
+import {
+  type AnswerLimits,
+  AnswerWatch,
+  CHECK_TIMEOUT_MS,
+  DEFAULT_ANSWER_LIMITS,
+  DEFAULT_CONTEXT_TOKENS,
+  fetchFromServer,
+} from '../model-server.ts';
 
 export class OllamaModel implements LanguageModel {
   readonly name: string;

@@ -1,12 +1,6 @@
 /** A language model behind any server that speaks OpenAI's chat completions: llama.cpp, vLLM, LM Studio, Ollama. */
 import { z } from 'zod';
 import { type Clock, systemClock } from '../../lib/clock.ts';
-import { type AnswerLimits, AnswerWatch, DEFAULT_ANSWER_LIMITS } from '../answer-watch.ts';
-import {
-  CHECK_TIMEOUT_MS,
-  DEFAULT_CONTEXT_TOKENS,
-  fetchFromServer,
-} from '../choose-language-model.ts';
 import {
   ANSWER_TOKENS_MAX,
   type ChatMessage,
@@ -17,6 +11,14 @@ import {
   type ToolCall,
   type ToolDescription,
 } from '../language-model.ts';
+import {
+  type AnswerLimits,
+  AnswerWatch,
+  CHECK_TIMEOUT_MS,
+  DEFAULT_ANSWER_LIMITS,
+  DEFAULT_CONTEXT_TOKENS,
+  fetchFromServer,
+} from '../model-server.ts';
 
 export class OpenAiModel implements LanguageModel {
   readonly name: string;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { MeasuredModel } from '../../src/llm/choose-language-model.ts';
+import { GuardedModel } from '../../src/llm/guarded-model.ts';
 import type { LanguageModel, ModelEvent } from '../../src/llm/language-model.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 
@@ -16,7 +16,7 @@ function measured(stream: (clock: FakeClock) => AsyncIterable<ModelEvent>) {
     stream: () => stream(clock),
     check: () => Promise.resolve(),
   };
-  return { model: new MeasuredModel({ model: inner, times, clock }), noted };
+  return { model: new GuardedModel(inner, { times, clock }), noted };
 }
 
 async function read(model: LanguageModel, signal = new AbortController().signal) {
@@ -25,7 +25,7 @@ async function read(model: LanguageModel, signal = new AbortController().signal)
   return events;
 }
 
-test('MeasuredModel reports the time to the first word, once', async () => {
+test('GuardedModel reports the time to the first word, once', async () => {
   const { model, noted } = measured(async function* (clock) {
     clock.advance(120);
     yield { kind: 'text', text: 'Hello' };
@@ -39,7 +39,7 @@ test('MeasuredModel reports the time to the first word, once', async () => {
   expect(noted).toEqual(['llm ollama/tiny answered in 120']);
 });
 
-test('MeasuredModel reports a failure and passes it on', async () => {
+test('GuardedModel reports a failure and passes it on', async () => {
   const { model, noted } = measured(async function* () {
     yield* [];
     throw new Error('gone');
@@ -50,7 +50,7 @@ test('MeasuredModel reports a failure and passes it on', async () => {
   expect(noted).toEqual(['llm ollama/tiny failed']);
 });
 
-test('MeasuredModel does not call an abort a failure', async () => {
+test('GuardedModel does not call an abort a failure', async () => {
   const { model, noted } = measured(async function* () {
     yield* [];
     throw new Error('aborted');

@@ -1,7 +1,6 @@
-/** Time limits for a model's answer, and the errors and requests that model servers share. */
+/** What the adapters of model servers share: time limits of an answer, HTTP requests and their errors. */
 import type { Clock } from '../lib/clock.ts';
-import type { LanguageModelCounts } from '../lib/metrics/model-metrics.ts';
-import { type LanguageModel, LanguageModelError, type ModelRequest } from './language-model.ts';
+import { LanguageModelError } from './language-model.ts';
 
 export interface AnswerLimits {
   /** Until the first piece of an answer; a model that is still being loaded needs some seconds. */
@@ -70,56 +69,54 @@ export class AnswerWatch {
   }
 }
 
-/** Parallel prompts slow each other down, and most servers cache few of them. */
-const WARMING_MAX = 2;
+/** How long a server may take to say that it is there. */
+export const CHECK_TIMEOUT_MS = 2000;
 
-/** From so many answers under way on, the machine is busy with callers who wait. */
-const ANSWERING_MAX = 2;
+/** Room for the newest part of a call and the answer: fits a 4-billion-parameter model and the speech models on 16 GB. */
+export const DEFAULT_CONTEXT_TOKENS = 8192;
 
-/** Longer than any greeting. */
-const WARM_MS_MAX = 20_000;
+/** Longest part of a server's error text that is passed on. */
+const ERROR_LENGTH_MAX = 300;
 
-export class PrefixWarming {
-  readonly #clock: Clock;
-  readonly #counts: LanguageModelCounts;
-  #warming = 0;
-  #answering = 0;
+/**
+ * Asks a model server something, with the errors of connecting and refusing in words an operator can act on.
+ *
+ * @throws {LanguageModelError}
+ * @throws the signal's reason when aborted.
+ */
+export async function fetchFromServer(
+  server: string,
+  url: string | URL | Request,
+  init: RequestInit,
+): Promise<Response> {
+  const response = await connect(server, url, init);
+  if (response.ok) return response;
+  const text = (await response.text().catch(() => '')).slice(0, ERROR_LENGTH_MAX);
+  throw new LanguageModelError(`Cannot use ${server}: it answered ${response.status}`, {
+    cause: new Error(text),
+  });
+}
 
-  constructor(options: { readonly clock: Clock; readonly counts: LanguageModelCounts }) {
-    this.#clock = options.clock;
-    this.#counts = options.counts;
+async function connect(
+  server: string,
+  url: string | URL | Request,
+  init: RequestInit,
+): Promise<Response> {
+  try {
+    return await fetch(url, init);
+  } catch (error) {
+    init.signal?.throwIfAborted();
+    throw new LanguageModelError(`Cannot reach ${server}: ${networkReason(error)}`, {
+      cause: error,
+    });
   }
+}
 
-  /** An answer begins. @returns to be called once, when it is over. */
-  answerBegins(): () => void {
-    this.#answering += 1;
-    return () => {
-      this.#answering -= 1;
-    };
-  }
-
-  /** Never rejects: an answer comes without it as well, only later. @returns whether the model has read it. */
-  async warm(model: LanguageModel, prefix: ModelRequest): Promise<boolean> {
-    if (model.warm === undefined || prefix.signal.aborted) return false;
-    if (this.#warming >= WARMING_MAX || this.#answering >= ANSWERING_MAX) {
-      this.#counts.prefixWarmed('skipped');
-      return false;
-    }
-    const late = new AbortController();
-    const cancel = this.#clock.after(WARM_MS_MAX, () => late.abort(new Error('it takes too long')));
-    this.#warming += 1;
-    try {
-      const signal = AbortSignal.any([prefix.signal, late.signal]);
-      const isDone = await model.warm({ ...prefix, signal });
-      if (isDone) this.#counts.prefixWarmed('done');
-      return isDone;
-    } catch {
-      // The first answer will report a fault of the model.
-      this.#counts.prefixWarmed(prefix.signal.aborted ? 'aborted' : 'failed');
-      return false;
-    } finally {
-      cancel();
-      this.#warming -= 1;
-    }
-  }
+/** `fetch` hides the reason of a failed connection in the error's cause. */
+function networkReason(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  if (code === 'ECONNREFUSED') return 'nothing listens there';
+  if (code === 'ENOTFOUND') return 'no such host';
+  return code === '' ? 'the connection failed' : code;
 }
