@@ -1,7 +1,8 @@
 /** In which pieces a sentence leaves the speaking child. */
+
 import { expect, test } from 'vitest';
 import { SentenceJob } from '../../src/speech/tts/espeak/sentence-job.ts';
-import type { SpeakingReply } from '../../src/speech/tts/pool/synthesizer.ts';
+import type { SpeakingReply } from '../../src/speech/tts/pool/synthesizer-pool.ts';
 
 const RATE_HZ = 22_050;
 

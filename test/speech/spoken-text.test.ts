@@ -1,11 +1,12 @@
 /** What of a text reaches espeak-ng. */
+
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
   pauseAfterMs,
   SPOKEN_CHARACTERS_MAX,
   spokenText,
-} from '../../src/speech/tts/voices/voice-list.ts';
+} from '../../src/speech/tts/pool/spoken-text.ts';
 
 test.each([
   ['a plain sentence', 'Hello, how are you?', 'Hello, how are you?'],

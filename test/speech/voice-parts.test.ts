@@ -1,11 +1,14 @@
 /** The parts of a neural voice that need no process: phrases, ends of words, loudness, choice, and what stands in. */
+
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { kokoroPhonemes } from '../../src/speech/tts/kokoro/kokoro-model.ts';
 import { VoiceLevel } from '../../src/speech/tts/neural/model-cache.ts';
-import { endsOfDurations, LayeredSynthesizer } from '../../src/speech/tts/neural/voice-model.ts';
-import type { NeuralVoice, SpeechRequest } from '../../src/speech/tts/pool/synthesizer.ts';
+import type { NeuralVoice } from '../../src/speech/tts/neural/voice-model.ts';
+import { endsOfDurations } from '../../src/speech/tts/neural/voice-model.ts';
+import { LayeredSynthesizer } from '../../src/speech/tts/pool/choose-synthesizer.ts';
+import type { SpeechRequest } from '../../src/speech/tts/pool/synthesizer.ts';
 import { bareWords, chunksOf, phrasesOf } from '../../src/speech/tts/pool/voice-job.ts';
 import { loadVoiceBook } from '../../src/speech/tts/voices/voice-book.ts';
 import { chooseNeuralVoice } from '../../src/speech/tts/voices/voice-choice.ts';

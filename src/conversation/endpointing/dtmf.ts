@@ -1,8 +1,7 @@
 /** DTMF: collects digits and gives them to the model as a turn of the caller; pure */
 import { addToHistory, dropReply } from '../reply/reply.ts';
 import { interrupt } from '../turn/barge-in.ts';
-import { countSpeculation } from '../turn/transcription-request.ts';
-import { act, change, type Draft } from '../turn/turn-state.ts';
+import { act, change, countSpeculation, type Draft } from '../turn/turn-state.ts';
 
 /** More keys than this at once are no number. */
 const DIGITS_MAX = 32;

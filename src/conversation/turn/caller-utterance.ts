@@ -3,7 +3,6 @@ import { dictationIn } from '../endpointing/dictation.ts';
 import { rememberPause } from '../endpointing/endpointing.ts';
 import { dropReply } from '../reply/reply.ts';
 import { LEVEL_UNKNOWN, learnLevel } from './backchannel.ts';
-import { countSpeculation } from './transcription-request.ts';
 import type { TurnEventOf } from './turn-event.ts';
 import {
   act,
@@ -11,6 +10,7 @@ import {
   change,
   changeReply,
   changeUtterance,
+  countSpeculation,
   type Draft,
   isAgentsFloor,
 } from './turn-state.ts';

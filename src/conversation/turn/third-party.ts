@@ -1,8 +1,7 @@
 /** Notes to the language model about a third party: three-way call (conference) and failed transfer; pure */
 import { addToHistory, dropReply } from '../reply/reply.ts';
-import { countSpeculation } from './transcription-request.ts';
 import type { TurnEventOf } from './turn-event.ts';
-import { change, type Draft } from './turn-state.ts';
+import { change, countSpeculation, type Draft } from './turn-state.ts';
 
 /** Rule for the agent while a third party is on the line: a three-way call, or conference. */
 export const THIRD_PARTY_RULE =

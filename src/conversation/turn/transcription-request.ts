@@ -2,7 +2,6 @@
 import type { Logger } from '../../lib/logger.ts';
 import type { SpeechListener, TranscriptionPriority } from '../../speech/hearing/hearing.ts';
 import type { TurnEvent } from './turn-event.ts';
-import { act, change, type Draft } from './turn-state.ts';
 
 /** No caller waits longer than this for their words to be understood. */
 const TIMEOUT_MS = 5000;
@@ -51,16 +50,4 @@ export class TranscriptionRequest {
   cancel(): void {
     this.#request?.abort(new Error('the words are not wanted any more'));
   }
-}
-
-/** Counts one, and tells. */
-export function countSpeculation(draft: Draft, outcome: 'hit' | 'miss'): void {
-  const { speculationHits, speculationMisses } = draft.state;
-  change(
-    draft,
-    outcome === 'hit'
-      ? { speculationHits: speculationHits + 1 }
-      : { speculationMisses: speculationMisses + 1 },
-  );
-  act(draft, { kind: 'emit', event: { kind: 'speculation', outcome } });
 }

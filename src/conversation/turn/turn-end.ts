@@ -10,13 +10,13 @@ import { askModel } from './answering.ts';
 import { learnLevel } from './backchannel.ts';
 import { emitCallersWords } from './barge-in.ts';
 import { forgetUtterance, requestWords } from './caller-utterance.ts';
-import { countSpeculation } from './transcription-request.ts';
 import type { TurnEventOf } from './turn-event.ts';
 import {
   act,
   type CallerUtterance,
   change,
   changeUtterance,
+  countSpeculation,
   type Draft,
   isAgentsFloor,
   type TurnState,

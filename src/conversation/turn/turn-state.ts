@@ -241,3 +241,15 @@ function timesOf(turn: EndedTurn, reply: Reply, isFillerFirst: boolean): TurnTim
     ...(turn.isKeyed ? { keyed: true } : {}),
   };
 }
+
+/** Counts a speculative answer as used or discarded, and emits the event that the metrics read. */
+export function countSpeculation(draft: Draft, outcome: 'hit' | 'miss'): void {
+  const { speculationHits, speculationMisses } = draft.state;
+  change(
+    draft,
+    outcome === 'hit'
+      ? { speculationHits: speculationHits + 1 }
+      : { speculationMisses: speculationMisses + 1 },
+  );
+  act(draft, { kind: 'emit', event: { kind: 'speculation', outcome } });
+}

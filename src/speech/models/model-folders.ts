@@ -1,5 +1,5 @@
 /** Exports in Hugging Face's layout: folders by the type in their `config.json`, and the best file of a graph. */
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /** A folder with a `config.json`. */
@@ -48,5 +48,31 @@ export function parsedJson(text: string): unknown {
     return JSON.parse(text);
   } catch {
     return undefined;
+  }
+}
+
+/** Sub-folders of `tts` in the models folder, by name; none where it does not exist. */
+export function voiceFolders(modelsDir: string): readonly string[] {
+  const folder = join(modelsDir, 'tts');
+  return entriesOf(folder)
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => join(folder, name))
+    .sort();
+}
+
+/** Names of a folder's files that end in `ending`, sorted; none where it does not exist. */
+export function filesIn(folder: string, ending: string): readonly string[] {
+  return entriesOf(folder)
+    .filter((entry) => !entry.isDirectory() && entry.name.endsWith(ending))
+    .map(({ name }) => name)
+    .sort();
+}
+
+function entriesOf(folder: string) {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    // No such folder, or not to be read: then there is nothing in it for us.
+    return [];
   }
 }

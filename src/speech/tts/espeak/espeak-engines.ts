@@ -1,13 +1,14 @@
 /** espeak-ng as a TTS engine: the installed program, or the WASM build from npm. */
+
 import { createRequire } from 'node:module';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import type { EngineReport } from '../../hearing/hearing.ts';
 import type { EngineProbe, SynthesizerEngine } from '../pool/choose-synthesizer.ts';
+import { pauseAfterMs, spokenText } from '../pool/spoken-text.ts';
 import type { SpeechRequest, Synthesizer } from '../pool/synthesizer.ts';
 import { SynthesizerPool } from '../pool/synthesizer-pool.ts';
 import type { VoiceBook } from '../voices/voice-book.ts';
-import { pauseAfterMs, spokenText } from '../voices/voice-list.ts';
 import { espeakProgramVersion } from './espeak-program.ts';
 import {
   chooseEspeakVoice,

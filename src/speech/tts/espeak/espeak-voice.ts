@@ -1,6 +1,6 @@
 /** Finds espeak-ng's nearest voice for the voice that an agent names; pure */
 
-import type { SpokenSentence } from '../pool/synthesizer.ts';
+import type { SpokenSentence } from '../pool/synthesizer-pool.ts';
 import type { VoiceBook } from '../voices/voice-book.ts';
 import { genderOf, hashOf } from '../voices/voice-choice.ts';
 import { languageOf, parseVoiceName } from '../voices/voice-list.ts';

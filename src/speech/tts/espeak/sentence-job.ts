@@ -1,7 +1,8 @@
 /** One sentence on its way through the speaking child: WAV in, line-rate PCM out in handy pieces. */
+
 import { LINE_RATE_HZ } from '../../../media/audio-stream.ts';
 import { Resampler } from '../../stt/features/resampler.ts';
-import type { SpeakingReply } from '../pool/synthesizer.ts';
+import type { SpeakingReply } from '../pool/synthesizer-pool.ts';
 import { concat, VoiceLine } from '../pool/voice-line.ts';
 import type { EspeakVoice, Sentence } from './espeak-voice.ts';
 

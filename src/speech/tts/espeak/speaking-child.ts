@@ -1,7 +1,8 @@
 /** The process in which espeak-ng is run or loaded; started by `SynthesizerPool`. */
+
 import { systemClock } from '../../../lib/clock.ts';
 import { endProcess, obeyParent, tellParent } from '../../../lib/process/child-supervisor.ts';
-import type { SpeakingReply, SpeakingRequest } from '../pool/synthesizer.ts';
+import type { SpeakingReply, SpeakingRequest } from '../pool/synthesizer-pool.ts';
 import { EspeakProgram } from './espeak-program.ts';
 import type { EspeakEngine, Sentence, SpeakingOrder } from './espeak-voice.ts';
 import { EspeakWasm } from './espeak-wasm.ts';

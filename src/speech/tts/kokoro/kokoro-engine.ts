@@ -1,9 +1,10 @@
 /** Kokoro: finds its model and voices in the models folder. */
+
 import { join } from 'node:path';
+import { filesIn, voiceFolders } from '../../models/model-folders.ts';
 import { type VoiceEngineOptions, voiceEngine } from '../neural/voice-engine.ts';
+import type { NeuralVoice } from '../neural/voice-model.ts';
 import type { SynthesizerEngine } from '../pool/choose-synthesizer.ts';
-import type { NeuralVoice } from '../pool/synthesizer.ts';
-import { filesIn, voiceFolders } from '../voices/voice-list.ts';
 
 /**
  * What the first letter of a voice's name stands for. Japanese and Chinese are missing: espeak-ng does not write them

@@ -1,9 +1,10 @@
 /** One Kokoro model with its voices, on ONNX Runtime: phonemes in, 24 kHz out. */
+
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { ModelFileError } from '../../models/model-file-error.ts';
-import { parsedJson } from '../../models/model-folders.ts';
+import { filesIn, parsedJson } from '../../models/model-folders.ts';
 import { type InferenceSession, Tensor } from '../../models/onnx-runtime.ts';
 import { openSession } from '../../models/onnx-session.ts';
 import {
@@ -12,7 +13,6 @@ import {
   type VoiceModel,
   type VoiceRequest,
 } from '../neural/voice-model.ts';
-import { filesIn } from '../voices/voice-list.ts';
 
 const MODEL = 'Kokoro model';
 

@@ -1,23 +1,22 @@
 /** Makes the engine of a neural voice model: finds its voices, opens it in child processes, reports on it. */
+
 import { availableParallelism } from 'node:os';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import type { EngineReport } from '../../hearing/hearing.ts';
 import type { SynthesizerEngine } from '../pool/choose-synthesizer.ts';
+import { pauseAfterMs, spokenText } from '../pool/spoken-text.ts';
 import {
-  type ModelFailure,
-  type NeuralSentence,
-  type NeuralVoice,
   type SpeechRequest,
   SynthesisError,
-  type SynthesisJobSetup,
   type Synthesizer,
   type VoiceChoice,
 } from '../pool/synthesizer.ts';
+import type { ModelFailure } from '../pool/synthesizer-pool.ts';
 import { SynthesizerPool } from '../pool/synthesizer-pool.ts';
 import type { VoiceBook } from '../voices/voice-book.ts';
 import { chooseNeuralVoice } from '../voices/voice-choice.ts';
-import { pauseAfterMs, spokenText } from '../voices/voice-list.ts';
+import type { NeuralSentence, NeuralVoice, SynthesisJobSetup } from './voice-model.ts';
 
 /** Options of every neural engine, from the registry. */
 export interface VoiceEngineOptions {

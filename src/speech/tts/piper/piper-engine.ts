@@ -1,10 +1,11 @@
 /** Piper: finds its voices in the models folder. */
+
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { filesIn, voiceFolders } from '../../models/model-folders.ts';
 import { type VoiceEngineOptions, voiceEngine } from '../neural/voice-engine.ts';
+import type { NeuralVoice } from '../neural/voice-model.ts';
 import type { SynthesizerEngine } from '../pool/choose-synthesizer.ts';
-import type { NeuralVoice } from '../pool/synthesizer.ts';
-import { filesIn, voiceFolders } from '../voices/voice-list.ts';
 
 /** Data sets whose speaker's gender is known from their model cards. */
 const FEMALE = [

@@ -1,7 +1,7 @@
-/** Chooses the TTS engine: the one set by name, or the best installed one. */
+/** Chooses the TTS engine, set by name or the best installed one, and the engines that stand in for it. */
 import { type Logger, silentLogger } from '../../../lib/logger.ts';
-import { LayeredSynthesizer } from '../neural/voice-model.ts';
-import type { Synthesizer } from './synthesizer.ts';
+import type { EngineReport } from '../../hearing/hearing.ts';
+import type { SpeechRequest, Synthesizer, VoiceChoice } from './synthesizer.ts';
 
 /** Whether an engine can be used on this machine, and what to tell the operator. */
 export type EngineProbe =
@@ -82,4 +82,104 @@ async function openUsable(engines: readonly SynthesizerEngine[]): Promise<Usable
     if (engine.isUniversal) return { layers, isUniversal: true, passedOver, remedies };
   }
   return { layers, isUniversal: false, passedOver, remedies };
+}
+
+/** Most failures in the log until the preferred engine speaks a sentence again. */
+const NOTED_MAX = 20;
+
+/** Several engines, best first: a sentence goes to the next one while nothing of it has been heard. */
+export class LayeredSynthesizer implements Synthesizer {
+  readonly #layers: readonly Synthesizer[];
+  readonly #mustStart: boolean;
+  readonly #logger: Logger;
+  #started: readonly Synthesizer[];
+  #failures: readonly string[] = [];
+  #noted = 0;
+
+  /**
+   * @param options.layers best first; the last one speaks every voice.
+   * @param options.mustStart whether the first one was asked for by name, and nothing may stand in for it at start.
+   */
+  constructor(options: {
+    readonly layers: readonly Synthesizer[];
+    readonly mustStart: boolean;
+    readonly logger: Logger;
+  }) {
+    this.#layers = options.layers;
+    this.#started = options.layers;
+    this.#mustStart = options.mustStart;
+    this.#logger = options.logger;
+  }
+
+  /** @throws {SynthesisError} when the last layer cannot speak, or the first one that must. */
+  async start(): Promise<void> {
+    const results = await Promise.allSettled(this.#layers.map((layer) => layer.start()));
+    const reasons = results.map((result) => (result.status === 'rejected' ? result.reason : null));
+    const needed = [reasons.at(-1), this.#mustStart ? reasons[0] : null];
+    for (const reason of needed) {
+      if (reason === null || reason === undefined) continue;
+      await this.stop();
+      throw reason;
+    }
+    this.#started = this.#layers.filter((_, index) => reasons[index] === null);
+    this.#failures = reasons.filter((reason) => reason !== null).map(messageOf);
+    for (const reason of this.#failures) {
+      this.#logger.warn({ reason }, 'voice engine cannot be used; another one stands in');
+    }
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#layers.map((layer) => layer.stop()));
+  }
+
+  /** Goes on to the next layer while nothing has been heard. */
+  async *speak(request: SpeechRequest): AsyncIterable<Int16Array> {
+    const layers = this.#speaking(request);
+    for (const [index, layer] of layers.entries()) {
+      let hasSpoken = false;
+      try {
+        for await (const pcm of layer.speak(request)) {
+          hasSpoken = true;
+          yield pcm;
+        }
+        if (index === 0) this.#noted = 0;
+        return;
+      } catch (error) {
+        const isOver = hasSpoken || index === layers.length - 1 || request.signal?.aborted === true;
+        if (isOver) throw error;
+        this.#note(error);
+      }
+    }
+  }
+
+  /** The best layer that has started, and why better ones have not. */
+  report(): EngineReport {
+    const [best] = this.#started;
+    const report = (best ?? this.#layers[0])?.report();
+    if (report === undefined) throw new RangeError('Cannot report: there is no engine');
+    if (this.#failures.length === 0) return report;
+    const reason = [...this.#failures, report.reason].join('; ');
+    const replacement = { engine: 'a neural voice', how: this.#failures.join('; ') };
+    return { standIn: 'second_choice', replacement, ...report, reason, isFallback: true };
+  }
+
+  reportFor(choice: VoiceChoice): EngineReport {
+    const [layer] = this.#speaking(choice);
+    return layer === undefined || layer === this.#started[0] ? this.report() : layer.report();
+  }
+
+  #speaking(choice: VoiceChoice): readonly Synthesizer[] {
+    return this.#started.filter((layer) => layer.canSpeak?.(choice) ?? true);
+  }
+
+  #note(error: unknown): void {
+    this.#noted += 1;
+    if (this.#noted <= NOTED_MAX) {
+      this.#logger.warn({ reason: messageOf(error) }, 'voice failed; another engine stands in');
+    }
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

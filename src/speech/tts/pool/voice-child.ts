@@ -1,15 +1,15 @@
 /** The child process of a neural voice: texts take turns, one sentence each, so that no caller waits for another's whole text. */
+
 import { endProcess, obeyParent, tellParent } from '../../../lib/process/child-supervisor.ts';
 import { ModelCache } from '../neural/model-cache.ts';
-import type { PhonemizerModule, VoiceModelModule } from '../neural/voice-model.ts';
 import type {
-  ModelFailure,
   NeuralSentence,
   NeuralVoice,
-  SpeakingReply,
-  SpeakingRequest,
+  PhonemizerModule,
   SynthesisJobSetup,
-} from './synthesizer.ts';
+  VoiceModelModule,
+} from '../neural/voice-model.ts';
+import type { ModelFailure, SpeakingReply, SpeakingRequest } from './synthesizer-pool.ts';
 import { VoiceJob } from './voice-job.ts';
 
 const order: SynthesisJobSetup = JSON.parse(process.argv[2] ?? 'null');

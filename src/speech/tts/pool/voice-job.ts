@@ -1,10 +1,11 @@
 /** One text on its way through a neural voice: phonemes, one run of the model a sentence, line-rate PCM. */
+
 import { LINE_RATE_HZ } from '../../../media/audio-stream.ts';
 import { Resampler } from '../../stt/features/resampler.ts';
 import type { ModelCache } from '../neural/model-cache.ts';
-import type { Phonemizer, VoiceAudio, VoiceModel } from '../neural/voice-model.ts';
-import { pauseAfterMs } from '../voices/voice-list.ts';
-import type { NeuralSentence, SpeakingReply } from './synthesizer.ts';
+import type { NeuralSentence, Phonemizer, VoiceAudio, VoiceModel } from '../neural/voice-model.ts';
+import { pauseAfterMs } from './spoken-text.ts';
+import type { SpeakingReply } from './synthesizer-pool.ts';
 import { concat, FULL_SCALE, VoiceLine } from './voice-line.ts';
 
 /** Audio in one message: a quarter of a second. */

@@ -1,5 +1,6 @@
 /** Which installed voice speaks for the voice that an agent names; pure */
-import type { NeuralVoice, VoiceChoice } from '../pool/synthesizer.ts';
+import type { NeuralVoice } from '../neural/voice-model.ts';
+import type { VoiceChoice } from '../pool/synthesizer.ts';
 import type { VoiceBook } from './voice-book.ts';
 import { languageOf, parseVoiceName } from './voice-list.ts';
 

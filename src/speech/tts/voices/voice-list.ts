@@ -1,7 +1,5 @@
-/** The voices that the voice book offers, told apart by locale, speaker and gender; pure */
+/** Voice ids: those that the voice book lists, and their parts (locale, speaker, gender); pure */
 
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import type { VoiceBook } from './voice-book.ts';
 
 export interface ListedVoice {
@@ -97,91 +95,4 @@ export function parseVoiceName(voice: string): VoiceName | null {
 /** The language of a BCP 47 tag, in lower case: `es` of `es-MX`. */
 export function languageOf(tag: string): string {
   return (tag.split(/[-_]/)[0] ?? '').toLowerCase();
-}
-
-/** Sub-folders of `tts` in the models folder, by name; none where it does not exist. */
-export function voiceFolders(modelsDir: string): readonly string[] {
-  const folder = join(modelsDir, 'tts');
-  return entriesOf(folder)
-    .filter((entry) => entry.isDirectory())
-    .map(({ name }) => join(folder, name))
-    .sort();
-}
-
-/** Names of a folder's files that end in `ending`, sorted; none where it does not exist. */
-export function filesIn(folder: string, ending: string): readonly string[] {
-  return entriesOf(folder)
-    .filter((entry) => !entry.isDirectory() && entry.name.endsWith(ending))
-    .map(({ name }) => name)
-    .sort();
-}
-
-function entriesOf(folder: string) {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    // No such folder, or not to be read: then there is nothing in it for us.
-    return [];
-  }
-}
-
-/** Longer text is cut at a space: about five minutes of speech. */
-export const SPOKEN_CHARACTERS_MAX = 4000;
-
-/** Control characters, some of which are commands to espeak-ng, and what is no character at all. */
-const CONTROLS = /[\p{Cc}\p{Cs}\p{Co}\p{Cn}\u2028\u2029\ufffd]+/gu;
-
-/** Characters inside words that are neither seen nor said. Joiners stay: Persian and Hindi need them. */
-const INVISIBLE = /[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/gu;
-
-/** They would be read out by name. U+FE0F and U+20E3 make one of a plain character. */
-const EMOJI =
-  /(?:\p{Extended_Pictographic}|\p{Emoji_Modifier}|\p{Regional_Indicator})\u200d?|[\ufe0e\ufe0f]|\u20e3/gu;
-
-/** So would Markdown's signs. */
-const MARKDOWN = /[*`~#_|\\]+/g;
-
-/** `[[` begins phonemes in espeak-ng. Single brackets are not spoken either. */
-const BRACKETS = /[[\]{}]+/g;
-
-/** SSML, or what looks like it. A lone `<` stays: "3 < 4". */
-const TAG = /<[/!?]?[A-Za-z][^<>]{0,500}>/g;
-
-/**
- * Cleans a text: no control characters, tags, phoneme escapes, emoji, or Markdown; one line, at most
- * `SPOKEN_CHARACTERS_MAX` long. Empty when nothing is left to say.
- */
-export function spokenText(text: string): string {
-  const line = text
-    // Cut first, so that the work is bounded; twice the limit leaves room for what is stripped.
-    .slice(0, 2 * SPOKEN_CHARACTERS_MAX)
-    .replace(INVISIBLE, '')
-    .replace(CONTROLS, ' ')
-    .replace(TAG, ' ')
-    .replace(EMOJI, ' ')
-    .replace(MARKDOWN, ' ')
-    .replace(BRACKETS, ' ')
-    .replace(/\s+/g, ' ')
-    .trim();
-  return /[\p{L}\p{N}]/u.test(line) ? shorten(line) : '';
-}
-
-function shorten(line: string): string {
-  if (line.length <= SPOKEN_CHARACTERS_MAX) {
-    return line;
-  }
-  const cut = line.slice(0, SPOKEN_CHARACTERS_MAX);
-  const lastSpace = cut.lastIndexOf(' ');
-  return (lastSpace > 0 ? cut.slice(0, lastSpace) : cut).toWellFormed();
-}
-
-/** Silence after a clause, in milliseconds; the rest of a reply follows it at once. */
-const CLAUSE_PAUSE_MS = 60;
-
-/** Silence after a sentence, in milliseconds. espeak-ng's own is 110 to 330, by voice. */
-const SENTENCE_PAUSE_MS = 160;
-
-/** How much silence to leave at the end of a text, in milliseconds. */
-export function pauseAfterMs(text: string): number {
-  return /[,;:\u2013\u2014-]$/.test(text) ? CLAUSE_PAUSE_MS : SENTENCE_PAUSE_MS;
 }
