@@ -9,11 +9,11 @@ const CONTROLS = /[\p{Cc}\p{Cs}\p{Co}\p{Cn}\u2028\u2029\ufffd]+/gu;
 /** Characters inside words that are neither seen nor said. Joiners stay: Persian and Hindi need them. */
 const INVISIBLE = /[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/gu;
 
-/** They would be read out by name. U+FE0F and U+20E3 make one of a plain character. */
+/** Engines would read emoji out by name. U+FE0F and U+20E3 make one of a plain character. */
 const EMOJI =
   /(?:\p{Extended_Pictographic}|\p{Emoji_Modifier}|\p{Regional_Indicator})\u200d?|[\ufe0e\ufe0f]|\u20e3/gu;
 
-/** So would Markdown's signs. */
+/** Markdown, whose signs would be read out too. */
 const MARKDOWN = /[*`~#_|\\]+/g;
 
 /** `[[` begins phonemes in espeak-ng. Single brackets are not spoken either. */

@@ -1,12 +1,12 @@
 /** The port through which a conversation speaks: text in, line-rate PCM out. */
 import type { EngineReport } from '../../hearing/hearing.ts';
 
-/** The voice could not speak: unknown voice, dead process, or the wait was over. */
+/** Synthesis failed: no voice for the language, a process that ended, or a timeout. */
 export class SynthesisError extends Error {
   override readonly name = 'SynthesisError';
 }
 
-/** How a word is to be said that is written otherwise. */
+/** Replacement for a written word that is pronounced differently. */
 export interface Pronunciation {
   readonly written: string;
   readonly spoken: string;
@@ -27,12 +27,12 @@ export interface SpeechRequest {
   readonly language: string;
   /** None unless given. */
   readonly pronunciations?: readonly Pronunciation[];
-  /** Told when the words end, as soon as that is known, and again where it is known better. */
+  /** Receives the ends of the words as soon as they are known, and again when they are known more exactly. */
   readonly onWords?: (ends: WordEnds) => void;
   readonly signal?: AbortSignal;
 }
 
-/** What decides who speaks. */
+/** Properties of a request that select the voice. */
 export type VoiceChoice = Pick<SpeechRequest, 'voice' | 'language'>;
 
 /** Turns text into speech. */
@@ -43,7 +43,7 @@ export interface Synthesizer {
   stop(): Promise<void>;
 
   /**
-   * Speaks; the first chunk comes as soon as there is one.
+   * Synthesizes; each chunk is passed on as soon as it exists.
    *
    * @returns PCM chunks: 8 kHz, mono, signed 16-bit, any length; leaving the loop early stops the engine.
    * @throws {SynthesisError}
@@ -52,9 +52,9 @@ export interface Synthesizer {
 
   report(): EngineReport;
 
-  /** Whether it has the voice's language; every language where it does not say. */
+  /** Whether the engine has the voice's language; absent where it has every language. */
   canSpeak?(choice: VoiceChoice): boolean;
 
-  /** Who speaks this voice, where that depends on the voice. */
+  /** Report on the engine for this voice, where engines differ by voice. */
   reportFor?(choice: VoiceChoice): EngineReport;
 }
