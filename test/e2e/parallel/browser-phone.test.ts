@@ -177,9 +177,10 @@ test('a ticket opens one connection, of our own page alone, and calls no other a
 
 test('an offer that cannot be met, and a second call at a time, are refused', async () => {
   const { sip, ticket } = await connect();
-  const { sip: busy } = await call();
 
+  // Without a call in progress no load of the machine can refuse it.
   const nonsense = await sip.invite(ticket.uri, 'v=0\r\nm=video 9 UDP/TLS/RTP/SAVPF 96\r\n');
+  const { sip: busy } = await call();
   const second = await busy.another().invite(ticket.uri, await new BrowserPeer().offer());
 
   expect(nonsense.status).toBe(488);
