@@ -44,6 +44,8 @@ export class App {
   readonly #numberOwners: NumberOwners;
   /** Undefined until it has started. */
   #control: ControlPlane | undefined;
+  /** The newest attempt, which `stop` ends. */
+  #starting: ControlPlane | undefined;
   #controlReady = Promise.withResolvers<ControlPlane>();
   /** Functions that stop the started parts, in the order of starting. */
   readonly #stops: (() => Promise<void> | void)[] = [];
@@ -162,6 +164,7 @@ export class App {
   /** Loads and starts the control plane; waiting requests are answered then. */
   async #startControlPlane(): Promise<void> {
     const ControlPlane = await loadControlPlane();
+    this.#stops.push(() => this.#starting?.stop());
     while (this.#stopped === undefined) {
       try {
         return await this.#tryControlPlane(ControlPlane);
@@ -189,7 +192,7 @@ export class App {
       numberOwners: this.#numberOwners,
       readiness: () => this.#health.report(this.#isDraining),
     });
-    this.#stops.push(() => control.stop());
+    this.#starting = control;
     try {
       await control.start();
     } catch (error) {

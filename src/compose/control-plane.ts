@@ -88,10 +88,11 @@ export class ControlPlane {
     this.#dialer.start();
     this.#stops.push(() => this.#sandbox.stop());
     this.#sandbox.start();
-    this.#stops.push(() => store.liveFeed.close());
-    this.#stops.push(() => this.#live.liveSound.close());
     this.#stops.push(store.startCheckpoints());
     await webhooks.start();
+    // Last: a closed feed stays closed, and a failed start is tried again.
+    this.#stops.push(() => store.liveFeed.close());
+    this.#stops.push(() => this.#live.liveSound.close());
   }
 
   fetch(request: Request, env: HttpBindings): Response | Promise<Response> {

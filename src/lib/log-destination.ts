@@ -35,7 +35,7 @@ export class LogDestination {
   #rest: Buffer = Buffer.alloc(0);
   #isWriting = false;
   #isPausing = false;
-  /** Lines lost since the last successful write: one contiguous piece of the log. */
+  /** From the first line that did not fit until all text in memory is written: the loss is one piece of the log. */
   #isLosing = false;
   #linesLost = 0;
   #linesReported = 0;
@@ -52,7 +52,7 @@ export class LogDestination {
     return this.#linesLost;
   }
 
-  /** Sets the listener for lost lines, called once writing works again. It may write a line. */
+  /** Sets the listener for lost lines, called when the lines in memory are written. It may write a line. */
   onLoss(listener: (lost: LostLines) => void): void {
     this.#onLoss = listener;
   }
@@ -95,9 +95,12 @@ export class LogDestination {
 
   #wrote(sizeBytes: number): void {
     this.#rest = this.#rest.subarray(sizeBytes);
-    this.#isLosing = false;
-    this.#reportLoss();
-    this.#reason = SLOW;
+    // Not before: the report must fit into memory, and stand where the lines are missing.
+    if (this.#rest.length === 0 && this.#waiting.length === 0) {
+      this.#isLosing = false;
+      this.#reportLoss();
+      this.#reason = SLOW;
+    }
     this.#isWriting = false;
     this.#writeNext();
   }

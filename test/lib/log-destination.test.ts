@@ -7,9 +7,11 @@ import {
   readFileSync,
   readSync,
   rmSync,
+  writeSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { LogDestination, type LostLines } from '../../src/lib/log-destination.ts';
@@ -50,6 +52,15 @@ function pipe(): { readonly reading: number; readonly writing: number } {
   return { reading, writing: opened(path, constants.O_WRONLY | constants.O_NONBLOCK) };
 }
 
+function fillPipe(fd: number, pageBytes: number): void {
+  const page = Buffer.alloc(pageBytes, 'p');
+  try {
+    for (;;) writeSync(fd, page);
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'EAGAIN' });
+  }
+}
+
 /** What a pipe has now. */
 function readAll(fd: number): string {
   const buffer = Buffer.alloc(65_536);
@@ -87,11 +98,37 @@ test('LogDestination loses what does not fit into memory while the reader stands
   expect(text).toBe(`${LINE.repeat(TOO_MANY - linesLost)}lost ${linesLost}\n`);
 });
 
+test('LogDestination reports a loss also where memory was full to the last byte', async () => {
+  const { reading, writing } = pipe();
+  const { destination, losses } = destinationOn(writing);
+  const [pageBytes, leftBytes, memoryBytes] = [4096, 4, 1024 * 1024];
+  fillPipe(writing, pageBytes);
+  readSync(reading, Buffer.alloc(pageBytes));
+
+  destination.write(`${'a'.repeat(pageBytes + leftBytes - 1)}\n`);
+  await setTimeout(20);
+  destination.write(`${'b'.repeat(memoryBytes - leftBytes - 1)}\n`);
+  for (const line of ['1\n', '2\n', '3\n']) destination.write(line);
+  let text = '';
+  await expect
+    .poll(
+      () => {
+        text = `${text}${readAll(reading)}`.slice(-20);
+        return text;
+      },
+      { interval: 5, timeout: 20_000 },
+    )
+    .toMatch(/lost/);
+
+  expect(text.slice(-9)).toBe('b\nlost 3\n');
+  expect(losses).toEqual([{ lines: 3, reason: 'the reader is too slow' }]);
+});
+
 test('LogDestination keeps trying where nothing can be written, and throws nothing', async () => {
   const { destination } = destinationOn(opened('/dev/full', constants.O_WRONLY));
 
   for (let n = 0; n < TOO_MANY; n += 1) destination.write(LINE);
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await setTimeout(20);
 
   destination.flush();
   expect(destination.linesLost).toBeGreaterThan(800);

@@ -95,7 +95,7 @@ test('a full disk under the log costs lines only, says so when there is room aga
 
   expect(whileFull).toEqual([200, 200]);
   await expect
-    .poll(() => readFileSync(file, 'utf8').match(LOSS)?.length, { timeout: 20_000 })
+    .poll(() => readFileSync(file, 'utf8').match(LOSS)?.length, { timeout: 5000 })
     .toBe(1);
   await expect(ended(server)).resolves.toBe(0);
 });
