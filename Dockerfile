@@ -42,6 +42,7 @@ COPY --from=dashboard /app/dist dist
 COPY package.json LICENSE ./
 COPY models models
 COPY src src
+RUN node src/cli/prepare-bundled-models.ts
 # The checkout may be readable by its owner alone. Carriers and their passwords are mounted, never built in: with this
 # list only the container itself may ring.
 RUN chmod -R a+rX package.json LICENSE dist models src \

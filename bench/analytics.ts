@@ -87,7 +87,7 @@ async function askAll(
     }
   } finally {
     scan.close();
-    store.close();
+    await store.close();
   }
   return found;
 }
@@ -113,13 +113,13 @@ function usageOf(question: Question, endsAt: Date): UsageQuery {
 }
 
 /** All that the route does, but for reading the request and writing the answer. */
-function answer(store: Store, usage: UsageQuery): unknown {
+async function answer(store: Store, usage: UsageQuery): Promise<unknown> {
   return serializeAnalytics(
     reportOf({
       period: usage,
-      days: store.analytics.days(SCOPE, usage),
-      intents: store.analytics.intents(SCOPE, usage),
-      month: store.analytics.days(SCOPE, monthOf(usage)),
+      days: await store.analytics.days(SCOPE, usage),
+      intents: await store.analytics.intents(SCOPE, usage),
+      month: await store.analytics.days(SCOPE, monthOf(usage)),
       minutesIncluded: 1000,
     }),
   );

@@ -122,11 +122,11 @@ async function turn(
     return { row, found };
   } finally {
     plain.close();
-    store.close();
+    await store.close();
   }
 }
 
-function list(store: Store, filter: Filter, offset: number): unknown {
+async function list(store: Store, filter: Filter, offset: number): Promise<unknown> {
   const scope = { accountId: ACCOUNT, environment: 'live' } as const;
   return store.calls.list(scope, { ...filter, limit: LIMIT, offset });
 }

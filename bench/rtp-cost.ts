@@ -1,4 +1,4 @@
-/** Row 4, rtp-cost: CPU of two-way PCMU calls on our media engine, against a wheel in C and against rtpengine. */
+/** Row 4, rtp-cost: CPU of two-way PCMU calls on our media engine, against a wheel in C and against rtpengine in userspace (its kernel module is not used). */
 import {
   checkTargets,
   markdownTable,
@@ -21,6 +21,9 @@ interface Peer {
   readonly fromCalls: number;
   readonly isPidTold?: boolean;
 }
+
+/** Without its kernel module, which forwards packets at a fraction of this cost and needs root: what `--table=-1` says. */
+const RTPENGINE = 'rtpengine in userspace';
 
 /** Seconds before anything counts: the engine's code is compiled by then. */
 const WARM_S = 8;
@@ -52,9 +55,9 @@ function findPeers(): readonly Peer[] {
   }
   if (isInstalled('rtpengine')) {
     const command = nodeTool('rtp-rtpengine');
-    peers.push({ name: 'rtpengine', command, limit: 0.75, fromCalls: 300, isPidTold: true });
+    peers.push({ name: RTPENGINE, command, limit: 0.75, fromCalls: 300, isPidTold: true });
   } else {
-    console.log('peer missing: rtpengine (Debian: rtpengine-daemon)');
+    console.log(`peer missing: ${RTPENGINE} (Debian: rtpengine-daemon)`);
   }
   if (peers.length > 0) return peers;
   return [{ name: 'raw Node', command: nodeTool('rtp-interval'), limit: 3, fromCalls: 500 }];

@@ -1,6 +1,7 @@
 /** Row 15, stt: our Whisper against transformers.js: words on our tiny model, cost on one of the real size. */
 import { fileURLToPath } from 'node:url';
 import { env, pipeline } from '@huggingface/transformers';
+import { wordErrors } from '../src/speech/self-test/word-errors.ts';
 import { Upsampler } from '../src/speech/stt/features/resampler.ts';
 import { openRecognizer } from '../src/speech/stt/whisper/whisper-recognizer.ts';
 import {
@@ -19,7 +20,6 @@ import {
   ratios,
 } from './lib/harness.ts';
 import { measureSized, type SizedCost } from './lib/stt-sized.ts';
-import { wordErrors } from './lib/word-errors.ts';
 
 /** Audio comes in packets; what is left to do after the last one is the final latency. */
 const PACKET_SAMPLES = 160;

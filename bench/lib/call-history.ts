@@ -31,7 +31,7 @@ export async function makeCallHistory(options: {
   const folder = mkdtempSync(join(tmpdir(), 'bench-calls-'));
   const file = join(folder, 'offhook.db');
   const endsAt = new Date(Math.ceil(Date.now() / DAY_MS) * DAY_MS);
-  (await openHistory(file)).close();
+  await (await openHistory(file)).close();
   const sqlite = new Sqlite(file);
   try {
     sqlite.pragma('synchronous=OFF');

@@ -12,12 +12,12 @@ const WARM_RUNS = 3;
 
 /** Runs `query` so many times, after a few that do not count. */
 export async function costOf(query: () => unknown, runs: number): Promise<QueryCost> {
-  for (let run = 0; run < WARM_RUNS; run += 1) query();
+  for (let run = 0; run < WARM_RUNS; run += 1) await query();
   const wallMs: number[] = [];
   const before = cpuSecondsOf(process.pid);
   for (let run = 0; run < runs; run += 1) {
     const startedMs = performance.now();
-    query();
+    await query();
     wallMs.push(performance.now() - startedMs);
   }
   const cpuMs = ((cpuSecondsOf(process.pid) - before) * 1000) / runs;

@@ -62,17 +62,17 @@ export class RestPeer {
     this.#keys = new KeyCache({ accounts, apiKeys, clock: systemClock });
   }
 
-  admit(authorization: string | undefined, address: string): Admission {
+  async admit(authorization: string | undefined, address: string): Promise<Admission> {
     const { rates, newId } = this.#world;
     const requestId = newId('req');
     const now = systemClock.now();
     const window = windowOf(now);
-    const caller = this.#callerOf(authorization);
+    const caller = await this.#callerOf(authorization);
     const limit =
       caller === undefined ? ANONYMOUS_REQUESTS_AN_HOUR : requestsAnHour(caller.account.plan);
     const subject =
       caller === undefined ? `address:${address}` : `account:${caller.account.id}:live`;
-    const count = rates.count(subject, window);
+    const count = await rates.count(subject, window);
     const headers = {
       'X-Request-Id': requestId,
       'X-API-Version': '2026-11-21',
@@ -90,20 +90,24 @@ export class RestPeer {
     return { requestId, headers, caller, refusal };
   }
 
-  listAgents(scope: Scope, limit: number): Answer {
-    const page = this.#world.store.agents.list(scope, { limit, offset: 0 }, systemClock.now());
+  async listAgents(scope: Scope, limit: number): Promise<Answer> {
+    const page = await this.#world.store.agents.list(
+      scope,
+      { limit, offset: 0 },
+      systemClock.now(),
+    );
     const data = page.agents.map(agentItemView);
     return { status: 200, body: { data, total: page.total, limit, offset: 0 } };
   }
 
-  showAgent(scope: Scope, agentId: string, requestId: string): Answer {
-    const agent = this.#world.store.agents.findWithUsage(scope, agentId, systemClock.now());
+  async showAgent(scope: Scope, agentId: string, requestId: string): Promise<Answer> {
+    const agent = await this.#world.store.agents.findWithUsage(scope, agentId, systemClock.now());
     if (agent === undefined) return errorAnswer(404, 'AGENT_NOT_FOUND', requestId);
     return { status: 200, body: serializeAgent(agent) };
   }
 
-  listCalls(scope: Scope, limit: number): Answer {
-    const page = this.#world.store.calls.list(scope, { limit, offset: 0 });
+  async listCalls(scope: Scope, limit: number): Promise<Answer> {
+    const page = await this.#world.store.calls.list(scope, { limit, offset: 0 });
     const data = page.calls.map((call) => ({
       ...serializeCallCommon(call),
       hasTranscript: call.hasTranscript,
@@ -112,11 +116,11 @@ export class RestPeer {
     return { status: 200, body: { data, total: page.total, limit, offset: 0 } };
   }
 
-  showCall(scope: Scope, callId: string, requestId: string): Answer {
+  async showCall(scope: Scope, callId: string, requestId: string): Promise<Answer> {
     const { calls } = this.#world.store;
-    const call = calls.find(scope, callId);
+    const call = await calls.find(scope, callId);
     if (call === undefined) return errorAnswer(404, 'CALL_NOT_FOUND', requestId);
-    const transcript = calls.transcript(callId);
+    const transcript = await calls.transcript(callId);
     const expiresAt = new Date(systemClock.now().getTime() + LINK_LIFETIME_MS);
     const link = { publicUrl: 'http://127.0.0.1', secret: LINK_SECRET, expiresAt };
     const recordingUrl = recordingLink(callId, link);
@@ -129,27 +133,27 @@ export class RestPeer {
     };
   }
 
-  createAgent(scope: Scope, body: AgentBody): Answer {
+  async createAgent(scope: Scope, body: AgentBody): Promise<Answer> {
     const { store, newId } = this.#world;
     const agent = createAgent(body, { id: newId('agent'), scope, now: systemClock.now() });
-    store.agents.insert(agent);
+    await store.agents.insert(agent);
     return { status: 201, body: serializeCreatedAgent(agent) };
   }
 
-  startCall(
+  async startCall(
     { scope, account }: NonNullable<Admission['caller']>,
     draft: OutboundDraft & { readonly agentId: string },
-  ): Answer {
+  ): Promise<Answer> {
     const { store, newId, queue } = this.#world;
-    const agent = store.agents.find(scope, draft.agentId);
+    const agent = await store.agents.find(scope, draft.agentId);
     if (agent === undefined) throw new Error(`Cannot find the agent "${draft.agentId}"`);
     const now = systemClock.now();
     const holderOf = (number: string) => store.agents.findByPhoneNumber(number);
-    const ownerOf = () => undefined;
+    const ownerOf = async () => undefined;
     const facts = { id: newId('call'), now, agent, account, ownerOf, holderOf };
-    const call = queueCall(draft, { ...facts, hasTrunkFor: queue.hasTrunkFor });
-    store.calls.countQueued('live', 'outbound');
-    store.calls.insert(call, []);
+    const call = await queueCall(draft, { ...facts, hasTrunkFor: queue.hasTrunkFor });
+    await store.calls.countQueued('live', 'outbound');
+    await store.calls.insert(call, []);
     const createdAt = now.toISOString();
     return {
       status: 202,
@@ -157,10 +161,10 @@ export class RestPeer {
     };
   }
 
-  #callerOf(authorization: string | undefined): Admission['caller'] {
+  async #callerOf(authorization: string | undefined): Promise<Admission['caller']> {
     const key = authorization?.slice('Bearer '.length);
     if (key === undefined) return undefined;
-    const caller = this.#keys.callerOf(key);
+    const caller = await this.#keys.callerOf(key);
     if (caller === undefined) return undefined;
     const { account, apiKey } = caller;
     return { scope: { accountId: account.id, environment: apiKey.environment }, account };

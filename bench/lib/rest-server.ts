@@ -27,7 +27,7 @@ export async function startRestServer(
     ...{ ...store, rates, log, newId, clock },
     random: randomBytes,
     metrics: new Metrics({ version: 'bench' }),
-    readiness: () => ({ status: 'ready', engines: [], carriers: [], checks: [] }),
+    readiness: async () => ({ status: 'ready', engines: [], carriers: [], checks: [] }),
     eraser: { finish: () => Promise.resolve() },
     liveCalls: { holds: () => false, hangUp: () => false, transfer: () => 'not-in-progress' },
     liveSound: {
@@ -40,7 +40,9 @@ export async function startRestServer(
     dialQueues: { live: queue, test: queue },
     plansWithoutOutbound: [],
     chat: { reply: async () => null },
-    callTraces: { of: () => ({ messages: [], isTruncated: false, source: 'none', note: 'None' }) },
+    callTraces: {
+      of: async () => ({ messages: [], isTruncated: false, source: 'none', note: 'None' }),
+    },
     trunks: TRUNKS,
     numberOwners: new NumberOwners({ ...store, assignments, trunks: TRUNKS }),
     voices: silentVoices(),

@@ -30,7 +30,7 @@ export const FROM_NUMBER = '+12025550123';
 export async function addRestRecords(file: string): Promise<void> {
   const store = await openHistory(file);
   const createdAt = systemClock.now();
-  addSpentAccount(store, createdAt);
+  await addSpentAccount(store, createdAt);
   for (const [key, accountId] of [
     [KEY, ACCOUNT],
     [SPENT_KEY, SPENT_ACCOUNT],
@@ -41,7 +41,7 @@ export async function addRestRecords(file: string): Promise<void> {
       environment: 'live',
       name: 'bench',
     } as const;
-    store.apiKeys.insert(
+    await store.apiKeys.insert(
       describeKey(key, { ...facts, scopes: API_SCOPES, createdAt }),
       hashOfKey(key),
     );
@@ -49,12 +49,12 @@ export async function addRestRecords(file: string): Promise<void> {
   for (let index = 0; index < AGENTS; index += 1) {
     const scope = { accountId: ACCOUNT, environment: 'live' } as const;
     const draft = { name: `Agent ${index}`, greeting: 'Hello.', systemPrompt: 'You answer calls.' };
-    store.agents.insert(createAgent(draft, { id: `agent_${index}`, scope, now: createdAt }));
+    await store.agents.insert(createAgent(draft, { id: `agent_${index}`, scope, now: createdAt }));
   }
-  store.close();
+  await store.close();
 }
 
-function addSpentAccount(store: Store, createdAt: Date): void {
+async function addSpentAccount(store: Store, createdAt: Date): Promise<void> {
   const none = { transferTargets: [], allowedCountries: null, retention: KEEP_CALLS } as const;
   const account = {
     id: SPENT_ACCOUNT,
@@ -63,7 +63,7 @@ function addSpentAccount(store: Store, createdAt: Date): void {
     minutesIncluded: 0,
   } as const;
   const signingSecrets = { live: 'whsec_bench', test: 'whsec_bench' };
-  store.accounts.found({
+  await store.accounts.found({
     account: { ...account, ...none, createdAt },
     signingSecrets,
     apiKeys: [],
@@ -94,7 +94,7 @@ export async function openRestWorld(file: string): Promise<RestWorld> {
     queue: {
       isDraining: false,
       hasTrunkFor: () => true,
-      estimatedStart: () => systemClock.now(),
+      estimatedStart: async () => systemClock.now(),
     },
   };
 }
@@ -102,8 +102,8 @@ export async function openRestWorld(file: string): Promise<RestWorld> {
 /** Counts as the server does, for an hour that never ends, or that is over. */
 function unlimited(rates: RateStore): RateStore {
   return {
-    count: (subject, window) => {
-      rates.count(subject, window);
+    count: async (subject, window) => {
+      await rates.count(subject, window);
       return subject.includes(SPENT_ACCOUNT) ? 1_000_000 : 1;
     },
   };

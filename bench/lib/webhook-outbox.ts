@@ -44,8 +44,8 @@ export async function openOutbox(options: {
   const now = systemClock.now();
   for (const [index, url] of options.endpoints.entries()) {
     const accountId = accountOf(index);
-    if (store.accounts.find(accountId) !== undefined) continue;
-    store.accounts.found({
+    if ((await store.accounts.find(accountId)) !== undefined) continue;
+    await store.accounts.found({
       account: {
         id: accountId,
         name: accountId,
@@ -59,7 +59,7 @@ export async function openOutbox(options: {
       signingSecrets: { live: SECRET, test: SECRET },
       apiKeys: [],
     });
-    store.webhookEndpoints.insert({
+    await store.webhookEndpoints.insert({
       id: `we_${String(index).padStart(3, '0')}`,
       accountId,
       environment: 'live',
@@ -80,8 +80,13 @@ const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const accountOf = (endpoint: number) => `acct_${endpoint}`;
 
 /** Writes an event as the stores of what it tells do. */
-export function happen(store: Store, index: number, endpoint: number, sentAtMs?: number): void {
-  store.events.insertQuiet({
+export async function happen(
+  store: Store,
+  index: number,
+  endpoint: number,
+  sentAtMs?: number,
+): Promise<void> {
+  await store.events.insertQuiet({
     id: `evt_${index}`,
     accountId: accountOf(endpoint),
     environment: 'live',
@@ -121,8 +126,8 @@ export async function deliver(store: Store, successes: number): Promise<number> 
   deliverer.start();
   // Without a number to wait for, an outbox that stays empty is the end: between two batches of events it is so as well.
   let answeredBefore = -1;
-  const look = setInterval(() => {
-    const isStill = answered === answeredBefore && isEmpty(store);
+  const look = setInterval(async () => {
+    const isStill = answered === answeredBefore && (await isEmpty(store));
     if (successes === Number.POSITIVE_INFINITY && isStill) done.resolve();
     answeredBefore = answered;
   }, LOOK_MS);
@@ -138,8 +143,8 @@ export async function deliver(store: Store, successes: number): Promise<number> 
 
 const LOOK_MS = 200;
 
-function isEmpty(store: Store): boolean {
-  return store.outbox.counts().pending === 0;
+async function isEmpty(store: Store): Promise<boolean> {
+  return (await store.outbox.counts()).pending === 0;
 }
 
 const stops: (() => Promise<void>)[] = [];

@@ -19,12 +19,12 @@ const peer = new RestPeer(await openRestWorld(file));
 const app = fastify({ logger: false });
 app.decorateRequest('admission');
 
-app.addHook('onRequest', (request, reply, done) => {
-  const admission = peer.admit(request.headers.authorization, request.ip);
+app.addHook('onRequest', async (request, reply) => {
+  const admission = await peer.admit(request.headers.authorization, request.ip);
   request.admission = admission;
   reply.headers(admission.headers);
-  if (admission.refusal === undefined) done();
-  else reply.code(admission.refusal.status).send(admission.refusal.body);
+  if (admission.refusal === undefined) return;
+  return reply.code(admission.refusal.status).send(admission.refusal.body);
 });
 
 interface Given {
@@ -43,15 +43,15 @@ function route(
   method: 'GET' | 'POST',
   url: string,
   schema: object,
-  answer: (given: Given, caller: NonNullable<Admission['caller']>) => Answer,
+  answer: (given: Given, caller: NonNullable<Admission['caller']>) => Promise<Answer>,
 ): void {
   app.route({
     ...{ method, url, schema },
-    handler: (request, reply) => {
+    handler: async (request, reply) => {
       const given = request as unknown as Given;
       const { caller } = request.admission;
       if (caller === undefined) throw new Error('Cannot answer: nobody was admitted');
-      const { status, body } = answer(given, caller);
+      const { status, body } = await answer(given, caller);
       reply.code(status).send(body);
     },
   });
@@ -83,7 +83,7 @@ route('GET', '/api/calls', { querystring }, ({ query }, { scope }) =>
 route('GET', '/api/calls/:id', {}, ({ params, admission }, { scope }) =>
   peer.showCall(scope, params.id, admission.requestId),
 );
-route('POST', '/api/agents', bodyOf(createAgentSchema), ({ body, admission }, { scope }) => {
+route('POST', '/api/agents', bodyOf(createAgentSchema), async ({ body, admission }, { scope }) => {
   const draft = body as AgentBody;
   if (!isGood(draft)) return errorAnswer(400, 'VALIDATION_ERROR', admission.requestId);
   return peer.createAgent(scope, draft);

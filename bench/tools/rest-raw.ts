@@ -9,23 +9,28 @@ import { openRestWorld } from '../lib/rest-world.ts';
 const [file = ''] = process.argv.slice(2);
 const peer = new RestPeer(await openRestWorld(file));
 
-const server = createServer((request, response) => {
-  const admission = peer.admit(request.headers.authorization, request.socket.remoteAddress ?? '');
+const server = createServer(async (request, response) => {
+  const admission = await peer.admit(
+    request.headers.authorization,
+    request.socket.remoteAddress ?? '',
+  );
   const { caller, refusal } = admission;
   if (refusal !== undefined || caller === undefined) {
     send(response, admission, refusal ?? errorAnswer(401, 'UNAUTHORIZED', admission.requestId));
     return;
   }
   if (request.method === 'POST') {
-    readBody(request, (body) => send(response, admission, write(request.url, body, caller)));
+    readBody(request, async (body) =>
+      send(response, admission, await write(request.url, body, caller)),
+    );
     return;
   }
-  send(response, admission, read(request.url ?? '', admission, caller));
+  send(response, admission, await read(request.url ?? '', admission, caller));
 });
 
 type Caller = NonNullable<Admission['caller']>;
 
-function read(url: string, { requestId }: Admission, { scope }: Caller): Answer {
+async function read(url: string, { requestId }: Admission, { scope }: Caller): Promise<Answer> {
   const { pathname, searchParams } = new URL(url, 'http://localhost');
   const limit = Number(searchParams.get('limit') ?? 20);
   if (pathname === '/api/agents') return peer.listAgents(scope, limit);
@@ -36,7 +41,7 @@ function read(url: string, { requestId }: Admission, { scope }: Caller): Answer 
   return errorAnswer(404, 'NOT_FOUND', requestId);
 }
 
-function write(url: string | undefined, body: string, caller: Caller): Answer {
+async function write(url: string | undefined, body: string, caller: Caller): Promise<Answer> {
   const given: unknown = JSON.parse(body);
   if (url === '/api/agents') return peer.createAgent(caller.scope, createAgentSchema.parse(given));
   return peer.startCall(caller, startCallSchema.parse(given));

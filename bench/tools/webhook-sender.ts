@@ -38,17 +38,19 @@ async function prepare(): Promise<Run> {
   const store = await openOutbox({ file, endpoints: urls });
   if (mode === 'rest') return () => deliver(store, Number.POSITIVE_INFINITY);
   const warmed = eventCount + WARM_EVENTS;
-  for (let index = eventCount; index < warmed; index += 1) happen(store, index, 1 + (index % 7));
+  for (let index = eventCount; index < warmed; index += 1)
+    await happen(store, index, 1 + (index % 7));
   await deliver(store, WARM_EVENTS);
   await stopDelivering();
   if (mode === 'backlog') {
-    for (let index = 0; index < eventCount; index += 1) happen(store, index, endpointOf(index));
+    for (let index = 0; index < eventCount; index += 1)
+      await happen(store, index, endpointOf(index));
     return () => deliver(store, answeredOf(0, eventCount));
   }
   return async () => {
     const delivered = deliver(store, answeredOf(0, eventCount));
     for (let index = 0; index < eventCount; index += 1) {
-      happen(store, index, endpointOf(index), performance.timeOrigin + performance.now());
+      await happen(store, index, endpointOf(index), performance.timeOrigin + performance.now());
       if (index % PACED_PER_TICK === 0) await new Promise((done) => setTimeout(done, TICK_MS));
     }
     return delivered;

@@ -23,6 +23,7 @@ import type { DialQueue } from '../domain/dialing/outbound-rules.ts';
 import type { NumberHolders } from '../domain/dialing/phone-number.ts';
 import type { NewId, RandomBytes } from '../domain/ids.ts';
 import { ServiceError } from '../domain/service-error.ts';
+import type { RunTransaction } from '../domain/stores.ts';
 import type { IsTrustedProxy } from '../domain/trusted-proxies.ts';
 import type { EventStore } from '../domain/webhook/service-event.ts';
 import type { DeliveryStore } from '../domain/webhook/webhook-delivery.ts';
@@ -57,8 +58,7 @@ export interface ApiDeps {
   /** Which receivers the operator has opened besides public ones. */
   readonly webhookUrlRules: WebhookUrlRules;
   readonly idempotency: IdempotencyStore;
-  /** Runs reads and writes of the stores as one transaction; what is thrown undoes it. `work` must be synchronous. */
-  readonly together: <Result>(work: () => Result) => Result;
+  readonly transaction: RunTransaction;
   readonly liveCalls: LiveCalls;
   readonly liveFeed: LiveFeed;
   readonly liveSound: LiveSound;
@@ -72,7 +72,7 @@ export interface ApiDeps {
   readonly isTrustedProxy?: IsTrustedProxy;
   readonly metrics: Metrics;
   /** Asked at every `/readyz`; must be quick. */
-  readonly readiness: () => ReadinessReport;
+  readonly readiness: () => Promise<ReadinessReport>;
   readonly clock: Clock;
   readonly log: Logger;
   readonly newId: NewId;

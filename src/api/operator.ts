@@ -3,21 +3,24 @@ import { ServiceError } from '../domain/service-error.ts';
 import { type ApiContext, type ApiDeps, callerOf } from './api-env.ts';
 
 /** Whether the request comes from the dashboard, or with a live key of the first account that has the scope `admin`. */
-export function isOperator(
+export async function isOperator(
   context: ApiContext,
   { numberOwners }: Pick<ApiDeps, 'numberOwners'>,
-): boolean {
+): Promise<boolean> {
   const { apiKey, isDashboard } = callerOf(context);
   if (apiKey.environment !== 'live') return false;
   return (
     isDashboard ||
-    (apiKey.accountId === numberOwners.firstAccountId && apiKey.scopes.includes('admin'))
+    (apiKey.accountId === (await numberOwners.firstAccountId()) && apiKey.scopes.includes('admin'))
   );
 }
 
 /** @throws {ServiceError} FORBIDDEN for other keys. */
-export function requireOperator(context: ApiContext, deps: Pick<ApiDeps, 'numberOwners'>): void {
-  if (isOperator(context, deps)) return;
+export async function requireOperator(
+  context: ApiContext,
+  deps: Pick<ApiDeps, 'numberOwners'>,
+): Promise<void> {
+  if (await isOperator(context, deps)) return;
   throw new ServiceError(
     'FORBIDDEN',
     'Cannot use this API key: it needs to be a live key of the first account, with the scope "admin"',

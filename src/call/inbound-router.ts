@@ -32,11 +32,11 @@ const BARE_DIGITS = /^[1-9]\d{6,14}$/;
  * The agent that has the called number. Bare digits are taken for E.164 only where some agent has exactly that number:
  * a national number that looks alike matches no agent.
  */
-export function agentOf(
+export async function agentOf(
   calledNumber: string,
-  findAgent: (number: string) => Agent | undefined,
-): Agent | undefined {
-  const agent = findAgent(calledNumber);
+  findAgent: (number: string) => Promise<Agent | undefined>,
+): Promise<Agent | undefined> {
+  const agent = await findAgent(calledNumber);
   if (agent !== undefined || !BARE_DIGITS.test(calledNumber)) return agent;
   return findAgent(`+${calledNumber}`);
 }
@@ -45,13 +45,13 @@ export function agentOf(
 export class InboundRouter {
   readonly #parts: CallParts;
   readonly #registry: CallRegistry;
-  readonly #findAgent: (calledNumber: string) => Agent | undefined;
+  readonly #findAgent: (calledNumber: string) => Promise<Agent | undefined>;
   readonly #onFull: () => void;
 
   constructor(options: {
     readonly parts: CallParts;
     readonly registry: CallRegistry;
-    readonly findAgent: (calledNumber: string) => Agent | undefined;
+    readonly findAgent: (calledNumber: string) => Promise<Agent | undefined>;
     /** Called when a call is refused because the registry is full. */
     readonly onFull?: () => void;
   }) {
@@ -68,10 +68,10 @@ export class InboundRouter {
    */
   async take(
     incoming: IncomingCall,
-    findAgent: () => Agent | undefined = () => agentOf(incoming.to, this.#findAgent),
+    findAgent: () => Promise<Agent | undefined> = () => agentOf(incoming.to, this.#findAgent),
   ): Promise<void> {
     try {
-      const agent = findAgent();
+      const agent = await findAgent();
       const refusal = refusalOf(agent, this.#registry.isFull);
       if (agent === undefined || refusal !== undefined) {
         if (refusal?.sipStatus === 503) this.#onFull();
@@ -106,10 +106,10 @@ export class InboundRouter {
       carrierCallSid: incoming.carrierCallSid,
       now: clock.now(),
     });
-    calls.insert(call, []);
     const refuse = () => incoming.reject(503);
     this.#registry.add({ callId: call.id, hangUp: refuse, end: async () => refuse() });
     try {
+      await calls.insert(call, []);
       const leg = await this.#answer(incoming, call);
       if (leg !== undefined) {
         await holdCall({ parts: this.#parts, registry: this.#registry, agent, call, leg });

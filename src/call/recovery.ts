@@ -51,8 +51,12 @@ async function recordedOf(call: Call, parts: RecoveryParts): Promise<Recorded | 
  * The last sign of life of a call: the end of its recording, its last words, or its answer. A recording ends where its
  * sound does: the file's own time is that of a copy, once a backup has been brought back.
  */
-function lastSignOf(call: Call, recorded: Recorded | undefined, parts: RecoveryParts): Date {
-  const words = parts.calls.transcript(call.id).map(({ at }) => at);
+async function lastSignOf(
+  call: Call,
+  recorded: Recorded | undefined,
+  parts: RecoveryParts,
+): Promise<Date> {
+  const words = (await parts.calls.transcript(call.id)).map(({ at }) => at);
   const signs = [call.createdAt, call.startedAt, call.answeredAt, ...words];
   const recordedUntilMs = (call.answeredAt?.getTime() ?? 0) + (recorded?.soundMs ?? 0);
   const lastMs = Math.max(recordedUntilMs, ...signs.map((at) => at?.getTime() ?? 0));
@@ -61,28 +65,28 @@ function lastSignOf(call: Call, recorded: Recorded | undefined, parts: RecoveryP
 }
 
 /** A call is on record as answered a moment after SIP has written its dialog down: what lies between is put right. */
-function withAnswer(
+async function withAnswer(
   call: Call,
   answers: ReadonlyMap<string, Date>,
   { calls, newId }: RecoveryParts,
-): Call {
+): Promise<Call> {
   const answeredAt = answers.get(call.carrierCallSid ?? '');
   if (call.status !== 'ringing' || answeredAt === undefined) return call;
   const facts = { now: answeredAt, recordingFile: call.recordingFile, eventId: newId('evt') };
   const change = answered(call, facts);
-  calls.update(change.call, change.events);
+  await calls.update(change.call, change.events);
   return change.call;
 }
 
 /** Gives each unfinished call its end (`failed`, `error`), its event and a playable recording. @returns how many. */
 export async function recoverCalls(parts: RecoveryParts): Promise<number> {
-  const unfinished = parts.calls.findUnfinished();
+  const unfinished = await parts.calls.findUnfinished();
   const answeredDialogs = parts.dialogs.filter(({ invite }) => invite === null);
   const answers = new Map(answeredDialogs.map(({ sipCallId, openedAt }) => [sipCallId, openedAt]));
   for (const left of unfinished) {
-    const call = withAnswer(left, answers, parts);
+    const call = await withAnswer(left, answers, parts);
     const recorded = await recordedOf(call, parts);
-    const endedAt = lastSignOf(call, recorded, parts);
+    const endedAt = await lastSignOf(call, recorded, parts);
     const facts = {
       endedAt,
       eventAt: parts.now,
@@ -92,10 +96,10 @@ export async function recoverCalls(parts: RecoveryParts): Promise<number> {
     };
     const recordingFile = recorded === undefined ? null : call.recordingFile;
     const change = ended({ ...call, recordingFile }, facts);
-    parts.calls.update(change.call, change.events);
+    await parts.calls.update(change.call, change.events);
     const begun = left.status === 'in_progress' ? [] : beginningOf(change.call);
     for (const entry of [...begun, endedEntry(change.call)]) {
-      parts.calls.addTimelineEntry(call.id, entry);
+      await parts.calls.addTimelineEntry(call.id, entry);
     }
   }
   if (unfinished.length > 0) {

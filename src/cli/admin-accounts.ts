@@ -37,7 +37,7 @@ export function addAccountCommands(root: Command, console: Console): void {
   const show = account.command('show').description('shows an account');
   show.addArgument(accountArgument());
   showing(show, console, (_options, id) =>
-    atDesk(console, (desk) => accountResult(accountOf(desk, id || undefined))),
+    atDesk(console, async (desk) => accountResult(await accountOf(desk, id || undefined))),
   );
 
   const create = account.command('create').description('makes an account, without keys');
@@ -68,8 +68,8 @@ export function addAccountCommands(root: Command, console: Console): void {
   );
 }
 
-function listAccounts({ store }: Desk): Result {
-  const accounts = store.accounts.list();
+async function listAccounts({ store }: Desk): Promise<Result> {
+  const accounts = await store.accounts.list();
   const rows = accounts.map(({ id, name, plan, minutesIncluded }) => [
     id,
     name,
@@ -82,7 +82,10 @@ function listAccounts({ store }: Desk): Result {
   };
 }
 
-function createAccount(desk: Desk, { name = '', plan, minutes }: AccountOptions): Result {
+async function createAccount(
+  desk: Desk,
+  { name = '', plan, minutes }: AccountOptions,
+): Promise<Result> {
   const { store, now, newId, random } = desk;
   const account: Account = {
     id: newId('acct'),
@@ -95,14 +98,18 @@ function createAccount(desk: Desk, { name = '', plan, minutes }: AccountOptions)
     createdAt: now,
   };
   const signingSecrets = { live: newSigningSecret(random), test: newSigningSecret(random) };
-  patiently(() => store.accounts.found({ account, signingSecrets, apiKeys: [] }));
+  await patiently(() => store.accounts.found({ account, signingSecrets, apiKeys: [] }));
   const { text, json } = accountResult(account);
   const next = `npm run admin -- key create --account ${account.id} --environment live`;
   return { text: `${text}\n\nIt has no keys yet: ${next}`, json };
 }
 
-function setAccount(desk: Desk, id: string | undefined, options: AccountOptions): Result {
-  const before = accountOf(desk, id);
+async function setAccount(
+  desk: Desk,
+  id: string | undefined,
+  options: AccountOptions,
+): Promise<Result> {
+  const before = await accountOf(desk, id);
   const { name, plan, minutes, countries, recordingsDays, transcriptsDays, callsDays } = options;
   const retention = given({ recordingsDays, transcriptsDays, callsDays });
   const others = [name, plan, minutes, countries, ...Object.values(retention)];
@@ -121,7 +128,7 @@ function setAccount(desk: Desk, id: string | undefined, options: AccountOptions)
     allowedCountries: chosen === undefined ? before.allowedCountries : chosen,
     retention: { ...before.retention, ...kept },
   };
-  patiently(() => desk.store.accounts.update(account));
+  await patiently(() => desk.store.accounts.update(account));
   return accountResult(account);
 }
 

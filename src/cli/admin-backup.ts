@@ -76,9 +76,9 @@ async function compact(console: Console): Promise<Result> {
     try {
       const { database } = await openDatabase({ file });
       const store = new SqliteLeftovers(database, { checkpointer: () => undefined });
-      const beforeBytes = store.sizeBytes();
-      store.compact();
-      const afterBytes = store.sizeBytes();
+      const beforeBytes = await store.sizeBytes();
+      await store.compact();
+      const afterBytes = await store.sizeBytes();
       database.close();
       const sizes = [beforeBytes, afterBytes].map((bytes) => `${(bytes / 1e6).toFixed(1)} MB`);
       const text = `Written anew: ${sizes.join(' before, ')} after.`;

@@ -46,7 +46,7 @@ const LOCK_ATTEMPTS_MAX = 50;
 export function showing<Options>(
   command: Command,
   console: Console,
-  run: (options: Options, ...words: string[]) => Result | Promise<Result>,
+  run: (options: Options, ...words: string[]) => Promise<Result | Promise<Result>>,
 ): void {
   command.option('--json', 'show the result as JSON');
   command.action(async (...given: unknown[]) => {
@@ -82,7 +82,7 @@ export function existingDatabaseFile(config: Config): string {
  */
 export async function atDesk(
   console: Console,
-  work: (desk: Desk) => Result | Promise<Result>,
+  work: (desk: Desk) => Promise<Result | Promise<Result>>,
 ): Promise<Result> {
   const file = existingDatabaseFile(console.config());
   const log = silentLogger;
@@ -95,15 +95,15 @@ export async function atDesk(
       random: randomBytes,
     });
   } finally {
-    store.close();
+    await store.close();
   }
 }
 
 /** Writes, and tries again while the running server holds the lock. `write` must be one transaction. */
-export function patiently<Value>(write: () => Value): Value {
+export async function patiently<Value>(write: () => Promise<Value>): Promise<Value> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return write();
+      return await write();
     } catch (error) {
       const isLocked = error instanceof StoreError && error.reason === 'locked';
       if (!isLocked || attempt === LOCK_ATTEMPTS_MAX) throw error;
@@ -112,8 +112,8 @@ export function patiently<Value>(write: () => Value): Value {
 }
 
 /** The account of that id; without an id the only one. @throws {Error} listing the accounts to choose from. */
-export function accountOf({ store }: Desk, accountId: string | undefined): Account {
-  const accounts = store.accounts.list();
+export async function accountOf({ store }: Desk, accountId: string | undefined): Promise<Account> {
+  const accounts = await store.accounts.list();
   const [first] = accounts;
   if (accountId === undefined && accounts.length === 1 && first !== undefined) return first;
   const found = accounts.find(({ id }) => id === accountId);

@@ -75,7 +75,7 @@ interface Place {
 
 async function eraseCall(place: Place, id: string, { dryRun }: EraseOptions): Promise<Result> {
   const { store } = place.desk;
-  const call = store.calls.findById(id);
+  const call = await store.calls.findById(id);
   if (call === undefined) throw new Error(`There is no call "${id}"`);
   const json = { calls: 1, recordings: call.recordingFile === null ? 0 : 1 };
   if (dryRun) return { text: `Would erase the call ${id}.`, json };
@@ -83,7 +83,7 @@ async function eraseCall(place: Place, id: string, { dryRun }: EraseOptions): Pr
     kind: 'call',
     environment: call.environment,
   });
-  patiently(() => store.erasures.erase(id, order));
+  await patiently(() => store.erasures.erase(id, order));
   await finish(place);
   return { text: `The call ${id} is erased.`, json: { id: order.id, ...json } };
 }
@@ -92,18 +92,18 @@ async function eraseNumber(place: Place, number: string, options: EraseOptions):
   const { desk } = place;
   const { erasures } = desk.store;
   checkErasedNumber(number);
-  const { id: accountId } = accountOf(desk, options.account);
+  const { id: accountId } = await accountOf(desk, options.account);
   const environment = options.environment ?? null;
   const selection = { accountId, environment, number };
   if (options.dryRun) {
-    const counts = erasures.count(selection);
+    const counts = await erasures.count(selection);
     const { calls, recordings, callsInProgress } = counts;
     const text = `Would erase ${calls} calls with ${recordings} recordings; ${callsInProgress} more when they are over.`;
     return { text, json: counts };
   }
   const order = orderOf(desk, accountId, { kind: 'number', environment });
-  const counts = patiently(() => erasures.note(selection, order));
-  while (patiently(() => erasures.eraseNoted(desk.now)) === ERASED_CALLS_MAX);
+  const counts = await patiently(() => erasures.note(selection, order));
+  while ((await patiently(() => erasures.eraseNoted(desk.now))) === ERASED_CALLS_MAX);
   await finish(place);
   const { calls, recordings, callsInProgress } = counts;
   const later =
@@ -116,14 +116,18 @@ async function eraseOld(place: Place, options: EraseOptions): Promise<Result> {
   const { desk } = place;
   const { store, now } = desk;
   const chosen =
-    options.account === undefined ? store.accounts.list() : [accountOf(desk, options.account)];
+    options.account === undefined
+      ? await store.accounts.list()
+      : [await accountOf(desk, options.account)];
   const accounts = chosen.filter(({ retention }) => limitsOf(retention, now) !== undefined);
-  const counts = accounts.map((account) => ({
-    accountId: account.id,
-    ...store.accountRetention.count(account, now),
-  }));
+  const counts = await Promise.all(
+    accounts.map(async (account) => ({
+      accountId: account.id,
+      ...(await store.accountRetention.count(account, now)),
+    })),
+  );
   if (!options.dryRun) {
-    for (const account of accounts) applyTo(desk, account);
+    for (const account of accounts) await applyTo(desk, account);
     await finish(place);
   }
   const head = ['ACCOUNT', 'CALLS', 'RECORDINGS', 'TRANSCRIPTS'];
@@ -135,14 +139,14 @@ async function eraseOld(place: Place, options: EraseOptions): Promise<Result> {
   return { text: options.dryRun ? `Would erase:\n${text}` : `Erased:\n${text}`, json: counts };
 }
 
-function applyTo(desk: Desk, account: Account): void {
+async function applyTo(desk: Desk, account: Account): Promise<void> {
   const { accountRetention } = desk.store;
   const order = orderOf(desk, account.id, { kind: 'retention', environment: null });
-  while (patiently(() => accountRetention.apply(account, order)) === ERASED_CALLS_MAX);
+  while ((await patiently(() => accountRetention.apply(account, order))) === ERASED_CALLS_MAX);
 }
 
-function showLog({ store }: Desk): Result {
-  const erasures = store.erasures.list(SHOWN_MAX);
+async function showLog({ store }: Desk): Promise<Result> {
+  const erasures = await store.erasures.list(SHOWN_MAX);
   const head = ['ID', 'ACCOUNT', 'ENVIRONMENT', 'KIND', 'BY', 'ASKED', 'CALLS', 'RECORDINGS'];
   const rows = erasures.map((one) => [
     one.id,
@@ -175,13 +179,13 @@ async function finish({ desk, console }: Place): Promise<void> {
   const { store, newId } = desk;
   const isQuiet = () => false;
   await openEraser({ config, store, newId, isQuiet, log: silentLogger }).finish();
-  const [file] = store.leftovers.files(1);
+  const [file] = await store.leftovers.files(1);
   if (file !== undefined) {
     throw new Error(`Cannot delete "${file}" in "${config.DATA_DIR}"; the rest is erased`);
   }
   try {
     const lock = lockDatabase(databaseFileOf(config));
-    store.leftovers.compact();
+    await store.leftovers.compact();
     await store.leftovers.emptyLog();
     lock.release();
   } catch (error) {

@@ -55,14 +55,15 @@ export function addKeyCommands(root: Command, console: Console): void {
   showing(revoke, console, (_options, id) => atDesk(console, (desk) => revokeKey(desk, id ?? '')));
 }
 
-function listKeys(desk: Desk, accountId: string | undefined): Result {
+async function listKeys(desk: Desk, accountId: string | undefined): Promise<Result> {
   const accounts =
-    accountId === undefined ? desk.store.accounts.list() : [accountOf(desk, accountId)];
-  const keys = accounts.flatMap(({ id }) =>
-    (['live', 'test'] as const).flatMap((environment) =>
-      desk.store.apiKeys.list({ accountId: id, environment }),
-    ),
-  );
+    accountId === undefined ? await desk.store.accounts.list() : [await accountOf(desk, accountId)];
+  const keys: ApiKey[] = [];
+  for (const { id } of accounts) {
+    for (const environment of ['live', 'test'] as const) {
+      keys.push(...(await desk.store.apiKeys.list({ accountId: id, environment })));
+    }
+  }
   const head = ['ID', 'ACCOUNT', 'KEY', 'NAME', 'SCOPES', 'LAST USED', 'STATE'];
   const rows = keys.map((key) => [
     key.id,
@@ -76,27 +77,26 @@ function listKeys(desk: Desk, accountId: string | undefined): Result {
   return { text: table([head, ...rows], 'There are no keys.'), json: keys };
 }
 
-function createKey(desk: Desk, options: KeyOptions): Result {
+async function createKey(desk: Desk, options: KeyOptions): Promise<Result> {
   const { store, now, newId, random } = desk;
-  const { id: accountId } = accountOf(desk, options.account);
+  const { id: accountId } = await accountOf(desk, options.account);
   const scope = { accountId, environment: options.environment };
   const made = createApiKey(options, { id: newId('key'), scope, now, random });
-  patiently(() => store.apiKeys.insert(made.apiKey, hashOfKey(made.keyText)));
+  await patiently(() => store.apiKeys.insert(made.apiKey, hashOfKey(made.keyText)));
   return {
     text: `${made.keyText}\n\nKeep it: it is shown this once (id ${made.apiKey.id}).`,
     json: { ...made.apiKey, key: made.keyText },
   };
 }
 
-function revokeKey({ store, now }: Desk, id: string): Result {
-  const found = store.accounts
-    .list()
-    .map((account) => store.apiKeys.find(account.id, id))
-    .find((key) => key !== undefined);
+async function revokeKey({ store, now }: Desk, id: string): Promise<Result> {
+  const accounts = await store.accounts.list();
+  const keys = await Promise.all(accounts.map((account) => store.apiKeys.find(account.id, id)));
+  const found = keys.find((key) => key !== undefined);
   if (found === undefined) {
     throw new Error(`There is no key "${id}": "key list" shows the ids`);
   }
-  patiently(() => store.apiKeys.revoke(found, id, now));
+  await patiently(() => store.apiKeys.revoke(found, id, now));
   const revokedAt = found.revokedAt ?? now;
   const state = found.revokedAt === null ? 'is revoked' : 'was revoked before';
   return { text: `The key ${shortKey(found)} (${id}) ${state}.`, json: { ...found, revokedAt } };

@@ -69,10 +69,12 @@ function addFilters(command: Command): void {
   );
 }
 
-function listFailed(desk: Desk, options: WebhookOptions): Result {
-  const deliveries = scopesOf(desk, options)
-    .flatMap((scope) => [...failedOf(desk, scope, options)])
-    .slice(0, SHOWN_MAX);
+async function listFailed(desk: Desk, options: WebhookOptions): Promise<Result> {
+  const failed: WebhookDelivery[] = [];
+  for (const scope of await scopesOf(desk, options)) {
+    for await (const delivery of await failedOf(desk, scope, options)) failed.push(delivery);
+  }
+  const deliveries = failed.slice(0, SHOWN_MAX);
   const head = ['ID', 'EVENT', 'ENDPOINT', 'ATTEMPTS', 'STATUS', 'FINISHED', 'WHY'];
   const rows = deliveries.map((delivery) => [
     delivery.id,
@@ -95,11 +97,15 @@ function shownDelivery({ eventKind, ...delivery }: WebhookDelivery): object {
 }
 
 /** Newest first, page by page. */
-function* failedOf(desk: Desk, scope: Scope, options: WebhookOptions): Iterable<WebhookDelivery> {
+async function* failedOf(
+  desk: Desk,
+  scope: Scope,
+  options: WebhookOptions,
+): AsyncIterable<WebhookDelivery> {
   const { endpoint, since } = options;
   const query = { status: 'failed' as const, ...(endpoint && { endpointId: endpoint }) };
   for (let offset = 0; offset < SHOWN_MAX; offset += PAGE_SIZE) {
-    const { deliveries } = desk.store.deliveries.list(scope, {
+    const { deliveries } = await desk.store.deliveries.list(scope, {
       ...query,
       limit: PAGE_SIZE,
       offset,
@@ -112,25 +118,33 @@ function* failedOf(desk: Desk, scope: Scope, options: WebhookOptions): Iterable<
   }
 }
 
-function sendAgain(desk: Desk, deliveryId: string | undefined, options: WebhookOptions): Result {
+async function sendAgain(
+  desk: Desk,
+  deliveryId: string | undefined,
+  options: WebhookOptions,
+): Promise<Result> {
   if ((deliveryId === undefined) === (options.all !== true)) {
     throw new UsageError('Which deliveries? Give the id of one, or --all');
   }
-  return deliveryId === undefined ? sendAllAgain(desk, options) : sendOneAgain(desk, deliveryId);
+  return deliveryId === undefined
+    ? await sendAllAgain(desk, options)
+    : await sendOneAgain(desk, deliveryId);
 }
 
-function sendOneAgain(desk: Desk, deliveryId: string): Result {
-  const scope = scopesOf(desk, {}).find(
-    (each) => desk.store.deliveries.find(each, deliveryId) !== undefined,
+async function sendOneAgain(desk: Desk, deliveryId: string): Promise<Result> {
+  const scopes = await scopesOf(desk, {});
+  const found = await Promise.all(
+    scopes.map((each) => desk.store.deliveries.find(each, deliveryId)),
   );
+  const scope = scopes.find((_each, index) => found[index] !== undefined);
   if (scope === undefined) {
     throw new Error(`There is no delivery "${deliveryId}": "webhooks failed" shows the ids`);
   }
-  const delivery = patiently(() => desk.store.deliveries.resend(scope, deliveryId, desk.now));
+  const delivery = await patiently(() => desk.store.deliveries.resend(scope, deliveryId, desk.now));
   return { text: `The delivery ${deliveryId} goes out again.`, json: shownDelivery(delivery) };
 }
 
-function sendAllAgain(desk: Desk, options: WebhookOptions): Result {
+async function sendAllAgain(desk: Desk, options: WebhookOptions): Promise<Result> {
   const { now, store } = desk;
   const range = {
     from: options.since ?? new Date(now.getTime() - EVENTS_KEPT_MS),
@@ -138,9 +152,9 @@ function sendAllAgain(desk: Desk, options: WebhookOptions): Result {
     ...(options.endpoint && { endpointId: options.endpoint }),
   };
   let resent = 0;
-  for (const scope of scopesOf(desk, options)) {
+  for (const scope of await scopesOf(desk, options)) {
     for (let round = 0; round < ROUNDS_MAX; round += 1) {
-      const count = patiently(() => store.deliveries.resendRange(scope, range, now));
+      const count = await patiently(() => store.deliveries.resendRange(scope, range, now));
       resent += count;
       if (count === 0) break;
     }
@@ -150,9 +164,11 @@ function sendAllAgain(desk: Desk, options: WebhookOptions): Result {
 }
 
 /** Every account and environment that the options leave. */
-function scopesOf(desk: Desk, options: WebhookOptions): readonly Scope[] {
+async function scopesOf(desk: Desk, options: WebhookOptions): Promise<readonly Scope[]> {
   const accounts =
-    options.account === undefined ? desk.store.accounts.list() : [accountOf(desk, options.account)];
+    options.account === undefined
+      ? await desk.store.accounts.list()
+      : [await accountOf(desk, options.account)];
   const environments = options.environment ? [options.environment] : (['live', 'test'] as const);
   return accounts.flatMap(({ id }) =>
     environments.map((environment) => ({ accountId: id, environment })),

@@ -24,6 +24,7 @@ import {
 } from './admin-command.ts';
 import { addEraseCommands } from './admin-erase.ts';
 import { addKeyCommands } from './admin-keys.ts';
+import { addSelfTestCommand } from './admin-self-test.ts';
 import { addWebhookCommands } from './admin-webhooks.ts';
 
 const EXIT_FAILED = 1;
@@ -47,7 +48,9 @@ const terminal: Console = {
 
 function program(): Command {
   const root = new Command('admin')
-    .description('Manages an Offhook installation: accounts, keys, webhooks, backups.')
+    .description(
+      'Manages an Offhook installation: accounts, keys, webhooks, backups; tests its models.',
+    )
     .usage('<command>  (npm run admin -- <command>)')
     .addHelpText('after', HELP)
     .exitOverride();
@@ -59,6 +62,7 @@ function program(): Command {
   addOperatorCommands(root, terminal);
   addEraseCommands(root, terminal);
   addBackupCommands(root, terminal);
+  addSelfTestCommand(root, terminal);
   return root;
 }
 
@@ -88,11 +92,11 @@ function addOperatorCommands(root: Command, console: Console): void {
 }
 
 /** A server that runs ends its sessions by itself: theirs is no longer the password. */
-function reset({ store }: Desk): Result {
+async function reset({ store }: Desk): Promise<Result> {
   const { secrets } = store;
-  const known = secrets.find(PASSWORD_SECRET);
+  const known = await secrets.find(PASSWORD_SECRET);
   const wasSet = known !== undefined;
-  if (!patiently(() => secrets.exchange(PASSWORD_SECRET, known, undefined))) {
+  if (!(await patiently(() => secrets.exchange(PASSWORD_SECRET, known, undefined)))) {
     throw new Error('Cannot forget the password: it was changed at the same moment; try again');
   }
   const news = wasSet
@@ -117,10 +121,10 @@ function addNumberCommands(root: Command, console: Console): void {
   assign.addArgument(numberArgument());
   assign.option('--account <id>', 'whose; may be left out where there is only one');
   showing<AssignOptions>(assign, console, (options, text = '') =>
-    atDesk(console, (desk) => {
-      const { id } = accountOf(desk, options.account);
+    atDesk(console, async (desk) => {
+      const { id } = await accountOf(desk, options.account);
       const request = { number: text, accountId: id, now: desk.now };
-      change(desk, trunksOf(console), (parts) => assignNumber(request, parts));
+      await change(desk, trunksOf(console), (parts) => assignNumber(request, parts));
       return { text: `${text} belongs to ${id}.`, json: { number: text, accountId: id } };
     }),
   );
@@ -128,21 +132,21 @@ function addNumberCommands(root: Command, console: Console): void {
   const unassign = number.command('unassign').description('takes an assignment back');
   unassign.addArgument(numberArgument());
   showing(unassign, console, (_options, text = '') =>
-    atDesk(console, (desk) => {
+    atDesk(console, async (desk) => {
       const trunks = trunksOf(console);
-      change(desk, trunks, (parts) => unassignNumber(text, parts));
-      const owner = ownersOf(desk, trunks).ownerOf(text) ?? null;
+      await change(desk, trunks, (parts) => unassignNumber(text, parts));
+      const owner = (await ownersOf(desk, trunks).ownerOf(text)) ?? null;
       const whose = owner === null ? 'no account: no trunk has it' : owner;
       return { text: `${text} belongs to ${whose}.`, json: { number: text, accountId: owner } };
     }),
   );
 }
 
-function listNumbers(desk: Desk, trunks: TrunkNumbers): Result {
+async function listNumbers(desk: Desk, trunks: TrunkNumbers): Promise<Result> {
   const { numberAssignments, numberHolders } = desk.store;
-  const assignments = new Map(numberAssignments.list().map((one) => [one.number, one]));
-  const holders = new Map(numberHolders.everyLive().map((held) => [held.number, held]));
-  const ownerOf = ownersOf(desk, trunks).readAll();
+  const assignments = new Map((await numberAssignments.list()).map((one) => [one.number, one]));
+  const holders = new Map((await numberHolders.everyLive()).map((held) => [held.number, held]));
+  const ownerOf = await ownersOf(desk, trunks).readAll();
   const numbers = [...new Set([...trunks.all, ...assignments.keys(), ...holders.keys()])].sort();
   const facts = numbers.map((number) => ({
     number,
@@ -166,15 +170,21 @@ function listNumbers(desk: Desk, trunks: TrunkNumbers): Result {
 
 type NumberParts = Parameters<typeof assignNumber>[1];
 
-function change(desk: Desk, trunks: TrunkNumbers, work: (parts: NumberParts) => void): void {
-  const { accounts, numberAssignments, numberHolders, together } = desk.store;
-  const parts = {
-    accounts,
-    assignments: numberAssignments,
-    holders: numberHolders,
-    owners: ownersOf(desk, trunks),
-  };
-  patiently(() => together(() => work(parts)));
+async function change(
+  desk: Desk,
+  trunks: TrunkNumbers,
+  work: (parts: NumberParts) => Promise<void>,
+): Promise<void> {
+  await patiently(() =>
+    desk.store.transaction(({ accounts, numberAssignments: assignments, numberHolders: holders }) =>
+      work({
+        accounts,
+        assignments,
+        holders,
+        owners: new NumberOwners({ accounts, assignments, trunks }),
+      }),
+    ),
+  );
 }
 
 function ownersOf({ store }: Desk, trunks: TrunkNumbers): NumberOwners {
@@ -204,7 +214,7 @@ function addSecretCommands(root: Command, console: Console): void {
   const add = (
     name: string,
     description: string,
-    work: (desk: Desk, options: SecretOptions) => Result,
+    work: (desk: Desk, options: SecretOptions) => Promise<Result>,
   ) => {
     const command = secret.command(name).description(description);
     command.option('--account <id>', 'whose; may be left out where there is only one');
@@ -229,35 +239,44 @@ function addSecretCommands(root: Command, console: Console): void {
   );
 }
 
-function prepare(desk: Desk, options: SecretOptions): Result {
-  const scope = scopeOf(desk, options);
+async function prepare(desk: Desk, options: SecretOptions): Promise<Result> {
+  const scope = await scopeOf(desk, options);
   const secret = newSigningSecret(desk.random);
-  const secrets = patiently(() =>
+  const secrets = await patiently(() =>
     desk.store.accounts.prepareSigningSecret(scope, secret, desk.now),
   );
   const news = 'A new secret is prepared. Give it to the receivers, then run "secret activate".';
   return resultOf(news, scope.accountId, { secrets, options });
 }
 
-function activate(desk: Desk, options: SecretOptions): Result {
-  const scope = scopeOf(desk, options);
-  const secrets = patiently(() => desk.store.accounts.activateSigningSecret(scope, desk.now));
+async function activate(desk: Desk, options: SecretOptions): Promise<Result> {
+  const scope = await scopeOf(desk, options);
+  const secrets = await patiently(() => desk.store.accounts.activateSigningSecret(scope, desk.now));
   return resultOf('The prepared secret is the current one.', scope.accountId, { secrets, options });
 }
 
-function drop(desk: Desk, options: SecretOptions, which: 'prepared' | 'previous'): Result {
-  const scope = scopeOf(desk, options);
-  const secrets = patiently(() => desk.store.accounts.dropSigningSecret(scope, which, desk.now));
+async function drop(
+  desk: Desk,
+  options: SecretOptions,
+  which: 'prepared' | 'previous',
+): Promise<Result> {
+  const scope = await scopeOf(desk, options);
+  const secrets = await patiently(() =>
+    desk.store.accounts.dropSigningSecret(scope, which, desk.now),
+  );
   return resultOf(`There is no ${which} secret now.`, scope.accountId, { secrets, options });
 }
 
-function scopeOf(desk: Desk, options: SecretOptions): Scope {
-  return { accountId: accountOf(desk, options.account).id, environment: options.environment };
+async function scopeOf(desk: Desk, options: SecretOptions): Promise<Scope> {
+  return {
+    accountId: (await accountOf(desk, options.account)).id,
+    environment: options.environment,
+  };
 }
 
-function show(desk: Desk, options: SecretOptions): Result {
-  const { id } = accountOf(desk, options.account);
-  const secrets = desk.store.accounts.signingSecrets(id, options.environment, desk.now);
+async function show(desk: Desk, options: SecretOptions): Promise<Result> {
+  const { id } = await accountOf(desk, options.account);
+  const secrets = await desk.store.accounts.signingSecrets(id, options.environment, desk.now);
   if (secrets === undefined) throw new Error(`The account "${id}" has no signing secret`);
   return resultOf('', id, { secrets, options });
 }

@@ -1,22 +1,28 @@
 /** The operator's command that downloads models: `npm run models -- …`. */
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { styleText } from 'node:util';
 import { Command, CommanderError, Option } from 'commander';
 import { EnvHttpProxyAgent } from 'undici';
 import { type Preparation, prepareModels } from '../../models/prepare/prepare-models.ts';
+import { llamaFolderOf } from '../compose/llm.ts';
 import { type Config, ConfigError, readProcessConfig } from '../config/config.ts';
 import { systemClock } from '../lib/clock.ts';
+import { installCommand, isLlamaInstalled } from '../llm/llama-cpp/llama-program.ts';
 import { makeBundleRun, takeBundleRun } from '../model-store/bundle.ts';
 import { DEFAULT_LIMITS } from '../model-store/download-file.ts';
-import { fetchModels } from '../model-store/download-models.ts';
+import { fetchModels, ollamaAnswers } from '../model-store/download-models.ts';
 import { HttpSource } from '../model-store/http-source.ts';
 import {
+  type FilesModel,
   loadManifest,
   type Manifest,
   type Model,
   modelsOf,
   PROFILES,
   type Profile,
+  placeOf,
 } from '../model-store/manifest.ts';
 import { checkRun, listRun, useText } from '../model-store/model-files.ts';
 import { lockFolder } from '../model-store/model-lock.ts';
@@ -24,6 +30,8 @@ import { diskError, ModelsError, type ModelsFailure } from '../model-store/model
 import { plainText, type Screen } from '../model-store/progress.ts';
 import { whisperEngine } from '../speech/stt/recognizer-engines.ts';
 import { sileroEngine } from '../speech/vad/silero/silero-engine.ts';
+import { SELF_TEST_ENGINE_S_MAX, selfTestResult } from './admin-self-test.ts';
+import { installLlama, usesOllama, withOneLanguageModel } from './models-language.ts';
 
 const PACKAGE = new URL('../../package.json', import.meta.url);
 
@@ -60,6 +68,7 @@ interface Words {
   readonly fromBundle?: string;
   readonly allowUnverified?: true;
   readonly manifest?: string;
+  readonly selfTest: boolean;
 }
 
 const screen: Screen = {
@@ -84,6 +93,7 @@ function program(run: (words: Words) => Promise<void>): Command {
     .option('--from-bundle <file>', 'unpack such an archive, and download nothing')
     .option('--allow-unverified', 'also take files without any known checksum')
     .option('--manifest <file>', 'another list of models, in the form of models/manifest.json')
+    .option('--no-self-test', 'do not try the models at the end')
     .addHelpText('after', HELP)
     .exitOverride()
     .allowExcessArguments(false)
@@ -114,7 +124,11 @@ async function run(words: Words, signal: AbortSignal): Promise<void> {
 
 async function check({ config, models, signal }: Desk): Promise<void> {
   const modelsDir = config.MODELS_DIR;
-  const state = await checkRun(models, { modelsDir, screen, signal });
+  // Without a file of it the language model is Ollama's, which checks its own.
+  const isThere = (model: Model) => model.kind === 'gguf' && isPartlyThere(model, modelsDir);
+  const hasOllama = async () => !models.some(isThere);
+  const checked = await withOneLanguageModel(models, config, hasOllama);
+  const state = await checkRun(checked, { modelsDir, screen, signal });
   if (state !== 'right') process.exitCode = state === 'wrong' ? EXIT.wrong : EXIT.failed;
 }
 
@@ -123,14 +137,32 @@ async function unpack(bundle: string, { config, manifest, models, signal }: Desk
   await takeBundleRun({ bundle, modelsDir, manifest, screen, clock: systemClock, signal });
   await prepare(modelsDir);
   sayNextStart(config, models);
+  const llamaFolder = llamaFolderOf(config);
+  const isMissing = !isLlamaInstalled(llamaFolder);
+  if (
+    isMissing &&
+    models.some((model) => model.kind === 'gguf' && isPartlyThere(model, modelsDir))
+  ) {
+    screen.write(`The language model needs llama.cpp: ${installCommand(llamaFolder)}\n`);
+  }
 }
 
-async function fetch(words: Words, desk: Desk): Promise<void> {
-  const { config, models, signal } = desk;
+/** Whether any file of the model lies in its place. */
+function isPartlyThere(model: FilesModel, modelsDir: string): boolean {
+  return model.files.some((file) => existsSync(join(modelsDir, placeOf(model, file))));
+}
+
+async function fetch(words: Words, { models: listed, ...desk }: Desk): Promise<void> {
+  const { config, signal } = desk;
   const dispatcher = new EnvHttpProxyAgent({ allowH2: false });
   const { version } = JSON.parse(await readFile(PACKAGE, 'utf8'));
   const token = config.HF_TOKEN;
   try {
+    const host = config.OLLAMA_HOST;
+    // What Ollama keeps does not go into an archive.
+    const hasOllama = async () =>
+      words.offlineBundle === undefined && ollamaAnswers({ host, dispatcher, signal });
+    const models = await withOneLanguageModel(listed, config, hasOllama);
     const { failures, files } = await fetchModels({
       models,
       modelsDir: config.MODELS_DIR,
@@ -149,12 +181,21 @@ async function fetch(words: Words, desk: Desk): Promise<void> {
       screen,
     });
     if (failures.length > 0) return giveUp(failures);
+    const bundle = words.offlineBundle;
+    if (bundle === undefined && models.some(({ kind }) => kind === 'gguf')) {
+      await installLlama(llamaFolderOf(config), { screen, signal });
+    }
     await prepare(config.MODELS_DIR);
     sayNextStart(config, models);
-    if (words.offlineBundle === undefined) return;
     const { MODELS_DIR: modelsDir } = config;
-    const bundle = words.offlineBundle;
-    await makeBundleRun({ ...desk, bundle, modelsDir, files, screen, clock: systemClock });
+    if (bundle !== undefined) {
+      await makeBundleRun({
+        ...desk,
+        ...{ models, bundle, modelsDir, files, screen, clock: systemClock },
+      });
+    } else if (words.selfTest && words.only.length === 0) {
+      await proveModels(config);
+    }
   } finally {
     await dispatcher.destroy();
   }
@@ -191,10 +232,6 @@ function preparationLine(preparation: Preparation): readonly string[] {
   }
 }
 
-function usesOllama({ LLM }: Config): boolean {
-  return LLM === 'auto' || LLM.includes('ollama');
-}
-
 /** Names the models that the server will use. */
 function sayNextStart(config: Config, models: readonly Model[]): void {
   const { MODELS_DIR } = config;
@@ -208,6 +245,26 @@ function sayNextStart(config: Config, models: readonly Model[]): void {
     'GET /readyz and the log say which models are in use, and why.',
   ];
   screen.write(`${lines.join('\n')}\n`);
+}
+
+/** Tries what was downloaded; the process exits with 1 where an engine fails. */
+async function proveModels(config: Config): Promise<void> {
+  screen.write('\nSelf-test: about two minutes.\n');
+  const { runSelfTest } = await import('../compose/self-test.ts');
+  const report = await runSelfTest({
+    ...{ config, isFull: false, engineMsMax: 1000 * SELF_TEST_ENGINE_S_MAX },
+    onProgress: (text) => {
+      if (screen.isTerminal) screen.write(`\r${text}\u001b[K`);
+    },
+  });
+  const { text, isPassed, hasAgent } = selfTestResult(report);
+  screen.write(`${screen.isTerminal ? '\r\u001b[K' : ''}${text}\n\n`);
+  if (!isPassed) process.exitCode = EXIT.failed;
+  else if (hasAgent) screen.write('A real agent now answers: npm start\n');
+  else
+    screen.write(
+      'No language model answers yet: calls get the rule book (docs/language-models.md)\n',
+    );
 }
 
 /** Prints the failures; the worst decides the exit status. */

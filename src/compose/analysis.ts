@@ -13,7 +13,7 @@ import type { Store } from '../store/store.ts';
 import type { SpeechParts } from './speech.ts';
 
 /** The key of recording links; created at the first start. */
-export function recordingSecretOf(store: Pick<Store, 'secrets'>): string {
+export async function recordingSecretOf(store: Pick<Store, 'secrets'>): Promise<string> {
   return store.secrets.ensure('recording-links', () => randomBytes(32).toString('hex'));
 }
 
@@ -27,13 +27,13 @@ export function startAnalysis(from: {
   readonly config: Config;
   readonly store: Store;
   readonly speech: SpeechParts;
+  readonly recordingSecret: string;
   readonly metrics: Metrics;
   readonly newId: NewId;
   readonly log: Logger;
 }): () => Promise<void> {
-  const { config, store, speech, metrics, newId, log } = from;
+  const { config, store, speech, recordingSecret: secret, metrics, newId, log } = from;
   const publicUrl = config.PUBLIC_URL.replace(/\/$/, '');
-  const secret = recordingSecretOf(store);
   const models = {
     live: speech.model,
     test: new ScriptedModel({ book: defaultRuleBook(), clock: systemClock }),

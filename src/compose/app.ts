@@ -20,6 +20,7 @@ import { systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Dashboard } from '../operator/dashboard.ts';
 import type { Store } from '../store/store.ts';
+import { recordingSecretOf } from './analysis.ts';
 import { liveCallParts, liveRouter } from './calls.ts';
 import type { ControlPlane } from './control-plane.ts';
 import { openDashboard, setupUrlOf } from './dashboard.ts';
@@ -70,8 +71,8 @@ export class App {
       ...parts,
       callsMax: config.MAX_CALLS,
       onGone: (callId) => {
-        tracing?.callOver(callId);
-        this.#callTraces.callOver(callId);
+        void tracing?.callOver(callId);
+        void this.#callTraces.callOver(callId);
       },
     });
     this.#callParts = liveCallParts({ ...parts, newId: this.#newId });
@@ -132,10 +133,10 @@ export class App {
     await disk.start();
     this.#admission.watchThreads();
     this.#stops.push(() => this.#admission.stop());
-    const welcome = firstStart({ ...this.#parts, newId: this.#newId });
+    const welcome = await firstStart({ ...this.#parts, newId: this.#newId });
     // Before anything can fail: the keys are shown only once.
     if (welcome !== undefined) show(welcome);
-    checkNumbers({ ...this.#parts, trunks: telephony.trunks, owners: this.#numberOwners });
+    await checkNumbers({ ...this.#parts, trunks: telephony.trunks, owners: this.#numberOwners });
     await recover({ ...this.#parts, newId: this.#newId });
     metrics.watchSip(() => telephony.sipCounts);
     metrics.watchTrunks(() => telephony.trunks.list());
@@ -155,7 +156,7 @@ export class App {
     await telephony.start((incoming) => void this.#router.take(incoming), store.dialogs);
     this.#stops.push(() => this.#http.stop());
     const port = await this.#http.start();
-    this.#showReady(port);
+    await this.#showReady(port);
     await this.#startControlPlane();
     // Last: a start is busy, and must refuse no call.
     if (this.#stopped === undefined) this.#admission.start();
@@ -183,6 +184,7 @@ export class App {
   async #tryControlPlane(Control: typeof ControlPlane): Promise<void> {
     const control = new Control({
       ...this.#parts,
+      recordingSecret: await recordingSecretOf(this.#parts.store),
       newId: this.#newId,
       dashboard: this.#dashboard,
       admission: this.#admission,
@@ -206,10 +208,10 @@ export class App {
     this.#controlReady.resolve(control);
   }
 
-  #showReady(port: number): void {
+  async #showReady(port: number): Promise<void> {
     const { config, show, version } = this.#parts;
-    show(readyNotice({ config, version, port, report: this.#health.report(false) }));
-    const setupUrl = setupUrlOf(this.#dashboard, config);
+    show(readyNotice({ config, version, port, report: await this.#health.report(false) }));
+    const setupUrl = await setupUrlOf(this.#dashboard, config);
     if (setupUrl !== undefined) show(setupNotice(setupUrl));
   }
 
@@ -234,7 +236,7 @@ export class App {
   #upgrades(): Upgrades {
     return {
       takes: (request) => this.#control?.upgrades.takes(request) ?? false,
-      take: (...connection) => this.#control?.upgrades.take(...connection),
+      take: async (...connection) => this.#control?.upgrades.take(...connection),
       stop: () => this.#control?.upgrades.stop(),
     };
   }
@@ -323,12 +325,12 @@ const SETTINGS = {
  * @returns what the operator must be shown, at once: keys are kept as hashes only.
  * @throws {ConfigError} when the signing secret of a first start is none.
  */
-function firstStart(parts: {
+async function firstStart(parts: {
   readonly config: Config;
   readonly store: Pick<Store, 'accounts' | 'apiKeys'>;
   readonly newId: NewId;
   readonly log: Logger;
-}): Notice | undefined {
+}): Promise<Notice | undefined> {
   const { config, store, newId, log } = parts;
   const { accounts, apiKeys } = store;
   const now = systemClock.now();
@@ -337,12 +339,12 @@ function firstStart(parts: {
     testKey: config.BOOTSTRAP_TEST_KEY,
     signingSecret: config.WEBHOOK_SIGNING_SECRET,
   };
-  if (accounts.count() === 0) {
+  if ((await accounts.count()) === 0) {
     checkSigningSecret(settings.signingSecret);
-    const secrets = bootstrap({ accounts, settings, newId, random: randomBytes, now });
+    const secrets = await bootstrap({ accounts, settings, newId, random: randomBytes, now });
     return secrets && bootstrapNotice(secrets, config);
   }
-  for (const name of settingsWithoutEffect({ accounts, apiKeys, settings, now })) {
+  for (const name of await settingsWithoutEffect({ accounts, apiKeys, settings, now })) {
     const remedy = `npm run admin -- ${name === 'signingSecret' ? 'secret' : 'key create'}`;
     const fields = { setting: SETTINGS[name], remedy };
     log.warn(fields, 'setting has no effect: it counts at the first start only, which is over');

@@ -29,7 +29,7 @@ import { type SessionOpener, WeriftGateway } from '../telephony/webrtc/werift-ga
 import type { Telephony } from './telephony.ts';
 
 /** Takes a call; the second argument finds its agent. */
-type TakeCall = (call: IncomingCall, findAgent: () => Agent | undefined) => void;
+type TakeCall = (call: IncomingCall, findAgent: () => Promise<Agent | undefined>) => void;
 
 interface Options {
   readonly config: Config;
@@ -171,15 +171,13 @@ export class BrowserCalls implements BrowserPhone {
    */
   #callThrough(request: Parameters<Telephony['place']>[0]): ReturnType<Telephony['place']> {
     const line = [...this.#lines.values()].find(({ caller }) => caller.agentId === request.from);
-    const { scope, agentId } = line?.caller ?? {};
-    if (scope?.environment !== 'live' || agentId === undefined) {
+    if (line?.caller.scope.environment !== 'live') {
       throw new CarrierError(
         'Cannot place the call: the test environment places no real calls',
         403,
       );
     }
-    const from = this.#options.agents.find(scope, agentId)?.phoneNumber ?? request.from;
-    return this.#options.place({ ...request, from });
+    return this.#options.place({ ...request, from: line.agentNumber ?? request.from });
   }
 
   #take(incoming: IncomingCall, onIncoming: TakeCall): void {
@@ -190,13 +188,19 @@ export class BrowserCalls implements BrowserPhone {
       return;
     }
     const { scope, agentId } = line.caller;
-    onIncoming(line.take(incoming), () => this.#options.agents.find(scope, agentId));
+    onIncoming(line.take(incoming), async () => {
+      const agent = await this.#options.agents.find(scope, agentId);
+      line.agentNumber = agent?.phoneNumber ?? null;
+      return agent;
+    });
   }
 }
 
 /** One WebSocket and its call. */
 class Line implements BrowserLine {
   readonly caller: BrowserCaller;
+  /** Of the agent that answers: third parties are called from it. */
+  agentNumber: string | null = null;
   #invite: ServerInvite | undefined;
   #call: BrowserCall | undefined;
 

@@ -9,7 +9,6 @@ import type { Config } from '../config/config.ts';
 import { Conversation } from '../conversation/conversation.ts';
 import { countryOfNumber } from '../conversation/endpointing/dictation.ts';
 import { phrasesFor } from '../conversation/reply/phrases.ts';
-import type { Account } from '../domain/account/account.ts';
 import type { Agent } from '../domain/agent/agent.ts';
 import { entitled, type NumberOwners } from '../domain/dialing/number-owner.ts';
 import type { NewId } from '../domain/ids.ts';
@@ -42,9 +41,10 @@ export function liveCallParts(from: {
     newId,
     clock: systemClock,
     log,
-    isOwnNumber: (number) => store.agents.findByPhoneNumber(number) !== undefined,
+    isOwnNumber: async (number) => (await store.agents.findByPhoneNumber(number)) !== undefined,
     transfers: new TransferCap({ clock: systemClock }),
-    talk: (options) => openTalk(speech, options, store.accounts.find(options.agent.accountId)),
+    accountOf: (agent) => store.accounts.find(agent.accountId),
+    talk: (options) => openTalk(speech, options),
   };
 }
 
@@ -59,23 +59,15 @@ export function liveRouter(from: {
   return new InboundRouter({
     parts: callParts,
     registry: admission.registry,
-    findAgent: (calledNumber) =>
-      entitled(store.agents.findByPhoneNumber(calledNumber), numberOwners),
+    findAgent: async (calledNumber) =>
+      entitled(await store.agents.findByPhoneNumber(calledNumber), numberOwners),
     onFull: () => admission.refused(),
   });
 }
 
-/**
- * Opens a listener on the call's audio, and a conversation on top of it.
- *
- * @param account whose agent it is; without one, transfers go by what the agent says alone.
- */
-function openTalk(
-  speech: SpeechParts,
-  options: TalkOptions,
-  account: Account | undefined,
-): TalkingParty {
-  const { agent, audio, brief, control, log, onEvent } = options;
+/** Opens a listener on the call's audio, and a conversation on top of it. */
+function openTalk(speech: SpeechParts, options: TalkOptions): TalkingParty {
+  const { account, agent, audio, brief, control, log, onEvent } = options;
   const transferRules = transferRulesOf(agent, brief, account);
   const listener = speech.hearing.open({
     ring: audio.heard,

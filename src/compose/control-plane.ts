@@ -22,7 +22,7 @@ import { addDashboardRoutes } from '../operator/dashboard-routes.ts';
 import type { PhoneSockets } from '../operator/phone-sockets.ts';
 import type { ErasureRounds } from '../store/accounts/erasure-rounds.ts';
 import type { Store } from '../store/store.ts';
-import { recordingSecretOf, startAnalysis } from './analysis.ts';
+import { startAnalysis } from './analysis.ts';
 import { type BrowserCalls, browserSockets, openBrowserCalls } from './browser-calls.ts';
 import type { AppParts } from './parts.ts';
 import { openEraser, startRetention } from './retention.ts';
@@ -40,7 +40,8 @@ export interface ControlPlaneParts extends AppParts {
   readonly router: InboundRouter;
   readonly callTraces: SipTraceKeeper;
   readonly numberOwners: NumberOwners;
-  readonly readiness: () => ReadinessReport;
+  readonly recordingSecret: string;
+  readonly readiness: () => Promise<ReadinessReport>;
 }
 
 /** Everything that no incoming call needs. Starts after the calls, and stops before them. */
@@ -74,8 +75,10 @@ export class ControlPlane {
   /** Starts dialling and delivering; resolves when requests can be answered. @throws {Error} naming the part that failed. */
   async start(): Promise<void> {
     const { router, store } = this.#parts;
+    await store.idempotency.releaseAll();
     const webhooks = new Webhooks(this.#parts);
     this.#stops.push(() => webhooks.stop());
+    this.#stops.push(() => this.#parts.dashboard.selfTest.stop());
     watchOutbox(this.#parts);
     this.#stops.push(startGreetings(this.#parts));
     this.#stops.push(startRetention(this.#parts));
@@ -149,7 +152,7 @@ export class ControlPlane {
       },
       publicUrl: config.PUBLIC_URL.replace(/\/$/, ''),
       dataFolder: config.DATA_DIR,
-      recordingSecret: recordingSecretOf(store),
+      recordingSecret: this.#parts.recordingSecret,
       version,
     });
   }

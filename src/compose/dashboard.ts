@@ -6,6 +6,7 @@ import type { NewId } from '../domain/ids.ts';
 import { systemClock } from '../lib/clock.ts';
 import { Dashboard } from '../operator/dashboard.ts';
 import type { Store } from '../store/store.ts';
+import { runSelfTestProcess } from './self-test-process.ts';
 
 /** Output folder of `npm run build`. */
 const PAGE_FOLDER = fileURLToPath(new URL('../../dist/dashboard', import.meta.url));
@@ -19,15 +20,16 @@ export function openDashboard(from: { readonly store: Store; readonly newId: New
     random: randomBytes,
     newId,
     pageFolder: PAGE_FOLDER,
+    runSelfTest: runSelfTestProcess,
   });
 }
 
 /** Makes a new link that sets the password; undefined where there is a password already. */
-export function setupUrlOf(
+export async function setupUrlOf(
   dashboard: Dashboard,
   config: Pick<Config, 'PUBLIC_URL'>,
-): string | undefined {
-  const token = dashboard.issueSetupToken();
+): Promise<string | undefined> {
+  const token = await dashboard.issueSetupToken();
   const publicUrl = config.PUBLIC_URL.replace(/\/$/, '');
   return token === undefined ? undefined : `${publicUrl}/#/setup?token=${token}`;
 }

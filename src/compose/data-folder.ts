@@ -91,7 +91,7 @@ export async function recover(parts: {
   const { config, log, store, newId } = parts;
   await recoverCalls({
     calls: store.calls,
-    dialogs: store.dialogs.all(),
+    dialogs: await store.dialogs.all(),
     recordingPath: (file) => join(config.DATA_DIR, file),
     repairRecording,
     newId,

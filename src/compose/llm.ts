@@ -1,4 +1,5 @@
 /** Composition root: language models in the order of the setting LLM. */
+import { globSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -8,9 +9,12 @@ import { chooseLanguageModel } from '../llm/choose-language-model.ts';
 import type { FallbackModel } from '../llm/fallback-model.ts';
 import { GuardedModel } from '../llm/guarded-model.ts';
 import type { LanguageModel } from '../llm/language-model.ts';
+import { callsThatFit } from '../llm/llama-cpp/calls-that-fit.ts';
 import type { LlamaCppModel } from '../llm/llama-cpp/llama-cpp-model.ts';
+import { isLlamaInstalled } from '../llm/llama-cpp/llama-program.ts';
 import type { OllamaModel } from '../llm/ollama/ollama-model.ts';
 import { defaultRuleBook } from '../llm/scripted/default-rules.ts';
+import { memoryBytes } from '../speech/hearing/choose-hearing.ts';
 
 /** The language models of the server. */
 export interface ModelParts {
@@ -37,7 +41,7 @@ export async function composeModel(options: Options): Promise<ModelParts> {
   let ollama: OllamaModel | undefined;
   let llamaCpp: LlamaCppModel | undefined;
   const model = await chooseLanguageModel({
-    setting: config.LLM,
+    setting: await orderOf(config),
     clock,
     log,
     counts,
@@ -71,15 +75,62 @@ async function loadAhead(llamaCpp: LlamaCppModel, model: FallbackModel): Promise
   await model.check();
 }
 
+/**
+ * The setting LLM; of `auto` with an embedded model installed, what there is at the start: Ollama where its model answers, else
+ * that one. Both together would hold gigabytes twice.
+ */
+async function orderOf(config: Config): Promise<string> {
+  if (config.LLM !== 'auto' || !hasEmbeddedModel(config)) return config.LLM;
+  const ollama = await openOllama(config);
+  const answers = await ollama.check().then(
+    () => true,
+    () => false,
+  );
+  return answers ? 'ollama,scripted' : 'llama-cpp,scripted';
+}
+
+/** Whether llama.cpp and a model for it are in the models folder. */
+function hasEmbeddedModel(config: Config): boolean {
+  return isLlamaInstalled(llamaFolderOf(config)) && ggufFileOf(config).isThere;
+}
+
+export function llamaFolderOf({ LLAMA_CPP_DIR, MODELS_DIR }: Config): string {
+  return LLAMA_CPP_DIR ?? join(MODELS_DIR, 'llama-cpp');
+}
+
+/** The file that LLAMA_CPP_MODEL names; with LLM=auto, where that is missing, the largest that there is. */
+function ggufFileOf({ LLM, LLAMA_CPP_MODEL, MODELS_DIR }: Config): {
+  readonly file: string;
+  readonly isThere: boolean;
+} {
+  const named = join(MODELS_DIR, 'llm', `${LLAMA_CPP_MODEL}.gguf`);
+  const files = globSync('llm/*.gguf', { cwd: MODELS_DIR }).map((file) => join(MODELS_DIR, file));
+  if (files.includes(named)) return { file: named, isThere: true };
+  if (LLM !== 'auto') return { file: named, isThere: false };
+  const [largest] = files.toSorted((one, other) => statSync(other).size - statSync(one).size);
+  return { file: largest ?? named, isThere: largest !== undefined };
+}
+
+/** With LLM=auto as many answers at the same time as memory holds; an operator who names the engine decides alone. */
+function embeddedCalls(config: Config, file: string): number {
+  const { LLM, LLAMA_CPP_CALLS: callsMax, LLM_CONTEXT_TOKENS: contextTokens } = config;
+  if (LLM !== 'auto') return callsMax;
+  const fileBytes = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  return callsThatFit({ memoryBytes: memoryBytes(), fileBytes, contextTokens, callsMax });
+}
+
 async function openLlamaCpp({ config, clock, log }: Options): Promise<LlamaCppModel> {
   const { LlamaCppModel } = await import('../llm/llama-cpp/llama-cpp-model.ts');
   const { contextTokens, limits } = sharedOf(config);
-  const order = {
-    folder: config.LLAMA_CPP_DIR ?? join(config.MODELS_DIR, 'llama-cpp'),
-    file: join(config.MODELS_DIR, 'llm', `${config.LLAMA_CPP_MODEL}.gguf`),
-    contextTokens,
-    sequences: config.LLAMA_CPP_CALLS,
-  };
+  const { file } = ggufFileOf(config);
+  const sequences = embeddedCalls(config, file);
+  if (sequences < config.LLAMA_CPP_CALLS) {
+    log.warn(
+      { file, calls: sequences },
+      'memory holds fewer answers at the same time than LLAMA_CPP_CALLS',
+    );
+  }
+  const order = { folder: llamaFolderOf(config), file, contextTokens, sequences };
   return new LlamaCppModel({ order, clock, log, limits });
 }
 

@@ -1,5 +1,6 @@
 /** Composition root: owners of telephone numbers, and the warnings about them at the start. */
 import { NumberOwners, strangersOn, type Trunks } from '../domain/dialing/number-owner.ts';
+import type { HeldNumber } from '../domain/dialing/phone-number.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Store } from '../store/store.ts';
 import { TrunkSettingsError } from '../telephony/trunks/trunks.ts';
@@ -25,42 +26,41 @@ export function openNumberOwners(from: {
  *
  * @throws {TrunkSettingsError} when a trunk names an account that does not exist.
  */
-export function checkNumbers(from: {
+export async function checkNumbers(from: {
   readonly store: NumberStores;
   readonly trunks: Trunks;
   readonly owners: NumberOwners;
   readonly log: Logger;
-}): void {
+}): Promise<void> {
   const { store, trunks, owners, log } = from;
-  const astray = trunks.list().find(({ account }) => account !== null && !isKnown(account, store));
+  const known = new Set((await store.accounts.list()).map(({ id }) => id));
+  const astray = trunks.list().find(({ account }) => account !== null && !known.has(account));
   if (astray !== undefined) {
     throw new TrunkSettingsError(
       `Cannot use trunk "${astray.name}": account: there is no account "${astray.account}"; "npm run admin -- account list" shows them`,
     );
   }
   const holders = store.numberHolders;
-  const kept = holders
-    .everyLive()
-    .filter(({ number }) => store.numberAssignments.findFirst([number])?.assignedBy === 'upgrade')
-    .filter(({ number }) => trunks.accountOf(number) !== undefined);
+  const upgraded = (await store.numberAssignments.list())
+    .filter(({ assignedBy }) => assignedBy === 'upgrade')
+    .map(({ number }) => number);
+  const kept = (await holders.everyLive()).filter(
+    ({ number }) => upgraded.includes(number) && trunks.accountOf(number) !== undefined,
+  );
   warn(
     kept,
     'numbers: agents answer trunk numbers that they had before numbers belonged to accounts; confirm each with "npm run admin -- number assign"',
   );
   warn(
-    strangersOn({ holders, owners }),
+    await strangersOn({ holders, owners }),
     'numbers: agents do not answer, because their number belongs to another account; see "npm run admin -- number list"',
   );
 
-  function warn(held: ReturnType<typeof strangersOn>, message: string): void {
+  function warn(held: readonly HeldNumber[], message: string): void {
     if (held.length === 0) return;
     const agents = held
       .slice(0, NAMED_MAX)
       .map(({ agentId, accountId }) => ({ agentId, accountId }));
     log.warn({ agents, count: held.length }, message);
   }
-}
-
-function isKnown(accountId: string, { accounts }: NumberStores): boolean {
-  return accounts.find(accountId) !== undefined;
 }

@@ -59,8 +59,8 @@ export async function openParts(
   // `App.start` waits for both again, and reports their failures.
   telephony.startMedia().catch(() => undefined);
   const metrics = new Metrics({ version });
-  const { modelTimes: times, languageModel: counts } = metrics;
-  const speech = await composeSpeech({ config, hearing, clock, log, times, counts });
+  const { modelTimes: times, languageModel: counts, speechServers: servers } = metrics;
+  const speech = await composeSpeech({ config, hearing, clock, log, times, counts, servers });
   speech.synthesizer.start().catch(() => undefined);
   try {
     const data = await openData({ config, version, log });

@@ -82,7 +82,7 @@ export class Sandbox implements LiveCalls {
     this.#registry = new AdmittingRegistry({
       callsMax: CALLS_MAX,
       watch,
-      onGone: (callId) => tracing?.callOver(callId),
+      onGone: (callId) => void tracing?.callOver(callId),
     });
     this.#carrier = new SandboxCarrier({
       clock: this.#newClock(),
@@ -122,16 +122,14 @@ export class Sandbox implements LiveCalls {
   }
 
   /** Begins no more calls. Resolves when the last one has ended. */
-  drain(): Promise<void> {
-    this.#dialer.drain();
-    this.#caller.stop();
-    this.#carrier.drain();
-    return this.#registry.whenEmpty();
+  async drain(): Promise<void> {
+    await this.#beginNoMore();
+    await this.#registry.whenEmpty();
   }
 
   /** Ends every call. Safe to call twice. */
   async stop(): Promise<void> {
-    void this.drain();
+    await this.#beginNoMore();
     await this.#registry.endAll('the server stops');
     await this.#carrier.stop();
   }
@@ -150,6 +148,11 @@ export class Sandbox implements LiveCalls {
 
   get inProgress(): readonly CallInProgress[] {
     return this.#registry.inProgress;
+  }
+
+  async #beginNoMore(): Promise<void> {
+    await Promise.all([this.#dialer.stop(), this.#caller.stop()]);
+    this.#carrier.drain();
   }
 
   /** The parts of one call, with its own clock that starts now. */
@@ -173,7 +176,8 @@ export class Sandbox implements LiveCalls {
       newId,
       clock,
       log,
-      isOwnNumber: () => false,
+      isOwnNumber: async () => false,
+      accountOf: async () => undefined,
       talk: (options) => this.#talk(options, clock),
     };
   }

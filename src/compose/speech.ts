@@ -2,26 +2,35 @@
 
 import { voiceCatalogue } from '../call/voice-catalogue.ts';
 import type { Config } from '../config/config.ts';
+import { isSpeechProtocol } from '../config/speech-server-settings.ts';
 import type { ConversationOptions } from '../conversation/conversation.ts';
 import type { VoiceCatalogue } from '../domain/agent/voice-catalogue.ts';
 import { type EngineState, engineState } from '../domain/call/engine-state.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
-import type { LanguageModelCounts, ModelTimes } from '../lib/metrics/model-metrics.ts';
+import type {
+  LanguageModelCounts,
+  ModelTimes,
+  SpeechServerCounts,
+} from '../lib/metrics/model-metrics.ts';
 import { chooseHearing } from '../speech/hearing/choose-hearing.ts';
 import type { Hearing } from '../speech/hearing/hearing.ts';
 import { MeasuredHearing } from '../speech/hearing/measured-hearing.ts';
+import type { RecognitionServersPlan } from '../speech/hearing/threaded-hearing.ts';
 import {
   moonshineEngine,
+  RECOGNITION_MODULES,
   transformersEngine,
   whisperEngine,
 } from '../speech/stt/recognizer-engines.ts';
 import { SpokenSynthesizer } from '../speech/text-normalization/spoken-form.ts';
+import { NetworkSynthesizer } from '../speech/tts/network/network-synthesizer.ts';
 import { chooseSynthesizer } from '../speech/tts/pool/choose-synthesizer.ts';
 import { MeasuredSynthesizer } from '../speech/tts/pool/measured-synthesizer.ts';
-import { ttsEngines } from '../speech/tts/tts-engines.ts';
+import type { Synthesizer } from '../speech/tts/pool/synthesizer.ts';
+import { ttsEngines, VOICE_SERVERS } from '../speech/tts/tts-engines.ts';
 import { PhraseCache } from '../speech/tts/voices/phrase-cache.ts';
-import { loadVoiceBook } from '../speech/tts/voices/voice-book.ts';
+import { loadVoiceBook, type VoiceBook } from '../speech/tts/voices/voice-book.ts';
 import { smartTurnEngine } from '../speech/turn-detection/turn-detector.ts';
 import { sileroEngine } from '../speech/vad/silero/silero-engine.ts';
 import { composeModel, type ModelParts } from './llm.ts';
@@ -42,11 +51,13 @@ interface Options {
   readonly log: Logger;
   readonly times: ModelTimes;
   readonly counts: LanguageModelCounts;
+  readonly servers: SpeechServerCounts;
 }
 
 /** Chooses the synthesiser and the language models by settings and installed models. Nothing is started. */
 export async function composeSpeech(options: Options): Promise<SpeechParts> {
-  const { hearing, times } = options;
+  const { hearing, servers, times } = options;
+  hearing.watchServers?.(servers);
   return {
     hearing: new MeasuredHearing({ hearing, times }),
     ...(await composeVoices(options)),
@@ -71,9 +82,11 @@ export function engineStates(parts: SpeechParts, isModelFailing: boolean): reado
  */
 export function beginHearing(from: { readonly config: Config; readonly log: Logger }): Hearing {
   const { config, log } = from;
+  const servers = recognitionServers(config);
   const hearing = chooseHearing({
     vad: config.VAD,
-    stt: config.STT,
+    stt: isSpeechProtocol(config.STT) ? 'auto' : config.STT,
+    servers,
     turn: config.TURN,
     modelsDir: config.MODELS_DIR,
     clock: systemClock,
@@ -90,6 +103,42 @@ export function beginHearing(from: { readonly config: Config; readonly log: Logg
   return hearing;
 }
 
+/** The voice servers of `TTS` in front of the local engine, or that alone. */
+function withVoiceServers(options: {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly servers: SpeechServerCounts;
+  readonly local: Synthesizer;
+  readonly book: VoiceBook;
+}): Synthesizer {
+  const { config, clock, log: logger, servers: counts, local, book } = options;
+  const { TTS: engine, TTS_URL: addresses, TTS_TIMEOUT_MS: timeoutMs } = config;
+  if (!isSpeechProtocol(engine)) return local;
+  const access = { model: config.TTS_MODEL, apiKey: config.TTS_API_KEY };
+  const servers = addresses.map((address) => VOICE_SERVERS[engine](address, access));
+  const rules = { book, standard: config.TTS_VOICE };
+  return new NetworkSynthesizer({
+    engine,
+    servers,
+    rules,
+    timeoutMs,
+    local,
+    clock,
+    logger,
+    counts,
+  });
+}
+
+/** The servers of `STT`; undefined for a local engine. */
+function recognitionServers(config: Config): RecognitionServersPlan | undefined {
+  const { STT: engine, STT_URL: addresses, STT_TIMEOUT_MS: answerMs } = config;
+  if (!isSpeechProtocol(engine)) return undefined;
+  const moduleUrl = RECOGNITION_MODULES[engine];
+  const options = { model: config.STT_MODEL, apiKey: config.STT_API_KEY };
+  return { engine, order: { moduleUrl, addresses, options, answerMs } };
+}
+
 /** A minute of PCM is 960 kB: this holds the greetings of many agents. */
 const PHRASE_CACHE_BYTES_MAX = 64 * 1024 * 1024;
 
@@ -99,14 +148,16 @@ async function composeVoices(options: {
   readonly clock: Clock;
   readonly log: Logger;
   readonly times: ModelTimes;
+  readonly servers: SpeechServerCounts;
 }): Promise<{ readonly synthesizer: PhraseCache; readonly voices: VoiceCatalogue }> {
   const { config, clock, log, times } = options;
   const book = await loadVoiceBook();
-  const chosen = await chooseSynthesizer({
-    tts: config.TTS,
+  const local = await chooseSynthesizer({
+    tts: isSpeechProtocol(config.TTS) ? 'auto' : config.TTS,
     engines: ttsEngines({ modelsDir: config.MODELS_DIR, book, clock, logger: log }),
     logger: log,
   });
+  const chosen = withVoiceServers({ ...options, local, book });
   const measured = new MeasuredSynthesizer({ synthesizer: chosen, times, clock });
   const spoken = new SpokenSynthesizer(measured);
   // Measured behind the cache: a cached phrase takes no model time.

@@ -83,7 +83,8 @@ export class Telephony {
    */
   async start(onIncoming: (call: IncomingCall) => void, dialogs: DialogStore): Promise<void> {
     const { clock, log } = this.#options;
-    const journal = new OpenDialogJournal({ store: dialogs, clock, log });
+    const orphans = await dialogs.all();
+    const journal = new OpenDialogJournal({ store: dialogs, orphans, clock, log });
     await Promise.all([this.startMedia(), this.#addresses.start()]);
     const servers = await this.#sip.start((sipCallId, sent) => journal.sent(sipCallId, sent));
     journal.useServers(servers.map(({ name }) => name));

@@ -18,8 +18,8 @@ interface Options {
 
 /** Reports the outbox's length and age as metrics. */
 export function watchOutbox({ store, metrics }: Pick<Options, 'store' | 'metrics'>): void {
-  metrics.webhooks.watchOutbox(() => {
-    const { pending, oldestAt } = store.outbox.counts();
+  metrics.webhooks.watchOutbox(async () => {
+    const { pending, oldestAt } = await store.outbox.counts();
     const ageMs = oldestAt === null ? 0 : systemClock.now().getTime() - oldestAt.getTime();
     return { pending, oldestSeconds: Math.max(0, ageMs) / 1000 };
   });

@@ -11,6 +11,12 @@ import {
   isAdvertisable,
 } from '../telephony/trunks/advertised-address.ts';
 import { isServerList } from '../telephony/trunks/server-list.ts';
+import {
+  isSpeechServer,
+  SPEECH_PROTOCOLS,
+  SPEECH_SERVERS_EXPECTED,
+  serverContradictions,
+} from './speech-server-settings.ts';
 
 /** Reads the text of one setting. @throws {Expected} with what is allowed. */
 type Reader<Value> = (text: string) => Value;
@@ -162,6 +168,16 @@ const otlpHeaders = matching(
 /** The agent apologises after 15 s: a longer wait for one model leaves no time for the next one. */
 const modelWaitMs = wholeNumber(100, 60_000);
 
+/** Addresses of speech servers. */
+const speechServers: Reader<readonly string[]> = (given) => {
+  const parts = given.split(',').map((part) => part.trim());
+  if (!parts.every(isSpeechServer)) throw new Expected(SPEECH_SERVERS_EXPECTED);
+  return parts;
+};
+
+/** Longer than this and a caller thinks the line is dead. */
+const speechWaitMs = wholeNumber(100, 30_000);
+
 /** Every setting, by the name of its environment variable. */
 const SETTINGS = {
   HOST: setting(host, '127.0.0.1'),
@@ -199,9 +215,18 @@ const SETTINGS = {
   MODELS_BASE_URL: optional(baseUrl),
   HF_TOKEN: optional(text),
   VAD: setting(oneOf('auto', 'silero', 'energy'), 'auto'),
-  STT: setting(oneOf('auto', 'whisper', 'moonshine', 'transformers'), 'auto'),
+  STT: setting(oneOf('auto', 'whisper', 'moonshine', 'transformers', ...SPEECH_PROTOCOLS), 'auto'),
+  STT_URL: setting(speechServers, []),
+  STT_MODEL: optional(text),
+  STT_API_KEY: optional(text),
+  STT_TIMEOUT_MS: setting(speechWaitMs, 2500),
   TURN: setting(oneOf('auto', 'smart-turn', 'off'), 'auto'),
-  TTS: setting(oneOf('auto', ...TTS_ENGINE_NAMES), 'auto'),
+  TTS: setting(oneOf('auto', ...TTS_ENGINE_NAMES, ...SPEECH_PROTOCOLS), 'auto'),
+  TTS_URL: setting(speechServers, []),
+  TTS_MODEL: optional(text),
+  TTS_VOICE: optional(text),
+  TTS_API_KEY: optional(text),
+  TTS_TIMEOUT_MS: setting(speechWaitMs, 2000),
   LLM: setting(engines, 'auto'),
   /** Less does not hold a system prompt and a few turns; no model has more. */
   LLM_CONTEXT_TOKENS: setting(wholeNumber(1024, 1_000_000), 8192),
@@ -253,6 +278,8 @@ const SECRETS: ReadonlySet<string> = new Set([
   'DRACHTIO_SECRET',
   'FREESWITCH_SECRET',
   'OPENAI_API_KEY',
+  'STT_API_KEY',
+  'TTS_API_KEY',
   'OTEL_EXPORTER_OTLP_HEADERS',
   'HF_TOKEN',
 ]);
@@ -311,10 +338,15 @@ function got(name: string, value = ''): string {
 }
 
 /** Settings that are valid one by one but not together. */
-function contradictionsOf({ LLM, OPENAI_BASE_URL, OPENAI_MODEL }: Config): string[] {
-  return LLM.includes('openai') && !(OPENAI_BASE_URL && OPENAI_MODEL)
-    ? ['LLM: openai needs OPENAI_BASE_URL and OPENAI_MODEL as well']
-    : [];
+function contradictionsOf(config: Config): string[] {
+  const { LLM, OPENAI_BASE_URL, OPENAI_MODEL } = config;
+  const isLost = LLM.includes('openai') && !(OPENAI_BASE_URL && OPENAI_MODEL);
+  return [
+    ...(isLost ? ['LLM: openai needs OPENAI_BASE_URL and OPENAI_MODEL as well'] : []),
+    ...(['STT', 'TTS'] as const).flatMap((job) =>
+      serverContradictions(job, config[job], config[`${job}_URL`]),
+    ),
+  ];
 }
 
 /** Reads the process's own environment, with `.env` of the working directory below it. */

@@ -11,6 +11,7 @@ import { prefixFor } from './history/prompt.ts';
 import { streamReply } from './reply/llm-stream.ts';
 import { announcementOf } from './reply/phrases.ts';
 import { ReplyVoice } from './reply/reply-voice.ts';
+import { unplayedMs } from './turn/answering.ts';
 import { THIRD_PARTY_RULE } from './turn/third-party.ts';
 import { runTool } from './turn/tool-run.ts';
 import { TranscriptionRequest } from './turn/transcription-request.ts';
@@ -223,19 +224,15 @@ export class Conversation {
   }
 
   #ask(reply: number, messages: readonly ChatMessage[], signal: AbortSignal): Promise<void> {
-    const { model, log } = this.#options;
+    const { model, clock, log } = this.#options;
     const tools = this.#options.tools.descriptions;
     const tell = (event: TurnEvent) => this.#tell(event);
-    return streamReply({
-      reply,
-      model,
-      messages,
-      tools,
-      history: this.#history,
-      signal,
-      tell,
-      log,
-    });
+    const isVoiceDry = () => {
+      const current = this.#state.reply;
+      return current?.id === reply && unplayedMs(current, clock.nowMs()) === 0;
+    };
+    const request = { reply, model, messages, tools, signal, tell, isVoiceDry, clock, log };
+    return streamReply({ ...request, history: this.#history });
   }
 
   #runTool(reply: number, call: ToolCall, signal: AbortSignal): Promise<void> {

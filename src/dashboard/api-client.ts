@@ -1,6 +1,6 @@
 /** Talks to the server: sessions by cookie, and `/api` with a key that lives in memory and is renewed before its end. */
 import { ApiError, errorOf } from './api-error.ts';
-import type { Environment, Session } from './api-types.ts';
+import type { Environment, SelfTest, Session } from './api-types.ts';
 import type { PhoneTicket } from './phone/phone.ts';
 
 /** Keys are renewed so long before they expire. */
@@ -86,6 +86,16 @@ export class ApiClient {
   /** @throws {ApiError} */
   async changePassword(current: string, next: string): Promise<void> {
     await this.#operator('dashboard/password', { current, next });
+  }
+
+  /** @throws {ApiError} */
+  selfTest(): Promise<SelfTest> {
+    return this.#json('dashboard/self-test', {});
+  }
+
+  /** @throws {ApiError} 409 while one is under way. */
+  startSelfTest(): Promise<SelfTest> {
+    return this.#operator('dashboard/self-test', {});
   }
 
   /** What one call from this page to an agent needs. @throws {ApiError} 404 when there is no such agent, 503 when all lines are taken. */

@@ -12,6 +12,14 @@ export interface Session {
   readonly isSetUp: boolean;
 }
 
+/** The self-test of the installed models. */
+export interface SelfTest {
+  readonly state: 'never' | 'running' | 'passed' | 'failed';
+  readonly startedAt: string | null;
+  /** Of the newest run that has ended. */
+  readonly report: string | null;
+}
+
 export interface Paged<Item> {
   readonly data: readonly Item[];
   readonly total: number;

@@ -37,7 +37,7 @@ function afterLong(delayMs: number, ring: () => void): () => void {
   return () => cancel();
 }
 
-/** Notifies listeners of new work: once for several reasons, and never inside a transaction. */
+/** Notifies listeners of new work: once for several reasons, and never inside the code that gives one. */
 export class Notifier {
   readonly #listeners = new Set<() => void>();
   #isDue = false;
@@ -48,10 +48,7 @@ export class Notifier {
     return () => this.#listeners.delete(listener);
   }
 
-  /**
-   * Calls the listeners in a microtask: SQLite transactions are synchronous, so that they are committed or rolled back by
-   * then.
-   */
+  /** Calls the listeners in a microtask. */
   notify(): void {
     if (this.#isDue || this.#listeners.size === 0) return;
     this.#isDue = true;

@@ -3,14 +3,25 @@ import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { type LanguageModelCounts, UNCOUNTED } from '../lib/metrics/model-metrics.ts';
 import {
+  type ChatMessage,
   type LanguageModel,
   LanguageModelError,
   type ModelEvent,
   type ModelRequest,
 } from './language-model.ts';
+import { PrefixWarming } from './prefix-warming.ts';
 
-/** How long a model that failed is left alone. */
-export const SKIP_MS = 30_000;
+/** Pauses between the probes of a model that failed a caller. */
+export const PROBE_AFTER_MS_MIN = 2000;
+const PROBE_AFTER_MS_MAX = 60_000;
+
+/** The model may have to be loaded first. */
+const PROBE_MS_MAX = 60_000;
+
+const PROBE: readonly ChatMessage[] = [
+  { role: 'system', content: 'Answer in one word.' },
+  { role: 'user', content: 'Hello.' },
+];
 
 /** Which model answers and why that one; shaped like the reports of speech engines. */
 export interface LanguageModelReport {
@@ -26,9 +37,17 @@ export interface LanguageModelReport {
 
 interface Candidate {
   readonly model: LanguageModel;
-  failure: { readonly atMs: number; readonly message: string } | undefined;
+  /** While it may not be asked. */
+  failure: string | undefined;
+  /** Answers and probes that failed since the last answer that a caller got. */
+  faults: number;
+  cancelProbe: (() => void) | undefined;
 }
 
+/**
+ * Asks the best model that works. One that fails a caller is skipped until a probe in the background, a real answer, has
+ * succeeded: `check` would pass where a server lists its models and never answers.
+ */
 export class FallbackModel implements LanguageModel {
   readonly #candidates: readonly Candidate[];
   readonly #clock: Clock;
@@ -36,6 +55,7 @@ export class FallbackModel implements LanguageModel {
   readonly #counts: LanguageModelCounts;
   readonly #warming: PrefixWarming;
   readonly #mayWarm: boolean;
+  readonly #end = new AbortController();
   /** Before it, the start itself tells which model answers and why. */
   #isChecked = false;
 
@@ -45,11 +65,13 @@ export class FallbackModel implements LanguageModel {
     readonly clock: Clock;
     readonly log: Logger;
     readonly counts?: LanguageModelCounts;
-    /** Whether prompts are read ahead; true unless given. */
+    /** Whether prompts are read ahead, which loads a model; true unless given. */
     readonly mayWarm?: boolean;
   }) {
     if (options.models.length === 0) throw new RangeError('Cannot choose a model out of none');
-    this.#candidates = options.models.map((model) => ({ model, failure: undefined }));
+    this.#candidates = options.models.map((model) => ({
+      ...{ model, failure: undefined, faults: 0, cancelProbe: undefined },
+    }));
     this.#clock = options.clock;
     this.#log = options.log;
     this.#counts = options.counts ?? UNCOUNTED;
@@ -99,11 +121,14 @@ export class FallbackModel implements LanguageModel {
           hasAnswered = true;
           yield event;
         }
+        candidate.faults = 0;
         this.#recover(candidate);
         return;
       } catch (error) {
         request.signal.throwIfAborted();
         this.#fail(candidate, error);
+        // Callers who fail together are one fault.
+        if (candidate.cancelProbe === undefined) this.#probeLater(candidate);
         // Half an answer cannot be withdrawn, and another model would start over.
         if (hasAnswered) throw error;
         if (candidate !== order.at(-1)) this.#counts.fellBack(candidate.model.name);
@@ -118,12 +143,14 @@ export class FallbackModel implements LanguageModel {
     await Promise.all(this.#candidates.map((candidate) => this.#check(candidate)));
     this.#isChecked = true;
     if (this.#candidates.every(({ failure }) => failure !== undefined)) {
-      const states = this.#candidates.map(({ failure }) => failure?.message).join('; ');
+      const states = this.#candidates.map(({ failure }) => failure).join('; ');
       throw new LanguageModelError(`Cannot use any language model: ${states}`);
     }
   }
 
   async stop(): Promise<void> {
+    this.#end.abort(new Error('the server stops'));
+    for (const { cancelProbe } of this.#candidates) cancelProbe?.();
     await Promise.all(this.#candidates.map(({ model }) => model.stop?.()));
   }
 
@@ -145,22 +172,49 @@ export class FallbackModel implements LanguageModel {
   async #check(candidate: Candidate): Promise<void> {
     try {
       await candidate.model.check();
-      this.#recover(candidate);
+      if (candidate.cancelProbe === undefined) this.#recover(candidate);
     } catch (error) {
       this.#fail(candidate, error);
     }
   }
 
-  /** Those that did not fail lately; all of them when every one did. */
+  #probeLater(candidate: Candidate): void {
+    candidate.cancelProbe?.();
+    if (this.#end.signal.aborted) return;
+    const waitMs = Math.min(PROBE_AFTER_MS_MAX, PROBE_AFTER_MS_MIN * 2 ** candidate.faults);
+    candidate.faults += 1;
+    candidate.cancelProbe = this.#clock.after(waitMs, () => void this.#probe(candidate));
+  }
+
+  /** Never rejects. */
+  async #probe(candidate: Candidate): Promise<void> {
+    const limit = new AbortController();
+    const reason = `no answer within ${PROBE_MS_MAX / 1000} s`;
+    const cancelLimit = this.#clock.after(PROBE_MS_MAX, () => limit.abort(new Error(reason)));
+    const signal = AbortSignal.any([limit.signal, this.#end.signal]);
+    try {
+      if (this.#mayWarm) await candidate.model.warm?.({ messages: PROBE, signal });
+      for await (const _ of candidate.model.stream({ messages: PROBE, signal })) break;
+      this.#recover(candidate);
+    } catch (error) {
+      // A caller's answer may have come meanwhile, where no other model was left.
+      if (candidate.cancelProbe === undefined || this.#end.signal.aborted) return;
+      this.#fail(candidate, error);
+      this.#probeLater(candidate);
+    } finally {
+      cancelLimit();
+    }
+  }
+
+  /** Those that work; all of them when none does. */
   #order(): readonly Candidate[] {
-    const nowMs = this.#clock.nowMs();
-    const rested = this.#candidates.filter(
-      ({ failure }) => failure === undefined || nowMs - failure.atMs >= SKIP_MS,
-    );
-    return rested.length > 0 ? rested : this.#candidates;
+    const working = this.#candidates.filter(({ failure }) => failure === undefined);
+    return working.length > 0 ? working : this.#candidates;
   }
 
   #recover(candidate: Candidate): void {
+    candidate.cancelProbe?.();
+    candidate.cancelProbe = undefined;
     if (candidate.failure === undefined) return;
     candidate.failure = undefined;
     this.#log.info({ model: candidate.model.name }, 'language model answers again');
@@ -168,8 +222,8 @@ export class FallbackModel implements LanguageModel {
 
   #fail(candidate: Candidate, error: unknown): void {
     const message = error instanceof Error ? error.message : String(error);
-    const isNews = candidate.failure?.message !== message;
-    candidate.failure = { atMs: this.#clock.nowMs(), message };
+    const isNews = candidate.failure !== message;
+    candidate.failure = message;
     const next = this.#order()[0];
     if (isNews && this.#isChecked && next !== undefined) {
       const fields = { model: candidate.model.name, reason: message, next: next.model.name };
@@ -181,68 +235,13 @@ export class FallbackModel implements LanguageModel {
 /** The message of a model's failure says what to do about it. */
 function replacementOf([best]: readonly Candidate[]): Pick<LanguageModelReport, 'replacement'> {
   if (best?.failure === undefined) return {};
-  return { replacement: { engine: best.model.name, how: best.failure.message } };
+  return { replacement: { engine: best.model.name, how: best.failure } };
 }
 
 function reasonFor(better: readonly Candidate[], current: Candidate | undefined): string {
-  const failures = better.flatMap(({ failure }) => (failure ? [failure.message] : []));
+  const failures = better.flatMap(({ failure }) => failure ?? []);
   if (failures.length > 0) return failures.join('; ');
   return current?.failure === undefined
     ? 'first of the order in LLM'
-    : `nothing better is left, although: ${current.failure.message}`;
-}
-
-/** Parallel prompts slow each other down, and most servers cache few of them. */
-const WARMING_MAX = 2;
-
-/** From so many answers under way on, the machine is busy with callers who wait. */
-const ANSWERING_MAX = 2;
-
-/** Longer than any greeting. */
-const WARM_MS_MAX = 20_000;
-
-/** Reads prompts into models before their first answer, unless the machine is busy with answers. */
-export class PrefixWarming {
-  readonly #clock: Clock;
-  readonly #counts: LanguageModelCounts;
-  #warming = 0;
-  #answering = 0;
-
-  constructor(options: { readonly clock: Clock; readonly counts: LanguageModelCounts }) {
-    this.#clock = options.clock;
-    this.#counts = options.counts;
-  }
-
-  /** An answer begins. @returns to be called once, when it is over. */
-  answerBegins(): () => void {
-    this.#answering += 1;
-    return () => {
-      this.#answering -= 1;
-    };
-  }
-
-  /** Never rejects: an answer comes without it as well, only later. @returns whether the model has read it. */
-  async warm(model: LanguageModel, prefix: ModelRequest): Promise<boolean> {
-    if (model.warm === undefined || prefix.signal.aborted) return false;
-    if (this.#warming >= WARMING_MAX || this.#answering >= ANSWERING_MAX) {
-      this.#counts.prefixWarmed('skipped');
-      return false;
-    }
-    const late = new AbortController();
-    const cancel = this.#clock.after(WARM_MS_MAX, () => late.abort(new Error('it takes too long')));
-    this.#warming += 1;
-    try {
-      const signal = AbortSignal.any([prefix.signal, late.signal]);
-      const isDone = await model.warm({ ...prefix, signal });
-      if (isDone) this.#counts.prefixWarmed('done');
-      return isDone;
-    } catch {
-      // The first answer will report a fault of the model.
-      this.#counts.prefixWarmed(prefix.signal.aborted ? 'aborted' : 'failed');
-      return false;
-    } finally {
-      cancel();
-      this.#warming -= 1;
-    }
-  }
+    : `nothing better is left, although: ${current.failure}`;
 }

@@ -192,6 +192,21 @@ async function pull(
 /** Time limit for the list of models that Ollama has. */
 const LIST_MS = 5000;
 
+/** Whether an Ollama answers at `host` within 5 s. */
+export async function ollamaAnswers(
+  options: Pick<PullOptions, 'host' | 'dispatcher' | 'signal'>,
+): Promise<boolean> {
+  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(LIST_MS)]);
+  try {
+    const body = await ask({ ...options, signal }, '/api/tags', { method: 'GET' });
+    readOllama(tagsSchema, await body.text());
+    return true;
+  } catch {
+    options.signal.throwIfAborted();
+    return false;
+  }
+}
+
 export interface PullOptions {
   /** Such as `http://127.0.0.1:11434`. */
   readonly host: string;

@@ -56,7 +56,8 @@ const commonSchema = {
 
 const filesModelSchema = z.strictObject({
   ...commonSchema,
-  kind: z.enum(['vad', 'stt', 'turn', 'tts']),
+  /** `gguf`: a language model for llama.cpp in a process of the server's own. */
+  kind: z.enum(['vad', 'stt', 'turn', 'tts', 'gguf']),
   /** Below MODELS_DIR. */
   folder: safePath,
   revision: z.string().min(1),
@@ -66,7 +67,8 @@ const filesModelSchema = z.strictObject({
       (text) => text.endsWith('/') && !/[?#@]/.test(text),
       'expected an address that ends in / and has no ?, # and @',
     ),
-  sampleRateHz: z.number().int().positive(),
+  /** Of models that hear or speak. */
+  sampleRateHz: z.number().int().positive().optional(),
   files: z.array(fileSchema).min(1),
   tensors: z.array(tensorSchema),
 });

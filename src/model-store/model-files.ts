@@ -242,5 +242,6 @@ export function announcement(
 /** The engine that uses a model, and the setting for that. */
 export function useText(model: Model): string {
   if (model.kind === 'llm') return `OLLAMA_MODEL=${model.ollama} uses it`;
+  if (model.kind === 'gguf') return `engine "${model.engine}", where no Ollama answers`;
   return `engine "${model.engine}", from "${model.folder}"`;
 }

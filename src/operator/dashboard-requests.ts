@@ -75,8 +75,11 @@ export function cookieOf({ req }: ApiContext): string {
 }
 
 /** @throws {ServiceError} UNAUTHORIZED when the cookie is missing, unknown or old. */
-export function sessionOf(context: ApiContext, sessions: OperatorSessions): OperatorSession {
-  const session = sessions.use(cookieOf(context));
+export async function sessionOf(
+  context: ApiContext,
+  sessions: OperatorSessions,
+): Promise<OperatorSession> {
+  const session = await sessions.use(cookieOf(context));
   if (session === undefined) {
     throw new ServiceError('UNAUTHORIZED', 'Cannot go on: you are not signed in');
   }
@@ -88,11 +91,11 @@ export function sessionOf(context: ApiContext, sessions: OperatorSessions): Oper
  *
  * @throws {ServiceError} UNAUTHORIZED without a session, FORBIDDEN without its token.
  */
-export function changingSessionOf(
+export async function changingSessionOf(
   context: ApiContext,
   sessions: OperatorSessions,
-): OperatorSession {
-  const session = sessionOf(context, sessions);
+): Promise<OperatorSession> {
+  const session = await sessionOf(context, sessions);
   if (!isSameText(context.req.header('x-csrf-token') ?? '', session.csrfToken)) {
     throw new ServiceError(
       'FORBIDDEN',

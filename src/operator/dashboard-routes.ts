@@ -25,6 +25,7 @@ import {
 import type { OperatorSession } from './operator-sessions.ts';
 import { addPageRoutes } from './page-routes.ts';
 import { PHONE_PATH } from './phone-sockets.ts';
+import { addSelfTestRoutes } from './self-test-routes.ts';
 
 /** What is shown as a password may be anything; only one that is set must keep the rules. */
 const shown = z.string().max(PASSWORD_CHARS_MAX);
@@ -51,6 +52,7 @@ export function addDashboardRoutes(api: ApiApp, deps: ApiDeps, dashboard: Dashbo
   addEntry(api, parts);
   addSession(api, parts);
   addPhoneRoutes(api, deps, dashboard);
+  addSelfTestRoutes(api, dashboard);
   addPageRoutes(api, dashboard.files);
 }
 
@@ -58,8 +60,8 @@ function addEntry(api: ApiApp, parts: Parts): void {
   const { dashboard, deps } = parts;
   const { password, link } = dashboard;
 
-  api.get('/dashboard/state', (context) =>
-    context.json({ isSetUp: password.record !== undefined, version: deps.version }, 200),
+  api.get('/dashboard/state', async (context) =>
+    context.json({ isSetUp: (await password.record()) !== undefined, version: deps.version }, 200),
   );
 
   api.post('/dashboard/setup', async (context) => {
@@ -70,7 +72,7 @@ function addEntry(api: ApiApp, parts: Parts): void {
         'Cannot set the password: the link is used, old or wrong; the server prints a new one when it starts',
       );
     }
-    const isFirst = password.record === undefined;
+    const isFirst = (await password.record()) === undefined;
     const record = isFirst ? await password.set(given.password, undefined) : undefined;
     if (record === undefined) {
       throw new ServiceError('CONFLICT', 'Cannot set the password: there is one already');
@@ -93,28 +95,28 @@ function addSession(api: ApiApp, parts: Parts): void {
   const { dashboard, deps } = parts;
   const { sessions, keys, password } = dashboard;
 
-  api.get('/dashboard/session', (context) =>
-    context.json(sessionView(sessionOf(context, sessions), deps), 200),
+  api.get('/dashboard/session', async (context) =>
+    context.json(await sessionView(await sessionOf(context, sessions), deps), 200),
   );
 
-  api.post('/dashboard/key', (context) => {
-    const { hash } = changingSessionOf(context, sessions);
+  api.post('/dashboard/key', async (context) => {
+    const { hash } = await changingSessionOf(context, sessions);
     const scope = bodyOf(context, keySchema);
-    if (deps.accounts.find(scope.accountId) === undefined) {
+    if ((await deps.accounts.find(scope.accountId)) === undefined) {
       throw new ServiceError('NOT_FOUND', 'Cannot make a key: there is no such account');
     }
     const { keyText, expiresAt } = keys.make(hash, scope);
     return context.json({ key: keyText, expiresAt: expiresAt.toISOString() }, 200);
   });
 
-  api.post('/dashboard/logout', noBody, (context) => {
-    sessions.end(changingSessionOf(context, sessions).hash);
+  api.post('/dashboard/logout', noBody, async (context) => {
+    sessions.end((await changingSessionOf(context, sessions)).hash);
     context.header('Set-Cookie', cookieFor('', deps.publicUrl, 0), { append: true });
     return context.body(null, 204);
   });
 
   api.post('/dashboard/password', async (context) => {
-    const { hash } = changingSessionOf(context, sessions);
+    const { hash } = await changingSessionOf(context, sessions);
     const { current, next } = bodyOf(context, changeSchema);
     const known = await recordOf(context, parts, current);
     // Not 401: the page would take the session for over.
@@ -143,7 +145,7 @@ async function recordOf(
   given: string,
 ): Promise<string | undefined> {
   const { guard, password } = dashboard;
-  const { record } = password;
+  const record = await password.record();
   if (record === undefined) {
     throw new ServiceError(
       'CONFLICT',
@@ -182,15 +184,19 @@ function clientOfRequest(context: ApiContext, { isTrustedProxy }: ApiDeps): stri
 }
 
 /** Opens a session in the place of the one that the browser had. */
-function welcome(context: ApiContext, { dashboard, deps }: Parts, record: string): Response {
+async function welcome(
+  context: ApiContext,
+  { dashboard, deps }: Parts,
+  record: string,
+): Promise<Response> {
   const { sessions } = dashboard;
-  const before = sessions.use(cookieOf(context));
+  const before = await sessions.use(cookieOf(context));
   if (before !== undefined) sessions.end(before.hash);
-  const { session, cookie } = sessions.open(record);
+  const { session, cookie } = await sessions.open(record);
   context.header('Set-Cookie', cookieFor(cookie, deps.publicUrl, SESSION_LIFE_MS / 1000), {
     append: true,
   });
-  return context.json(sessionView(session, deps), 200);
+  return context.json(await sessionView(session, deps), 200);
 }
 
 /** Where PUBLIC_URL has a path, a proxy has put the dashboard below it. */
@@ -208,8 +214,8 @@ function cookieFor(value: string, publicUrl: string, maxAgeSeconds: number): str
   return serialize(COOKIE, value, options);
 }
 
-function sessionView({ csrfToken }: OperatorSession, { accounts }: ApiDeps) {
-  const known = accounts.list().map(({ id, name, plan }) => ({ id, name, plan }));
+async function sessionView({ csrfToken }: OperatorSession, { accounts }: ApiDeps) {
+  const known = (await accounts.list()).map(({ id, name, plan }) => ({ id, name, plan }));
   return { csrfToken, accounts: known, isSetUp: true };
 }
 
@@ -222,10 +228,10 @@ const phoneSchema = z.strictObject({
 
 /** `POST /dashboard/phone`: a ticket for one connection that may call one agent from the browser. */
 function addPhoneRoutes(api: ApiApp, deps: ApiDeps, { sessions, tickets }: Dashboard): void {
-  api.post('/dashboard/phone', (context) => {
-    const { hash: sessionHash } = changingSessionOf(context, sessions);
+  api.post('/dashboard/phone', async (context) => {
+    const { hash: sessionHash } = await changingSessionOf(context, sessions);
     const { agentId, ...scope } = bodyOf(context, phoneSchema);
-    if (deps.agents.find(scope, agentId) === undefined) {
+    if ((await deps.agents.find(scope, agentId)) === undefined) {
       throw new ServiceError(
         'AGENT_NOT_FOUND',
         'Cannot call the agent: the account has no such agent in this environment',

@@ -8,6 +8,7 @@ import { OperatorPassword } from './operator-password.ts';
 import { OperatorSessions } from './operator-sessions.ts';
 import { PageFiles } from './page-files.ts';
 import { PhoneTickets } from './phone-tickets.ts';
+import { type RunSelfTest, SelfTestRun } from './self-test-run.ts';
 import { SessionKeys } from './session-keys.ts';
 import { SetupLink } from './setup-link.ts';
 
@@ -19,6 +20,7 @@ export interface DashboardOptions {
   readonly newId: NewId;
   /** The folder that the page was built into; it need not be there. */
   readonly pageFolder: string;
+  readonly runSelfTest: RunSelfTest;
   /** @see OperatorPassword */
   readonly costLog2?: number;
 }
@@ -31,10 +33,11 @@ export class Dashboard {
   readonly link: SetupLink;
   readonly files: PageFiles;
   readonly tickets: PhoneTickets;
+  readonly selfTest: SelfTestRun;
 
   constructor(options: DashboardOptions) {
     const password = new OperatorPassword(options);
-    const sessions = new OperatorSessions({ ...options, passwordRecord: () => password.record });
+    const sessions = new OperatorSessions({ ...options, passwordRecord: () => password.record() });
     const isSessionAlive = (hash: string) => sessions.isAlive(hash);
     this.password = password;
     this.sessions = sessions;
@@ -43,10 +46,11 @@ export class Dashboard {
     this.link = new SetupLink(options);
     this.files = new PageFiles(options.pageFolder);
     this.tickets = new PhoneTickets(options);
+    this.selfTest = new SelfTestRun({ run: options.runSelfTest, clock: options.clock });
   }
 
   /** The token of a new link that sets the password; undefined where there is a password already. */
-  issueSetupToken(): string | undefined {
-    return this.password.record === undefined ? this.link.issue() : undefined;
+  async issueSetupToken(): Promise<string | undefined> {
+    return (await this.password.record()) === undefined ? this.link.issue() : undefined;
   }
 }

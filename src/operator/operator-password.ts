@@ -52,7 +52,7 @@ export class OperatorPassword {
   }
 
   /** As it is kept now, perhaps by another process; undefined when none has been set. */
-  get record(): PasswordRecord | undefined {
+  async record(): Promise<PasswordRecord | undefined> {
     return this.#secrets.find(PASSWORD_SECRET);
   }
 
@@ -78,7 +78,7 @@ export class OperatorPassword {
     const numbers = [this.#costLog2, BLOCK_SIZE, PARALLELISM];
     const texts = [salt, hash].map((bytes) => bytes.toString('base64url'));
     const record = ['scrypt', ...numbers, ...texts].join('$');
-    return this.#secrets.exchange(PASSWORD_SECRET, known, record) ? record : undefined;
+    return (await this.#secrets.exchange(PASSWORD_SECRET, known, record)) ? record : undefined;
   }
 
   /** One after the other, on a thread of Node's pool. */

@@ -23,7 +23,7 @@ interface Entry extends OperatorSession {
 export class OperatorSessions {
   readonly #clock: Clock;
   readonly #random: RandomBytes;
-  readonly #passwordRecord: () => string | undefined;
+  readonly #passwordRecord: () => Promise<string | undefined>;
   /** In the order of their last use. */
   readonly #entries = new Map<string, Entry>();
 
@@ -31,7 +31,7 @@ export class OperatorSessions {
   constructor(options: {
     readonly clock: Clock;
     readonly random: RandomBytes;
-    readonly passwordRecord: () => string | undefined;
+    readonly passwordRecord: () => Promise<string | undefined>;
   }) {
     this.#clock = options.clock;
     this.#random = options.random;
@@ -39,8 +39,11 @@ export class OperatorSessions {
   }
 
   /** Opens a session for somebody who has shown the password of that record. @returns it, and its cookie's value. */
-  open(passwordRecord: string): { readonly session: OperatorSession; readonly cookie: string } {
-    for (const { hash } of [...this.#entries.values()]) if (!this.isAlive(hash)) this.end(hash);
+  async open(
+    passwordRecord: string,
+  ): Promise<{ readonly session: OperatorSession; readonly cookie: string }> {
+    for (const { hash } of [...this.#entries.values()])
+      if (!(await this.isAlive(hash))) this.end(hash);
     const [oldest] = this.#entries.keys();
     if (this.#entries.size >= SESSIONS_MAX && oldest !== undefined) this.end(oldest);
     const cookie = newSecretText(this.#random);
@@ -57,20 +60,24 @@ export class OperatorSessions {
   }
 
   /** The session of a cookie's value, used just now; undefined when there is none, or it is over. */
-  use(cookie: string): OperatorSession | undefined {
+  async use(cookie: string): Promise<OperatorSession | undefined> {
     const hash = hashOfText(cookie);
     const entry = this.#entries.get(hash);
+    if (entry === undefined) return undefined;
+    const isGood = await this.#isGood(entry);
+    // It may have ended while the password was read.
+    if (this.#entries.get(hash) !== entry) return undefined;
     this.#entries.delete(hash);
-    if (entry === undefined || !this.#isGood(entry)) return undefined;
+    if (!isGood) return undefined;
     entry.lastUsedAtMs = this.#clock.nowMs();
     this.#entries.set(hash, entry);
     return entry;
   }
 
   /** Whether a session is there still; asking is not using. */
-  isAlive(hash: string): boolean {
+  async isAlive(hash: string): Promise<boolean> {
     const entry = this.#entries.get(hash);
-    return entry !== undefined && this.#isGood(entry);
+    return entry !== undefined && (await this.#isGood(entry));
   }
 
   /** Safe to call twice. */
@@ -84,8 +91,8 @@ export class OperatorSessions {
     if (entry !== undefined) entry.passwordRecord = passwordRecord;
   }
 
-  #isGood(entry: Entry): boolean {
+  async #isGood(entry: Entry): Promise<boolean> {
     const isInTime = this.#clock.nowMs() < sessionEndsAtMs(entry);
-    return isInTime && entry.passwordRecord === this.#passwordRecord();
+    return isInTime && entry.passwordRecord === (await this.#passwordRecord());
   }
 }

@@ -61,8 +61,8 @@ export class PhoneSockets implements Upgrades {
   }
 
   /** @throws {ServiceError} FORBIDDEN, VALIDATION_ERROR, SERVICE_UNAVAILABLE or UNAUTHORIZED. */
-  take(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    const ticket = this.#admit(request);
+  async take(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const ticket = await this.#admit(request);
     this.#server.handleUpgrade(request, socket, head, (webSocket) =>
       this.#welcome(webSocket, request, ticket),
     );
@@ -73,7 +73,7 @@ export class PhoneSockets implements Upgrades {
     for (const socket of [...this.#sockets]) socket.close(GOING_AWAY, 'the server stops');
   }
 
-  #admit(request: IncomingMessage): PhoneTicket {
+  async #admit(request: IncomingMessage): Promise<PhoneTicket> {
     const { publicUrl, sessions, tickets } = this.#options;
     const { origin, host, 'sec-websocket-protocol': protocols = '' } = request.headers;
     if (!isOurOrigin(origin, { publicUrl, host })) {
@@ -86,7 +86,7 @@ export class PhoneSockets implements Upgrades {
       throw new ServiceError('SERVICE_UNAVAILABLE', 'Cannot open the connection: too many are');
     }
     const ticket = tickets.take(urlOf(request).searchParams.get('ticket') ?? '');
-    if (ticket === undefined || !sessions.isAlive(ticket.sessionHash)) {
+    if (ticket === undefined || !(await sessions.isAlive(ticket.sessionHash))) {
       throw new ServiceError(
         'UNAUTHORIZED',
         'Cannot open the connection: the ticket is used, old or wrong',
@@ -110,19 +110,22 @@ export class PhoneSockets implements Upgrades {
     let cancelCheck: () => void = () => undefined;
     const line = phone.connect(socket, ticket);
     log.info({ agentId: ticket.agentId }, 'dashboard: browser is ready to call');
-    const check = () => {
+    const check = async () => {
       if (!socket.isOpen) return;
-      if (sessions.isAlive(ticket.sessionHash)) {
+      // Where the database cannot be read, the call goes on.
+      if (await sessions.isAlive(ticket.sessionHash).catch(() => true)) {
+        if (!socket.isOpen) return;
         socket.probe();
-        cancelCheck = clock.after(CHECK_MS, check);
+        cancelCheck = clock.after(CHECK_MS, () => void check());
         return;
       }
+
       const close = () => socket.close(SIGNED_OUT, 'signed out');
       // A far end that never answers BYE does not keep the page connected.
       cancelCheck = clock.after(CHECK_MS, close);
       line.hangUp().then(close, close);
     };
-    check();
+    void check();
   }
 }
 

@@ -26,7 +26,7 @@ export interface SessionKeysOptions {
   readonly clock: Clock;
   readonly random: RandomBytes;
   readonly newId: NewId;
-  readonly isSessionAlive: (sessionHash: string) => boolean;
+  readonly isSessionAlive: (sessionHash: string) => Promise<boolean>;
 }
 
 export class SessionKeys implements OperatorKeys {
@@ -60,19 +60,19 @@ export class SessionKeys implements OperatorKeys {
     return { keyText, expiresAt: new Date(now.getTime() + OPERATOR_KEY_LIFE_MS) };
   }
 
-  findByHash(hash: string): ApiKey | undefined {
+  async findByHash(hash: string): Promise<ApiKey | undefined> {
     const entry = this.#byHash.get(hash);
-    return entry !== undefined && this.#isGood(entry) ? entry.apiKey : undefined;
+    return entry !== undefined && (await this.#isGood(entry)) ? entry.apiKey : undefined;
   }
 
-  isAlive(apiKeyId: string): boolean {
+  async isAlive(apiKeyId: string): Promise<boolean> {
     const entry = this.#byId.get(apiKeyId);
-    return entry !== undefined && this.#isGood(entry);
+    return entry !== undefined && (await this.#isGood(entry));
   }
 
-  #isGood({ endsAtMs, sessionHash }: Entry): boolean {
+  async #isGood({ endsAtMs, sessionHash }: Entry): Promise<boolean> {
     const { clock, isSessionAlive } = this.#options;
-    return clock.nowMs() < endsAtMs && isSessionAlive(sessionHash);
+    return clock.nowMs() < endsAtMs && (await isSessionAlive(sessionHash));
   }
 
   /** Forgets what is too old, and makes room for one more of the session. */

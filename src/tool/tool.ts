@@ -46,7 +46,12 @@ export interface Tool {
   readonly lateText?: string;
 
   /**
-   * Does it. The arguments have been checked against `description.parameters`.
+   * Why these arguments are refused, for the model; pure. They have been checked against `description.parameters`.
+   */
+  refusal?(args: ToolArguments): string | undefined;
+
+  /**
+   * Does it. The arguments have been checked against `description.parameters` and by `refusal`.
    *
    * @throws {Error} which the toolbox reports to the model.
    */

@@ -33,11 +33,13 @@ export class Toolbox {
     return [...this.#tools.values()].map(({ description }) => description);
   }
 
-  /** Names of the tools that wait until the words said along with them have been heard. */
-  get namesAfterWords(): readonly string[] {
-    return [...this.#tools.values()]
-      .filter(({ isAfterWords }) => isAfterWords)
-      .map(({ description }) => description.name);
+  /**
+   * Whether a call waits until the words said along with it have been heard. A refused call does not: the caller is not told
+   * of a transfer that cannot be made.
+   */
+  isAfterWords(call: ToolCall): boolean {
+    const tool = this.#tools.get(call.name);
+    return tool?.isAfterWords === true && refusalOf(tool, call.arguments) === undefined;
   }
 
   /** Runs a tool. Never rejects: what went wrong is said to the model, which says it to the caller. */
@@ -45,8 +47,8 @@ export class Toolbox {
     const tool = this.#tools.get(call.name);
     if (tool === undefined) return { text: this.#unavailable(call.name) };
 
-    const faults = argumentFaults(call.arguments, tool.description.parameters);
-    if (faults.length > 0) return { text: `Not done: ${faults.join('; ')}.` };
+    const refusal = refusalOf(tool, call.arguments);
+    if (refusal !== undefined) return { text: refusal };
 
     try {
       const outcome = await this.#withinTime(tool, call, context, signal);
@@ -107,6 +109,12 @@ export function toolboxFor(options: {
     tools.unshift(createBookAppointment(booking));
   }
   return new Toolbox({ tools, clock });
+}
+
+/** Why a call is refused before it is made, for the model. */
+function refusalOf(tool: Tool, args: ToolCall['arguments']): string | undefined {
+  const faults = argumentFaults(args, tool.description.parameters);
+  return faults.length > 0 ? `Not done: ${faults.join('; ')}.` : tool.refusal?.(args);
 }
 
 interface PropertySchema {

@@ -58,13 +58,15 @@ export function createTransferCall(rules: TransferRules): Tool {
         additionalProperties: false,
       },
     },
+    refusal: (args) => {
+      const decision = decideTransfer(String(args.destination), rules);
+      if (decision.isAllowed) return undefined;
+      return `The transfer was not made: ${decision.reason}. Tell the caller that it is not possible.`;
+    },
     run: async (args, context) => {
       const decision = decideTransfer(String(args.destination), rules);
-      if (!decision.isAllowed) {
-        return {
-          text: `The transfer was not made: ${decision.reason}. Tell the caller that it is not possible.`,
-        };
-      }
+      // The toolbox has refused it already.
+      if (!decision.isAllowed) throw new Error(decision.reason);
       const mode = TRANSFER_MODES.find((known) => known === args.mode) ?? 'cold';
       await context.transfer(decision.number, String(args.summary ?? ''), mode);
       return outcomeOf(mode);

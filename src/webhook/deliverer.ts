@@ -47,9 +47,10 @@ export class Deliverer {
   /** Endpoints whose newest attempt was not answered 2xx in time. */
   readonly #failing = new Set<string>();
   /** Answered and not recorded yet. */
-  #results: AttemptResult[] = [];
+  readonly #results: AttemptResult[] = [];
   #unlisten: () => void = () => undefined;
   #cancelLook: () => void = () => undefined;
+  #looking: Promise<void> = Promise.resolve();
   #isRunning = false;
   #isLookDue = false;
   #isTroubled = false;
@@ -80,14 +81,15 @@ export class Deliverer {
     this.#drained = drained;
     this.#unlisten();
     const cancelDrain = this.#options.clock.after(DRAIN_MS_MAX, drained.resolve);
-    if (this.#isRunning) this.#look();
+    if (this.#isRunning) void this.#look();
     else drained.resolve();
     await drained.promise;
     this.#isRunning = false;
     for (const cancels of this.#inFlight.values()) for (const cancel of cancels.values()) cancel();
     cancelDrain();
     this.#cancelLook();
-    this.#guarded(() => this.#record());
+    await this.#looking;
+    await this.#guarded(() => this.#record());
   }
 
   /** While the store fails, only the timer looks. */
@@ -101,27 +103,35 @@ export class Deliverer {
     this.#isLookDue = true;
     setImmediate(() => {
       this.#isLookDue = false;
-      if (this.#isRunning) this.#look();
+      if (this.#isRunning) void this.#look();
     });
   }
 
-  #look(): void {
+  /** One look at a time. */
+  #look(): Promise<void> {
+    this.#looking = this.#looking.then(() => this.#lookOnce());
+    return this.#looking;
+  }
+
+  async #lookOnce(): Promise<void> {
     this.#cancelLook();
     let delayMs = LOOK_AGAIN_MS;
-    this.#guarded(() => {
-      this.#record();
-      delayMs = this.#deliver();
+    await this.#guarded(async () => {
+      await this.#record();
+      delayMs = await this.#deliver();
     });
     if (delayMs === 0) this.#lookSoon();
-    else this.#cancelLook = this.#options.clock.after(delayMs, () => this.#lookSoon());
+    else if (this.#isRunning) {
+      this.#cancelLook = this.#options.clock.after(delayMs, () => this.#lookSoon());
+    }
     const isIdle = this.#inFlight.size === 0 && delayMs > 0;
     if (isIdle || this.#isTroubled) this.#drained?.resolve();
   }
 
   /** Answers stay in memory until the store works again; nothing new is sent meanwhile. Logged once. */
-  #guarded(work: () => void): void {
+  async #guarded(work: () => Promise<void>): Promise<void> {
     try {
-      work();
+      await work();
       this.#isTroubled = false;
     } catch (error) {
       if (!this.#isTroubled) {
@@ -132,32 +142,43 @@ export class Deliverer {
   }
 
   /** @returns milliseconds until the next look; 0 when there is more to do now. */
-  #deliver(): number {
+  async #deliver(): Promise<number> {
     const { outbox, clock } = this.#options;
     const now = clock.now();
-    const events = outbox.fanOut({ limit: EVENTS_A_LOOK, now });
+    const events = await outbox.fanOut({ limit: EVENTS_A_LOOK, now });
     let left = ATTEMPTS_A_LOOK;
     let delayMs = LOOK_AGAIN_MS;
-    for (const { endpointId, dueAt } of outbox.waiting()) {
+    for (const { endpointId, dueAt } of await outbox.waiting()) {
       const dueInMs = dueAt.getTime() - now.getTime();
       if (dueInMs > 0) {
         delayMs = Math.min(delayMs, dueInMs);
         break;
       }
-      left -= this.#sendTo(endpointId, { now, limit: left });
+      left -= await this.#sendTo(endpointId, { now, limit: left });
       if (left === 0) return 0;
     }
     return events === EVENTS_A_LOOK ? 0 : delayMs;
   }
 
   /** @returns how many attempts began. */
-  #sendTo(endpointId: string, { now, limit }: { readonly now: Date; readonly limit: number }) {
-    const except = [...(this.#inFlight.get(endpointId)?.keys() ?? [])];
+  async #sendTo(
+    endpointId: string,
+    { now, limit }: { readonly now: Date; readonly limit: number },
+  ) {
+    // Answered ones are due in the database until they are recorded.
+    const answered = this.#results.map(({ deliveryId }) => deliveryId);
+    const except = [...(this.#inFlight.get(endpointId)?.keys() ?? []), ...answered];
     const ofEndpoint = this.#failing.has(endpointId) ? 1 : PER_ENDPOINT_MAX;
     const inAll = [...this.#inFlight.values()].reduce((sum, { size }) => sum + size, 0);
-    const room = Math.min(limit, ofEndpoint - except.length, IN_FLIGHT_MAX - inAll);
+    const room = Math.min(
+      limit,
+      ofEndpoint - (except.length - answered.length),
+      IN_FLIGHT_MAX - inAll,
+    );
     if (room <= 0) return 0;
-    const deliveries = this.#options.outbox.due(endpointId, { now, limit: room, except });
+    const deliveries = await this.#options.outbox.due(endpointId, { now, limit: room, except });
+    // Drained meanwhile: the next process sends them.
+    if (!this.#isRunning) return 0;
     for (const delivery of deliveries) this.#attempt(delivery);
     return deliveries.length;
   }
@@ -202,12 +223,12 @@ export class Deliverer {
     };
   }
 
-  #record(): void {
+  async #record(): Promise<void> {
     if (this.#results.length === 0) return;
     const { outbox, clock, log } = this.#options;
-    const results = this.#results;
-    const disabled = outbox.record(results, clock.now());
-    this.#results = [];
+    const results = [...this.#results];
+    const disabled = await outbox.record(results, clock.now());
+    this.#results.splice(0, results.length);
     for (const endpointId of disabled) {
       log.warn({ endpointId }, 'webhook endpoint disabled: it has failed for too long');
     }

@@ -13,26 +13,31 @@ const SECRET_PATH = '/api/account/signing-secret';
 async function openWithAdmins(): Promise<TestApi> {
   const api = await openTestApi();
   const scopes = ['admin'] as const;
-  addKey(api.store, ADMIN_KEY, { accountId: 'acct_main', environment: 'live', scopes });
-  addKey(api.store, TEST_ADMIN_KEY, { accountId: 'acct_main', environment: 'test', scopes });
+  await addKey(api.store, ADMIN_KEY, { accountId: 'acct_main', environment: 'live', scopes });
+  await addKey(api.store, TEST_ADMIN_KEY, { accountId: 'acct_main', environment: 'test', scopes });
   return api;
 }
 
 /** A call that is over, begun at an instant. */
-function addCall(api: TestApi, id: string, startedAt: string, durationSeconds: number): void {
+async function addCall(
+  api: TestApi,
+  id: string,
+  startedAt: string,
+  durationSeconds: number,
+): Promise<void> {
   const at = new Date(startedAt);
   const fields = { id, accountId: 'acct_main', status: 'completed', durationSeconds } as const;
   const times = { createdAt: at, startedAt: at, answeredAt: at, endedAt: at };
-  api.store.calls.insert(buildCall({ ...fields, ...times }), []);
+  await api.store.calls.insert(buildCall({ ...fields, ...times }), []);
 }
 
 describe('GET /api/account', () => {
   test('answers with exactly its fields, the minutes of this month in UTC added up', async () => {
     const api = await openWithAdmins();
-    api.store.agents.insert(buildAgent({ accountId: 'acct_main' }));
-    addCall(api, 'call_1', '2026-10-31T23:59:59.999Z', 6000);
-    addCall(api, 'call_2', '2026-11-01T00:00:00.000Z', 61);
-    addCall(api, 'call_3', '2026-11-20T11:00:00.000Z', 60);
+    await api.store.agents.insert(buildAgent({ accountId: 'acct_main' }));
+    await addCall(api, 'call_1', '2026-10-31T23:59:59.999Z', 6000);
+    await addCall(api, 'call_2', '2026-11-01T00:00:00.000Z', 61);
+    await addCall(api, 'call_3', '2026-11-20T11:00:00.000Z', 60);
 
     const { status, body } = await api.json('GET', '/api/account');
 
@@ -55,7 +60,7 @@ describe('GET /api/account', () => {
 
   test('never has less than no minutes left, and counts the sandbox apart', async () => {
     const api = await openWithAdmins();
-    addCall(api, 'call_1', '2026-11-20T11:00:00.000Z', 60_001);
+    await addCall(api, 'call_1', '2026-11-20T11:00:00.000Z', 60_001);
 
     const live = await api.json('GET', '/api/account');
     const sandbox = await api.json('GET', '/api/account', { key: TEST_KEY });

@@ -205,8 +205,8 @@ describe('POST /api/agents/{agentId}/versions/{version}/restore', () => {
   test('needs agents:write, and the list agents:read', async () => {
     const key = `svc_live_${'8'.repeat(32)}`;
     const api = await openTestApi();
-    api.store.agents.insert(buildAgent({ accountId: 'acct_main' }));
-    addKey(api.store, key, {
+    await api.store.agents.insert(buildAgent({ accountId: 'acct_main' }));
+    await addKey(api.store, key, {
       accountId: 'acct_main',
       environment: 'live',
       scopes: ['agents:read'],

@@ -21,7 +21,7 @@ describe('GET /api/agents', () => {
     const second = await createAgent(api);
     const startedAt = api.store.clock.now();
     const call = { accountId: 'acct_main', agentId: first, startedAt, durationSeconds: 90 };
-    api.store.calls.insert(buildCall({ ...call, status: 'completed' }), []);
+    await api.store.calls.insert(buildCall({ ...call, status: 'completed' }), []);
 
     const { status, body } = await api.json('GET', '/api/agents');
 
@@ -205,7 +205,7 @@ describe('PATCH /api/agents/{agentId} with what the agent has', () => {
   test('lets a voice and language stay that the server does not speak', async () => {
     const api = await openTestApi();
     const old = { voice: 'en-US-GoneNeural', language: 'xx-XX' };
-    api.store.agents.insert(buildAgent({ id: 'agent_old', accountId: 'acct_main', ...old }));
+    await api.store.agents.insert(buildAgent({ id: 'agent_old', accountId: 'acct_main', ...old }));
 
     const body = { ...old, name: 'Other' };
     const { status } = await api.json('PATCH', '/api/agents/agent_old', { body });
@@ -229,7 +229,7 @@ describe('DELETE /api/agents/{agentId}', () => {
     const api = await openTestApi();
     const agentId = await createAgent(api);
     const call = { accountId: 'acct_main', agentId, status: 'in_progress' } as const;
-    api.store.calls.insert(buildCall(call), []);
+    await api.store.calls.insert(buildCall(call), []);
 
     const { status, body } = await api.json('DELETE', `/api/agents/${agentId}`);
 

@@ -18,9 +18,12 @@ const TODAY = '2026-11-20';
 
 let made = 0;
 
-function addCall(api: TestApi, fields: Partial<Call> = {}): void {
+async function addCall(api: TestApi, fields: Partial<Call> = {}): Promise<void> {
   made += 1;
-  api.store.calls.insert(buildCall({ id: `call_${made}`, accountId: 'acct_main', ...fields }), []);
+  await api.store.calls.insert(
+    buildCall({ id: `call_${made}`, accountId: 'acct_main', ...fields }),
+    [],
+  );
 }
 
 /** A call that was answered and lasted so many seconds. */
@@ -41,16 +44,16 @@ async function getAnalytics(api: TestApi, query = '', key?: string): Promise<Ana
 describe('GET /api/analytics', () => {
   test('adds up the calls of the period, and shows every field', async () => {
     const api = await openTestApi();
-    addCall(api, over(TODAY, 61, { sentimentScore: 0.9, intentDetected: 'booking' }));
-    addCall(api, over(TODAY, 30, { sentimentScore: 0.2, intentDetected: 'booking' }));
-    addCall(api, over('2026-11-19', 100, { direction: 'outbound', intentDetected: 'sales' }));
-    addCall(api, {
+    await addCall(api, over(TODAY, 61, { sentimentScore: 0.9, intentDetected: 'booking' }));
+    await addCall(api, over(TODAY, 30, { sentimentScore: 0.2, intentDetected: 'booking' }));
+    await addCall(api, over('2026-11-19', 100, { direction: 'outbound', intentDetected: 'sales' }));
+    await addCall(api, {
       status: 'failed',
       direction: 'outbound',
       endedAt: new Date(`${TODAY}T12:00:30.000Z`),
       endReason: 'busy',
     });
-    addCall(api, { status: 'queued', startedAt: null, direction: 'outbound' });
+    await addCall(api, { status: 'queued', startedAt: null, direction: 'outbound' });
 
     const { body } = await api.json(
       'GET',
@@ -111,10 +114,10 @@ describe('GET /api/analytics', () => {
     ['?agentId=agent_9', 0],
   ])('counts the calls of %s', async (query, expected) => {
     const api = await openTestApi();
-    addCall(api, over(TODAY, 60));
-    addCall(api, over('2026-11-19', 60, { agentId: 'agent_2' }));
-    addCall(api, over('2026-10-31', 60));
-    addCall(api, over('2026-10-01', 60));
+    await addCall(api, over(TODAY, 60));
+    await addCall(api, over('2026-11-19', 60, { agentId: 'agent_2' }));
+    await addCall(api, over('2026-10-31', 60));
+    await addCall(api, over('2026-10-01', 60));
 
     expect((await getAnalytics(api, query)).summary.totalCalls).toBe(expected);
   });
@@ -123,10 +126,10 @@ describe('GET /api/analytics', () => {
     const api = await openTestApi();
     for (let intent = 0; intent < 12; intent += 1) {
       const intentDetected = `intent_${String.fromCharCode(108 - intent)}`;
-      addCall(api, over(TODAY, 1, { intentDetected }));
-      if (intent === 5) addCall(api, over(TODAY, 1, { intentDetected }));
+      await addCall(api, over(TODAY, 1, { intentDetected }));
+      if (intent === 5) await addCall(api, over(TODAY, 1, { intentDetected }));
     }
-    addCall(api, over(TODAY, 1));
+    await addCall(api, over(TODAY, 1));
 
     const { topIntents } = await getAnalytics(api);
 
@@ -136,9 +139,9 @@ describe('GET /api/analytics', () => {
 
   test('counts the used minutes of the calendar month, of all agents, whatever is asked', async () => {
     const api = await openTestApi();
-    addCall(api, over('2026-11-01', 600));
-    addCall(api, over('2026-11-05', 90, { agentId: 'agent_2' }));
-    addCall(api, over('2026-10-31', 60_000));
+    await addCall(api, over('2026-11-01', 600));
+    await addCall(api, over('2026-11-05', 90, { agentId: 'agent_2' }));
+    await addCall(api, over('2026-10-31', 60_000));
 
     const analytics = await getAnalytics(api, '?period=today&agentId=agent_1');
 
@@ -147,7 +150,7 @@ describe('GET /api/analytics', () => {
 
   test('never leaves less than no minutes', async () => {
     const api = await openTestApi();
-    addCall(api, over('2026-11-02', 1000 * 60 + 1));
+    await addCall(api, over('2026-11-02', 1000 * 60 + 1));
 
     const analytics = await getAnalytics(api);
 
@@ -156,8 +159,8 @@ describe('GET /api/analytics', () => {
 
   test('sees neither the other environment nor another account', async () => {
     const api = await openTestApi();
-    addCall(api, over(TODAY, 60, { environment: 'test', intentDetected: 'sales' }));
-    addCall(api, over(TODAY, 60, { accountId: 'acct_foreign', intentDetected: 'sales' }));
+    await addCall(api, over(TODAY, 60, { environment: 'test', intentDetected: 'sales' }));
+    await addCall(api, over(TODAY, 60, { accountId: 'acct_foreign', intentDetected: 'sales' }));
 
     const live = await getAnalytics(api);
     const foreignAgent = await getAnalytics(api, '?agentId=agent_1');
@@ -206,7 +209,7 @@ describe('GET /api/analytics', () => {
     const api = await openTestApi();
     const key = `svc_live_${'9'.repeat(32)}`;
     const scopes = ['calls:read', 'agents:read'] as const;
-    addKey(api.store, key, { accountId: 'acct_main', environment: 'live', scopes });
+    await addKey(api.store, key, { accountId: 'acct_main', environment: 'live', scopes });
 
     expect((await api.json('GET', '/api/analytics', { key })).status).toBe(403);
   });

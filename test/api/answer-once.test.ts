@@ -1,6 +1,7 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { StoreError } from '../../src/domain/service-error.ts';
+import { SqliteAgentVersionStore } from '../../src/store/agents/sqlite-agent-store.ts';
 import { FOREIGN_KEY, openTestApi, TEST_KEY, type TestApi } from '../support/api/test-api.ts';
 
 const DRAFT = { name: 'Till', greeting: 'Hello', systemPrompt: 'Be brief.' };
@@ -21,12 +22,14 @@ async function post(api: TestApi, key: string, options: Options = {}) {
     text,
     isReplay: response.headers.get('Idempotent-Replayed') === 'true',
     requestId: response.headers.get('X-Request-Id'),
+    retryAfter: response.headers.get('Retry-After'),
     error: JSON.parse(text).error,
   };
 }
 
-function agentsIn(api: TestApi): number {
-  return api.store.agents.list(SCOPE, { limit: 100, offset: 0 }, api.store.clock.now()).total;
+async function agentsIn(api: TestApi): Promise<number> {
+  return (await api.store.agents.list(SCOPE, { limit: 100, offset: 0 }, api.store.clock.now()))
+    .total;
 }
 
 describe('A repeated POST', () => {
@@ -40,7 +43,7 @@ describe('A repeated POST', () => {
     expect([first.status, first.isReplay]).toEqual([201, false]);
     expect(second).toMatchObject({ status: 201, isReplay: true, text: first.text });
     expect(second.requestId).not.toBe(first.requestId);
-    expect(agentsIn(api)).toBe(1);
+    expect(await agentsIn(api)).toBe(1);
   });
 
   test('is the same when its JSON means the same', async () => {
@@ -62,7 +65,7 @@ describe('A repeated POST', () => {
 
     expect([other.status, other.error.code, other.isReplay]).toEqual([422, 'UNPROCESSABLE', false]);
     expect(again).toMatchObject({ isReplay: true, text: first.text });
-    expect(agentsIn(api)).toBe(1);
+    expect(await agentsIn(api)).toBe(1);
   });
 
   test('counts as new after 24 hours', async () => {
@@ -74,7 +77,7 @@ describe('A repeated POST', () => {
     api.store.clock.advance(1);
     const tooLate = await post(api, 'k1');
 
-    expect([late.isReplay, tooLate.isReplay, agentsIn(api)]).toEqual([true, false, 2]);
+    expect([late.isReplay, tooLate.isReplay, await agentsIn(api)]).toEqual([true, false, 2]);
   });
 
   test.each([
@@ -95,7 +98,10 @@ describe('A repeated POST', () => {
     await api.request('POST', '/api/agents', { body });
 
     const first = await post(api, 'k1', { body });
-    api.store.agents.delete(SCOPE, (await api.json('GET', '/api/agents')).body.data[0]?.id ?? '');
+    await api.store.agents.delete(
+      SCOPE,
+      (await api.json('GET', '/api/agents')).body.data[0]?.id ?? '',
+    );
     const second = await post(api, 'k1', { body });
 
     expect([first.status, first.error.code]).toEqual([409, 'CONFLICT']);
@@ -122,7 +128,8 @@ describe('A repeated POST', () => {
       (await post(api, 'k1', { body: { ...DRAFT, name: '' } })).status,
       (await post(api, 'k1', { key: null })).status,
     ];
-    for (let used = 0; used < 1000; used++) api.store.rates.count('account:acct_main:live', hour);
+    for (let used = 0; used < 1000; used++)
+      await api.store.rates.count('account:acct_main:live', hour);
     statuses.push((await post(api, 'k1')).status);
     api.store.clock.advance(3_600_000);
     const last = await post(api, 'k1');
@@ -136,15 +143,12 @@ describe('A repeated POST', () => {
     ['our own code', new TypeError('no'), 500],
   ])('is tried again after a failure of %s', async (_case, failure, status) => {
     const api = await openTestApi();
-    const { insert } = api.store.agents;
-    api.store.agents.insert = (agent) => {
-      insert.call(api.store.agents, agent);
-      throw failure;
-    };
+    // The agent's row is written by then.
+    vi.spyOn(SqliteAgentVersionStore.prototype, 'keep').mockRejectedValueOnce(failure);
+    onTestFinished(() => void vi.restoreAllMocks());
 
     const first = await post(api, 'k1');
-    api.store.agents.insert = insert;
-    const left = agentsIn(api);
+    const left = await agentsIn(api);
     const second = await post(api, 'k1');
 
     expect([first.status, left]).toEqual([status, 0]);
@@ -165,7 +169,7 @@ test.each([
   const { status, error } = await post(api, key);
 
   expect([status, error.details[0].path]).toEqual([400, 'X-Idempotency-Key']);
-  expect(agentsIn(api)).toBe(0);
+  expect(await agentsIn(api)).toBe(0);
 });
 
 test.each([
@@ -187,17 +191,22 @@ test('POST without an idempotency key makes something new each time', async () =
   await api.request('POST', '/api/agents', { body: DRAFT });
   await api.request('POST', '/api/agents', { body: DRAFT });
 
-  expect(agentsIn(api)).toBe(2);
+  expect(await agentsIn(api)).toBe(2);
 });
 
-test('A hundred racing POSTs with one key make one agent and get equal answers', async () => {
+test('A hundred racing POSTs with one key make one agent; those that find the first one running get a 409', async () => {
   const api = await openTestApi();
 
   const answers = await Promise.all(Array.from({ length: 100 }, () => post(api, 'k1')));
 
-  expect(agentsIn(api)).toBe(1);
-  expect(new Set(answers.map(({ text, status }) => `${status} ${text}`)).size).toBe(1);
-  expect(answers.filter(({ isReplay }) => !isReplay)).toHaveLength(1);
+  expect(await agentsIn(api)).toBe(1);
+  expect(answers.filter(({ status, isReplay }) => status === 201 && !isReplay)).toHaveLength(1);
+  const running = answers.filter(({ status }) => status === 409);
+  expect(running.length).toBeGreaterThan(0);
+  for (const { error, isReplay, retryAfter } of running) {
+    expect([error.code, isReplay, retryAfter]).toEqual(['CONFLICT', false, '1']);
+  }
+  expect((await post(api, 'k1')).isReplay).toBe(true);
 });
 
 test('A thousand keys of five racers each make a thousand agents', async () => {
@@ -211,10 +220,10 @@ test('A thousand keys of five racers each make a thousand agents', async () => {
       expected += 1;
       const unique = `${expected}/${key}`;
       const race = Array.from({ length: 5 }, () => post(api, unique, { body: { ...DRAFT, name } }));
-      const answers = await Promise.all(race);
+      const answers = (await Promise.all(race)).filter(({ status }) => status !== 409);
 
       expect(new Set(answers.map(({ text, status }) => `${status} ${text}`)).size).toBe(1);
-      expect([answers[0]?.status, agentsIn(api)]).toEqual([201, expected]);
+      expect([answers[0]?.status, await agentsIn(api)]).toEqual([201, expected]);
     }),
     { numRuns: 1000 },
   );

@@ -9,7 +9,7 @@ test('A revoked key stops within a second, though it has just been used', async 
   const scope = { accountId: 'acct_main', environment: 'live' } as const;
 
   const before = await use();
-  api.store.apiKeys.revoke(scope, `key_${LIVE_KEY.slice(-12)}`, api.store.clock.now());
+  await api.store.apiKeys.revoke(scope, `key_${LIVE_KEY.slice(-12)}`, api.store.clock.now());
   api.store.clock.advance(1000);
   const after = await use();
 
@@ -63,7 +63,7 @@ test.each([
 ] as const)('A key with %s at %s %s', async (scope, method, path, expected) => {
   const api = await openTestApi();
   const key = `svc_live_${'7'.repeat(32)}`;
-  addKey(api.store, key, { accountId: 'acct_main', environment: 'live', scopes: [scope] });
+  await addKey(api.store, key, { accountId: 'acct_main', environment: 'live', scopes: [scope] });
 
   const body = method === 'POST' ? DRAFT : undefined;
   const { status } = await api.request(method, path, { key, body });
@@ -73,17 +73,17 @@ test.each([
 
 test('Using a key is cached to the minute, without a write at every request', async () => {
   const api = await openTestApi();
-  const lastUsed = () =>
-    api.store.apiKeys.list({ accountId: 'acct_main', environment: 'live' })[0]?.lastUsedAt;
+  const lastUsed = async () =>
+    (await api.store.apiKeys.list({ accountId: 'acct_main', environment: 'live' }))[0]?.lastUsedAt;
 
   await api.request('GET', '/api/agents');
-  const first = lastUsed();
+  const first = await lastUsed();
   api.store.clock.advance(59_999);
   await api.request('GET', '/api/agents');
-  const stillFirst = lastUsed();
+  const stillFirst = await lastUsed();
   api.store.clock.advance(1000);
   await api.request('GET', '/api/agents');
 
   expect(stillFirst).toEqual(first);
-  expect(lastUsed()).toEqual(api.store.clock.now());
+  expect(await lastUsed()).toEqual(api.store.clock.now());
 });

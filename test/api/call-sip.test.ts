@@ -17,12 +17,12 @@ const MESSAGE: SipTraceMessage = {
 async function openWith(...messages: readonly SipTraceMessage[]) {
   const ladder: CallSipTrace = { messages, isTruncated: false, source: 'engine', note: null };
   const asked: string[] = [];
-  const of = ({ id }: { readonly id: string }) => {
+  const of = async ({ id }: { readonly id: string }) => {
     asked.push(id);
     return ladder;
   };
   const api = await openTestApi({ callTraces: { of } });
-  api.store.calls.insert(buildCall({ accountId: 'acct_main' }), []);
+  await api.store.calls.insert(buildCall({ accountId: 'acct_main' }), []);
   return { api, asked };
 }
 
@@ -85,7 +85,7 @@ test('GET /api/calls/{callId}/sip needs calls:read', async () => {
   const key = `svc_live_${'8'.repeat(32)}`;
   const { api } = await openWith(MESSAGE);
   const scopes = ['agents:read', 'calls:write'] as const;
-  addKey(api.store, key, { accountId: 'acct_main', environment: 'live', scopes });
+  await addKey(api.store, key, { accountId: 'acct_main', environment: 'live', scopes });
 
   expect((await api.request('GET', PATH, { key })).status).toBe(403);
 });

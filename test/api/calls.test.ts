@@ -5,8 +5,8 @@ import { buildCall } from '../support/store/build-call.ts';
 
 const NOON = new Date('2026-11-20T12:00:00.000Z');
 
-function addCall(api: TestApi, fields: Partial<Call> = {}): void {
-  api.store.calls.insert(buildCall({ accountId: 'acct_main', ...fields }), []);
+async function addCall(api: TestApi, fields: Partial<Call> = {}): Promise<void> {
+  await api.store.calls.insert(buildCall({ accountId: 'acct_main', ...fields }), []);
 }
 
 const OVER: Partial<Call> = {
@@ -22,7 +22,7 @@ const ANALYSED = { sentiment: 'positive', intentDetected: 'opening_hours' } as c
 describe('GET /api/calls', () => {
   test('answers with the envelope and exactly the fields of the list', async () => {
     const api = await openTestApi();
-    addCall(api, { ...OVER, recordingFile: 'call_1.wav', summary: 'Hours.', ...ANALYSED });
+    await addCall(api, { ...OVER, recordingFile: 'call_1.wav', summary: 'Hours.', ...ANALYSED });
 
     const { status, body } = await api.json('GET', '/api/calls');
 
@@ -56,7 +56,7 @@ describe('GET /api/calls', () => {
 
   test('shows what a live call has not got yet as null', async () => {
     const api = await openTestApi();
-    addCall(api, { status: 'queued', startedAt: null });
+    await addCall(api, { status: 'queued', startedAt: null });
 
     const { body } = await api.json('GET', '/api/calls');
 
@@ -76,10 +76,14 @@ describe('GET /api/calls', () => {
   ])('filters by %s', async (query, expected) => {
     const api = await openTestApi();
     const at = (text: string) => new Date(text);
-    addCall(api, { id: 'last of 19', startedAt: at('2026-11-19T23:59:59.999Z') });
-    addCall(api, { id: 'noon 20', startedAt: NOON, direction: 'outbound' });
-    addCall(api, { id: 'last of 20', startedAt: at('2026-11-20T23:59:59.999Z'), status: 'failed' });
-    addCall(api, {
+    await addCall(api, { id: 'last of 19', startedAt: at('2026-11-19T23:59:59.999Z') });
+    await addCall(api, { id: 'noon 20', startedAt: NOON, direction: 'outbound' });
+    await addCall(api, {
+      id: 'last of 20',
+      startedAt: at('2026-11-20T23:59:59.999Z'),
+      status: 'failed',
+    });
+    await addCall(api, {
       id: 'first of 21',
       startedAt: at('2026-11-21T00:00:00.000Z'),
       agentId: 'agent_2',
@@ -123,7 +127,7 @@ describe('GET /api/calls', () => {
 describe('GET /api/calls/{callId}', () => {
   test('answers with exactly the fields of the detail', async () => {
     const api = await openTestApi();
-    addCall(api, {
+    await addCall(api, {
       ...OVER,
       summary: 'Asked for the hours.',
       sentiment: 'positive',
@@ -131,8 +135,8 @@ describe('GET /api/calls/{callId}', () => {
       intentDetected: 'information',
       metadata: { order: 7 },
     });
-    api.store.calls.addTranscriptEntry('call_1', { role: 'agent', text: 'Hello', at: NOON });
-    api.store.calls.addTranscriptEntry('call_1', {
+    await api.store.calls.addTranscriptEntry('call_1', { role: 'agent', text: 'Hello', at: NOON });
+    await api.store.calls.addTranscriptEntry('call_1', {
       role: 'user',
       text: 'When do you open?',
       at: new Date('2026-11-20T12:00:03.250Z'),
@@ -176,7 +180,7 @@ describe('GET /api/calls/{callId}', () => {
 
   test('leaves out the transcript while nothing was said', async () => {
     const api = await openTestApi();
-    addCall(api);
+    await addCall(api);
 
     const { body } = await api.json('GET', '/api/calls/call_1');
 
@@ -186,7 +190,7 @@ describe('GET /api/calls/{callId}', () => {
 
   test('links the recording for a day', async () => {
     const api = await openTestApi();
-    addCall(api, { recordingFile: 'call_1.wav' });
+    await addCall(api, { recordingFile: 'call_1.wav' });
 
     const url = new URL((await api.json('GET', '/api/calls/call_1')).body.recordingUrl);
 
@@ -200,9 +204,13 @@ describe('GET /api/calls/{callId}', () => {
 describe('GET /api/calls/{callId}/events', () => {
   test('answers with the timeline, oldest first, in pages', async () => {
     const api = await openTestApi();
-    addCall(api);
+    await addCall(api);
     for (let turn = 1; turn <= 3; turn++) {
-      api.store.calls.addTimelineEntry('call_1', { at: NOON, kind: 'turn', details: { turn } });
+      await api.store.calls.addTimelineEntry('call_1', {
+        at: NOON,
+        kind: 'turn',
+        details: { turn },
+      });
     }
 
     const { body } = await api.json('GET', '/api/calls/call_1/events?limit=2&offset=1');
@@ -221,7 +229,7 @@ describe('GET /api/calls/{callId}/events', () => {
 
   test('answers 400 to a limit over 1,000', async () => {
     const api = await openTestApi();
-    addCall(api);
+    await addCall(api);
 
     expect((await api.json('GET', '/api/calls/call_1/events?limit=1001')).status).toBe(400);
   });

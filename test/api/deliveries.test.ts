@@ -20,18 +20,18 @@ const NOON = '2026-11-20T12:00:00.000Z';
 /** Endpoint `we_1` with a delivery `dlv_<index>` for each status, a second apart. */
 async function openWith(...statuses: readonly DeliveryStatus[]): Promise<TestApi> {
   const api = await openTestApi();
-  api.store.webhookEndpoints.insert(buildEndpoint({ ...LIVE }));
+  await api.store.webhookEndpoints.insert(buildEndpoint({ ...LIVE }));
   for (const [index, status] of statuses.entries()) {
     const at = new Date(STORE_NOW_MS + index * 1000);
-    api.store.events.insertQuiet(buildEvent({ ...LIVE, id: `evt_${index}`, createdAt: at }));
+    await api.store.events.insertQuiet(buildEvent({ ...LIVE, id: `evt_${index}`, createdAt: at }));
     const ids = { endpointId: 'we_1', eventId: `evt_${index}`, deliveryId: `dlv_${index}` };
-    addDelivery(api.store, ids, { status, at });
+    await addDelivery(api.store, ids, { status, at });
   }
   return api;
 }
 
-function disable(api: TestApi): void {
-  api.store.webhookEndpoints.update(buildEndpoint({ ...LIVE, status: 'disabled' }));
+async function disable(api: TestApi): Promise<void> {
+  await api.store.webhookEndpoints.update(buildEndpoint({ ...LIVE, status: 'disabled' }));
 }
 
 async function idsOf(api: TestApi, query: string): Promise<readonly string[]> {
@@ -119,8 +119,8 @@ describe('GET /api/webhooks/deliveries', () => {
 describe('GET /api/webhooks/deliveries/{deliveryId}', () => {
   test('answers with the delivery and what each attempt met, oldest first', async () => {
     const api = await openWith('pending');
-    record(api.store, 'dlv_0', { status: 'pending' });
-    record(api.store, 'dlv_0', { status: 'succeeded', attempt: 2 });
+    await record(api.store, 'dlv_0', { status: 'pending' });
+    await record(api.store, 'dlv_0', { status: 'succeeded', attempt: 2 });
 
     const { status, body } = await api.json('GET', `${DELIVERIES}/dlv_0`);
 
@@ -176,7 +176,7 @@ describe('POST /api/webhooks/deliveries/{deliveryId}/resend', () => {
 
   test('answers 409 while its endpoint is disabled', async () => {
     const api = await openWith('failed');
-    disable(api);
+    await disable(api);
 
     const { body } = await api.json('POST', PATH);
 
@@ -188,18 +188,18 @@ describe('POST /api/webhooks/deliveries/{deliveryId}/resend', () => {
     const options = { headers: { 'X-Idempotency-Key': 'k1' } };
 
     const first = await api.json('POST', PATH, options);
-    record(api.store, 'dlv_0', { status: 'succeeded' });
+    await record(api.store, 'dlv_0', { status: 'succeeded' });
     const again = await api.json('POST', PATH, options);
 
     expect(again).toEqual(first);
-    expect(api.store.deliveries.find(LIVE, 'dlv_0')?.status).toBe('succeeded');
+    expect((await api.store.deliveries.find(LIVE, 'dlv_0'))?.status).toBe('succeeded');
   });
 });
 
 test('A key that may only read webhooks may send nothing again', async () => {
   const api = await openWith('failed');
   const key = `svc_live_${'7'.repeat(32)}`;
-  addKey(api.store, key, { ...LIVE, scopes: ['webhooks:read'] });
+  await addKey(api.store, key, { ...LIVE, scopes: ['webhooks:read'] });
   const body = { from: '2026-11-20', to: '2026-11-20' };
 
   const statuses = [
@@ -210,5 +210,5 @@ test('A key that may only read webhooks may send nothing again', async () => {
   ];
 
   expect(statuses).toEqual([200, 200, 403, 403]);
-  expect(api.store.deliveries.find(LIVE, 'dlv_0')?.status).toBe('failed');
+  expect((await api.store.deliveries.find(LIVE, 'dlv_0'))?.status).toBe('failed');
 });

@@ -16,8 +16,8 @@ type Deps = Parameters<typeof openTestApi>[0];
 async function openWorld(deps: Deps = {}) {
   const api = await openTestApi(deps);
   const main = { accountId: 'acct_main', scopes: ['admin'] } as const;
-  addKey(api.store, ADMIN_KEY, { ...main, environment: 'live' });
-  addKey(api.store, TEST_ADMIN_KEY, { ...main, environment: 'test' });
+  await addKey(api.store, ADMIN_KEY, { ...main, environment: 'live' });
+  await addKey(api.store, TEST_ADMIN_KEY, { ...main, environment: 'test' });
   const talk = (id: string, fields: Partial<Parameters<typeof addTalk>[1]> = {}) =>
     addTalk(api.store, { id, accountId: 'acct_main', from: CALLER, ...fields });
   const erase = (id: string, key = LIVE_KEY) => api.request('DELETE', `/api/calls/${id}`, { key });
@@ -27,7 +27,7 @@ async function openWorld(deps: Deps = {}) {
 describe('DELETE /api/calls/{callId}', () => {
   test('erases the call, which is 404 from then on, whatever is asked of it', async () => {
     const { api, talk, erase } = await openWorld();
-    talk('call_1');
+    await talk('call_1');
 
     const { status } = await erase('call_1');
 
@@ -45,8 +45,8 @@ describe('DELETE /api/calls/{callId}', () => {
 
   test('leaves the figures as they are', async () => {
     const { api, talk, erase } = await openWorld();
-    talk('call_1');
-    talk('call_2');
+    await talk('call_1');
+    await talk('call_2');
     const figures = () => api.json('GET', '/api/analytics?period=today');
     const before = await figures();
 
@@ -63,7 +63,7 @@ describe('DELETE /api/calls/{callId}', () => {
       steps.push('finished');
     };
     const { talk, erase } = await openWorld({ eraser: { finish } });
-    talk('call_1');
+    await talk('call_1');
 
     await erase('call_1');
     steps.push('answered');
@@ -82,13 +82,13 @@ describe('DELETE /api/calls/{callId}', () => {
       transfer: () => 'not-in-progress' as const,
     };
     const { api, erase } = await openWorld({ liveCalls });
-    api.store.calls.insert(buildCall({ accountId: 'acct_main', ...fields }), []);
+    await api.store.calls.insert(buildCall({ accountId: 'acct_main', ...fields }), []);
 
     const response = await erase('call_1');
 
     expect(response.status).toBe(409);
     expect(await response.text()).toContain('it is not over; hang it up first');
-    expect(api.store.calls.findById('call_1')).toBeDefined();
+    expect(await api.store.calls.findById('call_1')).toBeDefined();
   });
 
   test.each([
@@ -96,10 +96,10 @@ describe('DELETE /api/calls/{callId}', () => {
     ['the other environment', TEST_KEY],
   ])('answers 404 to %s', async (_case, key) => {
     const { api, talk, erase } = await openWorld();
-    talk('call_1');
+    await talk('call_1');
 
     expect((await erase('call_1', key)).status).toBe(404);
-    expect(api.store.calls.findById('call_1')).toBeDefined();
+    expect(await api.store.calls.findById('call_1')).toBeDefined();
   });
 
   test('tells the log who erased what, and neither number nor word', async () => {
@@ -107,7 +107,7 @@ describe('DELETE /api/calls/{callId}', () => {
     const info: Logger['info'] = (fields, message) =>
       void lines.push(JSON.stringify([fields, message]));
     const { api, talk, erase } = await openWorld({ log: { ...silentLogger, info } });
-    talk('call_1');
+    await talk('call_1');
 
     await erase('call_1');
 
@@ -116,7 +116,7 @@ describe('DELETE /api/calls/{callId}', () => {
     expect(audit).toContain('"callId":"call_1"');
     expect(audit).toContain(askedBy);
     expect(lines.join()).not.toContain(CALLER.slice(1));
-    expect(api.store.erasures.list(9)).toMatchObject([
+    expect(await api.store.erasures.list(9)).toMatchObject([
       { kind: 'call', askedBy, accountId: 'acct_main', environment: 'live', calls: 1 },
     ]);
   });
@@ -130,37 +130,37 @@ describe('POST /api/privacy/erase', () => {
 
   test('answers 202 with what is erased, in both environments of the account alone', async () => {
     const { api, talk } = await openWorld();
-    talk('call_1');
-    talk('call_2', { from: '+390611111111', to: CALLER, direction: 'outbound' });
-    talk('call_test', { environment: 'test' });
-    talk('call_other', { from: '+390611111111' });
-    talk('call_foreign', { accountId: 'acct_foreign' });
-    api.store.calls.insert(
+    await talk('call_1');
+    await talk('call_2', { from: '+390611111111', to: CALLER, direction: 'outbound' });
+    await talk('call_test', { environment: 'test' });
+    await talk('call_other', { from: '+390611111111' });
+    await talk('call_foreign', { accountId: 'acct_foreign' });
+    await api.store.calls.insert(
       buildCall({ id: 'call_live', accountId: 'acct_main', from: CALLER }),
       [],
     );
 
     const { status, body } = await ask(api);
-    const erased = api.store.erasures.eraseNoted(api.store.clock.now());
+    const erased = await api.store.erasures.eraseNoted(api.store.clock.now());
 
     expect([status, erased]).toEqual([202, 3]);
     const counts = { calls: 3, recordings: 3, callsInProgress: 1 };
     expect(body).toEqual({ id: expect.stringMatching(/^ers_/), ...counts });
     const left = ['call_live', 'call_other', 'call_foreign'];
-    expect(left.map((id) => api.store.calls.findById(id)?.id)).toEqual(left);
+    for (const id of left) expect((await api.store.calls.findById(id))?.id).toBe(id);
   });
 
   test('erases in the sandbox alone with a test key', async () => {
     const { api, talk } = await openWorld();
-    talk('call_1');
-    talk('call_test', { environment: 'test' });
+    await talk('call_1');
+    await talk('call_test', { environment: 'test' });
 
     const { body } = await ask(api, { key: TEST_ADMIN_KEY });
-    api.store.erasures.eraseNoted(api.store.clock.now());
+    await api.store.erasures.eraseNoted(api.store.clock.now());
 
     expect(body).toMatchObject({ calls: 1 });
-    expect(api.store.calls.findById('call_1')).toBeDefined();
-    expect(api.store.calls.findById('call_test')).toBeUndefined();
+    expect(await api.store.calls.findById('call_1')).toBeDefined();
+    expect(await api.store.calls.findById('call_test')).toBeUndefined();
   });
 
   test('answers 202 where there is nothing to erase', async () => {
@@ -173,10 +173,10 @@ describe('POST /api/privacy/erase', () => {
 
   test('keeps the number nowhere, not even the one that was asked for', async () => {
     const { api, talk } = await openWorld();
-    talk('call_1');
+    await talk('call_1');
 
     await ask(api, { headers: { 'X-Idempotency-Key': 'k1' } });
-    api.store.erasures.eraseNoted(api.store.clock.now());
+    await api.store.erasures.eraseNoted(api.store.clock.now());
     await api.store.leftovers.emptyLog();
 
     expect(foundIn(api.store.folder, CALLER)).toEqual([]);
@@ -192,7 +192,7 @@ describe('POST /api/privacy/erase', () => {
     const { api } = await openWorld();
 
     expect((await ask(api, { body })).status).toBe(status);
-    expect(api.store.erasures.list(9)).toEqual([]);
+    expect(await api.store.erasures.list(9)).toEqual([]);
   });
 
   test('needs the scope admin', async () => {

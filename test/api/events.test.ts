@@ -15,9 +15,13 @@ import { buildEvent } from '../support/webhook/webhook-world.ts';
 
 const LIVE = { accountId: 'acct_main', environment: 'live' } as const;
 
-function add(api: TestApi, id: string, fields: Partial<ServiceEvent> = {}): ServiceEvent {
+async function add(
+  api: TestApi,
+  id: string,
+  fields: Partial<ServiceEvent> = {},
+): Promise<ServiceEvent> {
   const event = buildEvent({ ...LIVE, id, ...fields });
-  api.store.events.insertQuiet(event);
+  await api.store.events.insertQuiet(event);
   return event;
 }
 
@@ -32,8 +36,8 @@ const idsOf = (page: AnswerBody) => page.data.map(({ id }) => id);
 describe('GET /api/events', () => {
   test('answers with the envelopes as they were sent, oldest first', async () => {
     const api = await openTestApi();
-    const first = add(api, 'evt_1');
-    const second = add(api, 'evt_2', { kind: 'call.ended' });
+    const first = await add(api, 'evt_1');
+    const second = await add(api, 'evt_2', { kind: 'call.ended' });
 
     const page = await read(api);
 
@@ -47,14 +51,14 @@ describe('GET /api/events', () => {
 
   test('leaves out test events', async () => {
     const api = await openTestApi();
-    add(api, 'evt_1', { kind: 'webhook.test' });
+    await add(api, 'evt_1', { kind: 'webhook.test' });
 
     expect(await read(api)).toMatchObject({ data: [], hasMore: false });
   });
 
   test('shows nothing of another account or environment', async () => {
     const api = await openTestApi();
-    add(api, 'evt_1');
+    await add(api, 'evt_1');
 
     expect((await read(api, '', FOREIGN_KEY)).data).toEqual([]);
     expect((await read(api, '', TEST_KEY)).data).toEqual([]);
@@ -62,11 +66,14 @@ describe('GET /api/events', () => {
 
   test('filters by kind, call and days, which are inclusive', async () => {
     const api = await openTestApi();
-    api.store.calls.insert(buildCall({ ...LIVE, status: 'completed' }), []);
-    add(api, 'evt_1', { createdAt: new Date('2026-11-19T23:59:59.999Z') });
-    add(api, 'evt_2', { createdAt: new Date('2026-11-20T00:00:00.000Z'), callId: 'call_1' });
-    add(api, 'evt_3', { createdAt: new Date('2026-11-20T23:59:59.999Z'), kind: 'call.ended' });
-    add(api, 'evt_4', { createdAt: new Date('2026-11-21T00:00:00.000Z') });
+    await api.store.calls.insert(buildCall({ ...LIVE, status: 'completed' }), []);
+    await add(api, 'evt_1', { createdAt: new Date('2026-11-19T23:59:59.999Z') });
+    await add(api, 'evt_2', { createdAt: new Date('2026-11-20T00:00:00.000Z'), callId: 'call_1' });
+    await add(api, 'evt_3', {
+      createdAt: new Date('2026-11-20T23:59:59.999Z'),
+      kind: 'call.ended',
+    });
+    await add(api, 'evt_4', { createdAt: new Date('2026-11-21T00:00:00.000Z') });
     const ids = async (query: string) => idsOf(await read(api, query));
 
     expect(await ids('startDate=2026-11-20&endDate=2026-11-20')).toEqual(['evt_2', 'evt_3']);
@@ -80,7 +87,7 @@ describe('GET /api/events', () => {
   test('goes on where a page ended, under a filter too', async () => {
     const api = await openTestApi();
     for (const id of [1, 2, 3, 4, 5, 6]) {
-      add(api, `evt_${id}`, { kind: id % 2 === 0 ? 'call.ended' : 'call.started' });
+      await add(api, `evt_${id}`, { kind: id % 2 === 0 ? 'call.ended' : 'call.started' });
     }
 
     const first = await read(api, 'event=call.ended&limit=2');
@@ -93,11 +100,11 @@ describe('GET /api/events', () => {
   test('keeps its place at the end, for what comes later', async () => {
     const api = await openTestApi();
     const empty = await read(api);
-    add(api, 'evt_1');
+    await add(api, 'evt_1');
 
     const first = await read(api, `cursor=${empty.nextCursor}`);
     const nothing = await read(api, `cursor=${first.nextCursor}`);
-    add(api, 'evt_2');
+    await add(api, 'evt_2');
     const second = await read(api, `cursor=${nothing.nextCursor}`);
 
     expect(nothing).toEqual({ data: [], nextCursor: first.nextCursor, hasMore: false });
@@ -134,8 +141,8 @@ describe('GET /api/events', () => {
       }
       for (let index = 0; index < step.count; index++) {
         count += 1;
-        if (step.add === 'ours') added.push(add(api, `evt_${count}`).id);
-        else add(api, `evt_${count}`, { accountId: 'acct_foreign' });
+        if (step.add === 'ours') added.push((await add(api, `evt_${count}`)).id);
+        else await add(api, `evt_${count}`, { accountId: 'acct_foreign' });
       }
     }
     while (await readOn(100));
@@ -146,7 +153,7 @@ describe('GET /api/events', () => {
 
   test('answers 400 to a cursor of another account or environment', async () => {
     const api = await openTestApi();
-    add(api, 'evt_1');
+    await add(api, 'evt_1');
     const { nextCursor } = await read(api);
 
     for (const key of [FOREIGN_KEY, TEST_KEY]) {
@@ -157,7 +164,7 @@ describe('GET /api/events', () => {
 
   test('answers 400 to a garbled cursor, whichever way', async () => {
     const api = await openTestApi();
-    add(api, 'evt_1');
+    await add(api, 'evt_1');
     const { nextCursor } = await read(api);
     const ask = async (cursor: string) =>
       (await api.request('GET', `/api/events?${new URLSearchParams({ cursor })}`)).status;
@@ -202,8 +209,8 @@ describe('GET /api/events', () => {
   test('needs the scope of calls, because events tell what was said on them', async () => {
     const api = await openTestApi();
     const [ofCalls, ofWebhooks] = [`svc_live_${'7'.repeat(32)}`, `svc_live_${'8'.repeat(32)}`];
-    addKey(api.store, ofCalls, { ...LIVE, scopes: ['calls:read'] });
-    addKey(api.store, ofWebhooks, { ...LIVE, scopes: ['webhooks:read', 'webhooks:write'] });
+    await addKey(api.store, ofCalls, { ...LIVE, scopes: ['calls:read'] });
+    await addKey(api.store, ofWebhooks, { ...LIVE, scopes: ['webhooks:read', 'webhooks:write'] });
 
     const ask = async (key: string) => (await api.request('GET', '/api/events', { key })).status;
 

@@ -81,7 +81,7 @@ test('HttpServer counts a request that cannot be read for the client behind a tr
   const server = new HttpServer({
     ...{ host: '127.0.0.1', port: 0, clock: systemClock, newId: () => 'req_0' },
     fetch: () => new Response(null),
-    rates: { count: (subject) => counted.push(subject) },
+    rates: { count: async (subject) => counted.push(subject) },
     isTrustedProxy: isTrusted,
   });
   const port = await server.start();

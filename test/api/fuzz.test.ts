@@ -61,7 +61,7 @@ async function expectHonestAnswer(response: Response): Promise<void> {
 
 async function openWithAgent(): Promise<TestApi> {
   const api = await openTestApi();
-  api.store.agents.insert(buildAgent({ accountId: 'acct_main' }));
+  await api.store.agents.insert(buildAgent({ accountId: 'acct_main' }));
   return api;
 }
 

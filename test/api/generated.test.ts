@@ -115,7 +115,8 @@ async function askWorld(world: ApiWorld, seen: Set<string>): Promise<void> {
   await fc.assert(
     fc.asyncProperty(requests(world), async ({ path, key, body, idempotencyKey, ...asked }) => {
       const operation = operationAt(asked.operation);
-      if (api.store.agents.find(agent, agent.id) === undefined) api.store.agents.insert(agent);
+      if ((await api.store.agents.find(agent, agent.id)) === undefined)
+        await api.store.agents.insert(agent);
       const headers = idempotencyKey === undefined ? {} : { 'X-Idempotency-Key': idempotencyKey };
 
       const response = await api.request(operation.method, path, { key, body, headers });

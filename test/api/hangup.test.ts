@@ -23,7 +23,7 @@ async function openWorld(fields: Partial<Call>, isHeld = true) {
     transfer: () => 'not-in-progress' as const,
   };
   const api = await openTestApi({ liveCalls });
-  api.store.calls.insert(buildCall({ accountId: 'acct_main', ...fields }), []);
+  await api.store.calls.insert(buildCall({ accountId: 'acct_main', ...fields }), []);
   const hangUp = (options: RequestOptions = {}, callId = 'call_1') =>
     api.json('POST', `/api/calls/${callId}/hangup`, options);
   return { api, hungUp, hangUp };
@@ -40,14 +40,16 @@ describe('POST /api/calls/{callId}/hangup', () => {
     const answer = await hangUp();
 
     expect(answer).toEqual({ status: 202, body: { callId: 'call_1', status: 'failed' } });
-    expect(api.store.calls.findById('call_1')).toMatchObject({
+    expect(await api.store.calls.findById('call_1')).toMatchObject({
       status: 'failed',
       endReason: 'no_answer',
       startedAt: buildCall().createdAt,
       endedAt: api.store.clock.now(),
     });
-    expect(api.store.events.listByCall('call_1').map(({ kind }) => kind)).toEqual(['call.ended']);
-    expect(api.store.calls.queued('live', 'outbound', 10)).toEqual([]);
+    expect((await api.store.events.listByCall('call_1')).map(({ kind }) => kind)).toEqual([
+      'call.ended',
+    ]);
+    expect(await api.store.calls.queued('live', 'outbound', 10)).toEqual([]);
     expect(hungUp).toEqual([]);
   });
 
@@ -97,7 +99,7 @@ describe('POST /api/calls/{callId}/hangup', () => {
   ] as const)('answers %s as it should', async (_what, options, callId, status, code) => {
     const { api, hangUp, hungUp } = await openWorld({ status: 'in_progress' });
     const facts = { accountId: 'acct_main', environment: 'live', scopes: ['calls:read'] } as const;
-    addKey(api.store, READ_KEY, facts);
+    await addKey(api.store, READ_KEY, facts);
 
     const answer = await hangUp(options, callId);
 

@@ -17,7 +17,7 @@ test.each([
   ['not_ready', 503],
 ] as const)('GET /readyz of a server that is %s answers %d with the whole report', async (status, expected) => {
   const report = { ...REPORT, status };
-  const api = await openTestApi({ readiness: () => report });
+  const api = await openTestApi({ readiness: async () => report });
 
   const response = await api.request('GET', '/readyz', { key: null });
 
@@ -26,7 +26,7 @@ test.each([
 });
 
 test('GET /healthz answers 200 even while the server is not ready', async () => {
-  const api = await openTestApi({ readiness: () => ({ ...REPORT, status: 'not_ready' }) });
+  const api = await openTestApi({ readiness: async () => ({ ...REPORT, status: 'not_ready' }) });
 
   const response = await api.request('GET', '/healthz', { key: null });
 

@@ -87,7 +87,7 @@ test.each(
   UNREADABLE,
 )('HttpServer counts %s for its address, and says how many are left', async (_case, text) => {
   const counted: string[] = [];
-  const count = (subject: string) => counted.push(subject) + 6;
+  const count = async (subject: string) => counted.push(subject) + 6;
   const { port } = await startServer(undefined, { count });
   const hourMs = 3_600_000;
 
@@ -200,7 +200,7 @@ async function startSeen(fetch: HttpServerOptions['fetch'], take: () => void = (
     log: { ...silentLogger, error: (_fields, text) => seen.logged.push(String(text)) },
     upgrades: {
       takes: ({ url }) => url === '/socket',
-      take,
+      take: async () => take(),
       stop: () => {
         seen.stops += 1;
       },

@@ -14,17 +14,17 @@ const idOf = (keyText: string) => `key_${keyText.slice(-12)}`;
 /** A cache over a real store with two keys; `seen` counts how often it reads and marks them. */
 async function openCache() {
   const store = await openTestStore();
-  for (const key of [ONE, OTHER]) addKey(store, key, SCOPE);
+  for (const key of [ONE, OTHER]) await addKey(store, key, SCOPE);
   const seen = { reads: 0, touches: 0 };
   const { accounts, clock } = store;
   const apiKeys: ApiKeyStore = Object.assign(Object.create(store.apiKeys), {
-    findByHash: (hash: string) => {
+    findByHash: async (hash: string) => {
       seen.reads += 1;
       return store.apiKeys.findByHash(hash);
     },
-    touch: (id: string, now: Date) => {
+    touch: async (id: string, now: Date) => {
       seen.touches += 1;
-      store.apiKeys.touch(id, now);
+      await store.apiKeys.touch(id, now);
     },
   });
   return { store, clock, seen, cache: new KeyCache({ accounts, apiKeys, clock }) };
@@ -33,15 +33,16 @@ async function openCache() {
 test('KeyCache reads a key once in half a second, several keys side by side', async () => {
   const { cache, clock, seen } = await openCache();
 
-  const reads = [ONE, OTHER, ONE, OTHER].map((key) => {
-    const caller = cache.callerOf(key);
-    return [caller?.apiKey.id === idOf(key), seen.reads];
-  });
+  const reads: unknown[] = [];
+  for (const key of [ONE, OTHER, ONE, OTHER]) {
+    const caller = await cache.callerOf(key);
+    reads.push([caller?.apiKey.id === idOf(key), seen.reads]);
+  }
   clock.advance(499);
-  cache.callerOf(ONE);
+  await cache.callerOf(ONE);
   const before = seen.reads;
   clock.advance(1);
-  cache.callerOf(ONE);
+  await cache.callerOf(ONE);
 
   expect(reads).toEqual([
     [true, 1],
@@ -55,11 +56,12 @@ test('KeyCache reads a key once in half a second, several keys side by side', as
 test('KeyCache marks the use of a key once a minute', async () => {
   const { cache, clock, seen } = await openCache();
 
-  const touches = [0, 59_499, 501].map((ms) => {
+  const touches: number[] = [];
+  for (const ms of [0, 59_499, 501]) {
     clock.advance(ms);
-    cache.callerOf(ONE);
-    return seen.touches;
-  });
+    await cache.callerOf(ONE);
+    touches.push(seen.touches);
+  }
 
   expect(touches).toEqual([1, 1, 2]);
 });
@@ -67,14 +69,14 @@ test('KeyCache marks the use of a key once a minute', async () => {
 test('KeyCache remembers no unknown key, and a forgotten one is read again', async () => {
   const { cache, seen } = await openCache();
 
-  const unknown = [1, 2].map(() => cache.callerOf(`svc_live_${'9'.repeat(32)}`));
+  const unknown = await Promise.all([1, 2].map(() => cache.callerOf(`svc_live_${'9'.repeat(32)}`)));
   const readsOfUnknown = seen.reads;
-  cache.callerOf(ONE);
-  cache.callerOf(OTHER);
+  await cache.callerOf(ONE);
+  await cache.callerOf(OTHER);
   cache.forget(idOf(ONE));
-  cache.callerOf(OTHER);
+  await cache.callerOf(OTHER);
   const before = seen.reads;
-  cache.callerOf(ONE);
+  await cache.callerOf(ONE);
 
   expect(unknown).toEqual([undefined, undefined]);
   expect(readsOfUnknown).toBe(2);
@@ -83,14 +85,14 @@ test('KeyCache remembers no unknown key, and a forgotten one is read again', asy
 
 test('KeyCache knows no revoked key', async () => {
   const { cache, store, clock } = await openCache();
-  store.apiKeys.revoke(SCOPE, idOf(ONE), clock.now());
+  await store.apiKeys.revoke(SCOPE, idOf(ONE), clock.now());
 
-  expect(cache.callerOf(ONE)).toBeUndefined();
+  expect(await cache.callerOf(ONE)).toBeUndefined();
 });
 
 test('KeyCache forgets of 1,001 keys the one that it has known longest', async () => {
   const { store, clock } = await openCache();
-  const apiKey = store.apiKeys.find('acct_1', idOf(ONE));
+  const apiKey = await store.apiKeys.find('acct_1', idOf(ONE));
   let reads = 0;
   const findByHash = () => {
     reads += 1;
@@ -100,11 +102,11 @@ test('KeyCache forgets of 1,001 keys the one that it has known longest', async (
   const apiKeys: ApiKeyStore = Object.assign(Object.create(store.apiKeys), { findByHash, touch });
   const cache = new KeyCache({ accounts: store.accounts, apiKeys, clock });
   const keys = Array.from({ length: 1001 }, (_, number) => `key ${number}`);
-  for (const key of keys) cache.callerOf(key);
+  for (const key of keys) await cache.callerOf(key);
 
-  cache.callerOf(keys[1] ?? '');
+  await cache.callerOf(keys[1] ?? '');
   const kept = reads;
-  cache.callerOf(keys[0] ?? '');
+  await cache.callerOf(keys[0] ?? '');
 
   expect([kept, reads]).toEqual([1001, 1002]);
 });

@@ -18,9 +18,13 @@ interface KeyBody {
 async function openWithAdmins(): Promise<TestApi> {
   const api = await openTestApi();
   const scopes = ['admin'] as const;
-  addKey(api.store, ADMIN_KEY, { accountId: 'acct_main', environment: 'live', scopes });
-  addKey(api.store, TEST_ADMIN_KEY, { accountId: 'acct_main', environment: 'test', scopes });
-  addKey(api.store, FOREIGN_ADMIN_KEY, { accountId: 'acct_foreign', environment: 'live', scopes });
+  await addKey(api.store, ADMIN_KEY, { accountId: 'acct_main', environment: 'live', scopes });
+  await addKey(api.store, TEST_ADMIN_KEY, { accountId: 'acct_main', environment: 'test', scopes });
+  await addKey(api.store, FOREIGN_ADMIN_KEY, {
+    accountId: 'acct_foreign',
+    environment: 'live',
+    scopes,
+  });
   return api;
 }
 
@@ -202,7 +206,7 @@ describe('DELETE /api/keys/{keyId}', () => {
     const { status } = await revoke();
 
     expect(status).toBe(204);
-    expect(api.store.apiKeys.find('acct_main', body.id)?.revokedAt?.toISOString()).toBe(
+    expect((await api.store.apiKeys.find('acct_main', body.id))?.revokedAt?.toISOString()).toBe(
       '2026-11-20T12:00:00.000Z',
     );
   });

@@ -107,7 +107,7 @@ test('GET /api/calls answers every query as a look at every call would', async (
         const rows = facts.map(({ owner, ...fields }, index) =>
           buildCall({ ...owner, ...fields, id: `call_${index}` } as Partial<Call>),
         );
-        for (const row of rows) api.store.calls.insert(row, []);
+        for (const row of rows) await api.store.calls.insert(row, []);
 
         for (const query of queries) {
           const timeOf = (call: Call) => call.startedAt ?? call.createdAt;
@@ -146,7 +146,7 @@ test('GET /api/agents answers every query as a look at every agent would', async
             settings: DEFAULT_AGENT_SETTINGS,
           }),
         );
-        for (const row of rows) api.store.agents.insert(row);
+        for (const row of rows) await api.store.agents.insert(row);
 
         for (const query of queries) {
           const { status = 'all' } = query;

@@ -32,7 +32,7 @@ async function openWorld(fields: Partial<Call> = {}, refusal?: Listening) {
   };
   const api = await openTestApi({ liveSound, log });
   const call = { accountId: 'acct_main', status: 'in_progress', ...fields } as const;
-  api.store.calls.insert(buildCall(call), []);
+  await api.store.calls.insert(buildCall(call), []);
   const sound = (sample: number) => {
     for (const listener of listeners.keys())
       listener.onSound(new Uint8Array(PIECE_BYTES).fill(sample));
@@ -108,14 +108,17 @@ test('GET /api/live/calls/{callId}/audio ends when the key is revoked', async ()
   const world = await openWorld();
   const { reader } = await listen(world);
   const scope = { accountId: 'acct_main', environment: 'live' } as const;
-  const [key] = world.api.store.apiKeys.list(scope);
+  const [key] = await world.api.store.apiKeys.list(scope);
 
-  world.api.store.apiKeys.revoke(scope, key?.id ?? '', world.api.store.clock.now());
+  await world.api.store.apiKeys.revoke(scope, key?.id ?? '', world.api.store.clock.now());
   world.sound(1);
   world.api.store.clock.advance(500);
+  // The piece that asks still goes out.
   world.sound(2);
+  await new Promise((resolve) => setImmediate(resolve));
+  world.sound(3);
 
-  expect((await readAll(reader)).length).toBe(HEADER_BYTES + PIECE_BYTES);
+  expect((await readAll(reader)).length).toBe(HEADER_BYTES + 2 * PIECE_BYTES);
   expect(world.listeners.size).toBe(0);
 });
 
@@ -131,7 +134,7 @@ test('GET /api/live/calls/{callId}/audio stops listening when the client goes', 
 
 test('GET /api/live/calls/{callId}/audio leaves word of which key has listened to which call', async () => {
   const world = await openWorld();
-  const [key] = world.api.store.apiKeys.list({ accountId: 'acct_main', environment: 'live' });
+  const [key] = await world.api.store.apiKeys.list({ accountId: 'acct_main', environment: 'live' });
 
   await listen(world);
   await world.api.request('HEAD', PATH);
@@ -189,7 +192,7 @@ test.each([
 ])('GET /api/live/calls/{callId}/audio lets %s hear nothing', async (_who, key, status) => {
   const { api, listeners } = await openWorld();
   const facts = { accountId: 'acct_main', environment: 'live' } as const;
-  addKey(api.store, WRITE_KEY, { ...facts, scopes: ['calls:write'] });
+  await addKey(api.store, WRITE_KEY, { ...facts, scopes: ['calls:write'] });
 
   const answer = await api.json('GET', PATH, { key });
 

@@ -22,7 +22,10 @@ async function openWorld() {
   };
   const api = await openTestApi({ liveSound });
   for (const id of ['call_1', 'call_2']) {
-    api.store.calls.insert(buildCall({ id, accountId: 'acct_main', status: 'in_progress' }), []);
+    await api.store.calls.insert(
+      buildCall({ id, accountId: 'acct_main', status: 'in_progress' }),
+      [],
+    );
   }
   const watch = async (query: string) => {
     const reader = new EventReader(await api.request('GET', `${PATH}${query}`));

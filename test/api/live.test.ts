@@ -29,10 +29,10 @@ async function watch(api: TestApi, options: { key?: string; path?: string } = {}
 
 test('GET /api/live/calls begins with the calls that go on', async () => {
   const api = await openTestApi();
-  api.store.calls.insert(call('call_1'), []);
-  api.store.calls.insert(call('call_2', { status: 'ringing' }), []);
-  api.store.calls.insert(call('call_3', { status: 'queued', startedAt: null }), []);
-  api.store.calls.insert(call('call_4', { accountId: 'acct_foreign' }), []);
+  await api.store.calls.insert(call('call_1'), []);
+  await api.store.calls.insert(call('call_2', { status: 'ringing' }), []);
+  await api.store.calls.insert(call('call_3', { status: 'queued', startedAt: null }), []);
+  await api.store.calls.insert(call('call_4', { accountId: 'acct_foreign' }), []);
 
   const response = await api.request('GET', PATH);
   const reader = new EventReader(response);
@@ -49,13 +49,13 @@ test('GET /api/live/calls tells what happens, in order', async () => {
   const reader = await watch(api);
   await reader.next();
 
-  api.store.calls.insert(call('call_1', { status: 'ringing' }), []);
+  await api.store.calls.insert(call('call_1', { status: 'ringing' }), []);
   await Promise.resolve();
-  api.store.calls.update(call('call_1', { answeredAt: NOON }), []);
+  await api.store.calls.update(call('call_1', { answeredAt: NOON }), []);
   await Promise.resolve();
   api.store.liveFeed.hearing('call_1', 'hel');
-  api.store.calls.addTranscriptEntry('call_1', SAID);
-  api.store.calls.addTimelineEntry('call_1', { at: NOON, kind: 'barge_in', details: {} });
+  await api.store.calls.addTranscriptEntry('call_1', SAID);
+  await api.store.calls.addTimelineEntry('call_1', { at: NOON, kind: 'barge_in', details: {} });
 
   expect([await reader.next(), await reader.next()]).toMatchObject([
     { event: 'call', data: { id: 'call_1', status: 'ringing' } },
@@ -84,10 +84,10 @@ test('GET /api/live/calls tells nothing of a change that was taken back', async 
   const api = await openTestApi();
   const reader = await watch(api);
   await reader.next();
-  api.store.calls.insert(call('call_1', { status: 'completed', endedAt: NOON }), []);
+  await api.store.calls.insert(call('call_1', { status: 'completed', endedAt: NOON }), []);
   await reader.next();
 
-  expect(() => api.store.calls.update(call('call_1', { status: 'ringing' }), [])).toThrow();
+  await expect(api.store.calls.update(call('call_1', { status: 'ringing' }), [])).rejects.toThrow();
   api.store.liveFeed.hearing('call_1', 'next');
 
   expect(await reader.next()).toMatchObject({ event: 'hearing' });
@@ -95,13 +95,13 @@ test('GET /api/live/calls tells nothing of a change that was taken back', async 
 
 test('GET /api/live/calls of one call has its transcript, and no other call', async () => {
   const api = await openTestApi();
-  api.store.calls.insert(call('call_1'), []);
-  api.store.calls.insert(call('call_2'), []);
-  api.store.calls.addTranscriptEntry('call_1', SAID);
+  await api.store.calls.insert(call('call_1'), []);
+  await api.store.calls.insert(call('call_2'), []);
+  await api.store.calls.addTranscriptEntry('call_1', SAID);
 
   const reader = await watch(api, { path: `${PATH}?callId=call_1` });
-  api.store.calls.addTranscriptEntry('call_2', SAID);
-  api.store.calls.addTranscriptEntry('call_1', { ...SAID, text: 'again' });
+  await api.store.calls.addTranscriptEntry('call_2', SAID);
+  await api.store.calls.addTranscriptEntry('call_1', { ...SAID, text: 'again' });
 
   expect((await reader.next()).data).toMatchObject({
     calls: [{ id: 'call_1', transcript: [{ text: 'hello' }] }],
@@ -120,10 +120,10 @@ test.each([
   const reader = await watch(api, { key });
   await reader.next();
 
-  api.store.calls.insert(call('call_1'), []);
+  await api.store.calls.insert(call('call_1'), []);
   await Promise.resolve();
-  api.store.calls.addTranscriptEntry('call_1', SAID);
-  api.store.calls.insert(
+  await api.store.calls.addTranscriptEntry('call_1', SAID);
+  await api.store.calls.insert(
     key === FOREIGN_KEY
       ? call('call_own', { accountId: 'acct_foreign' })
       : call('call_own', { environment: 'test' }),
@@ -139,9 +139,9 @@ test('GET /api/live/calls ends when the key is revoked', async () => {
   await reader.next();
 
   const scope = { accountId: 'acct_main', environment: 'live' } as const;
-  const [key] = api.store.apiKeys.list(scope);
+  const [key] = await api.store.apiKeys.list(scope);
   if (key === undefined) throw new Error('there is no key');
-  api.store.apiKeys.revoke(scope, key.id, NOON);
+  await api.store.apiKeys.revoke(scope, key.id, NOON);
   api.store.clock.advance(500);
 
   expect(await reader.isOver()).toBe(true);
@@ -160,12 +160,13 @@ test('GET /api/live/calls says something every 15 s', async () => {
 
 test('GET /api/live/calls lets go of a client that does not read', async () => {
   const api = await openTestApi();
-  api.store.calls.insert(call('call_1'), []);
+  await api.store.calls.insert(call('call_1'), []);
   const reader = await watch(api);
 
   for (let said = 0; said < 1200; said += 1) {
     api.store.liveFeed.hearing('call_1', 'x'.repeat(1000));
   }
+  await new Promise((resolve) => setImmediate(resolve));
 
   expect(api.store.liveFeed.size).toBe(0);
   expect(await reader.isOver()).toBe(true);
@@ -173,9 +174,9 @@ test('GET /api/live/calls lets go of a client that does not read', async () => {
 
 test('GET /api/live/calls keeps no view whose first event is too much for it', async () => {
   const api = await openTestApi();
-  api.store.calls.insert(call('call_1'), []);
+  await api.store.calls.insert(call('call_1'), []);
   const entry = { ...SAID, text: 'x'.repeat(1_100_000) };
-  api.store.calls.addTranscriptEntry('call_1', entry);
+  await api.store.calls.addTranscriptEntry('call_1', entry);
 
   const response = await api.request('GET', `${PATH}?callId=call_1`);
 

@@ -50,7 +50,9 @@ test('Every operation answers 403 to a key without the scope', async () => {
 test('Every operation lets through whoever has the scope that it documents, and nobody else', async () => {
   const world = await openApiWorld();
   const lacksScope = async (operation: Operation, scopes: readonly ApiScope[]) => {
-    const response = await ask(world, operation, { key: scopedKey(world, operation, scopes) });
+    const response = await ask(world, operation, {
+      key: await scopedKey(world, operation, scopes),
+    });
     return (await textOf(response)).includes('it lacks the scope');
   };
   const faults: string[] = [];
@@ -95,12 +97,16 @@ test.each([
 });
 
 /** A key with these scopes, of the environment that the operation is for. */
-function scopedKey({ api }: ApiWorld, operation: Operation, scopes: readonly ApiScope[]): string {
+async function scopedKey(
+  { api }: ApiWorld,
+  operation: Operation,
+  scopes: readonly ApiScope[],
+): Promise<string> {
   const prefix = keyOf(operation).slice(0, 'svc_live_'.length);
   const environment = prefix === KEY_PREFIX.live ? 'live' : 'test';
   const key = `${prefix}${hashOfKey(prefix + scopes.join()).slice(0, 32)}`;
-  if (api.store.apiKeys.findByHash(hashOfKey(key)) === undefined) {
-    addKey(api.store, key, { accountId: 'acct_main', environment, scopes });
+  if ((await api.store.apiKeys.findByHash(hashOfKey(key))) === undefined) {
+    await addKey(api.store, key, { accountId: 'acct_main', environment, scopes });
   }
   return key;
 }

@@ -179,7 +179,7 @@ test('Every 201 says where the new resource is, to a repeated request as well', 
 
 test('Every operation answers 429 to one request too many, with Retry-After', async () => {
   const world = await openApiWorld();
-  world.api.store.rates.count = () => 1_000_000;
+  world.api.store.rates.count = async () => 1_000_000;
 
   await expectErrors(world, OPERATIONS, () => ({}), { status: 429, code: 'RATE_LIMITED' });
 

@@ -35,9 +35,9 @@ async function openWorld() {
   const api = await openTestApi({ trunks: TRUNKS });
   const scopes = ['admin'] as const;
   const [main, foreign] = [{ accountId: 'acct_main' }, { accountId: 'acct_foreign' }];
-  addKey(api.store, OPERATOR_KEY, { ...main, environment: 'live', scopes });
-  addKey(api.store, OPERATOR_TEST_KEY, { ...main, environment: 'test', scopes });
-  addKey(api.store, FOREIGN_ADMIN_KEY, { ...foreign, environment: 'live', scopes });
+  await addKey(api.store, OPERATOR_KEY, { ...main, environment: 'live', scopes });
+  await addKey(api.store, OPERATOR_TEST_KEY, { ...main, environment: 'test', scopes });
+  await addKey(api.store, FOREIGN_ADMIN_KEY, { ...foreign, environment: 'live', scopes });
   return api;
 }
 
@@ -89,7 +89,7 @@ test('PATCH /api/agents/{agentId} and a restored version answer 422 to a number 
 test('PATCH of an agent that holds a number of another account may leave the number as it is', async () => {
   const api = await openWorld();
   const held = { id: 'agent_old', accountId: 'acct_foreign', phoneNumber: OF_MAIN };
-  api.store.agents.insert(buildAgent(held));
+  await api.store.agents.insert(buildAgent(held));
 
   const body = { name: 'Renamed', phoneNumber: OF_MAIN };
   const options = { body, key: FOREIGN_KEY };

@@ -51,7 +51,7 @@ describe('POST /api/calls/outbound', () => {
 
     expect([response.status, answer.error.code]).toEqual([400, 'VALIDATION_ERROR']);
     expect(answer.error.details.map((detail) => detail.path)).toContain(path);
-    expect(queuedOf(api)).toEqual([]);
+    expect(await queuedOf(api)).toEqual([]);
   });
 
   test.each([
@@ -93,7 +93,7 @@ describe('POST /api/calls/outbound', () => {
     const { status, body } = await api.json('POST', PATH, { text });
 
     expect([status, body.error.details.map((detail) => detail.path)]).toEqual([400, [path]]);
-    expect(queuedOf(api)).toEqual([]);
+    expect(await queuedOf(api)).toEqual([]);
   });
 
   test('keeps metadata of every shape as it came', async () => {
@@ -106,6 +106,6 @@ describe('POST /api/calls/outbound', () => {
 
     await start(api, { metadata });
 
-    expect(queuedOf(api)[0]?.metadata).toEqual(metadata);
+    expect((await queuedOf(api))[0]?.metadata).toEqual(metadata);
   });
 });

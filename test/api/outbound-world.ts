@@ -12,7 +12,7 @@ export const TO = '+390612345678';
 export const QUEUE: DialQueue = {
   isDraining: false,
   hasTrunkFor: (from) => from.startsWith('+3906'),
-  estimatedStart: () => new Date('2026-11-20T12:00:07.000Z'),
+  estimatedStart: async () => new Date('2026-11-20T12:00:07.000Z'),
 };
 
 type Deps = Parameters<typeof openTestApi>[0];
@@ -22,16 +22,18 @@ export async function openWorld(deps: Deps = {}, options: Parameters<typeof open
   const api = await openTestApi({ dialQueues: { live: QUEUE, test: QUEUE }, ...deps }, options);
   const add = (fields: Partial<Agent>) =>
     api.store.agents.insert(buildAgent({ accountId: 'acct_main', ...fields }));
-  add({ id: 'agent_live', phoneNumber: FROM });
-  add({ id: 'agent_mute' });
-  add({ id: 'agent_paused', status: 'paused', phoneNumber: '+390611111111' });
-  add({ id: 'agent_test', environment: 'test', phoneNumber: '+15550100009' });
-  add({ id: 'agent_foreign', accountId: 'acct_foreign', phoneNumber: '+390622222222' });
+  await add({ id: 'agent_live', phoneNumber: FROM });
+  await add({ id: 'agent_mute' });
+  await add({ id: 'agent_paused', status: 'paused', phoneNumber: '+390611111111' });
+  await add({ id: 'agent_test', environment: 'test', phoneNumber: '+15550100009' });
+  await add({ id: 'agent_foreign', accountId: 'acct_foreign', phoneNumber: '+390622222222' });
   return api;
 }
 
 export const start = (api: TestApi, body: object = {}, options: RequestOptions = {}) =>
   api.request('POST', PATH, { body: { agentId: 'agent_live', to: TO, ...body }, ...options });
 
-export const queuedOf = (api: TestApi, environment: 'live' | 'test' = 'live'): readonly Call[] =>
-  api.store.calls.queued(environment, 'outbound', 1000);
+export const queuedOf = (
+  api: TestApi,
+  environment: 'live' | 'test' = 'live',
+): Promise<readonly Call[]> => api.store.calls.queued(environment, 'outbound', 1000);

@@ -18,7 +18,7 @@ async function openWorld(
 ) {
   const { recordingFile = 'call_1.wav', readPeaks = peakReader() } = options;
   const api = await openTestApi({ readPeaks });
-  api.store.calls.insert(buildCall({ accountId: 'acct_main', recordingFile }), []);
+  await api.store.calls.insert(buildCall({ accountId: 'acct_main', recordingFile }), []);
   const pcm = new Int16Array(FRAMES * 2).map((_, index) => (index % 2 === 0 ? 16_384 : 0));
   const file = join(api.store.folder, 'call_1.wav');
   const header = wavHeader({ channels: 2, rateHz: 8000 }, pcm.byteLength);
@@ -115,7 +115,7 @@ test.each([
 ])('GET recording/peaks shows %s nothing', async (_who, key, status) => {
   const { api } = await openWorld();
   const facts = { accountId: 'acct_main', environment: 'live' } as const;
-  addKey(api.store, WRITE_KEY, { ...facts, scopes: ['calls:write'] });
+  await addKey(api.store, WRITE_KEY, { ...facts, scopes: ['calls:write'] });
 
   expect((await api.json('GET', PATH, { key })).status).toBe(status);
 });

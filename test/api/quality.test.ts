@@ -35,13 +35,13 @@ async function openWorld(soFar?: CallQuality) {
       close: () => undefined,
     },
   });
-  api.store.calls.insert(buildCall({ accountId: 'acct_main', status: 'in_progress' }), []);
+  await api.store.calls.insert(buildCall({ accountId: 'acct_main', status: 'in_progress' }), []);
   return api;
 }
 
 test('GET quality answers with what was kept of the call', async () => {
   const api = await openWorld();
-  api.store.qualities.save('call_1', QUALITY);
+  await api.store.qualities.save('call_1', QUALITY);
 
   expect(await api.json('GET', PATH)).toEqual({ status: 200, body: QUALITY });
 });
@@ -71,9 +71,9 @@ test.each([
   ['nobody', null, 401],
 ])('GET quality shows %s nothing', async (_who, key, status) => {
   const api = await openWorld();
-  api.store.qualities.save('call_1', QUALITY);
+  await api.store.qualities.save('call_1', QUALITY);
   const facts = { accountId: 'acct_main', environment: 'live' } as const;
-  addKey(api.store, WRITE_KEY, { ...facts, scopes: ['calls:write'] });
+  await addKey(api.store, WRITE_KEY, { ...facts, scopes: ['calls:write'] });
 
   expect((await api.json('GET', PATH, { key })).status).toBe(status);
 });

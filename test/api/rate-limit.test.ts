@@ -11,15 +11,16 @@ function limitsOf(response: Response): readonly (string | null)[] {
 }
 
 /** Uses up requests without asking for each. */
-function useUp(api: TestApi, subject: string, requests: number): void {
+async function useUp(api: TestApi, subject: string, requests: number): Promise<void> {
   const startsAt = new Date('2026-11-20T12:00:00.000Z');
   const endsAt = new Date('2026-11-20T13:00:00.000Z');
-  for (let used = 0; used < requests; used++) api.store.rates.count(subject, { startsAt, endsAt });
+  for (let used = 0; used < requests; used++)
+    await api.store.rates.count(subject, { startsAt, endsAt });
 }
 
 test('Rate limit lets the last request of the hour through and answers 429 to the next', async () => {
   const api = await openTestApi({}, { plan: 'business' });
-  useUp(api, 'account:acct_main:live', 999);
+  await useUp(api, 'account:acct_main:live', 999);
   api.store.clock.advance(1_800_500);
 
   const last = await api.request('GET', '/api/agents');
@@ -38,7 +39,7 @@ test('Rate limit lets the last request of the hour through and answers 429 to th
 
 test('Rate limit begins anew on the hour', async () => {
   const api = await openTestApi({}, { plan: 'starter' });
-  useUp(api, 'account:acct_main:live', 1000);
+  await useUp(api, 'account:acct_main:live', 1000);
 
   api.store.clock.advance(3_600_000);
   const response = await api.request('GET', '/api/agents');
@@ -76,7 +77,7 @@ test('Rate limit counts 401s by client address, IPv6 by its first 64 bits', asyn
 
 test('Rate limit answers 429 instead of 401 when the address has used up its hour', async () => {
   const api = await openTestApi();
-  useUp(api, 'address:203.0.113.7', 1000);
+  await useUp(api, 'address:203.0.113.7', 1000);
 
   const response = await api.request('GET', '/api/agents', { key: null });
 
@@ -106,11 +107,14 @@ test('Rate limit lets exactly the allowed number of parallel requests through', 
 
 test('Rate limit counts signed recording links by recording, and links that are not genuine by address', async () => {
   const api = await openTestApi();
-  api.store.calls.insert(buildCall({ accountId: 'acct_main', recordingFile: 'call_1.wav' }), []);
+  await api.store.calls.insert(
+    buildCall({ accountId: 'acct_main', recordingFile: 'call_1.wav' }),
+    [],
+  );
   writeFileSync(join(api.store.folder, 'call_1.wav'), 'RIFF');
   const { recordingUrl } = (await api.json('GET', '/api/calls/call_1')).body;
   const path = recordingUrl.replace('https://voice.example', '');
-  useUp(api, 'address:203.0.113.7', 1000);
+  await useUp(api, 'address:203.0.113.7', 1000);
 
   const listening = await api.request('GET', path, { key: null });
   const forged = await api.request('GET', path.replace('call_1', 'call_2'), { key: null });

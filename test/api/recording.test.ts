@@ -10,7 +10,7 @@ const PATH = '/api/calls/call_1/recording';
 
 async function openWithRecording(recordingFile: string | null = 'call_1.wav'): Promise<TestApi> {
   const api = await openTestApi();
-  api.store.calls.insert(buildCall({ accountId: 'acct_main', recordingFile }), []);
+  await api.store.calls.insert(buildCall({ accountId: 'acct_main', recordingFile }), []);
   writeFileSync(join(api.store.folder, 'call_1.wav'), BYTES);
   return api;
 }

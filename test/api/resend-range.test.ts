@@ -16,12 +16,12 @@ async function openWith(
   status: DeliveryStatus = 'failed',
 ): Promise<TestApi> {
   const api = await openTestApi();
-  api.store.webhookEndpoints.insert(buildEndpoint({ ...LIVE }));
+  await api.store.webhookEndpoints.insert(buildEndpoint({ ...LIVE }));
   for (const [id, time] of Object.entries(times)) {
     const createdAt = new Date(time);
-    api.store.events.insertQuiet(buildEvent({ ...LIVE, id: `evt_${id}`, createdAt }));
+    await api.store.events.insertQuiet(buildEvent({ ...LIVE, id: `evt_${id}`, createdAt }));
     const ids = { endpointId: 'we_1', eventId: `evt_${id}`, deliveryId: id };
-    addDelivery(api.store, ids, { status });
+    await addDelivery(api.store, ids, { status });
   }
   return api;
 }
@@ -31,9 +31,9 @@ async function resend(api: TestApi, body: object) {
 }
 
 /** Ids of the deliveries that go out again. */
-function pendingOf(api: TestApi): readonly string[] {
+async function pendingOf(api: TestApi): Promise<readonly string[]> {
   const query = { status: 'pending', limit: 100, offset: 0 } as const;
-  const { deliveries } = api.store.deliveries.list(LIVE, query);
+  const { deliveries } = await api.store.deliveries.list(LIVE, query);
   return deliveries.map(({ id }) => id).sort();
 }
 
@@ -66,7 +66,7 @@ describe('POST /api/webhooks/resend', () => {
     const answer = await resend(api, body);
 
     expect(answer).toEqual({ status: 202, body: { resent: expected.length } });
-    expect(pendingOf(api)).toEqual(expected);
+    expect(await pendingOf(api)).toEqual(expected);
   });
 
   test('takes failed deliveries unless told otherwise', async () => {
@@ -81,10 +81,10 @@ describe('POST /api/webhooks/resend', () => {
     const api = await openWith({ a: '2026-11-20T12:00:00Z' });
     const { webhookEndpoints } = api.store;
     for (const id of ['we_2', 'we_off']) {
-      webhookEndpoints.insert(buildEndpoint({ ...LIVE, id }));
-      addDelivery(api.store, { endpointId: id, eventId: 'evt_a', deliveryId: id });
+      await webhookEndpoints.insert(buildEndpoint({ ...LIVE, id }));
+      await addDelivery(api.store, { endpointId: id, eventId: 'evt_a', deliveryId: id });
     }
-    webhookEndpoints.update(buildEndpoint({ ...LIVE, id: 'we_off', status: 'disabled' }));
+    await webhookEndpoints.update(buildEndpoint({ ...LIVE, id: 'we_off', status: 'disabled' }));
 
     const one = await resend(api, { ...DAY, endpointId: 'we_2' });
     const disabled = await resend(api, { ...DAY, endpointId: 'we_off' });
@@ -93,7 +93,7 @@ describe('POST /api/webhooks/resend', () => {
     expect(one.body).toEqual({ resent: 1 });
     expect(disabled.body.error).toMatchObject({ status: 409, code: 'CONFLICT' });
     expect(others.body).toEqual({ resent: 1 });
-    expect(pendingOf(api)).toEqual(['a', 'we_2']);
+    expect(await pendingOf(api)).toEqual(['a', 'we_2']);
   });
 
   test.each([
@@ -116,7 +116,7 @@ describe('POST /api/webhooks/resend', () => {
       text: expect.stringContaining('WEBHOOK_ENDPOINT_NOT_FOUND'),
     });
     expect(ofAll).toEqual({ status: 202, text: '{"resent":0}' });
-    expect(pendingOf(api)).toEqual([]);
+    expect(await pendingOf(api)).toEqual([]);
   });
 
   test.each([
@@ -170,11 +170,11 @@ describe('POST /api/webhooks/resend', () => {
     const options = { body: DAY, headers: { 'X-Idempotency-Key': 'k1' } };
 
     const first = await api.json('POST', RESEND, options);
-    record(api.store, 'a');
+    await record(api.store, 'a');
     const again = await api.json('POST', RESEND, options);
 
     expect(first.body).toEqual({ resent: 1 });
     expect(again).toEqual(first);
-    expect(pendingOf(api)).toEqual([]);
+    expect(await pendingOf(api)).toEqual([]);
   });
 });

@@ -22,7 +22,7 @@ async function openDesk(
 ) {
   const api = await openTestApi(deps);
   const facts = { accountId: 'acct_main', environment: 'test' } as const;
-  api.store.agents.insert(buildAgent({ ...facts, ...fields }));
+  await api.store.agents.insert(buildAgent({ ...facts, ...fields }));
   const ring = async (body: object, options: RequestOptions = {}) => {
     const asked = { agentId: 'agent_1', ...body };
     return api.json('POST', PATH, { key: TEST_KEY, body: asked, ...options });
@@ -36,7 +36,7 @@ test('POST saves a queued inbound call and says when the caller will ring', asyn
 
   const { status, body } = await ring({ from: '+390612345678', scenario: 'appointment' });
 
-  const [call] = queued();
+  const [call] = await queued();
   expect(status).toBe(202);
   expect(body).toEqual({
     callId: call?.id,
@@ -67,7 +67,7 @@ test.each([
 
   await ring(body);
 
-  expect(queued()).toMatchObject([expected]);
+  expect(await queued()).toMatchObject([expected]);
 });
 
 test.each([
@@ -88,7 +88,7 @@ test.each([
   const answer = await ring(body);
 
   expect([answer.status, answer.body.error.code]).toEqual([expected, code]);
-  expect(queued()).toEqual([]);
+  expect(await queued()).toEqual([]);
 });
 
 test('POST names the field that is unknown or wrong', async () => {
@@ -111,7 +111,7 @@ test('POST to a paused agent is 409', async () => {
 
 test('POST with a live key is 403, whether the agent exists or not', async () => {
   const { api, ring, queued } = await openDesk();
-  api.store.agents.insert(
+  await api.store.agents.insert(
     buildAgent({ id: 'agent_live', accountId: 'acct_main', environment: 'live' }),
   );
 
@@ -124,13 +124,13 @@ test('POST with a live key is 403, whether the agent exists or not', async () =>
     [403, 'FORBIDDEN'],
     [403, 'FORBIDDEN'],
   ]);
-  expect(queued()).toEqual([]);
+  expect(await queued()).toEqual([]);
 });
 
 test('POST needs the scope calls:write, and a key at all', async () => {
   const { api, ring } = await openDesk();
   const reader = `svc_test_${'R'.repeat(32)}`;
-  addKey(api.store, reader, {
+  await addKey(api.store, reader, {
     accountId: 'acct_main',
     environment: 'test',
     scopes: ['calls:read', 'agents:write'],
@@ -143,7 +143,7 @@ test('POST needs the scope calls:write, and a key at all', async () => {
 test('POST answers for an agent of another account as for one that never was', async () => {
   const { api, ring } = await openDesk();
   const foreign = { id: 'agent_foreign', accountId: 'acct_foreign', environment: 'test' } as const;
-  api.store.agents.insert(buildAgent(foreign));
+  await api.store.agents.insert(buildAgent(foreign));
 
   const theirs = await ring({ agentId: 'agent_foreign' });
   const nobodys = await ring({ agentId: 'agent_none' });
@@ -160,14 +160,14 @@ test('POST with one idempotency key lets one caller ring', async () => {
   const second = await ring({}, { headers });
 
   expect(second).toEqual(first);
-  expect(queued()).toHaveLength(1);
+  expect(await queued()).toHaveLength(1);
 });
 
 test('POST is 503 with Retry-After when too many callers wait already', async () => {
   const { api } = await openDesk();
   for (let index = 0; index < QUEUED_CALLS_MAX; index += 1) {
     const facts = { id: `call_${index}`, accountId: 'acct_main', environment: 'test' } as const;
-    api.store.calls.insert(buildCall({ ...facts, status: 'queued', startedAt: null }), []);
+    await api.store.calls.insert(buildCall({ ...facts, status: 'queued', startedAt: null }), []);
   }
 
   const response = await api.request('POST', PATH, { key: TEST_KEY, body: { agentId: 'agent_1' } });
@@ -177,7 +177,11 @@ test('POST is 503 with Retry-After when too many callers wait already', async ()
 });
 
 test('POST is 503 with Retry-After while the server drains, logged without a stack, and nobody rings', async () => {
-  const queue = { isDraining: true, hasTrunkFor: () => true, estimatedStart: () => new Date(0) };
+  const queue = {
+    isDraining: true,
+    hasTrunkFor: () => true,
+    estimatedStart: async () => new Date(0),
+  };
   const logged: unknown[] = [];
   const log: Logger = {
     ...silentLogger,
@@ -194,7 +198,7 @@ test('POST is 503 with Retry-After while the server drains, logged without a sta
 
   expect(response.headers.get('Retry-After')).toBe('30');
   expect([status, body.error.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
-  expect(queued()).toEqual([]);
+  expect(await queued()).toEqual([]);
   const why = 'Cannot start the call: the server is about to stop; retry later';
   expect(logged[1]).toEqual([
     'warn',

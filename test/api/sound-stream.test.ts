@@ -10,7 +10,7 @@ function openStream(mayGoOn: () => boolean = () => true) {
   const seen = { ends: 0, asked: 0 };
   const stream = new SoundStream({
     clock,
-    mayGoOn: () => {
+    mayGoOn: async () => {
       seen.asked += 1;
       return mayGoOn();
     },
@@ -54,15 +54,17 @@ test.each<[string, () => boolean]>([
       throw new Error('no database');
     },
   ],
-])('SoundStream ends when mayGoOn %s, without the piece', async (_case, mayGoOn) => {
+])('SoundStream ends when mayGoOn %s, after the piece that asked', async (_case, mayGoOn) => {
   const { clock, stream, seen } = openStream(mayGoOn);
   stream.send(new Uint8Array(3));
-  clock.advance(500);
+  await clock.pass(500);
 
   stream.send(new Uint8Array(5));
+  await clock.pass(0);
+  stream.send(new Uint8Array(7));
   stream.end();
 
-  expect(await bytesOf(stream)).toBe(3);
+  expect(await bytesOf(stream)).toBe(8);
   expect(seen.ends).toBe(1);
 });
 

@@ -31,8 +31,8 @@ async function openWorld(fields: Partial<Call> = {}, start: TransferStart = 'beg
   };
   const api = await openTestApi({ liveCalls });
   const call = { accountId: 'acct_main', status: 'in_progress', to: OURS, ...fields } as const;
-  api.store.calls.insert(buildCall(call), []);
-  api.store.agents.insert(buildAgent({ accountId: 'acct_main', phoneNumber: OURS }));
+  await api.store.calls.insert(buildCall(call), []);
+  await api.store.agents.insert(buildAgent({ accountId: 'acct_main', phoneNumber: OURS }));
   const transfer = (options: RequestOptions = {}, callId = 'call_1') =>
     api.json('POST', `/api/calls/${callId}/transfer`, { body: { to: TARGET }, ...options });
   return { api, transfers, manners, transfer };
@@ -147,7 +147,7 @@ test.each([
 ] as const)('POST /api/calls/{callId}/transfer answers %s as it should', async (_what, options, callId, status, code) => {
   const { api, transfer, transfers } = await openWorld();
   const facts = { accountId: 'acct_main', environment: 'live', scopes: ['calls:read'] } as const;
-  addKey(api.store, READ_KEY, facts);
+  await addKey(api.store, READ_KEY, facts);
 
   expect(await transfer(options, callId)).toMatchObject({ status, body: { error: { code } } });
   expect(transfers).toEqual([]);

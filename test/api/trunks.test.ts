@@ -31,7 +31,7 @@ const TRUNKS: Trunks = {
 async function openWorld() {
   const api = await openTestApi({ trunks: TRUNKS });
   const scope = { accountId: 'acct_main', environment: 'live' } as const;
-  addKey(api.store, ADMIN_KEY, { ...scope, scopes: ['admin'] });
+  await addKey(api.store, ADMIN_KEY, { ...scope, scopes: ['admin'] });
   const numbers = async (key?: string, query = '') => {
     const options = key === undefined ? {} : { key };
     return (await api.json('GET', `/api/phone-numbers${query}`, options)).body;
@@ -59,7 +59,7 @@ describe('GET /api/trunks', () => {
     const more = { ...TRUNK, password: 'the-password' };
     const api = await openTestApi({ trunks: { ...TRUNKS, list: () => [more] } });
     const scopes = ['admin'] as const;
-    addKey(api.store, ADMIN_KEY, { accountId: 'acct_main', environment: 'live', scopes });
+    await addKey(api.store, ADMIN_KEY, { accountId: 'acct_main', environment: 'live', scopes });
 
     const response = await api.request('GET', '/api/trunks', { key: ADMIN_KEY });
 
@@ -71,9 +71,11 @@ describe('GET /api/phone-numbers', () => {
   test('lists the numbers of trunks and agents, with the agent that answers', async () => {
     const { api, numbers } = await openWorld();
     const own = { accountId: 'acct_main', name: 'Till' };
-    api.store.agents.insert(buildAgent({ ...own, phoneNumber: NUMBER }));
-    api.store.agents.insert(buildAgent({ ...own, id: 'agent_2', phoneNumber: '+12025550123' }));
-    api.store.agents.insert(buildAgent({ ...own, id: 'agent_3' }));
+    await api.store.agents.insert(buildAgent({ ...own, phoneNumber: NUMBER }));
+    await api.store.agents.insert(
+      buildAgent({ ...own, id: 'agent_2', phoneNumber: '+12025550123' }),
+    );
+    await api.store.agents.insert(buildAgent({ ...own, id: 'agent_3' }));
 
     const body = await numbers();
 
@@ -95,7 +97,7 @@ describe('GET /api/phone-numbers', () => {
 
   test('says that another account has taken a number, and not who', async () => {
     const { api, numbers } = await openWorld();
-    api.store.agents.insert(
+    await api.store.agents.insert(
       buildAgent({ accountId: 'acct_foreign', name: 'Theirs', phoneNumber: NUMBER }),
     );
 
@@ -116,7 +118,7 @@ describe('GET /api/phone-numbers', () => {
   test('lists to the sandbox the numbers of its agents alone', async () => {
     const { api, numbers } = await openWorld();
     const sandboxed = { accountId: 'acct_main', environment: 'test', phoneNumber: NUMBER } as const;
-    api.store.agents.insert(buildAgent(sandboxed));
+    await api.store.agents.insert(buildAgent(sandboxed));
 
     expect(await numbers(TEST_KEY)).toMatchObject({
       total: 1,
@@ -151,7 +153,7 @@ describe('GET /api/phone-numbers', () => {
     const { api } = await openWorld();
     const key = `svc_live_${'6'.repeat(32)}`;
     const scopes = ['agents:write', 'calls:read'] as const;
-    addKey(api.store, key, { accountId: 'acct_main', environment: 'live', scopes });
+    await addKey(api.store, key, { accountId: 'acct_main', environment: 'live', scopes });
 
     expect((await api.request('GET', '/api/phone-numbers', { key })).status).toBe(403);
   });

@@ -46,9 +46,11 @@ describe('GET /api/webhooks/endpoints/{endpointId}', () => {
   test('answers with every field, and no secret', async () => {
     const api = await openTestApi();
     const id = await create(api);
-    const [endpoint] = api.store.webhookEndpoints.list(LIVE, { limit: 1, offset: 0 }).endpoints;
+    const [endpoint] = (await api.store.webhookEndpoints.list(LIVE, { limit: 1, offset: 0 }))
+      .endpoints;
     const disabled = { status: 'disabled', disabledReason: 'it failed' } as const;
-    if (endpoint !== undefined) api.store.webhookEndpoints.update({ ...endpoint, ...disabled });
+    if (endpoint !== undefined)
+      await api.store.webhookEndpoints.update({ ...endpoint, ...disabled });
 
     const { status, body } = await api.json('GET', `${ENDPOINTS}/${id}`);
 
@@ -126,9 +128,9 @@ describe('POST /api/webhooks/endpoints/{endpointId}/test', () => {
     const { status, body } = await api.json('POST', `${ENDPOINTS}/${id}/test`);
 
     const now = api.store.clock.now();
-    api.store.outbox.fanOut({ limit: 9, now });
-    const due = api.store.outbox.due(id, { now, limit: 9, except: [] });
-    const waiting = api.store.outbox.waiting().map(({ endpointId }) => endpointId);
+    await api.store.outbox.fanOut({ limit: 9, now });
+    const due = await api.store.outbox.due(id, { now, limit: 9, except: [] });
+    const waiting = (await api.store.outbox.waiting()).map(({ endpointId }) => endpointId);
     expect(status).toBe(202);
     expect(Object.keys(body).sort()).toEqual(['deliveryId', 'eventId']);
     expect(waiting).toEqual([id]);
@@ -169,7 +171,10 @@ describe('POST /api/webhooks/endpoints/{endpointId}/test', () => {
 test('A key that may only read webhooks may change none', async () => {
   const api = await openTestApi();
   const key = `svc_live_${'7'.repeat(32)}`;
-  addKey(api.store, key, { ...LIVE, scopes: ['webhooks:read', 'agents:write', 'calls:write'] });
+  await addKey(api.store, key, {
+    ...LIVE,
+    scopes: ['webhooks:read', 'agents:write', 'calls:write'],
+  });
   const path = `${ENDPOINTS}/${await create(api)}`;
   const ask = async (method: string, target: string, body?: object) =>
     (await api.request(method, target, { key, body })).status;

@@ -30,7 +30,7 @@ async function untilThereAre(
   status: 'succeeded' | 'failed',
 ): Promise<void> {
   const query = { status, limit: 1, offset: 0 };
-  await until(() => store.deliveries.list(LIVE, query).total === count);
+  await until(async () => (await store.deliveries.list(LIVE, query)).total === count);
 }
 
 test('A test event arrives and is listed as succeeded', async () => {
@@ -58,7 +58,7 @@ test('What failed is sent again as it was, one by one and all at once', async ()
   );
   const { api } = await openWhole(receiver);
   const events = ['evt_1', 'evt_2', 'evt_3'].map((id) => buildEvent({ ...LIVE, id }));
-  happen(api.store, ...events);
+  await happen(api.store, ...events);
   await untilThereAre(api, 3, 'failed');
   isBroken = false;
 
@@ -83,13 +83,13 @@ test('A delivery whose endpoint is deleted meanwhile leaves nothing behind', asy
     hold(() => void response.writeHead(200).end()),
   );
   const { api, path } = await openWhole(receiver);
-  happen(api.store, buildEvent({ ...LIVE }));
+  await happen(api.store, buildEvent({ ...LIVE }));
   const answer = await isHeld;
 
   const { status } = await api.request('DELETE', path);
   answer();
-  happen(api.store, buildEvent({ ...LIVE, id: 'evt_2' }));
-  await until(() => api.store.outbox.counts().pending === 0);
+  await happen(api.store, buildEvent({ ...LIVE, id: 'evt_2' }));
+  await until(async () => (await api.store.outbox.counts()).pending === 0);
 
   expect(status).toBe(204);
   expect((await api.json('GET', '/api/webhooks/deliveries')).body.total).toBe(0);

@@ -103,11 +103,11 @@ test('Analyst handles an answer of a megabyte like rubbish, and does not wait fo
   );
   world.analyst.start();
 
-  world.endCall();
+  await world.endCall();
   await settled();
 
   expect(world.model.asked[0]?.signal.aborted).toBe(true);
-  expect(world.transcribed()).toMatchObject({ intentDetected: 'booking' });
+  expect(await world.transcribed()).toMatchObject({ intentDetected: 'booking' });
 });
 
 test('analysisRequest keeps each utterance on its line, inside the fence', () => {
@@ -203,10 +203,10 @@ test.each([
   };
   world.analyst.start();
 
-  world.endCall([words]);
+  await world.endCall([words]);
   await settled();
 
-  const { sentiment, intentDetected, summary } = world.transcribed();
+  const { sentiment, intentDetected, summary } = await world.transcribed();
   expect(world.counted).toEqual(['model']);
   expect(['positive', 'neutral', 'negative']).toContain(sentiment);
   expect(DEFAULT_INTENTS).toContain(intentDetected);

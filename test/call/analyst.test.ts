@@ -7,7 +7,7 @@ test('Analyst saves what the model found out, and tells customers in the same mo
   const world = await openAnalystWorld();
   world.analyst.start();
 
-  world.endCall(['I want to book a cleaning.'], { recordingFile: 'recordings/call_1.wav' });
+  await world.endCall(['I want to book a cleaning.'], { recordingFile: 'recordings/call_1.wav' });
   await settled();
 
   const analysis = {
@@ -15,8 +15,11 @@ test('Analyst saves what the model found out, and tells customers in the same mo
     sentiment: 'positive',
     intentDetected: 'booking',
   };
-  expect(world.store.calls.findById('call_1')).toMatchObject({ ...analysis, sentimentScore: 0.9 });
-  expect(world.transcribed()).toEqual({
+  expect(await world.store.calls.findById('call_1')).toMatchObject({
+    ...analysis,
+    sentimentScore: 0.9,
+  });
+  expect(await world.transcribed()).toEqual({
     callId: 'call_1',
     agentId: 'agent_1',
     durationSeconds: 30,
@@ -33,17 +36,17 @@ test('Analyst saves what the model found out, and tells customers in the same mo
     recordingUrl: 'https://voice.example/call_1',
   });
   expect(world.counted).toEqual(['model']);
-  expect(world.store.analyses.count()).toBe(0);
+  expect(await world.store.analyses.count()).toBe(0);
 });
 
 test('Analyst says on the timeline who found it out', async () => {
   const world = await openAnalystWorld();
   world.analyst.start();
 
-  world.endCall();
+  await world.endCall();
   await settled();
 
-  expect(world.store.calls.timeline('call_1')).toMatchObject([
+  expect(await world.store.calls.timeline('call_1')).toMatchObject([
     { kind: 'analysis', details: { by: 'model', failedTries: 0 } },
   ]);
 });
@@ -52,50 +55,52 @@ test('Analyst stands on the timeline after the end, also where a simulated call 
   const world = await openAnalystWorld();
   const endedAt = new Date(world.store.clock.nowMs() + 22_000);
   const call = buildCall({ status: 'in_progress', answeredAt: world.store.clock.now() });
-  world.store.calls.insert(call, []);
+  await world.store.calls.insert(call, []);
   world.analyst.start();
 
-  world.store.calls.update(
+  await world.store.calls.update(
     { ...call, status: 'completed', endReason: 'user_hangup', endedAt, durationSeconds: 22 },
     [],
   );
   await settled();
 
-  expect(world.store.calls.timeline('call_1')).toMatchObject([{ kind: 'analysis', at: endedAt }]);
+  expect(await world.store.calls.timeline('call_1')).toMatchObject([
+    { kind: 'analysis', at: endedAt },
+  ]);
 });
 
 test('Analyst gives an empty link where there is no recording', async () => {
   const world = await openAnalystWorld();
   world.analyst.start();
 
-  world.endCall();
+  await world.endCall();
   await settled();
 
-  expect(world.transcribed()).toMatchObject({ recordingUrl: '' });
+  expect(await world.transcribed()).toMatchObject({ recordingUrl: '' });
 });
 
 test('Analyst offers the labels that calls of the agent have had, and the default ones', async () => {
   const world = await openAnalystWorld(() => GOOD_ANSWER.replace('booking', 'whitening'));
-  world.store.calls.insert(buildCall({ id: 'call_0', intentDetected: 'whitening' }), []);
+  await world.store.calls.insert(buildCall({ id: 'call_0', intentDetected: 'whitening' }), []);
   world.analyst.start();
 
-  world.endCall();
+  await world.endCall();
   await settled();
 
   expect(world.model.asked).toHaveLength(1);
   expect(JSON.stringify(world.model.asked[0]?.schema)).toContain('"enum":["whitening","booking"');
-  expect(world.transcribed()).toMatchObject({ intentDetected: 'whitening' });
+  expect(await world.transcribed()).toMatchObject({ intentDetected: 'whitening' });
 });
 
 test('Analyst asks no model about a call on which the caller said nothing', async () => {
   const world = await openAnalystWorld();
   world.analyst.start();
 
-  world.endCall(['  ', '…']);
+  await world.endCall(['  ', '…']);
   await settled();
 
   expect(world.model.asked).toEqual([]);
-  expect(world.transcribed()).toMatchObject({
+  expect(await world.transcribed()).toMatchObject({
     summary: 'The caller said nothing.',
     sentiment: 'neutral',
     intentDetected: 'other',
@@ -107,21 +112,21 @@ test('Analyst sends nothing for a call that was never answered', async () => {
   const world = await openAnalystWorld();
   world.analyst.start();
 
-  world.endCall([], { answeredAt: null, status: 'ringing' });
+  await world.endCall([], { answeredAt: null, status: 'ringing' });
   await world.pass(31_000);
 
-  expect(world.events()).toEqual([]);
+  expect(await world.events()).toEqual([]);
 });
 
 test('Analyst leaves calls of the other environment alone', async () => {
   const world = await openAnalystWorld();
   world.analyst.start();
 
-  world.endCall([], { environment: 'test' });
+  await world.endCall([], { environment: 'test' });
   await world.pass(31_000);
 
-  expect(world.events()).toEqual([]);
-  expect(world.store.analyses.count()).toBe(1);
+  expect(await world.events()).toEqual([]);
+  expect(await world.store.analyses.count()).toBe(1);
 });
 
 test('Analyst asks four at once, and no more', async () => {
@@ -129,7 +134,8 @@ test('Analyst asks four at once, and no more', async () => {
   const world = await openAnalystWorld(() => new Promise((resolve) => answers.push(resolve)));
   world.analyst.start();
 
-  for (let index = 0; index < 6; index += 1) world.endCall(['Hello?'], { id: `call_${index}` });
+  for (let index = 0; index < 6; index += 1)
+    await world.endCall(['Hello?'], { id: `call_${index}` });
   await settled();
   const askedAtOnce = world.model.asked.length;
   answers[0]?.(GOOD_ANSWER);
@@ -143,11 +149,11 @@ test('Analyst asks once more at once when the answer is rubbish', async () => {
   const world = await openAnalystWorld((_request, index) => (index === 0 ? 'Sure!' : GOOD_ANSWER));
   world.analyst.start();
 
-  world.endCall();
+  await world.endCall();
   await settled();
 
   expect(world.model.asked).toHaveLength(2);
-  expect(world.transcribed()).toMatchObject({ intentDetected: 'booking' });
+  expect(await world.transcribed()).toMatchObject({ intentDetected: 'booking' });
 });
 
 test('Analyst tries again after 2 and 5 s, and then without the model', async () => {
@@ -155,19 +161,19 @@ test('Analyst tries again after 2 and 5 s, and then without the model', async ()
   world.analyst.start();
   const triesAfter: number[] = [];
 
-  world.endCall(['Thank you, that was great, I am happy.']);
+  await world.endCall(['Thank you, that was great, I am happy.']);
   for (const ms of [0, 1500, 500, 4500, 500, 1000]) {
     await world.pass(ms);
     triesAfter.push(world.model.asked.length);
   }
 
   expect(triesAfter).toEqual([1, 1, 2, 2, 3, 3]);
-  expect(world.transcribed()).toMatchObject({
+  expect(await world.transcribed()).toMatchObject({
     summary: 'Thank you, that was great, I am happy.',
     sentiment: 'positive',
     intentDetected: 'other',
   });
-  expect(world.store.calls.timeline('call_1')).toMatchObject([
+  expect(await world.store.calls.timeline('call_1')).toMatchObject([
     { kind: 'analysis', details: { by: 'lexicon', failedTries: 2 } },
   ]);
   expect(world.counted).toEqual(['lexicon']);
@@ -178,10 +184,12 @@ test('Analyst tells customers within 30 s of each end though the model hangs and
   world.analyst.start();
   const ids = Array.from({ length: 50 }, (_, index) => `call_${index}`);
 
-  for (const id of ids) world.endCall(['Hello?'], { id });
+  for (const id of ids) await world.endCall(['Hello?'], { id });
   await world.pass(28_500);
 
-  expect(ids.map((id) => world.events(id))).toEqual(ids.map(() => ['call.transcribed']));
+  expect(await Promise.all(ids.map((id) => world.events(id)))).toEqual(
+    ids.map(() => ['call.transcribed']),
+  );
 });
 
 test('Analyst frees its place when the model does not answer within 8 s', async () => {
@@ -190,31 +198,34 @@ test('Analyst frees its place when the model does not answer within 8 s', async 
   });
   world.analyst.start();
 
-  world.endCall();
+  await world.endCall();
   await world.pass(7500);
-  const eventsBefore = world.events();
+  const eventsBefore = await world.events();
   await world.pass(3000);
 
   expect(eventsBefore).toEqual([]);
   expect(world.model.asked[0]?.signal.aborted).toBe(true);
-  expect(world.transcribed()).toMatchObject({ intentDetected: 'booking' });
+  expect(await world.transcribed()).toMatchObject({ intentDetected: 'booking' });
 });
 
 test('Analyst keeps what changed in the call while the model thought', async () => {
   const answer = Promise.withResolvers<string>();
   const world = await openAnalystWorld(() => answer.promise);
   world.analyst.start();
-  const call = world.endCall();
+  const call = await world.endCall();
   await settled();
 
-  world.store.calls.update({ ...call, metadata: { note: 'seen' }, recordingFile: 'late.wav' }, []);
+  await world.store.calls.update(
+    { ...call, metadata: { note: 'seen' }, recordingFile: 'late.wav' },
+    [],
+  );
   answer.resolve(GOOD_ANSWER);
   await settled();
 
-  expect(world.store.calls.findById('call_1')).toMatchObject({
+  expect(await world.store.calls.findById('call_1')).toMatchObject({
     metadata: { note: 'seen' },
     recordingFile: 'late.wav',
     intentDetected: 'booking',
   });
-  expect(world.transcribed()).toMatchObject({ recordingUrl: 'https://voice.example/call_1' });
+  expect(await world.transcribed()).toMatchObject({ recordingUrl: 'https://voice.example/call_1' });
 });

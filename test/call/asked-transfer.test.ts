@@ -8,8 +8,8 @@ const NUMBER = '+390698765432';
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-const kindsOf = (world: Awaited<ReturnType<typeof openCallWorld>>) =>
-  world.store.calls.timeline(world.call().id).map(({ kind }) => kind);
+const kindsOf = async (world: Awaited<ReturnType<typeof openCallWorld>>) =>
+  (await world.store.calls.timeline((await world.call()).id)).map(({ kind }) => kind);
 
 test('CallRegistry hands a call over as the agent would, once the code that asks is done', async () => {
   const world = await openCallWorld();
@@ -20,17 +20,17 @@ test('CallRegistry hands a call over as the agent would, once the code that asks
     return 'referred';
   };
 
-  const start = world.registry.transfer(world.call().id, NUMBER);
+  const start = world.registry.transfer((await world.call()).id, NUMBER);
   const before = [...leg.transfers];
   await over;
 
   expect(start).toBe('begun');
   expect(before).toEqual([]);
   expect(leg.transfers).toEqual([NUMBER]);
-  expect(world.call()).toMatchObject({ status: 'completed', endReason: 'transferred' });
-  expect(world.events()).toEqual(['call.started', 'call.bridged', 'call.ended']);
-  expect(kindsOf(world)).toEqual(['ringing', 'answered', 'transfer', 'ended']);
-  const [, bridged] = world.store.events.listByCall(world.call().id);
+  expect(await world.call()).toMatchObject({ status: 'completed', endReason: 'transferred' });
+  expect(await world.events()).toEqual(['call.started', 'call.bridged', 'call.ended']);
+  expect(await kindsOf(world)).toEqual(['ringing', 'answered', 'transfer', 'ended']);
+  const [, bridged] = await world.store.events.listByCall((await world.call()).id);
   expect(JSON.parse(bridged?.body ?? '').data).toMatchObject({
     bridgedTo: NUMBER,
     qualificationSummary: '',
@@ -43,24 +43,24 @@ test('CallRegistry goes on with a call that nobody took over, says so on its tim
   const { leg, over } = await world.answered();
   const message = 'Cannot transfer the call: the far end said 486';
   leg.transfer = () => Promise.reject(new CarrierError(message, 486));
-  const { id } = world.call();
+  const { id } = await world.call();
 
   world.registry.transfer(id, NUMBER);
   await settle();
   const again = world.registry.transfer(id, NUMBER);
   await settle();
-  const status = world.call().status;
+  const status = (await world.call()).status;
   leg.release({ kind: 'far-end' });
   await over;
 
   expect(again).toBe('begun');
   expect(status).toBe('in_progress');
-  expect(world.store.calls.timeline(id)[2]).toMatchObject({
+  expect((await world.store.calls.timeline(id))[2]).toMatchObject({
     kind: 'transfer_failed',
     details: { reason: message },
   });
-  expect(world.call().endReason).toBe('user_hangup');
-  expect(world.events()).toEqual(['call.started', 'call.ended']);
+  expect((await world.call()).endReason).toBe('user_hangup');
+  expect(await world.events()).toEqual(['call.started', 'call.ended']);
 });
 
 test.each([
@@ -70,7 +70,7 @@ test.each([
   const world = await openCallWorld();
   const { leg, talk } = await world.answered();
   leg.transfer = () => new Promise(() => undefined);
-  const { id } = world.call();
+  const { id } = await world.call();
 
   if (who === 'a customer') world.registry.transfer(id, NUMBER);
   else void talk.options.control.transfer(NUMBER, '');
@@ -89,7 +89,7 @@ test.each([
   const outcome = Promise.withResolvers<TransferOutcome>();
   leg.transfer = () => outcome.promise;
 
-  world.registry.transfer(world.call().id, NUMBER);
+  world.registry.transfer((await world.call()).id, NUMBER);
   await settle();
   const meanwhile = [...talk.handOvers];
   if (how === 'succeeds') outcome.resolve('joined');
@@ -103,7 +103,7 @@ test.each([
 test('CallRegistry hands no call over that is ending, or that it does not hold', async () => {
   const world = await openCallWorld();
   const { leg, over } = await world.answered();
-  const { id } = world.call();
+  const { id } = await world.call();
   leg.hangUp = () => Promise.resolve();
 
   world.registry.hangUp(id);
@@ -125,11 +125,11 @@ test('CallRegistry makes no loop of a number that rings here', async () => {
   const world = await openCallWorld();
   const { leg } = await world.answered();
 
-  world.registry.transfer(world.call().id, AGENT_NUMBER);
+  world.registry.transfer((await world.call()).id, AGENT_NUMBER);
   await settle();
 
   expect(leg.transfers).toEqual([]);
-  expect(kindsOf(world)).toEqual(['ringing', 'answered', 'transfer_failed']);
+  expect(await kindsOf(world)).toEqual(['ringing', 'answered', 'transfer_failed']);
 });
 
 test('CallRegistry dials nobody more for a customer once the calls of the agent had their transfers of the day', async () => {
@@ -139,7 +139,7 @@ test('CallRegistry dials nobody more for a customer once the calls of the agent 
     leg.transfers.push(number);
     return Promise.reject(new CarrierError('Cannot transfer the call: the far end said 486', 486));
   };
-  const { id } = world.call();
+  const { id } = await world.call();
 
   const starts: string[] = [];
   for (let asked = 0; asked < 201; asked += 1) {
@@ -164,7 +164,7 @@ test('CallSession lets its agent try three times, a customer once more, and no a
     answers.push(String(await control.transfer(NUMBER, '').catch((error: unknown) => error)));
   }
   leg.transfer = () => Promise.resolve('joined');
-  const start = world.registry.transfer(world.call().id, NUMBER);
+  const start = world.registry.transfer((await world.call()).id, NUMBER);
   await settle();
   const after = String(await control.bringIn(NUMBER, '').catch((error: unknown) => error));
 
@@ -182,7 +182,7 @@ test('CallSession lets its agent try three times, a customer once more, and no a
 test('CallRegistry shows an answered call as in progress until it is released', async () => {
   const world = await openCallWorld();
   const { leg, over } = await world.answered();
-  const { id: callId, accountId, environment } = world.call();
+  const { id: callId, accountId, environment } = await world.call();
 
   const before = world.registry.inProgress;
   leg.release({ kind: 'far-end' });
@@ -196,7 +196,7 @@ test('CallRegistry shows an answered call as in progress until it is released', 
 
 test('Sandbox hands a simulated call over', async () => {
   const world = await openSandboxWorld();
-  const id = world.queue({ to: '+12025550199' });
+  const id = await world.queue({ to: '+12025550199' });
   world.sandbox.start();
   while (world.sandbox.inProgress.length === 0) await world.pass(60);
   await world.pass(100);
@@ -205,9 +205,9 @@ test('Sandbox hands a simulated call over', async () => {
   await world.untilOver(id);
 
   expect(start).toBe('begun');
-  expect(world.call(id)).toMatchObject({ status: 'completed', endReason: 'transferred' });
-  expect(world.kinds(id)).toEqual(['call.started', 'call.bridged', 'call.ended']);
-  const timeline = world.store.calls.timeline(id).map(({ kind }) => kind);
+  expect(await world.call(id)).toMatchObject({ status: 'completed', endReason: 'transferred' });
+  expect(await world.kinds(id)).toEqual(['call.started', 'call.bridged', 'call.ended']);
+  const timeline = (await world.store.calls.timeline(id)).map(({ kind }) => kind);
   expect(timeline.slice(-2)).toEqual(['transfer', 'ended']);
 });
 
@@ -216,7 +216,7 @@ test('CallRegistry still waits for the one who is being called when the agent wa
   const { leg, talk } = await world.answered();
   leg.transfer = () => new Promise(() => undefined);
 
-  world.registry.transfer(world.call().id, NUMBER);
+  world.registry.transfer((await world.call()).id, NUMBER);
   await settle();
   const refusal = await talk.options.control.transfer(NUMBER, '').catch(String);
 

@@ -8,14 +8,14 @@ import { FakeClock } from '../support/time/fake-clock.ts';
 function flakyStore() {
   const written: string[] = [];
   const store = { isBroken: false, written };
-  const write = (text: string) => () => {
+  const write = (text: string) => async () => {
     if (store.isBroken) throw new StoreError('the disk is full', 'full');
     written.push(text);
   };
   return { store, write };
 }
 
-test('CallJournal writes at once while the database works', () => {
+test('CallJournal writes at once while the database works', async () => {
   const { store, write } = flakyStore();
   const journal = new CallJournal({ clock: new FakeClock(), log: silentLogger });
 
@@ -24,17 +24,17 @@ test('CallJournal writes at once while the database works', () => {
   expect(store.written).toEqual(['one']);
 });
 
-test('CallJournal keeps the order of what waited for a full disk', () => {
+test('CallJournal keeps the order of what waited for a full disk', async () => {
   const clock = new FakeClock();
   const { store, write } = flakyStore();
   const journal = new CallJournal({ clock, log: silentLogger });
 
   store.isBroken = true;
   journal.write(write('one'));
-  clock.advance(1500);
+  await clock.pass(1500);
   store.isBroken = false;
   journal.write(write('two'));
-  clock.advance(1000);
+  await clock.pass(1000);
 
   expect(store.written).toEqual(['one', 'two']);
 });
@@ -48,7 +48,7 @@ test('CallJournal tells when everything has been written', async () => {
 
   const drained = journal.drained(10_000);
   store.isBroken = false;
-  clock.advance(1000);
+  await clock.pass(1000);
 
   expect(await drained).toBe(true);
 });
@@ -61,9 +61,9 @@ test('CallJournal gives up waiting, not writing, when the time is over', async (
   journal.write(write('one'));
 
   const drained = journal.drained(2500);
-  clock.advance(2600);
+  await clock.pass(2600);
   store.isBroken = false;
-  clock.advance(1000);
+  await clock.pass(1000);
 
   expect(await drained).toBe(false);
   expect(store.written).toEqual(['one']);
@@ -73,11 +73,11 @@ test('CallJournal is not held up by an entry that can never be written', async (
   const { store, write } = flakyStore();
   const journal = new CallJournal({ clock: new FakeClock(), log: silentLogger });
 
-  journal.write(() => {
+  journal.write(async () => {
     throw new Error('Cannot move call "call_1" to completed: it is failed');
   });
   journal.write(write('two'));
 
+  expect(await journal.drained(1000)).toBe(true);
   expect(store.written).toEqual(['two']);
-  expect(await journal.drained(0)).toBe(true);
 });

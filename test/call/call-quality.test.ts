@@ -70,12 +70,12 @@ test('CallSession keeps the quality of a call that is over', async () => {
   const { leg, over } = await world.answered();
   leg.audio.stats = () => Promise.resolve(statsOf());
 
-  const before = world.store.qualities.find(world.call().id);
+  const before = await world.store.qualities.find((await world.call()).id);
   leg.release({ kind: 'far-end' });
   await over;
 
   expect(before).toBeUndefined();
-  expect(world.store.qualities.find(world.call().id)).toEqual(qualityOf(statsOf()));
+  expect(await world.store.qualities.find((await world.call()).id)).toEqual(qualityOf(statsOf()));
 });
 
 test('CallSession keeps the quality when the disk is full no more', async () => {
@@ -90,7 +90,7 @@ test('CallSession keeps the quality when the disk is full no more', async () => 
   world.store.clock.advance(1000);
   await over;
 
-  expect(world.store.qualities.find(world.call().id)?.codec).toBe('PCMU');
+  expect((await world.store.qualities.find((await world.call()).id))?.codec).toBe('PCMU');
 });
 
 test('CallSession ends as ever where its line has no figures', async () => {
@@ -101,8 +101,8 @@ test('CallSession ends as ever where its line has no figures', async () => {
   leg.release({ kind: 'far-end' });
   await over;
 
-  expect(world.call().status).toBe('completed');
-  expect(world.store.qualities.find(world.call().id)).toBeUndefined();
+  expect((await world.call()).status).toBe('completed');
+  expect(await world.store.qualities.find((await world.call()).id)).toBeUndefined();
 });
 
 test('CallSound tells the quality of a call that goes on, so far', async () => {

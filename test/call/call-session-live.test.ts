@@ -7,7 +7,7 @@ test('CallSession tells those who look on what the caller is saying, and keeps n
   const world = await openCallWorld();
   const { leg, talk, over } = await world.answered();
   const told: LiveCallEvent[] = [];
-  const { id, accountId, environment } = world.call();
+  const { id, accountId, environment } = await world.call();
   world.store.liveFeed.watch(
     { accountId, environment },
     { onEvent: (happening) => told.push(happening), onClosed: () => undefined },
@@ -18,5 +18,5 @@ test('CallSession tells those who look on what the caller is saying, and keeps n
   await over;
 
   expect(told[0]).toEqual({ kind: 'hearing', callId: id, text: 'I would like' });
-  expect(world.store.calls.transcript(id)).toEqual([]);
+  expect(await world.store.calls.transcript(id)).toEqual([]);
 });

@@ -1,18 +1,19 @@
 import { expect, test } from 'vitest';
 import { AGENT_NUMBER, openCallWorld } from './support/call-world.ts';
+import { settle } from './support/outbound-world.ts';
 import { ScriptedIncoming, ScriptedLeg, ScriptedTalk } from './support/scripted-party.ts';
 
 test('CallSession puts a call on record from its answer to the hang-up of the caller', async () => {
   const world = await openCallWorld();
 
   const { leg, talk, over } = await world.answered();
-  const answered = world.call();
+  const answered = await world.call();
   world.store.clock.advance(41_200);
   leg.release({ kind: 'far-end' });
   await over;
 
   expect(answered).toMatchObject({ status: 'in_progress', endReason: null });
-  expect(world.call()).toMatchObject({
+  expect(await world.call()).toMatchObject({
     status: 'completed',
     endReason: 'user_hangup',
     durationSeconds: 42,
@@ -22,7 +23,7 @@ test('CallSession puts a call on record from its answer to the hang-up of the ca
     recordingFile: `recordings/${answered.id}.wav`,
   });
   expect(leg.recorded).toEqual([`/data/${answered.id}.wav`]);
-  expect(world.events()).toEqual(['call.started', 'call.ended']);
+  expect(await world.events()).toEqual(['call.started', 'call.ended']);
   expect(world.counted).toEqual(
     expect.arrayContaining(['started inbound', 'ended inbound user_hangup 42']),
   );
@@ -43,7 +44,7 @@ test.each([
   await over;
 
   expect(leg.hangUps).toBe(1);
-  expect(world.call()).toMatchObject({ endReason: reason, status });
+  expect(await world.call()).toMatchObject({ endReason: reason, status });
 });
 
 test('CallSession keeps the first reason when the caller hangs up after the agent', async () => {
@@ -54,7 +55,7 @@ test('CallSession keeps the first reason when the caller hangs up after the agen
   talk.say({ kind: 'ended', end: { kind: 'timeout', cause: 'silence' } });
   await over;
 
-  expect(world.call()).toMatchObject({ endReason: 'timeout' });
+  expect(await world.call()).toMatchObject({ endReason: 'timeout' });
 });
 
 test('CallSession puts on record what was said, also while it stops, and the times of turns', async () => {
@@ -70,9 +71,12 @@ test('CallSession puts on record what was said, also while it stops, and the tim
   leg.release({ kind: 'far-end' });
   await over;
 
-  const { id } = world.call();
-  expect(world.store.calls.transcript(id).map(({ text }) => text)).toEqual(['Hello', 'Bye']);
-  expect(world.store.calls.timeline(id)).toEqual([
+  const { id } = await world.call();
+  expect((await world.store.calls.transcript(id)).map(({ text }) => text)).toEqual([
+    'Hello',
+    'Bye',
+  ]);
+  expect(await world.store.calls.timeline(id)).toEqual([
     { at, kind: 'ringing', details: {} },
     { at, kind: 'answered', details: {} },
     { at, kind: 'turn', details: { turn: 1, endOfTurnMs: 355.6, speculated: true } },
@@ -95,18 +99,19 @@ test('CallSession goes on without a recording that failed, and says so in the ti
   const { leg, over } = await world.answered();
 
   leg.audio.emit({ kind: 'recording-failed', reason: 'the disk is full', recordedMs: 3000 });
-  const during = world.call();
+  await settle();
+  const during = await world.call();
   leg.release({ kind: 'far-end' });
   await over;
 
   expect(during).toMatchObject({ status: 'in_progress', recordingTruncated: true });
-  expect(world.store.calls.timeline(during.id)).toContainEqual(
+  expect(await world.store.calls.timeline(during.id)).toContainEqual(
     expect.objectContaining({
       kind: 'recording_failed',
       details: { reason: 'the disk is full', recordingTruncated: true, recordedMs: 3000 },
     }),
   );
-  expect(world.call()).toMatchObject({
+  expect(await world.call()).toMatchObject({
     status: 'completed',
     endReason: 'user_hangup',
     recordingTruncated: true,
@@ -120,13 +125,14 @@ test('CallSession has no recording where the disk took none of it', async () => 
   const { leg, over } = await world.answered();
 
   leg.audio.emit({ kind: 'recording-failed', reason: 'the disk is full', recordedMs: 0 });
-  const during = world.call();
+  await settle();
+  const during = await world.call();
   leg.release({ kind: 'far-end' });
   await over;
 
   const nothing = { recordingFile: null, recordingTruncated: false };
-  expect([during, world.call()]).toMatchObject([nothing, nothing]);
-  expect(world.store.calls.timeline(during.id)).toContainEqual(
+  expect([during, await world.call()]).toMatchObject([nothing, nothing]);
+  expect(await world.store.calls.timeline(during.id)).toContainEqual(
     expect.objectContaining({ kind: 'recording_failed', details: { reason: 'the disk is full' } }),
   );
 });
@@ -135,19 +141,21 @@ test('CallSession talks without a recording where none may begin, and says why i
   const world = await openCallWorld({ recordingRefusal: '100 MB free' });
 
   const { leg, talk, over } = await world.answered();
-  const during = world.call();
+  const during = await world.call();
   leg.release({ kind: 'far-end' });
   await over;
 
   expect([talk.isStarted, leg.recorded]).toEqual([true, []]);
   expect(during).toMatchObject({ status: 'in_progress', recordingFile: null });
-  expect(world.store.calls.timeline(during.id).map(({ kind }) => kind)).toEqual([
+  expect((await world.store.calls.timeline(during.id)).map(({ kind }) => kind)).toEqual([
     'ringing',
     'answered',
     'recording_failed',
     'ended',
   ]);
-  expect(world.store.calls.timeline(during.id)[2]?.details).toEqual({ reason: '100 MB free' });
+  expect((await world.store.calls.timeline(during.id))[2]?.details).toEqual({
+    reason: '100 MB free',
+  });
   expect(world.counted).toContain('recording-failed not_begun');
 });
 
@@ -169,18 +177,18 @@ test.each([
   leg.release({ kind: 'far-end' });
   await over;
 
-  const call = world.call();
+  const call = await world.call();
   expect(call).toMatchObject({
     startedAt: after(0),
     answeredAt: after(0),
     endedAt: after(41_200),
     durationSeconds: 42,
   });
-  expect(world.store.calls.transcript(call.id)).toMatchObject([{ at: after(10_000) }]);
-  expect(world.store.calls.timeline(call.id).map(({ at }) => at.getTime() - startMs)).toEqual([
-    0, 0, 10_000, 41_200,
-  ]);
-  const created = world.store.events.listByCall(call.id).map(({ createdAt }) => createdAt);
+  expect(await world.store.calls.transcript(call.id)).toMatchObject([{ at: after(10_000) }]);
+  expect(
+    (await world.store.calls.timeline(call.id)).map(({ at }) => at.getTime() - startMs),
+  ).toEqual([0, 0, 10_000, 41_200]);
+  const created = (await world.store.events.listByCall(call.id)).map(({ createdAt }) => createdAt);
   expect(created).toEqual([after(0), after(41_200)]);
 });
 
@@ -194,8 +202,8 @@ test('CallSession gives words the dates of its call, on a machine whose clock wa
   leg.release({ kind: 'far-end' });
   await over;
 
-  const [entry] = world.store.calls.transcript(world.call().id);
-  expect(entry?.at).toEqual(world.call().answeredAt);
+  const [entry] = await world.store.calls.transcript((await world.call()).id);
+  expect(entry?.at).toEqual((await world.call()).answeredAt);
 });
 
 test('CallSession of a call whose clock was set back while it rang is not answered before it began', async () => {
@@ -210,7 +218,7 @@ test('CallSession of a call whose clock was set back while it rang is not answer
   leg.release({ kind: 'far-end' });
   await over;
 
-  const { startedAt, answeredAt, endedAt } = world.call();
+  const { startedAt, answeredAt, endedAt } = await world.call();
   expect(answeredAt).toEqual(startedAt);
   expect(endedAt).toEqual(startedAt);
 });
@@ -227,15 +235,18 @@ test('CallSession goes on while the database refuses, and catches up in order', 
   said('two');
   leg.release({ kind: 'far-end' });
   await Promise.resolve();
-  const during = world.call();
+  const during = await world.call();
   world.isDiskFull = false;
   world.store.clock.advance(1000);
   await over;
 
   expect(during.status).toBe('in_progress');
-  expect(world.store.calls.transcript(during.id).map(({ text }) => text)).toEqual(['one', 'two']);
-  expect(world.call()).toMatchObject({ status: 'completed', endReason: 'user_hangup' });
-  expect(world.events()).toEqual(['call.started', 'call.ended']);
+  expect((await world.store.calls.transcript(during.id)).map(({ text }) => text)).toEqual([
+    'one',
+    'two',
+  ]);
+  expect(await world.call()).toMatchObject({ status: 'completed', endReason: 'user_hangup' });
+  expect(await world.events()).toEqual(['call.started', 'call.ended']);
 });
 
 test('CallSession lets the call go when the database refuses for a minute, and still writes later', async () => {
@@ -249,10 +260,11 @@ test('CallSession lets the call go when the database refuses for a minute, and s
   await over;
   const sizeWhenLetGo = world.registry.size;
   world.isDiskFull = false;
-  world.store.clock.advance(1000);
+  await world.store.clock.pass(1000);
+  await settle();
 
   expect(sizeWhenLetGo).toBe(0);
-  expect(world.call()).toMatchObject({ status: 'completed', endReason: 'user_hangup' });
+  expect(await world.call()).toMatchObject({ status: 'completed', endReason: 'user_hangup' });
 });
 
 test('CallSession transfers to a number of others, and refuses one that rings here', async () => {
@@ -266,7 +278,7 @@ test('CallSession transfers to a number of others, and refuses one that rings he
   await over;
 
   expect(leg.transfers).toEqual(['+390698765432']);
-  expect(world.call()).toMatchObject({ status: 'completed', endReason: 'transferred' });
+  expect(await world.call()).toMatchObject({ status: 'completed', endReason: 'transferred' });
 });
 
 test('CallSession passes on digits that came by SIP INFO', async () => {
@@ -286,7 +298,7 @@ test('CallSession ends with error when the server ends it', async () => {
   await over;
 
   expect(leg.hangUps).toBe(1);
-  expect(world.call()).toMatchObject({
+  expect(await world.call()).toMatchObject({
     status: 'failed',
     endReason: 'error',
     failureReason: 'The server ended the call: the server stops.',
@@ -300,7 +312,7 @@ test('CallSession ends with error when the line breaks', async () => {
   leg.release({ kind: 'broken', reason: 'no audio comes' });
   await over;
 
-  expect(world.call()).toMatchObject({
+  expect(await world.call()).toMatchObject({
     status: 'failed',
     endReason: 'error',
     failureReason: 'The line was lost: no audio comes.',
@@ -319,8 +331,8 @@ test('CallSession hangs up at once, with its record, when the agent cannot speak
   await world.router.take(incoming);
 
   expect(leg.hangUps).toBe(1);
-  expect(world.call()).toMatchObject({ status: 'failed', endReason: 'error' });
-  expect(world.events()).toEqual(['call.started', 'call.ended']);
+  expect(await world.call()).toMatchObject({ status: 'failed', endReason: 'error' });
+  expect(await world.events()).toEqual(['call.started', 'call.ended']);
   expect(world.registry.size).toBe(0);
 });
 
@@ -332,7 +344,7 @@ test('CallSession ends the record though the talk cannot be stopped', async () =
   leg.release({ kind: 'far-end' });
   await over;
 
-  expect(world.call()).toMatchObject({ status: 'completed', endReason: 'user_hangup' });
+  expect(await world.call()).toMatchObject({ status: 'completed', endReason: 'user_hangup' });
   expect(world.counted).toContain('ended inbound user_hangup 0');
 });
 
@@ -353,7 +365,7 @@ test('CallSession does not go on talking when the caller was gone before the age
   await world.router.take(incoming);
 
   expect(deeds).toEqual(['start', 'stop']);
-  expect(world.call()).toMatchObject({ status: 'completed', endReason: 'user_hangup' });
+  expect(await world.call()).toMatchObject({ status: 'completed', endReason: 'user_hangup' });
 });
 
 test('CallSession counts the packets of the call when it is over', async () => {
@@ -380,7 +392,7 @@ test('CallSession counts a call whose caller fell silent, and no other failure o
     await over;
   }
 
-  expect(silent.call().failureReason).toBe(
+  expect((await silent.call()).failureReason).toBe(
     'The conversation could not go on: no audio comes from the caller.',
   );
   expect(silent.counted.filter((line) => line.startsWith('silent'))).toHaveLength(1);

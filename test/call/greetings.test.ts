@@ -9,7 +9,7 @@ import { openTestStore } from '../support/store/test-store.ts';
 
 test('startGreetings goes on with the next phrase where one cannot be spoken', async () => {
   const store = await openTestStore();
-  store.agents.insert(buildAgent({ greeting: 'Hello from one.' }));
+  await store.agents.insert(buildAgent({ greeting: 'Hello from one.' }));
   const texts: string[] = [];
   const prepare = async ({ text }: { readonly text: string }) => {
     texts.push(text);
@@ -27,9 +27,11 @@ test('startGreetings prepares greeting and filler of active live agents, with th
   const store = await openTestStore();
   const pronunciations = [{ written: 'Hello', spoken: 'hullo' }];
   const agent = buildAgent({ greeting: 'Hello from one.' });
-  store.agents.insert({ ...agent, settings: { ...agent.settings, pronunciations } });
-  store.agents.insert(buildAgent({ id: 'agent_2', status: 'paused', greeting: 'Hello from two.' }));
-  store.agents.insert(
+  await store.agents.insert({ ...agent, settings: { ...agent.settings, pronunciations } });
+  await store.agents.insert(
+    buildAgent({ id: 'agent_2', status: 'paused', greeting: 'Hello from two.' }),
+  );
+  await store.agents.insert(
     buildAgent({ id: 'agent_3', environment: 'test', greeting: 'Hello from three.' }),
   );
   const synthesizer = new ScriptedSynthesizer();

@@ -3,6 +3,7 @@ import { agentOf, refusalOf } from '../../src/call/inbound-router.ts';
 import { CarrierError } from '../../src/telephony/carrier.ts';
 import { buildAgent } from '../support/store/build-agent.ts';
 import { AGENT_NUMBER, openCallWorld } from './support/call-world.ts';
+import { settle } from './support/outbound-world.ts';
 import { ScriptedIncoming, ScriptedLeg } from './support/scripted-party.ts';
 
 test.each([
@@ -20,10 +21,10 @@ test.each([
   ['without its plus sign', '12025550123', 'agent_1'],
   ['without its country, which could be any', '2025550123', undefined],
   ['with letters', 'sales', undefined],
-])('agentOf finds the agent of a number that is sent %s', (_case, calledNumber, expected) => {
+])('agentOf finds the agent of a number that is sent %s', async (_case, calledNumber, expected) => {
   const agents = new Map([['+12025550123', buildAgent({ id: 'agent_1' })]]);
 
-  const agent = agentOf(calledNumber, (number) => agents.get(number));
+  const agent = await agentOf(calledNumber, async (number) => agents.get(number));
 
   expect(agent?.id).toBe(expected);
 });
@@ -39,7 +40,7 @@ test.each([
 
   expect(incoming.rejections).toEqual([refusal]);
   expect(world.counted).toEqual([`refused ${refusal.sipStatus}`]);
-  expect(() => world.call()).toThrow('there is none');
+  await expect(world.call()).rejects.toThrow('there is none');
 });
 
 test('InboundRouter answers 503 with Retry-After while the server is full, and takes the next call', async () => {
@@ -61,7 +62,7 @@ test('InboundRouter names the call as it is on record when it answers', async ()
 
   const { incoming } = await world.answered();
 
-  expect(incoming.answers).toEqual([{ callId: world.call().id }]);
+  expect(incoming.answers).toEqual([{ callId: (await world.call()).id }]);
 });
 
 test('InboundRouter puts a caller who gives up while it rings on record as no_answer', async () => {
@@ -69,17 +70,18 @@ test('InboundRouter puts a caller who gives up while it rings on record as no_an
   const incoming = new ScriptedIncoming(AGENT_NUMBER);
 
   const over = world.router.take(incoming);
+  await settle();
   incoming.cancel();
   incoming.fail(new CarrierError('Cannot answer: no port', 500));
   await over;
 
-  expect(world.call()).toMatchObject({
+  expect(await world.call()).toMatchObject({
     status: 'failed',
     endReason: 'no_answer',
     answeredAt: null,
     durationSeconds: 0,
   });
-  expect(world.events()).toEqual(['call.ended']);
+  expect(await world.events()).toEqual(['call.ended']);
   expect(world.counted).toEqual(['missed inbound no_answer']);
   expect(world.registry.size).toBe(0);
 });
@@ -95,7 +97,7 @@ test.each([
   incoming.fail(new CarrierError('Cannot answer', sipStatus));
   await world.router.take(incoming);
 
-  expect(world.call()).toMatchObject({ status: 'failed', endReason: reason });
+  expect(await world.call()).toMatchObject({ status: 'failed', endReason: reason });
   expect(world.counted).toEqual([`missed inbound ${reason}`]);
 });
 
@@ -124,6 +126,7 @@ test('InboundRouter refuses a call that still rings when every call is ended', a
   const world = await openCallWorld();
   const incoming = new ScriptedIncoming(AGENT_NUMBER);
   const over = world.router.take(incoming);
+  await settle();
 
   await world.registry.endAll('the server stops');
   incoming.fail(new CarrierError('Cannot answer: rejected', 487));

@@ -15,13 +15,13 @@ const findCall = (world: OutboundWorld, callId: string) => world.store.calls.fin
 test('OutboundCall is on record as ringing, with its Call-ID, while the callee’s telephone rings', async () => {
   const { world, callId } = await dialled();
 
-  expect(findCall(world, callId)).toMatchObject({
+  expect(await findCall(world, callId)).toMatchObject({
     status: 'ringing',
     startedAt: world.store.clock.now(),
     answeredAt: null,
     carrierCallSid: 'sid_1',
   });
-  expect(world.eventsOf(callId)).toEqual([]);
+  expect(await world.eventsOf(callId)).toEqual([]);
 });
 
 test('OutboundCall talks when the callee answers, and ends when he hangs up', async () => {
@@ -42,13 +42,13 @@ test('OutboundCall talks when the callee answers, and ends when he hangs up', as
   await settle();
 
   expect(isTalking).toBe(true);
-  expect(findCall(world, callId)).toMatchObject({
+  expect(await findCall(world, callId)).toMatchObject({
     status: 'completed',
     endReason: 'user_hangup',
     durationSeconds: 10,
     recordingFile: `recordings/${callId}.wav`,
   });
-  expect(world.eventsOf(callId)).toEqual(['call.started', 'call.ended']);
+  expect(await world.eventsOf(callId)).toEqual(['call.started', 'call.ended']);
   expect(world.counted).toEqual(['started outbound', 'audio 100', 'ended outbound user_hangup 10']);
   expect(world.registry.size).toBe(0);
 });
@@ -88,11 +88,11 @@ test.each([
   outgoing.refuse(sipStatus);
   await settle();
 
-  expect(world.stateOf(callId)).toBe(`failed ${reason}`);
-  expect(world.eventsOf(callId)).toEqual(['call.ended']);
+  expect(await world.stateOf(callId)).toBe(`failed ${reason}`);
+  expect(await world.eventsOf(callId)).toEqual(['call.ended']);
   expect(world.counted).toEqual([`missed outbound ${reason}`]);
   expect(world.registry.size).toBe(0);
-  expect(findCall(world, callId)).toMatchObject({
+  expect(await findCall(world, callId)).toMatchObject({
     failureReason: expect.stringContaining(`(SIP ${sipStatus})`),
     sipStatus,
   });
@@ -104,7 +104,7 @@ test('OutboundCall that a customer hangs up while it rings says so', async () =>
   world.registry.hangUp(callId);
   await settle();
 
-  expect(findCall(world, callId)).toMatchObject({
+  expect(await findCall(world, callId)).toMatchObject({
     endReason: 'no_answer',
     failureReason: 'The call was hung up before it was answered.',
     sipStatus: 487,
@@ -117,8 +117,8 @@ test('OutboundCall that breaks in a way nobody foresaw is over as error', async 
   outgoing.fail(new TypeError('a mistake of ours'));
   await settle();
 
-  expect(world.stateOf(callId)).toBe('failed error');
-  expect(findCall(world, callId)).toMatchObject({
+  expect(await world.stateOf(callId)).toBe('failed error');
+  expect(await findCall(world, callId)).toMatchObject({
     failureReason: 'The server failed.',
     sipStatus: null,
   });
@@ -134,11 +134,13 @@ test('OutboundCall that cannot be placed is over as error, and the next is diall
 
   const first = await world.queue();
   const second = await world.queue();
+  await settle();
   world.store.clock.advance(1);
+  await settle();
 
-  expect(world.stateOf(first)).toBe('failed error');
-  expect(world.eventsOf(first)).toEqual(['call.ended']);
-  expect(world.stateOf(second)).toBe('ringing');
+  expect(await world.stateOf(first)).toBe('failed error');
+  expect(await world.eventsOf(first)).toEqual(['call.ended']);
+  expect(await world.stateOf(second)).toBe('ringing');
 });
 
 test('OutboundCall asks the carrier to let it ring for 60 s', async () => {
@@ -153,13 +155,13 @@ test('OutboundCall does not wait for ever for a carrier that never settles', asy
 
   world.store.clock.advance(99_999);
   await settle();
-  const before = world.stateOf(callId);
+  const before = await world.stateOf(callId);
   world.store.clock.advance(1);
   await settle();
 
   expect(before).toBe('ringing');
   expect(outgoing.cancels).toBe(1);
-  expect(world.stateOf(callId)).toBe('failed error');
+  expect(await world.stateOf(callId)).toBe('failed error');
   expect(world.registry.size).toBe(0);
 });
 
@@ -175,7 +177,7 @@ test('OutboundCall goes on without a recording where none can be started', async
   outgoing.answer().release({ kind: 'far-end' });
   await settle();
 
-  expect(findCall(world, callId)).toMatchObject({ status: 'completed', recordingFile: null });
+  expect(await findCall(world, callId)).toMatchObject({ status: 'completed', recordingFile: null });
 });
 
 test('OutboundCall whose leg cannot be used is hung up and ends as error', async () => {
@@ -189,8 +191,8 @@ test('OutboundCall whose leg cannot be used is hung up and ends as error', async
   await settle();
 
   expect(leg.hangUps).toBe(1);
-  expect(world.stateOf(callId)).toBe('failed error');
-  expect(world.eventsOf(callId)).toEqual(['call.started', 'call.ended']);
+  expect(await world.stateOf(callId)).toBe('failed error');
+  expect(await world.eventsOf(callId)).toEqual(['call.started', 'call.ended']);
   expect(world.registry.size).toBe(0);
 });
 
@@ -200,13 +202,13 @@ test('OutboundCall is put on record late when the disk is full as it fails', asy
   world.isDiskFull = true;
   outgoing.refuse(486);
   await settle();
-  const meanwhile = world.stateOf(callId);
+  const meanwhile = await world.stateOf(callId);
   world.isDiskFull = false;
   world.store.clock.advance(1000);
   await settle();
 
   expect(meanwhile).toBe('ringing');
-  expect(world.stateOf(callId)).toBe('failed busy');
+  expect(await world.stateOf(callId)).toBe('failed busy');
   expect(world.registry.size).toBe(0);
 });
 
@@ -216,7 +218,7 @@ test('OutboundCall gives its trunk line the whole time until it is over', async 
   await settle();
   world.carrier.lines = { [AGENT_NUMBER]: lineOf('main', { free: 0, total: 1 }) };
 
-  const before = world.dialer.estimatedStart(AGENT_NUMBER);
+  const before = await world.dialer.estimatedStart(AGENT_NUMBER);
 
   expect(before.getTime() - world.store.clock.nowMs()).toBe(120_000);
 });

@@ -38,7 +38,7 @@ test('OutboundDialer dials nothing before its start, nor after a drain, and keep
   await pass(world, 3000, 500);
 
   expect([before, world.carrier.dialled]).toEqual([[], []]);
-  expect([world.stateOf(early), world.stateOf(late)]).toEqual(['queued', 'queued']);
+  expect([await world.stateOf(early), await world.stateOf(late)]).toEqual(['queued', 'queued']);
   expect(world.dialer.isDraining).toBe(true);
 });
 
@@ -49,8 +49,8 @@ test('OutboundDialer leaves nothing behind when it is stopped, twice', async () 
   world.dialer.start();
   await world.queue();
 
-  world.dialer.stop();
-  world.dialer.stop();
+  await world.dialer.stop();
+  await world.dialer.stop();
 
   expect(world.store.clock.waiting).toBe(waiting);
 });
@@ -90,12 +90,12 @@ test('OutboundDialer lets calls of another trunk pass by those whose trunk has n
 
   const blocked = await world.queue();
   const passing = await world.queue({ from: OTHER_NUMBER });
-  const states = [world.stateOf(blocked), world.stateOf(passing)];
+  const states = [await world.stateOf(blocked), await world.stateOf(passing)];
   world.carrier.lines[AGENT_NUMBER] = lineOf('busy', { free: 1, total: 2 });
   await pass(world, 1000, 100);
 
   expect(states).toEqual(['queued', 'ringing']);
-  expect(world.stateOf(blocked)).toBe('ringing');
+  expect(await world.stateOf(blocked)).toBe('ringing');
 });
 
 test('OutboundDialer shares the limit of calls, and goes on as soon as one is over', async () => {
@@ -103,7 +103,8 @@ test('OutboundDialer shares the limit of calls, and goes on as soon as one is ov
   world.dialer.start();
   const calls = [await world.queue(), await world.queue(), await world.queue()];
   await pass(world, 100);
-  const before = calls.map((callId) => world.stateOf(callId));
+  const states = () => Promise.all(calls.map((callId) => world.stateOf(callId)));
+  const before = await states();
 
   world.carrier.outgoing[0]?.refuse(486);
   await settle();
@@ -111,11 +112,7 @@ test('OutboundDialer shares the limit of calls, and goes on as soon as one is ov
   await settle();
 
   expect(before).toEqual(['ringing', 'ringing', 'queued']);
-  expect(calls.map((callId) => world.stateOf(callId))).toEqual([
-    'failed busy',
-    'ringing',
-    'ringing',
-  ]);
+  expect(await states()).toEqual(['failed busy', 'ringing', 'ringing']);
 });
 
 test('OutboundDialer never dials a call that was hung up while it waited', async () => {
@@ -125,32 +122,32 @@ test('OutboundDialer never dials a call that was hung up while it waited', async
   const second = await world.queue();
   const third = await world.queue();
 
-  const call = world.store.calls.findById(second);
+  const call = await world.store.calls.findById(second);
   if (call === undefined) throw new Error('The call is not there');
   const change = abandonQueued(call, { now: world.store.clock.now(), eventId: 'evt_x' });
-  world.store.calls.update(change.call, change.events);
+  await world.store.calls.update(change.call, change.events);
   await pass(world, 3000, 100);
 
   expect(world.carrier.dialled).toEqual([1, 3].map(numbered));
-  expect(world.stateOf(second)).toBe('failed no_answer');
-  expect(world.stateOf(third)).toBe('ringing');
+  expect(await world.stateOf(second)).toBe('failed no_answer');
+  expect(await world.stateOf(third)).toBe('ringing');
 });
 
 test('OutboundDialer tells when a call would be dialled', async () => {
   const world = await openOutboundWorld({ dialer: { callsPerSecond: 1 }, callsMax: 1 });
-  const inMs = () =>
-    world.dialer.estimatedStart(AGENT_NUMBER).getTime() - world.store.clock.nowMs();
-  const idle = inMs();
+  const inMs = async () =>
+    (await world.dialer.estimatedStart(AGENT_NUMBER)).getTime() - world.store.clock.nowMs();
+  const idle = await inMs();
   world.dialer.start();
 
   await world.queue();
-  const oneRings = inMs();
+  const oneRings = await inMs();
   await world.queue();
-  const oneWaits = inMs();
+  const oneWaits = await inMs();
   world.carrier.lines = {};
 
   expect([idle, oneRings, oneWaits]).toEqual([0, 120_000, 240_000]);
-  expect(inMs()).toBe(0);
+  expect(await inMs()).toBe(0);
 });
 
 test('OutboundDialer counts calls that were added in the same breath as being ahead', async () => {
@@ -159,17 +156,17 @@ test('OutboundDialer counts calls that were added in the same breath as being ah
   const first = await world.queue();
   await world.queue();
 
-  expect(world.stateOf(first)).toBe('queued');
-  expect(world.dialer.estimatedStart(AGENT_NUMBER).getTime() - world.store.clock.nowMs()).toBe(
-    2000,
-  );
+  expect(await world.stateOf(first)).toBe('queued');
+  expect(
+    (await world.dialer.estimatedStart(AGENT_NUMBER)).getTime() - world.store.clock.nowMs(),
+  ).toBe(2000);
 });
 
 test('OutboundDialer reads the agent once and looks the trunk up once to dial a call', async () => {
   const reads: string[] = [];
   const world: OutboundWorld = await openOutboundWorld({
     dialer: {
-      findAgent: (scope, agentId) => {
+      findAgent: async (scope, agentId) => {
         reads.push('agent');
         return world.store.agents.find(scope, agentId);
       },
@@ -186,6 +183,6 @@ test('OutboundDialer reads the agent once and looks the trunk up once to dial a 
 
   const callId = await world.queue();
 
-  expect(world.stateOf(callId)).toBe('ringing');
+  expect(await world.stateOf(callId)).toBe('ringing');
   expect(reads).toEqual(['trunk', 'agent']);
 });

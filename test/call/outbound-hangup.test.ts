@@ -9,7 +9,7 @@ test('OutboundCall that a customer hangs up while it rings is cancelled, and nob
   await settle();
 
   expect([isHeld, outgoing.cancels]).toEqual([true, 1]);
-  expect(world.stateOf(callId)).toBe('failed no_answer');
+  expect(await world.stateOf(callId)).toBe('failed no_answer');
 });
 
 test('OutboundCall hangs up an answer that has crossed the hang-up', async () => {
@@ -21,8 +21,8 @@ test('OutboundCall hangs up an answer that has crossed the hang-up', async () =>
   await settle();
 
   expect(leg.hangUps).toBe(1);
-  expect(world.stateOf(callId)).toBe('failed no_answer');
-  expect(world.eventsOf(callId)).toEqual(['call.ended']);
+  expect(await world.stateOf(callId)).toBe('failed no_answer');
+  expect(await world.eventsOf(callId)).toEqual(['call.ended']);
 });
 
 test('OutboundCall that a customer hangs up while it talks is over as agent_hangup', async () => {
@@ -34,7 +34,7 @@ test('OutboundCall that a customer hangs up while it talks is over as agent_hang
   await settle();
 
   expect(leg.hangUps).toBe(1);
-  expect(world.stateOf(callId)).toBe('completed agent_hangup');
+  expect(await world.stateOf(callId)).toBe('completed agent_hangup');
 });
 
 test('OutboundCall ends as error when the server stops, without waiting for a far end that is silent', async () => {
@@ -47,7 +47,7 @@ test('OutboundCall ends as error when the server stops, without waiting for a fa
   await ended;
 
   expect(outgoing.cancels).toBe(1);
-  expect(world.stateOf(callId)).toBe('failed error');
+  expect(await world.stateOf(callId)).toBe('failed error');
 });
 
 test('OutboundCall hangs up on whoever answers after it was given up', async () => {
@@ -70,7 +70,7 @@ test('OutboundCall ends as error when the server stops, though the far end agree
   await world.registry.endAll('the server stops');
 
   expect(outgoing.cancels).toBe(1);
-  expect(world.stateOf(callId)).toBe('failed error');
+  expect(await world.stateOf(callId)).toBe('failed error');
 });
 
 // An answer takes a few turns of the event loop's microtasks to get from the carrier to the conversation.
@@ -87,6 +87,6 @@ test.each(
   await ended;
 
   expect(leg.hangUps).toBe(1);
-  expect(world.stateOf(callId)).toMatch(/^(failed|completed) error$/);
+  expect(await world.stateOf(callId)).toMatch(/^(failed|completed) error$/);
   expect(world.registry.size).toBe(0);
 });

@@ -4,7 +4,7 @@ import { OutboundQueue } from '../../src/call/outbound/outbound-queue.ts';
 import type { WaitingParty } from '../../src/domain/call/call.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 
-function openQueue(count: number) {
+async function openQueue(count: number) {
   const clock = new FakeClock(1_000_000);
   const calls: WaitingParty[] = [];
   const world = { clock, calls, loads: 0 };
@@ -13,7 +13,7 @@ function openQueue(count: number) {
   };
   for (let index = 0; index < count; index += 1) add();
   const queue = new OutboundQueue({
-    load: (limit) => {
+    load: async (limit) => {
       world.loads += 1;
       return calls.slice(0, limit);
     },
@@ -21,64 +21,64 @@ function openQueue(count: number) {
     clock,
   });
   queue.hasMore();
-  queue.refresh();
+  await queue.refresh();
   return Object.assign(world, { queue, add });
 }
 
-test('OutboundQueue reads nothing while nothing was added', () => {
-  const world = openQueue(3);
+test('OutboundQueue reads nothing while nothing was added', async () => {
+  const world = await openQueue(3);
 
   world.clock.advance(60_000);
-  world.queue.refresh();
+  await world.queue.refresh();
 
   expect(world.loads).toBe(1);
 });
 
-test('OutboundQueue reads a short queue at every addition', () => {
-  const world = openQueue(3);
+test('OutboundQueue reads a short queue at every addition', async () => {
+  const world = await openQueue(3);
 
   world.add();
   world.queue.hasMore();
-  world.queue.refresh();
+  await world.queue.refresh();
 
   expect(world.queue.waiting().map(({ callId }) => callId)).toEqual(
     [0, 1, 2, 3].map((n) => `call_${n}`),
   );
 });
 
-test('OutboundQueue reads a long queue once a second at most, and forgets no addition', () => {
-  const world = openQueue(200);
+test('OutboundQueue reads a long queue once a second at most, and forgets no addition', async () => {
+  const world = await openQueue(200);
 
   for (let ms = 0; ms < 1000; ms += 100) {
     world.add();
     world.queue.hasMore();
-    world.queue.refresh();
+    await world.queue.refresh();
     world.clock.advance(100);
   }
   const meanwhile = world.loads;
-  world.queue.refresh();
+  await world.queue.refresh();
 
   expect([meanwhile, world.loads]).toEqual([1, 2]);
   expect(world.queue.waiting()).toHaveLength(210);
 });
 
-test('OutboundQueue is not empty before it has read, nor while more than it may read are there', () => {
-  const world = openQueue(1200);
+test('OutboundQueue is not empty before it has read, nor while more than it may read are there', async () => {
+  const world = await openQueue(1200);
   const first = world.queue.waiting();
 
   for (const waiting of first) world.queue.delete(waiting);
   world.calls.splice(0, 1000);
   const isEmptyBefore = world.queue.isEmpty;
-  world.queue.refresh();
+  await world.queue.refresh();
 
   expect([first.length, isEmptyBefore, world.queue.waiting().length]).toEqual([1000, false, 200]);
 });
 
-test('OutboundQueue counts the calls ahead on a trunk, and those it has not read yet', () => {
-  const world = openQueue(3);
+test('OutboundQueue counts the calls ahead on a trunk, and those it has not read yet', async () => {
+  const world = await openQueue(3);
   world.add('+15550100002');
   world.queue.hasMore();
-  world.queue.refresh();
+  await world.queue.refresh();
 
   expect(world.queue.aheadOn('trunk 1', 4)).toBe(3);
   expect(world.queue.aheadOn('trunk 2', 4)).toBe(1);

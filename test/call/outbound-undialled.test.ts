@@ -16,9 +16,9 @@ import {
 test.each([
   [
     'paused',
-    (world: OutboundWorld) => {
-      const agent = world.store.agents.findByPhoneNumber(AGENT_NUMBER);
-      if (agent !== undefined) world.store.agents.update({ ...agent, status: 'paused' });
+    async (world: OutboundWorld) => {
+      const agent = await world.store.agents.findByPhoneNumber(AGENT_NUMBER);
+      if (agent !== undefined) await world.store.agents.update({ ...agent, status: 'paused' });
     },
     {},
   ],
@@ -27,13 +27,13 @@ test.each([
   const world = await openOutboundWorld();
   const callId = await world.queue(fields);
 
-  change(world);
+  await change(world);
   world.dialer.start();
   await settle();
 
   expect(world.carrier.dialled).toEqual([]);
-  expect(world.stateOf(callId)).toBe('failed error');
-  expect(world.eventsOf(callId)).toEqual(['call.ended']);
+  expect(await world.stateOf(callId)).toBe('failed error');
+  expect(await world.eventsOf(callId)).toEqual(['call.ended']);
   expect(world.counted).toEqual(['missed outbound error']);
 });
 
@@ -49,7 +49,7 @@ test.each([
   await settle();
 
   expect(world.carrier.dialled).toEqual([]);
-  expect(world.stateOf(callId)).toBe('failed error');
+  expect(await world.stateOf(callId)).toBe('failed error');
 });
 
 const away = { free: 0, problem: 'not registered with sip.example.com: the carrier answered 401' };
@@ -61,17 +61,17 @@ test('OutboundDialer says of a call at once that its trunk is not registered, un
   world.carrier.lines = { [AGENT_NUMBER]: lineOf('main', away) };
   world.dialer.start();
   const callId = await world.queue();
-  const reason = () => world.store.calls.findById(callId)?.failureReason;
-  const reasons = [reason()];
+  const reason = async () => (await world.store.calls.findById(callId))?.failureReason;
+  const reasons = [await reason()];
 
   world.carrier.lines = { [AGENT_NUMBER]: lineOf('main', { free: 0, total: 1 }) };
   await pass(world, 1000, 500);
-  reasons.push(reason());
+  reasons.push(await reason());
   world.carrier.lines = { [AGENT_NUMBER]: lineOf('main') };
   await pass(world, 1000, 500);
 
-  expect([...reasons, reason()]).toEqual([AWAY, null, null]);
-  expect(world.stateOf(callId)).toBe('ringing');
+  expect([...reasons, await reason()]).toEqual([AWAY, null, null]);
+  expect(await world.stateOf(callId)).toBe('ringing');
 });
 
 test('OutboundDialer ends a call that has expired while its trunk is not registered, over a restart', async () => {
@@ -81,8 +81,8 @@ test('OutboundDialer ends a call that has expired while its trunk is not registe
   const callId = await world.queue({ expiresAt });
   world.dialer.start();
   await pass(world, 590_000, 10_000);
-  const before = world.stateOf(callId);
-  world.dialer.stop();
+  const before = await world.stateOf(callId);
+  await world.dialer.stop();
 
   const again = new OutboundDialer({
     ...world.parts,
@@ -99,15 +99,15 @@ test('OutboundDialer ends a call that has expired while its trunk is not registe
   });
   again.start();
   await pass(world, 10_000, 1000);
-  again.stop();
+  await again.stop();
 
-  expect([before, world.stateOf(callId)]).toEqual(['queued', 'failed error']);
-  expect(world.store.calls.findById(callId)).toMatchObject({
+  expect([before, await world.stateOf(callId)]).toEqual(['queued', 'failed error']);
+  expect(await world.store.calls.findById(callId)).toMatchObject({
     failureReason: `It was not dialled before it expired. ${AWAY}`,
     sipStatus: null,
   });
-  expect(world.eventsOf(callId)).toEqual(['call.ended']);
-  expect(world.store.calls.timeline(callId)).toMatchObject([
+  expect(await world.eventsOf(callId)).toEqual(['call.ended']);
+  expect(await world.store.calls.timeline(callId)).toMatchObject([
     { kind: 'ended', details: { failureReason: `It was not dialled before it expired. ${AWAY}` } },
   ]);
 });
@@ -120,14 +120,16 @@ test.each([
   world.carrier.lines = { [AGENT_NUMBER]: lineOf('main', away) };
   const callId = await world.queue({ expiresAt: new Date(STORE_NOW_MS + 600_000) });
   world.dialer.start();
+  await settle();
   const states: string[] = [];
 
   world.store.clock.setCalendar(byMs);
   // The queue is read again.
   await world.queue({ expiresAt: null });
+  await settle();
   for (const ms of [599_000, 2000]) {
     await pass(world, ms, 1000);
-    states.push(world.stateOf(callId));
+    states.push(await world.stateOf(callId));
   }
 
   expect(states).toEqual(['queued', 'failed error']);
@@ -137,14 +139,17 @@ test('OutboundDialer writes the reasons of a long queue a few calls at a time', 
   const world = await openOutboundWorld();
   world.carrier.lines = { [AGENT_NUMBER]: lineOf('main', away) };
   for (let index = 0; index < 50; index += 1) await world.queue();
-  const told = () =>
-    world.store.calls.queued('live', 'outbound', 100).filter((call) => call.failureReason === AWAY);
+  const told = async () =>
+    (await world.store.calls.queued('live', 'outbound', 100)).filter(
+      (call) => call.failureReason === AWAY,
+    );
 
   world.dialer.start();
-  const toldAtOnce = told().length;
+  await settle();
+  const toldAtOnce = (await told()).length;
   await pass(world, 4, 1);
 
-  expect([toldAtOnce, told().length]).toEqual([20, 50]);
+  expect([toldAtOnce, (await told()).length]).toEqual([20, 50]);
 });
 
 test('OutboundDialer dials nothing that it cannot put on record, and tries again', async () => {
@@ -154,12 +159,12 @@ test('OutboundDialer dials nothing that it cannot put on record, and tries again
   world.isDiskFull = true;
   world.dialer.start();
   await pass(world, 3000, 500);
-  const meanwhile = [world.stateOf(callId), world.carrier.dialled.length];
+  const meanwhile = [await world.stateOf(callId), world.carrier.dialled.length];
   world.isDiskFull = false;
   await pass(world, 1000, 500);
 
   expect(meanwhile).toEqual(['queued', 0]);
-  expect(world.stateOf(callId)).toBe('ringing');
+  expect(await world.stateOf(callId)).toBe('ringing');
   expect(world.carrier.dialled).toEqual([numbered(1)]);
 });
 
@@ -190,9 +195,12 @@ test('OutboundDialer ends a call whose parts cannot be made, and dials the next'
 
   dialer.start();
   await pass(world, 1000, 100);
-  dialer.stop();
+  await dialer.stop();
 
-  expect([world.stateOf(first), world.stateOf(second)]).toEqual(['failed error', 'failed error']);
+  expect([await world.stateOf(first), await world.stateOf(second)]).toEqual([
+    'failed error',
+    'failed error',
+  ]);
 });
 
 test('OutboundDialer ends a long queue of a paused agent a few calls at a time', async () => {
@@ -201,11 +209,12 @@ test('OutboundDialer ends a long queue of a paused agent a few calls at a time',
   const waiting = () => world.store.calls.countQueued('live', 'outbound');
 
   world.dialer.start();
-  const waitingAtOnce = waiting();
+  await settle();
+  const waitingAtOnce = await waiting();
   await pass(world, 2, 1);
 
   expect(waitingAtOnce).toBe(30);
-  expect(waiting()).toBe(0);
+  expect(await waiting()).toBe(0);
   expect(world.carrier.dialled).toEqual([]);
 });
 
@@ -220,7 +229,7 @@ test('OutboundDialer reads no whole record to choose a call, so that a broken on
   world.dialer.start();
   await pass(world, 10, 1);
 
-  expect(world.stateOf(whole)).toBe('ringing');
+  expect(await world.stateOf(whole)).toBe('ringing');
   expect(world.carrier.dialled).toEqual([numbered(2)]);
 });
 
@@ -233,7 +242,7 @@ test('OutboundDialer dials every call of a long queue once, over a restart in th
   world.dialer.start();
   await pass(world, 100, 1);
   const first = world.carrier.dialled.length;
-  world.dialer.stop();
+  await world.dialer.stop();
 
   const again = new OutboundDialer({
     ...world.parts,
@@ -253,11 +262,11 @@ test('OutboundDialer dials every call of a long queue once, over a restart in th
   world.store.clock.advance(1);
   again.start();
   await pass(world, 400, 1);
-  again.stop();
+  await again.stop();
 
   expect(first).toBeGreaterThan(50);
   expect(first).toBeLessThan(200);
   expect(world.carrier.dialled).toHaveLength(300);
   expect(new Set(world.carrier.dialled).size).toBe(300);
-  expect(calls.countQueued('live', 'outbound')).toBe(0);
+  expect(await calls.countQueued('live', 'outbound')).toBe(0);
 });

@@ -22,7 +22,7 @@ function after(answerMs: number): Date {
 /** A store that a process left in the middle of this call. */
 async function openLeft(fields: Partial<Call>): Promise<TestStore> {
   const store = await openTestStore();
-  store.calls.insert(buildCall(fields), []);
+  await store.calls.insert(buildCall(fields), []);
   return store;
 }
 
@@ -49,11 +49,11 @@ const INVITE: OpenInvite = {
   peer: { protocol: 'UDP', address: '192.0.2.2', port: 5060 },
 };
 
-function partsOf(store: TestStore): RecoveryParts {
+async function partsOf(store: TestStore): Promise<RecoveryParts> {
   let ids = 0;
   return {
     calls: store.calls,
-    dialogs: store.dialogs.all(),
+    dialogs: await store.dialogs.all(),
     recordingPath: (file) => join(store.folder, file),
     repairRecording: repairWav,
     newId: (prefix) => {
@@ -69,18 +69,21 @@ test('recoverCalls gives a call no recording where its file has no sound', async
   const store = await openLeft({ ...ANSWERED, recordingFile: 'call_1.wav' });
   writeFileSync(join(store.folder, 'call_1.wav'), '');
 
-  await recoverCalls(partsOf(store));
+  await recoverCalls(await partsOf(store));
 
-  expect(store.calls.findById('call_1')).toMatchObject({ status: 'failed', recordingFile: null });
+  expect(await store.calls.findById('call_1')).toMatchObject({
+    status: 'failed',
+    recordingFile: null,
+  });
 });
 
 test('recoverCalls ends a call that was ringing, as it began', async () => {
   const store = await openLeft({ status: 'ringing' });
 
-  const count = await recoverCalls(partsOf(store));
+  const count = await recoverCalls(await partsOf(store));
 
   expect(count).toBe(1);
-  expect(store.calls.findById('call_1')).toMatchObject({
+  expect(await store.calls.findById('call_1')).toMatchObject({
     status: 'failed',
     endReason: 'error',
     durationSeconds: 0,
@@ -90,17 +93,17 @@ test('recoverCalls ends a call that was ringing, as it began', async () => {
 
 test('recoverCalls knows that a call was answered that was written down so far only by SIP', async () => {
   const store = await openLeft({ status: 'ringing', carrierCallSid: DIALOG.sipCallId });
-  store.dialogs.save(DIALOG);
+  await store.dialogs.save(DIALOG);
 
-  await recoverCalls(partsOf(store));
+  await recoverCalls(await partsOf(store));
 
-  expect(store.calls.findById('call_1')).toMatchObject({
+  expect(await store.calls.findById('call_1')).toMatchObject({
     status: 'failed',
     endReason: 'error',
     answeredAt: ANSWERED_AT,
     endedAt: ANSWERED_AT,
   });
-  expect(store.events.listByCall('call_1').map(({ kind }) => kind)).toEqual([
+  expect((await store.events.listByCall('call_1')).map(({ kind }) => kind)).toEqual([
     'call.started',
     'call.ended',
   ]);
@@ -124,31 +127,31 @@ test.each([
 ] as const)('recoverCalls ends the timeline of a call that %s', async (_, fields, dialogs, kinds) => {
   const store = await openLeft({ startedAt: new Date(STORE_NOW_MS), ...fields });
 
-  await recoverCalls({ ...partsOf(store), dialogs });
+  await recoverCalls({ ...(await partsOf(store)), dialogs });
 
-  const timeline = store.calls.timeline('call_1');
+  const timeline = await store.calls.timeline('call_1');
   expect(timeline.map(({ kind }) => kind)).toEqual(kinds);
   expect(timeline.at(-1)).toMatchObject({
-    at: store.calls.findById('call_1')?.endedAt,
+    at: (await store.calls.findById('call_1'))?.endedAt,
     details: { endReason: 'error' },
   });
 });
 
 test('recoverCalls takes nobody else’s dialog for the answer of a call', async () => {
   const store = await openLeft({ status: 'ringing', carrierCallSid: 'other@192.0.2.1' });
-  store.dialogs.save(DIALOG);
+  await store.dialogs.save(DIALOG);
 
-  await recoverCalls(partsOf(store));
+  await recoverCalls(await partsOf(store));
 
-  expect(store.calls.findById('call_1')?.answeredAt).toBeNull();
+  expect((await store.calls.findById('call_1'))?.answeredAt).toBeNull();
 });
 
 test('recoverCalls tells customers of the end, now', async () => {
   const store = await openLeft(ANSWERED);
 
-  await recoverCalls(partsOf(store));
+  await recoverCalls(await partsOf(store));
 
-  expect(store.events.listByCall('call_1')).toMatchObject([
+  expect(await store.events.listByCall('call_1')).toMatchObject([
     { kind: 'call.ended', createdAt: NOW, id: 'evt_1' },
   ]);
 });
@@ -161,10 +164,10 @@ test('recoverCalls ends an answered call where its recording ends, and repairs t
   writeFileSync(file, Buffer.concat([wavHeader(shape, 0), Buffer.alloc(30 * 32_000)]));
   utimesSync(file, NOW, NOW);
 
-  await recoverCalls(partsOf(store));
+  await recoverCalls(await partsOf(store));
 
   expect(readWavHeader(readFileSync(file))?.dataBytes).toBe(30 * 32_000);
-  expect(store.calls.findById('call_1')).toMatchObject({
+  expect(await store.calls.findById('call_1')).toMatchObject({
     status: 'failed',
     endReason: 'error',
     endedAt: after(30_000),
@@ -175,12 +178,12 @@ test('recoverCalls ends an answered call where its recording ends, and repairs t
 
 test('recoverCalls keeps a recording that cannot be repaired, and ends the call at its last words', async () => {
   const store = await openLeft({ ...ANSWERED, recordingFile: 'call_1.wav' });
-  store.calls.addTranscriptEntry('call_1', { role: 'user', text: 'Hi', at: after(7000) });
+  await store.calls.addTranscriptEntry('call_1', { role: 'user', text: 'Hi', at: after(7000) });
   const repairRecording = () => Promise.reject(new Error('the disk fails'));
 
-  await recoverCalls({ ...partsOf(store), repairRecording });
+  await recoverCalls({ ...(await partsOf(store)), repairRecording });
 
-  expect(store.calls.findById('call_1')).toMatchObject({
+  expect(await store.calls.findById('call_1')).toMatchObject({
     endedAt: after(7000),
     recordingFile: 'call_1.wav',
   });
@@ -191,11 +194,11 @@ test('recoverCalls ends an answered call without a recording at its last words',
     ...ANSWERED,
     recordingFile: 'never-written.wav',
   });
-  store.calls.addTranscriptEntry('call_1', { role: 'user', text: 'Hi', at: after(7000) });
+  await store.calls.addTranscriptEntry('call_1', { role: 'user', text: 'Hi', at: after(7000) });
 
-  await recoverCalls(partsOf(store));
+  await recoverCalls(await partsOf(store));
 
-  expect(store.calls.findById('call_1')).toMatchObject({
+  expect(await store.calls.findById('call_1')).toMatchObject({
     endedAt: after(7000),
     durationSeconds: 7,
     recordingFile: null,
@@ -205,32 +208,32 @@ test('recoverCalls ends an answered call without a recording at its last words',
 test('recoverCalls never ends a call in the future, whatever the clock was', async () => {
   const store = await openLeft(ANSWERED);
   const tomorrow = new Date(NOW.getTime() + 86_400_000);
-  store.calls.addTranscriptEntry('call_1', { role: 'user', text: 'Hi', at: tomorrow });
+  await store.calls.addTranscriptEntry('call_1', { role: 'user', text: 'Hi', at: tomorrow });
 
-  await recoverCalls(partsOf(store));
+  await recoverCalls(await partsOf(store));
 
-  expect(store.calls.findById('call_1')).toMatchObject({ endedAt: NOW });
+  expect(await store.calls.findById('call_1')).toMatchObject({ endedAt: NOW });
 });
 
 test('recoverCalls ends every call though a recording cannot be repaired', async () => {
   const store = await openLeft({ status: 'in_progress', recordingFile: 'call_1.wav' });
-  store.calls.insert(buildCall({ id: 'call_2', status: 'ringing' }), []);
+  await store.calls.insert(buildCall({ id: 'call_2', status: 'ringing' }), []);
   const repairRecording = () => Promise.reject(new Error('the disk fails'));
 
-  const count = await recoverCalls({ ...partsOf(store), repairRecording });
+  const count = await recoverCalls({ ...(await partsOf(store)), repairRecording });
 
   expect(count).toBe(2);
-  expect(store.calls.findUnfinished()).toEqual([]);
+  expect(await store.calls.findUnfinished()).toEqual([]);
 });
 
 test('recoverCalls leaves queued and finished calls alone', async () => {
   const store = await openLeft({ status: 'queued', startedAt: null });
   const over = { status: 'completed', endReason: 'user_hangup', endedAt: ANSWERED_AT } as const;
-  store.calls.insert(buildCall({ id: 'call_2', ...over }), []);
+  await store.calls.insert(buildCall({ id: 'call_2', ...over }), []);
 
-  const count = await recoverCalls(partsOf(store));
+  const count = await recoverCalls(await partsOf(store));
 
   expect(count).toBe(0);
-  expect(store.calls.findById('call_1')?.status).toBe('queued');
-  expect(store.events.listByCall('call_2')).toEqual([]);
+  expect((await store.calls.findById('call_1'))?.status).toBe('queued');
+  expect(await store.events.listByCall('call_2')).toEqual([]);
 });

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 /** Callers that ring in: taken up from the queue in order, as lines get free, and held like any call. */
 import { expect, test } from 'vitest';
 import type { Call } from '../../src/domain/call/call.ts';
@@ -14,8 +15,11 @@ const ringIn = (world: SandboxWorld, facts: Partial<Call> = {}) =>
     ...facts,
   });
 
-const countOf = (world: SandboxWorld, ids: readonly string[], status: Call['status']) =>
-  ids.filter((id) => world.call(id).status === status).length;
+const callsOf = (world: SandboxWorld, ids: readonly string[]) =>
+  Promise.all(ids.map((id) => world.call(id)));
+
+const countOf = async (world: SandboxWorld, ids: readonly string[], status: Call['status']) =>
+  (await callsOf(world, ids)).filter((call) => call.status === status).length;
 
 test.each([
   ['friendly', 'completed', 'user_hangup'],
@@ -29,20 +33,20 @@ test.each([
   const world = await openSandboxWorld();
   world.sandbox.start();
 
-  const id = ringIn(world, { scenario });
+  const id = await ringIn(world, { scenario });
   await world.untilOver(id);
 
-  expect(world.call(id)).toMatchObject({ direction: 'inbound', status, endReason });
+  expect(await world.call(id)).toMatchObject({ direction: 'inbound', status, endReason });
 });
 
 test('SandboxCaller books under the number that rang in', async () => {
   const world = await openSandboxWorld();
   world.sandbox.start();
 
-  const id = ringIn(world, { scenario: 'appointment', from: '+390612345678' });
+  const id = await ringIn(world, { scenario: 'appointment', from: '+390612345678' });
   await world.untilOver(id);
 
-  expect(world.event(id, 'appointment.booked').appointment).toMatchObject({
+  expect((await world.event(id, 'appointment.booked')).appointment).toMatchObject({
     attendeePhone: '+390612345678',
   });
 });
@@ -50,60 +54,69 @@ test('SandboxCaller books under the number that rang in', async () => {
 test('SandboxCaller takes up what waited before the start', async () => {
   const world = await openSandboxWorld();
 
-  const id = ringIn(world);
+  const id = await ringIn(world);
   world.sandbox.start();
   await world.untilOver(id);
 
-  expect(world.call(id).endReason).toBe('user_hangup');
+  expect((await world.call(id)).endReason).toBe('user_hangup');
 });
 
 test('SandboxCaller ends a call whose agent was paused meanwhile', async () => {
   const world = await openSandboxWorld();
 
-  const id = ringIn(world);
-  world.store.agents.update({ ...world.agent, status: 'paused' });
+  const id = await ringIn(world);
+  await world.store.agents.update({ ...world.agent, status: 'paused' });
   world.sandbox.start();
   await world.untilOver(id);
 
-  expect(world.call(id)).toMatchObject({ status: 'failed', endReason: 'error' });
-  expect(world.kinds(id)).toEqual(['call.ended']);
+  expect(await world.call(id)).toMatchObject({ status: 'failed', endReason: 'error' });
+  expect(await world.kinds(id)).toEqual(['call.ended']);
 });
 
 test('SandboxCaller holds a hundred calls at once, and the next as soon as one is over', async () => {
   const world = await openSandboxWorld();
   world.sandbox.start();
 
-  const first = Array.from({ length: CALLS_MAX }, () => ringIn(world, { scenario: 'no_answer' }));
-  const second = [ringIn(world, { scenario: 'hangup' }), ringIn(world, { scenario: 'hangup' })];
-  await Promise.resolve();
-  const atFirst = [countOf(world, first, 'ringing'), countOf(world, second, 'queued')];
+  const first: string[] = [];
+  while (first.length < CALLS_MAX) first.push(await ringIn(world, { scenario: 'no_answer' }));
+  const second = [
+    await ringIn(world, { scenario: 'hangup' }),
+    await ringIn(world, { scenario: 'hangup' }),
+  ];
+  await setImmediate();
+  const atFirst = [await countOf(world, first, 'ringing'), await countOf(world, second, 'queued')];
   await world.untilOver(...first, ...second);
 
   expect(atFirst).toEqual([CALLS_MAX, 2]);
-  expect(countOf(world, second, 'completed')).toBe(2);
+  expect(await countOf(world, second, 'completed')).toBe(2);
 });
 
 test('SandboxCaller takes up nothing once it drains; what talks is finished, what waits stays', async () => {
   const world = await openSandboxWorld();
   world.sandbox.start();
 
-  const talking = ringIn(world);
-  await Promise.resolve();
+  const talking = await ringIn(world);
+  await setImmediate();
   const drained = world.sandbox.drain();
-  const waiting = ringIn(world);
+  const waiting = await ringIn(world);
   await world.untilOver(talking);
   await drained;
 
-  expect(world.call(talking).endReason).toBe('user_hangup');
-  expect(world.call(waiting).status).toBe('queued');
+  expect((await world.call(talking)).endReason).toBe('user_hangup');
+  expect((await world.call(waiting)).status).toBe('queued');
 });
 
 test('Sandbox hangs up calls that ring and calls that talk, in both directions', async () => {
   const world = await openSandboxWorld();
   world.sandbox.start();
 
-  const ids = [ringIn(world), world.queue({}), ringIn(world), world.queue({})];
-  await Promise.resolve();
+  const ids = [
+    await ringIn(world),
+    await world.queue({}),
+    await ringIn(world),
+    await world.queue({}),
+  ];
+  await setImmediate();
   const [ringingIn = '', ringingOut = '', talkingIn = '', talkingOut = ''] = ids;
   const wereThere = [world.sandbox.hangUp(ringingIn), world.sandbox.hangUp(ringingOut)];
   await world.pass(300);
@@ -111,7 +124,7 @@ test('Sandbox hangs up calls that ring and calls that talk, in both directions',
   await world.untilOver(...ids);
 
   expect(wereThere).toEqual([true, true, true, true]);
-  expect(ids.map((id) => world.call(id).endReason)).toEqual([
+  expect((await callsOf(world, ids)).map(({ endReason }) => endReason)).toEqual([
     'no_answer',
     'no_answer',
     'agent_hangup',
@@ -123,7 +136,7 @@ test('Sandbox hangs up calls that ring and calls that talk, in both directions',
 test('Sandbox ends every call when it stops, and stops twice', async () => {
   const world = await openSandboxWorld();
   world.sandbox.start();
-  const ids = [ringIn(world), world.queue({})];
+  const ids = [await ringIn(world), await world.queue({})];
   await world.pass(300);
 
   const stopped = world.sandbox.stop();
@@ -131,5 +144,5 @@ test('Sandbox ends every call when it stops, and stops twice', async () => {
   await stopped;
   await world.sandbox.stop();
 
-  expect(ids.map((id) => world.call(id).endReason)).toEqual(['error', 'error']);
+  expect((await callsOf(world, ids)).map(({ endReason }) => endReason)).toEqual(['error', 'error']);
 });

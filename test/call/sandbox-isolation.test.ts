@@ -68,9 +68,10 @@ test('200 calls of the test environment touch no trunk and open no socket', asyn
   const lastDigits = [...Object.keys(SCENARIO_BY_DIGITS), '99'];
 
   world.sandbox.start();
-  const ids = Array.from({ length: CALLS }, (_, index) =>
-    world.queue({ to: `+120255501${lastDigits[index % lastDigits.length]}` }),
-  );
+  const ids: string[] = [];
+  for (let index = 0; index < CALLS; index += 1) {
+    ids.push(await world.queue({ to: `+120255501${lastDigits[index % lastDigits.length]}` }));
+  }
   await world.untilOver(...ids);
 
   expect(touches).toEqual([]);

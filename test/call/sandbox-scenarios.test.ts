@@ -12,10 +12,10 @@ const LINE_RATE_HZ = 8000;
 
 async function called(to: string, world?: SandboxWorld) {
   const on = world ?? (await openSandboxWorld());
-  const id = on.queue({ to });
+  const id = await on.queue({ to });
   on.sandbox.start();
   await on.untilOver(id);
-  const call = on.call(id);
+  const call = await on.call(id);
   const lengthMs = (call.endedAt?.getTime() ?? 0) - call.createdAt.getTime();
   return { world: on, id, call, lengthMs };
 }
@@ -35,14 +35,14 @@ test.each([
   const { world, id, call, lengthMs } = await called(`+120255501${digits}`);
 
   expect(call).toMatchObject({ status, endReason });
-  expect(world.kinds(id)).toEqual(kinds);
+  expect(await world.kinds(id)).toEqual(kinds);
   expect(lengthMs).toBeLessThan(CALL_MS_MAX);
 });
 
 test('the friendly party talks for three turns, with confidence on its words alone', async () => {
   const { world, id } = await called('+12025550199');
 
-  const entries = world.store.calls.transcript(id);
+  const entries = await world.store.calls.transcript(id);
 
   expect(entries.map(({ role }) => role)).toEqual([
     'agent',
@@ -63,7 +63,7 @@ test('the friendly party talks for three turns, with confidence on its words alo
     undefined,
   ]);
   expect(entries[0]?.text).toBe('Hello, how can I help?');
-  expect(world.store.calls.timeline(id).map(({ kind }) => kind)).toEqual([
+  expect((await world.store.calls.timeline(id)).map(({ kind }) => kind)).toEqual([
     'answered',
     'turn',
     'turn',
@@ -75,7 +75,7 @@ test('the friendly party talks for three turns, with confidence on its words alo
 test('a simulated call has a recording as long as itself, with both sides on it', async () => {
   const { world, id, call } = await called('+12025550199');
 
-  const recording = world.recording(id);
+  const recording = await world.recording(id);
 
   const talkedMs = (call.endedAt?.getTime() ?? 0) - (call.answeredAt?.getTime() ?? 0);
   const recordedMs = ((recording?.left.length ?? 0) * 1000) / LINE_RATE_HZ;
@@ -99,7 +99,7 @@ test.each([
   const world = await openSandboxWorld({ settings: { transferTargets } });
   const { id } = await called('+12025550104', world);
 
-  expect(world.event(id, 'call.bridged')).toEqual({
+  expect(await world.event(id, 'call.bridged')).toEqual({
     callId: id,
     bridgedTo,
     bridgedAt: expect.any(String),
@@ -111,7 +111,7 @@ test.each([
 test('the party that books gets half an hour at ten the next day, under its own number', async () => {
   const { world, id, call } = await called('+12025550105');
 
-  expect(world.event(id, 'appointment.booked')).toEqual({
+  expect(await world.event(id, 'appointment.booked')).toEqual({
     callId: id,
     agentId: call.agentId,
     appointment: {
@@ -125,14 +125,14 @@ test('the party that books gets half an hour at ten the next day, under its own 
       confirmed: true,
     },
   });
-  expect(world.store.calls.transcript(id).map(({ text }) => text)).toContain('(pressed 1)');
+  expect((await world.store.calls.transcript(id)).map(({ text }) => text)).toContain('(pressed 1)');
 });
 
 test('the silent party is asked once whether it is there, after the silence time-out of the agent', async () => {
   const world = await openSandboxWorld({ settings: { silenceTimeoutSeconds: 4 } });
   const { id, call } = await called('+12025550103', world);
 
-  expect(world.store.calls.transcript(id).map(({ text }) => text)).toEqual([
+  expect((await world.store.calls.transcript(id)).map(({ text }) => text)).toEqual([
     'Hello, how can I help?',
     'Are you still there?',
   ]);
@@ -142,8 +142,8 @@ test('the silent party is asked once whether it is there, after the silence time
 test('the mailbox speaks over the greeting, and the agent leaves a message after the tone', async () => {
   const { world, id } = await called('+12025550107');
 
-  const [greeting, announcement, message] = world.store.calls.transcript(id);
-  const kinds = world.store.calls.timeline(id).map(({ kind }) => kind);
+  const [greeting, announcement, message] = await world.store.calls.transcript(id);
+  const kinds = (await world.store.calls.timeline(id)).map(({ kind }) => kind);
 
   expect('Hello, how can I help?'.startsWith(greeting?.text ?? 'none')).toBe(true);
   expect(announcement?.role).toBe('user');
@@ -162,15 +162,16 @@ test('a long greeting is interrupted, and one that may not be interrupted is hea
   const whole = await called('+12025550199', patient);
   const cut = await called('+12025550199', rude);
 
-  const greetingOf = (world: SandboxWorld, call: Call) => world.store.calls.transcript(call.id)[0];
-  expect(greetingOf(patient, whole.call)?.text).toBe(greeting);
-  expect(greetingOf(rude, cut.call)?.text.length).toBeLessThan(greeting.length);
+  const greetingOf = async (world: SandboxWorld, call: Call) =>
+    (await world.store.calls.transcript(call.id))[0];
+  expect((await greetingOf(patient, whole.call))?.text).toBe(greeting);
+  expect((await greetingOf(rude, cut.call))?.text.length).toBeLessThan(greeting.length);
   expect([whole.call.endReason, cut.call.endReason]).toEqual(['user_hangup', 'user_hangup']);
 });
 
 test('overrides of the call go before the agent', async () => {
   const world = await openSandboxWorld();
-  const id = world.queue({ to: '+12025550102', overrides: { greeting: 'Hi' } });
+  const id = await world.queue({ to: '+12025550102', overrides: { greeting: 'Hi' } });
   world.sandbox.start();
 
   await world.untilOver(id);
@@ -184,30 +185,30 @@ test.each([1, 4, 50])('a simulated call comes to the same end at speed %d', asyn
   const { call, id } = await called('+12025550105', world);
 
   expect(call.endReason).toBe('user_hangup');
-  expect(world.kinds(id)).toContain('appointment.booked');
+  expect(await world.kinds(id)).toContain('appointment.booked');
 });
 
 test.each([10, 12, 15, 20])('no call lasts longer than its maximum of %d s', async (seconds) => {
   const world = await openSandboxWorld({ settings: { silenceTimeoutSeconds: 60 } });
   const overrides = { maxDurationSeconds: seconds };
-  const id = world.queue({ to: '+12025550103', overrides });
+  const id = await world.queue({ to: '+12025550103', overrides });
   world.sandbox.start();
 
   await world.untilOver(id);
 
-  const { endReason, durationSeconds } = world.call(id);
+  const { endReason, durationSeconds } = await world.call(id);
   expect({ endReason, durationSeconds }).toEqual({
     endReason: 'timeout',
     durationSeconds: expect.any(Number),
   });
   expect(durationSeconds).toBeLessThanOrEqual(seconds);
-  expect(world.store.calls.transcript(id).at(-1)?.text).toContain('our time is up');
+  expect((await world.store.calls.transcript(id)).at(-1)?.text).toContain('our time is up');
 });
 
 test('the timeline tells of keys and tools', async () => {
   const { world, id } = await called('+12025550105');
 
-  const entries = world.store.calls.timeline(id);
+  const entries = await world.store.calls.timeline(id);
 
   expect(entries).toContainEqual(expect.objectContaining({ kind: 'digit', details: {} }));
   expect(entries.find(({ kind }) => kind === 'tool')?.details).toEqual({
@@ -222,12 +223,12 @@ test.each([
   ['friendly', 'user_hangup'],
 ])('a caller "%s" who rings in has rung on the timeline, and has ended', async (scenario, endReason) => {
   const world = await openSandboxWorld();
-  const id = world.queue({ direction: 'inbound', from: '+12025550199', scenario });
+  const id = await world.queue({ direction: 'inbound', from: '+12025550199', scenario });
   world.sandbox.start();
 
   await world.untilOver(id);
 
-  const entries = world.store.calls.timeline(id);
+  const entries = await world.store.calls.timeline(id);
   expect(entries[0]).toMatchObject({ kind: 'ringing' });
   expect(entries.at(-1)).toMatchObject({ kind: 'ended', details: { endReason } });
 });

@@ -19,7 +19,7 @@ test('CallSession tells a transfer and an appointment as events of the call', as
   leg.release({ kind: 'transferred' });
   await over;
 
-  const [, bridged, booked] = world.store.events.listByCall(world.call().id);
+  const [, bridged, booked] = await world.store.events.listByCall((await world.call()).id);
   expect(JSON.parse(bridged?.body ?? '')).toMatchObject({
     event: 'call.bridged',
     data: {
@@ -32,7 +32,7 @@ test('CallSession tells a transfer and an appointment as events of the call', as
     event: 'appointment.booked',
     data: { appointment: { title: 'Check-up', startTime: '2026-11-24T09:00:00.000Z' } },
   });
-  expect(world.events()).toEqual([
+  expect(await world.events()).toEqual([
     'call.started',
     'call.bridged',
     'appointment.booked',
@@ -44,11 +44,11 @@ test('CallSession ends a call that a customer hangs up as the agent would', asyn
   const world = await openCallWorld();
   const { over } = await world.answered();
 
-  const isLive = world.registry.hangUp(world.call().id);
+  const isLive = world.registry.hangUp((await world.call()).id);
   await over;
 
   expect(isLive).toBe(true);
-  expect(world.call()).toMatchObject({ status: 'completed', endReason: 'agent_hangup' });
+  expect(await world.call()).toMatchObject({ status: 'completed', endReason: 'agent_hangup' });
 });
 
 test('CallSession adds a late bridge to the call as it is kept by then', async () => {
@@ -56,13 +56,20 @@ test('CallSession adds a late bridge to the call as it is kept by then', async (
   const { leg, talk, over } = await world.answered();
   leg.release({ kind: 'transferred' });
   await over;
-  const analysed = { ...world.call(), summary: 'Wants a root canal.', intentDetected: 'booking' };
-  world.store.analyses.finish(analysed, []);
+  const analysed = {
+    ...(await world.call()),
+    summary: 'Wants a root canal.',
+    intentDetected: 'booking',
+  };
+  await world.store.analyses.finish(analysed, []);
 
   await talk.options.control.transfer('+390698765432', '');
 
-  expect(world.call()).toMatchObject({ summary: 'Wants a root canal.', intentDetected: 'booking' });
-  expect(world.events()).toEqual(['call.started', 'call.ended', 'call.bridged']);
+  expect(await world.call()).toMatchObject({
+    summary: 'Wants a root canal.',
+    intentDetected: 'booking',
+  });
+  expect(await world.events()).toEqual(['call.started', 'call.ended', 'call.bridged']);
 });
 
 test('CallSession falls silent, and ends its record, when it hangs up, however long the far end takes to agree', async () => {
@@ -71,7 +78,7 @@ test('CallSession falls silent, and ends its record, when it hangs up, however l
   leg.hangUp = () => Promise.resolve();
   world.store.clock.advance(5000);
 
-  world.registry.hangUp(world.call().id);
+  world.registry.hangUp((await world.call()).id);
   await new Promise((resolve) => setImmediate(resolve));
   const stopsBefore = talk.stops;
   world.store.clock.advance(32_000);
@@ -80,5 +87,5 @@ test('CallSession falls silent, and ends its record, when it hangs up, however l
 
   expect(stopsBefore).toBe(1);
   expect(talk.stops).toBe(1);
-  expect(world.call()).toMatchObject({ endReason: 'agent_hangup', durationSeconds: 5 });
+  expect(await world.call()).toMatchObject({ endReason: 'agent_hangup', durationSeconds: 5 });
 });

@@ -1,6 +1,8 @@
 /** What a customer can read of a call's course. */
+
 import { expect, test } from 'vitest';
 import { AGENT_NUMBER, openCallWorld } from './support/call-world.ts';
+import { settle } from './support/outbound-world.ts';
 import { ScriptedIncoming } from './support/scripted-party.ts';
 
 test('CallSession puts keys, tools and the transfer on the timeline, without a digit or a number', async () => {
@@ -16,7 +18,7 @@ test('CallSession puts keys, tools and the transfer on the timeline, without a d
   await over;
   talk.say({ kind: 'barge-in' });
 
-  const timeline = world.store.calls.timeline(world.call().id);
+  const timeline = await world.store.calls.timeline((await world.call()).id);
   const keys = timeline.filter(({ kind }) => kind === 'digit');
   expect(keys).toHaveLength(100);
   expect(keys.every(({ details }) => Object.keys(details).length === 0)).toBe(true);
@@ -41,7 +43,7 @@ test('CallSession puts nothing on the timeline after the end, though it hears of
   talk.say({ kind: 'tool', name: 'transfer_call', outcome: 'done', tookMs: 600 });
   await over;
 
-  const [tool, ended] = world.store.calls.timeline(world.call().id).slice(-2);
+  const [tool, ended] = (await world.store.calls.timeline((await world.call()).id)).slice(-2);
   expect([tool?.kind, ended?.kind]).toEqual(['tool', 'ended']);
   expect(tool?.at).toEqual(ended?.at);
 });
@@ -51,11 +53,12 @@ test('a caller who gives up while it rings has a timeline too', async () => {
   const incoming = new ScriptedIncoming(AGENT_NUMBER);
 
   const over = world.router.take(incoming);
+  await settle();
   incoming.cancel();
   incoming.fail(new Error('gone'));
   await over;
 
-  expect(world.store.calls.timeline(world.call().id)).toMatchObject([
+  expect(await world.store.calls.timeline((await world.call()).id)).toMatchObject([
     { kind: 'ringing' },
     { kind: 'ended', details: { endReason: 'no_answer', failureReason: 'The caller gave up.' } },
   ]);
@@ -72,5 +75,5 @@ test('CallSession counts the call up to its hang-up, though the far end takes lo
   leg.release({ kind: 'near-end' });
   await over;
 
-  expect(world.call()).toMatchObject({ endReason: 'timeout', durationSeconds: 10 });
+  expect(await world.call()).toMatchObject({ endReason: 'timeout', durationSeconds: 10 });
 });

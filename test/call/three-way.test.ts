@@ -10,8 +10,8 @@ const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 type World = Awaited<ReturnType<typeof openCallWorld>>;
 
-const timelineOf = (world: World) =>
-  world.store.calls.timeline(world.call().id).map(({ kind }) => kind);
+const timelineOf = async (world: World) =>
+  (await world.store.calls.timeline((await world.call()).id)).map(({ kind }) => kind);
 
 /** A call on which the agent has brought somebody in. */
 async function meet() {
@@ -24,19 +24,19 @@ async function meet() {
 test('CallSession goes on with three, and tells of it once, when all hear one another', async () => {
   const { world, leg, talk } = await meet();
 
-  const [, bridged] = world.store.events.listByCall(world.call().id);
+  const [, bridged] = await world.store.events.listByCall((await world.call()).id);
   expect(leg.broughtIn).toEqual([{ number: NUMBER, isAnnounced: true }]);
   expect(talk.companies).toEqual([true]);
-  expect(world.call().status).toBe('in_progress');
-  expect(world.events()).toEqual(['call.started', 'call.bridged']);
+  expect((await world.call()).status).toBe('in_progress');
+  expect(await world.events()).toEqual(['call.started', 'call.bridged']);
   expect(JSON.parse(bridged?.body ?? '').data).toMatchObject({
-    callId: world.call().id,
+    callId: (await world.call()).id,
     bridgedTo: NUMBER,
     bridgedAt: expect.stringMatching(/Z$/),
     qualificationSummary: 'wants a refund',
     agentRole: 'participant',
   });
-  expect(timelineOf(world)).toEqual(['ringing', 'answered', 'three_way']);
+  expect(await timelineOf(world)).toEqual(['ringing', 'answered', 'three_way']);
 });
 
 test.each([
@@ -48,15 +48,15 @@ test.each([
 
   talk.say({ kind: 'ended', end });
   await settle();
-  const during = [world.call().status, leg.hangUps, talk.stops];
+  const during = [(await world.call()).status, leg.hangUps, talk.stops];
   leg.release({ kind: 'far-end' });
   await over;
 
   expect(during).toEqual(['in_progress', 0, 1]);
   expect([leg.threeWay.leaves, leg.hangUps]).toEqual([1, 0]);
-  expect(world.call()).toMatchObject({ status: 'completed', endReason: 'transferred' });
-  expect(world.events()).toEqual(['call.started', 'call.bridged', 'call.ended']);
-  expect(timelineOf(world)).toEqual([
+  expect(await world.call()).toMatchObject({ status: 'completed', endReason: 'transferred' });
+  expect(await world.events()).toEqual(['call.started', 'call.bridged', 'call.ended']);
+  expect(await timelineOf(world)).toEqual([
     'ringing',
     'answered',
     'three_way',
@@ -73,15 +73,15 @@ test('CallSession hangs up on all three when the longest duration of the call is
   await over;
 
   expect([leg.threeWay.leaves, leg.hangUps]).toEqual([0, 1]);
-  expect(world.call()).toMatchObject({ status: 'completed', endReason: 'timeout' });
+  expect(await world.call()).toMatchObject({ status: 'completed', endReason: 'timeout' });
 });
 
 test('CallSession goes on with the caller alone when the other party hangs up, and ends as any other call', async () => {
   const { world, leg, talk, over } = await meet();
 
   leg.threeWay.beAlone();
-  const entry = world.store.calls.timeline(world.call().id).at(-1);
-  const again = world.registry.transfer(world.call().id, NUMBER);
+  const entry = (await world.store.calls.timeline((await world.call()).id)).at(-1);
+  const again = world.registry.transfer((await world.call()).id, NUMBER);
   talk.say({ kind: 'ended', end: { kind: 'agent-hangup' } });
   await over;
 
@@ -92,7 +92,7 @@ test('CallSession goes on with the caller alone when the other party hangs up, a
   });
   expect(again).toBe('begun');
   expect([leg.threeWay.leaves, leg.hangUps]).toEqual([0, 1]);
-  expect(world.call().endReason).toBe('agent_hangup');
+  expect((await world.call()).endReason).toBe('agent_hangup');
 });
 
 test('CallSession hangs up on both when the agent is done and cannot leave them to each other', async () => {
@@ -103,7 +103,7 @@ test('CallSession hangs up on both when the agent is done and cannot leave them 
   await over;
 
   expect(leg.hangUps).toBe(1);
-  expect(world.call().endReason).toBe('agent_hangup');
+  expect((await world.call()).endReason).toBe('agent_hangup');
 });
 
 test('CallSession ends with its caller, whoever else is there', async () => {
@@ -112,7 +112,7 @@ test('CallSession ends with its caller, whoever else is there', async () => {
   leg.release({ kind: 'far-end' });
   await over;
 
-  expect(world.call().endReason).toBe('user_hangup');
+  expect((await world.call()).endReason).toBe('user_hangup');
   expect(leg.threeWay.leaves).toBe(0);
 });
 
@@ -128,7 +128,7 @@ test.each([
   const world = await openCallWorld();
   const { leg, talk } = await world.answered();
 
-  const start = world.registry.transfer(world.call().id, NUMBER, { mode, summary });
+  const start = world.registry.transfer((await world.call()).id, NUMBER, { mode, summary });
   await settle();
 
   const { transfers, broughtIn } = leg;
@@ -144,18 +144,18 @@ test('CallRegistry transfers nobody while three are on the line, and brings in n
   const { leg } = await other.answered();
   const manner = { mode: 'three-way', summary: '' } as const;
 
-  const start = world.registry.transfer(world.call().id, NUMBER);
-  other.registry.transfer(other.call().id, AGENT_NUMBER, manner);
+  const start = world.registry.transfer((await world.call()).id, NUMBER);
+  other.registry.transfer((await other.call()).id, AGENT_NUMBER, manner);
   await settle();
 
   expect(start).toBe('transferring');
   expect(leg.broughtIn).toEqual([]);
-  expect(timelineOf(other)).toEqual(['ringing', 'answered', 'transfer_failed']);
+  expect(await timelineOf(other)).toEqual(['ringing', 'answered', 'transfer_failed']);
 });
 
 test('Sandbox lets a simulated call go on with three', async () => {
   const world = await openSandboxWorld();
-  const id = world.queue({ to: '+12025550199' });
+  const id = await world.queue({ to: '+12025550199' });
   world.sandbox.start();
   while (world.sandbox.inProgress.length === 0) await world.pass(60);
   await world.pass(100);
@@ -164,7 +164,7 @@ test('Sandbox lets a simulated call go on with three', async () => {
   await world.untilOver(id);
 
   expect(start).toBe('begun');
-  expect(world.call(id)).toMatchObject({ status: 'completed', endReason: 'user_hangup' });
-  expect(world.kinds(id)).toEqual(['call.started', 'call.bridged', 'call.ended']);
-  expect(world.store.calls.timeline(id).map(({ kind }) => kind)).toContain('three_way');
+  expect(await world.call(id)).toMatchObject({ status: 'completed', endReason: 'user_hangup' });
+  expect(await world.kinds(id)).toEqual(['call.started', 'call.bridged', 'call.ended']);
+  expect((await world.store.calls.timeline(id)).map(({ kind }) => kind)).toContain('three_way');
 });

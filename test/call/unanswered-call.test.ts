@@ -30,6 +30,6 @@ test.each([
   await router.take(incoming);
 
   expect(logged).toEqual(expected);
-  expect(world.call()).toMatchObject({ endReason });
+  expect(await world.call()).toMatchObject({ endReason });
   expect(world.registry.size).toBe(0);
 });

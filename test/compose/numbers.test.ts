@@ -19,11 +19,11 @@ function trunksWith(fields: object) {
 }
 
 /** @returns what was warned of. */
-function check(store: TestStore, fields: object = {}): readonly unknown[] {
+async function check(store: TestStore, fields: object = {}): Promise<readonly unknown[]> {
   const warned: unknown[] = [];
   const log: Logger = { ...silentLogger, warn: (...line) => warned.push(line) };
   const trunks = trunksWith(fields);
-  checkNumbers({ store, trunks, owners: openNumberOwners({ store, trunks }), log });
+  await checkNumbers({ store, trunks, owners: openNumberOwners({ store, trunks }), log });
   return warned;
 }
 
@@ -32,38 +32,38 @@ test('checkNumbers refuses a trunk of an account that does not exist', async () 
 
   const start = () => check(store, { account: 'acct_none' });
 
-  expect(start).toThrow(TrunkSettingsError);
-  expect(start).toThrow('trunk "acme": account: there is no account "acct_none"');
+  await expect(start()).rejects.toThrow(TrunkSettingsError);
+  await expect(start()).rejects.toThrow('trunk "acme": account: there is no account "acct_none"');
 });
 
 test('checkNumbers warns of agents that hold a number of another account', async () => {
   const store = await openTestStore();
-  addAccount(store, 'acct_2');
-  store.agents.insert(buildAgent({ accountId: 'acct_2', phoneNumber: NUMBER }));
-  store.agents.insert(buildAgent({ id: 'agent_2', phoneNumber: '+390698765432' }));
+  await addAccount(store, 'acct_2');
+  await store.agents.insert(buildAgent({ accountId: 'acct_2', phoneNumber: NUMBER }));
+  await store.agents.insert(buildAgent({ id: 'agent_2', phoneNumber: '+390698765432' }));
   const other = { id: 'agent_3', accountId: 'acct_2', phoneNumber: '+12025550123' };
-  store.agents.insert(buildAgent(other));
+  await store.agents.insert(buildAgent(other));
 
-  const [first, ...others] = check(store);
+  const [first, ...others] = await check(store);
 
   const agents = [{ agentId: 'agent_1', accountId: 'acct_2' }];
   expect(first).toEqual([{ agents, count: 1 }, expect.stringContaining('do not answer')]);
   expect(others).toEqual([]);
-  expect(check(store, { account: 'acct_2' })).toMatchObject([
+  expect(await check(store, { account: 'acct_2' })).toMatchObject([
     [{ agents: [{ agentId: 'agent_2' }] }, expect.anything()],
   ]);
 });
 
 test('checkNumbers warns of numbers that agents had before, until the operator assigns them', async () => {
   const store = await openTestStore();
-  addAccount(store, 'acct_2');
-  store.agents.insert(buildAgent({ accountId: 'acct_2', phoneNumber: NUMBER }));
+  await addAccount(store, 'acct_2');
+  await store.agents.insert(buildAgent({ accountId: 'acct_2', phoneNumber: NUMBER }));
   const assignment = { number: NUMBER, accountId: 'acct_2', assignedAt: new Date(0) };
-  store.numberAssignments.save({ ...assignment, assignedBy: 'upgrade' });
+  await store.numberAssignments.save({ ...assignment, assignedBy: 'upgrade' });
 
-  const before = check(store);
-  store.numberAssignments.save({ ...assignment, assignedBy: 'operator' });
-  const after = check(store);
+  const before = await check(store);
+  await store.numberAssignments.save({ ...assignment, assignedBy: 'operator' });
+  const after = await check(store);
 
   const agents = [{ agentId: 'agent_1', accountId: 'acct_2' }];
   expect(before).toEqual([[{ agents, count: 1 }, expect.stringContaining('confirm each')]]);
@@ -75,7 +75,7 @@ test.each([
   ['acct_2', [{ sipStatus: 404 }]],
 ])('A call to a number of %s rings, or does not, at an agent of acct_1', async (account, refusals) => {
   const world = await openCallWorld({ agent: { phoneNumber: NUMBER } });
-  addAccount(world.store, 'acct_2');
+  await addAccount(world.store, 'acct_2');
   const { store, parts: callParts, registry } = world;
   const numberOwners = openNumberOwners({ store, trunks: trunksWith({ account }) });
   const admission = { registry, refused: () => undefined } as never;
@@ -83,7 +83,7 @@ test.each([
   const incoming = new ScriptedIncoming(NUMBER);
 
   void router.take(incoming);
-  await Promise.resolve();
+  await new Promise((resolve) => setImmediate(resolve));
 
   expect(incoming.rejections).toEqual(refusals);
   expect(incoming.answers).toHaveLength(refusals.length === 0 ? 1 : 0);

@@ -12,24 +12,24 @@ class EmptyOutbox implements Outbox {
   readonly notifier = new Notifier();
   asked = 0;
 
-  fanOut(): number {
+  async fanOut(): Promise<number> {
     this.asked += 1;
     return 0;
   }
 
-  due(): readonly [] {
+  async due(): Promise<readonly []> {
     return [];
   }
 
-  waiting(): readonly [] {
+  async waiting(): Promise<readonly []> {
     return [];
   }
 
-  record(): readonly [] {
+  async record(): Promise<readonly []> {
     return [];
   }
 
-  counts() {
+  async counts() {
     return { pending: 0, oldestAt: null };
   }
 }

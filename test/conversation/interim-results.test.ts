@@ -16,7 +16,7 @@ function openTurns() {
     maySpeculate: true,
     turnTrust: 0,
     country: 'US',
-    toolsAfterWords: [],
+    isAfterWords: () => false,
     startedAt: new Date(0),
   });
   const take = (atMs: number, event: TurnEvent): readonly TurnEffect[] => {

@@ -5,6 +5,7 @@ import { CALLS_MAX, CHARACTERS_MAX, streamReply } from '../../src/conversation/r
 import type { TurnEvent } from '../../src/conversation/turn/turn-event.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import type { LanguageModel, ModelEvent } from '../../src/llm/language-model.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { calls } from './support/fake-parts.ts';
 
 /** Has a model that yields these, one after the other, answer. */
@@ -31,7 +32,13 @@ async function thinkOf(events: Iterable<ModelEvent>, stop = new AbortController(
   const tell = (event: TurnEvent) => void told.push(event);
   await streamReply({
     ...{ reply: 1, model, messages: [], tools: [], history },
-    ...{ signal: stop.signal, tell, log: silentLogger },
+    ...{
+      signal: stop.signal,
+      tell,
+      isVoiceDry: () => true,
+      clock: new FakeClock(),
+      log: silentLogger,
+    },
   });
   return { told, kinds: told.map(({ kind }) => kind), taken, answered };
 }
@@ -89,4 +96,94 @@ test.each([
 
   expect(kinds).toEqual(['model-began']);
   expect(answered).toBe(0);
+});
+
+/** A model that gives these texts, each after its milliseconds. */
+async function thinkSlowly(
+  texts: readonly (readonly [number, string])[],
+  passMs: number,
+  isVoiceDry = true,
+) {
+  const clock = new FakeClock();
+  const model: LanguageModel = {
+    name: 'slow',
+    async *stream() {
+      for (const [afterMs, words] of texts) {
+        await new Promise<void>((resolve) => clock.after(afterMs, resolve));
+        yield { kind: 'text', text: words };
+      }
+    },
+    check: () => Promise.resolve(),
+  };
+  const told: (TurnEvent & { readonly atMs: number })[] = [];
+  const history = {
+    fit: () => ({ messages: [], onUsage: () => undefined }),
+    answered: () => undefined,
+  } as unknown as HistoryKeeper;
+  const { signal } = new AbortController();
+  const tell = (event: TurnEvent) => void told.push({ ...event, atMs: clock.nowMs() });
+  const parts = { reply: 1, model, messages: [], tools: [], history };
+  const streaming = streamReply({
+    ...{ ...parts, signal, tell, isVoiceDry: () => isVoiceDry, clock, log: silentLogger },
+  });
+  await clock.pass(passMs);
+  await streaming;
+  return { told, waiting: clock.waiting };
+}
+
+test('streamReply tells that the model waits, four times a second until its first clause', async () => {
+  const { told, waiting } = await thinkSlowly(
+    [
+      [1100, 'Yes, we are open. '],
+      [2000, 'Do come.'],
+    ],
+    3100,
+  );
+
+  const waits = told.flatMap((event) => (event.kind === 'model-waits' ? event.waitedMs : []));
+  expect(waits).toEqual([250, 500, 750, 1000, 1250, 1500, 1750]);
+  expect(waiting).toBe(0);
+});
+
+test('streamReply speaks a first clause without a mark 0.7 s after the first text, at a word', async () => {
+  const slow: [number, string][] = ['I ', 'think ', 'that ', 'we ', 'could ', 'do that'].map(
+    (word) => [300, word],
+  );
+
+  const { told } = await thinkSlowly(slow, 2000);
+
+  const clauses = told.filter(({ kind }) => kind === 'clause');
+  expect(clauses).toMatchObject([{ text: 'I think that' }, { text: 'we could do that' }]);
+  expect(clauses[0]?.atMs).toBe(1000);
+});
+
+test.each([
+  ['once the voice has run dry', true, ['Of course, we are', 'open every single', 'day']],
+  ['not while the voice still speaks', false, ['Of course, we are', 'open every single day']],
+])('streamReply speaks a later clause without a mark %s', async (_, isVoiceDry, expected) => {
+  const slow: [number, string][] = [
+    'Of course, ',
+    'we ',
+    'are ',
+    'open ',
+    'every ',
+    'single ',
+    'day',
+  ].map((word) => [400, word]);
+
+  const { told } = await thinkSlowly(slow, 3000, isVoiceDry);
+
+  const clauses = told.flatMap((event) => (event.kind === 'clause' ? event.text : []));
+  expect(clauses).toEqual(expected);
+});
+
+test('streamReply reads no tool call aloud that the model wrote as text', async () => {
+  const words = ['One moment.', '\n{"name": "transfer_', 'call"}', '\nYes.'];
+
+  const { told } = await thinkOf(words.map((one) => ({ kind: 'text', text: one })));
+
+  expect(told.flatMap((event) => (event.kind === 'clause' ? event.text : []))).toEqual([
+    'One moment.',
+    'Yes.',
+  ]);
 });

@@ -42,7 +42,7 @@ const RULES = {
   maySpeculate: true,
   turnTrust: 0,
   country: 'US',
-  toolsAfterWords: [],
+  isAfterWords: () => false,
   startedAt: new Date('2026-03-02T09:00:00Z'),
 };
 

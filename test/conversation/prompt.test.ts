@@ -21,7 +21,7 @@ const RULES: TurnRules = {
   maySpeculate: true,
   turnTrust: 0,
   country: 'US',
-  toolsAfterWords: [],
+  isAfterWords: () => false,
   startedAt: new Date('2026-03-02T09:00:00Z'),
 };
 

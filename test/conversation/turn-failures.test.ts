@@ -192,3 +192,39 @@ test('a call shorter than the lead says that its time is up after two fifths of 
 
   expect(waitsFor('time-is-up', started)).toEqual([2000]);
 });
+
+test('a model that is slow is bridged with a word after 1.5 s, once, and with a sentence after 5 s', () => {
+  const turns = openTurns();
+  ask(turns, 3000);
+  const reply = turns.replyId();
+  const wait = (waitedMs: number) =>
+    voicedBy(turns.take(3000 + waitedMs, { kind: 'model-waits', reply, waitedMs }));
+
+  const early = wait(1250);
+  const bridged = wait(1500);
+  turns.take(4600, { kind: 'voiced', reply, clause: 0, audioMs: 900, isWhole: true });
+  turns.take(4600, { kind: 'playout-started', reply, startedAtMs: 4600 });
+  const meanwhile = wait(2000);
+  const patient = wait(5000);
+  const later = wait(8000);
+
+  expect([early, meanwhile, later]).toEqual([[], [], []]);
+  expect([bridged, patient]).toEqual([[PHRASES.filler], [PHRASES.patience]]);
+});
+
+test('a slow model is never bridged while the caller speaks, nor before their turn is over', () => {
+  const turns = openTurns();
+  say(turns, 'What are your hours?', 1000, 2000);
+  const waits = { kind: 'model-waits', reply: turns.replyId(), waitedMs: 2000 } as const;
+  const ahead = turns.take(2100, waits);
+  const speaking = openTurns();
+  ask(speaking, 3000);
+  speaking.take(4000, { kind: 'voice-started', voicedAtMs: 4000 });
+  const over = speaking.take(4600, {
+    kind: 'model-waits',
+    reply: speaking.replyId(),
+    waitedMs: 1600,
+  });
+
+  expect([voicedBy(ahead), voicedBy(over)]).toEqual([[], []]);
+});

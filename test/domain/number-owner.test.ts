@@ -8,7 +8,7 @@ const NUMBER = '+390612345678';
 /** @param trunkAccount that the trunk of all numbers with +39 names. */
 async function openOwners(trunkAccount: string | null = null) {
   const store = await openTestStore();
-  addAccount(store, 'acct_2');
+  await addAccount(store, 'acct_2');
   const { accounts, numberAssignments: assignments } = store;
   const trunks = {
     accountOf: (number: string) => (number.startsWith('+39') ? trunkAccount : undefined),
@@ -37,19 +37,19 @@ test.each([
   ['of a beginning, not that of a longer one', '+39*', null, ['+3906*'], 'acct_1'],
 ])('NumberOwners: the account of a number is %s', async (_case, number, trunk, assigned, owner) => {
   const { owners, assign } = await openOwners(trunk);
-  for (const each of assigned) assign(each, 'acct_2');
+  for (const each of assigned) await assign(each, 'acct_2');
 
-  expect([owners.ownerOf(number), owners.readAll()(number)]).toEqual([owner, owner]);
+  expect([await owners.ownerOf(number), (await owners.readAll())(number)]).toEqual([owner, owner]);
 });
 
 test('NumberOwners: the number itself counts before a beginning, a longer beginning before a shorter', async () => {
   const { store, owners, assign } = await openOwners();
-  addAccount(store, 'acct_3');
-  assign('+39*', 'acct_1');
-  assign('+3906*', 'acct_2');
-  assign(NUMBER, 'acct_3');
+  await addAccount(store, 'acct_3');
+  await assign('+39*', 'acct_1');
+  await assign('+3906*', 'acct_2');
+  await assign(NUMBER, 'acct_3');
 
-  const found = [NUMBER, '+390698765432', '+390298765432'].map(owners.ownerOf);
+  const found = await Promise.all([NUMBER, '+390698765432', '+390298765432'].map(owners.ownerOf));
 
   expect(found).toEqual(['acct_3', 'acct_2', 'acct_1']);
 });
@@ -58,7 +58,9 @@ test('entitled leaves out an agent whose number has come to a trunk of another a
   const { owners } = await openOwners();
   const agent = (accountId: string) => buildAgent({ accountId, phoneNumber: NUMBER });
 
-  const found = [agent('acct_1'), agent('acct_2'), undefined].map((one) => entitled(one, owners));
+  const found = await Promise.all(
+    [agent('acct_1'), agent('acct_2'), undefined].map((one) => entitled(one, owners)),
+  );
 
   expect(found.map((one) => one?.accountId)).toEqual(['acct_1', undefined, undefined]);
 });

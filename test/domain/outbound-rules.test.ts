@@ -34,8 +34,8 @@ const FACTS: OutboundFacts = {
   agent: buildAgent({ phoneNumber: FROM }),
   account: ACCOUNT,
   hasTrunkFor: () => true,
-  ownerOf: () => undefined,
-  holderOf: () => undefined,
+  ownerOf: async () => undefined,
+  holderOf: async () => undefined,
 };
 
 const queue = (draft: Partial<OutboundDraft> = {}, facts: Partial<OutboundFacts> = {}) =>
@@ -43,10 +43,10 @@ const queue = (draft: Partial<OutboundDraft> = {}, facts: Partial<OutboundFacts>
 
 const sandboxed = (phoneNumber: string | null) => buildAgent({ environment: 'test', phoneNumber });
 
-test('queueCall makes the record of a call that waits, from the number of the agent', () => {
+test('queueCall makes the record of a call that waits, from the number of the agent', async () => {
   const overrides = { greeting: 'Good morning', maxDurationSeconds: undefined };
 
-  const call = queue({ metadata: { customer: 7 }, overrides });
+  const call = await queue({ metadata: { customer: 7 }, overrides });
 
   expect(call).toEqual({
     ...buildCall({ direction: 'outbound', status: 'queued', from: FROM, to: TO, createdAt: NOW }),
@@ -58,12 +58,14 @@ test('queueCall makes the record of a call that waits, from the number of the ag
   });
 });
 
-test('queueCall takes the number that the request names before the agent’s', () => {
-  expect(queue({ from: '+390687654321' }).from).toBe('+390687654321');
+test('queueCall takes the number that the request names before the agent’s', async () => {
+  expect((await queue({ from: '+390687654321' })).from).toBe('+390687654321');
 });
 
-test('queueCall lets a call wait for as long as it was asked for', () => {
-  expect(queue({ expiresInSeconds: 30 }).expiresAt).toEqual(new Date(NOW.getTime() + 30_000));
+test('queueCall lets a call wait for as long as it was asked for', async () => {
+  expect((await queue({ expiresInSeconds: 30 })).expiresAt).toEqual(
+    new Date(NOW.getTime() + 30_000),
+  );
 });
 
 test.each([
@@ -87,7 +89,7 @@ test.each([
   [
     'a call from a number of another account',
     { from: '+390611111111' },
-    { holderOf: () => buildAgent({ accountId: 'acct_2' }) },
+    { holderOf: async () => buildAgent({ accountId: 'acct_2' }) },
     'UNPROCESSABLE',
     'not a number of this account',
   ],
@@ -104,7 +106,7 @@ test.each([
   [
     'a call to a number that rings here',
     {},
-    { holderOf: (number: string) => (number === TO ? buildAgent() : undefined) },
+    { holderOf: async (number: string) => (number === TO ? buildAgent() : undefined) },
     'UNPROCESSABLE',
     'loop',
   ],
@@ -116,34 +118,34 @@ test.each([
     'UNPROCESSABLE',
     'loop',
   ],
-] as const)('queueCall refuses %s', (_what, draft, facts, code, message) => {
-  expect(() => queue(draft, facts)).toThrow(
+] as const)('queueCall refuses %s', async (_what, draft, facts, code, message) => {
+  await expect(queue(draft, facts)).rejects.toThrow(
     expect.objectContaining({ code, message: expect.stringContaining(message) }),
   );
 });
 
-test('queueCall lets an account call where its list says', () => {
+test('queueCall lets an account call where its list says', async () => {
   const account = { ...ACCOUNT, allowedCountries: ['DE', 'IT'] };
 
-  expect(queue({ to: '+4930123456' }, { account }).to).toBe('+4930123456');
+  expect((await queue({ to: '+4930123456' }, { account })).to).toBe('+4930123456');
 });
 
 test.each([
   ['the number of its agent', '+15550100001', undefined],
   ['the number of the request', null, '+15550100001'],
-])('queueCall places sandbox calls from %s, without a trunk', (_what, phoneNumber, from) => {
+])('queueCall places sandbox calls from %s, without a trunk', async (_what, phoneNumber, from) => {
   const facts = { agent: sandboxed(phoneNumber), hasTrunkFor: () => false };
 
-  expect(queue({ to: '+15550100005', from }, facts).from).toBe('+15550100001');
+  expect((await queue({ to: '+15550100005', from }, facts)).from).toBe('+15550100001');
 });
 
 test.each([
   'live',
   'test',
-] as const)('queueCall refuses a %s call that has no number to come from', (environment) => {
+] as const)('queueCall refuses a %s call that has no number to come from', async (environment) => {
   const agent = buildAgent({ environment, phoneNumber: null });
 
-  expect(() => queue({}, { agent })).toThrow(
+  await expect(queue({}, { agent })).rejects.toThrow(
     expect.objectContaining({
       code: 'UNPROCESSABLE',
       message: 'Cannot start the call: from is missing, and the agent has no phoneNumber',
@@ -151,11 +153,11 @@ test.each([
   );
 });
 
-test('queueCall lets sandbox calls go to every country, and to no emergency number', () => {
+test('queueCall lets sandbox calls go to every country, and to no emergency number', async () => {
   const facts = { agent: sandboxed('+15550100001') };
 
-  expect(queue({ to: '+4930123400' }, facts).to).toBe('+4930123400');
-  expect(() => queue({ to: '911' }, facts)).toThrow('emergency');
+  expect((await queue({ to: '+4930123400' }, facts)).to).toBe('+4930123400');
+  await expect(queue({ to: '911' }, facts)).rejects.toThrow('emergency');
 });
 
 test('requireOutbound refuses the plans that have no outbound calls', () => {
@@ -165,8 +167,8 @@ test('requireOutbound refuses the plans that have no outbound calls', () => {
   expect(() => requireOutbound(ACCOUNT, ['starter'])).not.toThrow();
 });
 
-test('abandonQueued ends a waiting call as one that nobody answered, with its event', () => {
-  const { call, events } = abandonQueued(queue(), { now: NOW, eventId: 'evt_1' });
+test('abandonQueued ends a waiting call as one that nobody answered, with its event', async () => {
+  const { call, events } = abandonQueued(await queue(), { now: NOW, eventId: 'evt_1' });
 
   expect(call).toMatchObject({
     status: 'failed',
@@ -212,14 +214,14 @@ test.each([
   expect(estimatedStartMs({ ...WAY, ...way }, 1_000_000) - 1_000_000).toBe(expected);
 });
 
-test('queueCall looks up who holds the called number, and not its own agent again', () => {
+test('queueCall looks up who holds the called number, and not its own agent again', async () => {
   const looked: string[] = [];
-  const holderOf = (number: string) => {
+  const holderOf = async (number: string) => {
     looked.push(number);
     return undefined;
   };
 
-  queue({}, { holderOf });
+  await queue({}, { holderOf });
 
   expect(looked).toEqual([TO]);
 });

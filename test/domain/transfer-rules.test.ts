@@ -13,21 +13,21 @@ const FACTS: TransferFacts = {
   call: buildCall({ to: OURS, from: '+4930901820' }),
   agent: buildAgent({ phoneNumber: OURS }),
   account: { allowedCountries: null, transferTargets: [] },
-  holderOf: () => undefined,
+  holderOf: async () => undefined,
 };
 
 /** The number that a call may go to, or why it may not. */
-function outcome(to: string, facts: Partial<TransferFacts> = {}): string {
+async function outcome(to: string, facts: Partial<TransferFacts> = {}): Promise<string> {
   try {
-    return transferTarget(to, { ...FACTS, ...facts });
+    return await transferTarget(to, { ...FACTS, ...facts });
   } catch (error) {
     if (error instanceof ServiceError) return `${error.code} ${error.message}`;
     throw error;
   }
 }
 
-test('transferTarget takes a number of the country of ours', () => {
-  expect(outcome(TARGET)).toBe(TARGET);
+test('transferTarget takes a number of the country of ours', async () => {
+  expect(await outcome(TARGET)).toBe(TARGET);
 });
 
 test.each([
@@ -37,45 +37,45 @@ test.each([
   ['a premium number', '+39899123456', 'kind'],
   ['a satellite', '+881612345678', 'network'],
   ['our own number', OURS, 'loop'],
-])('transferTarget refuses %s', (_what, to, why) => {
-  const refusal = outcome(to);
+])('transferTarget refuses %s', async (_what, to, why) => {
+  const refusal = await outcome(to);
 
   expect(refusal).toContain(`UNPROCESSABLE Cannot use to "${to}": `);
   expect(refusal).toContain(why);
 });
 
-test('transferTarget refuses the number of another agent', () => {
-  const holderOf = (number: string) => (number === TARGET ? buildAgent() : undefined);
+test('transferTarget refuses the number of another agent', async () => {
+  const holderOf = async (number: string) => (number === TARGET ? buildAgent() : undefined);
 
-  expect(outcome(TARGET, { holderOf })).toContain('loop');
+  expect(await outcome(TARGET, { holderOf })).toContain('loop');
 });
 
-test('transferTarget goes by our number on an outbound call', () => {
+test('transferTarget goes by our number on an outbound call', async () => {
   const call = buildCall({ direction: 'outbound', from: '+12025550199', to: TARGET });
 
-  expect(outcome(FOREIGN, { call })).toBe(FOREIGN);
-  expect(outcome(TARGET, { call })).toContain('country');
+  expect(await outcome(FOREIGN, { call })).toBe(FOREIGN);
+  expect(await outcome(TARGET, { call })).toContain('country');
 });
 
-test('transferTarget takes the countries of the account, where it has a list', () => {
+test('transferTarget takes the countries of the account, where it has a list', async () => {
   const account = { allowedCountries: ['US'], transferTargets: [] };
 
-  expect(outcome(FOREIGN, { account })).toBe(FOREIGN);
-  expect(outcome(TARGET, { account })).toContain('country');
+  expect(await outcome(FOREIGN, { account })).toBe(FOREIGN);
+  expect(await outcome(TARGET, { account })).toContain('country');
 });
 
-test('transferTarget takes listed numbers alone on a call that has no number of ours', () => {
+test('transferTarget takes listed numbers alone on a call that has no number of ours', async () => {
   const call = buildCall({ from: 'browser', to: 'agent_1' });
   const agent = buildAgent({ phoneNumber: null });
   const account = { allowedCountries: null, transferTargets: [{ label: 'desk', number: FOREIGN }] };
 
-  expect(outcome(FOREIGN, { call, agent, account })).toBe(FOREIGN);
-  expect(outcome(TARGET, { call, agent, account })).toContain('country');
+  expect(await outcome(FOREIGN, { call, agent, account })).toBe(FOREIGN);
+  expect(await outcome(TARGET, { call, agent, account })).toContain('country');
 });
 
-test('transferTarget takes any country in the sandbox, and what nobody may call not even there', () => {
+test('transferTarget takes any country in the sandbox, and what nobody may call not even there', async () => {
   const call = buildCall({ environment: 'test', to: OURS });
 
-  expect(outcome(FOREIGN, { call })).toBe(FOREIGN);
-  expect(outcome('+39899123456', { call })).toContain('kind');
+  expect(await outcome(FOREIGN, { call })).toBe(FOREIGN);
+  expect(await outcome('+39899123456', { call })).toContain('kind');
 });

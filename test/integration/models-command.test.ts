@@ -47,7 +47,7 @@ async function commandWorld(
   const start = (words: readonly string[], environment: NodeJS.ProcessEnv = {}) => {
     const child = spawn(
       process.execPath,
-      [join(ROOT, 'src/cli/models.ts'), '--manifest', manifest, ...words],
+      [join(ROOT, 'src/cli/models.ts'), '--manifest', manifest, '--no-self-test', ...words],
       {
         cwd: folder,
         env: { NODE_COMPILE_CACHE: COMPILE_CACHE, MODELS_DIR: modelsDir, ...environment },

@@ -8,10 +8,10 @@ test('Notifier calls once for several reasons, after the code that gave them', a
 
   notifier.notify();
   notifier.notify();
-  heard.push('still in the transaction');
+  heard.push('still in the code that notifies');
   await Promise.resolve();
 
-  expect(heard).toEqual(['still in the transaction', 'ring']);
+  expect(heard).toEqual(['still in the code that notifies', 'ring']);
 });
 
 test('Notifier calls again for a reason that comes later', async () => {

@@ -6,7 +6,7 @@ test('webhookMetrics counts attempts by result, measures them, and reads the out
   const registry = new Registry();
   const metrics = webhookMetrics(registry);
   let pending = 7;
-  metrics.watchOutbox(() => ({ pending, oldestSeconds: pending * 2 }));
+  metrics.watchOutbox(async () => ({ pending, oldestSeconds: pending * 2 }));
 
   metrics.attempted('ok', 20);
   metrics.attempted('timeout', 10_000);
@@ -26,7 +26,7 @@ test('webhookMetrics keeps the last values when the outbox cannot be read', asyn
   const registry = new Registry();
   const metrics = webhookMetrics(registry);
   let isBroken = false;
-  metrics.watchOutbox(() => {
+  metrics.watchOutbox(async () => {
     if (isBroken) throw new Error('locked');
     return { pending: 7, oldestSeconds: 3 };
   });

@@ -74,17 +74,71 @@ test('FallbackModel lets the next model answer when the first one fails before i
   expect(textOf(await collect(model.stream(requestOf('Hello.'))))).toBe('second answers');
 });
 
-test('FallbackModel leaves a failed model alone for 30 s, and then tries it again', async () => {
+test('FallbackModel probes a failed model in the background, less and less often, and no caller waits for it', async () => {
   const { clock, first, model } = twoModels();
 
   await collect(model.stream(requestOf('Hello.')));
-  clock.advance(29_999);
-  await collect(model.stream(requestOf('Hello.')));
-  const askedWhileSkipped = first.asked;
-  clock.advance(1);
-  await collect(model.stream(requestOf('Hello.')));
+  const probedAtMs: number[] = [];
+  const startMs = clock.nowMs();
+  for (let second = 0; second < 40; second += 1) {
+    const before = first.asked;
+    await clock.pass(1000);
+    if (first.asked > before) probedAtMs.push(clock.nowMs() - startMs);
+    await collect(model.stream(requestOf('Hello.')));
+  }
+  expect(probedAtMs).toEqual([2000, 6000, 14_000, 30_000]);
 
-  expect([askedWhileSkipped, first.asked]).toEqual([1, 2]);
+  first.failure = undefined;
+  first.says = ['first ', 'answers'];
+  await clock.pass(32_000);
+  expect(textOf(await collect(model.stream(requestOf('Hello.'))))).toBe('first answers');
+  expect(clock.waiting).toBe(0);
+});
+
+test('FallbackModel counts callers who fail together as one fault', async () => {
+  const { clock, first, model } = twoModels();
+
+  await Promise.all(Array.from({ length: 10 }, () => collect(model.stream(requestOf('Hello.')))));
+  first.failure = undefined;
+  await clock.pass(2000);
+
+  expect(model.name).toBe('first');
+});
+
+test('FallbackModel takes a server that hung up again once it answers, not once it lists its models', async () => {
+  const server = await startModelServer(ollamaWire);
+  server.behaviour = 'hang';
+  const clock = new FakeClock();
+  const limits = { firstMs: 200, nextMs: 200 };
+  const ollama = new OllamaModel({ host: server.url, model: 'qwen3:4b', limits });
+  const parts = { clock, log: silentLogger, mayWarm: false };
+  const model = new FallbackModel({
+    ...{ models: [ollama, new StubModel('second', ['second answers'])], ...parts },
+  });
+  const failed = await collect(model.stream(requestOf('Hello.')));
+  await clock.pass(2000);
+  await model.check();
+  const whileItHangs = model.name;
+
+  server.behaviour = 'answer';
+  await expect
+    .poll(() => clock.pass(4000).then(() => model.name), { timeout: 10_000 })
+    .toBe('ollama/qwen3:4b');
+  await model.stop();
+  await server.stop();
+  expect([textOf(failed), whileItHangs]).toEqual(['second answers', 'second']);
+});
+
+test('FallbackModel does not believe the check of a model that failed a caller', async () => {
+  const { clock, first, model } = twoModels();
+  first.check = () => Promise.resolve();
+
+  await collect(model.stream(requestOf('Hello.')));
+  await model.check();
+  expect(model.name).toBe('second');
+
+  await model.stop();
+  expect(clock.waiting).toBe(0);
 });
 
 test('FallbackModel does not begin anew in the middle of an answer', async () => {

@@ -5,7 +5,8 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { LanguageModelError } from '../../src/llm/language-model.ts';
 import { LlamaCppModel } from '../../src/llm/llama-cpp/llama-cpp-model.ts';
-import { installCommand, LlamaSlots, toChatItems } from '../../src/llm/llama-cpp/llama-engine.ts';
+import { LlamaSlots, toChatItems } from '../../src/llm/llama-cpp/llama-engine.ts';
+import { installCommand } from '../../src/llm/llama-cpp/llama-program.ts';
 import {
   collect,
   describeLanguageModel,

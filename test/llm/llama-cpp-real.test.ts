@@ -6,7 +6,7 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import type { ChatMessage, ModelUsage } from '../../src/llm/language-model.ts';
 import { LlamaCppModel } from '../../src/llm/llama-cpp/llama-cpp-model.ts';
-import { installCommand } from '../../src/llm/llama-cpp/llama-engine.ts';
+import { installCommand } from '../../src/llm/llama-cpp/llama-program.ts';
 import { childrenOf } from '../support/server/processes.ts';
 import { collect, requestOf, TRANSFER, textOf } from './language-model.contract.ts';
 

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { LlamaCppModel } from '../../src/llm/llama-cpp/llama-cpp-model.ts';
-import { installCommand } from '../../src/llm/llama-cpp/llama-engine.ts';
+import { installCommand } from '../../src/llm/llama-cpp/llama-program.ts';
 import type { Tool, ToolArguments } from '../../src/tool/tool.ts';
 import { Toolbox } from '../../src/tool/toolbox.ts';
 import { layTable } from '../conversation/support/table.ts';

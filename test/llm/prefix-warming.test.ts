@@ -1,8 +1,8 @@
 /** Reading prompts ahead, while callers who wait for an answer go first. */
 import { expect, test } from 'vitest';
 import { UNCOUNTED, type WarmResult } from '../../src/lib/metrics/model-metrics.ts';
-import { PrefixWarming } from '../../src/llm/fallback-model.ts';
 import type { LanguageModel, ModelRequest } from '../../src/llm/language-model.ts';
+import { PrefixWarming } from '../../src/llm/prefix-warming.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 import { requestOf } from './language-model.contract.ts';
 

@@ -41,9 +41,10 @@ test('every profile has a detector, one recogniser, a turn model, a voice and a 
   );
 
   for (const found of kinds) {
-    expect(new Set(found)).toEqual(new Set(['vad', 'stt', 'turn', 'tts', 'llm']));
+    expect(new Set(found)).toEqual(new Set(['vad', 'stt', 'turn', 'tts', 'llm', 'gguf']));
     expect(found.filter((kind) => kind === 'stt')).toHaveLength(1);
     expect(found.filter((kind) => kind === 'llm')).toHaveLength(1);
+    expect(found.filter((kind) => kind === 'gguf')).toHaveLength(1);
   }
 });
 
@@ -54,7 +55,8 @@ test('every model lies where the engines look, by its kind', async () => {
     model.kind === 'llm' ? [] : model.files.map((file) => [model.kind, placeOf(model, file)]),
   );
 
-  expect(places.filter(([kind, place]) => !place?.startsWith(`${kind}/`))).toEqual([]);
+  const folderOf = (kind: string | undefined) => (kind === 'gguf' ? 'llm' : kind);
+  expect(places.filter(([kind, place]) => !place?.startsWith(`${folderOf(kind)}/`))).toEqual([]);
 });
 
 test('every tensor is of a file that the model has', async () => {

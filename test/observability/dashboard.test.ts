@@ -28,10 +28,10 @@ async function families(): Promise<readonly Family[]> {
     responsesOut: new Map(),
   }));
   metrics.watchTrunks(() => []);
-  metrics.watchQueue(() => 0);
+  metrics.watchQueue(async () => 0);
   metrics.recordings.watch({ freeBytes: 1, freeMinBytes: 0 });
   metrics.watchLog(() => 0);
-  metrics.webhooks.watchOutbox(() => ({ pending: 0, oldestSeconds: 0 }));
+  metrics.webhooks.watchOutbox(async () => ({ pending: 0, oldestSeconds: 0 }));
   metrics.start();
   const text = await metrics.render();
   metrics.stop();

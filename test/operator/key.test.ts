@@ -43,12 +43,14 @@ test('POST /dashboard/key makes no key for an account or environment that there 
 
 test('A key of the dashboard is neither kept nor listed', async () => {
   const { api, browser, store } = await openSignedIn();
-  const before = store.apiKeys.list({ accountId: 'acct_main', environment: 'live' }).length;
+  const before = (await store.apiKeys.list({ accountId: 'acct_main', environment: 'live' })).length;
 
   const key = await browser.key();
 
   const { body } = await api.json('GET', '/api/keys', { key });
-  expect(store.apiKeys.list({ accountId: 'acct_main', environment: 'live' })).toHaveLength(before);
+  expect(await store.apiKeys.list({ accountId: 'acct_main', environment: 'live' })).toHaveLength(
+    before,
+  );
   expect(JSON.stringify(body)).not.toContain(key.slice(-4));
 });
 
@@ -104,7 +106,7 @@ test('A live view ends with the life of its key', async () => {
   const { api, browser, store } = await openSignedIn();
   const reader = await watch(api, await browser.key());
 
-  store.clock.advance(15 * MINUTE_MS);
+  await store.clock.pass(15 * MINUTE_MS);
 
   expect(await reader.isOver()).toBe(true);
 });
@@ -141,6 +143,6 @@ test('A restart knows no key of the dashboard', async () => {
   const { browser, store, dashboard } = await openSignedIn();
   const key = await browser.key();
 
-  expect(dashboard.keys.findByHash(hashOfKey(key))).toBeDefined();
-  expect(openDashboard(store).keys.findByHash(hashOfKey(key))).toBeUndefined();
+  expect(await dashboard.keys.findByHash(hashOfKey(key))).toBeDefined();
+  expect(await openDashboard(store).keys.findByHash(hashOfKey(key))).toBeUndefined();
 });

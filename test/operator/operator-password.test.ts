@@ -46,7 +46,7 @@ test('OperatorPassword gives equal passwords different records', async () => {
 
   expect(second).not.toBe(first);
   expect(await password.set('another', first)).toBeUndefined();
-  expect(password.record).toBe(second);
+  expect(await password.record()).toBe(second);
 });
 
 test('OperatorPassword refuses a record that is none, and goes on', async () => {

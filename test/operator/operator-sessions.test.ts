@@ -15,58 +15,63 @@ function openSessions() {
   const sessions = new OperatorSessions({
     clock,
     random: (count) => randomBytes(count),
-    passwordRecord: () => state.record,
+    passwordRecord: async () => state.record,
   });
-  const openMany = (count: number) =>
-    Array.from({ length: count }, () => sessions.open('now').session.hash);
+  const openMany = async (count: number) => {
+    const hashes: string[] = [];
+    while (hashes.length < count) hashes.push((await sessions.open('now')).session.hash);
+    return hashes;
+  };
   return { clock, state, sessions, openMany };
 }
 
-test('OperatorSessions ends the session used longest ago for the 101st', () => {
+test('OperatorSessions ends the session used longest ago for the 101st', async () => {
   const { sessions, openMany } = openSessions();
-  const first = sessions.open('now');
-  const [second = '', ...others] = openMany(SESSIONS_MAX - 1);
-  sessions.use(first.cookie);
+  const first = await sessions.open('now');
+  const [second = '', ...others] = await openMany(SESSIONS_MAX - 1);
+  await sessions.use(first.cookie);
 
-  const { session } = sessions.open('now');
+  const { session } = await sessions.open('now');
 
-  expect(sessions.isAlive(second)).toBe(false);
-  expect(
-    [first.session.hash, ...others, session.hash].every((hash) => sessions.isAlive(hash)),
-  ).toBe(true);
+  expect(await sessions.isAlive(second)).toBe(false);
+  for (const hash of [first.session.hash, ...others, session.hash]) {
+    expect(await sessions.isAlive(hash)).toBe(true);
+  }
 });
 
-test('OperatorSessions makes room with sessions that are over before it ends one that is alive', () => {
+test('OperatorSessions makes room with sessions that are over before it ends one that is alive', async () => {
   const { sessions, openMany } = openSessions();
-  const [first = ''] = openMany(1);
-  sessions.open('before');
-  openMany(SESSIONS_MAX - 2);
+  const [first = ''] = await openMany(1);
+  await sessions.open('before');
+  await openMany(SESSIONS_MAX - 2);
 
-  openMany(1);
+  await openMany(1);
 
-  expect(sessions.isAlive(first)).toBe(true);
+  expect(await sessions.isAlive(first)).toBe(true);
 });
 
 test.each([
   ['unused', SESSION_IDLE_MS, false],
   ['just before that', SESSION_IDLE_MS - 1, true],
-])('OperatorSessions: a session %s for its longest idle time', (_case, ms, isAlive) => {
+])('OperatorSessions: a session %s for its longest idle time', async (_case, ms, isAlive) => {
   const { clock, sessions } = openSessions();
-  const { session, cookie } = sessions.open('now');
+  const { session, cookie } = await sessions.open('now');
 
   clock.advance(ms);
 
-  expect(sessions.isAlive(session.hash)).toBe(isAlive);
-  expect(sessions.use(cookie)).toEqual(isAlive ? expect.objectContaining(session) : undefined);
+  expect(await sessions.isAlive(session.hash)).toBe(isAlive);
+  expect(await sessions.use(cookie)).toEqual(
+    isAlive ? expect.objectContaining(session) : undefined,
+  );
 });
 
-test('OperatorSessions ends a session after its longest life, however much it is used', () => {
+test('OperatorSessions ends a session after its longest life, however much it is used', async () => {
   const { clock, sessions } = openSessions();
-  const { cookie } = sessions.open('now');
+  const { cookie } = await sessions.open('now');
   const step = SESSION_IDLE_MS / 2;
   let lived = 0;
 
-  while (sessions.use(cookie) !== undefined) {
+  while ((await sessions.use(cookie)) !== undefined) {
     clock.advance(step);
     lived += step;
   }
@@ -74,23 +79,46 @@ test('OperatorSessions ends a session after its longest life, however much it is
   expect(lived).toBe(SESSION_LIFE_MS);
 });
 
-test('moveTo keeps one session under a new password, which ends the others', () => {
+test('moveTo keeps one session under a new password, which ends the others', async () => {
   const { state, sessions, openMany } = openSessions();
-  const [own = '', other = ''] = openMany(2);
+  const [own = '', other = ''] = await openMany(2);
   state.record = 'new';
 
   sessions.moveTo(own, 'new');
   sessions.moveTo('unknown', 'new');
 
-  expect([sessions.isAlive(own), sessions.isAlive(other)]).toEqual([true, false]);
+  expect([await sessions.isAlive(own), await sessions.isAlive(other)]).toEqual([true, false]);
 });
 
-test('end ends a session, and once more changes nothing', () => {
+test('end ends a session, and once more changes nothing', async () => {
   const { sessions } = openSessions();
-  const { session, cookie } = sessions.open('now');
+  const { session, cookie } = await sessions.open('now');
 
   sessions.end(session.hash);
   sessions.end(session.hash);
 
-  expect([sessions.isAlive(session.hash), sessions.use(cookie)]).toEqual([false, undefined]);
+  expect([await sessions.isAlive(session.hash), await sessions.use(cookie)]).toEqual([
+    false,
+    undefined,
+  ]);
+});
+
+test('OperatorSessions lets two requests use one session at the same time', async () => {
+  const { sessions } = openSessions();
+  const { session, cookie } = await sessions.open('now');
+
+  const used = await Promise.all([sessions.use(cookie), sessions.use(cookie)]);
+
+  expect(used).toEqual([session, session]);
+});
+
+test('OperatorSessions does not bring back a session that ends while it is used', async () => {
+  const { sessions } = openSessions();
+  const { session, cookie } = await sessions.open('now');
+
+  const using = sessions.use(cookie);
+  sessions.end(session.hash);
+
+  expect(await using).toBeUndefined();
+  expect(await sessions.isAlive(session.hash)).toBe(false);
 });

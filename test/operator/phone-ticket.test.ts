@@ -11,7 +11,7 @@ const LIVE = { accountId: 'acct_main', environment: 'live' } as const;
 async function open(given: Parameters<typeof openSignedIn>[0] = {}) {
   const world = await openSignedIn(given);
   const agent = buildAgent({ ...LIVE, id: 'agent_front' });
-  world.store.agents.insert(agent);
+  await world.store.agents.insert(agent);
   const ask = (body: object, more: object = {}) =>
     world.browser.ask('POST', '/dashboard/phone', {
       body: { ...LIVE, agentId: agent.id, ...body },

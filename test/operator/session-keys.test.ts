@@ -19,62 +19,73 @@ function openKeys() {
       made += 1;
       return `${prefix}_${made}`;
     },
-    isSessionAlive: (session) => !dead.has(session),
+    isSessionAlive: async (session) => !dead.has(session),
   });
   const make = (session: string) => hashOfKey(keys.make(session, SCOPE).keyText);
   return { clock, dead, keys, make };
 }
 
-test('SessionKeys makes a key of the environment, which says when it dies', () => {
+test('SessionKeys makes a key of the environment, which says when it dies', async () => {
   const { clock, keys } = openKeys();
   clock.advance(5);
 
   const { keyText, expiresAt } = keys.make('session', SCOPE);
-  const apiKey = keys.findByHash(hashOfKey(keyText));
+  const apiKey = await keys.findByHash(hashOfKey(keyText));
 
   expect(keyText).toMatch(/^svc_test_/);
   expect(expiresAt.getTime()).toBe(5 + OPERATOR_KEY_LIFE_MS);
   expect(apiKey).toMatchObject({ ...SCOPE, id: 'key_1', name: 'Dashboard' });
 });
 
-test('SessionKeys: a key dies after its life, and not before', () => {
+test('SessionKeys: a key dies after its life, and not before', async () => {
   const { clock, keys, make } = openKeys();
   const hash = make('session');
 
   clock.advance(OPERATOR_KEY_LIFE_MS - 1);
-  const before = [keys.findByHash(hash) !== undefined, keys.isAlive('key_1')];
+  const before = [(await keys.findByHash(hash)) !== undefined, await keys.isAlive('key_1')];
   clock.advance(1);
 
   expect(before).toEqual([true, true]);
-  expect([keys.findByHash(hash), keys.isAlive('key_1')]).toEqual([undefined, false]);
+  expect([await keys.findByHash(hash), await keys.isAlive('key_1')]).toEqual([undefined, false]);
 });
 
-test('SessionKeys: keys die with their session, those of others live', () => {
+test('SessionKeys: keys die with their session, those of others live', async () => {
   const { dead, keys, make } = openKeys();
   const [own, other] = [make('session'), make('other')];
 
   dead.add('session');
 
-  expect([keys.findByHash(own), keys.isAlive('key_1')]).toEqual([undefined, false]);
-  expect([keys.findByHash(other)?.id, keys.isAlive('key_2')]).toEqual(['key_2', true]);
+  expect([await keys.findByHash(own), await keys.isAlive('key_1')]).toEqual([undefined, false]);
+  expect([(await keys.findByHash(other))?.id, await keys.isAlive('key_2')]).toEqual([
+    'key_2',
+    true,
+  ]);
 });
 
-test('SessionKeys takes away the oldest key of a session for the 21st, and none of another', () => {
+async function areFound(keys: SessionKeys, hashes: readonly string[]): Promise<boolean> {
+  const found = await Promise.all(hashes.map((hash) => keys.findByHash(hash)));
+  return found.every((key) => key !== undefined);
+}
+
+test('SessionKeys takes away the oldest key of a session for the 21st, and none of another', async () => {
   const { keys, make } = openKeys();
   const other = make('other');
   const own = Array.from({ length: KEYS_A_SESSION_MAX }, () => make('session'));
-  const before = own.every((hash) => keys.findByHash(hash) !== undefined);
+  const before = await areFound(keys, own);
 
   const last = make('session');
 
-  const alive = [...own, last, other].map((hash) => keys.findByHash(hash) !== undefined);
+  const alive: boolean[] = [];
+  for (const hash of [...own, last, other]) {
+    alive.push((await keys.findByHash(hash)) !== undefined);
+  }
   expect(before).toBe(true);
   expect(alive).toEqual([false, ...Array(KEYS_A_SESSION_MAX + 1).fill(true)]);
   // The first one was `key_1`, of the other session.
-  expect([keys.isAlive('key_1'), keys.isAlive('key_2')]).toEqual([true, false]);
+  expect([await keys.isAlive('key_1'), await keys.isAlive('key_2')]).toEqual([true, false]);
 });
 
-test('SessionKeys: keys that have died take no room', () => {
+test('SessionKeys: keys that have died take no room', async () => {
   const { clock, keys, make } = openKeys();
   for (let made = 0; made < KEYS_A_SESSION_MAX - 1; made += 1) make('session');
   clock.advance(1);
@@ -83,11 +94,11 @@ test('SessionKeys: keys that have died take no room', () => {
 
   const others = Array.from({ length: KEYS_A_SESSION_MAX - 1 }, () => make('session'));
 
-  expect([young, ...others].every((hash) => keys.findByHash(hash) !== undefined)).toBe(true);
+  expect(await areFound(keys, [young, ...others])).toBe(true);
 });
 
-test('SessionKeys knows no other key', () => {
+test('SessionKeys knows no other key', async () => {
   const { keys } = openKeys();
 
-  expect([keys.findByHash('none'), keys.isAlive('none')]).toEqual([undefined, false]);
+  expect([await keys.findByHash('none'), await keys.isAlive('none')]).toEqual([undefined, false]);
 });

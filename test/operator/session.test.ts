@@ -145,23 +145,24 @@ test('A password that is forgotten from outside ends every session at once', asy
   const { browser, store } = await openSignedIn();
   const { secrets } = store;
 
-  secrets.exchange('operator-password', secrets.find('operator-password'), undefined);
+  await secrets.exchange('operator-password', await secrets.find('operator-password'), undefined);
 
   expect((await browser.ask('GET', '/dashboard/session')).status).toBe(401);
-  expect(openDashboard(store).issueSetupToken()).toMatch(/^[\w-]{43}$/);
+  expect(await openDashboard(store).issueSetupToken()).toMatch(/^[\w-]{43}$/);
 });
 
 test('OperatorSessions keeps a hundred, and lets the one go that was used longest ago', async () => {
   const { dashboard } = await openSignedIn();
-  const record = dashboard.password.record ?? '';
-  const cookies = Array.from({ length: 100 }, () => dashboard.sessions.open(record).cookie);
+  const record = (await dashboard.password.record()) ?? '';
+  const cookies: string[] = [];
+  while (cookies.length < 100) cookies.push((await dashboard.sessions.open(record)).cookie);
 
-  dashboard.sessions.use(cookies[0] ?? '');
-  dashboard.sessions.open(record);
+  await dashboard.sessions.use(cookies[0] ?? '');
+  await dashboard.sessions.open(record);
 
-  expect(dashboard.sessions.use(cookies[0] ?? '')).toBeDefined();
-  expect(dashboard.sessions.use(cookies[1] ?? '')).toBeUndefined();
-  expect(dashboard.sessions.use(cookies[2] ?? '')).toBeDefined();
+  expect(await dashboard.sessions.use(cookies[0] ?? '')).toBeDefined();
+  expect(await dashboard.sessions.use(cookies[1] ?? '')).toBeUndefined();
+  expect(await dashboard.sessions.use(cookies[2] ?? '')).toBeDefined();
 });
 
 test('A restart forgets sessions, not the password', async () => {
@@ -170,8 +171,10 @@ test('A restart forgets sessions, not the password', async () => {
 
   const restarted = openDashboard(store);
 
-  expect(restarted.sessions.use(cookie)).toBeUndefined();
-  expect(await restarted.password.isRight(PASSWORD, restarted.password.record ?? '')).toBe(true);
+  expect(await restarted.sessions.use(cookie)).toBeUndefined();
+  expect(
+    await restarted.password.isRight(PASSWORD, (await restarted.password.record()) ?? ''),
+  ).toBe(true);
 });
 
 test('The OpenAPI document says nothing of the dashboard', async () => {

@@ -73,13 +73,13 @@ test.each([
 test('Dashboard makes no link where a password is set, and a new one where the last was never used', async () => {
   const { api, token, store } = await openDashboardWorld();
   const restarted = openDashboard(store);
-  const newToken = restarted.issueSetupToken();
+  const newToken = await restarted.issueSetupToken();
 
   await new Browser(api).setUp(token);
 
   expect(newToken).toMatch(/^[\w-]{43}$/);
   expect(newToken).not.toBe(token);
-  expect(openDashboard(store).issueSetupToken()).toBeUndefined();
+  expect(await openDashboard(store).issueSetupToken()).toBeUndefined();
 });
 
 test('POST /dashboard/login says where the password is to be set', async () => {
@@ -96,7 +96,7 @@ test('The password is kept as a hash only', async () => {
 
   await new Browser(api).setUp(token);
 
-  const record = store.secrets.find('operator-password');
+  const record = await store.secrets.find('operator-password');
   expect(record).toMatch(/^scrypt\$4\$8\$1\$[\w-]{22}\$[\w-]{43}$/);
   expect(record).not.toContain(PASSWORD);
 });

@@ -53,7 +53,7 @@ test('Hearing goes on with a stand-in when a model is damaged, and says so', asy
   const [vad] = hearing.reports();
   expect(vad?.isFallback).toBe(true);
   expect(vad?.reason).toContain(`Cannot load the voice detector "${path}": the file is damaged`);
-  expect(vad?.reason).toContain('our own tiny model stands in');
+  expect(vad?.reason).toContain('its model comes with Offhook');
 });
 
 test.each([
@@ -95,7 +95,7 @@ test('SpeechListener.transcribe rejects where no recogniser is installed', async
   const asked = ear.transcribe({ priority: 'final' });
 
   await expect(asked).rejects.toThrow('no recogniser is installed');
-  expect(hearing.reports().map(({ engine }) => engine)).toEqual(['energy', 'none']);
+  expect(hearing.reports().map(({ engine }) => engine)).toEqual(['silero', 'none']);
 });
 
 test('Hearing opens its ears again when the thread dies', async () => {

@@ -15,7 +15,12 @@ afterAll(() => hearing.stop());
 test('Hearing reports stand-ins, and says what they are', () => {
   expect(hearing.hasVoiceDetector).toBe(true);
   expect(hearing.reports()).toMatchObject([
-    { job: 'vad', engine: 'silero', isFallback: true },
+    {
+      job: 'vad',
+      engine: 'silero',
+      isFallback: false,
+      reason: expect.stringContaining('its model comes with Offhook'),
+    },
     { job: 'stt', engine: 'whisper', isFallback: true },
   ]);
   expect(hearing.reports()[1]?.reason).toContain('a closed set of phrases only');

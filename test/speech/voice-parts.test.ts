@@ -3,7 +3,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { kokoroPhonemes } from '../../src/speech/tts/kokoro/kokoro-model.ts';
 import { VoiceLevel } from '../../src/speech/tts/neural/model-cache.ts';
 import type { NeuralVoice } from '../../src/speech/tts/neural/voice-model.ts';
 import { endsOfDurations } from '../../src/speech/tts/neural/voice-model.ts';
@@ -72,11 +71,6 @@ test('VoiceLevel brings a quiet voice and a loud one to -18 dBFS, by what they s
   expect(new VoiceLevel().weigh(tone(32_768))).toBeCloseTo(-15, 0);
   expect(new VoiceLevel().weigh(tone(3276.8))).toBeCloseTo(5, 0);
   expect(new VoiceLevel().weigh(new Float32Array(8000))).toBe(0);
-});
-
-test('kokoroPhonemes writes English as Kokoro learnt it, and other languages as they are', () => {
-  expect(kokoroPhonemes('nˈaɪnti rˈoʊz', 'af_heart')).toBe('nˈaɪndi ɹˈoʊz');
-  expect(kokoroPhonemes('pˈero', 'ef_dora')).toBe('pˈero');
 });
 
 test('listedVoices are all of a known gender, in a language that espeak-ng speaks, with a sentence of their own', () => {

@@ -25,11 +25,11 @@ const ORDER: ErasureOrder = {
   askedAt: NOW,
 };
 
-function keeping(store: TestStore, retention: Partial<CallRetention>): Account {
-  const account = store.accounts.list().find(({ id }) => id === 'acct_1');
+async function keeping(store: TestStore, retention: Partial<CallRetention>): Promise<Account> {
+  const account = (await store.accounts.list()).find(({ id }) => id === 'acct_1');
   if (account === undefined) throw new Error('There is no account');
-  store.accounts.update({ ...account, retention: { ...KEEP_CALLS, ...retention } });
-  return store.accounts.find('acct_1') ?? account;
+  await store.accounts.update({ ...account, retention: { ...KEEP_CALLS, ...retention } });
+  return (await store.accounts.find('acct_1')) ?? account;
 }
 
 /** A call of each age, in days, named after it. */
@@ -37,115 +37,125 @@ async function openWith(ages: readonly number[]): Promise<TestStore> {
   const store = await openTestStore();
   for (const age of ages) {
     const startedAt = new Date(STORE_NOW_MS - age * DAY_MS - 1);
-    addTalk(store, { id: `call_${age}`, startedAt }, `words of ${age} days`);
+    await addTalk(store, { id: `call_${age}`, startedAt }, `words of ${age} days`);
   }
   return store;
 }
 
-const idsOf = (store: TestStore) =>
-  store.calls.list(SCOPE, { limit: 99, offset: 0 }).calls.map(({ id }) => id);
+const idsOf = async (store: TestStore) =>
+  (await store.calls.list(SCOPE, { limit: 99, offset: 0 })).calls.map(({ id }) => id);
 
 test('AccountRetention takes nothing of an account that keeps its calls', async () => {
   const store = await openWith([1000]);
 
-  const touched = store.accountRetention.apply(keeping(store, {}), ORDER);
+  const touched = await store.accountRetention.apply(await keeping(store, {}), ORDER);
 
   expect(touched).toBe(0);
-  expect(store.erasures.list(9)).toEqual([]);
+  expect(await store.erasures.list(9)).toEqual([]);
 });
 
 test('AccountRetention takes recordings, and leaves the rest of the call', async () => {
   const store = await openWith([31, 30, 29]);
-  const account = keeping(store, { recordingsDays: 30 });
+  const account = await keeping(store, { recordingsDays: 30 });
 
-  const touched = store.accountRetention.apply(account, ORDER);
+  const touched = await store.accountRetention.apply(account, ORDER);
 
   expect(touched).toBe(2);
-  expect(store.leftovers.files(9)).toEqual(['recordings/call_30.wav', 'recordings/call_31.wav']);
-  expect(store.calls.findById('call_30')).toMatchObject({
+  expect(await store.leftovers.files(9)).toEqual([
+    'recordings/call_30.wav',
+    'recordings/call_31.wav',
+  ]);
+  expect(await store.calls.findById('call_30')).toMatchObject({
     recordingFile: null,
     summary: 'It was about words of 30 days',
   });
-  expect(store.calls.findById('call_29')?.recordingFile).toBe('recordings/call_29.wav');
-  expect(store.calls.transcript('call_31')).toHaveLength(2);
-  expect(store.accountRetention.apply(account, ORDER)).toBe(0);
+  expect((await store.calls.findById('call_29'))?.recordingFile).toBe('recordings/call_29.wav');
+  expect(await store.calls.transcript('call_31')).toHaveLength(2);
+  expect(await store.accountRetention.apply(account, ORDER)).toBe(0);
 });
 
 test('AccountRetention takes words, and leaves the record, its mood and its recording', async () => {
   const store = await openWith([31, 29]);
-  const account = keeping(store, { transcriptsDays: 30 });
+  const account = await keeping(store, { transcriptsDays: 30 });
 
-  const touched = store.accountRetention.apply(account, ORDER);
+  const touched = await store.accountRetention.apply(account, ORDER);
   await store.leftovers.emptyLog();
 
   expect(touched).toBe(1);
-  expect(store.calls.transcript('call_31')).toEqual([]);
-  expect(store.events.listByCall('call_31')).toEqual([]);
-  expect(store.calls.findById('call_31')).toMatchObject({
+  expect(await store.calls.transcript('call_31')).toEqual([]);
+  expect(await store.events.listByCall('call_31')).toEqual([]);
+  expect(await store.calls.findById('call_31')).toMatchObject({
     summary: null,
     sentiment: 'positive',
     recordingFile: 'recordings/call_31.wav',
   });
-  expect(store.calls.timeline('call_31')).not.toEqual([]);
-  expect(store.events.listByCall('call_29')).toHaveLength(3);
+  expect(await store.calls.timeline('call_31')).not.toEqual([]);
+  expect(await store.events.listByCall('call_29')).toHaveLength(3);
   expect(foundIn(store.folder, 'words of 31 days')).toEqual(['recordings/call_31.wav']);
-  expect(store.accountRetention.apply(account, ORDER)).toBe(0);
+  expect(await store.accountRetention.apply(account, ORDER)).toBe(0);
 });
 
 test('AccountRetention takes whole calls without a tombstone, and what they add up to stays', async () => {
   const store = await openWith([400, 10]);
-  addTalk(store, {
+  await addTalk(store, {
     ...{ id: 'call_test', environment: 'test' },
     startedAt: new Date(STORE_NOW_MS - 400 * DAY_MS),
   });
   const year = { firstDay: '2025-01-01', lastDay: '2026-11-20' };
-  const before = store.analytics.days(SCOPE, year);
+  const before = await store.analytics.days(SCOPE, year);
 
-  const touched = store.accountRetention.apply(keeping(store, { callsDays: 365 }), ORDER);
+  const touched = await store.accountRetention.apply(
+    await keeping(store, { callsDays: 365 }),
+    ORDER,
+  );
 
   const sqlite = new Sqlite(store.file, { readonly: true });
   expect(touched).toBe(2);
-  expect(idsOf(store)).toEqual(['call_10']);
-  expect(store.calls.findById('call_test')).toBeUndefined();
-  expect(store.analytics.days(SCOPE, year)).toEqual(before);
+  expect(await idsOf(store)).toEqual(['call_10']);
+  expect(await store.calls.findById('call_test')).toBeUndefined();
+  expect(await store.analytics.days(SCOPE, year)).toEqual(before);
   expect(sqlite.prepare('select * from erased_calls').all()).toEqual([]);
   sqlite.close();
 });
 
 test('AccountRetention leaves calls alone that are not over, or wait for their analysis, and other accounts', async () => {
   const store = await openTestStore();
-  addAccount(store, 'acct_2');
+  await addAccount(store, 'acct_2');
   const startedAt = new Date(STORE_NOW_MS - 99 * DAY_MS);
   const old = { startedAt, createdAt: startedAt };
-  store.calls.insert(buildCall({ id: 'call_live', ...old }), []);
-  addTalk(store, { id: 'call_other', accountId: 'acct_2', startedAt });
+  await store.calls.insert(buildCall({ id: 'call_live', ...old }), []);
+  await addTalk(store, { id: 'call_other', accountId: 'acct_2', startedAt });
   const waiting = buildCall({ id: 'call_waiting', ...old, answeredAt: startedAt });
-  store.calls.insert({ ...waiting, status: 'in_progress' }, []);
-  store.calls.update({ ...waiting, status: 'completed', endedAt: startedAt, summary: 'Yes' }, []);
+  await store.calls.insert({ ...waiting, status: 'in_progress' }, []);
+  await store.calls.update(
+    { ...waiting, status: 'completed', endedAt: startedAt, summary: 'Yes' },
+    [],
+  );
 
   const days = { callsDays: 100, transcriptsDays: 1, recordingsDays: 1 };
-  const touched = store.accountRetention.apply(keeping(store, days), ORDER);
+  const touched = await store.accountRetention.apply(await keeping(store, days), ORDER);
 
   expect(touched).toBe(0);
-  expect(store.calls.findById('call_waiting')?.summary).toBe('Yes');
+  expect((await store.calls.findById('call_waiting'))?.summary).toBe('Yes');
 });
 
 test('AccountRetention works in steps, and counts each thing once', async () => {
   const store = await openWith([...Array(30).keys()].map((age) => age + 2));
-  const account = keeping(store, { callsDays: 20, recordingsDays: 10, transcriptsDays: 15 });
+  const account = await keeping(store, { callsDays: 20, recordingsDays: 10, transcriptsDays: 15 });
   const counts = { calls: 12, recordings: 22, transcripts: 5 };
-  const expected = store.accountRetention.count(account, NOW);
+  const expected = await store.accountRetention.count(account, NOW);
 
-  const steps = [1, 2, 3].map(() => store.accountRetention.apply(account, ORDER));
+  const steps: unknown[] = [];
+  while (steps.length < 3) steps.push(await store.accountRetention.apply(account, ORDER));
 
   expect(expected).toEqual(counts);
   expect(steps).toEqual([20, 7, 0]);
-  expect(store.accountRetention.count(account, NOW)).toEqual({
+  expect(await store.accountRetention.count(account, NOW)).toEqual({
     calls: 0,
     recordings: 0,
     transcripts: 0,
   });
-  expect(store.erasures.list(9)).toEqual([{ ...ORDER, ...counts, finishedAt: NOW }]);
+  expect(await store.erasures.list(9)).toEqual([{ ...ORDER, ...counts, finishedAt: NOW }]);
 });
 
 test.each([

@@ -25,24 +25,24 @@ async function openEmpty(): Promise<{ store: Store; folder: string }> {
   return { store: await openStore({ file, clock: new FakeClock(), log: silentLogger }), folder };
 }
 
-function start(store: Store, settings: BootstrapSettings = {}) {
+async function start(store: Store, settings: BootstrapSettings = {}) {
   return bootstrap({ accounts: store.accounts, settings, newId, random: randomBytes, now: NOW });
 }
 
 test('bootstrap makes one account with a live key, a test key and two different signing secrets', async () => {
   const { store } = await openEmpty();
 
-  const secrets = start(store);
+  const secrets = await start(store);
 
-  const live = store.apiKeys.findByHash(hashOfKey(secrets?.liveKey ?? ''));
-  const sandbox = store.apiKeys.findByHash(hashOfKey(secrets?.testKey ?? ''));
+  const live = await store.apiKeys.findByHash(hashOfKey(secrets?.liveKey ?? ''));
+  const sandbox = await store.apiKeys.findByHash(hashOfKey(secrets?.testKey ?? ''));
   expect(live).toMatchObject({ environment: 'live', scopes: API_SCOPES, revokedAt: null });
   expect(sandbox).toMatchObject({ environment: 'test', accountId: live?.accountId });
-  expect(store.accounts.signingSecrets(live?.accountId ?? '', 'live', NOW)?.current).toMatch(
-    /^whsec_/,
-  );
+  expect(
+    (await store.accounts.signingSecrets(live?.accountId ?? '', 'live', NOW))?.current,
+  ).toMatch(/^whsec_/);
   expect(secrets?.signingSecrets.live).not.toBe(secrets?.signingSecrets.test);
-  store.close();
+  await store.close();
 });
 
 test('bootstrap takes what the operator set', async () => {
@@ -50,28 +50,30 @@ test('bootstrap takes what the operator set', async () => {
   const liveKey = `svc_live_${'a'.repeat(32)}`;
   const testKey = `svc_test_${'b'.repeat(32)}`;
 
-  const secrets = start(store, { liveKey, testKey, signingSecret: 'whsec_chosen' });
+  const secrets = await start(store, { liveKey, testKey, signingSecret: 'whsec_chosen' });
 
-  const accountId = store.apiKeys.findByHash(hashOfKey(liveKey))?.accountId ?? '';
+  const accountId = (await store.apiKeys.findByHash(hashOfKey(liveKey)))?.accountId ?? '';
   expect(secrets).toEqual({
     liveKey,
     testKey,
     signingSecrets: { live: 'whsec_chosen', test: 'whsec_chosen' },
   });
-  expect(store.accounts.signingSecrets(accountId, 'test', NOW)?.current).toBe('whsec_chosen');
-  store.close();
+  expect((await store.accounts.signingSecrets(accountId, 'test', NOW))?.current).toBe(
+    'whsec_chosen',
+  );
+  await store.close();
 });
 
 test('bootstrap does nothing at the second start, whatever is set', async () => {
   const { store } = await openEmpty();
-  start(store);
+  await start(store);
 
-  const again = start(store, { liveKey: `svc_live_${'c'.repeat(32)}` });
+  const again = await start(store, { liveKey: `svc_live_${'c'.repeat(32)}` });
 
   expect(again).toBeUndefined();
-  expect(store.accounts.count()).toBe(1);
-  expect(store.apiKeys.findByHash(hashOfKey(`svc_live_${'c'.repeat(32)}`))).toBeUndefined();
-  store.close();
+  expect(await store.accounts.count()).toBe(1);
+  expect(await store.apiKeys.findByHash(hashOfKey(`svc_live_${'c'.repeat(32)}`))).toBeUndefined();
+  await store.close();
 });
 
 test('settingsWithoutEffect names keys and secrets that a later start finds unknown or revoked', async () => {
@@ -81,32 +83,32 @@ test('settingsWithoutEffect names keys and secrets that a later start finds unkn
     testKey: `svc_test_${'b'.repeat(32)}`,
     signingSecret: 'chosen before secrets were checked',
   };
-  start(store, known);
+  await start(store, known);
   const without = (settings: BootstrapSettings) =>
     settingsWithoutEffect({ ...store, settings, now: NOW });
-  const sandboxKey = store.apiKeys.findByHash(hashOfKey(known.testKey));
+  const sandboxKey = await store.apiKeys.findByHash(hashOfKey(known.testKey));
   const scope = { accountId: sandboxKey?.accountId ?? '', environment: 'test' } as const;
 
-  const atFirst = without(known);
-  store.apiKeys.revoke(scope, sandboxKey?.id ?? '', NOW);
-  const later = without({ ...known, liveKey: `svc_live_${'c'.repeat(32)}` });
+  const atFirst = await without(known);
+  await store.apiKeys.revoke(scope, sandboxKey?.id ?? '', NOW);
+  const later = await without({ ...known, liveKey: `svc_live_${'c'.repeat(32)}` });
 
   expect(atFirst).toEqual([]);
   expect(later).toEqual(['liveKey', 'testKey']);
-  expect(without({ signingSecret: 'whsec_bmV3' })).toEqual(['signingSecret']);
-  expect(without({})).toEqual([]);
-  store.close();
+  expect(await without({ signingSecret: 'whsec_bmV3' })).toEqual(['signingSecret']);
+  expect(await without({})).toEqual([]);
+  await store.close();
 });
 
 test('bootstrap leaves no key in the database files', async () => {
   const { store, folder } = await openEmpty();
-  const secrets = start(store);
+  const secrets = await start(store);
 
   const everything = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'latin1'));
 
   expect(everything.join('')).toContain(hashOfKey(secrets?.liveKey ?? ''));
   expect(everything.join('')).not.toContain(secrets?.liveKey.slice('svc_live_'.length));
-  store.close();
+  await store.close();
 });
 
 test('AccountStore founds all or nothing', async () => {
@@ -142,26 +144,26 @@ test('AccountStore founds all or nothing', async () => {
       apiKeys: twice,
     });
 
-  expect(found).toThrow('UNIQUE');
-  expect(store.accounts.find('acct_2')).toBeUndefined();
-  expect(store.apiKeys.findByHash('same')).toBeUndefined();
+  await expect(found()).rejects.toThrow('UNIQUE');
+  expect(await store.accounts.find('acct_2')).toBeUndefined();
+  expect(await store.apiKeys.findByHash('same')).toBeUndefined();
 });
 
 test('ApiKeyStore lists, touches and revokes within its scope', async () => {
   const { apiKeys } = await openTestStore();
   const scope = { accountId: 'acct_1', environment: 'live' } as const;
   const facts = { ...scope, name: 'k', scopes: API_SCOPES, createdAt: NOW };
-  apiKeys.insert(describeKey('svc_live_1', { ...facts, id: 'key_1' }), 'hash 1');
-  apiKeys.insert(describeKey('svc_live_2', { ...facts, id: 'key_2' }), 'hash 2');
+  await apiKeys.insert(describeKey('svc_live_1', { ...facts, id: 'key_1' }), 'hash 1');
+  await apiKeys.insert(describeKey('svc_live_2', { ...facts, id: 'key_2' }), 'hash 2');
 
-  apiKeys.touch('key_1', new Date(5));
-  apiKeys.revoke({ ...scope, environment: 'test' }, 'key_1', new Date(6));
-  apiKeys.revoke(scope, 'key_2', new Date(7));
-  apiKeys.revoke(scope, 'key_2', new Date(8));
+  await apiKeys.touch('key_1', new Date(5));
+  await apiKeys.revoke({ ...scope, environment: 'test' }, 'key_1', new Date(6));
+  await apiKeys.revoke(scope, 'key_2', new Date(7));
+  await apiKeys.revoke(scope, 'key_2', new Date(8));
 
-  expect(apiKeys.list(scope)).toMatchObject([
+  expect(await apiKeys.list(scope)).toMatchObject([
     { id: 'key_2', lastUsedAt: null, revokedAt: new Date(7) },
     { id: 'key_1', lastUsedAt: new Date(5), revokedAt: null },
   ]);
-  expect(apiKeys.list({ ...scope, environment: 'test' })).toEqual([]);
+  expect(await apiKeys.list({ ...scope, environment: 'test' })).toEqual([]);
 });

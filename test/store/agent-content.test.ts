@@ -40,15 +40,15 @@ const content = fc.record({
 
 test('AgentStore.findWithUsage returns what was saved, whatever characters it holds', async () => {
   const { agents, calls } = await openTestStore();
-  agents.insert(buildAgent());
+  await agents.insert(buildAgent());
   for (const [index, durationSeconds] of [57, 600].entries()) {
     const call = { id: `call_${index}`, agentId: 'agent_1', startedAt: NOW, durationSeconds };
-    calls.insert(buildCall({ ...call, createdAt: NOW, status: 'completed' }), []);
+    await calls.insert(buildCall({ ...call, createdAt: NOW, status: 'completed' }), []);
   }
 
   for (const drawn of fc.sample(content, { numRuns: 100, seed: 20_261_122 })) {
-    agents.update(buildAgent(drawn));
-    const found = agents.findWithUsage(SCOPE, 'agent_1', NOW);
+    await agents.update(buildAgent(drawn));
+    const found = await agents.findWithUsage(SCOPE, 'agent_1', NOW);
 
     expect(found).toEqual({ ...buildAgent(drawn), totalCallsToday: 2, totalMinutesToday: 11 });
   }
@@ -56,12 +56,12 @@ test('AgentStore.findWithUsage returns what was saved, whatever characters it ho
 
 test('AgentStore.findWithUsage gives a setting missing from an old row its default', async () => {
   const { agents, file } = await openTestStore();
-  agents.insert(buildAgent());
+  await agents.insert(buildAgent());
   const sqlite = new Sqlite(file);
   sqlite.exec(`update agents set settings = '{"interruptible":false}'`);
   sqlite.close();
 
-  const found = agents.findWithUsage(SCOPE, 'agent_1', NOW);
+  const found = await agents.findWithUsage(SCOPE, 'agent_1', NOW);
 
   expect(found).toMatchObject({
     settings: { ...DEFAULT_AGENT_SETTINGS, interruptible: false },
@@ -70,12 +70,12 @@ test('AgentStore.findWithUsage gives a setting missing from an old row its defau
 
 test('AgentStore.findWithUsage finds no agent of another account or environment', async () => {
   const { agents } = await openTestStore();
-  agents.insert(buildAgent());
+  await agents.insert(buildAgent());
 
   const found = [
-    agents.findWithUsage(SCOPE, 'agent_2', NOW),
-    agents.findWithUsage({ ...SCOPE, accountId: 'acct_2' }, 'agent_1', NOW),
-    agents.findWithUsage({ ...SCOPE, environment: 'test' }, 'agent_1', NOW),
+    await agents.findWithUsage(SCOPE, 'agent_2', NOW),
+    await agents.findWithUsage({ ...SCOPE, accountId: 'acct_2' }, 'agent_1', NOW),
+    await agents.findWithUsage({ ...SCOPE, environment: 'test' }, 'agent_1', NOW),
   ];
 
   expect(found).toEqual([undefined, undefined, undefined]);

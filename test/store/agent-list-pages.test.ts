@@ -12,8 +12,11 @@ const NOW = new Date('2026-11-21T12:00:00.000Z');
 
 test('AgentStore.list counts every agent once, wherever the page lies', async () => {
   const { agents } = await openTestStore();
-  for (let index = 0; index < 41; index++) agents.insert(buildAgent({ id: `agent_${index}` }));
-  const every = agents.list(SCOPE, { limit: 100, offset: 0 }, NOW).agents.map(({ id }) => id);
+  for (let index = 0; index < 41; index++)
+    await agents.insert(buildAgent({ id: `agent_${index}` }));
+  const every = (await agents.list(SCOPE, { limit: 100, offset: 0 }, NOW)).agents.map(
+    ({ id }) => id,
+  );
 
   for (const page of [
     { limit: 100, offset: 0 },
@@ -25,7 +28,7 @@ test('AgentStore.list counts every agent once, wherever the page lies', async ()
     { limit: 5, offset: 60 },
     { limit: 5, offset: 0, status: 'active' as const },
   ]) {
-    const { agents: listed, total } = agents.list(SCOPE, page, NOW);
+    const { agents: listed, total } = await agents.list(SCOPE, page, NOW);
 
     const { offset, limit } = page;
     expect(listed.map(({ id }) => id)).toEqual(every.slice(offset, offset + limit));
@@ -36,12 +39,15 @@ test('AgentStore.list counts every agent once, wherever the page lies', async ()
 test('AgentStore.list adds up the calls and minutes since midnight of each agent', async () => {
   const { agents, calls } = await openTestStore();
   for (const [index, durationSeconds] of [2, 3, 9, 57, 600, 12_345].entries()) {
-    agents.insert(buildAgent({ id: `agent_${index}` }));
+    await agents.insert(buildAgent({ id: `agent_${index}` }));
     const call = { id: `call_${index}`, agentId: `agent_${index}`, durationSeconds };
-    calls.insert(buildCall({ ...call, createdAt: NOW, startedAt: NOW, status: 'completed' }), []);
+    await calls.insert(
+      buildCall({ ...call, createdAt: NOW, startedAt: NOW, status: 'completed' }),
+      [],
+    );
   }
 
-  const listed = agents.list(SCOPE, { limit: 100, offset: 0 }, NOW).agents;
+  const listed = (await agents.list(SCOPE, { limit: 100, offset: 0 }, NOW)).agents;
 
   const minutes = listed.map(({ id, totalMinutesToday }) => `${id} ${totalMinutesToday}`).sort();
   expect(minutes).toEqual([
@@ -57,26 +63,26 @@ test('AgentStore.list adds up the calls and minutes since midnight of each agent
 
 test('AgentStore finds whose a number is as quickly among 3,000 agents as among 20, where none had one when SQLite counted', async () => {
   const first = await openTestStore();
-  const insertUpTo = (store: typeof first.agents, from: number, to: number) => {
+  const insertUpTo = async (store: typeof first.agents, from: number, to: number) => {
     for (let index = from; index < to; index++) {
-      store.insert(buildAgent({ id: `agent_${index}`, phoneNumber: null }));
+      await store.insert(buildAgent({ id: `agent_${index}`, phoneNumber: null }));
     }
   };
-  insertUpTo(first.agents, 0, 20);
-  first.close();
+  await insertUpTo(first.agents, 0, 20);
+  await first.close();
   // Counts rows as it opens the database.
   const store = await openStore({ file: first.file, clock: first.clock, log: silentLogger });
   onTestFinished(() => store.close());
-  const costMs = () => {
+  const costMs = async () => {
     const startedAtMs = cpuMs();
-    for (let call = 0; call < 500; call++) store.agents.findByPhoneNumber('+390612345678');
+    for (let call = 0; call < 500; call++) await store.agents.findByPhoneNumber('+390612345678');
     return cpuMs() - startedAtMs;
   };
-  costMs();
-  const few = Math.min(costMs(), costMs());
+  await costMs();
+  const few = Math.min(await costMs(), await costMs());
 
-  insertUpTo(store.agents, 20, 3000);
+  await insertUpTo(store.agents, 20, 3000);
 
-  const many = Math.min(costMs(), costMs());
+  const many = Math.min(await costMs(), await costMs());
   expect(many).toBeLessThan(5 * few + 5);
 });

@@ -10,9 +10,9 @@ const LISTS = 100;
 test('AgentStore lists agents without their words', async () => {
   const { agents } = await openTestStore();
   const agent = buildAgent();
-  agents.insert(agent);
+  await agents.insert(agent);
 
-  const page = agents.list(SCOPE, { limit: 9, offset: 0 }, new Date());
+  const page = await agents.list(SCOPE, { limit: 9, offset: 0 }, new Date());
 
   const { greeting: _1, systemPrompt: _2, tools: _3, settings: _4, ...shown } = agent;
   expect(page.agents).toEqual([{ ...shown, totalCallsToday: 0, totalMinutesToday: 0 }]);
@@ -21,12 +21,12 @@ test('AgentStore lists agents without their words', async () => {
 test('AgentStore lists a hundred agents within 2 ms, however long their prompts are', async () => {
   const { agents } = await openTestStore();
   for (let index = 0; index < 100; index++) {
-    agents.insert(buildAgent({ id: `agent_${index}`, systemPrompt: 'a€'.repeat(10_000) }));
+    await agents.insert(buildAgent({ id: `agent_${index}`, systemPrompt: 'a€'.repeat(10_000) }));
   }
 
   const startedAtMs = cpuMs();
   for (let list = 0; list < LISTS; list++)
-    agents.list(SCOPE, { limit: 100, offset: 0 }, new Date());
+    await agents.list(SCOPE, { limit: 100, offset: 0 }, new Date());
 
   expect((cpuMs() - startedAtMs) / LISTS).toBeLessThan(2);
 });

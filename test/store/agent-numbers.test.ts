@@ -8,9 +8,9 @@ const NUMBER = '+390612345678';
 describe('The indexes of agents’ numbers', () => {
   test.each(['live', 'test'] as const)('let no two %s agents have one', async (environment) => {
     const { agents, file } = await openTestStore();
-    agents.insert(buildAgent({ environment, phoneNumber: NUMBER }));
-    agents.insert(buildAgent({ environment, id: 'agent_2' }));
-    agents.insert(buildAgent({ environment, id: 'agent_3' }));
+    await agents.insert(buildAgent({ environment, phoneNumber: NUMBER }));
+    await agents.insert(buildAgent({ environment, id: 'agent_2' }));
+    await agents.insert(buildAgent({ environment, id: 'agent_3' }));
     const sqlite = new Sqlite(file);
 
     const give = () =>
@@ -22,7 +22,7 @@ describe('The indexes of agents’ numbers', () => {
 
   test.each(['live', 'test'] as const)('leave out %s agents without one', async (environment) => {
     const { agents, file } = await openTestStore();
-    agents.insert(buildAgent({ environment }));
+    await agents.insert(buildAgent({ environment }));
     const sqlite = new Sqlite(file, { readonly: true });
     const asked = `select count(*) from agents indexed by agents_by_${environment}_number
       where environment = '${environment}'`;

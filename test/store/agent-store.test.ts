@@ -20,56 +20,56 @@ describe('AgentStore', () => {
       status: 'paused',
     });
 
-    agents.insert(agent);
+    await agents.insert(agent);
 
-    expect(agents.find(LIVE, agent.id)).toEqual(agent);
+    expect(await agents.find(LIVE, agent.id)).toEqual(agent);
   });
 
   test('finds nothing of another account or environment', async () => {
     const store = await openTestStore();
-    addAccount(store, 'acct_2');
-    store.agents.insert(buildAgent());
+    await addAccount(store, 'acct_2');
+    await store.agents.insert(buildAgent());
 
-    expect(store.agents.find({ ...LIVE, accountId: 'acct_2' }, 'agent_1')).toBeUndefined();
-    expect(store.agents.find(SANDBOX, 'agent_1')).toBeUndefined();
-    expect(store.agents.list(SANDBOX, { limit: 9, offset: 0 }, new Date()).total).toBe(0);
+    expect(await store.agents.find({ ...LIVE, accountId: 'acct_2' }, 'agent_1')).toBeUndefined();
+    expect(await store.agents.find(SANDBOX, 'agent_1')).toBeUndefined();
+    expect((await store.agents.list(SANDBOX, { limit: 9, offset: 0 }, new Date())).total).toBe(0);
   });
 
   test('updates and deletes nothing of another environment', async () => {
     const { agents } = await openTestStore();
-    agents.insert(buildAgent());
+    await agents.insert(buildAgent());
 
-    agents.update(buildAgent({ environment: 'test', name: 'Stolen' }));
-    agents.delete(SANDBOX, 'agent_1');
+    await agents.update(buildAgent({ environment: 'test', name: 'Stolen' }));
+    await agents.delete(SANDBOX, 'agent_1');
 
-    expect(agents.find(LIVE, 'agent_1')?.name).toBe('Reception');
+    expect((await agents.find(LIVE, 'agent_1'))?.name).toBe('Reception');
   });
 
   test('finds the live agent of a number, and no test agent', async () => {
     const { agents } = await openTestStore();
-    agents.insert(buildAgent({ id: 'agent_t', environment: 'test', phoneNumber: NUMBER }));
+    await agents.insert(buildAgent({ id: 'agent_t', environment: 'test', phoneNumber: NUMBER }));
 
-    expect(agents.findByPhoneNumber(NUMBER)).toBeUndefined();
-    agents.insert(buildAgent({ phoneNumber: NUMBER }));
-    expect(agents.findByPhoneNumber(NUMBER)?.id).toBe('agent_1');
+    expect(await agents.findByPhoneNumber(NUMBER)).toBeUndefined();
+    await agents.insert(buildAgent({ phoneNumber: NUMBER }));
+    expect((await agents.findByPhoneNumber(NUMBER))?.id).toBe('agent_1');
   });
 
   test('counts what an agent did since midnight UTC, in minutes rounded to 0.1', async () => {
     const { agents, calls } = await openTestStore();
-    agents.insert(buildAgent());
+    await agents.insert(buildAgent());
     const midnight = Date.UTC(2026, 10, 20);
     const starts = [midnight - 1, midnight, midnight + 3_600_000];
     for (const [index, startMs] of starts.entries()) {
       const startedAt = new Date(startMs);
-      calls.insert(buildCall({ id: `call_${index}`, startedAt, durationSeconds: 100 }), []);
+      await calls.insert(buildCall({ id: `call_${index}`, startedAt, durationSeconds: 100 }), []);
     }
-    calls.insert(buildCall({ id: 'call_q', status: 'queued', startedAt: null }), []);
+    await calls.insert(buildCall({ id: 'call_q', status: 'queued', startedAt: null }), []);
 
-    const used = agents.findWithUsage(LIVE, 'agent_1', new Date(midnight + 7_200_000));
+    const used = await agents.findWithUsage(LIVE, 'agent_1', new Date(midnight + 7_200_000));
 
     expect(used).toMatchObject({ totalCallsToday: 2, totalMinutesToday: 3.3 });
     expect(
-      agents.list(LIVE, { limit: 1, offset: 0 }, new Date(midnight - 1)).agents[0],
+      (await agents.list(LIVE, { limit: 1, offset: 0 }, new Date(midnight - 1))).agents[0],
     ).toMatchObject({ totalCallsToday: 3, totalMinutesToday: 5 });
   });
 
@@ -79,25 +79,26 @@ describe('AgentStore', () => {
     'in_progress',
   ] as const)('refuses to delete an agent with a %s call', async (status) => {
     const { agents, calls } = await openTestStore();
-    agents.insert(buildAgent());
-    calls.insert(buildCall({ status }), []);
+    await agents.insert(buildAgent());
+    await calls.insert(buildCall({ status }), []);
 
-    expect(() => agents.delete(LIVE, 'agent_1')).toThrow(
+    await expect(agents.delete(LIVE, 'agent_1')).rejects.toThrow(
       expect.objectContaining({ code: 'CONFLICT' }),
     );
-    expect(agents.find(LIVE, 'agent_1')).toBeDefined();
+    expect(await agents.find(LIVE, 'agent_1')).toBeDefined();
   });
 
   test('deletes an agent and leaves its calls', async () => {
     const { agents, calls } = await openTestStore();
-    agents.insert(buildAgent({ phoneNumber: NUMBER }));
-    calls.insert(buildCall({ status: 'completed' }), []);
+    await agents.insert(buildAgent({ phoneNumber: NUMBER }));
+    await calls.insert(buildCall({ status: 'completed' }), []);
 
-    agents.delete(LIVE, 'agent_1');
+    await agents.delete(LIVE, 'agent_1');
 
-    expect(agents.find(LIVE, 'agent_1')).toBeUndefined();
-    expect(calls.find(LIVE, 'call_1')?.agentId).toBe('agent_1');
-    expect(() => agents.insert(buildAgent({ id: 'agent_2', phoneNumber: NUMBER }))).not.toThrow();
+    expect(await agents.find(LIVE, 'agent_1')).toBeUndefined();
+    expect((await calls.find(LIVE, 'call_1'))?.agentId).toBe('agent_1');
+    await agents.insert(buildAgent({ id: 'agent_2', phoneNumber: NUMBER }));
+    expect((await agents.findByPhoneNumber(NUMBER))?.id).toBe('agent_2');
   });
 });
 
@@ -106,8 +107,8 @@ describe('AgentStore numbers', () => {
 
   async function withHolder(): Promise<TestStore> {
     const store = await openTestStore();
-    addAccount(store, 'acct_2');
-    store.agents.insert(buildAgent({ phoneNumber: NUMBER }));
+    await addAccount(store, 'acct_2');
+    await store.agents.insert(buildAgent({ phoneNumber: NUMBER }));
     return store;
   }
 
@@ -117,7 +118,7 @@ describe('AgentStore numbers', () => {
     for (const accountId of ['acct_1', 'acct_2']) {
       const insert = () =>
         agents.insert(buildAgent({ id: 'agent_2', accountId, phoneNumber: NUMBER }));
-      expect(insert).toThrow(conflict);
+      await expect(insert()).rejects.toThrow(conflict);
     }
   });
 
@@ -125,34 +126,38 @@ describe('AgentStore numbers', () => {
     const { agents } = await withHolder();
     const fields = { environment: 'test', phoneNumber: NUMBER } as const;
 
-    agents.insert(buildAgent({ ...fields, id: 'agent_2' }));
-    agents.insert(buildAgent({ ...fields, id: 'agent_3', accountId: 'acct_2' }));
+    await agents.insert(buildAgent({ ...fields, id: 'agent_2' }));
+    await agents.insert(buildAgent({ ...fields, id: 'agent_3', accountId: 'acct_2' }));
 
-    expect(() => agents.insert(buildAgent({ ...fields, id: 'agent_4' }))).toThrow(conflict);
+    await expect(agents.insert(buildAgent({ ...fields, id: 'agent_4' }))).rejects.toThrow(conflict);
   });
 
   test('stay with their agent when it is saved again', async () => {
     const { agents } = await withHolder();
 
-    expect(() => agents.update(buildAgent({ phoneNumber: NUMBER, name: 'New' }))).not.toThrow();
+    await agents.update(buildAgent({ phoneNumber: NUMBER, name: 'New' }));
+    expect((await agents.findByPhoneNumber(NUMBER))?.name).toBe('New');
   });
 
   test('are not taken by an update either, and then nothing of it is kept', async () => {
     const { agents } = await withHolder();
-    agents.insert(buildAgent({ id: 'agent_2' }));
+    await agents.insert(buildAgent({ id: 'agent_2' }));
 
     const take = () =>
       agents.update(buildAgent({ id: 'agent_2', phoneNumber: NUMBER, name: 'Taker' }));
 
-    expect(take).toThrow(conflict);
-    expect(agents.find(LIVE, 'agent_2')).toMatchObject({ name: 'Reception', phoneNumber: null });
+    await expect(take()).rejects.toThrow(conflict);
+    expect(await agents.find(LIVE, 'agent_2')).toMatchObject({
+      name: 'Reception',
+      phoneNumber: null,
+    });
   });
 
   test('may be none for any number of agents', async () => {
     const { agents } = await withHolder();
 
-    for (const id of ['agent_2', 'agent_3']) agents.insert(buildAgent({ id }));
+    for (const id of ['agent_2', 'agent_3']) await agents.insert(buildAgent({ id }));
 
-    expect(agents.list(LIVE, { limit: 9, offset: 0 }, new Date()).total).toBe(3);
+    expect((await agents.list(LIVE, { limit: 9, offset: 0 }, new Date())).total).toBe(3);
   });
 });

@@ -34,13 +34,13 @@ test('AgentVersionStore has an agent as it was made, and as it was after each ch
   const made = buildAgent();
   const updatedAt = new Date('2026-11-20T11:00:00.000Z');
   const settings = { ...made.settings, interruptible: false };
-  agents.insert(made);
+  await agents.insert(made);
 
-  agents.update({ ...made, greeting: 'Hi', settings, updatedAt }, 'dashboard');
+  await agents.update({ ...made, greeting: 'Hi', settings, updatedAt }, 'dashboard');
 
   const { id: _id, accountId, environment, createdAt, updatedAt: _at, ...content } = made;
   expect([accountId, environment]).toEqual(['acct_1', 'live']);
-  expect(agentVersions.list(LIVE, made.id, PAGE)).toEqual({
+  expect(await agentVersions.list(LIVE, made.id, PAGE)).toEqual({
     total: 2,
     versions: [
       {
@@ -57,35 +57,35 @@ test('AgentVersionStore has an agent as it was made, and as it was after each ch
 
 test('AgentVersionStore keeps no version of a change that makes no difference', async () => {
   const { agents, agentVersions } = await openTestStore();
-  agents.insert(buildAgent());
+  await agents.insert(buildAgent());
 
-  agents.update(buildAgent({ updatedAt: new Date() }));
+  await agents.update(buildAgent({ updatedAt: new Date() }));
 
-  expect(agentVersions.list(LIVE, 'agent_1', PAGE).total).toBe(1);
+  expect((await agentVersions.list(LIVE, 'agent_1', PAGE)).total).toBe(1);
 });
 
 test(`AgentVersionStore keeps the newest ${AGENT_VERSIONS_KEPT} versions of each agent`, async () => {
   const { agents, agentVersions } = await openTestStore();
-  agents.insert(buildAgent({ id: 'agent_2' }));
-  agents.insert(buildAgent());
+  await agents.insert(buildAgent({ id: 'agent_2' }));
+  await agents.insert(buildAgent());
 
   for (let index = 2; index <= AGENT_VERSIONS_KEPT + 3; index++) {
-    agents.update(buildAgent({ greeting: `Hello ${index}` }));
+    await agents.update(buildAgent({ greeting: `Hello ${index}` }));
   }
 
-  const { total, versions } = agentVersions.list(LIVE, 'agent_1', PAGE);
+  const { total, versions } = await agentVersions.list(LIVE, 'agent_1', PAGE);
   expect(total).toBe(AGENT_VERSIONS_KEPT);
   expect([versions[0]?.version, versions.at(-1)?.version]).toEqual([AGENT_VERSIONS_KEPT + 3, 4]);
-  expect(agentVersions.find(LIVE, 'agent_1', 3)).toBeUndefined();
-  expect(agentVersions.list(LIVE, 'agent_2', PAGE).total).toBe(1);
+  expect(await agentVersions.find(LIVE, 'agent_1', 3)).toBeUndefined();
+  expect((await agentVersions.list(LIVE, 'agent_2', PAGE)).total).toBe(1);
 });
 
 test('AgentVersionStore pages, newest first', async () => {
   const { agents, agentVersions } = await openTestStore();
-  agents.insert(buildAgent());
-  for (const greeting of ['b', 'c', 'd']) agents.update(buildAgent({ greeting }));
+  await agents.insert(buildAgent());
+  for (const greeting of ['b', 'c', 'd']) await agents.update(buildAgent({ greeting }));
 
-  const { total, versions } = agentVersions.list(LIVE, 'agent_1', { limit: 2, offset: 1 });
+  const { total, versions } = await agentVersions.list(LIVE, 'agent_1', { limit: 2, offset: 1 });
 
   expect(total).toBe(4);
   expect(versions.map(({ version }) => version)).toEqual([3, 2]);
@@ -93,26 +93,29 @@ test('AgentVersionStore pages, newest first', async () => {
 
 test('AgentVersionStore finds nothing of another account or environment', async () => {
   const store = await openTestStore();
-  addAccount(store, 'acct_2');
-  store.agents.insert(buildAgent());
+  await addAccount(store, 'acct_2');
+  await store.agents.insert(buildAgent());
 
   for (const scope of [
     { ...LIVE, accountId: 'acct_2' },
     { ...LIVE, environment: 'test' },
   ] as const) {
-    expect(store.agentVersions.list(scope, 'agent_1', PAGE)).toEqual({ versions: [], total: 0 });
-    expect(store.agentVersions.find(scope, 'agent_1', 1)).toBeUndefined();
+    expect(await store.agentVersions.list(scope, 'agent_1', PAGE)).toEqual({
+      versions: [],
+      total: 0,
+    });
+    expect(await store.agentVersions.find(scope, 'agent_1', 1)).toBeUndefined();
   }
 });
 
 test('AgentVersionStore forgets the versions of a deleted agent', async () => {
   const store = await openTestStore();
-  store.agents.insert(buildAgent());
+  await store.agents.insert(buildAgent());
 
-  store.agents.delete(LIVE, 'agent_1');
+  await store.agents.delete(LIVE, 'agent_1');
 
-  store.agents.insert(buildAgent({ name: 'Another' }));
-  expect(store.agentVersions.list(LIVE, 'agent_1', PAGE)).toMatchObject({
+  await store.agents.insert(buildAgent({ name: 'Another' }));
+  expect(await store.agentVersions.list(LIVE, 'agent_1', PAGE)).toMatchObject({
     total: 1,
     versions: [{ version: 1, agent: { name: 'Another' } }],
   });
@@ -120,14 +123,14 @@ test('AgentVersionStore forgets the versions of a deleted agent', async () => {
 
 test('AgentStore changes nothing where the version cannot be written', async () => {
   const store = await openTestStore();
-  store.agents.insert(buildAgent());
+  await store.agents.insert(buildAgent());
   refuseVersions(store);
 
-  expect(() => store.agents.update(buildAgent({ name: 'New' }))).toThrow('no room');
-  expect(() => store.agents.insert(buildAgent({ id: 'agent_2' }))).toThrow('no room');
+  await expect(store.agents.update(buildAgent({ name: 'New' }))).rejects.toThrow('no room');
+  await expect(store.agents.insert(buildAgent({ id: 'agent_2' }))).rejects.toThrow('no room');
 
-  expect(store.agents.find(LIVE, 'agent_1')?.name).toBe('Reception');
-  expect(store.agents.find(LIVE, 'agent_2')).toBeUndefined();
+  expect((await store.agents.find(LIVE, 'agent_1'))?.name).toBe('Reception');
+  expect(await store.agents.find(LIVE, 'agent_2')).toBeUndefined();
 });
 
 test('A database from before versions begins with what each agent is now', async () => {
@@ -146,7 +149,7 @@ test('A database from before versions begins with what each agent is now', async
   const store = await openStore({ file, clock: new FakeClock(3000), log: silentLogger });
   onTestFinished(() => store.close());
 
-  expect(store.agentVersions.list(LIVE, 'agent_1', PAGE)).toMatchObject({
+  expect(await store.agentVersions.list(LIVE, 'agent_1', PAGE)).toMatchObject({
     total: 1,
     versions: [
       {

@@ -47,11 +47,12 @@ test('openStore adds up the calls of a database of the first version, by agent a
 
   const scope = { accountId: 'acct_1', environment: 'live' } as const;
   const range = { firstDay: '2026-11-20', lastDay: '2026-11-20' };
-  const seconds = [undefined, 'agent_1', 'agent_2', 'agent_3'].map((agentId) => {
+  const seconds: unknown[] = [];
+  for (const agentId of [undefined, 'agent_1', 'agent_2', 'agent_3']) {
     const query = agentId === undefined ? range : { ...range, agentId };
-    return store.analytics.days(scope, query)[0]?.billedSeconds;
-  });
+    seconds.push((await store.analytics.days(scope, query))[0]?.billedSeconds);
+  }
   expect(seconds).toEqual([60, 30, 30, undefined]);
-  expect(store.analytics.intents(scope, range)).toEqual([{ intent: 'booking', count: 3 }]);
-  expect(store.calls.list(scope, { limit: 1, offset: 2 }).total).toBe(3);
+  expect(await store.analytics.intents(scope, range)).toEqual([{ intent: 'booking', count: 3 }]);
+  expect((await store.calls.list(scope, { limit: 1, offset: 2 })).total).toBe(3);
 });

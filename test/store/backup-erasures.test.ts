@@ -55,24 +55,24 @@ async function reopened(dataFolder: string): Promise<Store> {
 /** A backup of two calls, the first of which is erased after it. */
 async function openErased() {
   const store = await openTestStore();
-  addTalk(store, { id: 'call_1', from: CALLER }, WORDS);
-  addTalk(store, { id: 'call_2' });
+  await addTalk(store, { id: 'call_1', from: CALLER }, WORDS);
+  await addTalk(store, { id: 'call_2' });
   const folder = await backUp(store);
-  store.erasures.erase('call_1', ORDER);
+  await store.erasures.erase('call_1', ORDER);
   return { store, folder };
 }
 
 test('restoreBackup erases again what was erased since the backup, with its recording', async () => {
   const { store, folder } = await openErased();
-  store.close();
+  await store.close();
 
   const { callsErased, erasuresRead, recordings } = await restore(store.folder, folder);
 
   const restored = await reopened(store.folder);
   expect([callsErased, erasuresRead, recordings.files]).toEqual([1, true, 1]);
-  expect(restored.calls.findById('call_1')).toBeUndefined();
-  expect(restored.calls.findById('call_2')).toBeDefined();
-  expect(restored.erasures.list(9)).toMatchObject([{ id: 'ers_1', askedBy: 'key_1' }]);
+  expect(await restored.calls.findById('call_1')).toBeUndefined();
+  expect(await restored.calls.findById('call_2')).toBeDefined();
+  expect(await restored.erasures.list(9)).toMatchObject([{ id: 'ers_1', askedBy: 'key_1' }]);
   const left = foundIn(store.folder, WORDS).filter((name) => !name.includes('before-restore'));
   expect(left).toEqual(['recordings/call_1.wav']);
 });
@@ -80,10 +80,10 @@ test('restoreBackup erases again what was erased since the backup, with its reco
 test('restoreBackup tells the next restore too, also of calls that the backup does not have', async () => {
   const store = await openTestStore();
   const older = await backUp(store);
-  addTalk(store, { id: 'call_1' });
+  await addTalk(store, { id: 'call_1' });
   const newer = await backUp(store);
-  store.erasures.erase('call_1', ORDER);
-  store.close();
+  await store.erasures.erase('call_1', ORDER);
+  await store.close();
 
   const first = await restore(store.folder, older);
   const second = await restore(store.folder, newer);
@@ -93,10 +93,10 @@ test('restoreBackup tells the next restore too, also of calls that the backup do
 
 test('restoreBackup writes anew what it has erased', async () => {
   const store = await openTestStore();
-  store.webhookEndpoints.insert(buildEndpoint());
-  const ids = addManyTalks(store, { from: CALLER, words: WORDS });
+  await store.webhookEndpoints.insert(buildEndpoint());
+  const ids = await addManyTalks(store, { from: CALLER, words: WORDS });
   const folder = await backUp(store);
-  for (const id of ids) store.erasures.erase(id, { ...ORDER, id: `ers_${id}` });
+  for (const id of ids) await store.erasures.erase(id, { ...ORDER, id: `ers_${id}` });
   const aware = testFolder();
 
   await restore(aware, folder, store.file);
@@ -115,8 +115,8 @@ test('restoreBackup in another place takes the erasures of a newer backup', asyn
 
   expect([without.callsErased, without.erasuresRead]).toEqual([0, null]);
   expect([withNewer.callsErased, withNewer.erasuresRead]).toEqual([1, null]);
-  expect((await reopened(unaware)).calls.findById('call_1')).toBeDefined();
-  expect((await reopened(aware)).calls.findById('call_1')).toBeUndefined();
+  expect(await (await reopened(unaware)).calls.findById('call_1')).toBeDefined();
+  expect(await (await reopened(aware)).calls.findById('call_1')).toBeUndefined();
   expect(existsSync(join(aware, 'recordings/call_1.wav'))).toBe(false);
   expect(foundIn(aware, WORDS)).toEqual([]);
 });
@@ -134,27 +134,27 @@ test('restoreBackup says that a damaged database could not tell what was erased'
 test('restoreBackup leaves a call for later that is in progress in the backup', async () => {
   const store = await openTestStore();
   const call = buildCall({ id: 'call_1', from: CALLER });
-  store.calls.insert(call, []);
+  await store.calls.insert(call, []);
   const folder = await backUp(store);
-  store.calls.update({ ...call, status: 'failed', endedAt: NOW, endReason: 'error' }, []);
-  store.erasures.erase('call_1', ORDER);
-  store.close();
+  await store.calls.update({ ...call, status: 'failed', endedAt: NOW, endReason: 'error' }, []);
+  await store.erasures.erase('call_1', ORDER);
+  await store.close();
 
   const { callsErased } = await restore(store.folder, folder);
   const restored = await reopened(store.folder);
-  const before = restored.erasures.eraseNoted(NOW);
-  restored.calls.update({ ...call, status: 'failed', endedAt: NOW, endReason: 'error' }, []);
+  const before = await restored.erasures.eraseNoted(NOW);
+  await restored.calls.update({ ...call, status: 'failed', endedAt: NOW, endReason: 'error' }, []);
 
   expect([callsErased, before]).toEqual([1, 0]);
-  expect(restored.erasures.eraseNoted(NOW)).toBe(1);
-  expect(restored.calls.findById('call_1')).toBeUndefined();
+  expect(await restored.erasures.eraseNoted(NOW)).toBe(1);
+  expect(await restored.calls.findById('call_1')).toBeUndefined();
 });
 
 test('makeBackup copies nothing of an erased call, though the server has not written the file anew yet', async () => {
   const store = await openTestStore();
-  store.webhookEndpoints.insert(buildEndpoint());
-  const ids = addManyTalks(store, { from: CALLER, words: WORDS });
-  for (const id of ids) store.erasures.erase(id, { ...ORDER, id: `ers_${id}` });
+  await store.webhookEndpoints.insert(buildEndpoint());
+  const ids = await addManyTalks(store, { from: CALLER, words: WORDS });
+  for (const id of ids) await store.erasures.erase(id, { ...ORDER, id: `ers_${id}` });
 
   const folder = await backUp(store);
 

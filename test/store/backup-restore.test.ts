@@ -51,8 +51,8 @@ async function openRestored(dataFolder: string) {
 async function backUpQueue(): Promise<string> {
   const store = await openTestStore();
   const queued = { direction: 'outbound', status: 'queued', startedAt: null } as const;
-  for (const id of ['call_1', 'call_2']) store.calls.insert(buildCall({ ...queued, id }), []);
-  store.calls.insert(buildCall({ ...queued, id: 'call_test', environment: 'test' }), []);
+  for (const id of ['call_1', 'call_2']) await store.calls.insert(buildCall({ ...queued, id }), []);
+  await store.calls.insert(buildCall({ ...queued, id: 'call_test', environment: 'test' }), []);
   const folder = join(testFolder(), 'backup');
   await backUp(store, folder);
   return folder;
@@ -66,18 +66,18 @@ test('restoreBackup ends live calls that waited to be dialled, and tells their c
 
   const { calls, events } = await openRestored(dataFolder);
   expect(callsEnded).toBe(2);
-  expect(calls.countQueued('live', 'outbound')).toBe(0);
-  expect(calls.countQueued('test', 'outbound')).toBe(1);
-  expect(calls.findById('call_1')).toMatchObject({
+  expect(await calls.countQueued('live', 'outbound')).toBe(0);
+  expect(await calls.countQueued('test', 'outbound')).toBe(1);
+  expect(await calls.findById('call_1')).toMatchObject({
     status: 'failed',
     endReason: 'error',
     endedAt: RESTORED_AT,
     answeredAt: null,
   });
   const page = { limit: 9, offset: 0 };
-  expect(calls.list(SCOPE, { ...page, status: 'failed' }).total).toBe(2);
-  expect(calls.list(SCOPE, { ...page, status: 'queued' }).total).toBe(0);
-  expect(events.listByCall('call_1')).toMatchObject([
+  expect((await calls.list(SCOPE, { ...page, status: 'failed' })).total).toBe(2);
+  expect((await calls.list(SCOPE, { ...page, status: 'queued' })).total).toBe(0);
+  expect(await events.listByCall('call_1')).toMatchObject([
     { kind: 'call.ended', createdAt: RESTORED_AT },
   ]);
 });
@@ -90,26 +90,26 @@ test('restoreBackup leaves waiting calls in the queue when asked to', async () =
 
   const { calls } = await openRestored(dataFolder);
   expect(callsEnded).toBe(0);
-  expect(calls.countQueued('live', 'outbound')).toBe(2);
+  expect(await calls.countQueued('live', 'outbound')).toBe(2);
 });
 
 test('restoreBackup forgets open dialogs: the calls may go on at the server that the backup is of', async () => {
   const store = await openTestStore();
-  store.dialogs.save(buildDialog());
+  await store.dialogs.save(buildDialog());
   const folder = join(testFolder(), 'backup');
   await backUp(store, folder);
   const dataFolder = testFolder();
 
   await restoreTo(dataFolder, folder, { keepQueue: true });
 
-  expect((await openRestored(dataFolder)).dialogs.all()).toEqual([]);
+  expect(await (await openRestored(dataFolder)).dialogs.all()).toEqual([]);
 });
 
 test('restoreBackup brings the old log into the old database before it renames either', async () => {
   const store = await openTestStore();
   const folder = join(testFolder(), 'backup');
   await backUp(store, folder);
-  store.calls.insert(buildCall(), []);
+  await store.calls.insert(buildCall(), []);
 
   const { keptAs } = await restoreTo(store.folder, folder);
 
@@ -140,7 +140,7 @@ test('restoreBackup replaces a database that is damaged', async () => {
   const { keptAs } = await restoreTo(dataFolder, folder);
 
   expect(readFileSync(keptAs ?? '', 'utf8')).toBe('no database');
-  expect((await openRestored(dataFolder)).accounts.list()).toHaveLength(1);
+  expect(await (await openRestored(dataFolder)).accounts.list()).toHaveLength(1);
 });
 
 test.each([
@@ -149,7 +149,7 @@ test.each([
   '/etc/passwd',
 ])('restoreBackup writes no recording over "%s"', async (recordingFile) => {
   const store = await openTestStore();
-  store.calls.insert(buildCall(), []);
+  await store.calls.insert(buildCall(), []);
   const folder = join(testFolder(), 'backup');
   await backUp(store, folder);
   await craft(folder, recordingFile);

@@ -29,14 +29,14 @@ import {
 const NOW = new Date(STORE_NOW_MS);
 
 /** Adds a call whose recording has these bytes; null leaves the file out. */
-function addRecorded(
+async function addRecorded(
   store: TestStore,
   id: string,
   bytes: string | null,
   fields: Partial<Call> = {},
 ) {
   const recordingFile = `recordings/${id}.wav`;
-  store.calls.insert(
+  await store.calls.insert(
     buildCall({ id, status: 'completed', endedAt: NOW, recordingFile, ...fields }),
     [],
   );
@@ -61,8 +61,8 @@ async function callsIn(dataFolder: string): Promise<number> {
   const file = join(dataFolder, 'offhook.db');
   const store = await openStore({ file, clock: CLOCK, log: silentLogger });
   const scope = { accountId: 'acct_1', environment: 'live' } as const;
-  const { total } = store.calls.list(scope, { limit: 1, offset: 0 });
-  store.close();
+  const { total } = await store.calls.list(scope, { limit: 1, offset: 0 });
+  await store.close();
   return total;
 }
 
@@ -70,8 +70,8 @@ const CLOCK = { nowMs: () => STORE_NOW_MS, now: () => NOW, after: () => () => un
 
 test('makeBackup and restoreBackup carry database and recordings into another folder', async () => {
   const store = await openTestStore();
-  addRecorded(store, 'call_1', 'one');
-  addRecorded(store, 'call_2', null);
+  await addRecorded(store, 'call_1', 'one');
+  await addRecorded(store, 'call_2', null);
   const folder = join(testFolder(), 'deep', 'backup');
   const dataFolder = join(testFolder(), 'data');
 
@@ -102,7 +102,7 @@ test('makeBackup gives a database of one file that only its owner may read', asy
 
 test('restoreBackup leaves recordings to their owner, whatever their mode in the backup', async () => {
   const store = await openTestStore();
-  addRecorded(store, 'call_1', 'sound');
+  await addRecorded(store, 'call_1', 'sound');
   const folder = join(testFolder(), 'backup');
   await backUp(store, folder);
   chmodSync(join(folder, 'recordings/call_1.wav'), 0o644);
@@ -121,7 +121,7 @@ test.each([
   'link',
 ] as const)('makeBackup leaves recordings and new folders to their owner (%s)', async (mode) => {
   const store = await openTestStore();
-  addRecorded(store, 'call_1', 'sound');
+  await addRecorded(store, 'call_1', 'sound');
   chmodSync(join(store.folder, 'recordings/call_1.wav'), 0o644);
   const folder = join(testFolder(), 'backups', 'today');
 
@@ -137,7 +137,7 @@ test('makeBackup saves one moment, whatever is written meanwhile', async () => {
   const store = await openTestStore();
   const padding = { note: 'x'.repeat(4000) };
   for (let index = 0; index < 3000; index += 1) {
-    store.calls.insert(buildCall({ id: `call_${index}`, metadata: padding }), []);
+    await store.calls.insert(buildCall({ id: `call_${index}`, metadata: padding }), []);
   }
   const folder = join(testFolder(), 'backup');
   let steps = 0;
@@ -149,9 +149,9 @@ test('makeBackup saves one moment, whatever is written meanwhile', async () => {
     recordings: 'none',
     version: '0.0.0',
     now: NOW,
-    onProgress: () => {
+    onProgress: async () => {
       steps += 1;
-      store.calls.insert(buildCall({ id: `call_late_${steps}`, metadata: padding }), []);
+      await store.calls.insert(buildCall({ id: `call_late_${steps}`, metadata: padding }), []);
     },
   });
 
@@ -172,7 +172,7 @@ test('makeBackup refuses a folder that holds something, and leaves it alone', as
 
 test('makeBackup leaves nothing behind when it fails', async () => {
   const store = await openTestStore();
-  addRecorded(store, 'call_1', 'one', { recordingFile: '../../etc/passwd' });
+  await addRecorded(store, 'call_1', 'one', { recordingFile: '../../etc/passwd' });
   const parent = testFolder();
 
   await expect(backUp(store, join(parent, 'backup'))).rejects.toThrow('outside the folder of');
@@ -182,8 +182,8 @@ test('makeBackup leaves nothing behind when it fails', async () => {
 
 test('makeBackup links recordings that are over, and copies those still being written', async () => {
   const store = await openTestStore();
-  addRecorded(store, 'call_1', 'one');
-  addRecorded(store, 'call_2', 'two', { status: 'in_progress', endedAt: null });
+  await addRecorded(store, 'call_1', 'one');
+  await addRecorded(store, 'call_2', 'two', { status: 'in_progress', endedAt: null });
   const folder = join(testFolder(), 'backup');
 
   await backUp(store, folder, 'link');
@@ -195,7 +195,7 @@ test('makeBackup links recordings that are over, and copies those still being wr
 
 test('restoreBackup does not write through a link that another backup shares', async () => {
   const store = await openTestStore();
-  addRecorded(store, 'call_1', 'one');
+  await addRecorded(store, 'call_1', 'one');
   const folder = join(testFolder(), 'backup');
   await backUp(store, folder);
   const dataFolder = testFolder();
@@ -214,7 +214,7 @@ test('restoreBackup keeps the database from before, with what its log holds', as
   const store = await openTestStore();
   const folder = join(testFolder(), 'backup');
   await backUp(store, folder);
-  store.calls.insert(buildCall(), []);
+  await store.calls.insert(buildCall(), []);
 
   const refused = restoreTo(store.folder, folder);
   await expect(refused).rejects.toThrow(DatabasePresentError);
@@ -233,7 +233,7 @@ test('restoreBackup refuses while a server works on the database, and changes no
   const store = await openTestStore();
   const folder = join(testFolder(), 'backup');
   await backUp(store, folder);
-  store.calls.insert(buildCall(), []);
+  await store.calls.insert(buildCall(), []);
   const lock = lockDatabase(store.file);
 
   await expect(restoreTo(store.folder, folder, true)).rejects.toThrow(DatabaseInUseError);

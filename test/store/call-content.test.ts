@@ -41,23 +41,23 @@ test('CallStore finds a call and its transcript as they were saved, whatever cha
     const said = entries.map(({ confidence, ...entry }) => {
       return (confidence === null ? entry : { ...entry, confidence }) as TranscriptEntry;
     });
-    calls.insert(call, []);
-    for (const entry of said) calls.addTranscriptEntry(call.id, entry);
+    await calls.insert(call, []);
+    for (const entry of said) await calls.addTranscriptEntry(call.id, entry);
 
-    expect(calls.find(SCOPE, call.id)).toEqual(call);
+    expect(await calls.find(SCOPE, call.id)).toEqual(call);
     const inOrder = said.toSorted((one, other) => one.at.getTime() - other.at.getTime());
-    expect(calls.transcript(call.id)).toEqual(inOrder);
+    expect(await calls.transcript(call.id)).toEqual(inOrder);
   }
 });
 
 test("CallStore.find finds nothing of another account's, or of another environment", async () => {
   const { calls } = await openTestStore();
-  calls.insert(buildCall({ id: 'call_1' }), []);
+  await calls.insert(buildCall({ id: 'call_1' }), []);
 
   const found = [
-    calls.find(SCOPE, 'call_2'),
-    calls.find({ ...SCOPE, accountId: 'acct_2' }, 'call_1'),
-    calls.find({ ...SCOPE, environment: 'test' }, 'call_1'),
+    await calls.find(SCOPE, 'call_2'),
+    await calls.find({ ...SCOPE, accountId: 'acct_2' }, 'call_1'),
+    await calls.find({ ...SCOPE, environment: 'test' }, 'call_1'),
   ];
 
   expect(found).toEqual([undefined, undefined, undefined]);

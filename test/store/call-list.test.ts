@@ -55,18 +55,18 @@ function naiveList(calls: readonly Call[], scope: Scope, query: CallQuery) {
 
 test('CallStore lists as a naive model does, for every combination of filters', async () => {
   const store = await openTestStore();
-  addAccount(store, 'acct_2');
+  await addAccount(store, 'acct_2');
   const scope: Scope = { accountId: 'acct_1', environment: 'live' };
   const drafts = fc.sample(callArbitrary, { numRuns: 200, seed: 20_261_121 });
   // Ids are out of order on purpose: the order of insertion must not matter.
   const kept = drafts.map((draft, index) =>
     buildCall({ ...draft, id: `call_${(index * 7919) % 1000}` }),
   );
-  for (const call of kept) store.calls.insert(call, []);
+  for (const call of kept) await store.calls.insert(call, []);
 
-  fc.assert(
-    fc.property(queryArbitrary, (query) => {
-      const page = store.calls.list(scope, query);
+  await fc.assert(
+    fc.asyncProperty(queryArbitrary, async (query) => {
+      const page = await store.calls.list(scope, query);
 
       expect({ ids: page.calls.map(({ id }) => id), total: page.total }).toEqual(
         naiveList(kept, scope, query),
@@ -109,11 +109,11 @@ test('CallStore lists whole days as a naive model does, however far the page', a
   const kept = drafts.map((draft, index) =>
     buildCall({ ...draft, id: `call_${(index * 7919) % 10_007}` }),
   );
-  for (const call of kept) store.calls.insert(call, []);
+  for (const call of kept) await store.calls.insert(call, []);
 
-  fc.assert(
-    fc.property(dayQueryArbitrary, (query) => {
-      const page = store.calls.list(scope, query);
+  await fc.assert(
+    fc.asyncProperty(dayQueryArbitrary, async (query) => {
+      const page = await store.calls.list(scope, query);
 
       expect({ ids: page.calls.map(({ id }) => id), total: page.total }).toEqual(
         naiveList(kept, scope, query),
@@ -131,7 +131,7 @@ test.each([
   const { calls } = await openTestStore();
   const scope: Scope = { accountId: 'acct_1', environment: 'live' };
   for (let index = 0; index < 300; index++) {
-    calls.insert(
+    await calls.insert(
       buildCall({
         id: `call_${index}`,
         startedAt: instant(index % 17),
@@ -144,11 +144,11 @@ test.each([
 
   const ids: string[] = [];
   for (let offset = 0; ; offset += 7) {
-    const page = calls.list(scope, { ...filter, limit: 7, offset });
+    const page = await calls.list(scope, { ...filter, limit: 7, offset });
     if (page.calls.length === 0) break;
     ids.push(...page.calls.map(({ id }) => id));
     // Older than every page, so that it must move none.
-    calls.insert(
+    await calls.insert(
       buildCall({ id: `old_${offset}`, startedAt: instant(-400), agentId: 'agent_9' }),
       [],
     );
@@ -163,23 +163,27 @@ test('CallStore pages never overlap and leave nothing out', async () => {
   const { calls } = await openTestStore();
   const scope: Scope = { accountId: 'acct_1', environment: 'live' };
   for (let index = 0; index < 57; index++) {
-    calls.insert(buildCall({ id: `call_${index}`, startedAt: instant(index % 3) }), []);
+    await calls.insert(buildCall({ id: `call_${index}`, startedAt: instant(index % 3) }), []);
   }
 
-  const ids = [0, 20, 40].flatMap((offset) =>
-    calls.list(scope, { limit: 20, offset }).calls.map(({ id }) => id),
-  );
+  const ids = new Set<string>();
+  for (const offset of [0, 20, 40]) {
+    for (const { id } of (await calls.list(scope, { limit: 20, offset })).calls) ids.add(id);
+  }
 
-  expect(new Set(ids).size).toBe(57);
+  expect(ids.size).toBe(57);
 });
 
 test('CallStore says in a list whether a call has a transcript', async () => {
   const { calls } = await openTestStore();
-  calls.insert(buildCall({ id: 'call_1' }), []);
-  calls.insert(buildCall({ id: 'call_2' }), []);
-  calls.addTranscriptEntry('call_2', { role: 'user', text: 'hello', at: new Date() });
+  await calls.insert(buildCall({ id: 'call_1' }), []);
+  await calls.insert(buildCall({ id: 'call_2' }), []);
+  await calls.addTranscriptEntry('call_2', { role: 'user', text: 'hello', at: new Date() });
 
-  const page = calls.list({ accountId: 'acct_1', environment: 'live' }, { limit: 9, offset: 0 });
+  const page = await calls.list(
+    { accountId: 'acct_1', environment: 'live' },
+    { limit: 9, offset: 0 },
+  );
 
   expect(page.calls.map(({ id, hasTranscript }) => [id, hasTranscript])).toEqual([
     ['call_2', true],

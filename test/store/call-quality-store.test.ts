@@ -27,47 +27,50 @@ const BARE: CallQuality = { ...QUALITY, remote: null, mos: null };
 
 test('CallQualityStore gives back what it keeps, by call', async () => {
   const { calls, qualities } = await openTestStore();
-  calls.insert(buildCall({ id: 'call_1' }), []);
-  calls.insert(buildCall({ id: 'call_2' }), []);
+  await calls.insert(buildCall({ id: 'call_1' }), []);
+  await calls.insert(buildCall({ id: 'call_2' }), []);
 
-  qualities.save('call_1', QUALITY);
-  qualities.save('call_2', BARE);
+  await qualities.save('call_1', QUALITY);
+  await qualities.save('call_2', BARE);
 
-  const found = ['call_1', 'call_2', 'call_3'].map((id) => qualities.find(id));
+  const found = await Promise.all(['call_1', 'call_2', 'call_3'].map((id) => qualities.find(id)));
   expect(found).toEqual([QUALITY, BARE, undefined]);
 });
 
 test('CallQualityStore replaces what it kept of a call', async () => {
   const { calls, qualities } = await openTestStore();
-  calls.insert(buildCall(), []);
+  await calls.insert(buildCall(), []);
 
-  qualities.save('call_1', QUALITY);
-  qualities.save('call_1', BARE);
+  await qualities.save('call_1', QUALITY);
+  await qualities.save('call_1', BARE);
 
-  expect(qualities.find('call_1')).toEqual(BARE);
+  expect(await qualities.find('call_1')).toEqual(BARE);
 });
 
 test('CallQualityStore keeps nothing of a call that is not kept', async () => {
   const { qualities } = await openTestStore();
 
-  expect(() => qualities.save('call_0', QUALITY)).toThrow();
+  await expect(qualities.save('call_0', QUALITY)).rejects.toThrow();
 });
 
 test('CallQualityStore keeps the quality of a call as long as the call, and not longer', async () => {
   const { calls, clock, file, qualities, retention } = await openTestStore();
-  calls.insert(buildCall({ id: 'call_1' }), []);
-  calls.insert(buildCall({ id: 'call_2' }), []);
-  qualities.save('call_1', QUALITY);
-  qualities.save('call_2', QUALITY);
+  await calls.insert(buildCall({ id: 'call_1' }), []);
+  await calls.insert(buildCall({ id: 'call_2' }), []);
+  await qualities.save('call_1', QUALITY);
+  await qualities.save('call_2', QUALITY);
 
   clock.advance(400 * 86_400_000);
-  retention.prune(clock.now());
-  const afterPruning = qualities.find('call_1');
+  await retention.prune(clock.now());
+  const afterPruning = await qualities.find('call_1');
   const other = new Sqlite(file);
   other.pragma('foreign_keys=ON');
   other.exec("delete from calls where id = 'call_1'");
   other.close();
 
   expect(afterPruning).toEqual(QUALITY);
-  expect([qualities.find('call_1'), qualities.find('call_2')]).toEqual([undefined, QUALITY]);
+  expect([await qualities.find('call_1'), await qualities.find('call_2')]).toEqual([
+    undefined,
+    QUALITY,
+  ]);
 });

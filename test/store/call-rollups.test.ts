@@ -114,17 +114,21 @@ function nextState(call: Call, { deed, hours, score, intent }: Step): Call {
   }
 }
 
-function liveThrough(store: TestStore, accountId: string, steps: readonly Step[]): readonly Call[] {
+async function liveThrough(
+  store: TestStore,
+  accountId: string,
+  steps: readonly Step[],
+): Promise<readonly Call[]> {
   const calls: Call[] = [];
   for (const step of steps) {
     const before = calls[step.call];
     if (before === undefined) {
       const call = firstState(`${accountId}_${calls.length}`, accountId, step);
-      store.calls.insert(call, []);
+      await store.calls.insert(call, []);
       calls.push(call);
     } else {
       const after = nextState(before, step);
-      store.calls.update(after, []);
+      await store.calls.update(after, []);
       calls[step.call] = after;
     }
   }
@@ -174,21 +178,21 @@ test('CallRollups agree with a scan, and analytics with a naive sum, whatever ca
   const store = await openTestStore();
   let runs = 0;
 
-  fc.assert(
-    fc.property(
+  await fc.assert(
+    fc.asyncProperty(
       fc.array(stepArbitrary, { minLength: 20, maxLength: 120 }),
       fc.constantFrom(undefined, 'agent_1', 'agent_2'),
       fc.integer({ min: -2, max: 4 }),
-      (steps, agentId, firstDay) => {
+      async (steps, agentId, firstDay) => {
         const accountId = `acct_run${runs++}`;
-        addAccount(store, accountId);
+        await addAccount(store, accountId);
         const scope: Scope = { accountId, environment: 'live' };
         const day = (count: number) =>
           new Date(NOW.getTime() + count * DAY_MS).toISOString().slice(0, 10);
         const range = { firstDay: day(firstDay), lastDay: day(firstDay + 2) };
         const query: UsageQuery = agentId === undefined ? range : { ...range, agentId };
 
-        const calls = liveThrough(store, accountId, steps);
+        const calls = await liveThrough(store, accountId, steps);
 
         const { scanned, kept } = sums(store);
         expect(kept).toEqual(scanned);
@@ -196,8 +200,8 @@ test('CallRollups agree with a scan, and analytics with a naive sum, whatever ca
           .filter((call) => call.accountId === accountId && call.environment === 'live')
           .filter((call) => agentId === undefined || call.agentId === agentId)
           .filter((call) => dateOf(call) >= range.firstDay && dateOf(call) <= range.lastDay);
-        expect(store.analytics.days(scope, query)).toEqual(naiveDays(asked));
-        expect(store.analytics.intents(scope, query)).toEqual(naiveIntents(asked));
+        expect(await store.analytics.days(scope, query)).toEqual(naiveDays(asked));
+        expect(await store.analytics.intents(scope, query)).toEqual(naiveIntents(asked));
       },
     ),
     { numRuns: 100 },
@@ -207,22 +211,22 @@ test('CallRollups agree with a scan, and analytics with a naive sum, whatever ca
 test('CallRollups count the findings of an analysis once', async () => {
   const store = await openTestStore();
   const call = buildCall();
-  store.calls.insert(call, []);
+  await store.calls.insert(call, []);
   const found = { sentimentScore: 0.8, sentiment: 'positive', intentDetected: 'booking' } as const;
 
-  store.calls.update({ ...call, ...found }, []);
-  store.calls.update({ ...call, ...found }, []);
+  await store.calls.update({ ...call, ...found }, []);
+  await store.calls.update({ ...call, ...found }, []);
 
   const { scanned, kept } = sums(store);
   expect(kept).toEqual(scanned);
-  expect(store.analyses.intentsOf('agent_1', 5)).toEqual(['booking']);
+  expect(await store.analyses.intentsOf('agent_1', 5)).toEqual(['booking']);
 });
 
 test('CallRollups take back what a failed write had added', async () => {
   const store = await openTestStore();
-  store.calls.insert(buildCall(), []);
+  await store.calls.insert(buildCall(), []);
 
-  expect(() => store.calls.insert(buildCall({ agentId: 'agent_2' }), [])).toThrow();
+  await expect(store.calls.insert(buildCall({ agentId: 'agent_2' }), [])).rejects.toThrow();
 
   const { scanned, kept } = sums(store);
   expect(kept).toEqual(scanned);

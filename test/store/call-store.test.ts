@@ -32,83 +32,85 @@ describe('CallStore', () => {
       overrides: { greeting: 'Hi' },
     });
 
-    calls.insert(call, []);
+    await calls.insert(call, []);
 
-    expect(calls.find(LIVE, 'call_1')).toEqual(call);
-    expect(calls.findById('call_1')).toEqual(call);
+    expect(await calls.find(LIVE, 'call_1')).toEqual(call);
+    expect(await calls.findById('call_1')).toEqual(call);
   });
 
   test('finds nothing of another account or environment', async () => {
     const { calls } = await openTestStore();
-    calls.insert(buildCall(), []);
+    await calls.insert(buildCall(), []);
 
-    expect(calls.find({ ...LIVE, accountId: 'acct_2' }, 'call_1')).toBeUndefined();
-    expect(calls.find({ ...LIVE, environment: 'test' }, 'call_1')).toBeUndefined();
-    expect(calls.find(LIVE, 'call_2')).toBeUndefined();
+    expect(await calls.find({ ...LIVE, accountId: 'acct_2' }, 'call_1')).toBeUndefined();
+    expect(await calls.find({ ...LIVE, environment: 'test' }, 'call_1')).toBeUndefined();
+    expect(await calls.find(LIVE, 'call_2')).toBeUndefined();
   });
 
   test('saves a new state and its events together', async () => {
     const { calls, events } = await openTestStore();
-    calls.insert(buildCall(), []);
+    await calls.insert(buildCall(), []);
 
-    calls.update(answered, [started]);
+    await calls.update(answered, [started]);
     const over = endCall(answered, { endReason: 'user_hangup', endedAt: NOW });
-    calls.update(over, [callEndedEvent(over, { id: 'evt_2', now: NOW })]);
+    await calls.update(over, [callEndedEvent(over, { id: 'evt_2', now: NOW })]);
 
-    expect(calls.find(LIVE, 'call_1')).toEqual(over);
-    expect(events.listByCall('call_1').map(({ kind }) => kind)).toEqual([
+    expect(await calls.find(LIVE, 'call_1')).toEqual(over);
+    expect((await events.listByCall('call_1')).map(({ kind }) => kind)).toEqual([
       'call.started',
       'call.ended',
     ]);
-    expect(events.listByCall('call_1')[0]).toEqual(started);
+    expect((await events.listByCall('call_1'))[0]).toEqual(started);
   });
 
   test('saves neither when one of the two fails', async () => {
     const { calls, events } = await openTestStore();
-    calls.insert(buildCall(), []);
+    await calls.insert(buildCall(), []);
 
-    expect(() => calls.update(answered, [started, started])).toThrow('UNIQUE');
+    await expect(calls.update(answered, [started, started])).rejects.toThrow('UNIQUE');
 
-    expect(calls.find(LIVE, 'call_1')?.status).toBe('ringing');
-    expect(events.listByCall('call_1')).toEqual([]);
+    expect((await calls.find(LIVE, 'call_1'))?.status).toBe('ringing');
+    expect(await events.listByCall('call_1')).toEqual([]);
   });
 
   test('inserts neither when one of the two fails', async () => {
     const { calls } = await openTestStore();
 
-    expect(() => calls.insert(buildCall(), [started, started])).toThrow('UNIQUE');
+    await expect(calls.insert(buildCall(), [started, started])).rejects.toThrow('UNIQUE');
 
-    expect(calls.findById('call_1')).toBeUndefined();
+    expect(await calls.findById('call_1')).toBeUndefined();
   });
 
   test('refuses a move that the stored status does not allow', async () => {
     const { calls, events } = await openTestStore();
-    calls.insert(buildCall({ status: 'completed' }), []);
+    await calls.insert(buildCall({ status: 'completed' }), []);
 
     const revive = () => calls.update(buildCall({ status: 'in_progress' }), [started]);
 
-    expect(revive).toThrow('Cannot save call "call_1" as in_progress: it is completed');
-    expect(events.listByCall('call_1')).toEqual([]);
+    await expect(revive()).rejects.toThrow(
+      'Cannot save call "call_1" as in_progress: it is completed',
+    );
+    expect(await events.listByCall('call_1')).toEqual([]);
   });
 
   test('takes other changes in the same status, also when the call is over', async () => {
     const { calls } = await openTestStore();
-    calls.insert(buildCall({ status: 'completed' }), []);
+    await calls.insert(buildCall({ status: 'completed' }), []);
 
-    calls.update(buildCall({ status: 'completed', summary: 'Short.' }), []);
+    await calls.update(buildCall({ status: 'completed', summary: 'Short.' }), []);
 
-    expect(calls.findById('call_1')?.summary).toBe('Short.');
+    expect((await calls.findById('call_1'))?.summary).toBe('Short.');
   });
 
   test('refuses to update a call that was never kept', async () => {
     const { calls } = await openTestStore();
 
-    expect(() => calls.update(buildCall(), [])).toThrow('it was never kept');
+    await expect(calls.update(buildCall(), [])).rejects.toThrow('it was never kept');
   });
 
   test('keeps the transcript in the order of speaking, and the timeline in the order in which it came', async () => {
     const { calls } = await openTestStore();
-    calls.insert(buildCall(), []);
+    await calls.insert(buildCall(), []);
     const said = [
       { role: 'agent', text: 'Hello', at: NOW },
       { role: 'agent', text: 'How are you?', at: NOW },
@@ -119,20 +121,21 @@ describe('CallStore', () => {
       { at: NOW, kind: 'barge-in', details: {} },
     ];
 
-    for (const entry of said) calls.addTranscriptEntry('call_1', entry);
-    for (const entry of happened) calls.addTimelineEntry('call_1', entry);
+    for (const entry of said) await calls.addTranscriptEntry('call_1', entry);
+    for (const entry of happened) await calls.addTimelineEntry('call_1', entry);
 
-    expect(calls.transcript('call_1')).toEqual([said[2], said[0], said[1]]);
-    expect(calls.timeline('call_1')).toEqual(happened);
-    expect(calls.transcript('call_2')).toEqual([]);
+    expect(await calls.transcript('call_1')).toEqual([said[2], said[0], said[1]]);
+    expect(await calls.timeline('call_1')).toEqual(happened);
+    expect(await calls.transcript('call_2')).toEqual([]);
   });
 
   test('finds the calls that were left ringing or in progress', async () => {
     const { calls } = await openTestStore();
     const statuses = ['queued', 'ringing', 'in_progress', 'completed', 'failed'] as const;
-    for (const status of statuses) calls.insert(buildCall({ id: `call_${status}`, status }), []);
+    for (const status of statuses)
+      await calls.insert(buildCall({ id: `call_${status}`, status }), []);
 
-    const unfinished = calls.findUnfinished();
+    const unfinished = await calls.findUnfinished();
 
     expect(unfinished.map(({ status }) => status)).toEqual(['in_progress', 'ringing']);
   });
@@ -142,12 +145,12 @@ describe('CallStore', () => {
     const waiting = { status: 'queued', direction: 'outbound', startedAt: null } as const;
     const add = (id: string, fields: Partial<Call> = {}) =>
       calls.insert(buildCall({ ...waiting, from: `+1555${id}`, id, ...fields }), []);
-    for (const id of ['3', '1', '2', '4']) add(id);
-    add('5', { direction: 'inbound' });
-    add('6', { environment: 'test' });
-    add('7', { status: 'ringing' });
+    for (const id of ['3', '1', '2', '4']) await add(id);
+    await add('5', { direction: 'inbound' });
+    await add('6', { environment: 'test' });
+    await add('7', { status: 'ringing' });
 
-    const parties = calls.waitingToDial('live', 3);
+    const parties = await calls.waitingToDial('live', 3);
 
     const facts = { failureReason: null, expiresAt: null };
     expect(parties).toEqual(['3', '1', '2'].map((id) => ({ id, from: `+1555${id}`, ...facts })));

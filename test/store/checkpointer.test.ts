@@ -27,10 +27,10 @@ async function openWorld(options: { everyMs: number; startThread?: StartCheckpoi
     await checkpointer.stop();
     database.close();
   });
-  const write = () => {
+  const write = async () => {
     for (let row = 0; row < ROWS; row += 1) {
       const secret = { name: `secret ${row}`, value: VALUE };
-      database.run(build.insertInto('secrets').values(secret));
+      await database.run(build.insertInto('secrets').values(secret));
     }
   };
   const size = () => statSync(file).size;
@@ -54,7 +54,7 @@ test('Checkpointer keeps the connection that writes from waiting for the disk', 
   checkpointer.start();
   await isHandedOver;
 
-  write();
+  await write();
 
   expect(size()).toBeLessThan(BYTES / 2);
 });
@@ -65,7 +65,7 @@ test('Checkpointer brings in by a thread what was written', async () => {
   checkpointer.start();
   await isHandedOver;
 
-  write();
+  await write();
 
   await vi.waitFor(() => expect(size()).toBeGreaterThan(BYTES), { timeout: 10_000 });
 });
@@ -76,15 +76,15 @@ test('Checkpointer has the log begun anew, so that it does not grow for ever', a
   const logBytes = () => statSync(`${file}-wal`).size;
   checkpointer.start();
   await isHandedOver;
-  write();
+  await write();
 
-  const grownBy = () => {
+  const grownBy = async () => {
     const before = logBytes();
-    database.run(build.deleteFrom('secrets'));
+    await database.run(build.deleteFrom('secrets'));
     return logBytes() - before;
   };
 
-  await vi.waitFor(() => expect(grownBy()).toBe(0), { timeout: 10_000 });
+  await vi.waitFor(async () => expect(await grownBy()).toBe(0), { timeout: 10_000 });
 });
 
 test('Checkpointer empties the log, unless somebody reads, and stops no writer meanwhile', async () => {
@@ -92,13 +92,13 @@ test('Checkpointer empties the log, unless somebody reads, and stops no writer m
   const isHandedOver = handedOver(database);
   checkpointer.start();
   await isHandedOver;
-  write();
+  await write();
   const reader = new Sqlite(file);
   reader.exec('begin; select count(*) from secrets');
-  database.run(build.deleteFrom('secrets'));
+  await database.run(build.deleteFrom('secrets'));
 
   const asked = checkpointer.emptyLog();
-  write();
+  await write();
   const whileRead = await asked;
   reader.close();
   const after = await checkpointer.emptyLog();
@@ -124,7 +124,7 @@ test('Checkpointer leaves the log to the connection once its thread has died, an
   checkpointer.start();
   await vi.waitFor(() => expect(logged).toHaveLength(1), { timeout: 10_000 });
 
-  write();
+  await write();
 
   expect(logged[0]).toMatch(/on the main thread/);
   expect(size()).toBeGreaterThan(BYTES / 2);
@@ -152,7 +152,7 @@ test('Checkpointer lets go of the file when it stops, twice and unstarted too', 
   await checkpointer.stop();
   checkpointer.start();
   await isHandedOver;
-  write();
+  await write();
 
   await checkpointer.stop();
   await checkpointer.stop();

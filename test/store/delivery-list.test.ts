@@ -44,8 +44,8 @@ const queryArbitrary = fc.record(
 
 const scopeArbitrary = fc.constantFrom(...new Set(Object.values(ENDPOINTS)));
 
-function deleteOne(store: TestStore): void {
-  store.webhookEndpoints.delete(SCOPE, 'we_deleted', new Date(STORE_NOW_MS));
+async function deleteOne(store: TestStore): Promise<void> {
+  await store.webhookEndpoints.delete(SCOPE, 'we_deleted', new Date(STORE_NOW_MS));
 }
 
 /** What the list must be, by the plainest means. */
@@ -66,28 +66,30 @@ test.each([
   [', also while retention has not deleted the rows of a deleted endpoint', true],
 ])('DeliveryStore lists as a naive model does, for every combination of filters%s', async (_case, isDeleting) => {
   const store = await openTestStore();
-  addAccount(store, 'acct_2');
+  await addAccount(store, 'acct_2');
   for (const [id, scope] of Object.entries(ENDPOINTS)) {
-    store.webhookEndpoints.insert(buildEndpoint({ id, ...scope }));
+    await store.webhookEndpoints.insert(buildEndpoint({ id, ...scope }));
   }
-  for (const id of EVENTS) store.events.insertQuiet(buildEvent({ id }));
+  for (const id of EVENTS) await store.events.insertQuiet(buildEvent({ id }));
   const drafts = fc.sample(deliveryArbitrary, { numRuns: 200, seed: 20_261_121 });
   // Ids are out of order on purpose: the order of insertion must not matter.
   const ids = drafts.map((_, index) => `dlv_${(index * 7919) % 1000}`);
   for (const [index, { endpointId, eventId, ...outcome }] of drafts.entries()) {
-    addDelivery(store, { endpointId, eventId, deliveryId: ids[index] ?? '' }, outcome);
+    await addDelivery(store, { endpointId, eventId, deliveryId: ids[index] ?? '' }, outcome);
   }
-  if (isDeleting) deleteOne(store);
-  const kept = ids.flatMap((id, index) => {
+  if (isDeleting) await deleteOne(store);
+  const kept: WebhookDelivery[] = [];
+  for (const [index, id] of ids.entries()) {
     const { endpointId = '' } = drafts[index] ?? {};
-    return store.deliveries.find(ENDPOINTS[endpointId] ?? SCOPE, id) ?? [];
-  });
+    const found = await store.deliveries.find(ENDPOINTS[endpointId] ?? SCOPE, id);
+    if (found !== undefined) kept.push(found);
+  }
   const deleted = drafts.filter(({ endpointId }) => endpointId === 'we_deleted').length;
   expect(kept).toHaveLength(isDeleting ? 200 - deleted : 200);
 
-  fc.assert(
-    fc.property(scopeArbitrary, queryArbitrary, (scope, query) => {
-      const page = store.deliveries.list(scope, query);
+  await fc.assert(
+    fc.asyncProperty(scopeArbitrary, queryArbitrary, async (scope, query) => {
+      const page = await store.deliveries.list(scope, query);
 
       expect({ ids: page.deliveries.map(({ id }) => id), total: page.total }).toEqual(
         naiveList(kept, scope, query),
@@ -99,9 +101,9 @@ test.each([
 
 test('DeliveryStore lists with a total that was counted before, also after resends', async () => {
   const store = await openTestStore();
-  store.webhookEndpoints.insert(buildEndpoint());
-  store.events.insertQuiet(buildEvent());
-  addDelivery(store, { endpointId: 'we_1', eventId: 'evt_1', deliveryId: 'dlv_1' });
+  await store.webhookEndpoints.insert(buildEndpoint());
+  await store.events.insertQuiet(buildEvent());
+  await addDelivery(store, { endpointId: 'we_1', eventId: 'evt_1', deliveryId: 'dlv_1' });
   const sqlite = new Sqlite(store.file);
   sqlite.exec(`with recursive n(value) as (select 1 union all select value + 1 from n where value < 99999)
     insert into webhook_deliveries
@@ -110,15 +112,17 @@ test('DeliveryStore lists with a total that was counted before, also after resen
     from webhook_deliveries cross join n`);
   const scan = sqlite.prepare('select count(*) from webhook_deliveries where created_at > 0');
   const range = { from: new Date(0), before: new Date(STORE_NOW_MS + 1) };
-  const resent = store.deliveries.resendRange(SCOPE, range, new Date(STORE_NOW_MS));
+  const resent = await store.deliveries.resendRange(SCOPE, range, new Date(STORE_NOW_MS));
   const page = { limit: 1, offset: 0 };
 
   const statuses = [undefined, 'failed', 'pending', 'succeeded'] as const;
-  const totals = statuses.map(
-    (status) => store.deliveries.list(SCOPE, { ...page, ...(status && { status }) }).total,
-  );
-  const listMs = leastMs(() => store.deliveries.list(SCOPE, page));
-  const scanMs = leastMs(() => scan.get());
+  const totals: number[] = [];
+  for (const status of statuses) {
+    const query = { ...page, ...(status && { status }) };
+    totals.push((await store.deliveries.list(SCOPE, query)).total);
+  }
+  const listMs = await leastMs(() => store.deliveries.list(SCOPE, page));
+  const scanMs = await leastMs(() => scan.get());
   sqlite.close();
 
   expect(totals).toEqual([100_000, 100_000 - resent, resent, 0]);

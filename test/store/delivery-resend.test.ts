@@ -12,8 +12,8 @@ const conflict = expect.objectContaining({ code: 'CONFLICT' });
 
 const minute = (count: number) => new Date(STORE_NOW_MS + count * 60_000);
 
-function statusesOf(store: TestStore): Readonly<Record<string, string>> {
-  const { deliveries } = store.deliveries.list(SCOPE, { limit: 99, offset: 0 });
+async function statusesOf(store: TestStore): Promise<Readonly<Record<string, string>>> {
+  const { deliveries } = await store.deliveries.list(SCOPE, { limit: 99, offset: 0 });
   return Object.fromEntries(deliveries.map(({ id, status }) => [id, status]));
 }
 
@@ -23,9 +23,9 @@ describe('DeliveryStore.resend', () => {
     'succeeded',
   ] as const)('begins a %s delivery again, at once', async (status) => {
     const store = await openWith({ 0: status });
-    const before = store.deliveries.find(SCOPE, 'dlv_0');
+    const before = await store.deliveries.find(SCOPE, 'dlv_0');
 
-    const resent = store.deliveries.resend(SCOPE, 'dlv_0', LATER);
+    const resent = await store.deliveries.resend(SCOPE, 'dlv_0', LATER);
 
     expect(resent).toEqual({
       ...before,
@@ -34,9 +34,9 @@ describe('DeliveryStore.resend', () => {
       nextAttemptAt: LATER,
       finishedAt: null,
     });
-    expect(store.deliveries.find(SCOPE, 'dlv_0')).toEqual(resent);
-    expect(store.deliveries.attempts('dlv_0')).toHaveLength(1);
-    expect(store.outbox.waiting()).toEqual([{ endpointId: 'we_1', dueAt: LATER }]);
+    expect(await store.deliveries.find(SCOPE, 'dlv_0')).toEqual(resent);
+    expect(await store.deliveries.attempts('dlv_0')).toHaveLength(1);
+    expect(await store.outbox.waiting()).toEqual([{ endpointId: 'we_1', dueAt: LATER }]);
   });
 
   test('notifies', async () => {
@@ -46,7 +46,7 @@ describe('DeliveryStore.resend', () => {
       notices += 1;
     });
 
-    store.deliveries.resend(SCOPE, 'dlv_0', LATER);
+    await store.deliveries.resend(SCOPE, 'dlv_0', LATER);
     await Promise.resolve();
 
     expect(notices).toBe(1);
@@ -54,26 +54,26 @@ describe('DeliveryStore.resend', () => {
 
   test('refuses a pending delivery, and leaves it as it was', async () => {
     const store = await openWith({ 0: 'pending' });
-    record(store, 'dlv_0', { status: 'pending' });
-    const before = store.deliveries.find(SCOPE, 'dlv_0');
+    await record(store, 'dlv_0', { status: 'pending' });
+    const before = await store.deliveries.find(SCOPE, 'dlv_0');
 
-    expect(() => store.deliveries.resend(SCOPE, 'dlv_0', LATER)).toThrow(conflict);
-    expect(store.deliveries.find(SCOPE, 'dlv_0')).toEqual(before);
+    await expect(store.deliveries.resend(SCOPE, 'dlv_0', LATER)).rejects.toThrow(conflict);
+    expect(await store.deliveries.find(SCOPE, 'dlv_0')).toEqual(before);
   });
 
   test('refuses while the endpoint is disabled', async () => {
     const store = await openWith({ 0: 'failed' });
-    store.webhookEndpoints.update(buildEndpoint({ status: 'disabled' }));
+    await store.webhookEndpoints.update(buildEndpoint({ status: 'disabled' }));
 
-    expect(() => store.deliveries.resend(SCOPE, 'dlv_0', LATER)).toThrow(conflict);
+    await expect(store.deliveries.resend(SCOPE, 'dlv_0', LATER)).rejects.toThrow(conflict);
   });
 
   test('is no way to another environment', async () => {
     const store = await openWith({ 0: 'failed' });
     const resend = () => store.deliveries.resend({ ...SCOPE, environment: 'test' }, 'dlv_0', LATER);
 
-    expect(resend).toThrow('never kept');
-    expect(statusesOf(store)).toEqual({ dlv_0: 'failed' });
+    await expect(resend()).rejects.toThrow('never kept');
+    expect(await statusesOf(store)).toEqual({ dlv_0: 'failed' });
   });
 });
 
@@ -97,10 +97,10 @@ describe('DeliveryStore.resendRange', () => {
     const store = await openWith(FOUR);
 
     const range = { from: minute(1), before: minute(3) };
-    const resent = store.deliveries.resendRange(SCOPE, range, LATER);
+    const resent = await store.deliveries.resendRange(SCOPE, range, LATER);
 
     expect(resent).toBe(2);
-    expect(statusesOf(store)).toEqual({
+    expect(await statusesOf(store)).toEqual({
       dlv_0: 'failed',
       dlv_1: 'pending',
       dlv_2: 'pending',
@@ -110,11 +110,11 @@ describe('DeliveryStore.resendRange', () => {
 
   test('begins each again from its first attempt', async () => {
     const store = await openWith({ 0: 'failed' });
-    const before = store.deliveries.find(SCOPE, 'dlv_0');
+    const before = await store.deliveries.find(SCOPE, 'dlv_0');
 
-    store.deliveries.resendRange(SCOPE, { from: minute(0), before: minute(1) }, LATER);
+    await store.deliveries.resendRange(SCOPE, { from: minute(0), before: minute(1) }, LATER);
 
-    expect(store.deliveries.find(SCOPE, 'dlv_0')).toEqual({
+    expect(await store.deliveries.find(SCOPE, 'dlv_0')).toEqual({
       ...before,
       status: 'pending',
       attempts: 0,
@@ -130,14 +130,14 @@ describe('DeliveryStore.resendRange', () => {
     ['pending', undefined],
   ] as const)('takes up those of the status %s', async (status, expected) => {
     const store = await openWith({ 0: 'failed', 1: 'succeeded', 2: 'pending' });
-    record(store, 'dlv_2', { status: 'pending' });
+    await record(store, 'dlv_2', { status: 'pending' });
     const range = { from: minute(0), before: minute(9), ...(status && { status }) };
 
-    const resent = store.deliveries.resendRange(SCOPE, range, LATER);
+    const resent = await store.deliveries.resendRange(SCOPE, range, LATER);
 
-    const restarted = store.deliveries
-      .list(SCOPE, { limit: 9, offset: 0 })
-      .deliveries.filter(({ nextAttemptAt }) => nextAttemptAt?.getTime() === LATER.getTime());
+    const restarted = (
+      await store.deliveries.list(SCOPE, { limit: 9, offset: 0 })
+    ).deliveries.filter(({ nextAttemptAt }) => nextAttemptAt?.getTime() === LATER.getTime());
     expect(resent).toBe(expected === undefined ? 0 : 1);
     expect(restarted[0]?.id).toBe(expected);
   });
@@ -149,10 +149,10 @@ describe('DeliveryStore.resendRange', () => {
       notices += 1;
     });
 
-    store.deliveries.resendRange(SCOPE, { from: minute(1), before: minute(2) }, LATER);
+    await store.deliveries.resendRange(SCOPE, { from: minute(1), before: minute(2) }, LATER);
     await Promise.resolve();
     const noticesForNone = notices;
-    store.deliveries.resendRange(SCOPE, { from: minute(0), before: minute(1) }, LATER);
+    await store.deliveries.resendRange(SCOPE, { from: minute(0), before: minute(1) }, LATER);
     await Promise.resolve();
 
     expect([noticesForNone, notices]).toEqual([0, 1]);
@@ -161,18 +161,18 @@ describe('DeliveryStore.resendRange', () => {
   test('takes up those of one endpoint, and leaves out disabled ones', async () => {
     const store = await openWith({ 0: 'failed' });
     for (const id of ['we_2', 'we_3']) {
-      store.webhookEndpoints.insert(buildEndpoint({ id }));
-      addDelivery(store, { endpointId: id, eventId: 'evt_0', deliveryId: `dlv_${id}` });
+      await store.webhookEndpoints.insert(buildEndpoint({ id }));
+      await addDelivery(store, { endpointId: id, eventId: 'evt_0', deliveryId: `dlv_${id}` });
     }
-    store.webhookEndpoints.update(buildEndpoint({ id: 'we_3', status: 'disabled' }));
+    await store.webhookEndpoints.update(buildEndpoint({ id: 'we_3', status: 'disabled' }));
     const range = { from: minute(0), before: minute(1) };
     const resend = (endpointId?: string) =>
       store.deliveries.resendRange(SCOPE, { ...range, ...(endpointId && { endpointId }) }, LATER);
 
-    expect(resend('we_3')).toBe(0);
-    expect(resend('we_2')).toBe(1);
-    expect(resend()).toBe(1);
-    expect(statusesOf(store)).toEqual({
+    expect(await resend('we_3')).toBe(0);
+    expect(await resend('we_2')).toBe(1);
+    expect(await resend()).toBe(1);
+    expect(await statusesOf(store)).toEqual({
       dlv_0: 'pending',
       dlv_we_2: 'pending',
       dlv_we_3: 'failed',
@@ -185,14 +185,14 @@ describe('DeliveryStore.resendRange', () => {
   ])('reads none but those that it takes up, of endpoint %s', async (endpointId) => {
     const store = await openWith({ 0: 'succeeded' });
     const { deliveries } = store;
-    store.webhookEndpoints.insert(buildEndpoint({ id: 'we_2' }));
+    await store.webhookEndpoints.insert(buildEndpoint({ id: 'we_2' }));
     multiply(store, 100_000);
     const sqlite = new Sqlite(store.file);
     const all = sqlite.prepare('select count(*) from webhook_deliveries where event_at > 0');
 
     const range = { from: minute(0), before: minute(9), ...(endpointId && { endpointId }) };
-    const resendMs = leastMs(() => deliveries.resendRange(SCOPE, range, LATER));
-    const scanMs = leastMs(() => all.get());
+    const resendMs = await leastMs(() => deliveries.resendRange(SCOPE, range, LATER));
+    const scanMs = await leastMs(() => all.get());
     sqlite.close();
 
     expect(resendMs).toBeLessThan(scanMs / 4);
@@ -204,19 +204,19 @@ describe('DeliveryStore.resendRange', () => {
 
     const sandbox = { ...SCOPE, environment: 'test' } as const;
 
-    expect(store.deliveries.resendRange(sandbox, range, LATER)).toBe(0);
+    expect(await store.deliveries.resendRange(sandbox, range, LATER)).toBe(0);
   });
 
   test('takes up the oldest of all endpoints together, two thousand at once', async () => {
     const store = await openWith({ 0: 'failed' });
-    store.webhookEndpoints.insert(buildEndpoint({ id: 'we_2' }));
+    await store.webhookEndpoints.insert(buildEndpoint({ id: 'we_2' }));
     multiply(store, RESENDS_MAX + 5);
     const range = { from: minute(0), before: minute(9) };
 
-    const resent = store.deliveries.resendRange(SCOPE, range, LATER);
+    const resent = await store.deliveries.resendRange(SCOPE, range, LATER);
 
     const query = { status: 'failed', limit: 99, offset: 0 } as const;
-    const left = store.deliveries.list(SCOPE, query).deliveries.map(({ id }) => id);
+    const left = (await store.deliveries.list(SCOPE, query)).deliveries.map(({ id }) => id);
     expect(resent).toBe(RESENDS_MAX);
     expect(left.sort()).toEqual(
       Array.from({ length: 6 }, (_, index) => `dlv_x${RESENDS_MAX + index}`),

@@ -10,12 +10,12 @@ const LATER = new Date(STORE_NOW_MS + 3_600_000);
 describe('DeliveryStore.sendTo', () => {
   test('makes a delivery that is due at once, also of a kind that the endpoint does not list', async () => {
     const store = await openTestStore();
-    store.webhookEndpoints.insert(buildEndpoint({ events: ['call.ended'] }));
-    store.events.insertQuiet(buildEvent({ kind: 'webhook.test' }));
+    await store.webhookEndpoints.insert(buildEndpoint({ events: ['call.ended'] }));
+    await store.events.insertQuiet(buildEvent({ kind: 'webhook.test' }));
 
-    store.deliveries.sendTo('we_1', { id: 'evt_1' }, 'dlv_1', LATER);
+    await store.deliveries.sendTo('we_1', { id: 'evt_1' }, 'dlv_1', LATER);
 
-    expect(store.deliveries.find(SCOPE, 'dlv_1')).toEqual({
+    expect(await store.deliveries.find(SCOPE, 'dlv_1')).toEqual({
       ...SCOPE,
       id: 'dlv_1',
       endpointId: 'we_1',
@@ -33,13 +33,13 @@ describe('DeliveryStore.sendTo', () => {
 
   test('notifies', async () => {
     const store = await openWith({});
-    store.events.insertQuiet(buildEvent());
+    await store.events.insertQuiet(buildEvent());
     let notices = 0;
     store.outbox.notifier.listen(() => {
       notices += 1;
     });
 
-    store.deliveries.sendTo('we_1', { id: 'evt_1' }, 'dlv_1', NOON);
+    await store.deliveries.sendTo('we_1', { id: 'evt_1' }, 'dlv_1', NOON);
     await Promise.resolve();
 
     expect(notices).toBe(1);
@@ -51,7 +51,9 @@ describe('DeliveryStore.sendTo', () => {
   ])('refuses what was never kept: %s, %s', async (endpointId, id) => {
     const { deliveries } = await openWith({ 0: 'failed' });
 
-    expect(() => deliveries.sendTo(endpointId, { id }, 'dlv_1', NOON)).toThrow('never kept');
+    await expect(deliveries.sendTo(endpointId, { id }, 'dlv_1', NOON)).rejects.toThrow(
+      'never kept',
+    );
   });
 });
 
@@ -59,9 +61,9 @@ describe('DeliveryStore.find', () => {
   test('finds nothing of another account or environment', async () => {
     const { deliveries } = await openWith({ 0: 'failed' });
 
-    expect(deliveries.find({ ...SCOPE, environment: 'test' }, 'dlv_0')).toBeUndefined();
-    expect(deliveries.find({ ...SCOPE, accountId: 'acct_2' }, 'dlv_0')).toBeUndefined();
-    expect(deliveries.find(SCOPE, 'dlv_0')).toBeDefined();
+    expect(await deliveries.find({ ...SCOPE, environment: 'test' }, 'dlv_0')).toBeUndefined();
+    expect(await deliveries.find({ ...SCOPE, accountId: 'acct_2' }, 'dlv_0')).toBeUndefined();
+    expect(await deliveries.find(SCOPE, 'dlv_0')).toBeDefined();
   });
 });
 
@@ -69,10 +71,10 @@ describe('DeliveryStore.attempts', () => {
   test('gives the newest 50, oldest first', async () => {
     const store = await openWith({ 0: 'pending' });
     for (let attempt = 1; attempt <= 55; attempt++) {
-      record(store, 'dlv_0', { attempt, status: 'pending' });
+      await record(store, 'dlv_0', { attempt, status: 'pending' });
     }
 
-    const attempts = store.deliveries.attempts('dlv_0');
+    const attempts = await store.deliveries.attempts('dlv_0');
 
     const numbers = Array.from({ length: 50 }, (_, index) => index + 6);
     expect(attempts.map(({ attempt }) => attempt)).toEqual(numbers);
@@ -81,7 +83,7 @@ describe('DeliveryStore.attempts', () => {
   test('gives every field as it was recorded', async () => {
     const store = await openWith({ 0: 'failed' });
 
-    expect(store.deliveries.attempts('dlv_0')).toEqual([
+    expect(await store.deliveries.attempts('dlv_0')).toEqual([
       {
         attempt: 1,
         at: NOON,

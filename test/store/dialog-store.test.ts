@@ -8,21 +8,21 @@ const dialog = (id: string, openedAtMs: number) =>
 test('DialogStore gives back what it keeps, oldest first', async () => {
   const { dialogs } = await openTestStore();
 
-  dialogs.save(dialog('b', 2_000));
-  dialogs.save(dialog('a', 1_000));
-  dialogs.save({ ...dialog('b', 2_000), sequence: 5 });
+  await dialogs.save(dialog('b', 2_000));
+  await dialogs.save(dialog('a', 1_000));
+  await dialogs.save({ ...dialog('b', 2_000), sequence: 5 });
 
-  expect(dialogs.all()).toEqual([dialog('a', 1_000), { ...dialog('b', 2_000), sequence: 5 }]);
+  expect(await dialogs.all()).toEqual([dialog('a', 1_000), { ...dialog('b', 2_000), sequence: 5 }]);
 });
 
 test('DialogStore forgets, also what it never kept', async () => {
   const { dialogs } = await openTestStore();
-  dialogs.save(dialog('a', 1_000));
+  await dialogs.save(dialog('a', 1_000));
 
-  dialogs.remove('a');
-  dialogs.remove('never');
+  await dialogs.remove('a');
+  await dialogs.remove('never');
 
-  expect(dialogs.all()).toEqual([]);
+  expect(await dialogs.all()).toEqual([]);
 });
 
 test('DialogStore keeps a call that nobody has answered yet, and then its answer', async () => {
@@ -31,10 +31,10 @@ test('DialogStore keeps a call that nobody has answered yet, and then its answer
   const head = 'INVITE sip:+15550100001@192.0.2.2 SIP/2.0\r\nCall-ID: call-1\r\n\r\n';
   const invite = { direction: 'out', server: 'sip', transactionId: 't-1', head, peer } as const;
 
-  dialogs.save({ ...dialog('a', 1_000), invite });
-  const ringing = dialogs.all();
-  dialogs.save(dialog('a', 1_000));
+  await dialogs.save({ ...dialog('a', 1_000), invite });
+  const ringing = await dialogs.all();
+  await dialogs.save(dialog('a', 1_000));
 
   expect(ringing).toEqual([{ ...dialog('a', 1_000), invite }]);
-  expect(dialogs.all()).toEqual([dialog('a', 1_000)]);
+  expect(await dialogs.all()).toEqual([dialog('a', 1_000)]);
 });

@@ -29,7 +29,7 @@ function openRounds(
   options: {
     readonly isQuiet?: () => boolean;
     readonly leftovers?: Leftovers;
-    readonly sweep?: { step(): boolean };
+    readonly sweep?: { step(): Promise<boolean> };
   } = {},
 ) {
   const logged: string[] = [];
@@ -37,7 +37,7 @@ function openRounds(
   const clock = new FakeClock();
   const rounds = new ErasureRounds({
     erasures: store.erasures,
-    sweep: options.sweep ?? { step: () => false },
+    sweep: options.sweep ?? { step: async () => false },
     leftovers: options.leftovers ?? store.leftovers,
     dataFolder: store.folder,
     isQuiet: options.isQuiet ?? (() => true),
@@ -56,8 +56,8 @@ async function looked(rounds: ErasureRounds): Promise<void> {
 
 test('ErasureRounds finishes what a process left that died right after the erasure', async () => {
   const store = await openTestStore();
-  addTalk(store, { id: 'call_1', from: CALLER });
-  store.erasures.erase('call_1', ORDER);
+  await addTalk(store, { id: 'call_1', from: CALLER });
+  await store.erasures.erase('call_1', ORDER);
   const path = join(store.folder, 'recordings/call_1.wav');
   expect([existsSync(path), foundIn(store.folder, CALLER).length]).toEqual([true, 1]);
 
@@ -66,50 +66,51 @@ test('ErasureRounds finishes what a process left that died right after the erasu
   clock.advance(50);
 
   await vi.waitFor(() => expect(existsSync(path)).toBe(false));
-  await vi.waitFor(() => expect(store.leftovers.inPages()).toBeUndefined());
+  await vi.waitFor(async () => expect(await store.leftovers.inPages()).toBeUndefined());
   expect(foundIn(store.folder, CALLER)).toEqual([]);
-  expect(store.leftovers.files(9)).toEqual([]);
+  expect(await store.leftovers.files(9)).toEqual([]);
 });
 
 test('ErasureRounds finishes what a process left that died after it deleted the file', async () => {
   const store = await openTestStore();
-  addTalk(store, { id: 'call_1' });
-  store.erasures.erase('call_1', ORDER);
+  await addTalk(store, { id: 'call_1' });
+  await store.erasures.erase('call_1', ORDER);
   rmSync(join(store.folder, 'recordings'), { recursive: true });
   const { rounds, logged } = openRounds(store);
 
   await rounds.finish();
 
-  expect([store.leftovers.files(9), logged]).toEqual([[], []]);
+  expect([await store.leftovers.files(9), logged]).toEqual([[], []]);
 });
 
 test('ErasureRounds erases noted calls, and those that go on when they are over', async () => {
   const store = await openTestStore();
-  for (let index = 0; index < 25; index += 1) addTalk(store, { id: `call_${index}`, from: CALLER });
+  for (let index = 0; index < 25; index += 1)
+    await addTalk(store, { id: `call_${index}`, from: CALLER });
   const live = buildCall({ id: 'call_live', from: CALLER });
-  store.calls.insert(live, []);
+  await store.calls.insert(live, []);
   const { rounds, clock } = openRounds(store);
   rounds.start();
 
   const selection = { accountId: 'acct_1', environment: null, number: CALLER };
-  store.erasures.note(selection, { ...ORDER, kind: 'number' });
-  const isGone = (id: string) => () => {
+  await store.erasures.note(selection, { ...ORDER, kind: 'number' });
+  const isGone = (id: string) => async () => {
     clock.advance(50);
-    expect(store.calls.findById(id)).toBeUndefined();
+    expect(await store.calls.findById(id)).toBeUndefined();
   };
   await vi.waitFor(isGone('call_24'));
-  await vi.waitFor(() => expect(store.leftovers.files(9)).toEqual([]));
-  store.calls.update({ ...live, status: 'failed', endedAt: NOW, endReason: 'no_answer' }, []);
-  clock.advance(5000);
+  await vi.waitFor(async () => expect(await store.leftovers.files(9)).toEqual([]));
+  await store.calls.update({ ...live, status: 'failed', endedAt: NOW, endReason: 'no_answer' }, []);
+  await clock.pass(5000);
 
   await vi.waitFor(isGone('call_live'));
-  expect(store.erasures.list(1)).toMatchObject([{ calls: 26, recordings: 25 }]);
+  expect(await store.erasures.list(1)).toMatchObject([{ calls: 26, recordings: 25 }]);
 });
 
 test('ErasureRounds goes on with the sweep at once while it has more to do', async () => {
   const store = await openTestStore();
   let steps = 0;
-  const step = () => {
+  const step = async () => {
     steps += 1;
     return steps < 3;
   };
@@ -126,9 +127,9 @@ test('ErasureRounds goes on with the sweep at once while it has more to do', asy
 
 test('ErasureRounds.finish resolves when the recording is deleted and the log is empty', async () => {
   const store = await openTestStore();
-  addTalk(store, { id: 'call_1', from: CALLER });
+  await addTalk(store, { id: 'call_1', from: CALLER });
   const { rounds } = openRounds(store);
-  store.erasures.erase('call_1', ORDER);
+  await store.erasures.erase('call_1', ORDER);
 
   await rounds.finish();
 
@@ -143,15 +144,15 @@ test('ErasureRounds writes the file anew when no call is in progress, once a min
   const look = async (ms: number) => {
     clock.advance(ms);
     await looked(rounds);
-    return store.leftovers.inPages() !== undefined;
+    return (await store.leftovers.inPages()) !== undefined;
   };
   rounds.start();
 
   const whileTalking = await look(50);
   isQuiet = true;
   const quiet = await look(5000);
-  addTalk(store, { id: 'call_1' });
-  store.erasures.erase('call_1', ORDER);
+  await addTalk(store, { id: 'call_1' });
+  await store.erasures.erase('call_1', ORDER);
   const soonAfter = await look(5000);
   clock.advance(60_000);
   const later = await look(5000);
@@ -161,15 +162,15 @@ test('ErasureRounds writes the file anew when no call is in progress, once a min
 
 test('ErasureRounds writes the file anew once a day at most for what time alone has erased', async () => {
   const store = await openTestStore();
-  store.leftovers.compact();
-  const account = store.accounts.find('acct_1');
+  await store.leftovers.compact();
+  const account = await store.accounts.find('acct_1');
   const daily = { ...KEEP_CALLS, callsDays: 1 };
   const expire = async () => {
     const startedAt = new Date(STORE_NOW_MS - 2 * 86_400_000);
-    addTalk(store, { id: `call_${Math.random()}`, startedAt });
+    await addTalk(store, { id: `call_${Math.random()}`, startedAt });
     const order = { ...ORDER, kind: 'retention', id: `ers_${Math.random()}` } as const;
     if (account !== undefined)
-      store.accountRetention.apply({ ...account, retention: daily }, order);
+      await store.accountRetention.apply({ ...account, retention: daily }, order);
   };
   const { rounds, clock } = openRounds(store);
   rounds.start();
@@ -191,12 +192,12 @@ test('ErasureRounds writes the file anew once a day at most for what time alone 
 test('ErasureRounds leaves a large file alone, and says what to do, once', async () => {
   const store = await openTestStore();
   const leftovers: Leftovers = {
-    files: () => [],
-    fileGone: () => undefined,
-    inPages: () => 'asked',
+    files: async () => [],
+    fileGone: async () => undefined,
+    inPages: async () => 'asked',
     compact: () => expect.fail('the file was written anew'),
     emptyLog: async () => true,
-    sizeBytes: () => 200_000_000,
+    sizeBytes: async () => 200_000_000,
   };
   const { rounds, clock, logged } = openRounds(store, { leftovers });
   rounds.start();
@@ -211,18 +212,19 @@ test('ErasureRounds leaves a large file alone, and says what to do, once', async
 
 test('ErasureRounds goes on after a recording that cannot be deleted, and tries it again', async () => {
   const store = await openTestStore();
-  addTalk(store, { id: 'call_1' });
+  await addTalk(store, { id: 'call_1' });
   const recordingFile = 'recordings/call_3.wav';
   mkdirSync(join(store.folder, recordingFile));
   const over = { status: 'completed', endedAt: NOW, recordingFile } as const;
-  store.calls.insert(buildCall({ id: 'call_3', ...over }), []);
-  for (const id of ['call_3', 'call_1']) store.erasures.erase(id, { ...ORDER, id: `ers_${id}` });
+  await store.calls.insert(buildCall({ id: 'call_3', ...over }), []);
+  for (const id of ['call_3', 'call_1'])
+    await store.erasures.erase(id, { ...ORDER, id: `ers_${id}` });
   const { rounds, logged } = openRounds(store);
 
   await rounds.finish();
 
   expect(existsSync(join(store.folder, 'recordings/call_1.wav'))).toBe(false);
-  expect(store.leftovers.files(9)).toEqual(['recordings/call_3.wav']);
+  expect(await store.leftovers.files(9)).toEqual(['recordings/call_3.wav']);
   expect(logged).toEqual(['erasure: recording not deleted, will try again']);
 });
 
@@ -233,13 +235,13 @@ test.each([
 ])('ErasureRounds deletes no "%s", whatever a call names as its recording', async (recordingFile) => {
   const store = await openTestStore();
   const over = { status: 'completed', endedAt: NOW, recordingFile } as const;
-  store.calls.insert(buildCall({ id: 'call_1', ...over }), []);
-  store.erasures.erase('call_1', ORDER);
+  await store.calls.insert(buildCall({ id: 'call_1', ...over }), []);
+  await store.erasures.erase('call_1', ORDER);
   const { rounds, logged } = openRounds(store);
 
   await rounds.finish();
 
   expect(existsSync(store.file)).toBe(true);
-  expect(store.leftovers.files(9)).toEqual([]);
+  expect(await store.leftovers.files(9)).toEqual([]);
   expect(logged).toEqual([expect.stringContaining('left alone')]);
 });

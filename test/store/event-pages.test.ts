@@ -24,11 +24,11 @@ async function openWithEvents(count: number): Promise<TestStore> {
 }
 
 /** Follows the pages to the end of the ledger. */
-function readAll({ events }: TestStore, query: Partial<EventQuery>) {
+async function readAll({ events }: TestStore, query: Partial<EventQuery>) {
   const pages: string[][] = [];
   let afterPosition = 0;
   for (;;) {
-    const page = events.page(SCOPE, { limit: 100, ...query, afterPosition });
+    const page = await events.page(SCOPE, { limit: 100, ...query, afterPosition });
     pages.push(page.events.map(({ id }) => id));
     afterPosition = page.nextPosition;
     if (!page.hasMore) return { pages, ids: pages.flat(), end: afterPosition };
@@ -38,7 +38,7 @@ function readAll({ events }: TestStore, query: Partial<EventQuery>) {
 test('EventStore.page looks at ten thousand events at most, and the next page goes on', async () => {
   const store = await openWithEvents(25_000);
 
-  const { pages } = readAll(store, { kind: 'call.bridged' });
+  const { pages } = await readAll(store, { kind: 'call.bridged' });
 
   expect(pages).toEqual([['evt_10000'], ['evt_20000'], []]);
 });
@@ -46,7 +46,7 @@ test('EventStore.page looks at ten thousand events at most, and the next page go
 test('EventStore.page says that there is no more when it has looked at the last event', async () => {
   const store = await openWithEvents(10_000);
 
-  const { pages } = readAll(store, { kind: 'call.bridged' });
+  const { pages } = await readAll(store, { kind: 'call.bridged' });
 
   expect(pages).toEqual([['evt_10000']]);
 });
@@ -55,7 +55,7 @@ test('EventStore.page begins at the first day asked for, however much is before 
   const store = await openWithEvents(25_000);
   const createdFrom = new Date(STORE_NOW_MS + 24_999_000);
 
-  expect(readAll(store, { createdFrom }).pages).toEqual([['evt_24999', 'evt_25000']]);
+  expect((await readAll(store, { createdFrom })).pages).toEqual([['evt_24999', 'evt_25000']]);
 });
 
 test('EventStore.page finds an event of a clock that is ahead, which was written before the first of its time', async () => {
@@ -67,7 +67,7 @@ test('EventStore.page finds an event of a clock that is ahead, which was written
   sqlite.close();
   const createdFrom = new Date(STORE_NOW_MS + 8_999_000);
 
-  const { ids } = readAll(store, { createdFrom });
+  const { ids } = await readAll(store, { createdFrom });
 
   expect(ids).toHaveLength(1004);
   expect(ids.slice(0, 3)).toEqual(['evt_1', 'evt_2', 'evt_8999']);
@@ -81,8 +81,8 @@ test('EventStore.page does not read what others have to find its beginning', asy
   const scope = { ...SCOPE, environment: 'test' } as const;
 
   const query = { limit: 9, afterPosition: 0, createdFrom: new Date(STORE_NOW_MS) };
-  const pageMs = leastMs(() => events.page(scope, query));
-  const scanMs = leastMs(() => others.get(STORE_NOW_MS));
+  const pageMs = await leastMs(() => events.page(scope, query));
+  const scanMs = await leastMs(() => others.get(STORE_NOW_MS));
   sqlite.close();
 
   expect(pageMs).toBeLessThan(scanMs / 4);
@@ -94,8 +94,8 @@ test('EventStore.page finds an event that was written later than it says', async
   sqlite.exec("update events set created_at = 5 where id in ('evt_9', 'evt_3')");
   sqlite.close();
 
-  const early = readAll(store, { createdBefore: new Date(STORE_NOW_MS) });
-  const late = readAll(store, { createdFrom: new Date(STORE_NOW_MS + 8500) });
+  const early = await readAll(store, { createdBefore: new Date(STORE_NOW_MS) });
+  const late = await readAll(store, { createdFrom: new Date(STORE_NOW_MS + 8500) });
 
   expect([early.ids, late.ids]).toEqual([['evt_3', 'evt_9'], ['evt_10']]);
 });
@@ -104,7 +104,7 @@ test('EventStore.page keeps its place where nothing is new enough', async () => 
   const store = await openWithEvents(10);
   const createdFrom = new Date(STORE_NOW_MS + DAY_MS);
 
-  expect(readAll(store, { createdFrom })).toEqual({ pages: [[]], ids: [], end: 0 });
+  expect(await readAll(store, { createdFrom })).toEqual({ pages: [[]], ids: [], end: 0 });
 });
 
 test('EventStore.page finds the events of a call at once, wherever they are', async () => {
@@ -114,5 +114,5 @@ test('EventStore.page finds the events of a call at once, wherever they are', as
   sqlite.exec("update events set call_id = 'call_1' where id in ('evt_2', 'evt_24000')");
   sqlite.close();
 
-  expect(readAll(store, { callId: 'call_1' }).pages).toEqual([['evt_2', 'evt_24000']]);
+  expect((await readAll(store, { callId: 'call_1' })).pages).toEqual([['evt_2', 'evt_24000']]);
 });

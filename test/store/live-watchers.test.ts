@@ -20,9 +20,9 @@ function openWatchers() {
   return { watchers, told, watch };
 }
 
-test('LiveWatchers lets go of a watcher that throws, and tells the others', () => {
+test('LiveWatchers lets go of a watcher that throws, and tells the others', async () => {
   const { watchers, told, watch } = openWatchers();
-  watchers.connect(() => CALL);
+  watchers.connect(async () => CALL);
   watch('broken', () => {
     throw new TypeError('the stream is gone');
   });
@@ -30,6 +30,7 @@ test('LiveWatchers lets go of a watcher that throws, and tells the others', () =
 
   watchers.hearing('call_1', 'hel');
   watchers.hearing('call_1', 'hello');
+  await new Promise((resolve) => setImmediate(resolve));
 
   expect(told).toEqual(['broken', 'broken closed', 'sound', 'sound']);
 });

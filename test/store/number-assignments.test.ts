@@ -8,22 +8,22 @@ import { addAccount, openTestStore } from '../support/store/test-store.ts';
 test('NumberAssignments keeps one a number, and forgets', async () => {
   const store = await openTestStore();
   const { numberAssignments } = store;
-  addAccount(store, 'acct_2');
+  await addAccount(store, 'acct_2');
   const first = {
     ...{ number: '+39*', accountId: 'acct_1', assignedAt: new Date(1000) },
     assignedBy: 'upgrade' as const,
   };
   const second = { ...first, number: '+390612345678' };
 
-  for (const one of [second, first]) numberAssignments.save(one);
-  numberAssignments.save({ ...first, accountId: 'acct_2', assignedBy: 'operator' });
+  for (const one of [second, first]) await numberAssignments.save(one);
+  await numberAssignments.save({ ...first, accountId: 'acct_2', assignedBy: 'operator' });
 
   const changed = { ...first, accountId: 'acct_2', assignedBy: 'operator' };
-  expect(numberAssignments.list()).toEqual([changed, second]);
-  expect(numberAssignments.findFirst(['+3906*', '+39*'])).toEqual(changed);
-  expect(numberAssignments.findFirst(['+390612345678', '+39*'])).toEqual(second);
-  expect(numberAssignments.findFirst(['+3906*'])).toBeUndefined();
-  expect([numberAssignments.remove('+39*'), numberAssignments.remove('+39*')]).toEqual([
+  expect(await numberAssignments.list()).toEqual([changed, second]);
+  expect(await numberAssignments.findFirst(['+3906*', '+39*'])).toEqual(changed);
+  expect(await numberAssignments.findFirst(['+390612345678', '+39*'])).toEqual(second);
+  expect(await numberAssignments.findFirst(['+3906*'])).toBeUndefined();
+  expect([await numberAssignments.remove('+39*'), await numberAssignments.remove('+39*')]).toEqual([
     true,
     false,
   ]);
@@ -32,14 +32,14 @@ test('NumberAssignments keeps one a number, and forgets', async () => {
 test('The migration lets live agents of all accounts but the first keep their numbers', async () => {
   const store = await openTestStore();
   const { agents, file } = store;
-  addAccount(store, 'acct_2');
+  await addAccount(store, 'acct_2');
   const add = (id: string, accountId: string, phoneNumber: string | null) =>
     agents.insert(buildAgent({ id, accountId, phoneNumber }));
-  add('agent_first', 'acct_1', '+390612345678');
-  add('agent_other', 'acct_2', '+390698765432');
-  add('agent_mute', 'acct_2', null);
+  await add('agent_first', 'acct_1', '+390612345678');
+  await add('agent_other', 'acct_2', '+390698765432');
+  await add('agent_mute', 'acct_2', null);
   const sandboxed = { environment: 'test', phoneNumber: '+390622222222' } as const;
-  agents.insert(buildAgent({ ...sandboxed, accountId: 'acct_2' }));
+  await agents.insert(buildAgent({ ...sandboxed, accountId: 'acct_2' }));
   const sqlite = new Sqlite(file);
   sqlite.exec('drop table number_assignments');
 

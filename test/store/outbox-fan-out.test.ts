@@ -8,17 +8,17 @@ import { buildEndpoint, buildEvent, happen, SCOPE } from '../support/webhook/web
 const NOW = new Date(STORE_NOW_MS);
 
 /** Endpoint and event of every delivery of an account and environment. */
-function pairsOf(
+async function pairsOf(
   store: Store,
   scope: Parameters<Store['deliveries']['list']>[0] = SCOPE,
-): string[] {
-  const { deliveries } = store.deliveries.list(scope, { limit: 100, offset: 0 });
+): Promise<string[]> {
+  const { deliveries } = await store.deliveries.list(scope, { limit: 100, offset: 0 });
   return deliveries.map(({ endpointId, eventId }) => `${endpointId} ${eventId}`).sort();
 }
 
 test('Outbox.fanOut makes one delivery for each active endpoint of the account and environment that listens to the kind', async () => {
   const store = await openTestStore();
-  addAccount(store, 'acct_2');
+  await addAccount(store, 'acct_2');
   const endpoints = [
     buildEndpoint({ id: 'we_both' }),
     buildEndpoint({ id: 'we_ended', events: ['call.ended'] }),
@@ -26,8 +26,8 @@ test('Outbox.fanOut makes one delivery for each active endpoint of the account a
     buildEndpoint({ id: 'we_test', environment: 'test' }),
     buildEndpoint({ id: 'we_other', accountId: 'acct_2' }),
   ];
-  for (const endpoint of endpoints) store.webhookEndpoints.insert(endpoint);
-  happen(
+  for (const endpoint of endpoints) await store.webhookEndpoints.insert(endpoint);
+  await happen(
     store,
     buildEvent({ id: 'evt_1' }),
     buildEvent({ id: 'evt_2', kind: 'call.ended' }),
@@ -35,47 +35,49 @@ test('Outbox.fanOut makes one delivery for each active endpoint of the account a
     buildEvent({ id: 'evt_4', environment: 'test' }),
   );
 
-  const looked = store.outbox.fanOut({ limit: 100, now: NOW });
+  const looked = await store.outbox.fanOut({ limit: 100, now: NOW });
 
   expect(looked).toBe(4);
-  expect(pairsOf(store)).toEqual(['we_both evt_1', 'we_both evt_2', 'we_ended evt_2']);
-  expect(pairsOf(store, { ...SCOPE, environment: 'test' })).toEqual(['we_test evt_4']);
-  expect(pairsOf(store, { ...SCOPE, accountId: 'acct_2' })).toEqual([]);
+  expect(await pairsOf(store)).toEqual(['we_both evt_1', 'we_both evt_2', 'we_ended evt_2']);
+  expect(await pairsOf(store, { ...SCOPE, environment: 'test' })).toEqual(['we_test evt_4']);
+  expect(await pairsOf(store, { ...SCOPE, accountId: 'acct_2' })).toEqual([]);
 });
 
 test('Outbox.fanOut goes on where it was, in batches, and looks at no event twice', async () => {
   const store = await openTestStore();
-  store.webhookEndpoints.insert(buildEndpoint());
-  for (let index = 1; index <= 5; index += 1) happen(store, buildEvent({ id: `evt_${index}` }));
+  await store.webhookEndpoints.insert(buildEndpoint());
+  for (let index = 1; index <= 5; index += 1)
+    await happen(store, buildEvent({ id: `evt_${index}` }));
 
-  const looked = [1, 2, 3, 4].map(() => store.outbox.fanOut({ limit: 2, now: NOW }));
+  const looked: unknown[] = [];
+  while (looked.length < 4) looked.push(await store.outbox.fanOut({ limit: 2, now: NOW }));
 
   expect(looked).toEqual([2, 2, 1, 0]);
-  expect(pairsOf(store)).toEqual([1, 2, 3, 4, 5].map((index) => `we_1 evt_${index}`));
+  expect(await pairsOf(store)).toEqual([1, 2, 3, 4, 5].map((index) => `we_1 evt_${index}`));
 });
 
 test('Outbox.fanOut goes on after a crash where the last transaction ended', async () => {
   const store = await openTestStore();
-  store.webhookEndpoints.insert(buildEndpoint());
-  for (const id of ['evt_1', 'evt_2', 'evt_3']) happen(store, buildEvent({ id }));
-  store.outbox.fanOut({ limit: 2, now: NOW });
+  await store.webhookEndpoints.insert(buildEndpoint());
+  for (const id of ['evt_1', 'evt_2', 'evt_3']) await happen(store, buildEvent({ id }));
+  await store.outbox.fanOut({ limit: 2, now: NOW });
 
   const next = await openStore({ file: store.file, clock: store.clock, log: silentLogger });
   onTestFinished(() => next.close());
-  const looked = next.outbox.fanOut({ limit: 100, now: NOW });
+  const looked = await next.outbox.fanOut({ limit: 100, now: NOW });
 
   expect(looked).toBe(1);
-  expect(pairsOf(next)).toEqual(['we_1 evt_1', 'we_1 evt_2', 'we_1 evt_3']);
+  expect(await pairsOf(next)).toEqual(['we_1 evt_1', 'we_1 evt_2', 'we_1 evt_3']);
 });
 
 test('Outbox.fanOut needs no lock when there is nothing to do', async () => {
   const store = await openTestStore();
-  store.webhookEndpoints.insert(buildEndpoint());
+  await store.webhookEndpoints.insert(buildEndpoint());
   const other = new Sqlite(store.file);
   onTestFinished(() => void other.close());
   other.exec('begin immediate');
 
-  const looked = store.outbox.fanOut({ limit: 100, now: NOW });
+  const looked = await store.outbox.fanOut({ limit: 100, now: NOW });
 
   expect(looked).toBe(0);
 });
@@ -83,47 +85,47 @@ test('Outbox.fanOut needs no lock when there is nothing to do', async () => {
 test('Outbox.fanOut sends an endpoint nothing that was written before it, even when nobody had looked at it yet', async () => {
   const store = await openTestStore();
   const hourLater = new Date(STORE_NOW_MS + 3_600_000);
-  happen(store, buildEvent({ id: 'evt_before', createdAt: hourLater }));
-  store.webhookEndpoints.insert(buildEndpoint({ createdAt: NOW }));
-  happen(store, buildEvent({ id: 'evt_after', createdAt: NOW }));
+  await happen(store, buildEvent({ id: 'evt_before', createdAt: hourLater }));
+  await store.webhookEndpoints.insert(buildEndpoint({ createdAt: NOW }));
+  await happen(store, buildEvent({ id: 'evt_after', createdAt: NOW }));
 
-  store.outbox.fanOut({ limit: 100, now: NOW });
+  await store.outbox.fanOut({ limit: 100, now: NOW });
 
-  expect(pairsOf(store)).toEqual(['we_1 evt_after']);
+  expect(await pairsOf(store)).toEqual(['we_1 evt_after']);
 });
 
 test('Outbox.fanOut leaves test events to the endpoint that they were made for', async () => {
   const store = await openTestStore();
-  store.webhookEndpoints.insert(buildEndpoint({ id: 'we_1' }));
-  store.webhookEndpoints.insert(buildEndpoint({ id: 'we_2' }));
+  await store.webhookEndpoints.insert(buildEndpoint({ id: 'we_1' }));
+  await store.webhookEndpoints.insert(buildEndpoint({ id: 'we_2' }));
   const event = buildEvent({ kind: 'webhook.test' });
-  store.events.insertQuiet(event);
-  store.deliveries.sendTo('we_1', event, 'dlv_1', NOW);
+  await store.events.insertQuiet(event);
+  await store.deliveries.sendTo('we_1', event, 'dlv_1', NOW);
 
-  const looked = store.outbox.fanOut({ limit: 100, now: NOW });
+  const looked = await store.outbox.fanOut({ limit: 100, now: NOW });
 
   expect(looked).toBe(1);
-  expect(pairsOf(store)).toEqual(['we_1 evt_1']);
+  expect(await pairsOf(store)).toEqual(['we_1 evt_1']);
 });
 
 test('Outbox.fanOut fails what waits for a disabled endpoint, and says why', async () => {
   const store = await openTestStore();
   const endpoint = buildEndpoint();
-  store.webhookEndpoints.insert(endpoint);
-  happen(store, buildEvent());
-  store.outbox.fanOut({ limit: 100, now: NOW });
-  store.webhookEndpoints.update({ ...endpoint, status: 'disabled' });
+  await store.webhookEndpoints.insert(endpoint);
+  await happen(store, buildEvent());
+  await store.outbox.fanOut({ limit: 100, now: NOW });
+  await store.webhookEndpoints.update({ ...endpoint, status: 'disabled' });
 
-  store.outbox.fanOut({ limit: 100, now: NOW });
+  await store.outbox.fanOut({ limit: 100, now: NOW });
 
-  const [delivery] = store.deliveries.list(SCOPE, { limit: 1, offset: 0 }).deliveries;
+  const [delivery] = (await store.deliveries.list(SCOPE, { limit: 1, offset: 0 })).deliveries;
   expect(delivery).toMatchObject({
     status: 'failed',
     nextAttemptAt: null,
     lastError: 'Not sent: the endpoint is disabled',
     finishedAt: NOW,
   });
-  expect(store.outbox.counts()).toEqual({ pending: 0, oldestAt: null });
+  expect(await store.outbox.counts()).toEqual({ pending: 0, oldestAt: null });
 });
 
 test('Outbox notifies when events are written', async () => {
@@ -133,7 +135,7 @@ test('Outbox notifies when events are written', async () => {
     notices += 1;
   });
 
-  happen(store, buildEvent({ id: 'evt_1' }), buildEvent({ id: 'evt_2' }));
+  await happen(store, buildEvent({ id: 'evt_1' }), buildEvent({ id: 'evt_2' }));
   await Promise.resolve();
 
   expect(notices).toBe(1);

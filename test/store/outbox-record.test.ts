@@ -9,11 +9,11 @@ const at = (afterMs: number) => new Date(STORE_NOW_MS + afterMs);
 
 async function openOutbox(deliveries: number): Promise<TestStore> {
   const store = await openTestStore();
-  store.webhookEndpoints.insert(buildEndpoint());
+  await store.webhookEndpoints.insert(buildEndpoint());
   for (let index = 1; index <= deliveries; index += 1) {
     const event = buildEvent({ id: `evt_${index}` });
-    store.events.insertQuiet(event);
-    store.deliveries.sendTo('we_1', event, `dlv_${index}`, at(0));
+    await store.events.insertQuiet(event);
+    await store.deliveries.sendTo('we_1', event, `dlv_${index}`, at(0));
   }
   return store;
 }
@@ -46,9 +46,9 @@ const delivery = (store: TestStore, id = 'dlv_1') => store.deliveries.find(SCOPE
 test('Outbox.record keeps a success with its attempt', async () => {
   const store = await openOutbox(1);
 
-  store.outbox.record([result({ isSuccess: true, attempt: { responseText: 'ok' } })], at(20));
+  await store.outbox.record([result({ isSuccess: true, attempt: { responseText: 'ok' } })], at(20));
 
-  expect(delivery(store)).toMatchObject({
+  expect(await delivery(store)).toMatchObject({
     status: 'succeeded',
     attempts: 1,
     nextAttemptAt: null,
@@ -56,7 +56,7 @@ test('Outbox.record keeps a success with its attempt', async () => {
     lastError: null,
     finishedAt: at(12),
   });
-  expect(store.deliveries.attempts('dlv_1')).toEqual([
+  expect(await store.deliveries.attempts('dlv_1')).toEqual([
     { attempt: 1, at: at(0), durationMs: 12, statusCode: 200, error: null, responseText: 'ok' },
   ]);
 });
@@ -64,12 +64,12 @@ test('Outbox.record keeps a success with its attempt', async () => {
 test('Outbox.record keeps when a failed delivery is tried again, and that it is over after the last attempt', async () => {
   const store = await openOutbox(1);
 
-  store.outbox.record([result({ nextAttemptAt: at(30_000) })], at(20));
-  const between = delivery(store);
-  store.outbox.record([result({ attempt: { attempt: 2, at: at(30_000) } })], at(30_020));
+  await store.outbox.record([result({ nextAttemptAt: at(30_000) })], at(20));
+  const between = await delivery(store);
+  await store.outbox.record([result({ attempt: { attempt: 2, at: at(30_000) } })], at(30_020));
 
   expect(between).toMatchObject({ status: 'pending', attempts: 1, nextAttemptAt: at(30_000) });
-  expect(delivery(store)).toMatchObject({
+  expect(await delivery(store)).toMatchObject({
     status: 'failed',
     attempts: 2,
     nextAttemptAt: null,
@@ -80,11 +80,11 @@ test('Outbox.record keeps when a failed delivery is tried again, and that it is 
 test('Outbox.record ignores a result that is not the next attempt of its delivery', async () => {
   const store = await openOutbox(1);
 
-  store.outbox.record([result({ attempt: { attempt: 3 } })], at(20));
-  store.outbox.record([result({ deliveryId: 'dlv_gone' })], at(20));
+  await store.outbox.record([result({ attempt: { attempt: 3 } })], at(20));
+  await store.outbox.record([result({ deliveryId: 'dlv_gone' })], at(20));
 
-  expect(delivery(store)).toMatchObject({ status: 'pending', attempts: 0 });
-  expect(store.deliveries.attempts('dlv_1')).toEqual([]);
+  expect(await delivery(store)).toMatchObject({ status: 'pending', attempts: 0 });
+  expect(await store.deliveries.attempts('dlv_1')).toEqual([]);
 });
 
 test('Outbox.record disables an endpoint after ten failures in a row over seven days, and ends what waits for it', async () => {
@@ -94,19 +94,19 @@ test('Outbox.record disables an endpoint after ten failures in a row over seven 
       [result({ deliveryId: `dlv_${index}`, attempt: { at: at(afterMs) } })],
       at(afterMs),
     );
-  for (let index = 1; index <= 9; index += 1) fail(index, 0);
+  for (let index = 1; index <= 9; index += 1) await fail(index, 0);
 
-  const disabled = fail(10, 7 * DAY_MS);
+  const disabled = await fail(10, 7 * DAY_MS);
 
   const reason =
     'disabled by the server because 10 deliveries in a row failed since 2026-11-20T12:00:00.000Z; the newest: the receiver answered 500';
   expect(disabled).toEqual(['we_1']);
-  expect(store.webhookEndpoints.find(SCOPE, 'we_1')).toMatchObject({
+  expect(await store.webhookEndpoints.find(SCOPE, 'we_1')).toMatchObject({
     status: 'disabled',
     disabledReason: reason,
     updatedAt: at(7 * DAY_MS),
   });
-  expect(delivery(store, 'dlv_11')).toMatchObject({
+  expect(await delivery(store, 'dlv_11')).toMatchObject({
     status: 'failed',
     attempts: 0,
     lastError: `Not sent: ${reason}`,
@@ -121,35 +121,36 @@ test.each([
   const results = Array.from({ length: 11 }, (_unused, index) =>
     result({ deliveryId: `dlv_${index + 1}`, isSuccess: index === facts.successAt }),
   );
-  store.outbox.record(results.slice(0, 10), at(0));
+  await store.outbox.record(results.slice(0, 10), at(0));
 
-  const disabled = store.outbox.record(results.slice(10), at(facts.lastAfterMs));
+  const disabled = await store.outbox.record(results.slice(10), at(facts.lastAfterMs));
 
   expect(disabled).toEqual([]);
-  expect(store.webhookEndpoints.find(SCOPE, 'we_1')?.status).toBe('active');
+  expect((await store.webhookEndpoints.find(SCOPE, 'we_1'))?.status).toBe('active');
 });
 
 test('Outbox.record begins to count failures again after a success', async () => {
   const store = await openOutbox(13);
   const outcomes = [false, true, ...Array<boolean>(11).fill(false)];
-  const disabled = outcomes.map((isSuccess, index) => {
-    const afterMs = index === 0 ? 0 : index * DAY_MS;
+  const disabled: number[] = [];
+  for (const [index, isSuccess] of outcomes.entries()) {
     const deliveryId = `dlv_${index + 1}`;
-    return store.outbox.record([result({ deliveryId, isSuccess })], at(afterMs)).length;
-  });
+    const results = [result({ deliveryId, isSuccess })];
+    disabled.push((await store.outbox.record(results, at(index * DAY_MS))).length);
+  }
 
   expect(disabled.indexOf(1)).toBe(11);
 });
 
 test('Outbox.record takes the result of a delivery whose endpoint was deleted or is gone, and shows it nowhere', async () => {
   const store = await openOutbox(2);
-  store.webhookEndpoints.delete(SCOPE, 'we_1', at(0));
+  await store.webhookEndpoints.delete(SCOPE, 'we_1', at(0));
 
-  const deleted = store.outbox.record([result({ isSuccess: true })], at(20));
-  store.retention.prune(at(30));
-  const gone = store.outbox.record([result({ deliveryId: 'dlv_2' })], at(40));
+  const deleted = await store.outbox.record([result({ isSuccess: true })], at(20));
+  await store.retention.prune(at(30));
+  const gone = await store.outbox.record([result({ deliveryId: 'dlv_2' })], at(40));
 
   expect([deleted, gone]).toEqual([[], []]);
-  expect(delivery(store)).toBeUndefined();
-  expect(store.deliveries.attempts('dlv_2')).toEqual([]);
+  expect(await delivery(store)).toBeUndefined();
+  expect(await store.deliveries.attempts('dlv_2')).toEqual([]);
 });

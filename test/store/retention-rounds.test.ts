@@ -14,7 +14,7 @@ function openRounds(prunings: readonly Pruning[]) {
   const clock = new FakeClock();
   const prunedAtMs: number[] = [];
   const logged: string[] = [];
-  const prune = (now: Date) => {
+  const prune = async (now: Date) => {
     prunedAtMs.push(now.getTime());
     const pruning = prunings[prunedAtMs.length - 1] ?? prunings.at(-1) ?? 0;
     if (pruning instanceof Error) throw pruning;
@@ -29,20 +29,20 @@ function openRounds(prunings: readonly Pruning[]) {
   return { clock, rounds, prunedAtMs, logged };
 }
 
-test('RetentionRounds prunes soon after the start and then every ten minutes', () => {
+test('RetentionRounds prunes soon after the start and then every ten minutes', async () => {
   const { clock, rounds, prunedAtMs } = openRounds([0]);
 
   rounds.start();
-  clock.advance(25 * MINUTE_MS);
+  await clock.pass(25 * MINUTE_MS);
 
   expect(prunedAtMs).toEqual([50, 600_050, 1_200_050]);
 });
 
-test('RetentionRounds goes on at once while batches are full', () => {
+test('RetentionRounds goes on at once while batches are full', async () => {
   const { clock, rounds, prunedAtMs } = openRounds([PRUNED_ROWS_MAX, PRUNED_ROWS_MAX, 999, 0]);
 
   rounds.start();
-  clock.advance(MINUTE_MS);
+  await clock.pass(MINUTE_MS);
 
   expect(prunedAtMs).toEqual([50, 100, 150]);
 });
@@ -50,24 +50,24 @@ test('RetentionRounds goes on at once while batches are full', () => {
 test.each([
   ['of the store', new StoreError('Cannot use the database "x": it is locked', 'locked'), 'warn'],
   ['of ours', new TypeError('not a number'), 'error'],
-])('RetentionRounds logs an error %s, and tries again at the next round', (_case, error, level) => {
+])('RetentionRounds logs an error %s, and tries again at the next round', async (_case, error, level) => {
   const { clock, rounds, prunedAtMs, logged } = openRounds([error, 0]);
 
   rounds.start();
-  clock.advance(15 * MINUTE_MS);
+  await clock.pass(15 * MINUTE_MS);
 
   expect(logged).toEqual([level]);
   expect(prunedAtMs).toEqual([50, 600_050]);
 });
 
-test('RetentionRounds stops for good, also when stopped twice', () => {
+test('RetentionRounds stops for good, also when stopped twice', async () => {
   const { clock, rounds, prunedAtMs } = openRounds([PRUNED_ROWS_MAX]);
   rounds.start();
-  clock.advance(120);
+  await clock.pass(120);
 
   rounds.stop();
   rounds.stop();
-  clock.advance(60 * MINUTE_MS);
+  await clock.pass(60 * MINUTE_MS);
 
   expect(prunedAtMs).toEqual([50, 100]);
   expect(clock.waiting).toBe(0);

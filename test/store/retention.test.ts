@@ -21,19 +21,19 @@ function count(store: TestStore, table: string): unknown {
 /** An event of each age with a delivery and one attempt. */
 async function openWithEvents(agesMs: readonly number[]): Promise<TestStore> {
   const store = await openTestStore();
-  store.webhookEndpoints.insert(buildEndpoint());
+  await store.webhookEndpoints.insert(buildEndpoint());
   for (const [index, ageMs] of agesMs.entries()) {
-    store.events.insertQuiet(buildEvent({ id: `evt_${index}`, createdAt: ago(ageMs) }));
+    await store.events.insertQuiet(buildEvent({ id: `evt_${index}`, createdAt: ago(ageMs) }));
     const ids = { endpointId: 'we_1', eventId: `evt_${index}`, deliveryId: `dlv_${index}` };
-    addDelivery(store, ids, { status: index % 2 === 0 ? 'failed' : 'succeeded' });
+    await addDelivery(store, ids, { status: index % 2 === 0 ? 'failed' : 'succeeded' });
   }
   return store;
 }
 
 /** Prunes until a call was not full. @returns what each call deleted. */
-function pruneAll(store: TestStore): readonly number[] {
+async function pruneAll(store: TestStore): Promise<readonly number[]> {
   const counts: number[] = [];
-  do counts.push(store.retention.prune(NOW));
+  do counts.push(await store.retention.prune(NOW));
   while (counts.at(-1) === PRUNED_ROWS_MAX);
   return counts;
 }
@@ -42,22 +42,22 @@ describe('Retention.prune', () => {
   test('deletes events older than 30 days, with their deliveries and attempts', async () => {
     const store = await openWithEvents([EVENTS_KEPT_MS + 1, EVENTS_KEPT_MS, 0]);
 
-    const pruned = store.retention.prune(NOW);
+    const pruned = await store.retention.prune(NOW);
 
-    const { deliveries } = store.deliveries.list(SCOPE, { limit: 9, offset: 0 });
-    const { events } = store.events.page(SCOPE, { afterPosition: 0, limit: 9 });
+    const { deliveries } = await store.deliveries.list(SCOPE, { limit: 9, offset: 0 });
+    const { events } = await store.events.page(SCOPE, { afterPosition: 0, limit: 9 });
     expect(pruned).toBe(3);
     expect(deliveries.map(({ id }) => id).sort()).toEqual(['dlv_1', 'dlv_2']);
     expect(events.map(({ id }) => id)).toEqual(['evt_1', 'evt_2']);
     expect(count(store, 'webhook_attempts')).toBe(2);
-    expect(store.retention.prune(NOW)).toBe(0);
+    expect(await store.retention.prune(NOW)).toBe(0);
   });
 
   test('deletes a thousand rows a call at most, and all in the end', async () => {
     const ages = Array.from({ length: 900 }, () => EVENTS_KEPT_MS + 1);
     const store = await openWithEvents([...ages, 0]);
 
-    const counts = pruneAll(store);
+    const counts = await pruneAll(store);
 
     expect(counts).toEqual([PRUNED_ROWS_MAX, PRUNED_ROWS_MAX, 700]);
     const tables = ['events', 'webhook_deliveries', 'webhook_attempts'];
@@ -68,7 +68,7 @@ describe('Retention.prune', () => {
     const ages = Array.from({ length: 400 }, (_, index) => EVENTS_KEPT_MS + 500 - index);
     const store = await openWithEvents(ages);
 
-    store.retention.prune(NOW);
+    await store.retention.prune(NOW);
 
     const sqlite = new Sqlite(store.file, { readonly: true });
     const orphans = sqlite
@@ -85,37 +85,38 @@ describe('Retention.prune', () => {
     const request = { ...SCOPE, method: 'POST', path: '/', fingerprint: 'f' };
     const ages = { old: IDEMPOTENCY_KEPT_MS, young: IDEMPOTENCY_KEPT_MS - 1 };
     for (const [key, ageMs] of Object.entries(ages)) {
-      const work = () => ({ status: 201, body: key });
-      store.idempotency.once({ ...request, key, now: ago(ageMs) }, work);
+      const asked = { ...request, key, now: ago(ageMs) };
+      await store.idempotency.claim(asked);
+      await store.idempotency.keep(asked, { status: 201, body: key });
     }
 
-    const pruned = store.retention.prune(NOW);
+    const pruned = await store.retention.prune(NOW);
 
-    const again = (key: string) =>
-      store.idempotency.once({ ...request, key, now: NOW }, () => ({ status: 201, body: 'new' }));
+    const again = (key: string) => store.idempotency.claim({ ...request, key, now: NOW });
     expect(pruned).toBe(1);
     expect(count(store, 'idempotency_keys')).toBe(1);
-    expect([again('young').isReplay, again('old').isReplay]).toEqual([true, false]);
+    expect(await again('young')).toEqual({ status: 201, body: 'young' });
+    expect(await again('old')).toBeUndefined();
   });
 
   test('deletes the attempts of a delivery beyond its newest 50, and no others', async () => {
     const store = await openWithEvents([0, 0, 0]);
     for (const [id, attempts] of Object.entries({ dlv_a: ATTEMPTS_KEPT, dlv_b: 73, dlv_c: 51 })) {
-      addDelivery(
+      await addDelivery(
         store,
         { endpointId: 'we_1', eventId: 'evt_0', deliveryId: id },
         { status: 'pending' },
       );
       for (let attempt = 1; attempt <= attempts; attempt++) {
-        record(store, id, { attempt, status: 'pending' });
+        await record(store, id, { attempt, status: 'pending' });
       }
     }
-    const newest = store.deliveries.attempts('dlv_b');
+    const newest = await store.deliveries.attempts('dlv_b');
 
-    const pruned = store.retention.prune(NOW);
+    const pruned = await store.retention.prune(NOW);
 
     expect(pruned).toBe(23 + 1);
-    expect(store.deliveries.attempts('dlv_b')).toEqual(newest);
+    expect(await store.deliveries.attempts('dlv_b')).toEqual(newest);
     expect(count(store, 'webhook_attempts')).toBe(3 + 3 * ATTEMPTS_KEPT);
   });
 
@@ -131,7 +132,11 @@ describe('Retention.prune', () => {
     }
     sqlite.close();
 
-    const counts = [...pruneAll(store), ...pruneAll(store), ...pruneAll(store)];
+    const counts = [
+      ...(await pruneAll(store)),
+      ...(await pruneAll(store)),
+      ...(await pruneAll(store)),
+    ];
 
     const total = counts.reduce((sum, pruned) => sum + pruned, 0);
     expect(total).toBe(20_001 - ATTEMPTS_KEPT + 71 - ATTEMPTS_KEPT);
@@ -156,7 +161,7 @@ describe('Retention.prune', () => {
     sqlite.exec("delete from webhook_attempts where delivery_id = 'dlv_0'");
     sqlite.close();
 
-    const counts = [store.retention.prune(NOW), store.retention.prune(NOW)];
+    const counts = [await store.retention.prune(NOW), await store.retention.prune(NOW)];
 
     expect(counts).toEqual([0, 90 - ATTEMPTS_KEPT]);
   });

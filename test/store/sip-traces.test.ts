@@ -25,7 +25,7 @@ function traceOf(fields: Partial<KeptSipTrace> = {}): KeptSipTrace {
 
 async function openWithCalls(...ids: readonly string[]): Promise<TestStore> {
   const store = await openTestStore();
-  for (const id of ids) store.calls.insert(buildCall({ id, status: 'completed' }), []);
+  for (const id of ids) await store.calls.insert(buildCall({ id, status: 'completed' }), []);
   return store;
 }
 
@@ -33,52 +33,52 @@ test('SipTraceStore gives back what it keeps', async () => {
   const store = await openWithCalls('call_1');
   const { callId, keptAt, ...trace } = traceOf();
 
-  store.sipTraces.keep([{ ...trace, callId, keptAt }]);
+  await store.sipTraces.keep([{ ...trace, callId, keptAt }]);
 
-  expect(store.sipTraces.find('call_1')).toEqual(trace);
-  expect(store.sipTraces.find('call_2')).toBeUndefined();
+  expect(await store.sipTraces.find('call_1')).toEqual(trace);
+  expect(await store.sipTraces.find('call_2')).toBeUndefined();
 });
 
 test('SipTraceStore replaces what it has of a call', async () => {
   const store = await openWithCalls('call_1');
-  store.sipTraces.keep([traceOf()]);
+  await store.sipTraces.keep([traceOf()]);
 
-  store.sipTraces.keep([traceOf({ messages: [], isTruncated: false })]);
+  await store.sipTraces.keep([traceOf({ messages: [], isTruncated: false })]);
 
-  expect(store.sipTraces.find('call_1')).toEqual({ messages: [], isTruncated: false });
+  expect(await store.sipTraces.find('call_1')).toEqual({ messages: [], isTruncated: false });
 });
 
 test('SipTraceStore leaves out calls that there are no more, and keeps the others', async () => {
   const store = await openWithCalls('call_2');
 
-  store.sipTraces.keep([traceOf(), traceOf({ callId: 'call_2' })]);
+  await store.sipTraces.keep([traceOf(), traceOf({ callId: 'call_2' })]);
 
-  expect(store.sipTraces.find('call_1')).toBeUndefined();
-  expect(store.sipTraces.find('call_2')).toBeDefined();
+  expect(await store.sipTraces.find('call_1')).toBeUndefined();
+  expect(await store.sipTraces.find('call_2')).toBeDefined();
 });
 
 test('SipTraceStore loses the messages of a call that is erased', async () => {
   const store = await openWithCalls('call_1');
-  store.sipTraces.keep([traceOf()]);
+  await store.sipTraces.keep([traceOf()]);
 
   const sqlite = new Sqlite(store.file);
   sqlite.pragma('foreign_keys=ON');
   sqlite.exec(`delete from calls where id = 'call_1'`);
   sqlite.close();
 
-  expect(store.sipTraces.find('call_1')).toBeUndefined();
+  expect(await store.sipTraces.find('call_1')).toBeUndefined();
 });
 
 test('Retention erases SIP messages after 30 days, and not the call', async () => {
   const store = await openWithCalls('call_1', 'call_2');
   const later = new Date(STORE_NOW_MS + 1);
-  store.sipTraces.keep([traceOf(), traceOf({ callId: 'call_2', keptAt: later })]);
+  await store.sipTraces.keep([traceOf(), traceOf({ callId: 'call_2', keptAt: later })]);
 
-  const early = store.retention.prune(new Date(STORE_NOW_MS + SIP_TRACES_KEPT_MS));
-  const due = store.retention.prune(new Date(STORE_NOW_MS + SIP_TRACES_KEPT_MS + 1));
+  const early = await store.retention.prune(new Date(STORE_NOW_MS + SIP_TRACES_KEPT_MS));
+  const due = await store.retention.prune(new Date(STORE_NOW_MS + SIP_TRACES_KEPT_MS + 1));
 
   expect([early, due]).toEqual([0, 1]);
-  expect(store.sipTraces.find('call_1')).toBeUndefined();
-  expect(store.sipTraces.find('call_2')).toBeDefined();
-  expect(store.calls.findById('call_1')).toBeDefined();
+  expect(await store.sipTraces.find('call_1')).toBeUndefined();
+  expect(await store.sipTraces.find('call_2')).toBeDefined();
+  expect(await store.calls.findById('call_1')).toBeDefined();
 });

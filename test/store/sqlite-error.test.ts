@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
+import { CompiledQuery } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
 import { Database } from '../../src/store/sqlite/database.ts';
 import { storeErrorOf } from '../../src/store/sqlite/sqlite-file.ts';
@@ -15,41 +16,40 @@ function openRaw(): Sqlite.Database {
   return sqlite;
 }
 
-test('Database.write says full when SQLite finds no more room', () => {
+const raw = (text: string) => ({ compile: () => CompiledQuery.raw(text) as CompiledQuery<never> });
+
+test('Database says full when SQLite finds no more room', async () => {
   const sqlite = openRaw();
   sqlite.pragma('max_page_count=4');
+  const database = new Database(sqlite, 'raw.db');
+  const fill = raw(`insert into words values ('${'x'.repeat(100_000)}')`);
 
-  const fill = () => sqlite.prepare('insert into words values (?)').run('x'.repeat(100_000));
-
-  expect(() => new Database(sqlite, 'raw.db').write(fill)).toThrow(
-    expect.objectContaining({
-      name: 'StoreError',
-      reason: 'full',
-      message: 'Cannot use the database "raw.db": the disk is full (SQLITE_FULL)',
-    }),
-  );
+  const full = expect.objectContaining({
+    name: 'StoreError',
+    reason: 'full',
+    message: 'Cannot use the database "raw.db": the disk is full (SQLITE_FULL)',
+  });
+  await expect(database.run(fill)).rejects.toThrow(full);
+  await expect(database.transaction((transaction) => transaction.run(fill))).rejects.toThrow(full);
 });
 
-test('Database.write says read-only when the file may only be read', () => {
+test('Database says read-only when the file may only be read', async () => {
   const { name } = openRaw();
   const sqlite = new Sqlite(name, { readonly: true });
 
-  const write = () => sqlite.prepare("insert into words values ('a')").run();
+  const written = new Database(sqlite, 'raw.db').run(raw("insert into words values ('a')"));
 
-  expect(() => new Database(sqlite, 'raw.db').write(write)).toThrow(
-    expect.objectContaining({ reason: 'read-only' }),
-  );
+  await expect(written).rejects.toThrow(expect.objectContaining({ reason: 'read-only' }));
   sqlite.close();
 });
 
-test('Database.write lets a violated constraint out as it is, because that is our mistake', () => {
+test('Database lets a violated constraint out as it is, because that is our mistake', async () => {
   const sqlite = openRaw();
-  const insert = sqlite.prepare('insert into words values (?)');
-  insert.run('twice');
+  const insert = raw("insert into words values ('twice')");
+  const database = new Database(sqlite, 'raw.db');
+  await database.run(insert);
 
-  const again = () => new Database(sqlite, 'raw.db').write(() => insert.run('twice'));
-
-  expect(again).toThrow(Sqlite.SqliteError);
+  await expect(database.run(insert)).rejects.toThrow(Sqlite.SqliteError);
 });
 
 test.each([

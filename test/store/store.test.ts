@@ -17,7 +17,7 @@ test('openStore makes folder and file for its owner only', async () => {
   const store = await openStore({ file, ...parts });
 
   expect(statSync(file).mode & 0o077).toBe(0);
-  store.close();
+  await store.close();
 });
 
 test('openStore takes the access of others to a database and its log away', async () => {
@@ -28,7 +28,7 @@ test('openStore takes the access of others to a database and its log away', asyn
   const again = await openStore({ file, ...parts });
 
   expect(files.map((path) => statSync(path).mode & 0o777)).toEqual([0o600, 0o600, 0o600]);
-  again.close();
+  await again.close();
 });
 
 test('openStore opens a database again as it was left', async () => {
@@ -36,8 +36,8 @@ test('openStore opens a database again as it was left', async () => {
 
   const again = await openStore({ file, ...parts });
 
-  expect(again.accounts.find('acct_1')).toEqual(accounts.find('acct_1'));
-  again.close();
+  expect(await again.accounts.find('acct_1')).toEqual(await accounts.find('acct_1'));
+  await again.close();
 });
 
 test('openStore keeps what is committed when the process dies: WAL, and foreign keys that hold', async () => {
@@ -47,7 +47,7 @@ test('openStore keeps what is committed when the process dies: WAL, and foreign 
   const mode = new Sqlite(file, { readonly: true }).pragma('journal_mode', { simple: true });
 
   expect(mode).toBe('wal');
-  expect(() => calls.addTranscriptEntry('call_unknown', entry)).toThrow('FOREIGN KEY');
+  await expect(calls.addTranscriptEntry('call_unknown', entry)).rejects.toThrow('FOREIGN KEY');
 });
 
 test('openStore refuses a network file system, naming the folder', async () => {
@@ -108,17 +108,19 @@ test('Store says locked, as a StoreError, when another process holds the write l
 
   const probe = () => store.probe();
 
-  expect(probe).toThrow(expect.objectContaining({ name: 'StoreError', reason: 'locked' }));
+  await expect(probe()).rejects.toThrow(
+    expect.objectContaining({ name: 'StoreError', reason: 'locked' }),
+  );
   other.close();
-  expect(probe).not.toThrow();
+  await probe();
 });
 
 test('Store closes twice without complaint', async () => {
   const store = await openTestStore();
 
-  store.close();
+  await store.close();
 
-  expect(() => store.close()).not.toThrow();
+  await store.close();
 });
 
 test('Store refreshes statistics every day and stops when closed', async () => {
@@ -126,68 +128,112 @@ test('Store refreshes statistics every day and stops when closed', async () => {
 
   store.clock.advance(3 * 86_400_000);
   const waitingWhileOpen = store.clock.waiting;
-  store.close();
+  await store.close();
 
   expect([waitingWhileOpen, store.clock.waiting]).toEqual([1, 0]);
 });
 
-describe('together', () => {
+describe('transaction', () => {
   const queued = buildCall({ status: 'queued', startedAt: null });
 
   test('undoes what all stores wrote when its work throws', async () => {
-    const { agents, calls, together } = await openTestStore();
+    const store = await openTestStore();
     const agent = buildAgent();
 
-    const run = () =>
-      together(() => {
-        agents.insert(agent);
-        calls.insert(queued, []);
-        throw new Error('no room');
-      });
+    const run = store.transaction(async ({ agents, calls }) => {
+      await agents.insert(agent);
+      await calls.insert(queued, []);
+      throw new Error('no room');
+    });
 
-    expect(run).toThrow('no room');
-    expect(calls.findById(queued.id)).toBeUndefined();
-    expect(agents.find(agent, agent.id)).toBeUndefined();
+    await expect(run).rejects.toThrow('no room');
+    expect(await store.calls.findById(queued.id)).toBeUndefined();
+    expect(await store.agents.find(agent, agent.id)).toBeUndefined();
   });
 
   test('gives what its work gives, and keeps what it wrote', async () => {
-    const { calls, together } = await openTestStore();
+    const store = await openTestStore();
 
-    const count = together(() => {
-      calls.insert(queued, []);
+    const count = await store.transaction(async ({ calls }) => {
+      await calls.insert(queued, []);
       return calls.countQueued('live', queued.direction);
     });
 
     expect(count).toBe(1);
-    expect(calls.findById(queued.id)).toEqual(queued);
+    expect(await store.calls.findById(queued.id)).toEqual(queued);
   });
 
   test('lets no other process write between its reads and its writes', async () => {
-    const { file, calls, together } = await openTestStore();
-    const other = new Sqlite(file, { timeout: 0 });
+    const store = await openTestStore();
+    const other = new Sqlite(store.file, { timeout: 0 });
 
     const write = () => other.exec('update accounts set plan = plan');
-    together(() => {
+    await store.transaction(async ({ calls }) => {
       expect(write).toThrow('database is locked');
-      calls.insert(queued, []);
+      await calls.insert(queued, []);
     });
 
     expect(write).not.toThrow();
     other.close();
   });
 
-  test('is a part of the transaction around it', async () => {
-    const { calls, idempotency, together } = await openTestStore();
-    const scope = { accountId: 'acct_1', environment: 'live', method: 'POST' } as const;
-    const request = { ...scope, path: '/', key: 'k', fingerprint: 'f', now: new Date() };
+  test('hides what it writes from other queries, which wait for its end', async () => {
+    const store = await openTestStore();
+    const order: string[] = [];
 
-    const run = () =>
-      idempotency.once(request, () => {
-        together(() => calls.insert(queued, []));
-        throw new Error('too late');
+    const writing = await store.transaction(async ({ calls }) => {
+      await calls.insert(queued, []);
+      order.push('written');
+    });
+    const found = await store.calls.findById(queued.id);
+    order.push('read');
+    await writing;
+
+    expect(order).toEqual(['written', 'read']);
+    expect(found).toEqual(queued);
+  });
+
+  test('runs one after the other, in the order of the calls', async () => {
+    const store = await openTestStore();
+    const order: string[] = [];
+    const write = (name: string) =>
+      store.transaction(async ({ accounts }) => {
+        order.push(`${name} begins`);
+        await accounts.list();
+        order.push(`${name} ends`);
       });
 
-    expect(run).toThrow('too late');
-    expect(calls.findById(queued.id)).toBeUndefined();
+    await Promise.all([write('first'), write('second')]);
+
+    expect(order).toEqual(['first begins', 'first ends', 'second begins', 'second ends']);
+  });
+
+  test('is rolled back when it waits for something else than its own queries', async () => {
+    const store = await openTestStore();
+
+    const stuck = store.transaction(async ({ calls }) => {
+      await calls.insert(queued, []);
+      await store.accounts.list();
+    });
+
+    await expect(stuck).rejects.toThrow('it waits for something that is no query of its own');
+    expect(await store.calls.findById(queued.id)).toBeUndefined();
+  });
+
+  test('notifies of what it wrote once it is committed, and never where it is undone', async () => {
+    const store = await openTestStore();
+    const rung: string[] = [];
+    store.calls.queueNotifier.listen(() => rung.push('queue'));
+    const insert = (fails: boolean) =>
+      store.transaction(async ({ calls }) => {
+        await calls.insert(queued, []);
+        rung.push('inserted');
+        if (fails) throw new Error('undone');
+      });
+
+    await expect(insert(true)).rejects.toThrow('undone');
+    await insert(false);
+
+    expect(rung).toEqual(['inserted', 'inserted', 'queue']);
   });
 });

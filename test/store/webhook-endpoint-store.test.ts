@@ -48,39 +48,43 @@ describe('WebhookEndpointStore', () => {
       disabledReason: 'it failed',
     });
 
-    webhookEndpoints.insert(endpoint);
+    await webhookEndpoints.insert(endpoint);
 
-    expect(webhookEndpoints.find(SCOPE, endpoint.id)).toEqual(endpoint);
+    expect(await webhookEndpoints.find(SCOPE, endpoint.id)).toEqual(endpoint);
   });
 
   test('finds nothing of another account or environment', async () => {
     const store = await openTestStore();
-    addAccount(store, 'acct_2');
-    store.webhookEndpoints.insert(buildEndpoint());
+    await addAccount(store, 'acct_2');
+    await store.webhookEndpoints.insert(buildEndpoint());
 
-    expect(store.webhookEndpoints.find(SANDBOX, 'we_1')).toBeUndefined();
-    expect(store.webhookEndpoints.find({ ...SCOPE, accountId: 'acct_2' }, 'we_1')).toBeUndefined();
-    expect(store.webhookEndpoints.list(SANDBOX, PAGE)).toEqual({ endpoints: [], total: 0 });
+    expect(await store.webhookEndpoints.find(SANDBOX, 'we_1')).toBeUndefined();
+    expect(
+      await store.webhookEndpoints.find({ ...SCOPE, accountId: 'acct_2' }, 'we_1'),
+    ).toBeUndefined();
+    expect(await store.webhookEndpoints.list(SANDBOX, PAGE)).toEqual({ endpoints: [], total: 0 });
   });
 
   test('updates and deletes nothing of another environment', async () => {
     const { webhookEndpoints } = await openTestStore();
-    webhookEndpoints.insert(buildEndpoint());
+    await webhookEndpoints.insert(buildEndpoint());
 
-    webhookEndpoints.update(buildEndpoint({ environment: 'test', description: 'stolen' }));
-    webhookEndpoints.delete(SANDBOX, 'we_1', NOW);
+    await webhookEndpoints.update(buildEndpoint({ environment: 'test', description: 'stolen' }));
+    await webhookEndpoints.delete(SANDBOX, 'we_1', NOW);
 
-    expect(webhookEndpoints.find(SCOPE, 'we_1')).toEqual(buildEndpoint());
+    expect(await webhookEndpoints.find(SCOPE, 'we_1')).toEqual(buildEndpoint());
   });
 
   test('lists newest first, ties by id, in pages that leave nothing out', async () => {
     const { webhookEndpoints } = await openTestStore();
     const times = { we_a: 1, we_b: 2, we_c: 2, we_d: 3, we_e: 1 };
     for (const [id, time] of Object.entries(times)) {
-      webhookEndpoints.insert(buildEndpoint({ id, createdAt: new Date(time) }));
+      await webhookEndpoints.insert(buildEndpoint({ id, createdAt: new Date(time) }));
     }
 
-    const pages = [0, 2, 4].map((offset) => webhookEndpoints.list(SCOPE, { limit: 2, offset }));
+    const pages = await Promise.all(
+      [0, 2, 4].map((offset) => webhookEndpoints.list(SCOPE, { limit: 2, offset })),
+    );
 
     const ids = pages.flatMap(({ endpoints }) => endpoints.map(({ id }) => id));
     expect(ids).toEqual(['we_d', 'we_c', 'we_b', 'we_e', 'we_a']);
@@ -90,27 +94,27 @@ describe('WebhookEndpointStore', () => {
   test('takes a hundred an environment, and one more when one is gone', async () => {
     const { webhookEndpoints } = await openTestStore();
     for (let index = 0; index < WEBHOOK_ENDPOINTS_MAX; index++) {
-      webhookEndpoints.insert(buildEndpoint({ id: `we_${index}` }));
+      await webhookEndpoints.insert(buildEndpoint({ id: `we_${index}` }));
     }
     const insert = () => webhookEndpoints.insert(buildEndpoint({ id: 'we_more' }));
 
-    expect(insert).toThrow(expect.objectContaining({ code: 'CONFLICT' }));
-    webhookEndpoints.insert(buildEndpoint({ id: 'we_test', environment: 'test' }));
-    webhookEndpoints.delete(SCOPE, 'we_0', NOW);
-    expect(insert).not.toThrow();
+    await expect(insert()).rejects.toThrow(expect.objectContaining({ code: 'CONFLICT' }));
+    await webhookEndpoints.insert(buildEndpoint({ id: 'we_test', environment: 'test' }));
+    await webhookEndpoints.delete(SCOPE, 'we_0', NOW);
+    await insert();
   });
 
   test('forgets failures when an endpoint becomes active, and only then', async () => {
     const store = await openTestStore();
-    store.webhookEndpoints.insert(buildEndpoint());
+    await store.webhookEndpoints.insert(buildEndpoint());
     const sqlite = new Sqlite(store.file);
     sqlite.exec('update webhook_endpoints set failures_in_row = 7, failing_since = 5');
     sqlite.close();
 
-    store.webhookEndpoints.update(buildEndpoint({ description: 'still active' }));
-    store.webhookEndpoints.update(buildEndpoint({ status: 'disabled' }));
+    await store.webhookEndpoints.update(buildEndpoint({ description: 'still active' }));
+    await store.webhookEndpoints.update(buildEndpoint({ status: 'disabled' }));
     const failuresBefore = failuresOf(store);
-    store.webhookEndpoints.update(buildEndpoint({ status: 'active' }));
+    await store.webhookEndpoints.update(buildEndpoint({ status: 'active' }));
 
     expect(failuresBefore).toEqual({ failures_in_row: 7, failing_since: 5 });
     expect(failuresOf(store)).toEqual({ failures_in_row: 0, failing_since: null });
@@ -118,12 +122,12 @@ describe('WebhookEndpointStore', () => {
 
   test('notifies after a change and after a deletion', async () => {
     const store = await openTestStore();
-    store.webhookEndpoints.insert(buildEndpoint());
+    await store.webhookEndpoints.insert(buildEndpoint());
     const notices = countNotices(store);
 
-    store.webhookEndpoints.update(buildEndpoint({ status: 'disabled' }));
+    await store.webhookEndpoints.update(buildEndpoint({ status: 'disabled' }));
     const noticesAfterUpdate = await notices();
-    store.webhookEndpoints.delete(SCOPE, 'we_1', NOW);
+    await store.webhookEndpoints.delete(SCOPE, 'we_1', NOW);
 
     expect([noticesAfterUpdate, await notices()]).toEqual([1, 2]);
   });
@@ -132,16 +136,16 @@ describe('WebhookEndpointStore', () => {
 describe('WebhookEndpointStore.delete', () => {
   async function withDeliveries(count: number): Promise<TestStore> {
     const store = await openTestStore();
-    store.webhookEndpoints.insert(buildEndpoint());
-    store.webhookEndpoints.insert(buildEndpoint({ id: 'we_2' }));
-    store.events.insertQuiet(buildEvent());
+    await store.webhookEndpoints.insert(buildEndpoint());
+    await store.webhookEndpoints.insert(buildEndpoint({ id: 'we_2' }));
+    await store.events.insertQuiet(buildEvent());
     for (let index = 0; index < count; index++) {
       const deliveryId = `dlv_${index}`;
       const ids = { endpointId: 'we_1', eventId: 'evt_1', deliveryId };
-      addDelivery(store, ids, { status: index % 2 === 0 ? 'pending' : 'failed' });
+      await addDelivery(store, ids, { status: index % 2 === 0 ? 'pending' : 'failed' });
     }
     const ids = { endpointId: 'we_2', eventId: 'evt_1', deliveryId: 'dlv_kept' };
-    addDelivery(store, ids, { status: 'pending' });
+    await addDelivery(store, ids, { status: 'pending' });
     return store;
   }
 
@@ -157,34 +161,34 @@ describe('WebhookEndpointStore.delete', () => {
     const store = await withDeliveries(4);
     const { deliveries, outbox } = store;
 
-    store.webhookEndpoints.delete(SCOPE, 'we_1', NOW);
-    outbox.fanOut({ limit: 9, now: NOW });
+    await store.webhookEndpoints.delete(SCOPE, 'we_1', NOW);
+    await outbox.fanOut({ limit: 9, now: NOW });
 
-    expect(store.webhookEndpoints.find(SCOPE, 'we_1')).toBeUndefined();
-    expect(store.webhookEndpoints.list(SCOPE, PAGE).total).toBe(1);
-    expect(deliveries.list(SCOPE, PAGE)).toMatchObject({
+    expect(await store.webhookEndpoints.find(SCOPE, 'we_1')).toBeUndefined();
+    expect((await store.webhookEndpoints.list(SCOPE, PAGE)).total).toBe(1);
+    expect(await deliveries.list(SCOPE, PAGE)).toMatchObject({
       deliveries: [{ id: 'dlv_kept' }],
       total: 1,
     });
-    expect(deliveries.find(SCOPE, 'dlv_0')).toBeUndefined();
-    expect(outbox.waiting().map(({ endpointId }) => endpointId)).toEqual(['we_2']);
+    expect(await deliveries.find(SCOPE, 'dlv_0')).toBeUndefined();
+    expect((await outbox.waiting()).map(({ endpointId }) => endpointId)).toEqual(['we_2']);
   });
 
   test('is final: the endpoint cannot be updated', async () => {
     const store = await withDeliveries(0);
 
-    store.webhookEndpoints.delete(SCOPE, 'we_1', NOW);
-    store.webhookEndpoints.update(buildEndpoint({ status: 'active' }));
+    await store.webhookEndpoints.delete(SCOPE, 'we_1', NOW);
+    await store.webhookEndpoints.update(buildEndpoint({ status: 'active' }));
 
-    expect(store.webhookEndpoints.find(SCOPE, 'we_1')).toBeUndefined();
-    expect(store.outbox.due('we_1', { now: NOW, limit: 9, except: [] })).toEqual([]);
+    expect(await store.webhookEndpoints.find(SCOPE, 'we_1')).toBeUndefined();
+    expect(await store.outbox.due('we_1', { now: NOW, limit: 9, except: [] })).toEqual([]);
   });
 
   test('leaves the rows to retention, which deletes a thousand deliveries a call', async () => {
     const store = await withDeliveries(1200);
-    store.webhookEndpoints.delete(SCOPE, 'we_1', NOW);
+    await store.webhookEndpoints.delete(SCOPE, 'we_1', NOW);
 
-    const pruned = [store.retention.prune(NOW), store.retention.prune(NOW)];
+    const pruned = [await store.retention.prune(NOW), await store.retention.prune(NOW)];
 
     expect(pruned).toEqual([1000, 201]);
     expect(rowsOf(store)).toEqual([1, 1, 0]);

@@ -67,16 +67,16 @@ test('openStore takes deliveries over that an older server had noted, and makes 
 
   const store = await openStore({ file, clock, log: silentLogger });
   onTestFinished(() => store.close());
-  store.outbox.fanOut({ limit: 100, now: clock.now() });
+  await store.outbox.fanOut({ limit: 100, now: clock.now() });
 
-  const { deliveries, total } = store.deliveries.list(SCOPE, { limit: 9, offset: 0 });
+  const { deliveries, total } = await store.deliveries.list(SCOPE, { limit: 9, offset: 0 });
   const byEvent = Object.fromEntries(deliveries.map((delivery) => [delivery.eventId, delivery]));
   expect(total).toBe(3);
   expect(byEvent.evt_1).toMatchObject({
     ...{ id: 'dlv_1', status: 'succeeded', attempts: 1, lastStatusCode: 204 },
     ...{ createdAt: new Date(10), finishedAt: new Date(16), nextAttemptAt: null },
   });
-  expect(store.deliveries.attempts('dlv_1')).toEqual([
+  expect(await store.deliveries.attempts('dlv_1')).toEqual([
     {
       ...{ attempt: 1, at: new Date(11), durationMs: 5 },
       ...{ statusCode: 204, error: null, responseText: 'thanks' },
@@ -84,6 +84,6 @@ test('openStore takes deliveries over that an older server had noted, and makes 
   ]);
   expect(byEvent.evt_2).toMatchObject({ id: 'dlv_2', status: 'pending', attempts: 1 });
   expect(byEvent.evt_3).toMatchObject({ status: 'pending', attempts: 0 });
-  expect(store.retention.prune(new Date(20))).toBe(1);
-  expect(store.webhookEndpoints.list(SCOPE, { limit: 9, offset: 0 }).total).toBe(1);
+  expect(await store.retention.prune(new Date(20))).toBe(1);
+  expect((await store.webhookEndpoints.list(SCOPE, { limit: 9, offset: 0 })).total).toBe(1);
 });

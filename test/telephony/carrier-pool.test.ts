@@ -2,7 +2,6 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
 import { Phone } from '../../examples/phone/phone.ts';
-import type { OpenDialog } from '../../src/domain/call/open-dialog.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { DrachtioServer } from '../../src/sip/drachtio-server/drachtio-server.ts';
@@ -15,6 +14,7 @@ import type { Trunk } from '../../src/telephony/trunks/trunks.ts';
 import { freePort } from '../support/network/free-ports.ts';
 import { OURS, Rings, THEIRS, trunkTo } from './plane.ts';
 import { SilentLines } from './silent-lines.ts';
+import { dialogsInMemory } from './support/dialogs-in-memory.ts';
 
 const PARTS = { clock: systemClock, log: silentLogger };
 const SECRET = 'only for tests';
@@ -37,22 +37,12 @@ async function startServer() {
   return { host: address, port, weight: 1, name: `sip by ${port}`, stop };
 }
 
-function dialogsInMemory() {
-  const kept = new Map<string, OpenDialog>();
-  const store = {
-    save: (dialog: OpenDialog) => void kept.set(dialog.id, dialog),
-    remove: (id: string) => void kept.delete(id),
-    all: () => [...kept.values()],
-  };
-  return { kept, store };
-}
-
 async function openPool(trunk?: Trunk) {
   const phone = new Phone({ number: THEIRS });
   await phone.start();
   const servers = [await startServer(), await startServer()];
   const { kept, store } = dialogsInMemory();
-  const journal = new OpenDialogJournal({ ...PARTS, store });
+  const journal = new OpenDialogJournal({ ...PARTS, store, orphans: [] });
   const media = new DirectGateway({ engine: new SilentLines() });
   const pool = new CarrierPool(
     servers.map((server) => ({

@@ -29,7 +29,7 @@ const INVITE = {
 function ring(
   store: DialogStore,
   createUAS: SrfClient['createUAS'],
-  journal = new OpenDialogJournal({ ...PARTS, store }),
+  journal = new OpenDialogJournal({ ...PARTS, store, orphans: [] }),
 ) {
   return new SrfIncomingCall({
     srf: Object.assign(openSrf(), { createUAS }),
@@ -60,7 +60,11 @@ test('SrfIncomingCall is written down before its 200 leaves, so that the next pr
     request: (uri: string, options: SrfRequestOptions) => void byes.push([uri, options]),
   });
   const endInvite = () => Promise.reject(new Error('Cannot end: it has been answered'));
-  new OpenDialogJournal({ ...PARTS, store }).connected({ name: 'sip', srf: next, endInvite });
+  new OpenDialogJournal({ ...PARTS, store, orphans: await store.all() }).connected({
+    name: 'sip',
+    srf: next,
+    endInvite,
+  });
 
   expect(toHeaders).toEqual([
     expect.stringMatching(/^<sip:\+390612345678@192\.0\.2\.9>;tag=\w{16}$/),
@@ -89,7 +93,7 @@ test('SrfIncomingCall is written down before its sound is set up, so that the ne
   const ended: unknown[] = [];
   const endInvite = async (invite: unknown) => void ended.push(invite);
   const next = { name: 'sip', srf: openSrf(), endInvite };
-  new OpenDialogJournal({ ...PARTS, store }).connected(next);
+  new OpenDialogJournal({ ...PARTS, store, orphans: await store.all() }).connected(next);
 
   expect(ended).toEqual([
     {
@@ -104,7 +108,7 @@ test('SrfIncomingCall is written down before its sound is set up, so that the ne
 
 test('SrfIncomingCall whose SIP server is lost is refused when it is back', async () => {
   const { store, kept } = dialogsInMemory();
-  const journal = new OpenDialogJournal({ ...PARTS, store });
+  const journal = new OpenDialogJournal({ ...PARTS, store, orphans: await store.all() });
   const call = ring(store, () => undefined, journal);
   void call.answer().catch(() => undefined);
   const ended: unknown[] = [];
@@ -146,7 +150,7 @@ test('SrfIncomingCall is written as it rings and at its answer, under the tag th
   const { kept, writes, store } = dialogsInMemory();
   const { rings, hostPort, stop } = await startSilentPlane(
     [],
-    new OpenDialogJournal({ ...PARTS, store }),
+    new OpenDialogJournal({ ...PARTS, store, orphans: await store.all() }),
   );
   const phone = new Phone();
   await phone.start();

@@ -1,6 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { Phone } from '../../examples/phone/phone.ts';
-import type { OpenDialog } from '../../src/domain/call/open-dialog.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { DrachtioServer } from '../../src/sip/drachtio-server/drachtio-server.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
@@ -11,6 +10,7 @@ import { freePort } from '../support/network/free-ports.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 import { OURS, Rings } from './plane.ts';
 import { SilentLines } from './silent-lines.ts';
+import { dialogsInMemory } from './support/dialogs-in-memory.ts';
 
 const SECRET = 'only for tests';
 const address = '127.0.0.1';
@@ -27,18 +27,13 @@ async function openCall() {
     return drachtioServer;
   };
   const drachtioServer = await startServer();
-  const kept = new Map<string, OpenDialog>();
-  const store = {
-    save: (dialog: OpenDialog) => void kept.set(dialog.id, dialog),
-    remove: (id: string) => void kept.delete(id),
-    all: () => [...kept.values()],
-  };
+  const { kept, store } = dialogsInMemory();
   const parts = { clock: new FakeClock(), log: silentLogger };
   const lines = new SilentLines();
   const carrier = new DrachtioCarrier({
     ...{ ...parts, host: address, port, secret: SECRET, trunks: [] },
     media: new DirectGateway({ engine: lines }),
-    journal: new OpenDialogJournal({ ...parts, store }),
+    journal: new OpenDialogJournal({ ...parts, store, orphans: [] }),
   });
   const rings = new Rings();
   await carrier.start(rings.take);

@@ -1,12 +1,13 @@
 /** Calls that a process, or a connection to a drachtio-server, has left: what that server is told on the next one. */
 import { afterEach, expect, test } from 'vitest';
-import type { OpenDialog, OpenInvite } from '../../src/domain/call/open-dialog.ts';
+import type { OpenInvite } from '../../src/domain/call/open-dialog.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { OpenDialogJournal } from '../../src/telephony/drachtio/carrier/open-dialog-journal.ts';
 import { invitesOver } from '../../src/telephony/drachtio/carrier/orphaned-calls.ts';
 import { openSrf } from '../../src/telephony/drachtio/carrier/srf.ts';
 import { buildDialog } from '../support/sip/build-dialog.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
+import { dialogsInMemory } from './support/dialogs-in-memory.ts';
 import { LogInServer } from './support/log-in-server.ts';
 
 const NAME = 'sip by 127.0.0.1:9022';
@@ -45,13 +46,13 @@ async function end(invite: OpenInvite | null, onSend: LogInServer['onSend'], nam
   srf.connect({ host: '127.0.0.1', port, secret: 'right', reconnect: { maxAttempts: 1 } });
   opened.push({ stop: () => srf.disconnect() }, server);
   await connected;
-  const kept = new Map<string, OpenDialog>([['a', buildDialog({ invite })]]);
-  const store = {
-    save: (dialog: OpenDialog) => void kept.set(dialog.id, dialog),
-    remove: (id: string) => void kept.delete(id),
-    all: () => [...kept.values()],
-  };
-  const journal = new OpenDialogJournal({ store, clock, log: silentLogger });
+  const { kept, store } = dialogsInMemory(new Map([['a', buildDialog({ invite })]]));
+  const journal = new OpenDialogJournal({
+    store,
+    orphans: [...kept.values()],
+    clock,
+    log: silentLogger,
+  });
   journal.useServers([name]);
   journal.connected({ name, srf, endInvite: invitesOver(srf, clock) });
   /** What it was asked to send: transaction, dialog, start line. */

@@ -28,7 +28,7 @@ const SENT = {
 /** A call whose INVITE has gone out; `answer` is what comes of it. */
 async function callOut() {
   const { store, kept, writes } = dialogsInMemory();
-  const journal = new OpenDialogJournal({ ...PARTS, store });
+  const journal = new OpenDialogJournal({ ...PARTS, store, orphans: [] });
   let answer: SrfCallback<SrfDialog> = () => undefined;
   const createUAC: SrfClient['createUAC'] = (_uri, _options, { cbRequest }, callback) => {
     answer = callback;

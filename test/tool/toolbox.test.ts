@@ -233,3 +233,13 @@ test('Toolbox never rejects, whatever the model sends', async () => {
     }),
   );
 });
+
+test.each([
+  ['a transfer to a label', callOf('transfer_call', { destination: 'sales' }), true],
+  ['the end of the call', callOf('end_call'), true],
+  ['a transfer to a stranger', callOf('transfer_call', { destination: '+390600000000' }), false],
+  ['a transfer without a destination', callOf('transfer_call'), false],
+  ['a tool that does not exist', callOf('open_door'), false],
+])('Toolbox lets %s wait for its words only where the call is accepted', (_case, call, expected) => {
+  expect(frontDesk(['transfer_call']).isAfterWords(call)).toBe(expected);
+});

@@ -43,8 +43,8 @@ function openByHand(store: TestStore, outbox: Outbox = store.outbox) {
   return { deliverer, answers, sent, cancelled };
 }
 
-const deliveries = (store: TestStore) =>
-  store.deliveries.list(SCOPE, { limit: 100, offset: 0 }).deliveries;
+const deliveries = async (store: TestStore) =>
+  (await store.deliveries.list(SCOPE, { limit: 100, offset: 0 })).deliveries;
 
 test('Deliverer.stop waits for what is on its way, and keeps its result', async () => {
   const store = await openTestStore();
@@ -52,9 +52,9 @@ test('Deliverer.stop waits for what is on its way, and keeps its result', async 
   const receiver = await WebhookReceiver.open((response) => {
     answer = () => void response.writeHead(200).end();
   });
-  store.webhookEndpoints.insert(buildEndpoint({ url: receiver.url }));
+  await store.webhookEndpoints.insert(buildEndpoint({ url: receiver.url }));
   const { stop } = startDeliverer(store);
-  happen(store, buildEvent());
+  await happen(store, buildEvent());
   await receiver.has(1);
 
   const stopped = stop();
@@ -62,7 +62,7 @@ test('Deliverer.stop waits for what is on its way, and keeps its result', async 
   await stopped;
   await stop();
 
-  expect(deliveries(store)).toMatchObject([{ status: 'succeeded', attempts: 1 }]);
+  expect(await deliveries(store)).toMatchObject([{ status: 'succeeded', attempts: 1 }]);
 });
 
 test('Deliverer.stop takes back after two seconds what has no answer, to be attempted again under the same number', async () => {
@@ -70,67 +70,67 @@ test('Deliverer.stop takes back after two seconds what has no answer, to be atte
   const receiver = await WebhookReceiver.open((response) => {
     if (receiver.received.length > 1) response.writeHead(200).end();
   });
-  store.webhookEndpoints.insert(buildEndpoint({ url: receiver.url }));
+  await store.webhookEndpoints.insert(buildEndpoint({ url: receiver.url }));
   const first = startDeliverer(store, { clock: store.clock });
-  happen(store, buildEvent());
+  await happen(store, buildEvent());
   await receiver.has(1);
 
   const stopped = first.stop();
   store.clock.advance(2000);
   await stopped;
-  const between = deliveries(store);
+  const between = await deliveries(store);
   startDeliverer(store, { clock: store.clock });
-  await until(() => store.outbox.counts().pending === 0);
+  await until(async () => (await store.outbox.counts()).pending === 0);
 
   expect(between).toMatchObject([{ status: 'pending', attempts: 0 }]);
   expect(receiver.ids).toEqual(['evt_1', 'evt_1']);
-  expect(deliveries(store)).toMatchObject([{ status: 'succeeded', attempts: 1 }]);
+  expect(await deliveries(store)).toMatchObject([{ status: 'succeeded', attempts: 1 }]);
 });
 
 test('Deliverer.stop sends what was written in the moment before, also more than an endpoint gets at a time', async () => {
   const store = await openTestStore();
   const receiver = await WebhookReceiver.open();
-  store.webhookEndpoints.insert(buildEndpoint({ url: receiver.url }));
+  await store.webhookEndpoints.insert(buildEndpoint({ url: receiver.url }));
   const { stop } = startDeliverer(store);
   await looked();
   const ids = Array.from({ length: 30 }, (_, index) => `evt_${index}`);
 
-  happen(store, ...ids.map((id) => buildEvent({ id, kind: 'call.ended' })));
+  await happen(store, ...ids.map((id) => buildEvent({ id, kind: 'call.ended' })));
   await stop();
 
   expect(receiver.ids.toSorted()).toEqual(ids.toSorted());
-  expect(store.outbox.counts().pending).toBe(0);
+  expect((await store.outbox.counts()).pending).toBe(0);
 });
 
 test('Deliverer takes nothing up after its stop', async () => {
   const store = await openTestStore();
   const receiver = await WebhookReceiver.open();
-  store.webhookEndpoints.insert(buildEndpoint({ url: receiver.url }));
+  await store.webhookEndpoints.insert(buildEndpoint({ url: receiver.url }));
   const { stop } = startDeliverer(store, { clock: store.clock });
 
   await stop();
-  happen(store, buildEvent());
+  await happen(store, buildEvent());
   store.clock.advance(60_000);
   await new Promise((resolve) => setImmediate(resolve));
 
   expect(store.clock.waiting).toBe(1);
-  expect(deliveries(store)).toEqual([]);
+  expect(await deliveries(store)).toEqual([]);
 });
 
 test('Deliverer.stop keeps an answer that came in the last moment, and cancels what has none', async () => {
   const store = await openTestStore();
-  store.webhookEndpoints.insert(buildEndpoint());
+  await store.webhookEndpoints.insert(buildEndpoint());
   const { deliverer, answers, sent, cancelled } = openByHand(store);
   deliverer.start();
-  happen(store, buildEvent({ id: 'evt_1' }), buildEvent({ id: 'evt_2' }));
-  await until(() => answers.length === 2);
+  await happen(store, buildEvent({ id: 'evt_1' }), buildEvent({ id: 'evt_2' }));
+  await until(async () => answers.length === 2);
 
   const stopped = deliverer.stop();
   answers[0]?.(answerOfStatus(200, null));
   store.clock.advance(2000);
   await stopped;
 
-  const statuses = deliveries(store).map(({ eventId, status }) => [eventId, status]);
+  const statuses = (await deliveries(store)).map(({ eventId, status }) => [eventId, status]);
   expect(Object.fromEntries(statuses)).toEqual({
     [sent[0] ?? '']: 'succeeded',
     [sent[1] ?? '']: 'pending',
@@ -140,11 +140,14 @@ test('Deliverer.stop keeps an answer that came in the last moment, and cancels w
 
 test('Deliverer.stop sends on while answers come, for two seconds', async () => {
   const store = await openTestStore();
-  store.webhookEndpoints.insert(buildEndpoint());
+  await store.webhookEndpoints.insert(buildEndpoint());
   const { deliverer, answers } = openByHand(store);
   deliverer.start();
-  happen(store, ...Array.from({ length: 17 }, (_, index) => buildEvent({ id: `evt_${index}` })));
-  await until(() => answers.length === 16);
+  await happen(
+    store,
+    ...Array.from({ length: 17 }, (_, index) => buildEvent({ id: `evt_${index}` })),
+  );
+  await until(async () => answers.length === 16);
   let isStopped = false;
 
   const stopped = deliverer.stop().then(() => {
@@ -158,26 +161,29 @@ test('Deliverer.stop sends on while answers come, for two seconds', async () => 
   await stopped;
 
   expect([begun, isStoppedEarly]).toEqual([17, false]);
-  expect(store.outbox.counts().pending).toBe(16);
+  expect((await store.outbox.counts()).pending).toBe(16);
 });
 
 test('Deliverer.stop ends as soon as the last answer is recorded', async () => {
   const store = await openTestStore();
-  store.webhookEndpoints.insert(buildEndpoint());
+  await store.webhookEndpoints.insert(buildEndpoint());
   const { deliverer, answers } = openByHand(store);
   deliverer.start();
-  happen(store, ...Array.from({ length: 17 }, (_, index) => buildEvent({ id: `evt_${index}` })));
-  await until(() => answers.length === 16);
+  await happen(
+    store,
+    ...Array.from({ length: 17 }, (_, index) => buildEvent({ id: `evt_${index}` })),
+  );
+  await until(async () => answers.length === 16);
 
   const stopped = deliverer.stop();
   for (const answer of answers.splice(0)) answer(answerOfStatus(200, null));
-  await until(() => answers.length === 1);
+  await until(async () => answers.length === 1);
   answers[0]?.(answerOfStatus(500, null));
   await stopped;
 
   expect(store.clock.waiting).toBe(1);
-  expect(deliveries(store).filter(({ status }) => status === 'succeeded')).toHaveLength(16);
-  expect(store.outbox.counts().pending).toBe(1);
+  expect((await deliveries(store)).filter(({ status }) => status === 'succeeded')).toHaveLength(16);
+  expect((await store.outbox.counts()).pending).toBe(1);
 });
 
 test('Deliverer.stop listens no longer, and ends at once when nothing was started', async () => {
@@ -194,7 +200,7 @@ test('Deliverer.stop listens no longer, and ends at once when nothing was starte
   }) as Notifier;
   const outbox: Outbox = {
     notifier: counted,
-    fanOut: (options) => {
+    fanOut: async (options) => {
       looks += 1;
       return store.outbox.fanOut(options);
     },
@@ -218,14 +224,14 @@ test('Deliverer.stop listens no longer, and ends at once when nothing was starte
 test('Deliverer.stop looks at every event that was written before', async () => {
   const store = await openTestStore();
   const receiver = await WebhookReceiver.open();
-  store.webhookEndpoints.insert(buildEndpoint({ url: receiver.url }));
+  await store.webhookEndpoints.insert(buildEndpoint({ url: receiver.url }));
   const { stop } = startDeliverer(store);
   await looked();
   const others = Array.from({ length: 25 }, (_, index) =>
     buildEvent({ id: `evt_${index}`, kind: 'call.bridged' }),
   );
 
-  happen(store, ...others, buildEvent({ id: 'evt_last' }));
+  await happen(store, ...others, buildEvent({ id: 'evt_last' }));
   await stop();
 
   expect(receiver.ids).toEqual(['evt_last']);

@@ -24,11 +24,11 @@ function fillableOutbox(store: TestStore, failing: readonly ('fanOut' | 'record'
   const { outbox } = store;
   const fillable: Outbox = {
     notifier: outbox.notifier,
-    fanOut: (options) => {
+    fanOut: async (options) => {
       guard('fanOut');
       return outbox.fanOut(options);
     },
-    record: (results, now) => {
+    record: async (results, now) => {
       guard('record');
       return outbox.record(results, now);
     },
@@ -45,53 +45,53 @@ function noteLog(): { readonly log: Logger; readonly lines: string[] } {
   return { log: { ...silentLogger, warn: note, error: note }, lines };
 }
 
-const deliveries = (store: TestStore) =>
-  store.deliveries.list(SCOPE, { limit: 100, offset: 0 }).deliveries;
+const deliveries = async (store: TestStore) =>
+  (await store.deliveries.list(SCOPE, { limit: 100, offset: 0 })).deliveries;
 
 test('Deliverer keeps results while the disk is full, sends nothing new, and nothing twice', async () => {
   const store = await openTestStore();
   const receiver = await WebhookReceiver.open();
-  store.webhookEndpoints.insert(buildEndpoint({ url: receiver.url }));
+  await store.webhookEndpoints.insert(buildEndpoint({ url: receiver.url }));
   const { disk, outbox } = fillableOutbox(store, ['record']);
   const { log, lines } = noteLog();
   disk.isFull = true;
   startDeliverer(store, { clock: store.clock, outbox, log });
-  happen(store, ...[1, 2, 3].map((index) => buildEvent({ id: `evt_${index}` })));
-  await until(() => disk.refusals === 1);
+  await happen(store, ...[1, 2, 3].map((index) => buildEvent({ id: `evt_${index}` })));
+  await until(async () => disk.refusals === 1);
 
-  happen(store, buildEvent({ id: 'evt_4' }));
+  await happen(store, buildEvent({ id: 'evt_4' }));
   for (let tries = 2; tries <= 4; tries += 1) {
     store.clock.advance(1000);
-    await until(() => disk.refusals === tries);
+    await until(async () => disk.refusals === tries);
   }
-  expect(store.outbox.counts().pending).toBe(3);
+  expect((await store.outbox.counts()).pending).toBe(3);
   // What went out before this request is there when it is answered.
   await fetch(receiver.url, { method: 'POST', body: '{"id":"evt_0"}' });
   const sentMeanwhile = receiver.ids.toSorted();
   disk.isFull = false;
   store.clock.advance(1000);
   await receiver.has(5);
-  await until(() => store.outbox.counts().pending === 0);
+  await until(async () => (await store.outbox.counts()).pending === 0);
 
   expect(sentMeanwhile).toEqual(['evt_0', 'evt_1', 'evt_2', 'evt_3']);
   expect(receiver.ids.toSorted()).toEqual(['evt_0', 'evt_1', 'evt_2', 'evt_3', 'evt_4']);
-  expect(deliveries(store).map(({ attempts }) => attempts)).toEqual([1, 1, 1, 1]);
+  expect((await deliveries(store)).map(({ attempts }) => attempts)).toEqual([1, 1, 1, 1]);
   expect(lines).toEqual(['webhooks wait: the outbox cannot be used']);
 });
 
 test('Deliverer waits while events cannot be fanned out, and goes on by itself', async () => {
   const store = await openTestStore();
   const receiver = await WebhookReceiver.open();
-  store.webhookEndpoints.insert(buildEndpoint({ url: receiver.url }));
+  await store.webhookEndpoints.insert(buildEndpoint({ url: receiver.url }));
   const { disk, outbox } = fillableOutbox(store, ['fanOut']);
   const { log, lines } = noteLog();
   disk.isFull = true;
   startDeliverer(store, { clock: store.clock, outbox, log });
-  happen(store, buildEvent());
-  await until(() => disk.refusals === 1);
+  await happen(store, buildEvent());
+  await until(async () => disk.refusals === 1);
 
   store.clock.advance(1000);
-  await until(() => disk.refusals === 2);
+  await until(async () => disk.refusals === 2);
   disk.isFull = false;
   store.clock.advance(1000);
   await receiver.has(1);
@@ -114,21 +114,22 @@ test('Deliverer.stop does not wait for an outbox that cannot be used', async () 
 test('Deliverer tells the operator when an endpoint was disabled, and ends what waits for it', async () => {
   const store = await openTestStore();
   const receiver = await WebhookReceiver.open(answers(503));
-  store.webhookEndpoints.insert(buildEndpoint({ url: receiver.url }));
+  await store.webhookEndpoints.insert(buildEndpoint({ url: receiver.url }));
   const { log, lines } = noteLog();
   startDeliverer(store, { clock: store.clock, log, waitsSeconds: [0] });
   for (let index = 1; index <= 10; index += 1) {
     store.clock.advance(86_400_000);
-    happen(store, buildEvent({ id: `evt_${index}` }));
+    await happen(store, buildEvent({ id: `evt_${index}` }));
     await until(
-      () => deliveries(store).filter(({ status }) => status === 'failed').length === index,
+      async () =>
+        (await deliveries(store)).filter(({ status }) => status === 'failed').length === index,
     );
   }
 
-  happen(store, buildEvent({ id: 'evt_11' }));
+  await happen(store, buildEvent({ id: 'evt_11' }));
   await new Promise((resolve) => setImmediate(resolve));
 
-  expect(store.webhookEndpoints.find(SCOPE, 'we_1')).toMatchObject({
+  expect(await store.webhookEndpoints.find(SCOPE, 'we_1')).toMatchObject({
     status: 'disabled',
     disabledReason: expect.stringContaining('10 deliveries in a row failed'),
     updatedAt: new Date(STORE_NOW_MS + 10 * 86_400_000),
@@ -139,41 +140,41 @@ test('Deliverer tells the operator when an endpoint was disabled, and ends what 
 
 test('Deliverer goes on when an endpoint is deleted while a delivery is on its way to it', async () => {
   const store = await openTestStore();
-  const receiver = await WebhookReceiver.open((response, { body }) => {
-    if (body.includes('evt_1"')) store.webhookEndpoints.delete(SCOPE, 'we_1', new Date());
+  const receiver = await WebhookReceiver.open(async (response, { body }) => {
+    if (body.includes('evt_1"')) await store.webhookEndpoints.delete(SCOPE, 'we_1', new Date());
     response.writeHead(200).end();
   });
   for (const id of ['we_1', 'we_2']) {
     const events = [id === 'we_1' ? 'call.started' : 'call.ended'] as const;
-    store.webhookEndpoints.insert(buildEndpoint({ id, url: receiver.url, events }));
+    await store.webhookEndpoints.insert(buildEndpoint({ id, url: receiver.url, events }));
   }
   startDeliverer(store);
 
-  happen(store, buildEvent({ id: 'evt_1' }));
+  await happen(store, buildEvent({ id: 'evt_1' }));
   await receiver.has(1);
-  happen(store, buildEvent({ id: 'evt_2', kind: 'call.ended' }));
-  await until(() => deliveries(store)[0]?.status === 'succeeded');
+  await happen(store, buildEvent({ id: 'evt_2', kind: 'call.ended' }));
+  await until(async () => (await deliveries(store))[0]?.status === 'succeeded');
 
-  expect(deliveries(store).map(({ eventId }) => eventId)).toEqual(['evt_2']);
+  expect((await deliveries(store)).map(({ eventId }) => eventId)).toEqual(['evt_2']);
 });
 
 test('Deliverer looks once a second while results cannot be written', async () => {
   const store = await openTestStore();
   const receiver = await WebhookReceiver.open();
-  store.webhookEndpoints.insert(buildEndpoint({ url: receiver.url }));
+  await store.webhookEndpoints.insert(buildEndpoint({ url: receiver.url }));
   const { disk, outbox } = fillableOutbox(store, ['record']);
   let looks = 0;
   const counting: Outbox = {
     ...outbox,
-    fanOut: (options) => {
+    fanOut: async (options) => {
       looks += 1;
       return outbox.fanOut(options);
     },
   };
   disk.isFull = true;
   startDeliverer(store, { clock: store.clock, outbox: counting });
-  happen(store, buildEvent(), buildEvent({ id: 'evt_2' }));
-  await until(() => disk.refusals === 1);
+  await happen(store, buildEvent(), buildEvent({ id: 'evt_2' }));
+  await until(async () => disk.refusals === 1);
 
   const before = looks;
   for (let step = 0; step < 20; step += 1) {
@@ -189,21 +190,23 @@ test('Deliverer tells the operator of a delivery that was not received, once, af
   const receiver = await WebhookReceiver.open((response, { body }) =>
     response.writeHead(body.includes('evt_good') ? 200 : 500).end(),
   );
-  store.webhookEndpoints.insert(buildEndpoint({ url: receiver.url }));
+  await store.webhookEndpoints.insert(buildEndpoint({ url: receiver.url }));
   const lines: unknown[] = [];
   const log = {
     ...silentLogger,
     info: (fields: object, message: string) => void lines.push([message, fields]),
   };
   startDeliverer(store, { clock: store.clock, log, waitsSeconds: [0, 30] });
-  happen(store, buildEvent({ id: 'evt_good' }), buildEvent({ id: 'evt_bad' }));
-  await until(() => deliveries(store).filter(({ attempts }) => attempts === 1).length === 2);
+  await happen(store, buildEvent({ id: 'evt_good' }), buildEvent({ id: 'evt_bad' }));
+  await until(
+    async () => (await deliveries(store)).filter(({ attempts }) => attempts === 1).length === 2,
+  );
   const early = lines.length;
 
   store.clock.advance(30_000);
-  await until(() => store.outbox.counts().pending === 0);
+  await until(async () => (await store.outbox.counts()).pending === 0);
 
-  const failed = deliveries(store).find(({ eventId }) => eventId === 'evt_bad');
+  const failed = (await deliveries(store)).find(({ eventId }) => eventId === 'evt_bad');
   const fields = { deliveryId: failed?.id, attempt: 2, why: 'the receiver answered 500' };
   expect(early).toBe(0);
   expect(lines).toEqual([['webhook not received', fields]]);

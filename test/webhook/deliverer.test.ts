@@ -15,23 +15,24 @@ import {
   until,
 } from '../support/webhook/webhook-world.ts';
 
-const newest = (store: Store): WebhookDelivery | undefined =>
-  store.deliveries.list(SCOPE, { limit: 1, offset: 0 }).deliveries[0];
+const newest = async (store: Store): Promise<WebhookDelivery | undefined> =>
+  (await store.deliveries.list(SCOPE, { limit: 1, offset: 0 })).deliveries[0];
 
 test('Deliverer posts the stored bytes, signed, and keeps the answer', async () => {
   const store = await openTestStore();
   const receiver = await WebhookReceiver.open(answers(200, 'thanks'));
-  store.webhookEndpoints.insert(buildEndpoint({ url: receiver.url }));
+  await store.webhookEndpoints.insert(buildEndpoint({ url: receiver.url }));
   const body = '{"event":"call.started","id":"evt_1","data":{"name":"Zoë ☎"}}';
   startDeliverer(store);
 
-  happen(store, buildEvent({ body }));
+  await happen(store, buildEvent({ body }));
   await receiver.has(1);
-  await until(() => store.outbox.counts().pending === 0);
+  await until(async () => (await store.outbox.counts()).pending === 0);
 
   const [got] = receiver.received;
   const timestamp = String(got?.headers['x-service-timestamp']);
-  const { current } = store.accounts.signingSecrets('acct_1', 'live', systemClock.now()) ?? {};
+  const { current } =
+    (await store.accounts.signingSecrets('acct_1', 'live', systemClock.now())) ?? {};
   const signature = createHmac('sha256', `${current}`).update(`${timestamp}.${body}`).digest('hex');
   expect(got?.body).toBe(body);
   expect(got?.method).toBe('POST');
@@ -43,8 +44,12 @@ test('Deliverer posts the stored bytes, signed, and keeps the answer', async () 
     'x-service-signature': signature,
   });
   expect(timestamp).toMatch(/^\d{10}$/);
-  expect(newest(store)).toMatchObject({ status: 'succeeded', attempts: 1, lastStatusCode: 200 });
-  expect(store.deliveries.attempts(newest(store)?.id ?? '')).toMatchObject([
+  expect(await newest(store)).toMatchObject({
+    status: 'succeeded',
+    attempts: 1,
+    lastStatusCode: 200,
+  });
+  expect(await store.deliveries.attempts((await newest(store))?.id ?? '')).toMatchObject([
     { attempt: 1, statusCode: 200, error: null, responseText: 'thanks' },
   ]);
 });
@@ -52,14 +57,14 @@ test('Deliverer posts the stored bytes, signed, and keeps the answer', async () 
 test('Deliverer makes five attempts, each after the wait of the schedule, with a new timestamp and the same body', async () => {
   const store = await openTestStore();
   const receiver = await WebhookReceiver.open(answers(500, 'no'));
-  store.webhookEndpoints.insert(buildEndpoint({ url: receiver.url }));
+  await store.webhookEndpoints.insert(buildEndpoint({ url: receiver.url }));
   const { attempts } = startDeliverer(store, { clock: store.clock });
 
-  happen(store, buildEvent());
+  await happen(store, buildEvent());
   const waitsMs: (number | undefined)[] = [];
   for (let attempt = 1; attempt <= 5; attempt += 1) {
-    await until(() => newest(store)?.attempts === attempt);
-    const nextAt = newest(store)?.nextAttemptAt;
+    await until(async () => (await newest(store))?.attempts === attempt);
+    const nextAt = (await newest(store))?.nextAttemptAt;
     const waitMs = nextAt ? nextAt.getTime() - store.clock.nowMs() : undefined;
     waitsMs.push(waitMs);
     store.clock.advance(waitMs ?? 86_400_000);
@@ -70,7 +75,7 @@ test('Deliverer makes five attempts, each after the wait of the schedule, with a
   const stamps = receiver.received.map(({ headers }) => Number(headers['x-service-timestamp']));
   expect(stamps.map((stamp) => stamp - (stamps[0] ?? 0))).toEqual([0, 30, 150, 750, 2550]);
   expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
-  expect(newest(store)).toMatchObject({
+  expect(await newest(store)).toMatchObject({
     status: 'failed',
     attempts: 5,
     lastStatusCode: 500,
@@ -81,18 +86,18 @@ test('Deliverer makes five attempts, each after the wait of the schedule, with a
 test('Deliverer signs with every secret in the header of Standard Webhooks, and with the current one in ours', async () => {
   const store = await openTestStore();
   const receiver = await WebhookReceiver.open();
-  store.webhookEndpoints.insert(buildEndpoint({ url: receiver.url }));
+  await store.webhookEndpoints.insert(buildEndpoint({ url: receiver.url }));
   const now = store.clock.now();
-  store.accounts.prepareSigningSecret(SCOPE, 'whsec_bmV3', now);
+  await store.accounts.prepareSigningSecret(SCOPE, 'whsec_bmV3', now);
   startDeliverer(store, { clock: store.clock });
 
-  happen(store, buildEvent());
+  await happen(store, buildEvent());
   await receiver.has(1);
 
   const [got] = receiver.received;
   const { body = '' } = got ?? {};
   const headers = got?.headers ?? ({} as IncomingHttpHeaders);
-  const { current } = store.accounts.signingSecrets('acct_1', 'live', now) ?? {};
+  const { current } = (await store.accounts.signingSecrets('acct_1', 'live', now)) ?? {};
   const content = `${headers['webhook-timestamp']}.${body}`;
   const standard = createHmac('sha256', 'new').update(`evt_1.${content}`).digest('base64');
   const ours = createHmac('sha256', `${current}`).update(content).digest('hex');
@@ -115,17 +120,17 @@ test('Deliverer has sixteen requests in flight to an endpoint that answers 200 s
   const store = await openTestStore();
   const held: ServerResponse[] = [];
   const receiver = await WebhookReceiver.open((response) => void held.push(response));
-  store.webhookEndpoints.insert(buildEndpoint({ url: receiver.url }));
+  await store.webhookEndpoints.insert(buildEndpoint({ url: receiver.url }));
   startDeliverer(store, { clock: store.clock });
 
-  happen(store, ...eventsOf(40));
+  await happen(store, ...eventsOf(40));
   const rounds: number[] = [];
   for (const count of [16, 32, 40]) {
     await receiver.has(count);
     store.clock.advance(9000);
     rounds.push(answerAll(held));
   }
-  await until(() => store.outbox.counts().pending === 0);
+  await until(async () => (await store.outbox.counts()).pending === 0);
 
   expect(rounds).toEqual([16, 16, 8]);
 });
@@ -138,15 +143,15 @@ test('Deliverer tries an endpoint that fails one at a time, until it answers 2xx
     if (isBroken) response.writeHead(500).end();
     else held.push(response);
   });
-  store.webhookEndpoints.insert(buildEndpoint({ url: receiver.url }));
+  await store.webhookEndpoints.insert(buildEndpoint({ url: receiver.url }));
   startDeliverer(store, { clock: store.clock });
-  happen(store, buildEvent({ id: 'evt_first' }));
-  await until(() => newest(store)?.attempts === 1);
+  await happen(store, buildEvent({ id: 'evt_first' }));
+  await until(async () => (await newest(store))?.attempts === 1);
   isBroken = false;
 
-  happen(store, ...eventsOf(40));
+  await happen(store, ...eventsOf(40));
   await receiver.has(2);
-  await until(() => store.outbox.counts().pending === 41);
+  await until(async () => (await store.outbox.counts()).pending === 41);
   const whileFailing = answerAll(held);
   await receiver.has(18);
 
@@ -158,11 +163,11 @@ test('Deliverer delivers to others while one endpoint hangs', async () => {
   const store = await openTestStore();
   const hanging = await WebhookReceiver.open(() => undefined);
   const healthy = await WebhookReceiver.open();
-  store.webhookEndpoints.insert(buildEndpoint({ id: 'we_1', url: hanging.url }));
-  store.webhookEndpoints.insert(buildEndpoint({ id: 'we_2', url: healthy.url }));
+  await store.webhookEndpoints.insert(buildEndpoint({ id: 'we_1', url: hanging.url }));
+  await store.webhookEndpoints.insert(buildEndpoint({ id: 'we_2', url: healthy.url }));
   startDeliverer(store);
 
-  happen(store, ...eventsOf(200));
+  await happen(store, ...eventsOf(200));
   await healthy.has(200);
 
   expect(hanging.received.length).toBe(16);
@@ -175,16 +180,16 @@ test('Deliverer delivers to others once endpoints that hang have timed out, howe
   const healthy = await WebhookReceiver.open();
   for (let index = 0; index < 40; index += 1) {
     const fields = { id: `we_${index}`, url: hanging.url, events: ['call.started'] } as const;
-    store.webhookEndpoints.insert(buildEndpoint(fields));
+    await store.webhookEndpoints.insert(buildEndpoint(fields));
   }
   const other = buildEndpoint({ id: 'we_other', url: healthy.url, events: ['call.ended'] });
-  store.webhookEndpoints.insert(other);
+  await store.webhookEndpoints.insert(other);
   startDeliverer(store, { clock: store.clock });
-  happen(store, ...eventsOf(20));
+  await happen(store, ...eventsOf(20));
   await hanging.has(512);
 
-  happen(store, buildEvent({ id: 'evt_ended', kind: 'call.ended' }));
-  await until(() => store.outbox.counts().pending === 40 * 20 + 1);
+  await happen(store, buildEvent({ id: 'evt_ended', kind: 'call.ended' }));
+  await until(async () => (await store.outbox.counts()).pending === 40 * 20 + 1);
   const whileAllWait = healthy.received.length;
   store.clock.advance(10_000);
   await healthy.has(1);
@@ -197,12 +202,14 @@ test('Deliverer sends a backlog of many endpoints whole, each event once', async
   const store = await openTestStore();
   const receiver = await WebhookReceiver.open(answersTogether());
   for (let index = 0; index < 30; index += 1) {
-    store.webhookEndpoints.insert(buildEndpoint({ id: `we_${index}`, url: receiver.url }));
+    await store.webhookEndpoints.insert(buildEndpoint({ id: `we_${index}`, url: receiver.url }));
   }
-  happen(store, ...eventsOf(40));
+  await happen(store, ...eventsOf(40));
 
   startDeliverer(store);
-  await until(() => receiver.received.length >= 1200 && store.outbox.counts().pending === 0);
+  await until(
+    async () => receiver.received.length >= 1200 && (await store.outbox.counts()).pending === 0,
+  );
 
   expect(receiver.received).toHaveLength(1200);
 });
@@ -210,33 +217,33 @@ test('Deliverer sends a backlog of many endpoints whole, each event once', async
 test('Deliverer sends at once what a customer resends', async () => {
   const store = await openTestStore();
   const receiver = await WebhookReceiver.open();
-  store.webhookEndpoints.insert(buildEndpoint({ url: receiver.url }));
+  await store.webhookEndpoints.insert(buildEndpoint({ url: receiver.url }));
   startDeliverer(store);
-  happen(store, buildEvent());
-  await until(() => newest(store)?.status === 'succeeded');
+  await happen(store, buildEvent());
+  await until(async () => (await newest(store))?.status === 'succeeded');
 
-  store.deliveries.resend(SCOPE, newest(store)?.id ?? '', systemClock.now());
+  await store.deliveries.resend(SCOPE, (await newest(store))?.id ?? '', systemClock.now());
   await receiver.has(2);
-  await until(() => newest(store)?.status === 'succeeded');
+  await until(async () => (await newest(store))?.status === 'succeeded');
 
   expect(receiver.ids).toEqual(['evt_1', 'evt_1']);
-  expect(newest(store)?.attempts).toBe(1);
+  expect((await newest(store))?.attempts).toBe(1);
 });
 
 test('Deliverer makes an attempt when it falls due, not at its next look', async () => {
   const store = await openTestStore();
   const receiver = await WebhookReceiver.open(answers(500));
-  store.webhookEndpoints.insert(buildEndpoint({ url: receiver.url }));
+  await store.webhookEndpoints.insert(buildEndpoint({ url: receiver.url }));
   const options = { clock: store.clock, waitsSeconds: [0, 0.2] };
   startDeliverer(store, options);
-  happen(store, buildEvent());
-  await until(() => newest(store)?.attempts === 1);
+  await happen(store, buildEvent());
+  await until(async () => (await newest(store))?.attempts === 1);
 
   store.clock.advance(199);
   await new Promise((resolve) => setImmediate(resolve));
   const early = receiver.received.length;
   store.clock.advance(1);
-  await until(() => newest(store)?.status === 'failed');
+  await until(async () => (await newest(store))?.status === 'failed');
 
   expect([early, receiver.received.length]).toEqual([1, 2]);
 });

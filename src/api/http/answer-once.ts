@@ -3,8 +3,13 @@ import { createHash } from 'node:crypto';
 import type { TypedResponse } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { JSONParsed } from 'hono/utils/types';
-import type { IdempotencyScope, KeptAnswer } from '../../domain/account/rate-limit.ts';
+import type {
+  IdempotencyStore,
+  IdempotentRequest,
+  KeptAnswer,
+} from '../../domain/account/rate-limit.ts';
 import { ERROR_STATUS, type ErrorCode, ServiceError } from '../../domain/service-error.ts';
+import type { Stores } from '../../domain/stores.ts';
 import { type ApiContext, type ApiDeps, scopeOf } from '../api-env.ts';
 import { canonicalJson } from './canonical-json.ts';
 import { parsedJson } from './parsed-json.ts';
@@ -17,6 +22,9 @@ const VISIBLE_ASCII = /^[!-~]{1,255}$/;
 /** Errors that the same request would meet again; others are worth another try. */
 const KEPT_ERRORS: readonly number[] = [403, 404, 409, 422];
 
+/** How long the first request with a key may still take; most take milliseconds. */
+const RUNNING_RETRY_SECONDS = '1';
+
 /** A response whose JSON is a `Body`, as zod-openapi types it. */
 export type JsonResponse<Body, Status extends ContentfulStatusCode> = Response &
   TypedResponse<JSONParsed<Body>, Status, 'json'>;
@@ -26,47 +34,107 @@ export interface Answer<Body, Status extends ContentfulStatusCode> {
   readonly body: Body;
 }
 
+/** Saves and answers as one transaction, which also keeps the answer for the idempotency key. */
+type Commit = <Body, Status extends ContentfulStatusCode>(
+  write: (stores: Stores) => Promise<Answer<Body, Status>>,
+) => Promise<Answer<Body, Status>>;
+
+interface AnswerOptions<Body, Status extends ContentfulStatusCode> {
+  /** Reads and checks first; what it saves, it saves by `commit`. */
+  readonly work: (commit: Commit) => Promise<Answer<Body, Status>>;
+  /** What to keep of the body, where the whole must not be kept, such as a secret shown once. */
+  readonly keep?: (body: Body) => Body;
+  /** The entity tag of what the body shows. */
+  readonly etag?: (body: Body) => string;
+}
+
+type OnceDeps = Pick<ApiDeps, 'idempotency' | 'transaction' | 'clock' | 'log'>;
+
 /**
  * Answers with what `work` gives, or with the answer that the same key got before.
  *
- * There is no moment in which a second request could find the first one still running: between looking for the key
- * and keeping the answer this thread does nothing else.
- *
- * @param options.work saves and answers, all of it synchronously: it runs inside one transaction.
- * @param options.keep what to keep of the body, where the whole must not be kept, such as a secret shown once.
- * @param options.etag the entity tag of what the body shows.
- * @throws {ServiceError} VALIDATION_ERROR when the key is no key, UNPROCESSABLE when it was used with another body, and
- * errors of `work`.
+ * @throws {ServiceError} VALIDATION_ERROR when the key is no key, UNPROCESSABLE when it was used with another body, CONFLICT
+ * with Retry-After while the first request with the key runs, and errors of `work`.
  */
-export function answerOnce<Body, Status extends ContentfulStatusCode>(
+export async function answerOnce<Body, Status extends ContentfulStatusCode>(
   context: ApiContext,
-  deps: Pick<ApiDeps, 'idempotency' | 'clock'>,
-  options: {
-    readonly work: () => Answer<Body, Status>;
-    readonly keep?: (body: Body) => Body;
-    readonly etag?: (body: Body) => string;
-  },
-): JsonResponse<Body, Status> {
-  const { work, keep = (body) => body, etag } = options;
+  deps: OnceDeps,
+  options: AnswerOptions<Body, Status>,
+): Promise<JsonResponse<Body, Status>> {
+  const { work, etag } = options;
   const answered = (answer: Answer<Body, Status>) => {
     if (etag !== undefined) context.header('ETag', etag(answer.body));
     return written(context, answer);
   };
-  const scope = idempotencyScope(context);
-  if (scope === undefined) {
-    return answered(work());
-  }
-  const request = { ...scope, fingerprint: fingerprint(context), now: deps.clock.now() };
-  let fresh: Answer<Body, Status> | undefined;
-  const { answer, isReplay } = keepingErrors(deps, request, () => {
-    fresh = work();
-    return { status: fresh.status, body: JSON.stringify(keep(fresh.body)) };
-  });
-  if (fresh !== undefined && !isReplay) return answered(fresh);
+  const request = idempotentRequest(context, deps);
+  if (request === undefined) return answered(await work((write) => deps.transaction(write)));
+  const kept = await claimed(context, deps, request);
+  if (kept === undefined) return answered(await firstAnswer(deps, request, options));
   context.header('Idempotent-Replayed', 'true');
-  if (answer.status >= 400) throw errorOf(answer);
-  const body = JSON.parse(answer.body ?? 'null') as Body;
-  return answered({ body, status: answer.status as Status });
+  if (kept.status >= 400) throw errorOf(kept);
+  const body = JSON.parse(kept.body ?? 'null') as Body;
+  return answered({ body, status: kept.status as Status });
+}
+
+async function claimed(
+  context: ApiContext,
+  { idempotency }: OnceDeps,
+  request: IdempotentRequest,
+): Promise<KeptAnswer | undefined> {
+  try {
+    return await idempotency.claim(request);
+  } catch (error) {
+    const isRunning = error instanceof ServiceError && error.code === 'CONFLICT';
+    if (isRunning) context.header('Retry-After', RUNNING_RETRY_SECONDS);
+    throw error;
+  }
+}
+
+/** Carries the request out. An error undoes what it saved, and is kept by itself or frees the key. */
+async function firstAnswer<Body, Status extends ContentfulStatusCode>(
+  { idempotency, transaction, log }: OnceDeps,
+  request: IdempotentRequest,
+  { work, keep = (body) => body }: AnswerOptions<Body, Status>,
+): Promise<Answer<Body, Status>> {
+  const keptOf = ({ status, body }: Answer<unknown, ContentfulStatusCode>) => {
+    // What is committed is what `work` answers.
+    return { status, body: JSON.stringify(keep(body as Body)) };
+  };
+  let isKept = false;
+  const commit: Commit = async (write) => {
+    const answer = await transaction(async (stores) => {
+      const saved = await write(stores);
+      await stores.idempotency.keep(request, keptOf(saved));
+      return saved;
+    });
+    isKept = true;
+    return answer;
+  };
+  try {
+    const answer = await work(commit);
+    if (!isKept) await idempotency.keep(request, keptOf(answer));
+    return answer;
+  } catch (error) {
+    if (!isKept) {
+      await settle(idempotency, request, error).catch((cause: unknown) => {
+        log.warn({ err: cause }, 'idempotency key not freed');
+      });
+    }
+    throw error;
+  }
+}
+
+/** Keeps an error that the same request would meet again; frees the key after any other. */
+async function settle(
+  idempotency: IdempotencyStore,
+  request: IdempotentRequest,
+  error: unknown,
+): Promise<void> {
+  if (!(error instanceof ServiceError) || !KEPT_ERRORS.includes(error.status)) {
+    return idempotency.release(request);
+  }
+  const { code, message, status } = error;
+  return idempotency.keep(request, { status, body: JSON.stringify({ code, message }) });
 }
 
 /** A resource that was made is found below the path of the request. RFC 9110, 10.2.2. */
@@ -82,59 +150,6 @@ function written<Body, Status extends ContentfulStatusCode>(
   return context.json(body as object, status) as unknown as JsonResponse<Body, Status>;
 }
 
-/**
- * As `answerOnce`, for an answer that must be waited for and changes nothing. Requests with the same key that come while
- * the first one waits are asked as well; all get what was answered first.
- *
- * @param ask is not called where the key has its answer already.
- */
-export async function answerOnceWaited<Body, Status extends ContentfulStatusCode>(
-  context: ApiContext,
-  deps: Pick<ApiDeps, 'idempotency' | 'clock'>,
-  ask: () => Promise<Answer<Body, Status>>,
-): Promise<JsonResponse<Body, Status>> {
-  const scope = idempotencyScope(context);
-  const isKept = scope !== undefined && deps.idempotency.has({ ...scope, now: deps.clock.now() });
-  return answerOnce(context, deps, { work: isKept ? forgotten : await outcomeOf(ask) });
-}
-
-/** What was waited for, or thrown meanwhile, is given or thrown when asked for. */
-async function outcomeOf<Result>(ask: () => Promise<Result>): Promise<() => Result> {
-  try {
-    const result = await ask();
-    return () => result;
-  } catch (error) {
-    return () => {
-      throw error;
-    };
-  }
-}
-
-/** The kept answer grew too old in the very moment. */
-function forgotten(): never {
-  throw new ServiceError('SERVICE_UNAVAILABLE', 'Cannot repeat the answer: retry now');
-}
-
-type Request = Parameters<ApiDeps['idempotency']['once']>[0];
-
-/** An error undoes what was saved, so it is kept by itself afterwards. */
-function keepingErrors(
-  deps: Pick<ApiDeps, 'idempotency'>,
-  request: Request,
-  work: () => KeptAnswer,
-): ReturnType<ApiDeps['idempotency']['once']> {
-  try {
-    return deps.idempotency.once(request, work);
-  } catch (error) {
-    if (error instanceof ServiceError && KEPT_ERRORS.includes(error.status)) {
-      const { code, message } = error;
-      const body = JSON.stringify({ code, message });
-      deps.idempotency.once(request, () => ({ status: error.status, body }));
-    }
-    throw error;
-  }
-}
-
 function errorOf(answer: KeptAnswer): ServiceError {
   const kept = JSON.parse(answer.body ?? '{}') as { code?: string; message?: string };
   const code = kept.code !== undefined && kept.code in ERROR_STATUS ? kept.code : 'INTERNAL_ERROR';
@@ -142,7 +157,10 @@ function errorOf(answer: KeptAnswer): ServiceError {
 }
 
 /** Undefined when the request has no key. */
-function idempotencyScope(context: ApiContext): IdempotencyScope | undefined {
+function idempotentRequest(
+  context: ApiContext,
+  { clock }: OnceDeps,
+): IdempotentRequest | undefined {
   const key = context.req.header('x-idempotency-key');
   if (key === undefined) return undefined;
   if (!VISIBLE_ASCII.test(key)) {
@@ -152,7 +170,8 @@ function idempotencyScope(context: ApiContext): IdempotencyScope | undefined {
     ]);
   }
   const { method, path } = context.req;
-  return { ...scopeOf(context), method, path, key };
+  const request = { ...scopeOf(context), method, path, key };
+  return { ...request, fingerprint: fingerprint(context), now: clock.now() };
 }
 
 /** A longer body counts as it is written: no resource of ours has one, and sorting it would hold up every call. */

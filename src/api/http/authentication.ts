@@ -8,9 +8,9 @@ const BEARER = /^Bearer +([!-~]{1,200})$/i;
 
 /** Sets `caller`. Refuses no request: one without a key must be counted first. */
 export function authentication(keys: KeyCache): Guard {
-  return (context, next) => {
+  return async (context, next) => {
     const keyText = BEARER.exec(context.req.header('authorization') ?? '')?.[1];
-    context.set('caller', keyText === undefined ? undefined : keys.callerOf(keyText));
+    context.set('caller', keyText === undefined ? undefined : await keys.callerOf(keyText));
     return next();
   };
 }

@@ -17,8 +17,8 @@ const CHECK_MS = 500;
 
 export interface EventStreamOptions {
   readonly clock: Clock;
-  /** Checked twice a second; the stream ends when it returns false, such as for a revoked key, or throws. */
-  readonly mayGoOn: () => boolean;
+  /** Checked twice a second; the stream ends when it returns false, such as for a revoked key, or fails. */
+  readonly mayGoOn: () => Promise<boolean>;
   /** Called once, however the stream ends. */
   readonly onEnded: () => void;
 }
@@ -93,24 +93,16 @@ export class EventStream {
   }
 
   #checkLater(): void {
-    const { clock, mayGoOn } = this.#options;
-    this.#cancelCheck = clock.after(CHECK_MS, () => {
-      if (!isTrue(mayGoOn)) {
-        this.end();
-        return;
-      }
-      // A comment, which clients ignore.
-      if (clock.nowMs() - this.#lastSentAtMs >= PING_MS) this.#write(': ping\n\n');
-      if (this.#isOpen) this.#checkLater();
-    });
+    this.#cancelCheck = this.#options.clock.after(CHECK_MS, () => void this.#check());
   }
-}
 
-/** An error, such as of the database, counts as false: a timer has no caller that could handle it. */
-function isTrue(ask: () => boolean): boolean {
-  try {
-    return ask();
-  } catch {
-    return false;
+  async #check(): Promise<void> {
+    const { clock, mayGoOn } = this.#options;
+    // An error, such as of the database, counts as false: a timer has no caller that could handle it.
+    if (!(await mayGoOn().catch(() => false))) this.end();
+    if (!this.#isOpen) return;
+    // A comment, which clients ignore.
+    if (clock.nowMs() - this.#lastSentAtMs >= PING_MS) this.#write(': ping\n\n');
+    if (this.#isOpen) this.#checkLater();
   }
 }

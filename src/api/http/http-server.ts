@@ -32,7 +32,7 @@ export interface Upgrades {
   takes(request: IncomingMessage): boolean;
 
   /** Takes over the connection. @throws {ServiceError} the reason for a refusal, before anything is written. */
-  take(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  take(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void>;
 
   /** Closes its connections. Safe to call twice. */
   stop(): void;
@@ -96,12 +96,12 @@ export class HttpServer {
       if (this.#isStopping) server.closeIdleConnections();
     };
     server.on('connection', (socket) => this.#connections.open(socket));
-    server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
-      this.#refuse(error, socket),
-    );
+    server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+      void this.#refuse(error, socket);
+    });
     // Node would answer 417 without the envelope; a server may pass over what it does not know. RFC 9110, 10.1.1.
     server.on('checkExpectation', (request, response) => server.emit('request', request, response));
-    server.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head));
+    server.on('upgrade', (request, socket, head) => void this.#upgrade(request, socket, head));
     await listen(server, this.#options);
     // Such as no more file descriptors for the next connection: those that are there go on.
     server.on('error', (error) => this.#log.error({ err: error }, 'http: connection not taken'));
@@ -154,16 +154,20 @@ export class HttpServer {
   }
 
   /** What Node cannot parse never becomes a request, and still gets the envelope. */
-  #refuse(error: NodeJS.ErrnoException, socket: Socket): void {
+  async #refuse(error: NodeJS.ErrnoException, socket: Socket): Promise<void> {
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();
       return;
     }
     const why = MESSAGES[error.code ?? ''] ?? 'it is not HTTP';
-    answerRaw(socket, this.#options.clock, this.#refusals.unreadable(why, socket.remoteAddress));
+    answerRaw(
+      socket,
+      this.#options.clock,
+      await this.#refusals.unreadable(why, socket.remoteAddress),
+    );
   }
 
-  #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     this.#adopt(socket);
     try {
       this.#connections.admit(request);
@@ -171,7 +175,7 @@ export class HttpServer {
       if (upgrades?.takes(request) !== true) {
         throw new ServiceError('VALIDATION_ERROR', 'Cannot go on in another protocol');
       }
-      upgrades.take(request, socket, head);
+      await upgrades.take(request, socket, head);
     } catch (error) {
       if (!(error instanceof ServiceError)) this.#log.error({ err: error }, 'http: upgrade failed');
       answerRaw(socket, this.#options.clock, this.#refusals.of(error));
@@ -192,10 +196,10 @@ export class HttpServer {
   }
 
   /** The response to a request that never reached the application, or whose connection may not be used. */
-  #responseFor(error: unknown, incoming: IncomingMessage): Response {
+  async #responseFor(error: unknown, incoming: IncomingMessage): Promise<Response> {
     if (error instanceof RequestError) {
       const address = this.#clientAddress(incoming);
-      return responseOf(this.#refusals.unreadable(UNREADABLE_TARGET, address));
+      return responseOf(await this.#refusals.unreadable(UNREADABLE_TARGET, address));
     }
     if (!(error instanceof ServiceError)) this.#log.error({ err: error }, 'http: request failed');
     return responseOf(this.#refusals.of(error));

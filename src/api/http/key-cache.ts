@@ -28,7 +28,7 @@ export class KeyCache {
   }
 
   /** Undefined when the key is unknown or revoked. */
-  callerOf(keyText: string): Caller | undefined {
+  async callerOf(keyText: string): Promise<Caller | undefined> {
     const nowMs = this.#deps.clock.nowMs();
     const hash = hashOfKey(keyText);
     const cached = this.#cached.get(hash);
@@ -36,10 +36,10 @@ export class KeyCache {
       return cached.caller;
     }
     this.#cached.delete(hash);
-    const ofDashboard = this.#deps.operatorKeys?.findByHash(hash);
+    const ofDashboard = await this.#deps.operatorKeys?.findByHash(hash);
     // Not cached: it is in memory already, and is revoked at once.
     if (ofDashboard !== undefined) return this.#callerWith(ofDashboard, true);
-    const caller = this.#read(hash);
+    const caller = await this.#read(hash);
     if (caller !== undefined) this.#remember(hash, { caller, readAtMs: nowMs });
     return caller;
   }
@@ -51,19 +51,19 @@ export class KeyCache {
     }
   }
 
-  #read(hash: string): Caller | undefined {
-    const apiKey = this.#deps.apiKeys.findByHash(hash);
+  async #read(hash: string): Promise<Caller | undefined> {
+    const apiKey = await this.#deps.apiKeys.findByHash(hash);
     if (apiKey === undefined || apiKey.revokedAt !== null) return undefined;
-    const caller = this.#callerWith(apiKey, false);
+    const caller = await this.#callerWith(apiKey, false);
     if (caller === undefined) return undefined;
     const now = this.#deps.clock.now();
     const lastUsedAtMs = apiKey.lastUsedAt?.getTime() ?? Number.NEGATIVE_INFINITY;
-    if (now.getTime() - lastUsedAtMs >= TOUCH_MS) this.#deps.apiKeys.touch(apiKey.id, now);
+    if (now.getTime() - lastUsedAtMs >= TOUCH_MS) await this.#deps.apiKeys.touch(apiKey.id, now);
     return caller;
   }
 
-  #callerWith(apiKey: ApiKey, isDashboard: boolean): Caller | undefined {
-    const account = this.#deps.accounts.find(apiKey.accountId);
+  async #callerWith(apiKey: ApiKey, isDashboard: boolean): Promise<Caller | undefined> {
+    const account = await this.#deps.accounts.find(apiKey.accountId);
     if (account === undefined) return undefined;
     return { apiKey, account, isDashboard, quota: quotaOf(apiKey, account.plan, isDashboard) };
   }
@@ -77,9 +77,12 @@ export class KeyCache {
 }
 
 /** Whether a key that was good when a long answer began still is: neither revoked nor, as one of the dashboard, dead. */
-export function isKeyAlive(
+export async function isKeyAlive(
   { id, accountId }: Pick<ApiKey, 'id' | 'accountId'>,
   { apiKeys, operatorKeys }: Pick<ApiDeps, 'apiKeys' | 'operatorKeys'>,
-): boolean {
-  return operatorKeys?.isAlive(id) === true || apiKeys.find(accountId, id)?.revokedAt === null;
+): Promise<boolean> {
+  return (
+    (await operatorKeys?.isAlive(id)) === true ||
+    (await apiKeys.find(accountId, id))?.revokedAt === null
+  );
 }

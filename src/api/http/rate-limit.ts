@@ -15,14 +15,14 @@ import { clientAddress, clientOf } from './client-address.ts';
 
 /** Must come after authentication and before other guards that refuse requests. */
 export function rateLimit(deps: ApiDeps): Guard {
-  return (context, next) => {
-    count(context, deps);
+  return async (context, next) => {
+    await count(context, deps);
     return next();
   };
 }
 
 /** @throws {ServiceError} RATE_LIMITED when the hour is used up. */
-function count(context: ApiContext, deps: ApiDeps): void {
+async function count(context: ApiContext, deps: ApiDeps): Promise<void> {
   const now = deps.clock.now();
   const window = windowOf(now);
   const { subject, limit } = quotaFor(context, deps);
@@ -31,7 +31,7 @@ function count(context: ApiContext, deps: ApiDeps): void {
   // None are left if the count fails.
   let left = 0;
   try {
-    left = limit - deps.rates.count(subject, window);
+    left = limit - (await deps.rates.count(subject, window));
   } finally {
     context.header('X-RateLimit-Remaining', String(Math.max(0, left)));
   }

@@ -40,9 +40,9 @@ export class Refusals {
   }
 
   /** @param address of the client, for whom it is counted; undefined when it is gone. */
-  unreadable(why: string, address: string | undefined): Refusal {
+  async unreadable(why: string, address: string | undefined): Promise<Refusal> {
     const error = new ServiceError('VALIDATION_ERROR', `Cannot read the request: ${why}`);
-    return this.#envelope(error, this.#rateHeaders(address));
+    return this.#envelope(error, await this.#rateHeaders(address));
   }
 
   /** Errors other than `ServiceError` become `INTERNAL_ERROR`, without details. */
@@ -52,7 +52,7 @@ export class Refusals {
   }
 
   /** A request with an unreadable key counts as one without a key. */
-  #rateHeaders(address: string | undefined): Readonly<Record<string, string>> {
+  async #rateHeaders(address: string | undefined): Promise<Readonly<Record<string, string>>> {
     const { rates, clock, log = silentLogger } = this.#options;
     if (rates === undefined) return {};
     const window = windowOf(clock.now());
@@ -61,7 +61,8 @@ export class Refusals {
       'X-RateLimit-Reset': String(window.endsAt.getTime() / 1000),
     };
     try {
-      const left = ANONYMOUS_REQUESTS_AN_HOUR - rates.count(`address:${clientOf(address)}`, window);
+      const left =
+        ANONYMOUS_REQUESTS_AN_HOUR - (await rates.count(`address:${clientOf(address)}`, window));
       return { ...headers, 'X-RateLimit-Remaining': String(Math.max(0, left)) };
     } catch (error) {
       log.error({ err: error }, 'http: request not counted');

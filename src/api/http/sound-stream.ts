@@ -8,8 +8,8 @@ const CHECK_MS = 500;
 
 export interface SoundStreamOptions {
   readonly clock: Clock;
-  /** Asked twice a second; the stream ends when it says no, such as when the key was revoked, and when it throws. */
-  readonly mayGoOn: () => boolean;
+  /** Asked twice a second; the stream ends when it says no, such as when the key was revoked, and when it fails. */
+  readonly mayGoOn: () => Promise<boolean>;
   /** Called once, however the stream ends. */
   readonly onEnded: () => void;
 }
@@ -37,7 +37,7 @@ export class SoundStream {
 
   /** Sends a piece whole, or leaves it out. It must not be changed afterwards. */
   send(bytes: Uint8Array): void {
-    if (!this.#mayGoOn()) this.end();
+    this.#check();
     const controller = this.#controller;
     if (controller === undefined) return;
     if ((controller.desiredSize ?? 0) >= bytes.byteLength) controller.enqueue(bytes);
@@ -50,16 +50,14 @@ export class SoundStream {
     controller?.close();
   }
 
-  #mayGoOn(): boolean {
-    const nowMs = this.#options.clock.nowMs();
-    if (nowMs - this.#checkedAtMs < CHECK_MS) return true;
-    this.#checkedAtMs = nowMs;
-    try {
-      return this.#options.mayGoOn();
-    } catch {
-      // What cannot be asked, such as a database, may not be assumed.
-      return false;
-    }
+  #check(): void {
+    const { clock, mayGoOn } = this.#options;
+    if (clock.nowMs() - this.#checkedAtMs < CHECK_MS) return;
+    this.#checkedAtMs = clock.nowMs();
+    // An error, such as of the database, counts as a no.
+    void mayGoOn()
+      .catch(() => false)
+      .then((mayGo) => (mayGo ? undefined : this.end()));
   }
 
   #letGo(): void {

@@ -56,7 +56,7 @@ export const IDEMPOTENCY_KEY = {
     'Makes the request safe to repeat: 1 to 255 visible ASCII characters, best a UUID of version 4.',
     'For 24 hours the same key and the same body (equal as JSON) get the answer of the first request, with `Idempotent-Replayed: true`; another body gets 422.',
     'Keys count for each account, environment, method and path. Answers with 400, 401, 429 and 5xx are not kept.',
-    'The effect and its answer are saved in one step, so a repeated request never finds the first one half done, and 409 for that reason does not occur.',
+    'A request that finds the first one still running gets 409 with `Retry-After`. Effect, key and answer are saved in one step.',
   ].join(' '),
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
   example: '2f1b9a4e-3a52-4d5b-9f57-5a6e0d3b8c11',

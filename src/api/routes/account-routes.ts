@@ -7,6 +7,7 @@ import {
   type SigningSecrets,
 } from '../../domain/account/account.ts';
 import { patchAccount } from '../../domain/account/account-rules.ts';
+import type { AccountStore } from '../../domain/account/account-store.ts';
 import { newSigningSecret } from '../../domain/account/api-key.ts';
 import { periodOf } from '../../domain/analytics/period.ts';
 import { ServiceError } from '../../domain/service-error.ts';
@@ -136,34 +137,43 @@ export function addAccountRoutes(api: ApiApp, deps: ApiDeps): void {
 }
 
 function addAccount(api: ApiApp, deps: ApiDeps): void {
-  api.openapi(getRoute, (context) =>
-    context.json(viewOf(context, storedAccount(context, deps), deps), 200),
+  api.openapi(getRoute, async (context) =>
+    context.json(await viewOf(context, await storedAccount(context, deps), deps), 200),
   );
 
-  api.openapi(patchRoute, (context) => {
+  api.openapi(patchRoute, async (context) => {
     const patch = context.req.valid('json');
     if (scopeOf(context).environment !== 'live') {
       throw new ServiceError('FORBIDDEN', 'Cannot change the account: this API key is a test key');
     }
-    const changed = patchAccount(storedAccount(context, deps), patch);
-    deps.accounts.update(changed);
-    return context.json(viewOf(context, changed, deps), 200);
+    const changed = await deps.transaction(async (stores) => {
+      const patched = patchAccount(await storedAccount(context, stores), patch);
+      await stores.accounts.update(patched);
+      return patched;
+    });
+    return context.json(await viewOf(context, changed, deps), 200);
   });
 }
 
 function addSigningSecret(api: ApiApp, deps: ApiDeps): void {
   const { accounts, clock, random } = deps;
 
-  api.openapi(secretRoute, (context) => {
+  api.openapi(secretRoute, async (context) => {
     const { accountId, environment } = scopeOf(context);
-    const secrets = accounts.signingSecrets(accountId, environment, clock.now());
+    const secrets = await accounts.signingSecrets(accountId, environment, clock.now());
     if (secrets === undefined) throw new Error(`Account "${accountId}" has no signing secret`);
     return context.json(serializeSigningSecret(secrets), 200);
   });
 
-  const change = (context: ApiContext, work: () => SigningSecrets) =>
+  const change = (
+    context: ApiContext,
+    write: (accounts: AccountStore) => Promise<SigningSecrets>,
+  ) =>
     answerOnce(context, deps, {
-      work: () => ({ status: 200, body: serializeSigningSecret(work()) }),
+      work: (commit) =>
+        commit(async (stores) => {
+          return { status: 200, body: serializeSigningSecret(await write(stores.accounts)) };
+        }),
       keep: (body) => ({
         ...body,
         ...{ signingSecret: null, preparedSecret: null, previousSecret: null },
@@ -171,40 +181,43 @@ function addSigningSecret(api: ApiApp, deps: ApiDeps): void {
     });
 
   api.openapi(prepareRoute, (context) =>
-    change(context, () =>
-      accounts.prepareSigningSecret(scopeOf(context), newSigningSecret(random), clock.now()),
+    change(context, (store) =>
+      store.prepareSigningSecret(scopeOf(context), newSigningSecret(random), clock.now()),
     ),
   );
 
   api.openapi(activateRoute, (context) =>
-    change(context, () => accounts.activateSigningSecret(scopeOf(context), clock.now())),
+    change(context, (store) => store.activateSigningSecret(scopeOf(context), clock.now())),
   );
 
-  api.openapi(dropPreviousRoute, (context) => {
-    accounts.dropSigningSecret(scopeOf(context), 'previous', clock.now());
+  api.openapi(dropPreviousRoute, async (context) => {
+    await accounts.dropSigningSecret(scopeOf(context), 'previous', clock.now());
     return context.body(null, 204);
   });
 
-  api.openapi(dropPreparedRoute, (context) => {
-    accounts.dropSigningSecret(scopeOf(context), 'prepared', clock.now());
+  api.openapi(dropPreparedRoute, async (context) => {
+    await accounts.dropSigningSecret(scopeOf(context), 'prepared', clock.now());
     return context.body(null, 204);
   });
 }
 
 /** As it is kept now: the key cache may know it as it was half a second ago. */
-function storedAccount(context: ApiContext, deps: ApiDeps): Account {
+async function storedAccount(
+  context: ApiContext,
+  { accounts }: Pick<ApiDeps, 'accounts'>,
+): Promise<Account> {
   const { account } = callerOf(context);
-  return deps.accounts.find(account.id) ?? account;
+  return (await accounts.find(account.id)) ?? account;
 }
 
-function viewOf(
+async function viewOf(
   context: ApiContext,
   account: Account,
   { analytics, clock }: ApiDeps,
-): z.infer<typeof accountSchema> {
+): Promise<z.infer<typeof accountSchema>> {
   const scope = scopeOf(context);
   const now = clock.now();
-  const days = analytics.days(scope, periodOf('this_month', now));
+  const days = await analytics.days(scope, periodOf('this_month', now));
   const seconds = days.reduce((sum, { billedSeconds }) => sum + billedSeconds, 0);
   return serializeAccount(account, { environment: scope.environment, seconds, now });
 }

@@ -3,7 +3,7 @@
 import type { Agent } from '../../domain/agent/agent.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { type ApiApp, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
-import { answerOnceWaited } from '../http/answer-once.ts';
+import { answerOnce } from '../http/answer-once.ts';
 import { requireScope } from '../http/authentication.ts';
 import { describeRoute } from '../http/describe-route.ts';
 import { chatReplySchema, chatSchema } from '../schemas/agent-chat-schemas.ts';
@@ -30,30 +30,37 @@ const chatRoute = describeRoute({
   request: { params: agentPathSchema, query: noQuery, body: jsonBody(chatSchema) },
   responses: {
     200: jsonResponse('What the agent says.', chatReplySchema),
-    ...errorResponses(400, 404, 422),
+    ...errorResponses(400, 404, 409, 422),
   },
 });
 
 export function addAgentChatRoutes(api: ApiApp, deps: ApiDeps): void {
   const { agents, chat } = deps;
 
-  api.openapi(chatRoute, (context) => {
+  api.openapi(chatRoute, async (context) => {
     const { agentId } = context.req.valid('param');
     const { messages } = context.req.valid('json');
-    return answerOnceWaited(context, deps, async () => {
-      const agent = existingAgent<Agent>(agents.find(scopeOf(context), agentId));
-      const { account } = callerOf(context);
-      const reply = await chat.reply({ agent, account, messages, signal: context.req.raw.signal });
-      if (reply === null) {
-        context.header('Retry-After', String(RETRY_AFTER_SECONDS));
-        throw new ServiceError(
-          'RATE_LIMITED',
-          'Cannot answer as the agent: two chats are being answered; retry later',
-        );
-      }
-      const { text, model, isPromptUsed: promptUsed, tookMs } = reply;
-      const toolCalls = reply.toolCalls.map((call) => ({ ...call, ran: false as const }));
-      return { status: 200, body: { reply: text, toolCalls, model, promptUsed, tookMs } };
+    return answerOnce(context, deps, {
+      work: async () => {
+        const agent = existingAgent<Agent>(await agents.find(scopeOf(context), agentId));
+        const { account } = callerOf(context);
+        const reply = await chat.reply({
+          agent,
+          account,
+          messages,
+          signal: context.req.raw.signal,
+        });
+        if (reply === null) {
+          context.header('Retry-After', String(RETRY_AFTER_SECONDS));
+          throw new ServiceError(
+            'RATE_LIMITED',
+            'Cannot answer as the agent: two chats are being answered; retry later',
+          );
+        }
+        const { text, model, isPromptUsed: promptUsed, tookMs } = reply;
+        const toolCalls = reply.toolCalls.map((call) => ({ ...call, ran: false as const }));
+        return { status: 200, body: { reply: text, toolCalls, model, promptUsed, tookMs } };
+      },
     });
   });
 }

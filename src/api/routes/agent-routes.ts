@@ -120,17 +120,17 @@ export function addAgentRoutes(api: ApiApp, deps: ApiDeps): void {
 }
 
 function addAgentReads(api: ApiApp, { agents, clock }: ApiDeps): void {
-  api.openapi(listRoute, (context) => {
+  api.openapi(listRoute, async (context) => {
     const { limit, offset, status } = context.req.valid('query');
     const query = { limit, offset, ...(status === 'all' ? {} : { status }) };
-    const page = agents.list(scopeOf(context), query, clock.now());
+    const page = await agents.list(scopeOf(context), query, clock.now());
     const data = page.agents.map(serializeAgentItem);
     return context.json({ data, total: page.total, limit, offset }, 200);
   });
 
-  api.openapi(getRoute, (context) => {
+  api.openapi(getRoute, async (context) => {
     const { agentId } = context.req.valid('param');
-    const agent = existingAgent(agents.findWithUsage(scopeOf(context), agentId, clock.now()));
+    const agent = existingAgent(await agents.findWithUsage(scopeOf(context), agentId, clock.now()));
     context.header('ETag', entityTag(agent.updatedAt));
     return context.json(serializeAgent(agent), 200);
   });
@@ -139,50 +139,62 @@ function addAgentReads(api: ApiApp, { agents, clock }: ApiDeps): void {
 function addAgentWrites(api: ApiApp, deps: ApiDeps): void {
   const { agents, clock, newId, numberOwners, voices } = deps;
 
-  api.openapi(newRoute, (context) => {
+  api.openapi(newRoute, async (context) => {
     const draft = context.req.valid('json');
     const scope = scopeOf(context);
     requireKnownSpeech(draft, voices);
     return answerOnce(context, deps, {
-      work: () => {
+      work: async (commit) => {
         const agent = createAgent(draft, { id: newId('agent'), scope, now: clock.now() });
-        numberOwners.requireOwn(scope, agent.phoneNumber);
-        agents.insert(agent, changedBy(context));
-        return { status: 201, body: serializeCreatedAgent(agent) };
+        await numberOwners.requireOwn(scope, agent.phoneNumber);
+        return commit(async (stores) => {
+          await stores.agents.insert(agent, changedBy(context));
+          return { status: 201, body: serializeCreatedAgent(agent) };
+        });
       },
       // A new agent has not been changed since it was made.
       etag: ({ createdAt }) => entityTag(createdAt),
     });
   });
 
-  api.openapi(patchRoute, (context) => {
+  api.openapi(patchRoute, async (context) => {
     const { agentId } = context.req.valid('param');
-    const agent = existingAgent(agents.find(scopeOf(context), agentId));
-    requireMatch(context, agent.updatedAt, 'the agent');
     const patch = context.req.valid('json');
-    requireNumberKept(patch, agent);
-    requireKnownSpeech(changedSpeech(patch, agent), voices);
-    const changed = patchAgent(agent, patch, clock.now());
-    numberOwners.requireOwn(agent, changed.phoneNumber, agent.phoneNumber);
-    agents.update(changed, changedBy(context));
+    const before = existingAgent<Agent>(await agents.find(scopeOf(context), agentId));
+    requireMatch(context, before.updatedAt, 'the agent');
+    requireNumberKept(patch, before);
+    const { phoneNumber } = patchAgent(before, patch, clock.now());
+    await numberOwners.requireOwn(before, phoneNumber, before.phoneNumber);
+    const changed = await deps.transaction(async (stores) => {
+      const agent = existingAgent<Agent>(await stores.agents.find(before, agentId));
+      requireMatch(context, agent.updatedAt, 'the agent');
+      requireKnownSpeech(changedSpeech(patch, agent), voices);
+      const patched = patchAgent(agent, patch, clock.now());
+      await stores.agents.update(patched, changedBy(context));
+      return patched;
+    });
     context.header('ETag', entityTag(changed.updatedAt));
     return context.json(serializePatchedAgent(changed), 200);
   });
 
-  api.openapi(freeNumberRoute, (context) => {
+  api.openapi(freeNumberRoute, async (context) => {
     const { agentId } = context.req.valid('param');
-    const agent = existingAgent(agents.find(scopeOf(context), agentId));
-    const changed = patchAgent(agent, { phoneNumber: null }, clock.now());
-    agents.update(changed, changedBy(context));
+    await deps.transaction(async (stores) => {
+      const agent = existingAgent<Agent>(await stores.agents.find(scopeOf(context), agentId));
+      const changed = patchAgent(agent, { phoneNumber: null }, clock.now());
+      await stores.agents.update(changed, changedBy(context));
+    });
     return context.body(null, 204);
   });
 
-  api.openapi(deleteRoute, (context) => {
+  api.openapi(deleteRoute, async (context) => {
     const { agentId } = context.req.valid('param');
     const scope = scopeOf(context);
-    const agent = existingAgent(agents.find(scope, agentId));
-    requireMatch(context, agent.updatedAt, 'the agent');
-    agents.delete(scope, agentId);
+    await deps.transaction(async (stores) => {
+      const agent = existingAgent<Agent>(await stores.agents.find(scope, agentId));
+      requireMatch(context, agent.updatedAt, 'the agent');
+      await stores.agents.delete(scope, agentId);
+    });
     return context.body(null, 204);
   });
 }

@@ -63,28 +63,33 @@ const restoreRoute = describeRoute({
 export function addAgentVersionRoutes(api: ApiApp, deps: ApiDeps): void {
   const { agents, agentVersions, clock, numberOwners } = deps;
 
-  api.openapi(listRoute, (context) => {
+  api.openapi(listRoute, async (context) => {
     const { agentId } = context.req.valid('param');
     const { limit, offset } = context.req.valid('query');
     const scope = scopeOf(context);
-    existingAgent<Agent>(agents.find(scope, agentId));
-    const { versions, total } = agentVersions.list(scope, agentId, { limit, offset });
+    existingAgent<Agent>(await agents.find(scope, agentId));
+    const { versions, total } = await agentVersions.list(scope, agentId, { limit, offset });
     return context.json({ data: versions.map(serializeAgentVersion), total, limit, offset }, 200);
   });
 
-  api.openapi(restoreRoute, (context) => {
+  api.openapi(restoreRoute, async (context) => {
     const { agentId, version } = context.req.valid('param');
     const scope = scopeOf(context);
     return answerOnce(context, deps, {
-      work: () => {
-        const agent = existingAgent<Agent>(agents.find(scope, agentId));
-        requireMatch(context, agent.updatedAt, 'the agent');
-        const found = agentVersions.find(scope, agentId, numberOf(version));
-        const changed = restoreAgent(agent, existingVersion(found), clock.now());
-        numberOwners.requireOwn(agent, changed.phoneNumber, agent.phoneNumber);
-        agents.update(changed, changedBy(context));
-        const restored = agents.findWithUsage(scope, agentId, clock.now());
-        return { status: 200, body: serializeAgent(existingAgent<AgentWithUsage>(restored)) };
+      work: async (commit) => {
+        const before = existingAgent<Agent>(await agents.find(scope, agentId));
+        requireMatch(context, before.updatedAt, 'the agent');
+        const found = await agentVersions.find(scope, agentId, numberOf(version));
+        const chosen = existingVersion(found);
+        const { phoneNumber } = restoreAgent(before, chosen, clock.now());
+        await numberOwners.requireOwn(before, phoneNumber, before.phoneNumber);
+        return commit(async (stores) => {
+          const agent = existingAgent<Agent>(await stores.agents.find(scope, agentId));
+          requireMatch(context, agent.updatedAt, 'the agent');
+          await stores.agents.update(restoreAgent(agent, chosen, clock.now()), changedBy(context));
+          const restored = await stores.agents.findWithUsage(scope, agentId, clock.now());
+          return { status: 200, body: serializeAgent(existingAgent<AgentWithUsage>(restored)) };
+        });
       },
       etag: ({ updatedAt }) => entityTag(updatedAt),
     });

@@ -29,7 +29,7 @@ const analyticsRoute = describeRoute({
 });
 
 export function addAnalyticsRoutes(api: ApiApp, deps: ApiDeps): void {
-  api.openapi(analyticsRoute, (context) => {
+  api.openapi(analyticsRoute, async (context) => {
     const query = context.req.valid('query');
     const scope = scopeOf(context);
     const now = deps.clock.now();
@@ -37,9 +37,9 @@ export function addAnalyticsRoutes(api: ApiApp, deps: ApiDeps): void {
     const usage = query.agentId === undefined ? period : { ...period, agentId: query.agentId };
     const report = reportOf({
       period,
-      days: deps.analytics.days(scope, usage),
-      intents: deps.analytics.intents(scope, usage),
-      month: deps.analytics.days(scope, periodOf('this_month', now)),
+      days: await deps.analytics.days(scope, usage),
+      intents: await deps.analytics.intents(scope, usage),
+      month: await deps.analytics.days(scope, periodOf('this_month', now)),
       minutesIncluded: callerOf(context).account.minutesIncluded,
     });
     return context.json(serializeAnalytics(report), 200);

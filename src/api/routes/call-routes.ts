@@ -76,27 +76,27 @@ const timelineRoute = describeRoute({
 export function addCallRoutes(api: ApiApp, deps: ApiDeps): void {
   const { calls } = deps;
 
-  api.openapi(listRoute, (context) => {
+  api.openapi(listRoute, async (context) => {
     const { limit, offset, startDate, endDate, ...filters } = context.req.valid('query');
     const span = { startedFrom: startDate, startedBefore: endDate };
     const query = { ...given({ ...filters, ...span }), limit, offset };
-    const page = calls.list(scopeOf(context), query);
+    const page = await calls.list(scopeOf(context), query);
     const data = page.calls.map(serializeCallItem);
     return context.json({ data, total: page.total, limit, offset }, 200);
   });
 
-  api.openapi(getRoute, (context) => {
+  api.openapi(getRoute, async (context) => {
     const { callId } = context.req.valid('param');
-    const call = existing(calls.find(scopeOf(context), callId));
-    const transcript = calls.transcript(callId);
+    const call = existing(await calls.find(scopeOf(context), callId));
+    const transcript = await calls.transcript(callId);
     const url = call.recordingFile === null ? null : recordingUrl(callId, deps);
     return context.json(serializeCall(call, transcript, url), 200);
   });
 
-  api.openapi(timelineRoute, (context) => {
+  api.openapi(timelineRoute, async (context) => {
     const { limit, offset } = context.req.valid('query');
-    const call = existing(calls.find(scopeOf(context), context.req.valid('param').callId));
-    const entries = calls.timeline(call.id);
+    const call = existing(await calls.find(scopeOf(context), context.req.valid('param').callId));
+    const entries = await calls.timeline(call.id);
     const data = entries.slice(offset, offset + limit).map(serializeTimelineEntry);
     return context.json({ data, total: entries.length, limit, offset }, 200);
   });

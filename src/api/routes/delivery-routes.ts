@@ -93,48 +93,50 @@ export function addDeliveryRoutes(api: ApiApp, deps: ApiDeps): void {
 }
 
 function addDeliveryReads(api: ApiApp, { deliveries }: ApiDeps): void {
-  api.openapi(listRoute, (context) => {
+  api.openapi(listRoute, async (context) => {
     const { limit, offset, ...filters } = context.req.valid('query');
-    const page = deliveries.list(scopeOf(context), { ...given(filters), limit, offset });
+    const page = await deliveries.list(scopeOf(context), { ...given(filters), limit, offset });
     const data = page.deliveries.map(serializeDelivery);
     return context.json({ data, total: page.total, limit, offset }, 200);
   });
 
-  api.openapi(getRoute, (context) => {
+  api.openapi(getRoute, async (context) => {
     const { deliveryId } = context.req.valid('param');
-    const delivery = existing(deliveries.find(scopeOf(context), deliveryId));
-    const attempts = deliveries.attempts(delivery.id);
+    const delivery = existing(await deliveries.find(scopeOf(context), deliveryId));
+    const attempts = await deliveries.attempts(delivery.id);
     return context.json(serializeDeliveryDetail(delivery, attempts), 200);
   });
 }
 
 function addResends(api: ApiApp, deps: ApiDeps): void {
-  const { deliveries, webhookEndpoints, clock } = deps;
+  const { clock } = deps;
 
-  api.openapi(resendRoute, (context) => {
+  api.openapi(resendRoute, async (context) => {
     const { deliveryId } = context.req.valid('param');
     const scope = scopeOf(context);
     return answerOnce(context, deps, {
-      work: () => {
-        const { id } = existing(deliveries.find(scope, deliveryId));
-        const resent = deliveries.resend(scope, id, clock.now());
-        return { status: 202, body: serializeDelivery(resent) };
-      },
+      work: (commit) =>
+        commit(async (stores) => {
+          const { id } = existing(await stores.deliveries.find(scope, deliveryId));
+          const resent = await stores.deliveries.resend(scope, id, clock.now());
+          return { status: 202, body: serializeDelivery(resent) };
+        }),
     });
   });
 
-  api.openapi(rangeRoute, (context) => {
+  api.openapi(rangeRoute, async (context) => {
     const { from, to: before, endpointId, status } = context.req.valid('json');
     const scope = scopeOf(context);
     return answerOnce(context, deps, {
-      work: () => {
-        if (endpointId !== undefined) {
-          refuseDisabled(existingEndpoint(webhookEndpoints.find(scope, endpointId)));
-        }
-        const range = { from, before, status, ...given({ endpointId }) };
-        const resent = deliveries.resendRange(scope, range, clock.now());
-        return { status: 202, body: { resent } };
-      },
+      work: (commit) =>
+        commit(async ({ deliveries, webhookEndpoints }) => {
+          if (endpointId !== undefined) {
+            refuseDisabled(existingEndpoint(await webhookEndpoints.find(scope, endpointId)));
+          }
+          const range = { from, before, status, ...given({ endpointId }) };
+          const resent = await deliveries.resendRange(scope, range, clock.now());
+          return { status: 202, body: { resent } };
+        }),
     });
   });
 }

@@ -43,7 +43,7 @@ const numberRoute = describeRoute({
   request: { query: noQuery, body: jsonBody(eraseNumberSchema) },
   responses: {
     202: jsonResponse('The calls are being erased.', erasedNumberSchema),
-    ...errorResponses(400, 422),
+    ...errorResponses(400, 409, 422),
   },
 });
 
@@ -52,26 +52,32 @@ export function addErasureRoutes(api: ApiApp, deps: ApiDeps): void {
 
   api.openapi(deleteRoute, async (context) => {
     const { callId } = context.req.valid('param');
-    existing(calls.find(scopeOf(context), callId));
+    existing(await calls.find(scopeOf(context), callId));
     if (liveCalls.holds(callId)) refuseLiveCall();
     const order = orderOf(context, deps, 'call');
-    erasures.erase(callId, order);
+    await erasures.erase(callId, order);
     log.info({ erasureId: order.id, callId, askedBy: order.askedBy }, 'call erased');
     await eraser.finish();
     return context.body(null, 204);
   });
 
-  api.openapi(numberRoute, (context) => {
+  api.openapi(numberRoute, async (context) => {
     const { phoneNumber: number } = context.req.valid('json');
     return answerOnce(context, deps, {
-      work: () => {
+      work: async (commit) => {
         checkErasedNumber(number);
         const order = orderOf(context, deps, 'number');
         const { accountId, environment } = order;
-        const counts = erasures.note({ accountId, environment, number }, order);
-        const facts = { erasureId: order.id, askedBy: order.askedBy, ...counts };
-        log.info(facts, 'calls of a number are being erased');
-        return { status: 202, body: { id: order.id, ...counts } };
+        const answer = await commit(async (stores) => {
+          const counts = await stores.erasures.note({ accountId, environment, number }, order);
+          return { status: 202, body: { id: order.id, ...counts } };
+        });
+        const { id: erasureId, ...counts } = answer.body;
+        log.info(
+          { erasureId, askedBy: order.askedBy, ...counts },
+          'calls of a number are being erased',
+        );
+        return answer;
       },
     });
   });

@@ -24,12 +24,12 @@ const listRoute = describeRoute({
 });
 
 export function addEventRoutes(api: ApiApp, { events }: ApiDeps): void {
-  api.openapi(listRoute, (context) => {
+  api.openapi(listRoute, async (context) => {
     const { limit, cursor, event, callId, startDate, endDate } = context.req.valid('query');
     const scope = scopeOf(context);
     const afterPosition = cursor === undefined ? 0 : positionOf(scope, cursor);
     const filters = given({ kind: event, callId, createdFrom: startDate, createdBefore: endDate });
-    const page = events.page(scope, { ...filters, afterPosition, limit });
+    const page = await events.page(scope, { ...filters, afterPosition, limit });
     return context.json(serializeLedgerPage(scope, page), 200);
   });
 }

@@ -9,8 +9,8 @@ export function addHealthRoutes(
   // Liveness only: a supervisor must not restart the server because a carrier is away.
   api.get('/healthz', (context) => context.json({ status: 'ok' }, 200));
 
-  api.get('/readyz', (context) => {
-    const report = deps.readiness();
+  api.get('/readyz', async (context) => {
+    const report = await deps.readiness();
     return context.json(report, report.status === 'ready' ? 200 : 503);
   });
 

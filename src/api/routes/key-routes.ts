@@ -73,39 +73,41 @@ const deleteRoute = describeRoute({
 export function addKeyRoutes(api: ApiApp, deps: ApiDeps, keys: KeyCache): void {
   const { apiKeys, clock, newId, random } = deps;
 
-  api.openapi(listRoute, (context) => {
+  api.openapi(listRoute, async (context) => {
     const { limit, offset, environment } = context.req.valid('query');
     const { accountId } = callerOf(context).apiKey;
     const environments =
       environment === undefined ? managedBy(context) : [manageable(context, environment)];
-    const page = apiKeys.page(accountId, { environments, limit, offset });
+    const page = await apiKeys.page(accountId, { environments, limit, offset });
     return context.json(
       { data: page.apiKeys.map(serializeKey), total: page.total, limit, offset },
       200,
     );
   });
 
-  api.openapi(newRoute, (context) => {
+  api.openapi(newRoute, async (context) => {
     const draft = context.req.valid('json');
     const { accountId, environment: own } = callerOf(context).apiKey;
     const environment = manageable(context, draft.environment ?? own);
     return answerOnce(context, deps, {
-      work: () => {
+      work: async (commit) => {
         const scope = { accountId, environment };
         const made = { id: newId('key'), scope, now: clock.now(), random };
         const { apiKey, keyText } = createApiKey(draft, made);
-        apiKeys.insert(apiKey, hashOfKey(keyText));
-        return { status: 201, body: serializeCreatedKey(apiKey, keyText) };
+        return commit(async (stores) => {
+          await stores.apiKeys.insert(apiKey, hashOfKey(keyText));
+          return { status: 201, body: serializeCreatedKey(apiKey, keyText) };
+        });
       },
       keep: (body) => ({ ...body, key: null }),
     });
   });
 
-  api.openapi(deleteRoute, (context) => {
+  api.openapi(deleteRoute, async (context) => {
     const { accountId } = callerOf(context).apiKey;
-    const apiKey = apiKeys.find(accountId, context.req.valid('param').keyId);
+    const apiKey = await apiKeys.find(accountId, context.req.valid('param').keyId);
     const { id, environment } = existing(apiKey, managedBy(context));
-    apiKeys.revoke({ accountId, environment }, id, clock.now());
+    await apiKeys.revoke({ accountId, environment }, id, clock.now());
     keys.forget(id);
     return context.body(null, 204);
   });

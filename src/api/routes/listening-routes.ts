@@ -40,16 +40,16 @@ const listenRoute = describeRoute({
 });
 
 export function addListeningRoutes(api: ApiApp, deps: ApiDeps): void {
-  api.openapi(listenRoute, (context) => {
+  api.openapi(listenRoute, async (context) => {
     const { callId } = context.req.valid('param');
-    const call = existing(deps.calls.find(scopeOf(context), callId));
+    const call = existing(await deps.calls.find(scopeOf(context), callId));
     if (call.status !== 'in_progress') throw notInProgress();
     context.header('Content-Type', 'audio/wav');
     context.header('Cache-Control', 'no-store');
     // Proxies such as nginx would collect the sound otherwise.
     context.header('X-Accel-Buffering', 'no');
     if (context.req.method === 'HEAD') return context.body(null, 200);
-    return context.body(openSound(context, deps, call).body, 200);
+    return context.body((await openSound(context, deps, call)).body, 200);
   });
 }
 

@@ -1,7 +1,7 @@
 /** `/api/live/calls`: what happens on calls, as it happens, over Server-Sent Events. */
 import { z } from '@hono/zod-openapi';
 import type { Scope } from '../../domain/agent/agent.ts';
-import type { Call, CallStatus } from '../../domain/call/call.ts';
+import type { Call } from '../../domain/call/call.ts';
 import type { CallLevels } from '../../domain/call/live-sound.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
@@ -57,10 +57,10 @@ const liveRoute = describeRoute({
 export function addLiveRoutes(api: ApiApp, deps: ApiDeps): void {
   const { calls, liveFeed } = deps;
 
-  api.openapi(liveRoute, (context) => {
+  api.openapi(liveRoute, async (context) => {
     const { callId, levels } = context.req.valid('query');
     const scope = scopeOf(context);
-    const watched = callId === undefined ? undefined : existing(calls.find(scope, callId));
+    const watched = callId === undefined ? undefined : existing(await calls.find(scope, callId));
     if (liveFeed.size >= VIEWS_MAX || liveFeed.sizeOf(scope) >= OWN_VIEWS_MAX) {
       context.set('retryAfterSeconds', 10);
       throw new ServiceError(
@@ -75,16 +75,16 @@ export function addLiveRoutes(api: ApiApp, deps: ApiDeps): void {
   });
 }
 
-function openView(
+async function openView(
   context: ApiContext,
   deps: ApiDeps,
   { watched, hasLevels }: { readonly watched: Call | undefined; readonly hasLevels: boolean },
-): Response {
+): Promise<Response> {
   const { clock, liveFeed, liveSound } = deps;
   const scope = scopeOf(context);
   const { apiKey } = callerOf(context);
   // Before the response begins: an error of the store must become a 503.
-  const snapshot = snapshotFor(scope, deps, watched);
+  const snapshot = await snapshotFor(scope, deps, watched);
   let stops: readonly (() => void)[] = [];
   const options = {
     clock,
@@ -113,19 +113,19 @@ function openView(
   });
 }
 
-function snapshotFor(scope: Scope, deps: ApiDeps, watched: Call | undefined) {
-  const queuedCalls = queuedOf(scope, deps);
-  if (watched === undefined) return snapshotOf(liveCallsOf(scope, deps), queuedCalls);
-  return snapshotOf([watched], queuedCalls, deps.calls.transcript(watched.id));
+async function snapshotFor(scope: Scope, deps: ApiDeps, watched: Call | undefined) {
+  const queuedCalls = await queuedOf(scope, deps);
+  if (watched === undefined) return snapshotOf(await liveCallsOf(scope, deps), queuedCalls);
+  return snapshotOf([watched], queuedCalls, await deps.calls.transcript(watched.id));
 }
 
-function liveCallsOf(scope: Scope, { calls }: ApiDeps): readonly Call[] {
-  const statuses: readonly CallStatus[] = ['in_progress', 'ringing'];
-  return statuses.flatMap(
-    (status) => calls.list(scope, { status, limit: SNAPSHOT_CALLS_MAX, offset: 0 }).calls,
-  );
+async function liveCallsOf(scope: Scope, { calls }: ApiDeps): Promise<readonly Call[]> {
+  const page = { limit: SNAPSHOT_CALLS_MAX, offset: 0 };
+  const inProgress = await calls.list(scope, { ...page, status: 'in_progress' });
+  const ringing = await calls.list(scope, { ...page, status: 'ringing' });
+  return [...inProgress.calls, ...ringing.calls];
 }
 
-function queuedOf(scope: Scope, { calls }: ApiDeps): number {
-  return calls.list(scope, { status: 'queued', limit: 1, offset: 0 }).total;
+async function queuedOf(scope: Scope, { calls }: ApiDeps): Promise<number> {
+  return (await calls.list(scope, { status: 'queued', limit: 1, offset: 0 })).total;
 }

@@ -1,5 +1,6 @@
 /** `POST /api/calls/outbound` and `POST /api/calls/{callId}/hangup`: asks for a call, and ends one. Neither dials. */
 
+import type { z } from '@hono/zod-openapi';
 import { requireKnownSpeech } from '../../domain/agent/agent-rules.ts';
 import type { Call } from '../../domain/call/call.ts';
 import { isOver } from '../../domain/call/call-life.ts';
@@ -10,8 +11,9 @@ import {
   requireOutbound,
 } from '../../domain/dialing/outbound-rules.ts';
 import { ServiceError } from '../../domain/service-error.ts';
+import type { Stores } from '../../domain/stores.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
-import { answerOnce } from '../http/answer-once.ts';
+import { type Answer, answerOnce } from '../http/answer-once.ts';
 import { requireScope } from '../http/authentication.ts';
 import { describeRoute } from '../http/describe-route.ts';
 import { noBody } from '../http/no-body.ts';
@@ -75,44 +77,50 @@ export function addOutboundRoutes(api: ApiApp, deps: ApiDeps): void {
   const { calls, dialQueues } = deps;
   const room = new QueueRoom(calls, 'outbound');
 
-  api.openapi(startRoute, (context) => {
+  api.openapi(startRoute, async (context) => {
     const { agentId, ...draft } = context.req.valid('json');
     requireKnownSpeech(draft.overrides ?? {}, deps.voices, 'overrides.');
-    const start = () => {
-      const call = callToQueue(context, deps, agentId, draft);
-      const queue = dialQueues[call.environment];
-      requireRoom(context, queue, () => room.takePlace(call.environment));
-      const estimatedStartTime = queue.estimatedStart(call.from).toISOString();
-      calls.insert(call, []);
-      const createdAt = call.createdAt.toISOString();
-      const body = { callId: call.id, status: 'queued' as const, estimatedStartTime, createdAt };
-      return { status: 202 as const, body };
-    };
-    return answerOnce(context, deps, { work: () => deps.together(start) });
+    return answerOnce(context, deps, {
+      work: async (commit) => {
+        const call = await callToQueue(context, deps, agentId, draft);
+        const queue = dialQueues[call.environment];
+        await requireRoom(context, queue, () => room.takePlace(call.environment));
+        const estimatedStartTime = (await queue.estimatedStart(call.from)).toISOString();
+        const createdAt = call.createdAt.toISOString();
+        const body = { callId: call.id, status: 'queued' as const, estimatedStartTime, createdAt };
+        return commit(async (stores) => {
+          await stores.calls.insert(call, []);
+          return { status: 202, body };
+        });
+      },
+    });
   });
 
   api.openapi(hangUpRoute, (context) =>
     answerOnce(context, deps, {
-      work: () => {
+      work: async (commit): Promise<HungUp> => {
         const { callId } = context.req.valid('param');
-        const call = existing(calls.find(scopeOf(context), callId));
-        return { status: 202, body: { callId, status: hangUp(call, deps) } };
+        const call = existing(await calls.find(scopeOf(context), callId));
+        if (call.status === 'queued') {
+          return commit((stores) => hangUpQueued(callId, stores, deps));
+        }
+        return { status: 202, body: { callId, status: hangUpLive(call, deps) } };
       },
     }),
   );
 }
 
 /** @throws {ServiceError} FORBIDDEN, AGENT_NOT_FOUND, CONFLICT or UNPROCESSABLE. */
-function callToQueue(
+async function callToQueue(
   context: ApiContext,
   deps: ApiDeps,
   agentId: string,
   draft: Parameters<typeof queueCall>[0],
-): Call {
+): Promise<Call> {
   const { agents, clock, dialQueues, newId, numberOwners, plansWithoutOutbound } = deps;
   const { account } = callerOf(context);
   requireOutbound(account, plansWithoutOutbound);
-  const agent = existingAgent(agents.find(scopeOf(context), agentId));
+  const agent = existingAgent(await agents.find(scopeOf(context), agentId));
   return queueCall(draft, {
     id: newId('call'),
     now: clock.now(),
@@ -125,31 +133,47 @@ function callToQueue(
 }
 
 /** @throws {ServiceError} SERVICE_UNAVAILABLE, with Retry-After, when the queue takes no more calls. */
-export function requireRoom(context: ApiContext, queue: DialQueue, takePlace: () => boolean): void {
-  if (!queue.isDraining && takePlace()) return;
+export async function requireRoom(
+  context: ApiContext,
+  queue: DialQueue,
+  takePlace: () => Promise<boolean>,
+): Promise<void> {
+  if (!queue.isDraining && (await takePlace())) return;
   context.set('retryAfterSeconds', RETRY_AFTER_SECONDS);
   const why = queue.isDraining ? 'the server is about to stop' : 'the queue is full';
   throw new ServiceError('SERVICE_UNAVAILABLE', `Cannot start the call: ${why}; retry later`);
 }
 
+type HungUp = Answer<z.infer<typeof hungUpCallSchema>, 202>;
+
+/** Ends a call that waits. @throws {ServiceError} CONFLICT when it is dialled meanwhile, or over. */
+async function hangUpQueued(
+  callId: string,
+  { calls }: Pick<Stores, 'calls'>,
+  { clock, metrics, newId }: ApiDeps,
+): Promise<HungUp> {
+  const change = await calls.change(callId, (call) =>
+    call.status === 'queued'
+      ? abandonQueued(call, { now: clock.now(), eventId: newId('evt') })
+      : undefined,
+  );
+  if (change === undefined) {
+    throw new ServiceError('CONFLICT', 'Cannot hang up the call: it is being dialled; try again');
+  }
+  // The sandbox is not counted anywhere else either.
+  if (change.call.environment === 'live') metrics.callMissed(change.call.direction, 'no_answer');
+  return { status: 202, body: { callId, status: 'failed' } };
+}
+
 /**
- * Ends the call, or begins to.
+ * Begins to end a call that rings or is in progress.
  *
- * @returns its status afterwards.
+ * @returns its status.
  * @throws {ServiceError} CONFLICT when it is over.
  */
-function hangUp(call: Call, deps: ApiDeps): 'failed' | 'ringing' | 'in_progress' {
-  const { calls, clock, liveCalls, metrics, newId } = deps;
-  const { status } = call;
-  if (status === 'queued') {
-    const change = abandonQueued(call, { now: clock.now(), eventId: newId('evt') });
-    calls.update(change.call, change.events);
-    // The sandbox is not counted anywhere else either.
-    if (call.environment === 'live') metrics.callMissed(call.direction, 'no_answer');
-    return 'failed';
-  }
+function hangUpLive({ id, status }: Call, { liveCalls }: ApiDeps): 'ringing' | 'in_progress' {
   // A call without a session that has no end yet is about to end.
-  if (isOver(status) || !liveCalls.hangUp(call.id)) {
+  if (isOver(status) || !liveCalls.hangUp(id)) {
     throw new ServiceError('CONFLICT', 'Cannot hang up the call: it is over');
   }
   return status === 'ringing' ? 'ringing' : 'in_progress';

@@ -35,7 +35,7 @@ export function addPeaksRoutes(api: ApiApp, deps: ApiDeps): void {
   api.openapi(peaksRoute, async (context) => {
     const { callId } = context.req.valid('param');
     const { points } = context.req.valid('query');
-    const call = existing(deps.calls.find(scopeOf(context), callId));
+    const call = existing(await deps.calls.find(scopeOf(context), callId));
     const { path, version } = await recordingFileOf(call, deps.dataFolder);
     const etag = `"${version}-${points}"`;
     context.header('ETag', etag);

@@ -35,8 +35,8 @@ const qualityRoute = describeRoute({
 export function addQualityRoutes(api: ApiApp, deps: ApiDeps): void {
   api.openapi(qualityRoute, async (context) => {
     const { callId } = context.req.valid('param');
-    const call = existing(deps.calls.find(scopeOf(context), callId));
-    const quality = deps.qualities.find(call.id) ?? (await deps.liveSound.quality(call.id));
+    const call = existing(await deps.calls.find(scopeOf(context), callId));
+    const quality = (await deps.qualities.find(call.id)) ?? (await deps.liveSound.quality(call.id));
     return context.json(viewOf(quality), 200);
   });
 }

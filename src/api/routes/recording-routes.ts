@@ -43,11 +43,11 @@ export function addRecordingRoutes(api: ApiApp, deps: ApiDeps): void {
     const { expires, signature } = context.req.valid('query');
     if (expires === undefined || signature === undefined) {
       await checkScope(context, 'calls:read');
-      return send(context, existing(deps.calls.find(scopeOf(context), callId)), deps);
+      return send(context, existing(await deps.calls.find(scopeOf(context), callId)), deps);
     }
     const proof = { expires, signature };
     checkRecordingLink(callId, proof, { secret: deps.recordingSecret, now: deps.clock.now() });
-    return send(context, existing(deps.calls.findById(callId)), deps);
+    return send(context, existing(await deps.calls.findById(callId)), deps);
   });
 }
 

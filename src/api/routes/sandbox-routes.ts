@@ -46,13 +46,13 @@ export function addSandboxRoutes(api: ApiApp, deps: ApiDeps): void {
   const { calls, clock, dialQueues, newId } = deps;
   const room = new QueueRoom(calls, 'inbound');
 
-  api.openapi(inboundRoute, (context) => {
+  api.openapi(inboundRoute, async (context) => {
     const { agentId, from, scenario } = context.req.valid('json');
     const scope = scopeOf(context);
     return answerOnce(context, deps, {
-      work: () => {
+      work: async (commit) => {
         refuseLive(scope);
-        const agent = answeringAgent(deps, scope, agentId);
+        const agent = await answeringAgent(deps, scope, agentId);
         const call = newCall(agent, {
           id: newId('call'),
           now: clock.now(),
@@ -61,13 +61,15 @@ export function addSandboxRoutes(api: ApiApp, deps: ApiDeps): void {
           from: from === undefined ? NOBODYS_NUMBER : parsePhoneNumber(from, 'from'),
           to: agent.phoneNumber ?? CALLED_NUMBER,
         });
-        requireRoom(context, dialQueues.test, () => room.takePlace('test'));
+        await requireRoom(context, dialQueues.test, () => room.takePlace('test'));
         // Simulated calls of both directions share their lines.
-        const estimatedStartTime = dialQueues.test.estimatedStart(call.to).toISOString();
-        calls.insert(call, []);
+        const estimatedStartTime = (await dialQueues.test.estimatedStart(call.to)).toISOString();
         const createdAt = call.createdAt.toISOString();
         const body = { callId: call.id, status: 'queued' as const, estimatedStartTime, createdAt };
-        return { status: 202, body };
+        return commit(async (stores) => {
+          await stores.calls.insert(call, []);
+          return { status: 202, body };
+        });
       },
     });
   });
@@ -82,8 +84,8 @@ function refuseLive({ environment }: Scope): void {
 }
 
 /** @throws {ServiceError} AGENT_NOT_FOUND, or CONFLICT when the agent is paused. */
-function answeringAgent({ agents }: ApiDeps, scope: Scope, agentId: string): Agent {
-  const agent = existingAgent(agents.find(scope, agentId));
+async function answeringAgent({ agents }: ApiDeps, scope: Scope, agentId: string): Promise<Agent> {
+  const agent = existingAgent(await agents.find(scope, agentId));
   if (agent.status === 'paused') {
     throw new ServiceError(
       'CONFLICT',

@@ -33,8 +33,8 @@ export function addSipTraceRoutes(
   api: ApiApp,
   { calls, callTraces }: Pick<ApiDeps, 'calls' | 'callTraces'>,
 ): void {
-  api.openapi(ladderRoute, (context) => {
-    const call = existing(calls.find(scopeOf(context), context.req.valid('param').callId));
-    return context.json(serializeSipTrace(callTraces.of(call)), 200);
+  api.openapi(ladderRoute, async (context) => {
+    const call = existing(await calls.find(scopeOf(context), context.req.valid('param').callId));
+    return context.json(serializeSipTrace(await callTraces.of(call)), 200);
   });
 }

@@ -44,12 +44,12 @@ const transferRoute = describeRoute({
 export function addTransferRoutes(api: ApiApp, deps: ApiDeps): void {
   api.openapi(transferRoute, (context) =>
     answerOnce(context, deps, {
-      work: () => {
+      work: async () => {
         const { callId } = context.req.valid('param');
-        const call = existing(deps.calls.find(scopeOf(context), callId));
+        const call = existing(await deps.calls.find(scopeOf(context), callId));
         if (call.status !== 'in_progress') throw notInProgress();
         const { to, ...manner } = context.req.valid('json');
-        const number = numberFor(to, call, { ...deps, context });
+        const number = await numberFor(to, call, { ...deps, context });
         const start = deps.liveCalls.transfer(call.id, number, manner);
         if (start !== 'begun') throw refusalOf(start, context, deps.clock);
         return { status: 202, body: { id: callId, callId, status: 'transferring' as const } };
@@ -59,14 +59,14 @@ export function addTransferRoutes(api: ApiApp, deps: ApiDeps): void {
 }
 
 /** @throws {ServiceError} UNPROCESSABLE for a number that may not be dialled. */
-function numberFor(
+async function numberFor(
   to: string,
   call: Call,
   { agents, context }: Pick<ApiDeps, 'agents'> & { readonly context: ApiContext },
-): string {
+): Promise<string> {
   return transferTarget(to, {
     call,
-    agent: agents.find(scopeOf(context), call.agentId),
+    agent: await agents.find(scopeOf(context), call.agentId),
     account: callerOf(context).account,
     holderOf: (number) => agents.findByPhoneNumber(number),
   });

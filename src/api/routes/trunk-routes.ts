@@ -1,7 +1,8 @@
 /** `/api/trunks` and `/api/phone-numbers`: the ways that calls come by, whose the numbers are, and which agents answer. */
 
 import { liveNumber, numberPage } from '../../domain/dialing/number-list.ts';
-import { assignNumber, unassignNumber } from '../../domain/dialing/number-owner.ts';
+import { assignNumber, NumberOwners, unassignNumber } from '../../domain/dialing/number-owner.ts';
+import type { Stores } from '../../domain/stores.ts';
 import { type ApiApp, type ApiDeps, scopeOf } from '../api-env.ts';
 import { requireScope } from '../http/authentication.ts';
 import { describeRoute } from '../http/describe-route.ts';
@@ -86,34 +87,43 @@ const unassignRoute = describeRoute({
 export function addTrunkRoutes(api: ApiApp, deps: ApiDeps): void {
   const { trunks } = deps;
   const parts = {
-    ...{ trunks, accounts: deps.accounts, assignments: deps.numberAssignments },
+    ...{ trunks, assignments: deps.numberAssignments },
     ...{ holders: deps.numberHolders, owners: deps.numberOwners },
+  };
+
+  const assigning = ({ accounts, numberAssignments: assignments, numberHolders }: Stores) => {
+    const owners = new NumberOwners({ accounts, assignments, trunks });
+    return { accounts, assignments, holders: numberHolders, owners };
   };
 
   api.openapi(trunksRoute, (context) =>
     context.json({ data: trunks.list().map(serializeTrunk) }, 200),
   );
 
-  api.openapi(numbersRoute, (context) => {
+  api.openapi(numbersRoute, async (context) => {
     const { limit, offset } = context.req.valid('query');
-    const scope = { ...scopeOf(context), isOperator: isOperator(context, deps) };
-    const page = numberPage(parts, scope, { limit, offset });
+    const scope = { ...scopeOf(context), isOperator: await isOperator(context, deps) };
+    const page = await numberPage(parts, scope, { limit, offset });
     const data = page.numbers.map(serializePhoneNumber);
     return context.json({ data, total: page.total, limit, offset }, 200);
   });
 
-  api.openapi(assignRoute, (context) => {
-    requireOperator(context, deps);
+  api.openapi(assignRoute, async (context) => {
+    await requireOperator(context, deps);
     const { number } = context.req.valid('param');
     const { accountId } = context.req.valid('json');
     const request = { number, accountId, now: deps.clock.now() };
-    deps.together(() => assignNumber(request, parts));
-    return context.json(serializePhoneNumber(liveNumber(parts, scopeOf(context), number)), 200);
+    await deps.transaction((stores) => assignNumber(request, assigning(stores)));
+    return context.json(
+      serializePhoneNumber(await liveNumber(parts, scopeOf(context), number)),
+      200,
+    );
   });
 
-  api.openapi(unassignRoute, (context) => {
-    requireOperator(context, deps);
-    deps.together(() => unassignNumber(context.req.valid('param').number, parts));
+  api.openapi(unassignRoute, async (context) => {
+    await requireOperator(context, deps);
+    const { number } = context.req.valid('param');
+    await deps.transaction((stores) => unassignNumber(number, assigning(stores)));
     return context.body(null, 204);
   });
 }

@@ -120,16 +120,16 @@ export function addWebhookEndpointRoutes(api: ApiApp, deps: ApiDeps): void {
 }
 
 function addEndpointReads(api: ApiApp, { webhookEndpoints }: ApiDeps): void {
-  api.openapi(listRoute, (context) => {
+  api.openapi(listRoute, async (context) => {
     const { limit, offset } = context.req.valid('query');
-    const page = webhookEndpoints.list(scopeOf(context), { limit, offset });
+    const page = await webhookEndpoints.list(scopeOf(context), { limit, offset });
     const data = page.endpoints.map(serializeEndpoint);
     return context.json({ data, total: page.total, limit, offset }, 200);
   });
 
-  api.openapi(getRoute, (context) => {
+  api.openapi(getRoute, async (context) => {
     const { endpointId } = context.req.valid('param');
-    const endpoint = webhookEndpoints.find(scopeOf(context), endpointId);
+    const endpoint = await webhookEndpoints.find(scopeOf(context), endpointId);
     return context.json(serializeEndpoint(existingEndpoint(endpoint)), 200);
   });
 }
@@ -137,53 +137,59 @@ function addEndpointReads(api: ApiApp, { webhookEndpoints }: ApiDeps): void {
 function addEndpointWrites(api: ApiApp, deps: ApiDeps): void {
   const { webhookEndpoints, clock, newId, webhookUrlRules: urlRules } = deps;
 
-  api.openapi(newRoute, (context) => {
+  api.openapi(newRoute, async (context) => {
     const draft = context.req.valid('json');
     const scope = scopeOf(context);
     return answerOnce(context, deps, {
-      work: () => {
+      work: async (commit) => {
         const facts = { id: newId('we'), scope, now: clock.now(), urlRules };
         const endpoint = createEndpoint(draft, facts);
-        webhookEndpoints.insert(endpoint);
-        return { status: 201, body: serializeCreatedEndpoint(endpoint) };
+        return commit(async (stores) => {
+          await stores.webhookEndpoints.insert(endpoint);
+          return { status: 201, body: serializeCreatedEndpoint(endpoint) };
+        });
       },
     });
   });
 
-  api.openapi(patchRoute, (context) => {
+  api.openapi(patchRoute, async (context) => {
     const { endpointId } = context.req.valid('param');
-    const endpoint = existingEndpoint(webhookEndpoints.find(scopeOf(context), endpointId));
     const facts = { now: clock.now(), urlRules };
-    const changed = patchEndpoint(endpoint, context.req.valid('json'), facts);
-    webhookEndpoints.update(changed);
+    const changed = await deps.transaction(async (stores) => {
+      const found = await stores.webhookEndpoints.find(scopeOf(context), endpointId);
+      const patched = patchEndpoint(existingEndpoint(found), context.req.valid('json'), facts);
+      await stores.webhookEndpoints.update(patched);
+      return patched;
+    });
     return context.json(serializeEndpoint(changed), 200);
   });
 
-  api.openapi(deleteRoute, (context) => {
+  api.openapi(deleteRoute, async (context) => {
     const { endpointId } = context.req.valid('param');
     const scope = scopeOf(context);
-    existingEndpoint(webhookEndpoints.find(scope, endpointId));
-    webhookEndpoints.delete(scope, endpointId, clock.now());
+    existingEndpoint(await webhookEndpoints.find(scope, endpointId));
+    await webhookEndpoints.delete(scope, endpointId, clock.now());
     return context.body(null, 204);
   });
 }
 
 function addEndpointTest(api: ApiApp, deps: ApiDeps): void {
-  const { webhookEndpoints, deliveries, events, clock, newId } = deps;
+  const { clock, newId } = deps;
 
-  api.openapi(testRoute, (context) => {
+  api.openapi(testRoute, async (context) => {
     const { endpointId } = context.req.valid('param');
     const scope = scopeOf(context);
     return answerOnce(context, deps, {
-      work: () => {
-        const now = clock.now();
-        const endpoint = existingEndpoint(webhookEndpoints.find(scope, endpointId));
-        const event = testEvent(endpoint, { id: newId('evt'), now });
-        const deliveryId = newId('dlv');
-        events.insertQuiet(event);
-        deliveries.sendTo(endpoint.id, event, deliveryId, now);
-        return { status: 202, body: { deliveryId, eventId: event.id } };
-      },
+      work: (commit) =>
+        commit(async ({ webhookEndpoints, events, deliveries }) => {
+          const now = clock.now();
+          const endpoint = existingEndpoint(await webhookEndpoints.find(scope, endpointId));
+          const event = testEvent(endpoint, { id: newId('evt'), now });
+          const deliveryId = newId('dlv');
+          await events.insertQuiet(event);
+          await deliveries.sendTo(endpoint.id, event, deliveryId, now);
+          return { status: 202, body: { deliveryId, eventId: event.id } };
+        }),
     });
   });
 }

@@ -31,7 +31,7 @@ export interface HealthParts {
   readonly engines: (isModelFailing: boolean) => readonly EngineState[];
   readonly carriers: () => readonly CarrierReport[];
   /** @throws {Error} when the database cannot be written. */
-  readonly probeDatabase: () => void;
+  readonly probeDatabase: () => Promise<void>;
   readonly disk: Pick<DiskSpace, 'isShort' | 'state'>;
   /** Checks of other parts, in the order of the report. */
   readonly checks: () => readonly ReadinessCheck[];
@@ -41,7 +41,7 @@ export interface HealthParts {
 /** Watches the parts that can fail, and reports them to `/readyz`. */
 export class Health {
   readonly #parts: HealthParts;
-  readonly #checkDatabase: () => ReadinessCheck;
+  readonly #checkDatabase: () => Promise<ReadinessCheck>;
   #modelProblem: string | undefined;
   #timer: NodeJS.Timeout | undefined;
   readonly #warming = new AbortController();
@@ -74,12 +74,12 @@ export class Health {
   }
 
   /** For every `/readyz`: quick. */
-  report(isDraining: boolean): ReadinessReport {
+  async report(isDraining: boolean): Promise<ReadinessReport> {
     const { disk, engines, checks: others } = this.#parts;
     const carriers = this.#parts.carriers();
     const problem = this.#modelProblem;
     const checks = [
-      this.#checkDatabase(),
+      await this.#checkDatabase(),
       { name: 'disk space', isOk: !disk.isShort, state: disk.state },
       { name: 'language model', isOk: problem === undefined, state: problem ?? this.#modelState() },
       ...others(),
@@ -105,9 +105,9 @@ export class Health {
   }
 }
 
-function checkOf(name: string, probe: () => void): ReadinessCheck {
+async function checkOf(name: string, probe: () => Promise<void>): Promise<ReadinessCheck> {
   try {
-    probe();
+    await probe();
     return { name, isOk: true, state: 'can be written' };
   } catch (error) {
     return { name, isOk: false, state: error instanceof Error ? error.message : String(error) };

@@ -16,6 +16,7 @@ import type { EventStore, ServiceEvent } from '../../domain/webhook/service-even
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { AnalysisResult } from '../../lib/metrics/model-metrics.ts';
+import { Repeater } from '../../lib/repeater.ts';
 import type { LanguageModel } from '../../llm/language-model.ts';
 import { analysisOfSilence, plainAnalysis } from './analysis-fallback.ts';
 import { askForAnalysis, intentsToChooseFrom } from './analysis-request.ts';
@@ -58,61 +59,59 @@ export class Analyst {
   readonly #spoken = new Set<string>();
   readonly #end = new AbortController();
   #startedAtMs = 0;
-  #cancelLook: () => void = () => undefined;
+  readonly #looks: Repeater;
   #unlisten: (() => void) | undefined;
 
   constructor(parts: AnalystParts) {
     this.#parts = parts;
+    this.#looks = new Repeater({ clock: parts.clock, run: () => this.#look() });
   }
 
   /** Takes up what the process before this one left. Safe to call twice. */
   start(): void {
     if (this.#unlisten !== undefined) return;
     this.#startedAtMs = this.#parts.clock.now().getTime();
-    this.#unlisten = this.#parts.analyses.notifier.listen(() => this.#look());
-    this.#look();
+    this.#unlisten = this.#parts.analyses.notifier.listen(() => this.#looks.ask());
+    this.#looks.ask();
   }
 
   /** Lets go of what is under way; it stays on record for the next start. Safe to call twice. */
   async stop(): Promise<void> {
     this.#end.abort(new Error('the server stops'));
     this.#unlisten?.();
-    this.#cancelLook();
     for (const wake of this.#resting.values()) wake();
+    await this.#looks.stop();
     await Promise.all(this.#asking.values());
   }
 
-  /** Starts what can be started now. */
-  #look(): void {
-    if (this.#end.signal.aborted) return;
-    this.#cancelLook();
-    const { analyses, clock, environment, log } = this.#parts;
-    let nextMs: number | undefined = LOOK_MS;
+  /** Starts what can be started now. Never rejects. @returns when to look again, in milliseconds. */
+  async #look(): Promise<number | undefined> {
+    const { analyses, environment, log } = this.#parts;
     try {
-      if (!this.#takeJobs()) nextMs = 0;
-      else if (!analyses.isAnyWaiting(environment)) nextMs = undefined;
+      if (!(await this.#takeJobs())) return 0;
+      return (await analyses.isAnyWaiting(environment)) ? LOOK_MS : undefined;
     } catch (error) {
       log.warn({ err: error }, 'ended calls cannot be analysed now, will retry');
+      return LOOK_MS;
     }
-    if (nextMs !== undefined) this.#cancelLook = clock.after(nextMs, () => this.#look());
   }
 
   /** @returns whether it came to the end of them. */
-  #takeJobs(): boolean {
+  async #takeJobs(): Promise<boolean> {
     const { analyses, environment, clock } = this.#parts;
     const untilMs = clock.nowMs() + LOOK_MS_MAX;
-    for (const job of analyses.due(environment, clock.now(), JOBS_MAX)) {
+    for (const job of await analyses.due(environment, clock.now(), JOBS_MAX)) {
       if (this.#asking.has(job.callId) || this.#resting.has(job.callId)) continue;
       if (clock.nowMs() >= untilMs) return false;
-      this.#takeJob(job);
+      await this.#takeJob(job);
     }
     return true;
   }
 
-  #takeJob(job: AnalysisJob): void {
+  async #takeJob(job: AnalysisJob): Promise<void> {
     try {
-      const finding = this.#unsaved.get(job.callId) ?? this.#findingWithoutModel(job);
-      if (finding !== undefined) this.#save(job, finding);
+      const finding = this.#unsaved.get(job.callId) ?? (await this.#findingWithoutModel(job));
+      if (finding !== undefined) await this.#save(job, finding);
       else if (this.#asking.size < ASKING_MAX) this.#ask(job);
     } catch (error) {
       // Every further write would wait for the same lock, on the thread that holds the conversations.
@@ -122,10 +121,10 @@ export class Analyst {
   }
 
   /** What needs no model: silence, and a call that cannot wait for one any longer. */
-  #findingWithoutModel(job: AnalysisJob): Finding | undefined {
+  async #findingWithoutModel(job: AnalysisJob): Promise<Finding | undefined> {
     const isLate = this.#remainingMs(job) <= 0;
     if (!isLate && this.#spoken.has(job.callId)) return undefined;
-    const transcript = this.#parts.calls.transcript(job.callId);
+    const transcript = await this.#parts.calls.transcript(job.callId);
     const silence = analysisOfSilence(transcript);
     if (silence !== undefined) return { analysis: silence, by: 'empty', isOnTimeline: false };
     if (isLate) return this.#plain(job, transcript);
@@ -135,8 +134,8 @@ export class Analyst {
     return undefined;
   }
 
-  #plain(job: AnalysisJob, transcript: readonly TranscriptEntry[]): Finding {
-    const analysis = plainAnalysis(transcript, this.#languageOf(this.#callOf(job)));
+  async #plain(job: AnalysisJob, transcript: readonly TranscriptEntry[]): Promise<Finding> {
+    const analysis = plainAnalysis(transcript, await this.#languageOf(await this.#callOf(job)));
     return { analysis, by: 'lexicon', isOnTimeline: false };
   }
 
@@ -144,7 +143,7 @@ export class Analyst {
     this.#spoken.delete(job.callId);
     const asking = this.#answerOf(job).finally(() => {
       this.#asking.delete(job.callId);
-      this.#look();
+      this.#looks.ask();
     });
     this.#asking.set(job.callId, asking);
   }
@@ -154,9 +153,9 @@ export class Analyst {
     try {
       const finding = await this.#findOut(job);
       // Erased meanwhile, and its job with it.
-      if (this.#parts.calls.findById(job.callId) === undefined) return;
-      if (finding instanceof Error) this.#putOff(job, finding);
-      else this.#save(job, finding);
+      if ((await this.#parts.calls.findById(job.callId)) === undefined) return;
+      if (finding instanceof Error) await this.#putOff(job, finding);
+      else await this.#save(job, finding);
     } catch (error) {
       this.#rest(job, error);
     }
@@ -165,11 +164,11 @@ export class Analyst {
   /** @returns why not, when the model gave no analysis. */
   async #findOut(job: AnalysisJob): Promise<Finding | Error> {
     const { model, clock, calls, analyses } = this.#parts;
-    const call = this.#callOf(job);
+    const call = await this.#callOf(job);
     const question = {
-      transcript: calls.transcript(call.id),
-      intents: intentsToChooseFrom(analyses.intentsOf(call.agentId, SEEN_INTENTS_MAX)),
-      language: this.#languageOf(call),
+      transcript: await calls.transcript(call.id),
+      intents: intentsToChooseFrom(await analyses.intentsOf(call.agentId, SEEN_INTENTS_MAX)),
+      language: await this.#languageOf(call),
       signal: this.#end.signal,
       remainingMs: () => this.#remainingMs(job),
     };
@@ -182,15 +181,15 @@ export class Analyst {
   }
 
   /** After a failed try: later again, or without the model. */
-  #putOff(job: AnalysisJob, why: Error): void {
+  async #putOff(job: AnalysisJob, why: Error): Promise<void> {
     if (this.#end.signal.aborted) return;
     const { analyses, clock, log, calls } = this.#parts;
     const waitMs = retryWaitMs(job);
     const willRetry = waitMs !== undefined && waitMs < this.#remainingMs(job);
     const facts = { callId: job.callId, failedTries: job.attempts + 1, willRetry, err: why };
     log.warn(facts, 'call could not be analysed by the language model');
-    if (willRetry) analyses.retryAt(job.callId, new Date(clock.now().getTime() + waitMs));
-    else this.#save(job, this.#plain(job, calls.transcript(job.callId)));
+    if (willRetry) await analyses.retryAt(job.callId, new Date(clock.now().getTime() + waitMs));
+    else await this.#save(job, await this.#plain(job, await calls.transcript(job.callId)));
   }
 
   /** Leaves a job alone for a while, so that one that cannot be done does not keep the processor from all else. */
@@ -210,47 +209,47 @@ export class Analyst {
    *
    * @throws {StoreError} when the database refuses; the finding is kept for the next look.
    */
-  #save(job: AnalysisJob, finding: Finding): void {
+  async #save(job: AnalysisJob, finding: Finding): Promise<void> {
     const { analyses, clock, log, metrics } = this.#parts;
     this.#spoken.delete(job.callId);
     if (this.#unsaved.size < JOBS_MAX) this.#unsaved.set(job.callId, finding);
-    this.#putOnTimeline(job, finding);
+    await this.#putOnTimeline(job, finding);
     // Read again at the last moment: what else has changed in the call since must not be undone.
-    const call = { ...this.#callOf(job), ...finding.analysis };
-    analyses.finish(call, [this.#eventOf(call)]);
+    const call = { ...(await this.#callOf(job)), ...finding.analysis };
+    await analyses.finish(call, [await this.#eventOf(call)]);
     this.#unsaved.delete(job.callId);
     const sinceEndMs = Math.max(0, clock.now().getTime() - job.endedAt.getTime());
     metrics.analysed(finding.by, sinceEndMs);
     log.info({ callId: job.callId, by: finding.by, sinceEndMs }, 'call analysed');
   }
 
-  #putOnTimeline(job: AnalysisJob, finding: Finding): void {
+  async #putOnTimeline(job: AnalysisJob, finding: Finding): Promise<void> {
     if (finding.isOnTimeline) return;
     const { calls, clock } = this.#parts;
     const details = { by: finding.by, failedTries: job.attempts };
     // A simulated call ends ahead of the clock on the wall, and its analysis comes after its end.
     const at = new Date(Math.max(clock.now().getTime(), job.endedAt.getTime()));
-    calls.addTimelineEntry(job.callId, { at, kind: 'analysis', details });
+    await calls.addTimelineEntry(job.callId, { at, kind: 'analysis', details });
     finding.isOnTimeline = true;
   }
 
-  #eventOf(call: Call): ServiceEvent {
+  async #eventOf(call: Call): Promise<ServiceEvent> {
     const { calls, clock, events, newId, recordingLink } = this.#parts;
     const now = clock.now();
     const recordingUrl = call.recordingFile === null ? '' : recordingLink(call.id, now);
-    const [transcript, told] = [calls.transcript(call.id), events.listByCall(call.id)];
+    const [transcript, told] = [await calls.transcript(call.id), await events.listByCall(call.id)];
     return transcribedEvent(call, { transcript, told, recordingUrl, now, eventId: newId('evt') });
   }
 
-  #callOf({ callId }: AnalysisJob): Call {
-    const call = this.#parts.calls.findById(callId);
+  async #callOf({ callId }: AnalysisJob): Promise<Call> {
+    const call = await this.#parts.calls.findById(callId);
     if (call === undefined) throw new Error(`Cannot analyse call "${callId}": there is none`);
     return call;
   }
 
   /** Undefined when the agent is gone. */
-  #languageOf(call: Call): string | undefined {
-    return call.overrides.language ?? this.#parts.agents.find(call, call.agentId)?.language;
+  async #languageOf(call: Call): Promise<string | undefined> {
+    return call.overrides.language ?? (await this.#parts.agents.find(call, call.agentId))?.language;
   }
 
   #remainingMs(job: AnalysisJob): number {

@@ -55,7 +55,7 @@ export class OutboundCall implements LiveCall {
     registry.add(this);
     try {
       const leg = await this.#dial();
-      // A cancellation may cross an answer of the same moment, so this must stay synchronous.
+      // A cancellation may cross an answer of the same moment: nothing is awaited until the session is registered.
       if (leg !== undefined && this.#reason === undefined) {
         await holdCall({ parts, registry, agent, call: this.#call, leg });
       } else if (leg !== undefined) {
@@ -91,8 +91,8 @@ export class OutboundCall implements LiveCall {
     });
     try {
       this.#outgoing = carrier.place({ from, to, ringingTimeoutMs });
-      this.#keepSid(this.#outgoing.carrierCallSid);
-      const leg = await Promise.race([this.#outgoing.answered, this.#abandoned.promise]);
+      const answer = Promise.race([this.#outgoing.answered, this.#abandoned.promise]);
+      const [leg] = await Promise.all([answer, this.#keepSid(this.#outgoing.carrierCallSid)]);
       if (leg !== undefined) return leg;
       this.#hangUpLate(this.#outgoing.answered);
       await endUnanswered(parts, this.#call, this.#ownEnd());
@@ -143,10 +143,10 @@ export class OutboundCall implements LiveCall {
   }
 
   /** Saves the Call-ID for recovery after a crash; a failed write is made up by the next change. */
-  #keepSid(carrierCallSid: string): void {
+  async #keepSid(carrierCallSid: string): Promise<void> {
     this.#call = { ...this.#call, carrierCallSid };
     try {
-      this.#options.parts.calls.update(this.#call, []);
+      await this.#options.parts.calls.update(this.#call, []);
     } catch (error) {
       this.#options.parts.log.warn({ callId: this.callId, err: error }, 'Call-ID not kept yet');
     }

@@ -7,6 +7,7 @@ import type { NewId } from '../../domain/ids.ts';
 import { StoreError } from '../../domain/service-error.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
+import { Repeater } from '../../lib/repeater.ts';
 import type { TrunkRoute } from '../../telephony/carrier.ts';
 import type { CallRegistry } from '../call-registry.ts';
 import { dialling, ended } from '../session/call-journal.ts';
@@ -33,14 +34,14 @@ export interface OutboundDialerOptions {
   readonly parts: () => CallParts;
   /** Its limit covers incoming calls too. */
   readonly registry: CallRegistry;
-  readonly findAgent: (scope: Scope, agentId: string) => Agent | undefined;
+  readonly findAgent: (scope: Scope, agentId: string) => Promise<Agent | undefined>;
   readonly callsPerSecond?: number;
   readonly ringingTimeoutMs?: number;
   readonly clock: Clock;
   readonly log: Logger;
   readonly calls: Pick<
     CallStore,
-    'queueNotifier' | 'waitingToDial' | 'countQueued' | 'findById' | 'update' | 'addTimelineEntry'
+    'queueNotifier' | 'waitingToDial' | 'countQueued' | 'findById' | 'change' | 'addTimelineEntry'
   >;
   readonly newId: NewId;
 }
@@ -55,9 +56,8 @@ export class OutboundDialer implements DialQueue {
   readonly #lines: DialLines;
   /** Routes by calling number, looked up at most once until a call is dialled or the look ends. */
   readonly #routes = new Map<string, TrunkRoute | undefined>();
+  readonly #looks: Repeater;
   #unlisten: (() => void)[] = [];
-  #cancelLook: () => void = () => undefined;
-  #isRunning = false;
   #isDraining = false;
 
   constructor(options: OutboundDialerOptions) {
@@ -69,6 +69,7 @@ export class OutboundDialer implements DialQueue {
       trunkOf: (from) => this.#routeFor(from)?.trunk,
       clock,
     });
+    this.#looks = new Repeater({ clock, run: () => this.#look() });
   }
 
   get isDraining(): boolean {
@@ -77,44 +78,46 @@ export class OutboundDialer implements DialQueue {
 
   /** Begins to dial what waits already, and what comes. */
   start(): void {
-    if (this.#isRunning || this.#isDraining) return;
-    this.#isRunning = true;
+    if (this.#unlisten.length > 0 || this.#isDraining) return;
     const { calls, registry } = this.#options;
     this.#unlisten = [
       calls.queueNotifier.listen(() => {
         this.#queue.hasMore();
-        this.#look();
+        this.#looks.ask();
       }),
-      registry.freed.listen(() => this.#look()),
+      registry.freed.listen(() => this.#looks.ask()),
     ];
     this.#queue.hasMore();
-    this.#look();
+    this.#looks.ask();
   }
 
   /** Dials nothing more; calls that ring or talk go on, and what waits stays in the queue for the next start. */
   drain(): void {
     this.#isDraining = true;
-    this.#isRunning = false;
-    this.#cancelLook();
+    void this.#looks.stop();
     for (const unlisten of this.#unlisten) unlisten();
     this.#unlisten = [];
   }
 
-  /** As `drain`: the calls themselves are ended through the registry. Safe to call twice. */
-  stop(): void {
+  /**
+   * As `drain`, and waits for the look in progress; the calls themselves are ended through the registry. Safe to call
+   * twice.
+   */
+  async stop(): Promise<void> {
     this.drain();
+    await this.#looks.stop();
   }
 
   hasTrunkFor(from: string): boolean {
     return this.#lines.routeFor(from) !== undefined;
   }
 
-  estimatedStart(from: string): Date {
+  async estimatedStart(from: string): Promise<Date> {
     const { environment, calls, clock, registry } = this.#options;
     const route = this.#lines.routeFor(from);
     if (route === undefined) return clock.now();
     const way = this.#lines.loadOf(route);
-    const queued = calls.countQueued(environment, 'outbound');
+    const queued = await calls.countQueued(environment, 'outbound');
     const callsAhead = this.#queue.aheadOn(route.trunk, queued);
     const linesFree = Math.min(way.linesFree, registry.free);
     const linesTotal = Math.min(way.linesTotal, registry.callsMax);
@@ -122,20 +125,15 @@ export class OutboundDialer implements DialQueue {
     return new Date(Math.ceil(startMs));
   }
 
-  /** Dials every call that is due and sets the timer for the next. Never throws. */
-  #look(): void {
-    if (!this.#isRunning) return;
-    this.#cancelLook();
-    let delayMs: number | undefined;
+  /** Dials every call that is due. Never rejects. @returns when to look again, in milliseconds. */
+  async #look(): Promise<number | undefined> {
     try {
-      delayMs = this.#dialWhatMay();
+      return await this.#dialWhatMay();
     } catch (error) {
       this.#options.log.error({ err: error }, 'queued calls could not be dialled, will retry');
-      delayMs = LOOK_AGAIN_MS;
-    }
-    this.#routes.clear();
-    if (delayMs !== undefined) {
-      this.#cancelLook = this.#options.clock.after(delayMs, () => this.#look());
+      return LOOK_AGAIN_MS;
+    } finally {
+      this.#routes.clear();
     }
   }
 
@@ -145,20 +143,20 @@ export class OutboundDialer implements DialQueue {
   }
 
   /** @returns when to look again, in milliseconds; undefined when nothing waits. */
-  #dialWhatMay(): number | undefined {
+  async #dialWhatMay(): Promise<number | undefined> {
     const { clock, registry } = this.#options;
-    this.#queue.refresh();
+    await this.#queue.refresh();
     let delayMs = LOOK_AGAIN_MS;
-    let writes = this.#tellReasons(clock.now());
+    let writes = await this.#tellReasons(clock.now());
     const blocked = new Set<string>();
     for (const waiting of this.#queue.waiting()) {
-      if (registry.isFull) break;
+      if (registry.isFull || this.#isDraining) break;
       if (writes >= WRITES_MAX) return 1;
       // Each trunk keeps its order; the others pass by.
       if (waiting.trunk !== undefined && blocked.has(waiting.trunk)) continue;
       const route = this.#routeFor(waiting.from);
       const waitMs = this.#lines.waitMs(route);
-      if (waitMs === 0) writes += Number(!this.#take(waiting, route, clock.now()));
+      if (waitMs === 0) writes += Number(!(await this.#take(waiting, route, clock.now())));
       else if (waiting.trunk !== undefined) blocked.add(waiting.trunk);
       delayMs = Math.min(delayMs, waitMs || delayMs);
     }
@@ -171,7 +169,7 @@ export class OutboundDialer implements DialQueue {
    * @returns how many records were written.
    * @throws {StoreError} when the database refuses.
    */
-  #tellReasons(now: Date): number {
+  async #tellReasons(now: Date): Promise<number> {
     const problems = new Map<string, string | null>();
     const nowMs = this.#options.clock.nowMs();
     let writes = 0;
@@ -183,26 +181,26 @@ export class OutboundDialer implements DialQueue {
       }
       const problem = problems.get(from) ?? null;
       if (expiresAtMs !== null && expiresAtMs <= nowMs)
-        writes += this.#expire(waiting, problem, now);
-      else if (problem !== waiting.failureReason) writes += this.#keepReason(waiting, problem);
+        writes += await this.#expire(waiting, problem, now);
+      else if (problem !== waiting.failureReason)
+        writes += await this.#keepReason(waiting, problem);
     }
     return writes;
   }
 
-  #expire(waiting: WaitingCall, problem: string | null, now: Date): number {
-    const call = this.#options.calls.findById(waiting.callId);
+  async #expire(waiting: WaitingCall, problem: string | null, now: Date): Promise<number> {
     this.#queue.delete(waiting);
-    if (call?.status !== 'queued') return 0;
     const why = problem ?? 'No line was free.';
-    this.#giveUp(call, `It was not dialled before it expired. ${why}`, now);
+    await this.#giveUp(waiting, `It was not dialled before it expired. ${why}`, now);
     return 1;
   }
 
-  #keepReason(waiting: WaitingCall, failureReason: string | null): number {
+  async #keepReason(waiting: WaitingCall, failureReason: string | null): Promise<number> {
     const { calls } = this.#options;
-    const call = calls.findById(waiting.callId);
-    if (call?.status !== 'queued') return 0;
-    calls.update({ ...call, failureReason }, []);
+    const change = await calls.change(waiting.callId, (call) =>
+      call.status === 'queued' ? { call: { ...call, failureReason }, events: [] } : undefined,
+    );
+    if (change === undefined) return 0;
     this.#queue.replace({ ...waiting, failureReason });
     return 1;
   }
@@ -213,38 +211,45 @@ export class OutboundDialer implements DialQueue {
    * @returns whether it was dialled.
    * @throws {StoreError} when the database refuses; then the call waits on.
    */
-  #take(waiting: WaitingCall, route: TrunkRoute | undefined, now: Date): boolean {
+  async #take(waiting: WaitingCall, route: TrunkRoute | undefined, now: Date): Promise<boolean> {
     const { calls, findAgent, log } = this.#options;
     let isDialled = false;
     try {
-      const call = calls.findById(waiting.callId);
+      const call = await calls.findById(waiting.callId);
       // A customer may have hung up what was still waiting.
       if (call?.status === 'queued') {
-        const agent = findAgent(call, call.agentId);
+        const agent = await findAgent(call, call.agentId);
         const problem = problemOf(agent, waiting.trunk);
-        if (agent === undefined || problem !== undefined) this.#giveUp(call, problem ?? '', now);
-        else isDialled = this.#dial(call, agent, route);
+        if (agent === undefined || problem !== undefined)
+          await this.#giveUp(waiting, problem ?? '', now);
+        else isDialled = await this.#dial(call, agent, route);
       }
     } catch (error) {
       if (error instanceof StoreError) throw error;
       log.error({ callId: waiting.callId, err: error }, 'queued call could not be dialled');
-      this.#giveUpBroken(waiting, now);
+      await this.#giveUpBroken(waiting, now);
     }
     this.#queue.delete(waiting);
     return isDialled;
   }
 
-  /** @returns whether it was dialled; if not, it was given up. */
-  #dial(call: Call, agent: Agent, route: TrunkRoute | undefined): boolean {
+  /** @returns whether it was dialled; if not, it was given up, or hung up meanwhile. */
+  async #dial(call: Call, agent: Agent, route: TrunkRoute | undefined): Promise<boolean> {
     const { calls, carrier, clock, log, registry } = this.#options;
     const { ringingTimeoutMs = RINGING_TIMEOUT_MS } = this.#options;
     const parts = this.#options.parts();
-    if (parts.isOwnNumber(call.to)) {
-      this.#giveUp(call, 'The called number rings here by now, which is a loop.', clock.now());
+    if (await parts.isOwnNumber(call.to)) {
+      const why = 'The called number rings here by now, which is a loop.';
+      await this.#giveUp({ callId: call.id }, why, clock.now());
       return false;
     }
-    const ringing = dialling(call, parts.clock.now());
-    calls.update(ringing, []);
+    const change = await calls.change(call.id, (kept) =>
+      kept.status === 'queued'
+        ? { call: dialling(kept, parts.clock.now()), events: [] }
+        : undefined,
+    );
+    if (change === undefined) return false;
+    const ringing = change.call;
     const lineLeft = this.#lines.dialled(route);
     const facts = { carrier, parts, registry, agent, call: ringing, ringingTimeoutMs, clock };
     // The call takes a channel of its trunk: routes found before show too many free.
@@ -256,25 +261,29 @@ export class OutboundDialer implements DialQueue {
   }
 
   /** Ends a call that will never be dialled. @param why a sentence. */
-  #giveUp(call: Call, why: string, now: Date): void {
+  async #giveUp({ callId }: Pick<WaitingCall, 'callId'>, why: string, now: Date): Promise<void> {
     const { calls, log, newId } = this.#options;
     const failure = failureBecause(why);
     const times = { endedAt: now, eventAt: now };
-    const change = ended(call, { ...times, reason: 'error', failure, eventId: newId('evt') });
-    calls.update(change.call, change.events);
-    calls.addTimelineEntry(call.id, endedEntry(change.call));
+    const change = await calls.change(callId, (call) =>
+      // A customer may have hung it up meanwhile.
+      call.status === 'queued'
+        ? ended(call, { ...times, reason: 'error', failure, eventId: newId('evt') })
+        : undefined,
+    );
+    if (change === undefined) return;
+    await calls.addTimelineEntry(callId, endedEntry(change.call));
     this.#options.parts().metrics.callMissed('outbound', 'error');
-    log.warn({ callId: call.id, agentId: call.agentId, why }, 'queued call was not dialled');
+    log.warn({ callId, agentId: change.call.agentId, why }, 'queued call was not dialled');
   }
 
   /** After a mistake of ours: the record comes to its end all the same, where it still can. */
-  #giveUpBroken({ callId }: WaitingCall, now: Date): void {
-    const { calls, log } = this.#options;
+  async #giveUpBroken(waiting: WaitingCall, now: Date): Promise<void> {
     try {
-      const call = calls.findById(callId);
-      if (call?.status === 'queued') this.#giveUp(call, 'The server failed.', now);
+      await this.#giveUp(waiting, 'The server failed.', now);
     } catch (error) {
-      log.error({ callId, err: error }, 'queued call could not be ended');
+      const { callId } = waiting;
+      this.#options.log.error({ callId, err: error }, 'queued call could not be ended');
     }
   }
 }

@@ -22,7 +22,7 @@ export interface WaitingCall {
 
 /** Queued calls of one environment, oldest first, reread from the database. */
 export class OutboundQueue {
-  readonly #load: (limit: number) => readonly WaitingParty[];
+  readonly #load: (limit: number) => Promise<readonly WaitingParty[]>;
   readonly #trunkOf: (from: string) => string | undefined;
   readonly #clock: Clock;
   /** In the order in which they were asked for. */
@@ -32,7 +32,7 @@ export class OutboundQueue {
 
   constructor(options: {
     /** Reads the waiting calls, in order. */
-    readonly load: (limit: number) => readonly WaitingParty[];
+    readonly load: (limit: number) => Promise<readonly WaitingParty[]>;
     readonly trunkOf: (from: string) => string | undefined;
     readonly clock: Clock;
   }) {
@@ -52,12 +52,13 @@ export class OutboundQueue {
   }
 
   /** Reads the queue again where calls were added; a long one not at every one of them. */
-  refresh(): void {
+  async refresh(): Promise<void> {
     const nowMs = this.#clock.nowMs();
     const isShort = this.#waiting.size < SHORT_QUEUE;
     if (!this.#hasMore || (!isShort && nowMs < this.#refreshAtMs)) return;
     const trunks = new Map<string, string | undefined>();
-    const calls = this.#load(QUEUED_CALLS_MAX);
+    this.#hasMore = false;
+    const calls = await this.#load(QUEUED_CALLS_MAX);
     const known = new Map(this.#waiting);
     this.#waiting.clear();
     for (const { id: callId, from, failureReason, expiresAt } of calls) {
@@ -67,7 +68,7 @@ export class OutboundQueue {
       this.#waiting.set(callId, { callId, from, trunk, failureReason, expiresAtMs });
     }
     // The interface adds no more than so many, but who knows what another version has left behind.
-    this.#hasMore = calls.length >= QUEUED_CALLS_MAX;
+    if (calls.length >= QUEUED_CALLS_MAX) this.#hasMore = true;
     this.#refreshAtMs = nowMs + LONG_REFRESH_MS;
   }
 

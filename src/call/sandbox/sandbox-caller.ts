@@ -4,6 +4,7 @@ import type { Call } from '../../domain/call/call.ts';
 import { moveCall } from '../../domain/call/call-life.ts';
 import { type SandboxScenario, scenarioNamed } from '../../domain/sandbox/sandbox-scenario.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { Repeater } from '../../lib/repeater.ts';
 import { CarrierError, type IncomingCall, type Leg } from '../../telephony/carrier.ts';
 import type { CallRegistry } from '../call-registry.ts';
 import type { CallParts } from '../session/call-parts.ts';
@@ -24,7 +25,7 @@ interface SandboxCallerOptions {
   readonly parts: () => CallParts;
   /** Its limit covers outgoing calls too. */
   readonly registry: CallRegistry;
-  readonly findAgent: (scope: Scope, agentId: string) => Agent | undefined;
+  readonly findAgent: (scope: Scope, agentId: string) => Promise<Agent | undefined>;
   readonly calls: CallParts['calls'];
   readonly clock: Clock;
   readonly log: CallParts['log'];
@@ -33,54 +34,58 @@ interface SandboxCallerOptions {
 /** A call leaves the queue before it rings, so that no crash lets it ring twice; what waits survives a restart. */
 export class SandboxCaller {
   readonly #options: SandboxCallerOptions;
+  readonly #looks: Repeater;
   #unlisten: (() => void)[] = [];
-  #cancelLook: () => void = () => {};
-  #isRunning = false;
 
   constructor(options: SandboxCallerOptions) {
     this.#options = options;
+    this.#looks = new Repeater({ clock: options.clock, run: () => this.#look() });
   }
 
   /** Takes up what waits already, and what comes. */
   start(): void {
-    if (this.#isRunning) return;
-    this.#isRunning = true;
+    if (this.#unlisten.length > 0) return;
     const { calls, registry } = this.#options;
     this.#unlisten = [
-      calls.queueNotifier.listen(() => this.#look()),
-      registry.freed.listen(() => this.#look()),
+      calls.queueNotifier.listen(() => this.#looks.ask()),
+      registry.freed.listen(() => this.#looks.ask()),
     ];
-    this.#look();
+    this.#looks.ask();
   }
 
   /** Takes up nothing more; the calls themselves are ended through the registry. Safe to call twice. */
-  stop(): void {
-    this.#isRunning = false;
-    this.#cancelLook();
+  async stop(): Promise<void> {
     for (const unlisten of this.#unlisten) unlisten();
     this.#unlisten = [];
+    await this.#looks.stop();
   }
 
-  #look(): void {
-    if (!this.#isRunning) return;
-    this.#cancelLook();
-    const { calls, clock, log, registry } = this.#options;
+  /** Never rejects. @returns when to look again, in milliseconds. */
+  async #look(): Promise<number | undefined> {
+    const { calls, log, registry } = this.#options;
     try {
-      const waiting = registry.isFull ? [] : calls.queued('test', 'inbound', registry.free);
-      for (const call of waiting) this.#take(call);
+      const waiting = registry.isFull ? [] : await calls.queued('test', 'inbound', registry.free);
+      for (const call of waiting) await this.#take(call);
+      return;
     } catch (error) {
       log.error({ err: error }, 'sandbox: waiting calls could not be taken up, will retry');
-      this.#cancelLook = clock.after(LOOK_AGAIN_MS, () => this.#look());
+      return LOOK_AGAIN_MS;
     }
   }
 
   /** @throws {StoreError} when the database refuses; then the call waits on. */
-  #take(call: Call): void {
+  async #take(call: Call): Promise<void> {
     const { findAgent, log, ringIn } = this.#options;
     const parts = this.#options.parts();
-    const agent = findAgent(call, call.agentId);
-    const moved = moveCall(call, 'ringing', { startedAt: parts.clock.now() });
-    parts.calls.update(moved, []);
+    const agent = await findAgent(call, call.agentId);
+    const startedAt = parts.clock.now();
+    const change = await parts.calls.change(call.id, (kept) =>
+      kept.status === 'queued'
+        ? { call: moveCall(kept, 'ringing', { startedAt }), events: [] }
+        : undefined,
+    );
+    if (change === undefined) return;
+    const moved = change.call;
     const isThere = agent !== undefined && agent.status === 'active';
     const scenario = scenarioNamed(call.scenario ?? '') ?? 'friendly';
     const ringing = isThere

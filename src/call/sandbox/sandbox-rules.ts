@@ -110,6 +110,8 @@ function transferTo(target: TransferTarget): Tool {
   const rules = { targets: [target], systemPrompt: '', agentNumber: null, ownNumbers: [] };
   return {
     ...createTransferCall(rules),
+    // No call is placed.
+    refusal: () => undefined,
     run: async (args, context) => {
       const mode = TRANSFER_MODES.find((known) => known === args.mode) ?? 'cold';
       await context.transfer(target.number, String(args.summary ?? ''), mode);

@@ -1,11 +1,10 @@
 /** Writes one call's record in order; retries while the database refuses writes. */
 
 import type { Agent } from '../../domain/agent/agent.ts';
-import type { Call, CallDirection, EndReason } from '../../domain/call/call.ts';
+import type { Call, CallChange, CallDirection, EndReason } from '../../domain/call/call.ts';
 import { callEndedEvent, callStartedEvent } from '../../domain/call/call-events.ts';
 import { endCall, type Failure, moveCall, newCall } from '../../domain/call/call-life.ts';
 import { StoreError } from '../../domain/service-error.ts';
-import type { ServiceEvent } from '../../domain/webhook/service-event.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 
@@ -21,8 +20,9 @@ const RETRY_MS = 1000;
 export class CallJournal {
   readonly #clock: Clock;
   readonly #log: Logger;
-  readonly #waiting: (() => void)[] = [];
-  #cancelRetry: (() => void) | undefined;
+  readonly #waiting: (() => Promise<unknown>)[] = [];
+  /** Also while it waits for the next try. */
+  #isFlushing = false;
   #drained: (() => void)[] = [];
 
   constructor(options: { readonly clock: Clock; readonly log: Logger }) {
@@ -30,14 +30,14 @@ export class CallJournal {
     this.#log = options.log;
   }
 
-  /** Runs `write` now, or after what already waits. */
-  write(write: () => void): void {
+  /** Runs `write` now, or after the writes that wait. */
+  write(write: () => Promise<unknown>): void {
     if (this.#waiting.length >= WAITING_MAX) {
       this.#log.error({ waiting: WAITING_MAX }, 'call record: entry lost, too many are waiting');
       return;
     }
     this.#waiting.push(write);
-    if (this.#cancelRetry === undefined) this.#flush();
+    if (!this.#isFlushing) void this.#flush();
   }
 
   /** Resolves when everything has been written, or after `timeoutMs`. @returns whether all was written. */
@@ -52,36 +52,27 @@ export class CallJournal {
     });
   }
 
-  #flush(): void {
-    this.#cancelRetry = undefined;
-    for (;;) {
-      const write = this.#waiting[0];
-      if (write === undefined) break;
+  async #flush(): Promise<void> {
+    this.#isFlushing = true;
+    for (let write = this.#waiting[0]; write !== undefined; write = this.#waiting[0]) {
       try {
-        write();
+        await write();
       } catch (error) {
-        if (!(error instanceof StoreError)) {
-          // A bug would fail on every retry and block all later entries.
-          this.#log.error({ err: error }, 'call record: entry lost, it cannot be written');
-          this.#waiting.shift();
-          continue;
+        if (error instanceof StoreError) {
+          this.#log.warn({ err: error, waiting: this.#waiting.length }, 'call record: will retry');
+          this.#clock.after(RETRY_MS, () => void this.#flush());
+          return;
         }
-        this.#log.warn({ err: error, waiting: this.#waiting.length }, 'call record: will retry');
-        this.#cancelRetry = this.#clock.after(RETRY_MS, () => this.#flush());
-        return;
+        // A bug would fail on every retry and block all later entries.
+        this.#log.error({ err: error }, 'call record: entry lost, it cannot be written');
       }
       this.#waiting.shift();
     }
+    this.#isFlushing = false;
     const listeners = this.#drained;
     this.#drained = [];
     for (const listener of listeners) listener();
   }
-}
-
-/** A new state and what it tells customers; saved together or not at all. */
-interface RecordChange {
-  readonly call: Call;
-  readonly events: readonly ServiceEvent[];
 }
 
 /** The record of a call that begins to ring. */
@@ -110,7 +101,7 @@ export function dialling(call: Call, now: Date): Call {
 export function answered(
   call: Call,
   facts: { readonly now: Date; readonly recordingFile: string | null; readonly eventId: string },
-): RecordChange {
+): CallChange {
   const changes = { answeredAt: facts.now, recordingFile: facts.recordingFile };
   const moved = moveCall(call, 'in_progress', changes);
   return {
@@ -130,7 +121,7 @@ export function ended(
     readonly failure?: Failure | undefined;
     readonly eventId: string;
   },
-): RecordChange {
+): CallChange {
   const { reason: endReason, endedAt, failure } = facts;
   const over = endCall(call, { endReason, endedAt, failure });
   const now = over.endedAt !== null && over.endedAt > facts.eventAt ? over.endedAt : facts.eventAt;

@@ -5,6 +5,7 @@ import type {
   ConversationEvent,
   TurnTimes,
 } from '../../conversation/conversation-port.ts';
+import type { Account } from '../../domain/account/account.ts';
 import type { Agent } from '../../domain/agent/agent.ts';
 import type { Call, CallDirection, CallStore, EndReason } from '../../domain/call/call.ts';
 import type { CallQualityStore } from '../../domain/call/call-life.ts';
@@ -32,6 +33,8 @@ export interface TalkingParty {
 
 /** Parameters that start the agent's side of one call. */
 export interface TalkOptions {
+  /** Undefined where transfers go by the agent's own settings alone. */
+  readonly account: Account | undefined;
   readonly brief: ConversationBrief;
   readonly agent: Agent;
   readonly audio: AudioStream;
@@ -87,7 +90,9 @@ export interface CallParts {
   readonly clock: Clock;
   readonly log: Logger;
   /** Whether a number rings here: a transfer to it would be a loop. */
-  readonly isOwnNumber: (number: string) => boolean;
+  readonly isOwnNumber: (number: string) => Promise<boolean>;
+  /** The agent's account; undefined where transfers go by the agent's own settings alone. */
+  readonly accountOf: (agent: Agent) => Promise<Account | undefined>;
   /** Limits transfers; absent in the sandbox, which dials no one. */
   readonly transfers?: TransferCap;
   readonly talk: (options: TalkOptions) => TalkingParty;

@@ -100,10 +100,10 @@ export class CallSession implements LiveCall, CallInProgress {
    * Puts the answer on record and lets the agent speak. Resolves when the call is over and on record; where nobody
    * can speak for the agent, it is over at once.
    */
-  run(): Promise<void> {
+  async run(): Promise<void> {
     this.#putAnswerOnRecord();
     try {
-      this.#startTalk();
+      await this.#startTalk();
     } catch (error) {
       this.#log.error({ err: error }, 'the agent cannot speak');
       this.#reason = 'error';
@@ -153,14 +153,18 @@ export class CallSession implements LiveCall, CallInProgress {
     );
   }
 
-  #startTalk(): void {
+  /** Not where the call was ended while the account was read. */
+  async #startTalk(): Promise<void> {
     this.#leg.audio.onEvent((event) => {
       if (event.kind === 'recording-failed') this.#recordingFailed(event);
       if (event.kind === 'digit' && !this.#hasAgentLeft) this.#timeline.key();
     });
+    const account = await this.#parts.accountOf(this.#agent);
+    if (this.#hungUpAt !== undefined) return;
     this.#party = this.#parts.talk({
       brief: briefOf(this.#agent, this.#call),
       agent: this.#agent,
+      account,
       audio: this.#leg.audio,
       control: this.#control.ofAgent,
       log: this.#log,

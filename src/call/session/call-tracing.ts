@@ -22,11 +22,11 @@ export class CallTracing {
   }
 
   /** Traces an ended call from its record. Never throws: tracing must not end calls. */
-  callOver(callId: string): void {
+  async callOver(callId: string): Promise<void> {
     try {
-      const call = this.#calls.findById(callId);
+      const call = await this.#calls.findById(callId);
       if (call === undefined) return;
-      const tree = spansOfCall(call, this.#calls.timeline(callId));
+      const tree = spansOfCall(call, await this.#calls.timeline(callId));
       if (tree !== null) this.#spans.add(tree);
     } catch (error) {
       this.#log.warn({ callId, err: error }, 'the trace of a call could not be made');

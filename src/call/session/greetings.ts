@@ -61,17 +61,18 @@ async function activeAgents({ accounts, agents }: Options['store']): Promise<rea
   const now = systemClock.now();
   const query = { status: 'active', limit: AGENTS_MAX, offset: 0 } as const;
   const found = [];
-  for (const { id: accountId } of accounts.list()) {
+  for (const { id: accountId } of await accounts.list()) {
     // One account at a time, so that many do not hold up the start, nor calls.
     await new Promise(setImmediate);
     const scope = { accountId, environment: 'live' } as const;
-    const page = agents.list(scope, query, now);
+    const page = await agents.list(scope, query, now);
     found.push(...page.agents.map(({ id, updatedAt }) => ({ id, scope, updatedAt })));
   }
-  return found
-    .sort((a, b) => b.updatedAt.getTime() - a.updatedAt.getTime())
-    .slice(0, AGENTS_MAX)
-    .flatMap(({ id, scope }) => agents.find(scope, id) ?? []);
+  found.sort((a, b) => b.updatedAt.getTime() - a.updatedAt.getTime());
+  const newest = await Promise.all(
+    found.slice(0, AGENTS_MAX).map(({ id, scope }) => agents.find(scope, id)),
+  );
+  return newest.filter((agent) => agent !== undefined);
 }
 
 function requestsOf({ greeting, voice, language, settings }: Agent): readonly SpeechRequest[] {

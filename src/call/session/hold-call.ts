@@ -60,14 +60,13 @@ export async function endUnanswered(
 async function endRecord(parts: CallParts, callId: string): Promise<void> {
   const { calls, clock, log, newId } = parts;
   const journal = new CallJournal({ clock, log });
-  journal.write(() => {
-    const kept = calls.findById(callId);
-    if (kept === undefined || isOver(kept.status)) return;
+  journal.write(async () => {
     const now = clock.now();
     const facts = { endedAt: now, eventAt: now, reason: 'error', eventId: newId('evt') } as const;
-    const change = ended(kept, facts);
-    calls.update(change.call, change.events);
-    calls.addTimelineEntry(callId, endedEntry(change.call));
+    const change = await calls.change(callId, (kept) =>
+      isOver(kept.status) ? undefined : ended(kept, facts),
+    );
+    if (change !== undefined) await calls.addTimelineEntry(callId, endedEntry(change.call));
   });
   await journal.drained(RECORD_WAIT_MS);
 }

@@ -164,13 +164,13 @@ export class SessionControl {
    * @throws {Error} when the number rings here.
    */
   async #dial<T>(number: string, reach: () => Promise<T>): Promise<T> {
-    if (this.#options.parts.isOwnNumber(number)) {
-      throw new Error('Cannot transfer the call: the number rings here, which would be a loop');
-    }
     const party = this.#options.party();
     this.#transfers += 1;
     party?.transferPending(true);
     try {
+      if (await this.#options.parts.isOwnNumber(number)) {
+        throw new Error('Cannot transfer the call: the number rings here, which would be a loop');
+      }
       return await reach();
     } finally {
       this.#transfers -= 1;
@@ -202,10 +202,7 @@ export class SessionControl {
   /** Saves an event with the call as stored, which may be newer than ours. */
   #save(event: ServiceEvent): void {
     const { journal, parts, call } = this.#options;
-    journal.write(() => {
-      const kept = parts.calls.findById(call().id);
-      if (kept !== undefined) parts.calls.update(kept, [event]);
-    });
+    journal.write(() => parts.calls.change(call().id, (kept) => ({ call: kept, events: [event] })));
   }
 
   #stamp() {

@@ -68,51 +68,52 @@ export class SipTraceKeeper implements SipTraces {
   }
 
   /** Keeps the messages of an ended call once no more of them come. Never throws: traces must not end calls. */
-  callOver(callId: string): void {
+  async callOver(callId: string): Promise<void> {
     const { calls, traces, clock, log } = this.#parts;
     try {
-      const sipCallId = calls.findById(callId)?.carrierCallSid ?? '';
+      const sipCallId = (await calls.findById(callId))?.carrierCallSid ?? '';
       if (traces.get(sipCallId) === undefined) return;
       this.#ended.set(callId, { callId, sipCallId, atMs: clock.nowMs() });
-      this.#cancel ??= clock.after(LOOK_MS, () => this.#look());
+      this.#cancel ??= clock.after(LOOK_MS, () => void this.#look());
     } catch (error) {
       log.warn({ callId, err: error }, 'the SIP messages of a call could not be kept');
     }
   }
 
   /** Reads from the engine while messages still come, otherwise from the record. */
-  of(call: Call): CallSipTrace {
+  async of(call: Call): Promise<CallSipTrace> {
     const { sipTraces, traces } = this.#parts;
     const trace = traces.get(call.carrierCallSid ?? '');
-    const found = trace === undefined ? sipTraces.find(call.id) : trace.read();
+    const found = trace === undefined ? await sipTraces.find(call.id) : trace.read();
     if (found !== undefined) return { ...found, source: 'engine', note: null };
     return { messages: [], isTruncated: false, source: 'none', note: this.#noteOn(call) };
   }
 
   /** Writes the messages of all ended calls now. Safe to call twice. */
-  stop(): void {
+  async stop(): Promise<void> {
     this.#cancel?.();
     this.#cancel = undefined;
-    this.#keep([...this.#ended.values()]);
+    await this.#keep([...this.#ended.values()]);
   }
 
-  #look(): void {
+  async #look(): Promise<void> {
     const { traces, clock } = this.#parts;
     const nowMs = clock.nowMs();
     const isQuiet = ({ sipCallId, atMs }: Ended) =>
       nowMs - (traces.get(sipCallId)?.lastAtMs ?? 0) >= QUIET_MS || nowMs - atMs >= LATE_MS_MAX;
     const quiet = [...this.#ended.values()].filter(isQuiet);
-    const isKept = this.#keep(quiet.slice(0, CALLS_AT_ONCE));
+    const isKept = await this.#keep(quiet.slice(0, CALLS_AT_ONCE));
     const nextMs = isKept && quiet.length > CALLS_AT_ONCE ? BREATH_MS : LOOK_MS;
-    this.#cancel = this.#ended.size === 0 ? undefined : clock.after(nextMs, () => this.#look());
+    this.#cancel =
+      this.#ended.size === 0 ? undefined : clock.after(nextMs, () => void this.#look());
   }
 
   /** @returns whether they are on record. */
-  #keep(ended: readonly Ended[]): boolean {
+  async #keep(ended: readonly Ended[]): Promise<boolean> {
     if (ended.length === 0) return true;
     const { sipTraces, clock, log } = this.#parts;
     try {
-      sipTraces.keep(ended.flatMap((call) => this.#keptOf(call)));
+      await sipTraces.keep(ended.flatMap((call) => this.#keptOf(call)));
       for (const call of ended) this.#forget(call);
       return true;
     } catch (error) {

@@ -1,6 +1,6 @@
 /** Splits streamed model text for the synthesiser: a short clause first, then sentences; pure */
 
-/** A first piece may end in a comma once it is this long. */
+/** A first piece may end in a comma once it is this long, and any piece at a word where the voice waits for it. */
 const FIRST_CLAUSE_MIN = 12;
 
 /** A first piece may be a sentence as short as "Yes." */
@@ -46,6 +46,16 @@ export class ClauseSplitter {
     return pieces;
   }
 
+  /** Cuts a piece at a word's end, without a mark, where there are enough words for one. */
+  hurry(): string[] {
+    const end = this.#text.lastIndexOf(' ');
+    if (end < FIRST_CLAUSE_MIN) return [];
+    const piece = this.#text.slice(0, end).trim();
+    this.#text = this.#text.slice(end).trimStart();
+    this.#isFirst = false;
+    return [piece];
+  }
+
   /** @returns what is left, at the end of the text. */
   flush(): string[] {
     const rest = this.#text.trim();
@@ -85,9 +95,13 @@ function isSentenceEnd(before: string, after: string): boolean {
 /** A star that stands alone in a line is a telephone key; any other is markup. */
 const MARKUP_STAR = /\*{2,}|(?<!\S |\()\*|\*(?![\s.,;:!?)]|$)/g;
 
-/** The text as it is to be read out. Empty when nothing of it can be. */
+/** The text as it is to be read out: without markup, a row of a table as a list. Empty when nothing of it can be. */
 export function speakable(text: string): string {
   return text
+    .replace(/^\s*\|[\s:|-]*\|\s*$/gm, '')
+    .replace(/^\s*\|\s*/gm, '')
+    .replace(/[.,]?\s*\|\s*$/gm, '.')
+    .replace(/\s*\|\s*/g, ', ')
     .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
     .replace(/^\s*(#{1,6}|[-*•])\s+/gm, '')
     .replace(MARKUP_STAR, '')

@@ -1,15 +1,23 @@
 /** Streams the language model's answer for one reply: turn events for its first token, each clause, each tool call, its end. */
+import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { ChatMessage, LanguageModel, ToolDescription } from '../../llm/language-model.ts';
 import type { HistoryKeeper } from '../history/history-keeper.ts';
 import type { TurnEvent } from '../turn/turn-event.ts';
 import { ClauseSplitter, hasSound, speakable } from './clause-splitter.ts';
+import { UnspokenFilter } from './unspoken-filter.ts';
 
 /** Longest answer in characters, about two minutes of speech; a longer one is cut here. */
 export const CHARACTERS_MAX = 1500;
 
 /** Most tool calls in one answer. */
 export const CALLS_MAX = 8;
+
+/** Interval of `model-waits` and of the look at text that waits for a mark. */
+const WATCH_TICK_MS = 250;
+
+/** Text without a mark is spoken so long after it began, where the caller hears nothing meanwhile. */
+const HURRY_MS = 700;
 
 /** One request to the language model, and where its events go. */
 export interface ReplyRequest {
@@ -21,6 +29,9 @@ export interface ReplyRequest {
   readonly history: HistoryKeeper;
   readonly signal: AbortSignal;
   readonly tell: (happening: TurnEvent) => void;
+  /** Whether the caller has heard all that the reply has told so far. */
+  readonly isVoiceDry: () => boolean;
+  readonly clock: Clock;
   readonly log: Logger;
 }
 
@@ -28,8 +39,9 @@ export interface ReplyRequest {
 export async function streamReply(request: ReplyRequest): Promise<void> {
   const { reply, signal, tell, log } = request;
   const splitter = new ClauseSplitter();
+  const watch = new StreamWatch(request, splitter);
   try {
-    await consume(request, splitter);
+    await consume(request, splitter, watch);
     if (signal.aborted) return;
     tellClauses(request, splitter.flush());
     tell({ kind: 'model-finished', reply });
@@ -40,11 +52,18 @@ export async function streamReply(request: ReplyRequest): Promise<void> {
     log.warn({ reply, model: request.model.name, reason }, 'language model failed in a call');
     // The rest in the splitter broke off in mid-sentence: it is not spoken.
     tell({ kind: 'model-failed', reply });
+  } finally {
+    watch.end();
   }
 }
 
-async function consume(request: ReplyRequest, splitter: ClauseSplitter): Promise<void> {
+async function consume(
+  request: ReplyRequest,
+  splitter: ClauseSplitter,
+  watch: StreamWatch,
+): Promise<void> {
   const { reply, model, messages, tools, history, signal, tell } = request;
+  const filter = new UnspokenFilter();
   let characters = 0;
   let calls = 0;
   let hasBegun = false;
@@ -54,8 +73,10 @@ async function consume(request: ReplyRequest, splitter: ClauseSplitter): Promise
     hasBegun = true;
     if (event.kind === 'text') {
       characters += event.text.length;
-      tellClauses(request, splitter.push(event.text));
+      if (tellClauses(request, splitter.push(filter.push(event.text)))) watch.hasTold();
+      else watch.hasText();
     } else {
+      watch.hasTold();
       calls += 1;
       tell({ kind: 'tool-called', reply, call: event.call });
     }
@@ -63,6 +84,62 @@ async function consume(request: ReplyRequest, splitter: ClauseSplitter): Promise
   }
 }
 
-function tellClauses({ reply, tell }: ReplyRequest, pieces: readonly string[]): void {
-  for (const text of pieces.map(speakable).filter(hasSound)) tell({ kind: 'clause', reply, text });
+/** @returns whether there were any. */
+function tellClauses({ reply, tell }: ReplyRequest, pieces: readonly string[]): boolean {
+  const clauses = pieces.map(speakable).filter(hasSound);
+  for (const text of clauses) tell({ kind: 'clause', reply, text });
+  return clauses.length > 0;
+}
+
+/** Tells that the model waits until its first clause or tool call, and hurries text that has no mark. */
+class StreamWatch {
+  readonly #request: ReplyRequest;
+  readonly #splitter: ClauseSplitter;
+  readonly #startMs: number;
+  #hasTold = false;
+  /** Since when text waits for its mark. */
+  #pendingAtMs: number | undefined;
+  #cancel: () => void = () => undefined;
+
+  constructor(request: ReplyRequest, splitter: ClauseSplitter) {
+    this.#request = request;
+    this.#splitter = splitter;
+    this.#startMs = request.clock.nowMs();
+    this.#tickLater();
+  }
+
+  /** Text came that ends no clause. */
+  hasText(): void {
+    this.#pendingAtMs ??= this.#request.clock.nowMs();
+  }
+
+  /** Clauses or a tool call were told; what follows the last of them has just come. */
+  hasTold(): void {
+    this.#hasTold = true;
+    this.#pendingAtMs = this.#request.clock.nowMs();
+  }
+
+  /** Safe to call twice. */
+  end(): void {
+    this.#cancel();
+  }
+
+  #tickLater(): void {
+    this.#cancel = this.#request.clock.after(WATCH_TICK_MS, () => this.#tick());
+  }
+
+  #tick(): void {
+    const { reply, signal, tell, clock } = this.#request;
+    if (signal.aborted) return;
+    const nowMs = clock.nowMs();
+    if (this.#isHurried(nowMs) && tellClauses(this.#request, this.#splitter.hurry()))
+      this.hasTold();
+    if (!this.#hasTold) tell({ kind: 'model-waits', reply, waitedMs: nowMs - this.#startMs });
+    this.#tickLater();
+  }
+
+  #isHurried(nowMs: number): boolean {
+    if (this.#pendingAtMs === undefined || nowMs - this.#pendingAtMs < HURRY_MS) return false;
+    return !this.#hasTold || this.#request.isVoiceDry();
+  }
 }

@@ -16,8 +16,10 @@ export interface Phrases {
   readonly transfer: string;
   /** To a transfer target, before the summary. */
   readonly announcement: string;
-  /** A tool takes its time. */
+  /** A tool or the model takes its time. */
   readonly filler: string;
+  /** The model still has not answered. */
+  readonly patience: string;
   /** The longest allowed duration is over. */
   readonly timeIsUp: string;
   /** Nothing works any more. */
@@ -32,6 +34,7 @@ const ENGLISH: Phrases = {
   transfer: 'One moment, please. I am connecting you.',
   announcement: 'Hello, I have a caller for you.',
   filler: 'One moment, please.',
+  patience: 'This takes a little longer than usual. Please stay on the line.',
   timeIsUp: 'I am sorry, our time is up. Thank you for calling. Goodbye.',
   giveUp: 'I am sorry, I cannot go on with this call. Please try again later. Goodbye.',
 };
@@ -46,6 +49,7 @@ const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
     transfer: 'Un momento, por favor. Le paso.',
     announcement: 'Hola, le paso una llamada.',
     filler: 'Un momento, por favor.',
+    patience: 'Tarda un poco más de lo normal. No cuelgue, por favor.',
     timeIsUp: 'Lo siento, se ha acabado el tiempo. Gracias por llamar. Adiós.',
     giveUp: 'Lo siento, no puedo seguir con esta llamada. Inténtelo más tarde. Adiós.',
   },
@@ -57,6 +61,7 @@ const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
     transfer: 'Un momento, per favore. La metto in contatto.',
     announcement: 'Buongiorno, le passo una chiamata.',
     filler: 'Un momento, per favore.',
+    patience: 'Ci vuole un po’ più del solito. Resti in linea, per favore.',
     timeIsUp: 'Mi dispiace, il tempo è scaduto. Grazie per la chiamata. Arrivederci.',
     giveUp: 'Mi dispiace, non posso continuare la chiamata. Riprovi più tardi. Arrivederci.',
   },
@@ -68,6 +73,7 @@ const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
     transfer: 'Einen Moment bitte. Ich verbinde Sie.',
     announcement: 'Guten Tag, ich habe einen Anruf für Sie.',
     filler: 'Einen Moment bitte.',
+    patience: 'Es dauert etwas länger als sonst. Bitte bleiben Sie dran.',
     timeIsUp: 'Leider ist unsere Zeit um. Danke für Ihren Anruf. Auf Wiederhören.',
     giveUp: 'Leider kann ich das Gespräch nicht fortsetzen. Bitte rufen Sie später wieder an.',
   },
@@ -79,6 +85,7 @@ const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
     transfer: 'Un instant, je vous mets en relation.',
     announcement: 'Bonjour, je vous passe un appel.',
     filler: 'Un instant, je vous prie.',
+    patience: 'Cela prend un peu plus de temps que d’habitude. Restez en ligne, je vous prie.',
     timeIsUp: 'Je suis désolé, le temps est écoulé. Merci de votre appel. Au revoir.',
     giveUp: 'Je suis désolé, je ne peux pas continuer. Veuillez rappeler plus tard. Au revoir.',
   },
@@ -90,6 +97,7 @@ const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
     transfer: 'Um momento, por favor. Vou passar a chamada.',
     announcement: 'Olá, tenho uma chamada para si.',
     filler: 'Um momento, por favor.',
+    patience: 'Está a demorar um pouco mais do que o normal. Por favor, não desligue.',
     timeIsUp: 'Lamento, o tempo acabou. Obrigado por ligar. Adeus.',
     giveUp: 'Lamento, não posso continuar a chamada. Tente mais tarde. Adeus.',
   },

@@ -169,7 +169,7 @@ export function advance(draft: Draft): void {
   const next = reply.calls[0];
   if (next === undefined) {
     finishReply(draft);
-  } else if (rules.toolsAfterWords.includes(next.name)) {
+  } else if (rules.isAfterWords(next)) {
     const { farewell, transfer } = rules.phrases;
     if (isUnsaid(reply, rules)) addClause(draft, next.name === 'end_call' ? farewell : transfer);
     finishReply(draft);
@@ -224,13 +224,32 @@ export function onFillerTimer(draft: Draft, atMs: number): void {
   addClause(draft, rules.phrases.filler);
 }
 
-/** Whether nothing has been said in a reply but that it takes a moment: that is no answer. */
-function isUnsaid({ pieces }: Reply, { phrases }: TurnRules): boolean {
-  return pieces.every(({ text }) => text === phrases.filler);
+/** The model is slow: bridges the silence once, and says later on that it takes longer. Never over the caller. */
+export function onModelWaits(draft: Draft, event: TurnEventOf<'model-waits'>): void {
+  const reply = currentReply(draft, event.reply);
+  const { rules, utterance } = draft.state;
+  if (!isAgentsFloor(reply) || reply.stage === 'held' || utterance !== null) return;
+  if (reply.isModelDone || reply.calls.length > 0 || unplayedMs(reply, event.atMs) > 0) return;
+  const { filler, patience } = rules.phrases;
+  if (!reply.hasFiller && event.waitedMs >= rules.timing.modelFillerMs) {
+    changeReply(draft, { hasFiller: true });
+    addClause(draft, filler);
+  } else if (event.waitedMs >= rules.timing.patienceMs && !isSaid(reply, patience)) {
+    addClause(draft, patience);
+  }
 }
 
-/** What the caller is still to hear of the words before the tool. */
-function unplayedMs(reply: Reply, atMs: number): number {
+function isSaid({ pieces }: Reply, phrase: string): boolean {
+  return pieces.some(({ text }) => text === phrase);
+}
+
+/** Whether nothing has been said in a reply but that it takes a moment: that is no answer. */
+function isUnsaid({ pieces }: Reply, { phrases }: TurnRules): boolean {
+  return pieces.every(({ text }) => text === phrases.filler || text === phrases.patience);
+}
+
+/** Time in milliseconds that the caller still listens to what the reply has told. */
+export function unplayedMs(reply: Reply, atMs: number): number {
   const isComing = reply.pieces.some(({ isWhole }) => !isWhole);
   const restMs = audioMsOf(reply.pieces) - playedMsAt(reply, atMs);
   return isComing ? Math.max(1, restMs) : Math.max(0, restMs);

@@ -53,6 +53,8 @@ export type TurnEvent =
       readonly confidence: number;
     }
   | { readonly kind: 'transcription-failed'; readonly attempt: number }
+  /** The model has not given its first clause yet, told several times a second. @see llm-stream.ts */
+  | { readonly kind: 'model-waits'; readonly reply: number; readonly waitedMs: number }
   /** The model's first word, or first tool call. */
   | { readonly kind: 'model-began'; readonly reply: number }
   | { readonly kind: 'clause'; readonly reply: number; readonly text: string }

@@ -1,6 +1,7 @@
 /** Settings of the turn machine: brief, phrases, barge-in and endpointing times, speculation; pure */
 
 import type { Clock } from '../../lib/clock.ts';
+import type { ToolCall } from '../../llm/language-model.ts';
 import type { Toolbox } from '../../tool/toolbox.ts';
 import type { ConversationBrief } from '../conversation-port.ts';
 import { type Phrases, phrasesFor } from '../reply/phrases.ts';
@@ -31,6 +32,10 @@ export interface TurnTiming {
   readonly interimTookMsMax: number;
   /** A tool that takes longer is bridged with a word, so that the line is not dead. */
   readonly fillerMs: number;
+  /** A model that takes longer for its first clause is bridged with a word. */
+  readonly modelFillerMs: number;
+  /** A model that still has not answered: the agent says that it takes longer than usual. */
+  readonly patienceMs: number;
   /** Pause after the last key before the digits count as said. */
   readonly digitsMs: number;
   /** How long an answer may make no progress before the agent apologises. */
@@ -55,6 +60,8 @@ export const DEFAULT_TIMING: TurnTiming = {
   interimMs: 500,
   interimTookMsMax: 600,
   fillerMs: 700,
+  modelFillerMs: 1500,
+  patienceMs: 5000,
   digitsMs: 2000,
   replyMsMax: 15_000,
   closingMsMax: 15_000,
@@ -73,8 +80,8 @@ export interface TurnRules {
   readonly turnTrust: number;
   /** Where the agent is called, ISO 3166-1 alpha-2: its telephone numbers have that country's length. */
   readonly country: string | null;
-  /** Tools that wait until the words said along with them have been heard. */
-  readonly toolsAfterWords: readonly string[];
+  /** Whether a tool call waits until the words said along with it have been heard. */
+  readonly isAfterWords: (call: ToolCall) => boolean;
   /** For the model, which is asked for dates and times. */
   readonly startedAt: Date;
 }
@@ -135,7 +142,7 @@ export function rulesFor(options: RuleOptions): TurnRules {
     maySpeculate: options.maySpeculate ?? true,
     turnTrust: options.turnTrust ?? 0,
     country: options.country ?? regionOf(brief.language),
-    toolsAfterWords: tools.namesAfterWords,
+    isAfterWords: (call) => tools.isAfterWords(call),
     startedAt: clock.now(),
   };
 }

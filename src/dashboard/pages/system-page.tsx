@@ -2,6 +2,7 @@
 import type { Engine, Readiness } from '../api-types.ts';
 import { client, language, t } from '../app-state.ts';
 import { Page, Section, Shown, State, Table } from '../parts/page.tsx';
+import { SelfTestSection } from '../parts/self-test.tsx';
 import { limitationOf, remedyOf } from '../parts/stand-ins.tsx';
 import { useLoad } from '../parts/use-load.ts';
 import { wordOf } from '../text/text.ts';
@@ -45,6 +46,7 @@ export function SystemPage() {
           </>
         )}
       </Shown>
+      <SelfTestSection />
     </Page>
   );
 }

@@ -32,8 +32,8 @@ export interface AccountRetention {
    * @param order of kind `retention`; the same one in every step of a round.
    * @returns of how many calls; `ERASED_CALLS_MAX` means that there may be more.
    */
-  apply(account: Account, order: ErasureOrder): number;
+  apply(account: Account, order: ErasureOrder): Promise<number>;
 
   /** What `apply` would take, until nothing is left. */
-  count(account: Account, now: Date): ErasureCounts;
+  count(account: Account, now: Date): Promise<ErasureCounts>;
 }

@@ -15,36 +15,40 @@ export interface Founding {
 /** Keeps accounts and their signing secrets. */
 export interface AccountStore {
   /** Saves the account, its secrets and its first keys: all or none. */
-  found(founding: Founding): void;
+  found(founding: Founding): Promise<void>;
 
-  find(accountId: string): Account | undefined;
+  find(accountId: string): Promise<Account | undefined>;
 
   /** In the order of their making. */
-  list(): readonly Account[];
+  list(): Promise<readonly Account[]>;
 
   /** Saves every field. */
-  update(account: Account): void;
+  update(account: Account): Promise<void>;
 
   /** How many accounts there are. */
-  count(): number;
+  count(): Promise<number>;
 
   /** The keys of webhook signatures as of `now`; undefined when there is no such account. */
   signingSecrets(
     accountId: string,
     environment: Environment,
     now: Date,
-  ): SigningSecrets | undefined;
+  ): Promise<SigningSecrets | undefined>;
 
   /** @throws {ServiceError} CONFLICT while one is prepared already. */
-  prepareSigningSecret(scope: Scope, secret: string, now: Date): SigningSecrets;
+  prepareSigningSecret(scope: Scope, secret: string, now: Date): Promise<SigningSecrets>;
 
   /**
    * Makes the prepared secret the current one; the current one becomes the previous one.
    *
    * @throws {ServiceError} CONFLICT when none is prepared.
    */
-  activateSigningSecret(scope: Scope, now: Date): SigningSecrets;
+  activateSigningSecret(scope: Scope, now: Date): Promise<SigningSecrets>;
 
   /** Ends the prepared or the previous secret at once; changes nothing when there is none. */
-  dropSigningSecret(scope: Scope, which: 'prepared' | 'previous', now: Date): SigningSecrets;
+  dropSigningSecret(
+    scope: Scope,
+    which: 'prepared' | 'previous',
+    now: Date,
+  ): Promise<SigningSecrets>;
 }

@@ -72,5 +72,5 @@ export interface Retention {
    *
    * @returns how many rows went; `PRUNED_ROWS_MAX` means that there may be more.
    */
-  prune(now: Date): number;
+  prune(now: Date): Promise<number>;
 }

@@ -47,15 +47,15 @@ export interface ApiKeyPage {
 /** Keeps API keys by the SHA-256 of the whole key; the key itself is nowhere. */
 export interface ApiKeyStore {
   /** @throws {ServiceError} CONFLICT when there are `API_KEYS_MAX` already. */
-  insert(apiKey: ApiKey, hash: string): void;
+  insert(apiKey: ApiKey, hash: string): Promise<void>;
 
-  find(accountId: string, apiKeyId: string): ApiKey | undefined;
+  find(accountId: string, apiKeyId: string): Promise<ApiKey | undefined>;
 
   /** Finds revoked keys too: the caller looks at `revokedAt`. */
-  findByHash(hash: string): ApiKey | undefined;
+  findByHash(hash: string): Promise<ApiKey | undefined>;
 
   /** Newest first. */
-  list(scope: Scope): readonly ApiKey[];
+  list(scope: Scope): Promise<readonly ApiKey[]>;
 
   /** Newest first, ties by id, revoked ones too. */
   page(
@@ -65,12 +65,12 @@ export interface ApiKeyStore {
       readonly limit: number;
       readonly offset: number;
     },
-  ): ApiKeyPage;
+  ): Promise<ApiKeyPage>;
 
-  touch(apiKeyId: string, usedAt: Date): void;
+  touch(apiKeyId: string, usedAt: Date): Promise<void>;
 
   /** Does nothing when the key was revoked before. */
-  revoke(scope: Scope, apiKeyId: string, revokedAt: Date): void;
+  revoke(scope: Scope, apiKeyId: string, revokedAt: Date): Promise<void>;
 }
 
 /** First characters of the keys of each environment. */

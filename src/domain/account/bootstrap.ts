@@ -32,15 +32,15 @@ export interface BootstrapSecrets {
  *
  * @returns undefined when there is an account already.
  */
-export function bootstrap(options: {
+export async function bootstrap(options: {
   readonly accounts: AccountStore;
   readonly settings: BootstrapSettings;
   readonly newId: NewId;
   readonly random: RandomBytes;
   readonly now: Date;
-}): BootstrapSecrets | undefined {
+}): Promise<BootstrapSecrets | undefined> {
   const { accounts, settings, newId, random, now } = options;
-  if (accounts.count() > 0) return undefined;
+  if ((await accounts.count()) > 0) return undefined;
   const secrets: BootstrapSecrets = {
     liveKey: settings.liveKey ?? newKeyText('live', random),
     testKey: settings.testKey ?? newKeyText('test', random),
@@ -55,7 +55,7 @@ export function bootstrap(options: {
     const facts = { id: newId('key'), accountId, environment, name, scopes: API_SCOPES };
     return { apiKey: describeKey(text, { ...facts, createdAt: now }), hash: hashOfKey(text) };
   };
-  accounts.found({
+  await accounts.found({
     account: {
       id: accountId,
       name: 'Default',
@@ -73,36 +73,39 @@ export function bootstrap(options: {
 }
 
 /** Settings of the first start that a later start finds without effect: the installation has other keys or secrets. */
-export function settingsWithoutEffect(options: {
+export async function settingsWithoutEffect(options: {
   readonly accounts: Pick<AccountStore, 'list' | 'signingSecrets'>;
   readonly apiKeys: Pick<ApiKeyStore, 'findByHash'>;
   readonly settings: BootstrapSettings;
   readonly now: Date;
-}): readonly ('liveKey' | 'testKey' | 'signingSecret')[] {
+}): Promise<readonly ('liveKey' | 'testKey' | 'signingSecret')[]> {
   const { accounts, apiKeys, settings, now } = options;
   const { liveKey, testKey, signingSecret } = settings;
-  const isUnknown = (key: string | undefined) =>
-    key !== undefined && apiKeys.findByHash(hashOfKey(key))?.revokedAt !== null;
-  const signs = () =>
-    accounts.list().some(({ id }) =>
-      (['live', 'test'] as const).some((environment) => {
-        const secrets = accounts.signingSecrets(id, environment, now);
-        return [secrets?.current, secrets?.prepared, secrets?.previous].includes(signingSecret);
-      }),
-    );
+  const isUnknown = async (key: string | undefined) =>
+    key !== undefined && (await apiKeys.findByHash(hashOfKey(key)))?.revokedAt !== null;
+  const signs = async () => {
+    for (const { id } of await accounts.list()) {
+      for (const environment of ['live', 'test'] as const) {
+        const secrets = await accounts.signingSecrets(id, environment, now);
+        const { current, prepared, previous } = secrets ?? {};
+        if ([current, prepared, previous].includes(signingSecret)) return true;
+      }
+    }
+    return false;
+  };
   return [
-    ...(isUnknown(liveKey) ? (['liveKey'] as const) : []),
-    ...(isUnknown(testKey) ? (['testKey'] as const) : []),
-    ...(signingSecret !== undefined && !signs() ? (['signingSecret'] as const) : []),
+    ...((await isUnknown(liveKey)) ? (['liveKey'] as const) : []),
+    ...((await isUnknown(testKey)) ? (['testKey'] as const) : []),
+    ...(signingSecret !== undefined && !(await signs()) ? (['signingSecret'] as const) : []),
   ];
 }
 
 /** The contract of the store that keeps the server's own secrets, such as the key of recording links. */
 export interface SecretStore {
   /** Gives the secret of that name; makes and keeps it when there is none. */
-  ensure(name: string, make: () => string): string;
+  ensure(name: string, make: () => string): Promise<string>;
 
-  find(name: string): string | undefined;
+  find(name: string): Promise<string | undefined>;
 
   /**
    * Puts `next` in the place of `known`, unless the secret is another by now.
@@ -111,5 +114,5 @@ export interface SecretStore {
    * @param next undefined to forget it.
    * @returns whether it was done.
    */
-  exchange(name: string, known: string | undefined, next: string | undefined): boolean;
+  exchange(name: string, known: string | undefined, next: string | undefined): Promise<boolean>;
 }

@@ -65,37 +65,37 @@ export interface ErasureStore {
   readonly notifier: Notifier;
 
   /** Erases a call. @throws {ServiceError} CALL_NOT_FOUND when there is none, CONFLICT while it is not over. */
-  erase(callId: string, order: ErasureOrder): void;
+  erase(callId: string, order: ErasureOrder): Promise<void>;
 
   /** Notes the calls of a number for `eraseNoted`; those that go on are erased when they are over. */
-  note(selection: NumberSelection, order: ErasureOrder): NumberCounts;
+  note(selection: NumberSelection, order: ErasureOrder): Promise<NumberCounts>;
 
   /** What `note` would note. */
-  count(selection: NumberSelection): NumberCounts;
+  count(selection: NumberSelection): Promise<NumberCounts>;
 
   /** Erases noted calls that are over. @returns how many; `ERASED_CALLS_MAX` means that there may be more. */
-  eraseNoted(now: Date): number;
+  eraseNoted(now: Date): Promise<number>;
 
   /** The audit log, newest first. */
-  list(limit: number): readonly ErasureRecord[];
+  list(limit: number): Promise<readonly ErasureRecord[]>;
 }
 
 /** Work on the disk that deleted rows leave: recordings, free pages, the log. */
 export interface Leftovers {
   /** Recordings to delete: paths inside the data folder. */
-  files(limit: number): readonly string[];
+  files(limit: number): Promise<readonly string[]>;
 
   /** The file is gone. */
-  fileGone(file: string): void;
+  fileGone(file: string): Promise<void>;
 
   /**
    * Why the database file may hold copies of erased rows in the unused space of its pages, where SQLite leaves them when
    * it moves rows: an order, or retention. Undefined: it holds none.
    */
-  inPages(): 'asked' | 'expired' | undefined;
+  inPages(): Promise<'asked' | 'expired' | undefined>;
 
   /** Rewrites the database file without them (`vacuum`): about 5 ms a megabyte, on the calling thread. */
-  compact(): void;
+  compact(): Promise<void>;
 
   /**
    * Empties SQLite's log, which has rows as they were before they were erased.
@@ -105,7 +105,7 @@ export interface Leftovers {
   emptyLog(): Promise<boolean>;
 
   /** Of the database file. */
-  sizeBytes(): number;
+  sizeBytes(): Promise<number>;
 }
 
 /** Finishes erasures on the disk. */

@@ -81,7 +81,7 @@ export function withWrongTry(tries: WrongTries | undefined, nowMs: number): Wron
 /** Keys of the dashboard, in memory only; they end with the operator's session. */
 export interface OperatorKeys {
   /** @param hash as `hashOfKey` makes it. @returns undefined when there is no such key, or it has died. */
-  findByHash(hash: string): ApiKey | undefined;
+  findByHash(hash: string): Promise<ApiKey | undefined>;
 
-  isAlive(apiKeyId: string): boolean;
+  isAlive(apiKeyId: string): Promise<boolean>;
 }

@@ -48,7 +48,7 @@ export interface RateStore {
    * @returns how many there are now in the window, this one among them.
    * @throws {StoreError} when it had to write and could not; then the request is not counted.
    */
-  count(subject: string, window: RateWindow): number;
+  count(subject: string, window: RateWindow): Promise<number>;
 }
 
 /** How long an answer is cached. */
@@ -64,6 +64,13 @@ export interface IdempotencyScope {
   readonly key: string;
 }
 
+/** A POST with an idempotency key. */
+export interface IdempotentRequest extends IdempotencyScope {
+  /** SHA-256 of the body as canonical JSON, so that only its meaning counts. */
+  readonly fingerprint: string;
+  readonly now: Date;
+}
+
 /** A stored answer. `body` is JSON text; null when there is none. */
 export interface KeptAnswer {
   readonly status: number;
@@ -72,18 +79,20 @@ export interface KeptAnswer {
 
 /** Keeps answers by idempotency key, so that a repeated POST is not carried out twice. */
 export interface IdempotencyStore {
-  /** Whether the key has an answer, for any body. */
-  has(request: IdempotencyScope & { readonly now: Date }): boolean;
-
   /**
-   * Runs `work` and keeps its answer, in one transaction with everything that `work` writes; or gives the kept answer.
+   * Claims the key for a request; until `keep` or `release` it is running.
    *
-   * @param request.fingerprint SHA-256 of the body as canonical JSON, so that only its meaning counts.
-   * @param work must be synchronous. What it throws undoes what it wrote, and nothing is kept.
-   * @throws {ServiceError} UNPROCESSABLE when the key was used with another body.
+   * @returns the kept answer; undefined where the claim is new.
+   * @throws {ServiceError} UNPROCESSABLE when the key was used with another body, CONFLICT while the first request runs.
    */
-  once(
-    request: IdempotencyScope & { readonly fingerprint: string; readonly now: Date },
-    work: () => KeptAnswer,
-  ): { readonly answer: KeptAnswer; readonly isReplay: boolean };
+  claim(request: IdempotentRequest): Promise<KeptAnswer | undefined>;
+
+  /** Keeps the answer of a claimed key, in the transaction of the change that it answers. */
+  keep(request: IdempotentRequest, answer: KeptAnswer): Promise<void>;
+
+  /** Gives up the claim: the request changed nothing and may be tried again. */
+  release(request: IdempotencyScope): Promise<void>;
+
+  /** Gives up the claims of an earlier process, whose requests will not be answered. */
+  releaseAll(): Promise<void>;
 }

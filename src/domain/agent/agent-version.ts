@@ -39,9 +39,9 @@ export interface AgentVersionStore {
     scope: Scope,
     agentId: string,
     page: { readonly limit: number; readonly offset: number },
-  ): AgentVersionPage;
+  ): Promise<AgentVersionPage>;
 
-  find(scope: Scope, agentId: string, version: number): AgentVersion | undefined;
+  find(scope: Scope, agentId: string, version: number): Promise<AgentVersion | undefined>;
 }
 
 /** Names of the fields in which two states of an agent differ, as `AgentVersion.changed` has them. */

@@ -95,25 +95,25 @@ export interface AgentStore {
    * @param by `api` unless given.
    * @throws {ServiceError} CONFLICT when another agent of the environment holds the phone number.
    */
-  insert(agent: Agent, by?: ChangedBy): void;
+  insert(agent: Agent, by?: ChangedBy): Promise<void>;
 
   /**
    * Makes a version of it, unless nothing differs.
    *
    * @throws {ServiceError} CONFLICT as `insert`.
    */
-  update(agent: Agent, by?: ChangedBy): void;
+  update(agent: Agent, by?: ChangedBy): Promise<void>;
 
   /** Its versions go with it. @throws {ServiceError} CONFLICT while the agent has a live call. */
-  delete(scope: Scope, agentId: string): void;
+  delete(scope: Scope, agentId: string): Promise<void>;
 
-  find(scope: Scope, agentId: string): Agent | undefined;
+  find(scope: Scope, agentId: string): Promise<Agent | undefined>;
 
   /** As `find`, with usage since 00:00 UTC of `now`. */
-  findWithUsage(scope: Scope, agentId: string, now: Date): AgentWithUsage | undefined;
+  findWithUsage(scope: Scope, agentId: string, now: Date): Promise<AgentWithUsage | undefined>;
 
-  list(scope: Scope, query: AgentQuery, now: Date): AgentPage;
+  list(scope: Scope, query: AgentQuery, now: Date): Promise<AgentPage>;
 
   /** The live agent of a called number, of any account. */
-  findByPhoneNumber(phoneNumber: string): Agent | undefined;
+  findByPhoneNumber(phoneNumber: string): Promise<Agent | undefined>;
 }

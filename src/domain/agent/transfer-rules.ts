@@ -1,7 +1,7 @@
 /** Transfer targets that a customer may choose over REST, and the modes of a transfer; pure */
 import type { Account } from '../account/account.ts';
 import type { Call } from '../call/call.ts';
-import { decideDial } from '../dialing/dial-policy.ts';
+import { decideDial, RINGS_HERE } from '../dialing/dial-policy.ts';
 import { isPhoneNumber } from '../dialing/phone-number.ts';
 import { ServiceError } from '../service-error.ts';
 import type { Agent } from './agent.ts';
@@ -16,7 +16,7 @@ export interface TransferFacts {
   readonly agent: Agent | undefined;
   readonly account: Pick<Account, 'allowedCountries' | 'transferTargets'>;
   /** The live agent with a number, of any account. */
-  readonly holderOf: (number: string) => Agent | undefined;
+  readonly holderOf: (number: string) => Promise<Agent | undefined>;
 }
 
 /**
@@ -25,7 +25,7 @@ export interface TransferFacts {
  * @returns E.164.
  * @throws {ServiceError} UNPROCESSABLE when the dial policy refuses the number.
  */
-export function transferTarget(text: string, facts: TransferFacts): string {
+export async function transferTarget(text: string, facts: TransferFacts): Promise<string> {
   const { account, agent, call, holderOf } = facts;
   const homeNumber = ourNumber(call) ?? agent?.phoneNumber ?? null;
   const listed = [...(agent?.settings.transferTargets ?? []), ...account.transferTargets];
@@ -35,13 +35,15 @@ export function transferTarget(text: string, facts: TransferFacts): string {
     allowedCountries:
       account.allowedCountries ?? (homeNumber === null && isListed ? 'any' : undefined),
     homeNumber,
-    isOwnNumber: (number) => number === agent?.phoneNumber || holderOf(number) !== undefined,
+    isOwnNumber: (number) => number === agent?.phoneNumber,
     isSimulated: call.environment === 'test',
     mayBeUnassigned: true,
   });
-  if (decision.isAllowed) return decision.number;
+  const isLoop = decision.isAllowed && (await holderOf(decision.number)) !== undefined;
+  if (decision.isAllowed && !isLoop) return decision.number;
   const shown = text.slice(0, SHOWN_CHARS);
-  throw new ServiceError('UNPROCESSABLE', `Cannot use to "${shown}": ${decision.reason}`);
+  const reason = decision.isAllowed ? RINGS_HERE : decision.reason;
+  throw new ServiceError('UNPROCESSABLE', `Cannot use to "${shown}": ${reason}`);
 }
 
 /** Our side's number; undefined where it is none, as on a call from a browser. */

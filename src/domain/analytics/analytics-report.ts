@@ -122,8 +122,8 @@ export interface UsageQuery {
 /** Reads the sums of calls by day and by intent. */
 export interface AnalyticsStore {
   /** In the order of days. */
-  days(scope: Scope, query: UsageQuery): readonly DayUsage[];
+  days(scope: Scope, query: UsageQuery): Promise<readonly DayUsage[]>;
 
   /** Most frequent first, ties by name; all of them. */
-  intents(scope: Scope, query: UsageQuery): readonly IntentCount[];
+  intents(scope: Scope, query: UsageQuery): Promise<readonly IntentCount[]>;
 }

@@ -166,7 +166,7 @@ export interface CallQuality {
 /** Keeps the quality of calls that are over, for as long as the calls themselves. */
 export interface CallQualityStore {
   /** Of a call that is kept; a second time replaces the first. */
-  save(callId: string, quality: CallQuality): void;
+  save(callId: string, quality: CallQuality): Promise<void>;
 
-  find(callId: string): CallQuality | undefined;
+  find(callId: string): Promise<CallQuality | undefined>;
 }

@@ -108,50 +108,71 @@ export interface TimelineEntry {
 /** Fields of a queued call that choose the next one to dial. */
 export type WaitingParty = Pick<Call, 'id' | 'from' | 'failureReason' | 'expiresAt'>;
 
+/** A call's new state with the events that it causes; saved together or not at all. */
+export interface CallChange {
+  readonly call: Call;
+  readonly events: readonly ServiceEvent[];
+}
+
 /** Keeps calls. Every method is one transaction. */
 export interface CallStore {
   /** Saves a new call together with the events that its creation causes. */
-  insert(call: Call, events: readonly ServiceEvent[]): void;
+  insert(call: Call, events: readonly ServiceEvent[]): Promise<void>;
 
   /**
    * Saves the call's new state together with the events that it causes: both or neither.
    *
    * @throws {Error} when the stored status may not move to the new one.
    */
-  update(call: Call, events: readonly ServiceEvent[]): void;
+  update(call: Call, events: readonly ServiceEvent[]): Promise<void>;
 
-  addTranscriptEntry(callId: string, entry: TranscriptEntry): void;
+  /**
+   * Reads a call, and saves what `decide` makes of it, in one transaction.
+   *
+   * @param decide Undefined changes nothing.
+   * @returns the saved change; undefined where there is no such call, or nothing changed.
+   */
+  change(
+    callId: string,
+    decide: (call: Call) => CallChange | undefined,
+  ): Promise<CallChange | undefined>;
+
+  addTranscriptEntry(callId: string, entry: TranscriptEntry): Promise<void>;
 
   /** In the order in which they began to be spoken. */
-  transcript(callId: string): readonly TranscriptEntry[];
+  transcript(callId: string): Promise<readonly TranscriptEntry[]>;
 
-  addTimelineEntry(callId: string, entry: TimelineEntry): void;
+  addTimelineEntry(callId: string, entry: TimelineEntry): Promise<void>;
 
-  timeline(callId: string): readonly TimelineEntry[];
+  timeline(callId: string): Promise<readonly TimelineEntry[]>;
 
-  find(scope: Scope, callId: string): Call | undefined;
+  find(scope: Scope, callId: string): Promise<Call | undefined>;
 
   /** Finds a call of any account: for the bearer of a link whose signature has been checked. */
-  findById(callId: string): Call | undefined;
+  findById(callId: string): Promise<Call | undefined>;
 
   list(
     scope: Scope,
     query: CallQuery,
-  ): { readonly calls: readonly CallSummary[]; readonly total: number };
+  ): Promise<{ readonly calls: readonly CallSummary[]; readonly total: number }>;
 
   /** Calls that a process before this one left `ringing` or `in_progress`. */
-  findUnfinished(): readonly Call[];
+  findUnfinished(): Promise<readonly Call[]>;
 
   /** Notifies after a call was saved as `queued`. */
   readonly queueNotifier: Notifier;
 
   /** Outbound calls that wait to be placed, in the order in which they were asked for; their records are not read. */
-  waitingToDial(environment: Environment, limit: number): readonly WaitingParty[];
+  waitingToDial(environment: Environment, limit: number): Promise<readonly WaitingParty[]>;
 
   /** Calls that wait to be placed, in the order in which they were asked for. */
-  queued(environment: Environment, direction: CallDirection, limit: number): readonly Call[];
+  queued(
+    environment: Environment,
+    direction: CallDirection,
+    limit: number,
+  ): Promise<readonly Call[]>;
 
-  countQueued(environment: Environment, direction: CallDirection): number;
+  countQueued(environment: Environment, direction: CallDirection): Promise<number>;
 }
 
 /** Labels that every agent may have, besides those its calls have had before. */
@@ -190,22 +211,22 @@ export interface AnalysisStore {
   readonly notifier: Notifier;
 
   /** Jobs whose time has come, oldest first. */
-  due(environment: Environment, now: Date, limit: number): readonly AnalysisJob[];
+  due(environment: Environment, now: Date, limit: number): Promise<readonly AnalysisJob[]>;
 
   /** Puts a job off after a failed try. */
-  retryAt(callId: string, dueAt: Date): void;
+  retryAt(callId: string, dueAt: Date): Promise<void>;
 
   /** Saves the analysed call with its event, and takes the job away: all or nothing. Nothing when the job is gone. */
-  finish(call: Call, events: readonly ServiceEvent[]): void;
+  finish(call: Call, events: readonly ServiceEvent[]): Promise<void>;
 
   /** Labels that calls of this agent have had, most frequent first. */
-  intentsOf(agentId: string, limit: number): readonly string[];
+  intentsOf(agentId: string, limit: number): Promise<readonly string[]>;
 
   /** Whether any job of this environment waits, due or not. */
-  isAnyWaiting(environment: Environment): boolean;
+  isAnyWaiting(environment: Environment): Promise<boolean>;
 
   /** How many jobs wait, of both environments. */
-  count(): number;
+  count(): Promise<number>;
 }
 
 /** @see the interface specification, "Appointment" */

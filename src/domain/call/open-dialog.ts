@@ -44,11 +44,11 @@ export interface OpenDialog {
 /** Every method is one transaction, and throws `StoreError` when disk or file fail. */
 export interface DialogStore {
   /** Keeps a dialog; one with the same id is replaced. */
-  save(dialog: OpenDialog): void;
+  save(dialog: OpenDialog): Promise<void>;
 
   /** Forgets a dialog; one that is not kept is no error. */
-  remove(id: string): void;
+  remove(id: string): Promise<void>;
 
   /** All that are kept, oldest first, 100,000 at most. */
-  all(): readonly OpenDialog[];
+  all(): Promise<readonly OpenDialog[]>;
 }

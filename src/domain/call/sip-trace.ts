@@ -33,9 +33,9 @@ export interface KeptSipTrace extends SipTrace {
 /** Keeps SIP traces of calls that are over; erasing a call erases its trace. */
 export interface SipTraceStore {
   /** Keeps all of them, or none; one that is kept already is replaced. Those of calls that there are no more are left out. */
-  keep(traces: readonly KeptSipTrace[]): void;
+  keep(traces: readonly KeptSipTrace[]): Promise<void>;
 
-  find(callId: string): SipTrace | undefined;
+  find(callId: string): Promise<SipTrace | undefined>;
 }
 
 /** SIP trace of a call as the REST interface answers it. */
@@ -47,5 +47,5 @@ export interface CallSipTrace extends SipTrace {
 
 /** Finds the messages of calls, over or not. */
 export interface SipTraces {
-  of(call: Call): CallSipTrace;
+  of(call: Call): Promise<CallSipTrace>;
 }

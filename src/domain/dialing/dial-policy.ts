@@ -79,6 +79,9 @@ const MAIN_COUNTRIES: Readonly<Record<string, CountryCode>> = {
   '599': 'CW',
 };
 
+/** Why a number that rings here is refused. */
+export const RINGS_HERE = 'it rings here, which would be a loop';
+
 /** Decides about a number as it was written; only E.164 can be allowed. */
 export function decideDial(text: string, rules: DialRules): DialDecision {
   if (isShortNumber(text)) return refused('emergency and short numbers may not be called');
@@ -113,7 +116,7 @@ function reasonAgainst(parsed: PhoneNumber, rules: DialRules): string | undefine
   }
   if (REFUSED_TYPES.includes(type)) return 'numbers of that kind may not be called';
   if (parsed.number === rules.homeNumber || rules.isOwnNumber(parsed.number)) {
-    return 'it rings here, which would be a loop';
+    return RINGS_HERE;
   }
   if (rules.isSimulated === true) return undefined;
   const isUnassigned = !parsed.isValid();

@@ -29,37 +29,43 @@ interface NumberParts {
  *
  * @param scope.isOperator shows the numbers of all accounts.
  */
-export function numberPage(
+export async function numberPage(
   parts: NumberParts,
   scope: Scope & { readonly isOperator: boolean },
   page: { readonly limit: number; readonly offset: number },
-): { readonly numbers: readonly ListedNumber[]; readonly total: number } {
+): Promise<{ readonly numbers: readonly ListedNumber[]; readonly total: number }> {
   const { trunks, holders, owners } = parts;
   const isLive = scope.environment === 'live';
-  const ownerOf = owners.readAll();
-  const own = new Map(holders.ofScope(scope).map((held) => [held.number, held]));
-  const known = isLive ? [...trunks.numbers, ...parts.assignments.list().map(numberOf)] : [];
+  const ownerOf = await owners.readAll();
+  const own = new Map((await holders.ofScope(scope)).map((held) => [held.number, held]));
+  const known = isLive
+    ? [...trunks.numbers, ...(await parts.assignments.list()).map(numberOf)]
+    : [];
   const shown = known.filter((number) => scope.isOperator || ownerOf(number) === scope.accountId);
   const all = [...new Set([...shown, ...own.keys()])].sort();
-  const numbers = all.slice(page.offset, page.offset + page.limit).map((number): ListedNumber => {
+  const numbers: ListedNumber[] = [];
+  for (const number of all.slice(page.offset, page.offset + page.limit)) {
     const holder = own.get(number);
-    if (isLive) return { ...liveNumber(parts, scope, number), owner: ownerOf(number) };
-    return { number, trunks: [], owner: undefined, holder, isTaken: holder !== undefined };
-  });
+    numbers.push(
+      isLive
+        ? await liveNumber(parts, scope, number)
+        : { number, trunks: [], owner: undefined, holder, isTaken: holder !== undefined },
+    );
+  }
   return { numbers, total: all.length };
 }
 
 /** One number as an account is shown it in the live environment. */
-export function liveNumber(
+export async function liveNumber(
   { trunks, holders, owners }: NumberParts,
   { accountId }: Pick<Scope, 'accountId'>,
   number: string,
-): ListedNumber {
-  const holder = holders.liveHolderOf(number);
+): Promise<ListedNumber> {
+  const holder = await holders.liveHolderOf(number);
   return {
     number,
     trunks: trunks.trunksOf(number),
-    owner: owners.ownerOf(number),
+    owner: await owners.ownerOf(number),
     holder: holder?.accountId === accountId ? holder : undefined,
     isTaken: holder !== undefined,
   };

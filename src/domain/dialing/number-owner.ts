@@ -16,20 +16,20 @@ export interface NumberAssignment {
 /** Keeps assignments. The writes may run inside of a transaction. */
 export interface NumberAssignments {
   /** The first of these numbers, or beginnings with a star, that is assigned. */
-  findFirst(numbers: readonly string[]): NumberAssignment | undefined;
+  findFirst(numbers: readonly string[]): Promise<NumberAssignment | undefined>;
 
   /** Sorted by number. */
-  list(): readonly NumberAssignment[];
+  list(): Promise<readonly NumberAssignment[]>;
 
   /** Takes the place of an assignment of the same number. */
-  save(assignment: NumberAssignment): void;
+  save(assignment: NumberAssignment): Promise<void>;
 
   /** @returns whether there was one. */
-  remove(number: string): boolean;
+  remove(number: string): Promise<boolean>;
 }
 
 /** Account id of a number's owner; undefined where no trunk has the number and it is not assigned. */
-export type OwnerOf = (number: string) => string | undefined;
+export type OwnerOf = (number: string) => Promise<string | undefined>;
 
 /**
  * Finds the owner of a number: by its assignment, that of the number before that of the longest beginning; else the
@@ -52,28 +52,32 @@ export class NumberOwners {
   }
 
   /** The first account, which owns all unassigned numbers and is never deleted. Undefined before it is made. */
-  get firstAccountId(): string | undefined {
-    this.#firstId ??= this.#accounts.list()[0]?.id;
+  async firstAccountId(): Promise<string | undefined> {
+    this.#firstId ??= (await this.#accounts.list())[0]?.id;
     return this.#firstId;
   }
 
-  readonly ownerOf: OwnerOf = (number) =>
-    this.#assignments.findFirst(coveringOf(number))?.accountId ?? this.#ownerByTrunk(number);
+  readonly ownerOf: OwnerOf = async (number) =>
+    (await this.#assignments.findFirst(coveringOf(number)))?.accountId ??
+    (await this.#ownerByTrunk(number));
 
   /** As `ownerOf`, for many numbers at one moment: the assignments are read once. */
-  readAll(): OwnerOf {
+  async readAll(): Promise<(number: string) => string | undefined> {
     const assigned = new Map(
-      this.#assignments.list().map(({ number, accountId }) => [number, accountId]),
+      (await this.#assignments.list()).map(({ number, accountId }) => [number, accountId]),
     );
+    const firstId = await this.firstAccountId();
     return (number) => {
       const covering = coveringOf(number).find((each) => assigned.has(each));
-      return covering === undefined ? this.#ownerByTrunk(number) : assigned.get(covering);
+      if (covering !== undefined) return assigned.get(covering);
+      const named = this.#trunks.accountOf(number);
+      return named === undefined ? undefined : (named ?? firstId);
     };
   }
 
   /** Whether agents and calls of the account may use the number. */
-  mayUse(accountId: string, number: string): boolean {
-    const owner = this.ownerOf(number);
+  async mayUse(accountId: string, number: string): Promise<boolean> {
+    const owner = await this.ownerOf(number);
     return owner === undefined || owner === accountId;
   }
 
@@ -83,14 +87,14 @@ export class NumberOwners {
    * @param held the agent's number so far: it may stay.
    * @throws {ServiceError} UNPROCESSABLE when it belongs to another account.
    */
-  requireOwn(scope: Scope, number: string | null, held: string | null = null): void {
+  async requireOwn(scope: Scope, number: string | null, held: string | null = null): Promise<void> {
     if (number === null || number === held || scope.environment !== 'live') return;
-    if (!this.mayUse(scope.accountId, number)) throw notOwn('phoneNumber', number);
+    if (!(await this.mayUse(scope.accountId, number))) throw notOwn('phoneNumber', number);
   }
 
-  #ownerByTrunk(number: string): string | undefined {
+  async #ownerByTrunk(number: string): Promise<string | undefined> {
     const named = this.#trunks.accountOf(number);
-    return named === undefined ? undefined : (named ?? this.firstAccountId);
+    return named === undefined ? undefined : (named ?? (await this.firstAccountId()));
   }
 }
 
@@ -101,9 +105,12 @@ export function notOwn(path: string, number: string): ServiceError {
 }
 
 /** The agent, where its account may use its number: a trunk may have brought the number later. */
-export function entitled(agent: Agent | undefined, owners: NumberOwners): Agent | undefined {
+export async function entitled(
+  agent: Agent | undefined,
+  owners: NumberOwners,
+): Promise<Agent | undefined> {
   if (agent === undefined || agent.phoneNumber === null) return agent;
-  return owners.mayUse(agent.accountId, agent.phoneNumber) ? agent : undefined;
+  return (await owners.mayUse(agent.accountId, agent.phoneNumber)) ? agent : undefined;
 }
 
 interface Assigning {
@@ -119,21 +126,21 @@ interface Assigning {
  * @throws {ServiceError} UNPROCESSABLE when the number is impossible or there is no such account, CONFLICT while a live
  * agent of another account holds the number.
  */
-export function assignNumber(
+export async function assignNumber(
   request: { readonly number: string; readonly accountId: string; readonly now: Date },
   parts: Assigning,
-): void {
+): Promise<void> {
   const { number, accountId, now } = request;
   if (!isPhoneNumber(number) && !BEGINNING.test(number)) {
     const expected = 'expected E.164, or its beginning and a star: +39061234*';
     throw new ServiceError('UNPROCESSABLE', `Cannot assign "${shown(number)}": ${expected}`);
   }
-  if (parts.accounts.find(accountId) === undefined) {
+  if ((await parts.accounts.find(accountId)) === undefined) {
     const why = 'there is no such account';
     throw new ServiceError('UNPROCESSABLE', `Cannot assign to "${shown(accountId)}": ${why}`);
   }
-  parts.assignments.save({ number, accountId, assignedAt: now, assignedBy: 'operator' });
-  refuseHeld(number, parts);
+  await parts.assignments.save({ number, accountId, assignedAt: now, assignedBy: 'operator' });
+  await refuseHeld(number, parts);
 }
 
 /**
@@ -142,18 +149,20 @@ export function assignNumber(
  * @throws {ServiceError} NOT_FOUND when there is none, CONFLICT while a live agent holds the number whose account would
  * lose it.
  */
-export function unassignNumber(number: string, parts: Assigning): void {
-  if (!parts.assignments.remove(number)) {
+export async function unassignNumber(number: string, parts: Assigning): Promise<void> {
+  if (!(await parts.assignments.remove(number))) {
     const why = 'it is not assigned to an account';
     throw new ServiceError('NOT_FOUND', `Cannot unassign "${shown(number)}": ${why}`);
   }
-  refuseHeld(number, parts);
+  await refuseHeld(number, parts);
 }
 
 /** Live agents that hold a number of another account; they do not answer it. */
-export function strangersOn(parts: Pick<Assigning, 'holders' | 'owners'>): readonly HeldNumber[] {
-  const ownerOf = parts.owners.readAll();
-  return parts.holders.everyLive().filter(({ number, accountId }) => {
+export async function strangersOn(
+  parts: Pick<Assigning, 'holders' | 'owners'>,
+): Promise<readonly HeldNumber[]> {
+  const ownerOf = await parts.owners.readAll();
+  return (await parts.holders.everyLive()).filter(({ number, accountId }) => {
     const owner = ownerOf(number);
     return owner !== undefined && owner !== accountId;
   });
@@ -167,8 +176,10 @@ function shown(text: string): string {
   return text.slice(0, SHOWN_CHARS);
 }
 
-function refuseHeld(changed: string, parts: Assigning): void {
-  const stranger = strangersOn(parts).find(({ number }) => coveringOf(number).includes(changed));
+async function refuseHeld(changed: string, parts: Assigning): Promise<void> {
+  const stranger = (await strangersOn(parts)).find(({ number }) =>
+    coveringOf(number).includes(changed),
+  );
   if (stranger === undefined) return;
   const why = `an agent of another account holds ${stranger.number}; take it from that agent first`;
   throw new ServiceError('CONFLICT', `Cannot change the account of "${changed}": ${why}`);

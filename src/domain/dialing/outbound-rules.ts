@@ -7,7 +7,7 @@ import { endCall, newCall } from '../call/call-life.ts';
 import { given } from '../ids.ts';
 import { ServiceError } from '../service-error.ts';
 import type { ServiceEvent } from '../webhook/service-event.ts';
-import { type DialRules, decideDial, isShortNumber } from './dial-policy.ts';
+import { type DialRules, decideDial, isShortNumber, RINGS_HERE } from './dial-policy.ts';
 import { notOwn, type OwnerOf } from './number-owner.ts';
 import { parsePhoneNumber } from './phone-number.ts';
 
@@ -47,7 +47,7 @@ export interface OutboundFacts {
   /** Account id of a number's owner; undefined where it belongs to no account. */
   readonly ownerOf: OwnerOf;
   /** The live agent with a number, of any account. */
-  readonly holderOf: (number: string) => Agent | undefined;
+  readonly holderOf: (number: string) => Promise<Agent | undefined>;
 }
 
 /** @throws {ServiceError} FORBIDDEN when the operator has turned outgoing calls off for the account's plan. */
@@ -64,18 +64,18 @@ export function requireOutbound(account: Account, plansWithout: readonly Plan[])
  *
  * @throws {ServiceError} CONFLICT when the agent is paused, UNPROCESSABLE when a number may not be used.
  */
-export function queueCall(draft: OutboundDraft, facts: OutboundFacts): Call {
+export async function queueCall(draft: OutboundDraft, facts: OutboundFacts): Promise<Call> {
   const { id, now, agent } = facts;
   if (agent.status === 'paused') {
     throw new ServiceError('CONFLICT', 'Cannot start the call: the agent is paused');
   }
-  const from = callingNumber(draft, facts);
+  const from = await callingNumber(draft, facts);
   return newCall(agent, {
     id,
     now,
     direction: 'outbound',
     from,
-    to: calledNumber(draft.to, from, facts),
+    to: await calledNumber(draft.to, from, facts),
     expiresAt: new Date(
       now.getTime() + (draft.expiresInSeconds ?? EXPIRES_IN_SECONDS.default) * 1000,
     ),
@@ -98,7 +98,7 @@ export function abandonQueued(
   return { call: over, events: [callEndedEvent(over, { id: eventId, now })] };
 }
 
-function callingNumber(draft: OutboundDraft, facts: OutboundFacts): string {
+async function callingNumber(draft: OutboundDraft, facts: OutboundFacts): Promise<string> {
   const { agent, hasTrunkFor } = facts;
   const isLive = agent.environment === 'live';
   const text = draft.from ?? agent.phoneNumber;
@@ -113,8 +113,8 @@ function callingNumber(draft: OutboundDraft, facts: OutboundFacts): string {
   const from = parsePhoneNumber(text, 'from');
   if (!isLive) return from;
   // The agent itself holds its number: one number has one live agent.
-  const holder = from === agent.phoneNumber ? agent : facts.holderOf(from);
-  const users = [facts.ownerOf(from), holder?.accountId];
+  const holder = from === agent.phoneNumber ? agent : await facts.holderOf(from);
+  const users = [await facts.ownerOf(from), holder?.accountId];
   if (users.some((user) => user !== undefined && user !== agent.accountId)) {
     throw notOwn('from', from);
   }
@@ -122,17 +122,20 @@ function callingNumber(draft: OutboundDraft, facts: OutboundFacts): string {
   return from;
 }
 
-function calledNumber(text: string, from: string, facts: OutboundFacts): string {
+async function calledNumber(text: string, from: string, facts: OutboundFacts): Promise<string> {
   const { account, agent, holderOf } = facts;
   const rules: DialRules = {
     allowedCountries: account.allowedCountries ?? undefined,
     homeNumber: from,
-    isOwnNumber: (number) => number === agent.phoneNumber || holderOf(number) !== undefined,
+    isOwnNumber: (number) => number === agent.phoneNumber,
     isSimulated: agent.environment === 'test',
     mayBeUnassigned: true,
   };
   const decision = decideDial(text, rules);
   if (!decision.isAllowed) throw unusable(`${cannotUse('to', text)}: ${decision.reason}`);
+  if ((await holderOf(decision.number)) !== undefined) {
+    throw unusable(`${cannotUse('to', text)}: ${RINGS_HERE}`);
+  }
   return decision.number;
 }
 
@@ -156,7 +159,7 @@ export interface DialQueue {
   hasTrunkFor(from: string): boolean;
 
   /** When a call from this number would be dialled if it joined the queue now. */
-  estimatedStart(from: string): Date;
+  estimatedStart(from: string): Promise<Date>;
 }
 
 /** Load of the trunk (or trunks) that an outbound call would take. */

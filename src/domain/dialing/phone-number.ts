@@ -45,11 +45,11 @@ export interface HeldNumber {
 /** Finds which agents hold which numbers. */
 export interface NumberHolders {
   /** Numbers of the scope's agents, sorted. */
-  ofScope(scope: Scope): readonly HeldNumber[];
+  ofScope(scope: Scope): Promise<readonly HeldNumber[]>;
 
   /** Numbers of all live agents of the installation, sorted; 10,000 at most. */
-  everyLive(): readonly HeldNumber[];
+  everyLive(): Promise<readonly HeldNumber[]>;
 
   /** The live agent with this number, of any account. */
-  liveHolderOf(number: string): HeldNumber | undefined;
+  liveHolderOf(number: string): Promise<HeldNumber | undefined>;
 }

@@ -55,10 +55,10 @@ export interface Outbox {
    * @param options.limit Events at most.
    * @returns how many events were looked at; the limit means that there may be more.
    */
-  fanOut(options: { readonly limit: number; readonly now: Date }): number;
+  fanOut(options: { readonly limit: number; readonly now: Date }): Promise<number>;
 
   /** Every endpoint with pending deliveries, earliest due first. */
-  waiting(): readonly WaitingEndpoint[];
+  waiting(): Promise<readonly WaitingEndpoint[]>;
 
   /**
    * Due deliveries of one active endpoint, earliest first. The outbox does not track deliveries in flight.
@@ -72,14 +72,14 @@ export interface Outbox {
       readonly limit: number;
       readonly except: readonly string[];
     },
-  ): readonly DueDelivery[];
+  ): Promise<readonly DueDelivery[]>;
 
   /**
    * Saves the results of attempts, all or none, and disables endpoints that have failed for too long.
    *
    * @returns ids of endpoints that were disabled.
    */
-  record(results: readonly AttemptResult[], now: Date): readonly string[];
+  record(results: readonly AttemptResult[], now: Date): Promise<readonly string[]>;
 
-  counts(): OutboxCounts;
+  counts(): Promise<OutboxCounts>;
 }

@@ -64,11 +64,11 @@ export interface LedgerPage {
 /** Reads the events of the outbox; the stores write them with the changes that cause them. */
 export interface EventStore {
   /** In the order in which they happened. */
-  listByCall(callId: string): readonly ServiceEvent[];
+  listByCall(callId: string): Promise<readonly ServiceEvent[]>;
 
   /** The ledger, oldest first, `webhook.test` left out. */
-  page(scope: Scope, query: EventQuery): LedgerPage;
+  page(scope: Scope, query: EventQuery): Promise<LedgerPage>;
 
   /** Saves an event outside any change of a call, without notifying the deliverer. */
-  insertQuiet(event: ServiceEvent): void;
+  insertQuiet(event: ServiceEvent): Promise<void>;
 }

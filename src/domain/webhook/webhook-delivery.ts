@@ -69,23 +69,28 @@ export interface ResendRange {
 /** Deliveries as customers see them. */
 export interface DeliveryStore {
   /** Newest first, ties by id. */
-  list(scope: Scope, query: DeliveryQuery): DeliveryPage;
+  list(scope: Scope, query: DeliveryQuery): Promise<DeliveryPage>;
 
-  find(scope: Scope, deliveryId: string): WebhookDelivery | undefined;
+  find(scope: Scope, deliveryId: string): Promise<WebhookDelivery | undefined>;
 
   /** Oldest first, at most the newest 50. */
-  attempts(deliveryId: string): readonly DeliveryAttempt[];
+  attempts(deliveryId: string): Promise<readonly DeliveryAttempt[]>;
 
   /**
    * Sends it again from its first attempt: same event id, same body.
    *
    * @throws {ServiceError} CONFLICT while it is pending, or its endpoint is disabled.
    */
-  resend(scope: Scope, deliveryId: string, now: Date): WebhookDelivery;
+  resend(scope: Scope, deliveryId: string, now: Date): Promise<WebhookDelivery>;
 
   /** Resends the deliveries of the range, `RESENDS_MAX` at most. @returns how many. */
-  resendRange(scope: Scope, range: ResendRange, now: Date): number;
+  resendRange(scope: Scope, range: ResendRange, now: Date): Promise<number>;
 
   /** Sends an event to one endpoint, also when the endpoint does not listen to its kind. */
-  sendTo(endpointId: string, event: { readonly id: string }, deliveryId: string, now: Date): void;
+  sendTo(
+    endpointId: string,
+    event: { readonly id: string },
+    deliveryId: string,
+    now: Date,
+  ): Promise<void>;
 }

@@ -39,21 +39,21 @@ export interface WebhookEndpointPage {
 /** Keeps webhook endpoints. */
 export interface WebhookEndpointStore {
   /** @throws {ServiceError} CONFLICT when there are `WEBHOOK_ENDPOINTS_MAX` already. */
-  insert(endpoint: WebhookEndpoint): void;
+  insert(endpoint: WebhookEndpoint): Promise<void>;
 
   /** Saves every field; becoming `active` forgets the failures counted so far. */
-  update(endpoint: WebhookEndpoint): void;
+  update(endpoint: WebhookEndpoint): Promise<void>;
 
   /** Hides it and its deliveries at once, for retention to delete; attempts in flight are not called back. */
-  delete(scope: Scope, endpointId: string, now: Date): void;
+  delete(scope: Scope, endpointId: string, now: Date): Promise<void>;
 
-  find(scope: Scope, endpointId: string): WebhookEndpoint | undefined;
+  find(scope: Scope, endpointId: string): Promise<WebhookEndpoint | undefined>;
 
   /** Newest first, ties by id. */
   list(
     scope: Scope,
     page: { readonly limit: number; readonly offset: number },
-  ): WebhookEndpointPage;
+  ): Promise<WebhookEndpointPage>;
 }
 
 /** Longest description of an endpoint, in characters. */

@@ -287,7 +287,7 @@ interface WebhookMetrics {
   attempted(result: string, tookMs: number): void;
 
   /** Adds the two gauges of what waits, read at every scrape; `read` may fail. Once. */
-  watchOutbox(read: () => MeasuredOutbox): void;
+  watchOutbox(read: () => Promise<MeasuredOutbox>): void;
 }
 
 /** What waits in the outbox now. */
@@ -321,16 +321,16 @@ export function webhookMetrics(registry: Registry): WebhookMetrics {
   };
 }
 
-function addOutboxGauges(registry: Registry, read: () => MeasuredOutbox): void {
+function addOutboxGauges(registry: Registry, read: () => Promise<MeasuredOutbox>): void {
   addAskedGauge(registry, {
     name: 'offhook_webhook_outbox_pending',
     help: 'Deliveries that are not over.',
-    read: () => read().pending,
+    read: async () => (await read()).pending,
   });
   addAskedGauge(registry, {
     name: 'offhook_webhook_outbox_oldest_seconds',
     help: 'Age of the oldest delivery that is not over; of the first 100,000 where there are more.',
-    read: () => read().oldestSeconds,
+    read: async () => (await read()).oldestSeconds,
   });
 }
 
@@ -340,18 +340,22 @@ function addOutboxGauges(registry: Registry, read: () => MeasuredOutbox): void {
  */
 export function addAskedGauge(
   registry: Registry,
-  gauge: { readonly name: string; readonly help: string; readonly read: () => number },
+  gauge: {
+    readonly name: string;
+    readonly help: string;
+    readonly read: () => number | Promise<number>;
+  },
 ): void {
   const { name, help, read } = gauge;
   new Gauge({
     name,
     help,
     registers: [registry],
-    collect() {
+    async collect() {
       try {
-        this.set(read());
+        this.set(await read());
       } catch {
-        // The reader's owner tells of it; here it is enough that nothing wrong is shown.
+        // The reader's owner reports it.
       }
     },
   });

@@ -13,7 +13,12 @@ import {
   RecordingMetrics,
   webhookMetrics,
 } from './metric-families.ts';
-import { AnalysisMetrics, languageModelMetrics, modelMetrics } from './model-metrics.ts';
+import {
+  AnalysisMetrics,
+  languageModelMetrics,
+  modelMetrics,
+  speechServerMetrics,
+} from './model-metrics.ts';
 import { RecentTimes } from './recent-times.ts';
 
 /** Where the time of one turn went, in milliseconds; what did not happen is left out. */
@@ -67,6 +72,7 @@ export class Metrics {
     clock: systemClock,
   });
   readonly languageModel = languageModelMetrics(this.#registry);
+  readonly speechServers = speechServerMetrics(this.#registry);
   readonly admission = new AdmissionMetrics(this.#registry);
   readonly analysis = new AnalysisMetrics(this.#registry);
   readonly recordings = new RecordingMetrics(this.#registry);
@@ -164,7 +170,7 @@ export class Metrics {
   }
 
   /** Adds how many calls wait to be placed, asked at every scrape; `read` may fail. Once. */
-  watchQueue(read: () => number): void {
+  watchQueue(read: () => Promise<number>): void {
     addAskedGauge(this.#registry, {
       name: 'offhook_calls_queued',
       help: 'Calls that wait to be placed.',

@@ -1,6 +1,6 @@
 /** Metrics of models: recognition, language model, synthesis, call analysis. */
 
-import { Counter, Histogram, type Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { addAskedGauge } from './metric-families.ts';
 
 /** Source of an analysis: a language model, the word list, or none, because the call had no words. */
@@ -10,7 +10,7 @@ export type AnalysisResult = 'model' | 'lexicon' | 'empty';
 export class AnalysisMetrics {
   readonly #total: Counter<'result'>;
   readonly #seconds: Histogram;
-  #readWaiting: () => number = () => 0;
+  #readWaiting: () => Promise<number> = async () => 0;
 
   constructor(registry: Registry) {
     const registers = [registry];
@@ -41,7 +41,7 @@ export class AnalysisMetrics {
   }
 
   /** Gives how many calls wait, asked at every scrape; `read` may fail. */
-  watchWaiting(read: () => number): void {
+  watchWaiting(read: () => Promise<number>): void {
     this.#readWaiting = read;
   }
 }
@@ -96,6 +96,54 @@ export function languageModelMetrics(registry: Registry): LanguageModelCounts {
     prefixWarmed: (result) => warmed.inc({ result }),
     fellBack: (engine) => fallbacks.inc({ engine }),
     historySummarised: (result) => summaries.inc({ result }),
+  };
+}
+
+/** Where speech servers on the network report. Addresses come from the settings, so they are few. */
+export interface SpeechServerCounts {
+  isUp(job: 'stt' | 'tts', address: string, isUp: boolean): void;
+  /** @param tookMs until the text or the first sound; null where the request failed. */
+  asked(job: 'stt' | 'tts', address: string, tookMs: number | null): void;
+  /** The local engine took a request over. */
+  fellBack(job: 'stt' | 'tts'): void;
+}
+
+/** Adds the four families. */
+export function speechServerMetrics(registry: Registry): SpeechServerCounts {
+  const registers = [registry];
+  const labelNames = ['job', 'server'];
+  const up = new Gauge({
+    name: 'offhook_speech_server_up',
+    help: 'Whether a speech server works: 1, or 0.',
+    labelNames,
+    registers,
+  });
+  const seconds = new Histogram({
+    name: 'offhook_speech_server_seconds',
+    help: 'From the request to the text or the first sound, by server.',
+    labelNames,
+    buckets: [0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 1.5, 3, 6],
+    registers,
+  });
+  const failures = new Counter({
+    name: 'offhook_speech_server_failures_total',
+    help: 'Requests that a speech server did not answer.',
+    labelNames,
+    registers,
+  });
+  const fallbacks = new Counter({
+    name: 'offhook_speech_server_fallbacks_total',
+    help: 'Requests that the local engine took over from the speech servers.',
+    labelNames: ['job'],
+    registers,
+  });
+  return {
+    isUp: (job, server, isUp) => up.set({ job, server }, isUp ? 1 : 0),
+    asked: (job, server, tookMs) => {
+      if (tookMs === null) failures.inc({ job, server });
+      else seconds.observe({ job, server }, tookMs / 1000);
+    },
+    fellBack: (job) => fallbacks.inc({ job }),
   };
 }
 

@@ -1,7 +1,5 @@
 /** llama.cpp engine in the child process: loads weights, shares context slots, generates answers. */
-import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import {
   ANSWER_TOKENS_MAX,
@@ -11,6 +9,7 @@ import {
   type ToolDescription,
 } from '../language-model.ts';
 import type { LlamaOrder, LlamaQuestion } from './llama-keeper.ts';
+import { installCommand, isLlamaInstalled, llamaModuleFile } from './llama-program.ts';
 
 /** Prompts are read in pieces of so many tokens: between two of them an abort is seen, and other calls have their turn. */
 const BATCH_TOKENS = 256;
@@ -198,38 +197,16 @@ interface LlamaAnswer {
   readonly functionCalls?: readonly { readonly functionName: string; readonly params: unknown }[];
 }
 
-/** The version that the code has been tried with. */
-const VERSION = '3.22.1';
-
-/** The file that the module begins with. */
-function moduleFile(folder: string): string {
-  return join(folder, 'node_modules', 'node-llama-cpp', 'dist', 'index.js');
-}
-
 /**
  * Loads the module out of a folder of its own, so that a server without it is 85 MB smaller.
  *
  * @throws {Error} with the command that installs it.
  */
 async function importLlama(folder: string): Promise<LlamaModule> {
-  const file = moduleFile(folder);
-  if (!existsSync(file)) {
+  if (!isLlamaInstalled(folder)) {
     throw new Error(`node-llama-cpp is not installed; run "${installCommand(folder)}"`);
   }
-  return (await import(pathToFileURL(file).href)) as LlamaModule;
-}
-
-/** Without `--omit=optional` npm would fetch the builds for every graphics card: 725 MB. */
-export function installCommand(folder: string): string {
-  const build = `@node-llama-cpp/${buildName()}`;
-  return `npm install --prefix ${folder} --omit=optional --ignore-scripts node-llama-cpp@${VERSION} ${build}@${VERSION}`;
-}
-
-function buildName(): string {
-  const { platform, arch } = process;
-  if (platform === 'darwin') return arch === 'arm64' ? 'mac-arm64-metal' : 'mac-x64';
-  const system = platform === 'win32' ? 'win' : 'linux';
-  return `${system}-${arch === 'arm' ? 'armv7l' : arch}`;
+  return (await import(pathToFileURL(llamaModuleFile(folder)).href)) as LlamaModule;
 }
 
 interface FunctionCall {

@@ -7,14 +7,16 @@ import type { Logger } from '../../lib/logger.ts';
 import { planEngine } from '../models/engine-plan.ts';
 import type { SpeechEngine } from '../models/speech-engine.ts';
 import type { Hearing } from './hearing.ts';
-import { ThreadedHearing } from './threaded-hearing.ts';
+import { type RecognitionServersPlan, ThreadedHearing } from './threaded-hearing.ts';
 
 /** The models that come with the repository. */
-const TINY_DIR = fileURLToPath(new URL('../../../models/tiny', import.meta.url));
+export const TINY_DIR = fileURLToPath(new URL('../../../models/tiny', import.meta.url));
 
 export interface HearingSettings {
   readonly vad: 'auto' | 'silero' | 'energy';
   readonly stt: 'auto' | 'whisper' | 'moonshine' | 'transformers' | 'none';
+  /** Recognition servers; the recogniser of `stt` takes over from them, and the tiny one does not. */
+  readonly servers?: RecognitionServersPlan | undefined;
   /** Default: `off`. */
   readonly turn?: 'auto' | 'smart-turn' | 'off';
   readonly modelsDir: string;
@@ -59,6 +61,8 @@ export function chooseHearing(settings: HearingSettings): Hearing {
       others,
       threads: share.threads,
       without: 'none',
+      // It is sure of wrong words: a caller who is asked again fares better.
+      isNeverTiny: settings.servers !== undefined,
       ...dirs,
     }),
     turn:
@@ -72,12 +76,13 @@ export function chooseHearing(settings: HearingSettings): Hearing {
         isNeverTiny: true,
         ...dirs,
       }),
+    servers: settings.servers,
   };
   return new ThreadedHearing({ clock, logger, plans, recognizers });
 }
 
 /** Memory of the machine, or the limit of its container. */
-function memoryBytes(): number {
+export function memoryBytes(): number {
   const limit = process.constrainedMemory();
   return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
 }

@@ -2,7 +2,15 @@
 import type { Clock } from '../../lib/clock.ts';
 import { ReceiveRing } from '../../media/buffers/receive-ring.ts';
 import type { LoadOutcome } from '../models/speech-engine.ts';
+import { SpeechServers } from '../network/speech-servers.ts';
+import { NetworkRecognizer } from '../stt/network/network-recognizer.ts';
+import type {
+  RecognitionServer,
+  RecognitionServerModule,
+  RecognitionServersOrder,
+} from '../stt/network/recognition-server.ts';
 import { messageOf, openFirst } from '../stt/pool/model-process.ts';
+import type { CallRecognizer } from '../stt/pool/recognition-request.ts';
 import type { RecognizerProcess } from '../stt/pool/recognizer-lane.ts';
 import { RecognizerPool } from '../stt/pool/recognizer-pool.ts';
 import {
@@ -32,6 +40,8 @@ export class HearingLoop {
   readonly #cancels = new Map<number, () => void>();
   #vad: Vad | null = null;
   #pool: RecognizerPool | null = null;
+  #servers: SpeechServers<RecognitionServer> | null = null;
+  #network: NetworkRecognizer | null = null;
   #turnLane: TurnLane | null = null;
   #turns: TurnWatch | null = null;
   #nextTickAtMs = 0;
@@ -60,6 +70,7 @@ export class HearingLoop {
         ? NOT_TRIED
         : this.#startRecognizers(order.recognizer, order.recognizers),
       order.turn ? this.#startTurnDetector(order.turn) : NOT_TRIED,
+      order.servers === undefined ? undefined : this.#startServers(order.servers),
     ]);
     this.#send({ kind: 'started', detector, recognizer, turn });
   }
@@ -68,6 +79,7 @@ export class HearingLoop {
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#cancelTick();
+    this.#servers?.stop();
     await Promise.all([this.#tick, this.#pool?.stop(), this.#turnLane?.stop()]);
     await this.#vad?.close();
     this.#vad = null;
@@ -120,6 +132,31 @@ export class HearingLoop {
     return pool.start(order.models);
   }
 
+  async #startServers(order: RecognitionServersOrder): Promise<void> {
+    const { addresses, options, answerMs } = order;
+    const module = (await import(order.moduleUrl)) as RecognitionServerModule;
+    const servers = new SpeechServers({
+      servers: addresses.map((address) => module.openRecognitionServer(address, options)),
+      clock: this.#clock,
+      onStates: (states) => this.#send({ kind: 'servers', states }),
+      onRequest: (address, tookMs) => this.#send({ kind: 'server-request', address, tookMs }),
+    });
+    this.#servers = servers;
+    this.#network = new NetworkRecognizer({
+      servers,
+      clock: this.#clock,
+      answerMs,
+      local: () => this.#joinPool(),
+      onFallback: () => this.#send({ kind: 'server-fallback' }),
+    });
+    await servers.start();
+    this.#send({ kind: 'servers', states: servers.states() });
+  }
+
+  #joinPool(): CallRecognizer | null {
+    return this.#pool?.hasModel === true ? this.#pool.join() : null;
+  }
+
   async #startTurnDetector({ moduleUrl, models }: EngineOrder): Promise<LoadOutcome> {
     const lane = new TurnLane({
       fork: this.#forkTurn,
@@ -144,7 +181,7 @@ export class HearingLoop {
       ring: new ReceiveRing(ring),
       ...order,
       track: this.#vad === null ? null : new VadTrack(this.#vad),
-      recognizer: this.#pool?.hasModel === true ? this.#pool.join() : null,
+      recognizer: this.#network?.join() ?? this.#joinPool(),
     });
     this.#listeners.set(id, listener);
     if (this.#listeners.size === 1) this.#startTicking();

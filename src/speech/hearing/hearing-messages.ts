@@ -1,6 +1,8 @@
 /** Messages between the main thread and the hearing thread: one per event, never one per packet. */
 import type { ReceiveRingBuffer } from '../../media/buffers/receive-ring.ts';
 import type { LoadOutcome } from '../models/speech-engine.ts';
+import type { ServerState } from '../network/speech-servers.ts';
+import type { RecognitionServersOrder } from '../stt/network/recognition-server.ts';
 import type { Recognition } from '../stt/pool/recognizer.ts';
 import type { TranscriptionPriority, VoiceEvent } from './hearing.ts';
 
@@ -22,6 +24,8 @@ export interface HearingOrder {
   readonly turn?: EngineOrder | null;
   /** Number of recogniser processes. */
   readonly recognizers: number;
+  /** Servers that recognise before the processes do. */
+  readonly servers?: RecognitionServersOrder | undefined;
 }
 
 /** To the thread. The main thread numbers listeners and requests. */
@@ -73,5 +77,11 @@ export type FromThread =
     }
   /** A change of the recognisers after the start. */
   | { readonly kind: 'recognizer'; readonly outcome: LoadOutcome }
+  /** A change of the recognition servers. */
+  | { readonly kind: 'servers'; readonly states: readonly ServerState[] }
+  /** A request to a recognition server; `tookMs` is null where it failed. */
+  | { readonly kind: 'server-request'; readonly address: string; readonly tookMs: number | null }
+  /** A request that the local engine took over from the servers. */
+  | { readonly kind: 'server-fallback' }
   /** A log line. */
   | { readonly kind: 'note'; readonly fields: object; readonly message: string };

@@ -1,4 +1,5 @@
 /** The speech recognition port: voice activity events and transcripts of one call, interim results included. */
+import type { SpeechServerCounts } from '../../lib/metrics/model-metrics.ts';
 import type { ReceiveRing } from '../../media/buffers/receive-ring.ts';
 
 /** Final requests go before speculative ones, and these before partial ones (interim results). */
@@ -119,4 +120,7 @@ export interface Hearing {
   }): SpeechListener;
 
   reports(): readonly EngineReport[];
+
+  /** Sets the one receiver of what recognition servers do; absent without servers. */
+  watchServers?(counts: SpeechServerCounts): void;
 }

@@ -1,6 +1,6 @@
 /** Measures recognition times: a `Hearing` around another one. */
 
-import type { ModelTimes } from '../../lib/metrics/model-metrics.ts';
+import type { ModelTimes, SpeechServerCounts } from '../../lib/metrics/model-metrics.ts';
 import type { EngineReport, Hearing, SpeechListener, Utterance, VoiceEvent } from './hearing.ts';
 
 type Transcription = Parameters<SpeechListener['transcribe']>[0];
@@ -41,6 +41,10 @@ export class MeasuredHearing implements Hearing {
 
   reports(): readonly EngineReport[] {
     return this.#hearing.reports();
+  }
+
+  watchServers(counts: SpeechServerCounts): void {
+    this.#hearing.watchServers?.(counts);
   }
 }
 

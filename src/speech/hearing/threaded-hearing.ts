@@ -1,20 +1,17 @@
-/** Hearing in a worker thread: starts, watches and stops the thread; each call's listener passes on orders and events, never audio. */
+/** Hearing in a worker thread: starts, watches and stops the thread. */
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
+import type { SpeechServerCounts } from '../../lib/metrics/model-metrics.ts';
 import type { ReceiveRing } from '../../media/buffers/receive-ring.ts';
 import { type EnginePlan, reportOf } from '../models/engine-plan.ts';
 import type { LoadOutcome } from '../models/speech-engine.ts';
-import {
-  type EngineReport,
-  type Hearing,
-  RecognitionError,
-  type SpeechListener,
-  type TranscriptionPriority,
-  type Utterance,
-  type VoiceEvent,
-} from './hearing.ts';
+import { logServerChange, serverReport } from '../network/server-report.ts';
+import type { ServerState } from '../network/speech-servers.ts';
+import type { RecognitionServersOrder } from '../stt/network/recognition-server.ts';
+import type { EngineReport, Hearing, SpeechListener } from './hearing.ts';
 import type { FromThread, HearingOrder, ToThread } from './hearing-messages.ts';
+import { ThreadedListener } from './threaded-listener.ts';
 
 /** A thread that has not ended after this ends with the process: terminating it could crash the process. */
 const STOP_WAIT_MS = 2000;
@@ -37,6 +34,14 @@ export interface HearingPlans {
   readonly detector: EnginePlan;
   readonly recognizer: EnginePlan;
   readonly turn?: EnginePlan | undefined;
+  /** Servers that recognise before the recogniser's processes do. */
+  readonly servers?: RecognitionServersPlan | undefined;
+}
+
+/** Recognition servers, and the name of their engine. */
+export interface RecognitionServersPlan {
+  readonly engine: string;
+  readonly order: RecognitionServersOrder;
 }
 
 type Started = Extract<FromThread, { kind: 'started' }>;
@@ -52,6 +57,8 @@ export class ThreadedHearing implements Hearing {
   #isUp = false;
   #reports: readonly EngineReport[] = [];
   #isTurnTiny = false;
+  #serverStates: readonly ServerState[] = [];
+  #serverCounts: SpeechServerCounts | undefined;
   #lastId = 0;
   #started: Promise<void> | undefined;
   #isStopping = false;
@@ -141,7 +148,17 @@ export class ThreadedHearing implements Hearing {
   }
 
   reports(): readonly EngineReport[] {
-    return this.#reports;
+    const { servers } = this.#plans;
+    if (servers === undefined) return this.#reports;
+    const facts = { job: 'stt', engine: servers.engine, states: this.#serverStates } as const;
+    return this.#reports.map((local) =>
+      local.job === 'stt' ? serverReport({ ...facts, local }) : local,
+    );
+  }
+
+  watchServers(counts: SpeechServerCounts): void {
+    this.#serverCounts = counts;
+    this.#countServers();
   }
 
   #openInThread(listener: number, { ring, language, prompt }: OpenListener): void {
@@ -166,6 +183,7 @@ export class ThreadedHearing implements Hearing {
       recognizer: recognizer.order,
       turn: turn?.order ?? null,
       recognizers: this.#recognizers,
+      servers: this.#plans.servers?.order,
     };
     const url = new URL('./hearing-thread.ts', import.meta.url);
     const thread = new Worker(url, { workerData: order, execArgv: [] });
@@ -200,6 +218,15 @@ export class ThreadedHearing implements Hearing {
       case 'recognizer':
         this.#takeOutcome(message.outcome);
         break;
+      case 'servers':
+        this.#takeStates(message.states);
+        break;
+      case 'server-request':
+        this.#serverCounts?.asked('stt', message.address, message.tookMs);
+        break;
+      case 'server-fallback':
+        this.#serverCounts?.fellBack('stt');
+        break;
       case 'note':
         this.#logger.warn(message.fields, message.message);
         break;
@@ -213,6 +240,21 @@ export class ThreadedHearing implements Hearing {
     if (outcome.model === null) return;
     const report = reportOf(this.#plans.recognizer, outcome);
     this.#reports = this.#reports.map((one) => (one.job === 'stt' ? report : one));
+  }
+
+  /** Logs the servers that have failed or recovered since. */
+  #takeStates(states: readonly ServerState[]): void {
+    const before = new Map(this.#serverStates.map((state) => [state.address, state]));
+    for (const state of states)
+      logServerChange(this.#logger, 'stt', before.get(state.address), state);
+    this.#serverStates = states;
+    this.#countServers();
+  }
+
+  #countServers(): void {
+    for (const { address, isUp } of this.#serverStates) {
+      this.#serverCounts?.isUp('stt', address, isUp);
+    }
   }
 
   /** Restarts a crashed thread. Listeners are opened again in the new one; pending recognitions fail. */
@@ -234,133 +276,4 @@ export class ThreadedHearing implements Hearing {
       // The thread's end was logged, and `#ended` retries.
     }
   }
-}
-
-/** Default time limit of a transcription. */
-const TRANSCRIPTION_MS_MAX = 10_000;
-
-type Answer = Extract<FromThread, { kind: 'answer' | 'failed' }>;
-
-interface PendingRequest {
-  readonly request: number;
-  readonly resolve: (utterance: Utterance) => void;
-  readonly reject: (error: unknown) => void;
-  readonly askedAtMs: number;
-  /** Cancels the timer and leaves the signal. */
-  readonly release: () => void;
-}
-
-/** One call's listener on the main thread. */
-class ThreadedListener implements SpeechListener {
-  readonly #id: number;
-  readonly #clock: Clock;
-  readonly #post: (message: ToThread) => void;
-  readonly #nextRequest: () => number;
-  readonly #onClose: () => void;
-  readonly #pending = new Map<number, PendingRequest>();
-  #voiceListener: (event: VoiceEvent) => void = () => undefined;
-  #isClosed = false;
-
-  constructor(options: {
-    id: number;
-    clock: Clock;
-    post: (message: ToThread) => void;
-    /** Numbers requests over all listeners. */
-    nextRequest: () => number;
-    onClose: () => void;
-  }) {
-    this.#id = options.id;
-    this.#clock = options.clock;
-    this.#post = options.post;
-    this.#nextRequest = options.nextRequest;
-    this.#onClose = options.onClose;
-  }
-
-  onVoice(listener: (event: VoiceEvent) => void): void {
-    this.#voiceListener = listener;
-  }
-
-  beginUtterance(fromMs: number): void {
-    this.#post({ kind: 'begin', listener: this.#id, fromMs });
-  }
-
-  transcribe(order: {
-    readonly priority: TranscriptionPriority;
-    readonly signal?: AbortSignal;
-    readonly timeoutMs?: number;
-  }): Promise<Utterance> {
-    const { priority, signal, timeoutMs = TRANSCRIPTION_MS_MAX } = order;
-    if (signal?.aborted === true) return Promise.reject(signal.reason);
-    if (this.#isClosed) return Promise.reject(failure('the listener is closed'));
-    const request = this.#nextRequest();
-    const { promise, resolve, reject } = Promise.withResolvers<Utterance>();
-    const giveUp = (error: unknown) => this.#giveUp(request, error);
-    const abort = () => giveUp(signal?.reason);
-    const cancelTimer = this.#clock.after(timeoutMs, () =>
-      giveUp(failure(`no answer within ${timeoutMs} ms`)),
-    );
-    signal?.addEventListener('abort', abort, { once: true });
-    this.#pending.set(request, {
-      request,
-      resolve,
-      reject,
-      askedAtMs: this.#clock.nowMs(),
-      release: () => {
-        cancelTimer();
-        signal?.removeEventListener('abort', abort);
-      },
-    });
-    this.#post({ kind: 'transcribe', listener: this.#id, request, priority, timeoutMs });
-    return promise;
-  }
-
-  endUtterance(): void {
-    this.#post({ kind: 'end', listener: this.#id });
-  }
-
-  close(): void {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    this.#post({ kind: 'close', listener: this.#id });
-    this.failAll('the listener is closed');
-    this.#onClose();
-  }
-
-  /** Passes on a voice event of the thread. */
-  emit(event: VoiceEvent): void {
-    if (!this.#isClosed) this.#voiceListener(event);
-  }
-
-  /** Settles a request with the thread's answer; late answers are dropped. */
-  settle(answer: Answer): void {
-    const pending = this.#take(answer.request);
-    if (pending === undefined) return;
-    if (answer.kind === 'failed') {
-      pending.reject(new RecognitionError(answer.reason));
-      return;
-    }
-    const tookMs = this.#clock.nowMs() - pending.askedAtMs;
-    pending.resolve({ ...answer.recognition, tookMs });
-  }
-
-  /** Rejects all pending requests. */
-  failAll(reason: string): void {
-    for (const request of [...this.#pending.keys()]) this.#take(request)?.reject(failure(reason));
-  }
-
-  #giveUp(request: number, error: unknown): void {
-    this.#take(request)?.reject(error);
-    this.#post({ kind: 'cancel', request });
-  }
-
-  #take(request: number): PendingRequest | undefined {
-    const pending = this.#pending.get(request);
-    this.#pending.delete(request);
-    pending?.release();
-    return pending;
-  }
-}
-
-function failure(reason: string): RecognitionError {
-  return new RecognitionError(`Cannot recognise the utterance: ${reason}`);
 }

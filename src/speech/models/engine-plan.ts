@@ -28,6 +28,7 @@ export interface EnginePlan {
   /** Engines by model. */
   readonly engineOf: ReadonlyMap<string, SpeechEngine>;
   readonly installed: readonly string[];
+  readonly bundled: readonly string[];
   readonly tiny: readonly string[];
   /** Null without any model to try. */
   readonly order: EngineOrder | null;
@@ -43,24 +44,36 @@ const TINY_LIMITS: Readonly<Record<EngineChoice['job'], string>> = {
 /** Looks for models: those installed first, then our own tiny ones. */
 export function planEngine(choice: EngineChoice): EnginePlan {
   const { setting, modelsDir, tinyDir, threads, without } = choice;
-  const nothing = { choice, engineOf: new Map(), installed: [], tiny: [], order: null };
+  const nothing = {
+    choice,
+    engineOf: new Map(),
+    installed: [],
+    bundled: [],
+    tiny: [],
+    order: null,
+  };
   if (setting === without) return nothing;
   const engines = enginesOf(choice);
   // A stand-in would hide the failure of an engine that was chosen by name.
   const mayBeTiny = setting === AUTO && choice.isNeverTiny !== true;
   const installed = engines.flatMap((engine) => engine.find(modelsDir));
+  const bundled = engines.flatMap((engine) => engine.bundled?.() ?? []);
   const tiny = engines.flatMap((engine) => engine.find(tinyDir));
+  const wanted =
+    setting === AUTO || installed.length === 0 ? [...installed, ...bundled] : installed;
   // They are the same where MODELS_DIR is the folder of the tiny models.
-  const models = [...new Set(mayBeTiny ? [...installed, ...tiny] : installed)];
+  const models = [...new Set(mayBeTiny ? [...wanted, ...tiny] : wanted)];
   const [engine] = engines;
-  if (engine === undefined || models.length === 0) return { ...nothing, installed, tiny };
+  if (engine === undefined || models.length === 0) return { ...nothing, installed, bundled, tiny };
   const engineOf = new Map(
     engines.flatMap((one) =>
-      [...one.find(modelsDir), ...one.find(tinyDir)].map((model) => [model, one] as const),
+      [...one.find(modelsDir), ...(one.bundled?.() ?? []), ...one.find(tinyDir)].map(
+        (model) => [model, one] as const,
+      ),
     ),
   );
   const order = { moduleUrl: engine.moduleUrl, models, ...extrasOf(engine, engineOf, threads) };
-  return { choice, engineOf, installed, tiny, order };
+  return { choice, engineOf, installed, bundled, tiny, order };
 }
 
 /** The setting that leaves the choice to what is installed. */
@@ -100,7 +113,9 @@ export function reportOf(plan: EnginePlan, outcome: LoadOutcome): EngineReport {
     return { job, engine: without, reason, isFallback: false, standIn: 'no_model' };
   }
   const instead = job === 'turn' && outcome.model === null ? ['the words alone tell its end'] : [];
-  const why = [...absenceOf(plan), ...outcome.failures, ...instead];
+  const isBundledUsed = outcome.model !== null && plan.bundled.includes(outcome.model);
+  const absence = isBundledUsed ? [] : absenceOf(plan);
+  const why = [...absence, ...outcome.failures, ...instead];
   if (outcome.model === null) {
     if (setting !== AUTO) throw new Error(why.join('; '));
     const reason = why.join('; ');
@@ -111,16 +126,20 @@ export function reportOf(plan: EnginePlan, outcome: LoadOutcome): EngineReport {
   // The tiny voice activity detector is of a layout that needs no preparation.
   const isPlain = outcome.drawback === undefined || (isTiny && job === 'vad');
   const drawbacks = isPlain ? [] : [outcome.drawback];
-  const reason = isTiny ? TINY_LIMITS[job] : `"${outcome.model}" is installed`;
   return {
     job,
     engine: plan.engineOf.get(outcome.model)?.name ?? plan.choice.engine.name,
-    reason: [...why, reason, ...drawbacks].join('; '),
+    reason: [...why, originOf(plan, outcome.model), ...drawbacks].join('; '),
     isFallback: isTiny || outcome.failures.length > 0,
     ...(isTiny && { standIn: 'tiny_model' }),
     ...(!isTiny && outcome.failures.length > 0 && { standIn: 'second_choice' }),
     ...replacementOf(plan, outcome),
   };
+}
+
+function originOf({ choice, bundled, tiny }: EnginePlan, model: string): string {
+  if (tiny.includes(model)) return TINY_LIMITS[choice.job];
+  return bundled.includes(model) ? 'its model comes with Offhook' : `"${model}" is installed`;
 }
 
 function replacementOf({ choice }: EnginePlan, outcome: LoadOutcome) {

@@ -21,6 +21,9 @@ export interface SpeechEngine {
    * @returns paths for the module to open, best first.
    */
   find(modelsDir: string): readonly string[];
+
+  /** Models that come with Offhook, in an npm package; used where none is installed. */
+  bundled?(): readonly string[];
 }
 
 /** Result of trying models one after the other. */

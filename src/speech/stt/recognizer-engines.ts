@@ -33,3 +33,8 @@ export const transformersEngine: SpeechEngine = {
       ({ path }) => path,
     ),
 };
+
+/** Modules of recognition servers, by the protocol that `STT` names. */
+export const RECOGNITION_MODULES = {
+  openai: new URL('./openai/openai-recognition.ts', import.meta.url).href,
+} as const;

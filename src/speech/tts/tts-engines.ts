@@ -11,6 +11,7 @@ import type { Logger } from '../../lib/logger.ts';
 import { espeakProgramEngine, espeakWasmEngine } from './espeak/espeak-engines.ts';
 import { kokoroEngine } from './kokoro/kokoro-engine.ts';
 import type { VoiceEngineOptions } from './neural/voice-engine.ts';
+import { openAiVoices } from './openai/openai-voices.ts';
 import { piperEngine } from './piper/piper-engine.ts';
 import type { SynthesizerEngine } from './pool/choose-synthesizer.ts';
 import type { VoiceBook } from './voices/voice-book.ts';
@@ -25,6 +26,9 @@ const TTS_ENGINES = {
 
 /** Values of the setting `TTS` besides `auto`. */
 export const TTS_ENGINE_NAMES = Object.keys(TTS_ENGINES) as (keyof typeof TTS_ENGINES)[];
+
+/** Voice servers, by the protocol that `TTS` names. */
+export const VOICE_SERVERS = { openai: openAiVoices } as const;
 
 /** Makes all engines, best first. The neural ones take their phonemes from espeak-ng, program or WASM build. */
 export function ttsEngines(options: {

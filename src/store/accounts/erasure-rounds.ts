@@ -96,7 +96,8 @@ export class ErasureRounds implements Eraser {
     let isFull = false;
     this.#isRung = false;
     await this.#attempt(async () => {
-      isFull = erasures.eraseNoted(clock.now()) === ERASED_CALLS_MAX || sweep.step();
+      isFull =
+        (await erasures.eraseNoted(clock.now())) === ERASED_CALLS_MAX || (await sweep.step());
     });
     this.#finishing = this.#finishing.then(() =>
       this.#attempt(async () => {
@@ -111,9 +112,9 @@ export class ErasureRounds implements Eraser {
   async #finishFiles(): Promise<void> {
     const { leftovers } = this.#parts;
     for (;;) {
-      const files = leftovers.files(FILES_MAX);
+      const files = await leftovers.files(FILES_MAX);
       const gone = await this.#deleteFiles(files);
-      for (const file of gone) leftovers.fileGone(file);
+      for (const file of gone) await leftovers.fileGone(file);
       // Those that cannot be deleted are first again the next time.
       if (files.length < FILES_MAX || gone.length === 0) break;
     }
@@ -142,10 +143,10 @@ export class ErasureRounds implements Eraser {
 
   async #compact(): Promise<void> {
     const { clock, isQuiet, leftovers, log } = this.#parts;
-    const why = leftovers.inPages();
+    const why = await leftovers.inPages();
     if (why === undefined || !isQuiet()) return;
     if (clock.nowMs() - this.#compactedAtMs < COMPACTED_EVERY_MS[why]) return;
-    const sizeBytes = leftovers.sizeBytes();
+    const sizeBytes = await leftovers.sizeBytes();
     if (sizeBytes > COMPACTED_BYTES_MAX) {
       const how =
         'erasure: copies of erased rows may be in unused space of the database file, which is too large to be rewritten while the server runs; stop the server and run "npm run admin -- compact"';
@@ -154,7 +155,7 @@ export class ErasureRounds implements Eraser {
       return;
     }
     this.#compactedAtMs = clock.nowMs();
-    leftovers.compact();
+    await leftovers.compact();
     const tookMs = Math.round(clock.nowMs() - this.#compactedAtMs);
     log.info({ sizeBytes, tookMs }, 'erasure: database file rewritten');
     this.#isLogDue = !(await leftovers.emptyLog());

@@ -36,13 +36,13 @@ export class RetentionSweep {
   }
 
   /** @returns whether there is more to do now. */
-  step(): boolean {
+  async step(): Promise<boolean> {
     const { clock, retention, log } = this.#parts;
-    if (this.#waiting.length === 0 && clock.nowMs() >= this.#nextAtMs) this.#begin();
+    if (this.#waiting.length === 0 && clock.nowMs() >= this.#nextAtMs) await this.#begin();
     const [swept] = this.#waiting;
     if (swept === undefined) return false;
     const { account, order } = swept;
-    const touched = retention.apply(account, order);
+    const touched = await retention.apply(account, order);
     swept.calls += touched;
     if (touched === ERASED_CALLS_MAX) return true;
     this.#waiting.shift();
@@ -53,12 +53,11 @@ export class RetentionSweep {
     return this.#waiting.length > 0;
   }
 
-  #begin(): void {
+  async #begin(): Promise<void> {
     const { accounts, clock } = this.#parts;
     this.#nextAtMs = clock.nowMs() + SWEEP_MS;
     const now = clock.now();
-    this.#waiting = accounts
-      .list()
+    this.#waiting = (await accounts.list())
       .filter(({ retention }) => limitsOf(retention, now) !== undefined)
       .map((account) => ({ account, order: this.#orderOf(account, now), calls: 0 }));
   }
@@ -80,6 +79,7 @@ export class RetentionRounds {
   readonly #retention: Retention;
   readonly #clock: Clock;
   readonly #log: Logger;
+  #isRunning = false;
   #cancel: () => void = () => undefined;
 
   constructor(parts: {
@@ -94,23 +94,29 @@ export class RetentionRounds {
 
   start(): void {
     this.stop();
-    this.#cancel = this.#clock.after(BREATH_MS, () => this.#round());
+    this.#isRunning = true;
+    this.#roundIn(BREATH_MS);
   }
 
   /** Safe to call twice. */
   stop(): void {
+    this.#isRunning = false;
     this.#cancel();
   }
 
-  #round(): void {
-    const isFull = this.#prune() === PRUNED_ROWS_MAX;
-    this.#cancel = this.#clock.after(isFull ? BREATH_MS : ROUND_MS, () => this.#round());
+  async #round(): Promise<void> {
+    const isFull = (await this.#prune()) === PRUNED_ROWS_MAX;
+    if (this.#isRunning) this.#roundIn(isFull ? BREATH_MS : ROUND_MS);
   }
 
-  /** A failure stays for the next round, whosever it is: rows that are too old do no harm. */
-  #prune(): number {
+  #roundIn(delayMs: number): void {
+    this.#cancel = this.#clock.after(delayMs, () => void this.#round());
+  }
+
+  /** After a failure the next round tries again: rows that are too old do no harm. */
+  async #prune(): Promise<number> {
     try {
-      return this.#retention.prune(this.#clock.now());
+      return await this.#retention.prune(this.#clock.now());
     } catch (error) {
       const level = error instanceof StoreError ? 'warn' : 'error';
       this.#log[level]({ err: error }, 'retention: old rows not deleted, will try again');

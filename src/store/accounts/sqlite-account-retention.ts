@@ -12,7 +12,7 @@ import {
   type ErasureOrder,
 } from '../../domain/account/erasure.ts';
 import type { Notifier } from '../../lib/clock.ts';
-import type { Database } from '../sqlite/database.ts';
+import type { Queries } from '../queries.ts';
 import { build } from '../sqlite/schema.ts';
 import { CallErasure } from './call-erasure.ts';
 import { erasureRowOf } from './sqlite-erasure-store.ts';
@@ -31,75 +31,71 @@ const EXPIRES: Readonly<Record<'calls' | 'recordings' | 'words', RawBuilder<bool
 
 /** Applies retention in SQLite. */
 export class SqliteAccountRetention implements AccountRetention {
-  readonly #database: Database;
+  readonly #database: Queries;
   readonly #notifier: Notifier;
-  readonly #erasure: CallErasure;
 
   /** @param parts.notifier Notifies when something was erased. */
-  constructor(database: Database, parts: { readonly notifier: Notifier }) {
+  constructor(database: Queries, parts: { readonly notifier: Notifier }) {
     this.#database = database;
     this.#notifier = parts.notifier;
-    this.#erasure = new CallErasure(database);
   }
 
-  apply({ id: accountId, retention }: Account, order: ErasureOrder): number {
+  async apply({ id: accountId, retention }: Account, order: ErasureOrder): Promise<number> {
     const limits = limitsOf(retention, order.askedAt);
     if (limits === undefined) return 0;
-    const found = this.#find(accountId, limits, ERASED_CALLS_MAX);
+    const found = await this.#find(accountId, limits, ERASED_CALLS_MAX);
     const touched = found.calls.length + found.recordings.length + found.words.length;
     if (touched === 0) return 0;
-    this.#database.write(() => {
-      for (const { id } of found.calls) this.#erasure.erase(id, { tombstone: null });
-      for (const { id } of found.recordings) this.#erasure.eraseRecording(id);
-      for (const { id } of found.words) this.#erasure.eraseWords(id);
-      this.#log(order, countsOf(found));
+    await this.#database.transaction(async (transaction) => {
+      const erasure = new CallErasure(transaction);
+      for (const { id } of found.calls) await erasure.erase(id, { tombstone: null });
+      for (const { id } of found.recordings) await erasure.eraseRecording(id);
+      for (const { id } of found.words) await erasure.eraseWords(id);
+      await transaction.run(logged(order, countsOf(found)));
     });
-    this.#notifier.notify();
+    this.#database.onCommit(() => this.#notifier.notify());
     return touched;
   }
 
-  count({ id, retention }: Account, now: Date): ErasureCounts {
+  async count({ id, retention }: Account, now: Date): Promise<ErasureCounts> {
     const limits = limitsOf(retention, now);
     const everything = Number.MAX_SAFE_INTEGER;
-    return countsOf(limits === undefined ? NOTHING : this.#find(id, limits, everything));
-  }
-
-  /** Adds to the record that the same order has already, if any. */
-  #log(order: ErasureOrder, counts: ErasureCounts): void {
-    this.#database.run(
-      build
-        .insertInto('erasures')
-        .values(erasureRowOf(order, { counts, finishedAt: order.askedAt }))
-        .onConflict((conflict) =>
-          conflict.column('id').doUpdateSet({
-            calls: sql<number>`erasures.calls + excluded.calls`,
-            recordings: sql<number>`erasures.recordings + excluded.recordings`,
-            transcripts: sql<number>`erasures.transcripts + excluded.transcripts`,
-            finished_at: sql<number>`excluded.finished_at`,
-          }),
-        ),
-    );
+    return countsOf(limits === undefined ? NOTHING : await this.#find(id, limits, everything));
   }
 
   /** `limit` in all. A call that is erased whole is in the list of calls alone. */
-  #find(accountId: string, limits: RetentionLimits, limit: number): Found {
+  async #find(accountId: string, limits: RetentionLimits, limit: number): Promise<Found> {
     const { callsBefore, recordingsBefore, transcriptsBefore } = limits;
     let left = limit;
     const gone = new Set<string>();
-    const read = (kind: keyof typeof EXPIRES, before: Date | null) => {
+    const read = async (kind: keyof typeof EXPIRES, before: Date | null) => {
       if (before === null || left === 0) return [];
       const span = { before: before.getTime(), limit: left + gone.size };
-      const rows = this.#database
-        .all(expired(kind, { accountId, ...span }))
-        .filter(({ id }) => !gone.has(id));
+      const found = await this.#database.all(expired(kind, { accountId, ...span }));
+      const rows = found.filter(({ id }) => !gone.has(id));
       left -= Math.min(left, rows.length);
       return rows;
     };
-    const calls = read('calls', callsBefore);
+    const calls = await read('calls', callsBefore);
     for (const { id } of calls) gone.add(id);
-    const recordings = read('recordings', recordingsBefore);
-    return { calls, recordings, words: read('words', transcriptsBefore) };
+    const recordings = await read('recordings', recordingsBefore);
+    return { calls, recordings, words: await read('words', transcriptsBefore) };
   }
+}
+
+/** Adds to the record that the same order has already, if any. */
+function logged(order: ErasureOrder, counts: ErasureCounts) {
+  return build
+    .insertInto('erasures')
+    .values(erasureRowOf(order, { counts, finishedAt: order.askedAt }))
+    .onConflict((conflict) =>
+      conflict.column('id').doUpdateSet({
+        calls: sql<number>`erasures.calls + excluded.calls`,
+        recordings: sql<number>`erasures.recordings + excluded.recordings`,
+        transcripts: sql<number>`erasures.transcripts + excluded.transcripts`,
+        finished_at: sql<number>`excluded.finished_at`,
+      }),
+    );
 }
 
 function expired(

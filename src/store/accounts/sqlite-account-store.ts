@@ -10,83 +10,83 @@ import {
 import type { AccountStore, Founding } from '../../domain/account/account-store.ts';
 import type { Scope } from '../../domain/agent/agent.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import type { Database } from '../sqlite/database.ts';
+import type { Queries } from '../queries.ts';
 import { type AccountRow, build, type SigningSecretRow } from '../sqlite/schema.ts';
 import { keyRowOf } from './sqlite-api-key-store.ts';
 
 /** Keeps accounts in SQLite; their signing secrets are one row an environment. */
 export class SqliteAccountStore implements AccountStore {
-  readonly #database: Database;
+  readonly #database: Queries;
 
-  constructor(database: Database) {
+  constructor(database: Queries) {
     this.#database = database;
   }
 
-  found({ account, signingSecrets, apiKeys }: Founding): void {
+  async found({ account, signingSecrets, apiKeys }: Founding): Promise<void> {
     const row = accountRowOf(account);
     const { id: account_id, created_at } = row;
     const none = { prepared_secret: null, previous_secret: null, rotated_at: null };
-    this.#database.write(() => {
-      this.#database.run(build.insertInto('accounts').values(row));
+    await this.#database.transaction(async (transaction) => {
+      await transaction.run(build.insertInto('accounts').values(row));
       for (const [environment, secret] of Object.entries(signingSecrets)) {
         const secrets = { account_id, environment, secret, created_at, ...none };
-        this.#database.run(build.insertInto('signing_secrets').values(secrets));
+        await transaction.run(build.insertInto('signing_secrets').values(secrets));
       }
       for (const { apiKey, hash } of apiKeys) {
-        this.#database.run(build.insertInto('api_keys').values(keyRowOf(apiKey, hash)));
+        await transaction.run(build.insertInto('api_keys').values(keyRowOf(apiKey, hash)));
       }
     });
   }
 
-  find(accountId: string): Account | undefined {
+  async find(accountId: string): Promise<Account | undefined> {
     const query = build.selectFrom('accounts').selectAll().where('id', '=', accountId);
-    const row = this.#database.get(query);
+    const row = await this.#database.get(query);
     return row === undefined ? undefined : accountOf(row);
   }
 
-  count(): number {
+  async count(): Promise<number> {
     const query = build.selectFrom('accounts');
     const count = query.select((expression) => expression.fn.countAll<number>().as('n'));
-    return this.#database.get(count)?.n ?? 0;
+    return (await this.#database.get(count))?.n ?? 0;
   }
 
-  list(): readonly Account[] {
+  async list(): Promise<readonly Account[]> {
     const query = build.selectFrom('accounts').selectAll().orderBy('created_at').orderBy('id');
-    return this.#database.all(query).map(accountOf);
+    return (await this.#database.all(query)).map(accountOf);
   }
 
-  update(account: Account): void {
+  async update(account: Account): Promise<void> {
     const row = accountRowOf(account);
-    this.#database.run(build.updateTable('accounts').set(row).where('id', '=', account.id));
+    await this.#database.run(build.updateTable('accounts').set(row).where('id', '=', account.id));
   }
 
-  signingSecrets(
+  async signingSecrets(
     accountId: string,
     environment: Environment,
     now: Date,
-  ): SigningSecrets | undefined {
+  ): Promise<SigningSecrets | undefined> {
     const query = build
       .selectFrom('signing_secrets')
       .selectAll()
       .where('account_id', '=', accountId)
       .where('environment', '=', environment);
-    const row = this.#database.get(query);
+    const row = await this.#database.get(query);
     return row === undefined ? undefined : secretsOf(row, now);
   }
 
-  prepareSigningSecret(scope: Scope, secret: string, now: Date): SigningSecrets {
-    return this.#changed(scope, now, () => {
+  async prepareSigningSecret(scope: Scope, secret: string, now: Date): Promise<SigningSecrets> {
+    return this.#changed(scope, now, async (transaction) => {
       const prepare = secretsUpdate(scope)
         .set({ prepared_secret: secret })
         .where('prepared_secret', 'is', null);
-      if (this.#database.run(prepare) > 0) return;
+      if ((await transaction.run(prepare)) > 0) return;
       const why = 'one is prepared already; activate it, or drop it';
       throw new ServiceError('CONFLICT', `Cannot prepare a signing secret: ${why}`);
     });
   }
 
-  activateSigningSecret(scope: Scope, now: Date): SigningSecrets {
-    return this.#changed(scope, now, () => {
+  async activateSigningSecret(scope: Scope, now: Date): Promise<SigningSecrets> {
+    return this.#changed(scope, now, async (transaction) => {
       const activate = secretsUpdate(scope)
         .set({
           secret: sql<string>`prepared_secret`,
@@ -95,23 +95,37 @@ export class SqliteAccountStore implements AccountStore {
           rotated_at: now.getTime(),
         })
         .where('prepared_secret', 'is not', null);
-      if (this.#database.run(activate) > 0) return;
+      if ((await transaction.run(activate)) > 0) return;
       throw new ServiceError('CONFLICT', 'Cannot activate a signing secret: none is prepared');
     });
   }
 
-  dropSigningSecret(scope: Scope, which: 'prepared' | 'previous', now: Date): SigningSecrets {
+  async dropSigningSecret(
+    scope: Scope,
+    which: 'prepared' | 'previous',
+    now: Date,
+  ): Promise<SigningSecrets> {
     const dropped =
       which === 'prepared'
         ? { prepared_secret: null }
         : { previous_secret: null, rotated_at: null };
-    return this.#changed(scope, now, () => this.#database.run(secretsUpdate(scope).set(dropped)));
+    return this.#changed(scope, now, (transaction) =>
+      transaction.run(secretsUpdate(scope).set(dropped)),
+    );
   }
 
-  #changed(scope: Scope, now: Date, change: () => unknown): SigningSecrets {
-    return this.#database.together(() => {
-      change();
-      const secrets = this.signingSecrets(scope.accountId, scope.environment, now);
+  async #changed(
+    scope: Scope,
+    now: Date,
+    change: (transaction: Queries) => Promise<unknown>,
+  ): Promise<SigningSecrets> {
+    return this.#database.transaction(async (transaction) => {
+      await change(transaction);
+      const secrets = await new SqliteAccountStore(transaction).signingSecrets(
+        scope.accountId,
+        scope.environment,
+        now,
+      );
       if (secrets === undefined) {
         throw new Error(`Cannot change the signing secrets of "${scope.accountId}": none found`);
       }

@@ -9,66 +9,70 @@ import {
 } from '../../domain/account/api-key.ts';
 import type { Scope } from '../../domain/agent/agent.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import type { Database } from '../sqlite/database.ts';
+import type { Queries } from '../queries.ts';
 import { type ApiKeyRow, build, dateOf } from '../sqlite/schema.ts';
 
 /** Keeps API keys in SQLite. */
 export class SqliteApiKeyStore implements ApiKeyStore {
-  readonly #database: Database;
+  readonly #database: Queries;
 
-  constructor(database: Database) {
+  constructor(database: Queries) {
     this.#database = database;
   }
 
-  insert(apiKey: ApiKey, hash: string): void {
+  async insert(apiKey: ApiKey, hash: string): Promise<void> {
     const { accountId, environment } = apiKey;
     const valid = keysOf(accountId, [environment])
       .where('revoked_at', 'is', null)
       .select((expression) => expression.fn.countAll<number>().as('n'));
-    this.#database.write(() => {
-      if ((this.#database.get(valid)?.n ?? 0) >= API_KEYS_MAX) {
+    await this.#database.transaction(async (transaction) => {
+      if (((await transaction.get(valid))?.n ?? 0) >= API_KEYS_MAX) {
         throw new ServiceError(
           'CONFLICT',
           `Cannot make the key: the environment has ${API_KEYS_MAX} that are not revoked`,
         );
       }
-      this.#database.run(build.insertInto('api_keys').values(keyRowOf(apiKey, hash)));
+      await transaction.run(build.insertInto('api_keys').values(keyRowOf(apiKey, hash)));
     });
   }
 
-  find(accountId: string, apiKeyId: string): ApiKey | undefined {
+  async find(accountId: string, apiKeyId: string): Promise<ApiKey | undefined> {
     const query = build.selectFrom('api_keys').selectAll().where('account_id', '=', accountId);
-    const row = this.#database.get(query.where('id', '=', apiKeyId));
+    const row = await this.#database.get(query.where('id', '=', apiKeyId));
     return row === undefined ? undefined : keyOf(row);
   }
 
-  page(accountId: string, query: Parameters<ApiKeyStore['page']>[1]): ApiKeyPage {
+  async page(accountId: string, query: Parameters<ApiKeyStore['page']>[1]): Promise<ApiKeyPage> {
     const keys = keysOf(accountId, query.environments);
     const page = newestFirst(keys).limit(query.limit).offset(query.offset);
     const total = keys.select((expression) => expression.fn.countAll<number>().as('n'));
     return {
-      apiKeys: this.#database.all(page).map(keyOf),
-      total: this.#database.get(total)?.n ?? 0,
+      apiKeys: (await this.#database.all(page)).map(keyOf),
+      total: (await this.#database.get(total))?.n ?? 0,
     };
   }
 
-  findByHash(hash: string): ApiKey | undefined {
+  async findByHash(hash: string): Promise<ApiKey | undefined> {
     const query = build.selectFrom('api_keys').selectAll().where('hash', '=', hash);
-    const row = this.#database.get(query);
+    const row = await this.#database.get(query);
     return row === undefined ? undefined : keyOf(row);
   }
 
-  list({ accountId, environment }: Scope): readonly ApiKey[] {
-    return this.#database.all(newestFirst(keysOf(accountId, [environment]))).map(keyOf);
+  async list({ accountId, environment }: Scope): Promise<readonly ApiKey[]> {
+    return (await this.#database.all(newestFirst(keysOf(accountId, [environment])))).map(keyOf);
   }
 
-  touch(apiKeyId: string, usedAt: Date): void {
+  async touch(apiKeyId: string, usedAt: Date): Promise<void> {
     const touched = build.updateTable('api_keys').set({ last_used_at: usedAt.getTime() });
-    this.#database.run(touched.where('id', '=', apiKeyId));
+    await this.#database.run(touched.where('id', '=', apiKeyId));
   }
 
-  revoke({ accountId, environment }: Scope, apiKeyId: string, revokedAt: Date): void {
-    this.#database.run(
+  async revoke(
+    { accountId, environment }: Scope,
+    apiKeyId: string,
+    revokedAt: Date,
+  ): Promise<void> {
+    await this.#database.run(
       build
         .updateTable('api_keys')
         .set({ revoked_at: revokedAt.getTime() })

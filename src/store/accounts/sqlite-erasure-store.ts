@@ -16,7 +16,8 @@ import {
 import type { CallStatus } from '../../domain/call/call.ts';
 import { isOver } from '../../domain/call/call-life.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import { Notifier } from '../../lib/clock.ts';
+import type { Notifier } from '../../lib/clock.ts';
+import type { Queries } from '../queries.ts';
 import type { Checkpointer } from '../sqlite/checkpointer.ts';
 import type { Database } from '../sqlite/database.ts';
 import { build, dateOf, type ErasureRow, type LeftoverRow } from '../sqlite/schema.ts';
@@ -27,18 +28,18 @@ const IS_OPEN = sql<boolean>`finished_at is null`;
 
 /** Keeps erasures in SQLite. */
 export class SqliteErasureStore implements ErasureStore {
-  readonly notifier = new Notifier();
-  readonly #database: Database;
-  readonly #calls: CallErasure;
+  readonly notifier: Notifier;
+  readonly #database: Queries;
 
-  constructor(database: Database) {
+  constructor(database: Queries, notifier: Notifier) {
     this.#database = database;
-    this.#calls = new CallErasure(database);
+    this.notifier = notifier;
   }
 
-  erase(callId: string, order: ErasureOrder): void {
-    this.#database.write(() => {
-      const call = this.#calls.find(callId);
+  async erase(callId: string, order: ErasureOrder): Promise<void> {
+    await this.#database.transaction(async (transaction) => {
+      const erasure = new CallErasure(transaction);
+      const call = await erasure.find(callId);
       if (call === undefined) {
         throw new ServiceError(
           'CALL_NOT_FOUND',
@@ -48,31 +49,32 @@ export class SqliteErasureStore implements ErasureStore {
       if (!isOver(call.status as CallStatus)) refuseLiveCall();
       const recordings = call.recording_file === null ? 0 : 1;
       const counts = { calls: 1, recordings, transcripts: 0 };
-      this.#add(erasureRowOf(order, { counts, finishedAt: order.askedAt }));
-      this.#calls.erase(callId, { tombstone: { erasureId: order.id, now: order.askedAt } });
+      const row = erasureRowOf(order, { counts, finishedAt: order.askedAt });
+      await transaction.run(build.insertInto('erasures').values(row));
+      await erasure.erase(callId, { tombstone: { erasureId: order.id, now: order.askedAt } });
     });
-    this.notifier.notify();
+    this.#database.onCommit(() => this.notifier.notify());
   }
 
-  note(selection: NumberSelection, order: ErasureOrder): NumberCounts {
+  async note(selection: NumberSelection, order: ErasureOrder): Promise<NumberCounts> {
     const erasureId = sql<string>`${order.id}`.as('erasure_id');
     const noted = build.selectFrom(callsOf(selection).as('call')).select(['call.id', erasureId]);
-    const counts = this.#database.together(() => {
-      this.#add(erasureRowOf(order));
-      this.#database.run(
+    const counts = await this.#database.transaction(async (transaction) => {
+      await transaction.run(build.insertInto('erasures').values(erasureRowOf(order)));
+      await transaction.run(
         build
           .insertInto('noted_erasures')
           .orIgnore()
           .columns(['call_id', 'erasure_id'])
           .expression(noted),
       );
-      return this.count(selection);
+      return new SqliteErasureStore(transaction, this.notifier).count(selection);
     });
-    this.notifier.notify();
+    this.#database.onCommit(() => this.notifier.notify());
     return counts;
   }
 
-  count(selection: NumberSelection): NumberCounts {
+  async count(selection: NumberSelection): Promise<NumberCounts> {
     const isOverWithFile = sql`ended_at is not null and recording_file is not null`;
     const query = build
       .selectFrom(callsOf(selection).as('call'))
@@ -81,50 +83,49 @@ export class SqliteErasureStore implements ErasureStore {
         sql<number>`coalesce(sum(${isOverWithFile}), 0)`.as('recordings'),
         sql<number>`coalesce(sum(ended_at is null), 0)`.as('callsInProgress'),
       ]);
-    return this.#database.get(query) ?? { calls: 0, recordings: 0, callsInProgress: 0 };
+    return (await this.#database.get(query)) ?? { calls: 0, recordings: 0, callsInProgress: 0 };
   }
 
-  eraseNoted(now: Date): number {
+  async eraseNoted(now: Date): Promise<number> {
     const open = build.selectFrom('erasures').select('id').where(IS_OPEN).limit(1);
-    if (this.#database.get(open) === undefined) return 0;
-    const count = this.#database.write(() => {
-      const noted = this.#database.all(notedCalls());
+    if ((await this.#database.get(open)) === undefined) return 0;
+    const count = await this.#database.transaction(async (transaction) => {
+      const erasure = new CallErasure(transaction);
+      const noted = await transaction.all(notedCalls());
       for (const { call_id, erasure_id: erasureId, has_recording } of noted) {
-        this.#calls.erase(call_id, { tombstone: { erasureId, now } });
-        this.#count(erasureId, has_recording);
+        await erasure.erase(call_id, { tombstone: { erasureId, now } });
+        await transaction.run(counted(erasureId, has_recording));
       }
-      this.#close(now);
+      await transaction.run(closeFinished(now));
       return noted.length;
     });
-    if (count > 0) this.notifier.notify();
+    if (count > 0) this.#database.onCommit(() => this.notifier.notify());
     return count;
   }
 
-  list(limit: number): readonly ErasureRecord[] {
+  async list(limit: number): Promise<readonly ErasureRecord[]> {
     const query = build.selectFrom('erasures').selectAll();
     const newest = query.orderBy('asked_at', 'desc').orderBy('id', 'desc').limit(limit);
-    return this.#database.all(newest).map(erasureOf);
+    return (await this.#database.all(newest)).map(erasureOf);
   }
+}
 
-  #add(row: ErasureRow): void {
-    this.#database.run(build.insertInto('erasures').values(row));
-  }
+/** Adds one erased call to the erasure's counts. */
+function counted(id: string, recordings: number) {
+  return build
+    .updateTable('erasures')
+    .set({ calls: sql<number>`calls + 1`, recordings: sql<number>`recordings + ${recordings}` })
+    .where('id', '=', id);
+}
 
-  /** Adds one erased call to the erasure's counts. */
-  #count(id: string, recordings: number): void {
-    const counted = build.updateTable('erasures').set({
-      calls: sql<number>`calls + 1`,
-      recordings: sql<number>`recordings + ${recordings}`,
-    });
-    this.#database.run(counted.where('id', '=', id));
-  }
-
-  /** Finishes the erasures that have no noted call left. */
-  #close(now: Date): void {
-    const isDone = sql<boolean>`not exists (select 1 from noted_erasures where erasure_id = erasures.id)`;
-    const closed = build.updateTable('erasures').set({ finished_at: now.getTime() });
-    this.#database.run(closed.where(IS_OPEN).where(isDone));
-  }
+/** Finishes the erasures that have no noted call left. */
+function closeFinished(now: Date) {
+  const isDone = sql<boolean>`not exists (select 1 from noted_erasures where erasure_id = erasures.id)`;
+  return build
+    .updateTable('erasures')
+    .set({ finished_at: now.getTime() })
+    .where(IS_OPEN)
+    .where(isDone);
 }
 
 /** The calls from or to a number, by its two indexes. */
@@ -202,42 +203,44 @@ export class SqliteLeftovers implements Leftovers {
     this.#checkpointer = parts.checkpointer;
   }
 
-  files(limit: number): readonly string[] {
+  async files(limit: number): Promise<readonly string[]> {
     return this.#names('file', limit);
   }
 
-  fileGone(file: string): void {
-    this.#remove('file', [file]);
+  async fileGone(file: string): Promise<void> {
+    await this.#remove('file', [file]);
   }
 
-  inPages(): 'asked' | 'expired' | undefined {
-    const names = this.#names('pages', 2);
+  async inPages(): Promise<'asked' | 'expired' | undefined> {
+    const names = await this.#names('pages', 2);
     return (['asked', 'expired'] as const).find((name) => names.includes(name));
   }
 
-  compact(): void {
-    this.#database.vacuum();
-    this.#remove('pages', ['asked', 'expired']);
+  async compact(): Promise<void> {
+    await this.#database.vacuum();
+    await this.#remove('pages', ['asked', 'expired']);
   }
 
   async emptyLog(): Promise<boolean> {
     const checkpointer = this.#checkpointer();
-    return checkpointer === undefined ? this.#database.emptyLog() : await checkpointer.emptyLog();
+    return checkpointer === undefined
+      ? await this.#database.emptyLog()
+      : await checkpointer.emptyLog();
   }
 
-  sizeBytes(): number {
+  async sizeBytes(): Promise<number> {
     const size = sql<{ bytes: number }>`(select page_count * page_size as bytes
       from pragma_page_count(), pragma_page_size())`;
-    return this.#database.get(build.selectFrom(size.as('size')).selectAll())?.bytes ?? 0;
+    return (await this.#database.get(build.selectFrom(size.as('size')).selectAll()))?.bytes ?? 0;
   }
 
-  #names(kind: LeftoverRow['kind'], limit: number): readonly string[] {
+  async #names(kind: LeftoverRow['kind'], limit: number): Promise<readonly string[]> {
     const query = build.selectFrom('erasure_leftovers').select('name').where('kind', '=', kind);
-    return this.#database.all(query.limit(limit)).map(({ name }) => name);
+    return (await this.#database.all(query.limit(limit))).map(({ name }) => name);
   }
 
-  #remove(kind: LeftoverRow['kind'], names: readonly string[]): void {
+  async #remove(kind: LeftoverRow['kind'], names: readonly string[]): Promise<void> {
     const query = build.deleteFrom('erasure_leftovers').where('kind', '=', kind);
-    this.#database.run(query.where('name', 'in', names));
+    await this.#database.run(query.where('name', 'in', names));
   }
 }

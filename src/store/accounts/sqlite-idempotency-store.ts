@@ -1,64 +1,88 @@
-/** Idempotency keys in SQLite: each with the answer of its first request, written in the transaction of the change. */
+/** Idempotency keys in SQLite: one row a key, claimed by the first request and completed with its answer. */
+import type { ExpressionBuilder } from 'kysely';
 import {
   IDEMPOTENCY_KEPT_MS,
   type IdempotencyScope,
   type IdempotencyStore,
+  type IdempotentRequest,
   type KeptAnswer,
 } from '../../domain/account/rate-limit.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import type { Database } from '../sqlite/database.ts';
-import { build, type IdempotencyRow } from '../sqlite/schema.ts';
+import type { Queries } from '../queries.ts';
+import { build, type Tables } from '../sqlite/schema.ts';
+
+/** The status column of a request that still runs; no HTTP status. */
+const RUNNING = 0;
+
+/** A claim that is older was left by a request whose release failed. */
+const RUNNING_MS_MAX = 600_000;
 
 /** Keeps answers in SQLite. */
 export class SqliteIdempotencyStore implements IdempotencyStore {
-  readonly #database: Database;
+  readonly #database: Queries;
 
-  constructor(database: Database) {
+  constructor(database: Queries) {
     this.#database = database;
   }
 
-  has(request: IdempotencyScope & { readonly now: Date }): boolean {
-    return this.#find(request) !== undefined;
-  }
-
-  once(
-    request: IdempotencyScope & { readonly fingerprint: string; readonly now: Date },
-    work: () => KeptAnswer,
-  ): { readonly answer: KeptAnswer; readonly isReplay: boolean } {
-    const { accountId: account_id, environment, method, path, key, fingerprint, now } = request;
-    return this.#database.write(() => {
-      const kept = this.#find(request);
-      if (kept !== undefined) {
-        if (kept.fingerprint !== fingerprint) throw anotherBody();
-        return { answer: { status: kept.status, body: kept.body }, isReplay: true };
+  async claim(request: IdempotentRequest): Promise<KeptAnswer | undefined> {
+    const { fingerprint, now } = request;
+    const nowMs = now.getTime();
+    return this.#database.transaction(async (transaction) => {
+      const row = await transaction.get(
+        build
+          .selectFrom('idempotency_keys')
+          .selectAll()
+          .where(isOf(request))
+          .where('created_at', '>', nowMs - IDEMPOTENCY_KEPT_MS),
+      );
+      const isLeft = row?.status === RUNNING && row.created_at <= nowMs - RUNNING_MS_MAX;
+      if (row !== undefined && !isLeft) {
+        if (row.fingerprint !== fingerprint) throw anotherBody();
+        if (row.status === RUNNING) throw stillRunning();
+        return { status: row.status, body: row.body };
       }
-      const answer = work();
-      const name = { account_id, environment, method, path, key };
-      const row = { ...name, fingerprint, ...answer, created_at: now.getTime() };
-      this.#database.run(build.replaceInto('idempotency_keys').values(row));
-      return { answer, isReplay: false };
+      const claim = { fingerprint, status: RUNNING, body: null, created_at: nowMs };
+      await transaction.run(
+        build.replaceInto('idempotency_keys').values({ ...columnsOf(request), ...claim }),
+      );
+      return undefined;
     });
   }
 
-  /** Undefined when the key is older than `IDEMPOTENCY_KEPT_MS`. */
-  #find(request: IdempotencyScope & { readonly now: Date }): IdempotencyRow | undefined {
-    return this.#database.get(
-      build
-        .selectFrom('idempotency_keys')
-        .selectAll()
-        .where('account_id', '=', request.accountId)
-        .where('environment', '=', request.environment)
-        .where('method', '=', request.method)
-        .where('path', '=', request.path)
-        .where('key', '=', request.key)
-        .where('created_at', '>', request.now.getTime() - IDEMPOTENCY_KEPT_MS),
-    );
+  async keep(request: IdempotentRequest, answer: KeptAnswer): Promise<void> {
+    const kept = build.updateTable('idempotency_keys').set({ ...answer });
+    await this.#database.run(kept.where(isOf(request)));
   }
+
+  async release(request: IdempotencyScope): Promise<void> {
+    const claim = build.deleteFrom('idempotency_keys').where(isOf(request));
+    await this.#database.run(claim.where('status', '=', RUNNING));
+  }
+
+  async releaseAll(): Promise<void> {
+    await this.#database.run(build.deleteFrom('idempotency_keys').where('status', '=', RUNNING));
+  }
+}
+
+function columnsOf({ accountId, environment, method, path, key }: IdempotencyScope) {
+  return { account_id: accountId, environment, method, path, key };
+}
+
+function isOf(request: IdempotencyScope) {
+  return ({ and }: ExpressionBuilder<Tables, 'idempotency_keys'>) => and(columnsOf(request));
 }
 
 function anotherBody(): ServiceError {
   return new ServiceError(
     'UNPROCESSABLE',
     'Cannot repeat the request: its X-Idempotency-Key was used with another body',
+  );
+}
+
+function stillRunning(): ServiceError {
+  return new ServiceError(
+    'CONFLICT',
+    'Cannot repeat the request yet: the first one with its X-Idempotency-Key is still running',
   );
 }

@@ -4,7 +4,7 @@ import { ATTEMPTS_KEPT, PRUNED_ROWS_MAX, type Retention } from '../../domain/acc
 import { IDEMPOTENCY_KEPT_MS } from '../../domain/account/rate-limit.ts';
 import { SIP_TRACES_KEPT_MS } from '../../domain/call/sip-trace.ts';
 import { EVENTS_KEPT_MS } from '../../domain/webhook/service-event.ts';
-import type { Database } from '../sqlite/database.ts';
+import type { Queries } from '../queries.ts';
 import { build } from '../sqlite/schema.ts';
 
 /** Attempts that one call counts, by their index alone: a few milliseconds. */
@@ -12,42 +12,41 @@ const SURVEYED_MAX = 10_000;
 
 /** Prunes in SQLite. The progress of the search for surplus attempts is kept in memory. */
 export class SqliteRetention implements Retention {
-  readonly #database: Database;
+  readonly #database: Queries;
   #surveyedUpTo = '';
 
-  constructor(database: Database) {
+  constructor(database: Queries) {
     this.#database = database;
   }
 
-  prune(now: Date): number {
+  async prune(now: Date): Promise<number> {
     const answersBefore = now.getTime() - IDEMPOTENCY_KEPT_MS;
     const eventsBefore = now.getTime() - EVENTS_KEPT_MS;
     const tracesBefore = now.getTime() - SIP_TRACES_KEPT_MS;
-    const run = this.#database.run.bind(this.#database);
-    const steps: readonly ((limit: number) => number)[] = [
-      (limit) => run(deliveriesOfDeleted(limit)),
-      (limit) => run(deletedEndpoints(limit)),
-      (limit) => run(expiredAnswers(answersBefore, limit)),
-      (limit) => run(expiredAttempts(eventsBefore, limit)),
-      (limit) => run(expiredDeliveries(eventsBefore, limit)),
-      (limit) => run(expiredEvents(eventsBefore, limit)),
-      (limit) => run(expiredTraces(tracesBefore, limit)),
-      (limit) => this.#trim(limit),
+    const steps = [
+      deliveriesOfDeleted,
+      deletedEndpoints,
+      (limit: number) => expiredAnswers(answersBefore, limit),
+      (limit: number) => expiredAttempts(eventsBefore, limit),
+      (limit: number) => expiredDeliveries(eventsBefore, limit),
+      (limit: number) => expiredEvents(eventsBefore, limit),
+      (limit: number) => expiredTraces(tracesBefore, limit),
     ];
-    return this.#database.write(() => {
+    return this.#database.transaction(async (transaction) => {
       let left = PRUNED_ROWS_MAX;
-      for (const step of steps) if (left > 0) left -= step(left);
+      for (const step of steps) if (left > 0) left -= await transaction.run(step(left));
+      if (left > 0) left -= await this.#trim(transaction, left);
       return PRUNED_ROWS_MAX - left;
     });
   }
 
   /** Looks at the next stretch of attempts, in the order of their deliveries, and starts over after the last. */
-  #trim(rowsMax: number): number {
-    const counted = this.#database.all(attemptsAfter(this.#surveyedUpTo));
+  async #trim(transaction: Queries, rowsMax: number): Promise<number> {
+    const counted = await transaction.all(attemptsAfter(this.#surveyedUpTo));
     let left = rowsMax;
     for (const { delivery_id: deliveryId, n } of counted) {
       if (n <= ATTEMPTS_KEPT) continue;
-      left -= this.#database.run(surplusAttempts(deliveryId, left));
+      left -= await transaction.run(surplusAttempts(deliveryId, left));
       if (left === 0) return rowsMax;
     }
     const isWhole = counted.reduce((sum, { n }) => sum + n, 0) < SURVEYED_MAX;

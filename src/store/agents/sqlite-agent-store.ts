@@ -22,72 +22,75 @@ import {
   changedFields,
 } from '../../domain/agent/agent-version.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import type { Database } from '../sqlite/database.ts';
+import type { Queries } from '../queries.ts';
 import { type AgentRow, type AgentVersionRow, build } from '../sqlite/schema.ts';
 
 const DAY_MS = 86_400_000;
 
 /** Keeps agents in SQLite. */
 export class SqliteAgentStore implements AgentStore {
-  readonly #database: Database;
-  readonly #versions: SqliteAgentVersionStore;
+  readonly #database: Queries;
 
-  constructor(database: Database, versions: SqliteAgentVersionStore) {
+  constructor(database: Queries) {
     this.#database = database;
-    this.#versions = versions;
   }
 
-  insert(agent: Agent, by: ChangedBy = 'api'): void {
+  async insert(agent: Agent, by: ChangedBy = 'api'): Promise<void> {
     const row = agentRowOf(agent);
-    this.#database.together(() => {
-      this.#refuseHeldNumber(row);
-      this.#database.run(build.insertInto('agents').values(row));
-      this.#versions.keep(agent, [], by);
+    await this.#database.transaction(async (transaction) => {
+      await refuseHeldNumber(transaction, row);
+      await transaction.run(build.insertInto('agents').values(row));
+      await new SqliteAgentVersionStore(transaction).keep(agent, [], by);
     });
   }
 
-  update(agent: Agent, by: ChangedBy = 'api'): void {
+  async update(agent: Agent, by: ChangedBy = 'api'): Promise<void> {
     const row = agentRowOf(agent);
-    this.#database.write(() => {
-      this.#refuseHeldNumber(row);
-      const before = this.find(agent, agent.id);
+    await this.#database.transaction(async (transaction) => {
+      await refuseHeldNumber(transaction, row);
+      const before = await new SqliteAgentStore(transaction).find(agent, agent.id);
       if (before === undefined) return;
-      this.#database.run(build.updateTable('agents').set(row).where('id', '=', agent.id));
+      await transaction.run(build.updateTable('agents').set(row).where('id', '=', agent.id));
       const changed = changedFields(before, agent);
-      if (changed.length > 0) this.#versions.keep(agent, changed, by);
+      if (changed.length > 0)
+        await new SqliteAgentVersionStore(transaction).keep(agent, changed, by);
     });
   }
 
-  delete(scope: Scope, agentId: string): void {
-    this.#database.write(() => {
-      if (this.find(scope, agentId) === undefined) return;
+  async delete(scope: Scope, agentId: string): Promise<void> {
+    await this.#database.transaction(async (transaction) => {
+      if ((await new SqliteAgentStore(transaction).find(scope, agentId)) === undefined) return;
       const liveCall = build
         .selectFrom('calls')
         .select('id')
         .where('agent_id', '=', agentId)
         // As the index `calls_unfinished` has it.
         .where(sql<boolean>`status in ('queued', 'ringing', 'in_progress')`);
-      if (this.#database.get(liveCall.limit(1)) !== undefined) {
+      if ((await transaction.get(liveCall.limit(1))) !== undefined) {
         throw new ServiceError('CONFLICT', 'Cannot delete the agent: it has a live call');
       }
-      this.#database.run(build.deleteFrom('agents').where('id', '=', agentId));
+      await transaction.run(build.deleteFrom('agents').where('id', '=', agentId));
     });
   }
 
-  find(scope: Scope, agentId: string): Agent | undefined {
-    const row = this.#database.get(agentsOf(scope).selectAll().where('id', '=', agentId));
+  async find(scope: Scope, agentId: string): Promise<Agent | undefined> {
+    const row = await this.#database.get(agentsOf(scope).selectAll().where('id', '=', agentId));
     return row === undefined ? undefined : agentOf(row);
   }
 
-  findWithUsage(scope: Scope, agentId: string, now: Date): AgentWithUsage | undefined {
+  async findWithUsage(
+    scope: Scope,
+    agentId: string,
+    now: Date,
+  ): Promise<AgentWithUsage | undefined> {
     const query = agentsOf(scope)
       .selectAll()
       .select(usageSince(midnightMs(now)));
-    const row = this.#database.get(query.where('id', '=', agentId));
+    const row = await this.#database.get(query.where('id', '=', agentId));
     return row === undefined ? undefined : { ...agentOf(row), ...usageOf(row) };
   }
 
-  list(scope: Scope, { status, limit, offset }: AgentQuery, now: Date): AgentPage {
+  async list(scope: Scope, { status, limit, offset }: AgentQuery, now: Date): Promise<AgentPage> {
     const every = agentsOf(scope);
     const listed = status === undefined ? every : every.where('status', '=', status);
     const page = listed
@@ -99,27 +102,31 @@ export class SqliteAgentStore implements AgentStore {
       .offset(offset);
     const total = listed.select((expression) => expression.fn.countAll<number>().as('n'));
     return {
-      agents: this.#database.all(page).map(summaryOf),
-      total: this.#database.get(total)?.n ?? 0,
+      agents: (await this.#database.all(page)).map(summaryOf),
+      total: (await this.#database.get(total))?.n ?? 0,
     };
   }
 
-  findByPhoneNumber(phoneNumber: string): Agent | undefined {
-    const row = this.#database.get(liveHolder(phoneNumber).selectAll());
+  async findByPhoneNumber(phoneNumber: string): Promise<Agent | undefined> {
+    const row = await this.#database.get(liveHolder(phoneNumber).selectAll());
     return row === undefined ? undefined : agentOf(row);
   }
+}
 
-  /** @throws {ServiceError} CONFLICT when another agent has the number. */
-  #refuseHeldNumber({ id, account_id, environment, phone_number }: AgentRow): void {
-    if (phone_number === null) return;
-    const holder =
-      environment === 'live' ? liveHolder(phone_number) : testHolder(phone_number, account_id);
-    if (this.#database.get(holder.select('id').where('id', '<>', id)) === undefined) return;
-    throw new ServiceError(
-      'CONFLICT',
-      'Cannot use phoneNumber: another agent of the environment holds it',
-    );
-  }
+/** @throws {ServiceError} CONFLICT when another agent has the number. */
+async function refuseHeldNumber(
+  database: Queries,
+  { id, account_id, environment, phone_number }: AgentRow,
+): Promise<void> {
+  if (phone_number === null) return;
+  const holder =
+    environment === 'live' ? liveHolder(phone_number) : testHolder(phone_number, account_id);
+  const held = await database.get(holder.select('id').where('id', '<>', id));
+  if (held === undefined) return;
+  throw new ServiceError(
+    'CONFLICT',
+    'Cannot use phoneNumber: another agent of the environment holds it',
+  );
 }
 
 /** A number belongs to one live agent of the server. The literal is the condition of the index. */
@@ -224,9 +231,9 @@ function minutesOf(seconds: number): number {
 
 /** Keeps versions; the store of agents adds each one in the transaction of the change. */
 export class SqliteAgentVersionStore implements AgentVersionStore {
-  readonly #database: Database;
+  readonly #database: Queries;
 
-  constructor(database: Database) {
+  constructor(database: Queries) {
     this.#database = database;
   }
 
@@ -235,11 +242,11 @@ export class SqliteAgentVersionStore implements AgentVersionStore {
    *
    * @param changed Fields that differ from the version before; none for a new agent.
    */
-  keep(agent: Agent, changed: readonly string[], by: ChangedBy): void {
+  async keep(agent: Agent, changed: readonly string[], by: ChangedBy): Promise<void> {
     const { id, account_id, environment, created_at, updated_at, ...content } = agentRowOf(agent);
     const newest = sql<number>`(select coalesce(max(version), 0) from agent_versions
       where agent_id = ${id})`;
-    this.#database.run(
+    await this.#database.run(
       build.insertInto('agent_versions').values({
         ...content,
         agent_id: id,
@@ -249,7 +256,7 @@ export class SqliteAgentVersionStore implements AgentVersionStore {
         changed: JSON.stringify(changed),
       }),
     );
-    this.#database.run(
+    await this.#database.run(
       build
         .deleteFrom('agent_versions')
         .where('agent_id', '=', id)
@@ -257,11 +264,11 @@ export class SqliteAgentVersionStore implements AgentVersionStore {
     );
   }
 
-  list(
+  async list(
     scope: Scope,
     agentId: string,
     { limit, offset }: { readonly limit: number; readonly offset: number },
-  ): AgentVersionPage {
+  ): Promise<AgentVersionPage> {
     const versions = versionsOf(scope, agentId);
     const page = versions
       .selectAll('agent_versions')
@@ -270,14 +277,14 @@ export class SqliteAgentVersionStore implements AgentVersionStore {
       .offset(offset);
     const total = versions.select((expression) => expression.fn.countAll<number>().as('n'));
     return {
-      versions: this.#database.all(page).map(versionOf),
-      total: this.#database.get(total)?.n ?? 0,
+      versions: (await this.#database.all(page)).map(versionOf),
+      total: (await this.#database.get(total))?.n ?? 0,
     };
   }
 
-  find(scope: Scope, agentId: string, version: number): AgentVersion | undefined {
+  async find(scope: Scope, agentId: string, version: number): Promise<AgentVersion | undefined> {
     const query = versionsOf(scope, agentId).selectAll('agent_versions');
-    const row = this.#database.get(query.where('version', '=', version));
+    const row = await this.#database.get(query.where('version', '=', version));
     return row === undefined ? undefined : versionOf(row);
   }
 }

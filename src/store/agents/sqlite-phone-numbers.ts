@@ -3,39 +3,39 @@ import { sql } from 'kysely';
 import type { Scope } from '../../domain/agent/agent.ts';
 import type { NumberAssignment, NumberAssignments } from '../../domain/dialing/number-owner.ts';
 import type { HeldNumber, NumberHolders } from '../../domain/dialing/phone-number.ts';
-import type { Database } from '../sqlite/database.ts';
+import type { Queries } from '../queries.ts';
 import { build, type NumberAssignmentRow } from '../sqlite/schema.ts';
 
 /** Keeps which account a number is assigned to. */
 export class SqliteNumberAssignments implements NumberAssignments {
-  readonly #database: Database;
+  readonly #database: Queries;
 
-  constructor(database: Database) {
+  constructor(database: Queries) {
     this.#database = database;
   }
 
-  findFirst(numbers: readonly string[]): NumberAssignment | undefined {
+  async findFirst(numbers: readonly string[]): Promise<NumberAssignment | undefined> {
     const query = build.selectFrom('number_assignments').selectAll().where('number', 'in', numbers);
-    const found = new Map(this.#database.all(query).map((row) => [row.number, row]));
+    const found = new Map((await this.#database.all(query)).map((row) => [row.number, row]));
     const first = numbers.find((number) => found.has(number));
     const row = first === undefined ? undefined : found.get(first);
     return row === undefined ? undefined : assignmentOf(row);
   }
 
-  list(): readonly NumberAssignment[] {
+  async list(): Promise<readonly NumberAssignment[]> {
     const query = build.selectFrom('number_assignments').selectAll().orderBy('number');
-    return this.#database.all(query).map(assignmentOf);
+    return (await this.#database.all(query)).map(assignmentOf);
   }
 
-  save({ number, accountId, assignedAt, assignedBy }: NumberAssignment): void {
+  async save({ number, accountId, assignedAt, assignedBy }: NumberAssignment): Promise<void> {
     const facts = { assigned_at: assignedAt.getTime(), assigned_by: assignedBy };
     const row = { number, account_id: accountId, ...facts };
-    this.#database.run(build.replaceInto('number_assignments').values(row));
+    await this.#database.run(build.replaceInto('number_assignments').values(row));
   }
 
-  remove(number: string): boolean {
+  async remove(number: string): Promise<boolean> {
     const query = build.deleteFrom('number_assignments').where('number', '=', number);
-    return this.#database.run(query) > 0;
+    return (await this.#database.run(query)) > 0;
   }
 }
 
@@ -53,25 +53,25 @@ const NUMBERS_MAX = 10_000;
 
 /** Reads which agent holds which number, without the agents' texts. */
 export class SqliteNumberHolders implements NumberHolders {
-  readonly #database: Database;
+  readonly #database: Queries;
 
-  constructor(database: Database) {
+  constructor(database: Queries) {
     this.#database = database;
   }
 
-  ofScope({ accountId, environment }: Scope): readonly HeldNumber[] {
+  async ofScope({ accountId, environment }: Scope): Promise<readonly HeldNumber[]> {
     const query = holders()
       .where('account_id', '=', accountId)
       .where('environment', '=', environment);
-    return this.#database.all(query).map(heldOf);
+    return (await this.#database.all(query)).map(heldOf);
   }
 
-  everyLive(): readonly HeldNumber[] {
-    return this.#database.all(liveHolders()).map(heldOf);
+  async everyLive(): Promise<readonly HeldNumber[]> {
+    return (await this.#database.all(liveHolders())).map(heldOf);
   }
 
-  liveHolderOf(number: string): HeldNumber | undefined {
-    const row = this.#database.get(liveHolders().where('phone_number', '=', number));
+  async liveHolderOf(number: string): Promise<HeldNumber | undefined> {
+    const row = await this.#database.get(liveHolders().where('phone_number', '=', number));
     return row === undefined ? undefined : heldOf(row);
   }
 }

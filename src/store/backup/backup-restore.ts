@@ -10,9 +10,8 @@ import { endCall, type Failure, isOver } from '../../domain/call/call-life.ts';
 import { idMaker } from '../../domain/ids.ts';
 import { CallErasure } from '../accounts/call-erasure.ts';
 import { SqliteLeftovers } from '../accounts/sqlite-erasure-store.ts';
-import { LiveWatchers } from '../calls/live-watchers.ts';
-import { SqliteAnalysisStore } from '../calls/sqlite-analysis-store.ts';
 import { SqliteCallStore } from '../calls/sqlite-call-store.ts';
+import type { Queries } from '../queries.ts';
 import { type Database, openDatabase } from '../sqlite/database.ts';
 import { lockDatabase } from '../sqlite/database-lock.ts';
 import {
@@ -21,7 +20,7 @@ import {
   type ErasureRow,
   type NotedErasureRow,
 } from '../sqlite/schema.ts';
-import { SqliteEventStore } from '../webhooks/sqlite-event-store.ts';
+import { newStoreFeeds } from '../store-feeds.ts';
 import { BACKUP_DATABASE, type BackupManifest, readManifest, syncFile } from './backup.ts';
 import { type CopiedRecordings, copyRecordings } from './backup-recordings.ts';
 
@@ -128,12 +127,12 @@ async function settle(
   const ofBefore = erasuresBefore(databaseFile);
   const { database, migrations } = await openDatabase({ file: incoming });
   try {
-    forgetDialogs(database);
-    const callsEnded = keepQueue ? 0 : endWaitingCalls(database, now);
+    await forgetDialogs(database);
+    const callsEnded = keepQueue ? 0 : await endWaitingCalls(database, now);
     const known = [...ofNewer, ...(ofBefore ? [ofBefore] : [])];
-    const erased = known.map((erasures) => eraseAgain(database, erasures));
-    const callsErased = erased.reduce((sum, count) => sum + count, 0);
-    if (callsErased > 0) new SqliteLeftovers(database, NO_THREAD).compact();
+    let callsErased = 0;
+    for (const erasures of known) callsErased += await eraseAgain(database, erasures);
+    if (callsErased > 0) await new SqliteLeftovers(database, NO_THREAD).compact();
     const erasuresRead = ofBefore === null ? null : ofBefore !== undefined;
     return { migrations, callsEnded, callsErased, erasuresRead };
   } finally {
@@ -152,8 +151,8 @@ function erasuresBefore(databaseFile: string): KnownErasures | null | undefined 
 }
 
 /** A server ends the open dialogs that it finds; here these may be calls that the server of the backup still has. */
-function forgetDialogs(database: Database): void {
-  database.run(build.deleteFrom('open_dialogs'));
+async function forgetDialogs(database: Database): Promise<void> {
+  await database.run(build.deleteFrom('open_dialogs'));
 }
 
 function removeDatabase(file: string): void {
@@ -207,16 +206,14 @@ const RESTORED: Failure = {
  *
  * @returns how many.
  */
-function endWaitingCalls(database: Database, now: Date): number {
-  const events = new SqliteEventStore(database);
-  const analyses = new SqliteAnalysisStore(database);
-  const calls = new SqliteCallStore(database, { events, analyses, live: new LiveWatchers() });
+async function endWaitingCalls(database: Database, now: Date): Promise<number> {
   const newId = idMaker({ nowMs: () => now.getTime(), random: randomBytes });
-  return database.write(() => {
-    const waiting = calls.queued('live', 'outbound', Number.MAX_SAFE_INTEGER);
+  return database.transaction(async (transaction) => {
+    const calls = new SqliteCallStore(transaction, newStoreFeeds());
+    const waiting = await calls.queued('live', 'outbound', Number.MAX_SAFE_INTEGER);
     for (const call of waiting) {
       const ended = endCall(call, { endReason: 'error', endedAt: now, failure: RESTORED });
-      calls.update(ended, [callEndedEvent(ended, { id: newId('evt'), now })]);
+      await calls.update(ended, [callEndedEvent(ended, { id: newId('evt'), now })]);
     }
     return waiting.length;
   });
@@ -255,35 +252,35 @@ function readErasures(file: string): KnownErasures {
  *
  * @returns how many calls were erased, or will be.
  */
-function eraseAgain(database: Database, known: KnownErasures): number {
-  const erasure = new CallErasure(database);
-  return database.write(() => {
+async function eraseAgain(database: Database, known: KnownErasures): Promise<number> {
+  return database.transaction(async (transaction) => {
+    const erasure = new CallErasure(transaction);
     for (const row of known.erasures) {
-      database.run(build.insertInto('erasures').orIgnore().values(row));
+      await transaction.run(build.insertInto('erasures').orIgnore().values(row));
     }
     let count = 0;
     for (const row of known.calls) {
-      const call = erasure.find(row.call_id);
-      database.run(build.insertInto('erased_calls').orIgnore().values(row));
+      const call = await erasure.find(row.call_id);
+      await transaction.run(build.insertInto('erased_calls').orIgnore().values(row));
       if (call === undefined) continue;
       count += 1;
       const tombstone = { erasureId: row.erasure_id, now: new Date(row.erased_at) };
-      if (isOver(call.status as CallStatus)) erasure.erase(row.call_id, { tombstone });
-      else note(database, row);
+      if (isOver(call.status as CallStatus)) await erasure.erase(row.call_id, { tombstone });
+      else await note(transaction, row);
     }
     for (const row of known.noted) {
-      if (erasure.find(row.call_id) === undefined) continue;
+      if ((await erasure.find(row.call_id)) === undefined) continue;
       count += 1;
-      note(database, row);
+      await note(transaction, row);
     }
     return count;
   });
 }
 
 /** Leaves the call for the server to erase. */
-function note(database: Database, { call_id, erasure_id }: NotedErasureRow): void {
+async function note(database: Queries, { call_id, erasure_id }: NotedErasureRow): Promise<void> {
   const row = { call_id, erasure_id };
-  database.run(build.insertInto('noted_erasures').orIgnore().values(row));
+  await database.run(build.insertInto('noted_erasures').orIgnore().values(row));
   const reopened = build.updateTable('erasures').set({ finished_at: null });
-  database.run(reopened.where('id', '=', erasure_id));
+  await database.run(reopened.where('id', '=', erasure_id));
 }

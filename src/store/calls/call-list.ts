@@ -11,7 +11,7 @@ import type {
   CallSummary,
   EndReason,
 } from '../../domain/call/call.ts';
-import type { Database } from '../sqlite/database.ts';
+import type { Queries } from '../queries.ts';
 import { build, type CallRow, dateOf } from '../sqlite/schema.ts';
 import { EVERY_AGENT } from './call-rollups.ts';
 
@@ -33,30 +33,31 @@ interface Listed extends Omit<CallQuery, 'startedFrom' | 'startedBefore'> {
 }
 
 /** Newest start first, ties by id; a call that has not started is listed by its creation. */
-export function listCalls(
-  database: Database,
+export async function listCalls(
+  database: Queries,
   scope: Scope,
   query: CallQuery,
-): { readonly calls: readonly CallSummary[]; readonly total: number } {
+): Promise<{ readonly calls: readonly CallSummary[]; readonly total: number }> {
   const fromMs = query.startedFrom?.getTime() ?? EARLIEST_MS;
   const beforeMs = query.startedBefore?.getTime() ?? LATEST_MS;
   const listed = { ...query, scope, fromMs, beforeMs };
-  const total = totalOf(database, listed);
+  const total = await totalOf(database, listed);
   if (query.offset >= total) return { calls: [], total };
-  const spans = isNear(listed) ? [listed] : spansOfPage(daysOf(database, listed), listed);
-  const rows = spans.flatMap((span) => database.all(selectPage({ ...listed, ...span })));
+  const spans = isNear(listed) ? [listed] : spansOfPage(await daysOf(database, listed), listed);
+  const rows: Parameters<typeof summaryOf>[0][] = [];
+  for (const span of spans) rows.push(...(await database.all(selectPage({ ...listed, ...span }))));
   return { calls: rows.map(summaryOf), total };
 }
 
 /** Whole days are added up already; the calls of any other span are counted. */
-function totalOf(database: Database, listed: Listed): number {
+async function totalOf(database: Queries, listed: Listed): Promise<number> {
   const count = hasWholeDays(listed)
     ? sumsOf(listed).select(sql<number | null>`sum(calls - erased)`.as('n'))
     : callsOf(listed).select(sql<number | null>`count(*)`.as('n'));
-  return database.get(count)?.n ?? 0;
+  return (await database.get(count))?.n ?? 0;
 }
 
-function daysOf(database: Database, listed: Listed): readonly DayCount[] {
+async function daysOf(database: Queries, listed: Listed): Promise<readonly DayCount[]> {
   return database.all(
     sumsOf(listed)
       .select(['day', sql<number>`sum(calls - erased)`.as('calls')])

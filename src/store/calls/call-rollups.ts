@@ -1,7 +1,7 @@
 /** Sums of calls by day, updated in the transaction of each change; totals and analytics read them. */
 
 import { sql } from 'kysely';
-import type { Database } from '../sqlite/database.ts';
+import type { Queries } from '../queries.ts';
 import { build, type CallDayRow, type CallRow, type IntentDayRow } from '../sqlite/schema.ts';
 
 const DAY_MS = 86_400_000;
@@ -49,40 +49,43 @@ export class CallRollups {
   readonly #days: SumTable<CallDayRow>;
   readonly #intents: SumTable<IntentDayRow>;
 
-  constructor(database: Database) {
+  constructor(database: Queries) {
     this.#days = new SumTable(database, 'call_days', { key: DAY_KEY, sums: DAY_SUMS });
     this.#intents = new SumTable(database, 'intent_days', { key: INTENT_KEY, sums: ['calls'] });
   }
 
-  added(call: RolledCall): void {
-    this.#replace(undefined, call);
+  async added(call: RolledCall): Promise<void> {
+    await this.#replace(undefined, call);
   }
 
-  changed(before: RolledCall, after: RolledCall): void {
+  async changed(before: RolledCall, after: RolledCall): Promise<void> {
     if (ROLLED_COLUMNS.every((column) => before[column] === after[column])) return;
-    this.#replace(before, after);
+    await this.#replace(before, after);
   }
 
   /** Subtracts an erased call from lists; its sums stay. */
-  erased(call: RolledCall): void {
+  async erased(call: RolledCall): Promise<void> {
     const row = dayRowOf(call);
-    replaceInBoth(this.#days, row, { ...row, erased: 1 });
+    await replaceInBoth(this.#days, row, { ...row, erased: 1 });
   }
 
-  #replace(before: RolledCall | undefined, after: RolledCall): void {
-    replaceInBoth(this.#days, before && dayRowOf(before), dayRowOf(after));
-    replaceInBoth(this.#intents, before && intentRowOf(before), intentRowOf(after));
+  async #replace(before: RolledCall | undefined, after: RolledCall): Promise<void> {
+    await replaceInBoth(this.#days, before && dayRowOf(before), dayRowOf(after));
+    await replaceInBoth(this.#intents, before && intentRowOf(before), intentRowOf(after));
   }
 }
 
 /** In the agent's own row, and in that of all agents. */
-function replaceInBoth<Row extends { readonly calls: number; readonly agent_id: string }>(
+async function replaceInBoth<Row extends { readonly calls: number; readonly agent_id: string }>(
   table: SumTable<Row>,
   was: Row | undefined,
   is: Row | undefined,
-): void {
-  table.replace(was, is);
-  table.replace(was && { ...was, agent_id: EVERY_AGENT }, is && { ...is, agent_id: EVERY_AGENT });
+): Promise<void> {
+  await table.replace(was, is);
+  await table.replace(
+    was && { ...was, agent_id: EVERY_AGENT },
+    is && { ...is, agent_id: EVERY_AGENT },
+  );
 }
 
 function dayRowOf(call: RolledCall): CallDayRow {
@@ -117,13 +120,13 @@ function dayOf(call: RolledCall): number {
 
 /** Writes one table of sums, inside a transaction of the caller. `key` and `sums` are all of its columns. */
 class SumTable<Row extends { readonly calls: number }> {
-  readonly #database: Database;
+  readonly #database: Queries;
   readonly #table: 'call_days' | 'intent_days';
   readonly #key: readonly (keyof Row & string)[];
   readonly #sums: readonly (keyof Row & string)[];
 
   constructor(
-    database: Database,
+    database: Queries,
     table: 'call_days' | 'intent_days',
     columns: {
       readonly key: readonly (keyof Row & string)[];
@@ -137,20 +140,20 @@ class SumTable<Row extends { readonly calls: number }> {
   }
 
   /** Takes `was` away and adds `is`; undefined counts nothing. */
-  replace(was: Row | undefined, is: Row | undefined): void {
+  async replace(was: Row | undefined, is: Row | undefined): Promise<void> {
     const isSameKey = this.#key.every((column) => was?.[column] === is?.[column]);
     if (was !== undefined && is !== undefined && isSameKey) {
-      this.#change(is, was, is);
+      await this.#change(is, was, is);
       return;
     }
     if (was !== undefined) {
-      this.#change(was, was, undefined);
-      this.#deleteEmpty(was);
+      await this.#change(was, was, undefined);
+      await this.#deleteEmpty(was);
     }
-    if (is !== undefined) this.#change(is, undefined, is);
+    if (is !== undefined) await this.#change(is, undefined, is);
   }
 
-  #change(key: Row, was: Row | undefined, is: Row | undefined): void {
+  async #change(key: Row, was: Row | undefined, is: Row | undefined): Promise<void> {
     const changes = this.#sums.map(
       (column) => Number(is?.[column] ?? 0) - Number(was?.[column] ?? 0),
     );
@@ -167,13 +170,13 @@ class SumTable<Row extends { readonly calls: number }> {
     const upsert = sql`insert into ${sql.table(this.#table)} (${sql.join(columns)})
       values (${sql.join(values)})
       on conflict (${sql.join(columns.slice(0, this.#key.length))}) do update set ${sql.join(added)}`;
-    this.#database.run({ compile: () => upsert.compile(build) });
+    await this.#database.run({ compile: () => upsert.compile(build) });
   }
 
-  #deleteEmpty(row: Row): void {
+  async #deleteEmpty(row: Row): Promise<void> {
     const isTheRow = this.#key.map((column) => sql`${sql.ref(column)} = ${row[column]}`);
     const remove = sql`delete from ${sql.table(this.#table)}
       where ${sql.join(isTheRow, sql` and `)} and calls = 0`;
-    this.#database.run({ compile: () => remove.compile(build) });
+    await this.#database.run({ compile: () => remove.compile(build) });
   }
 }

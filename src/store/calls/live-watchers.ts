@@ -11,12 +11,12 @@ interface Watch {
 /** The call store reports each write; no call is read while there are no watchers. Never throws: the record comes first. */
 export class LiveWatchers implements LiveFeed {
   readonly #watches = new Set<Watch>();
-  readonly #changed = new Set<string>();
-  #find: (callId: string) => Call | undefined = () => undefined;
+  #find: (callId: string) => Promise<Call | undefined> = async () => undefined;
+  #passed: Promise<void> = Promise.resolve();
   #isClosed = false;
 
   /** Called by the call store: reads one call. */
-  connect(find: (callId: string) => Call | undefined): void {
+  connect(find: (callId: string) => Promise<Call | undefined>): void {
     this.#find = find;
   }
 
@@ -42,44 +42,36 @@ export class LiveWatchers implements LiveFeed {
     for (const watch of watches) this.#remove(watch);
   }
 
-  /** A call was written. Passed on in a microtask, because the transaction around it may still be rolled back. */
+  /** A call was written. */
   changed(callId: string): void {
-    if (this.#watches.size === 0) return;
-    if (this.#changed.size === 0) queueMicrotask(() => this.#passChanged());
-    this.#changed.add(callId);
+    this.#passOf(callId, (call) => ({ kind: 'call', call }));
   }
 
   said(callId: string, entry: TranscriptEntry): void {
-    this.#passOf(callId, { kind: 'said', callId, entry });
+    this.#passOf(callId, () => ({ kind: 'said', callId, entry }));
   }
 
   happened(callId: string, entry: TimelineEntry): void {
-    this.#passOf(callId, { kind: 'timeline', callId, entry });
+    this.#passOf(callId, () => ({ kind: 'timeline', callId, entry }));
   }
 
   hearing(callId: string, text: string): void {
-    this.#passOf(callId, { kind: 'hearing', callId, text });
+    this.#passOf(callId, () => ({ kind: 'hearing', callId, text }));
   }
 
-  #passChanged(): void {
-    const callIds = [...this.#changed];
-    this.#changed.clear();
-    for (const callId of callIds) {
-      const call = this.#read(callId);
-      if (call !== undefined) this.#pass(call, { kind: 'call', call });
-    }
-  }
-
-  #passOf(callId: string, event: LiveCallEvent): void {
+  /** Events are passed on one after the other, in the order of the writes. */
+  #passOf(callId: string, eventOf: (call: Call) => LiveCallEvent): void {
     if (this.#watches.size === 0) return;
-    const call = this.#read(callId);
-    if (call !== undefined) this.#pass(call, event);
+    this.#passed = this.#passed.then(async () => {
+      const call = await this.#read(callId);
+      if (call !== undefined) this.#pass(call, eventOf(call));
+    });
   }
 
   /** The writers report a failing disk; here such a call is passed over. */
-  #read(callId: string): Call | undefined {
+  async #read(callId: string): Promise<Call | undefined> {
     try {
-      return this.#find(callId);
+      return await this.#find(callId);
     } catch {
       return undefined;
     }

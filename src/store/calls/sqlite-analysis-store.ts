@@ -3,43 +3,25 @@ import { sql } from 'kysely';
 import type { Environment } from '../../domain/account/account.ts';
 import type { AnalysisJob, AnalysisStore, Call } from '../../domain/call/call.ts';
 import type { ServiceEvent } from '../../domain/webhook/service-event.ts';
-import { Notifier } from '../../lib/clock.ts';
-import type { Database } from '../sqlite/database.ts';
+import type { Notifier } from '../../lib/clock.ts';
+import type { Queries } from '../queries.ts';
 import { build } from '../sqlite/schema.ts';
-
-/** Saves a call with its events; the call store's own `update`, run inside the transaction. */
-type SaveCall = (call: Call, events: readonly ServiceEvent[]) => void;
+import type { StoreFeeds } from '../store-feeds.ts';
+import { SqliteCallStore } from './sqlite-call-store.ts';
 
 /** Keeps analysis jobs in SQLite. */
 export class SqliteAnalysisStore implements AnalysisStore {
-  readonly notifier = new Notifier();
-  readonly #database: Database;
-  #saveCall: SaveCall = () => {
-    throw new Error('Cannot finish an analysis: the call store is not connected');
-  };
+  readonly notifier: Notifier;
+  readonly #database: Queries;
+  readonly #feeds: StoreFeeds;
 
-  constructor(database: Database) {
+  constructor(database: Queries, feeds: StoreFeeds) {
+    this.notifier = feeds.analyses;
     this.#database = database;
+    this.#feeds = feeds;
   }
 
-  /** Called by the call store, because a finished analysis is a change of its call. */
-  connect(saveCall: SaveCall): void {
-    this.#saveCall = saveCall;
-  }
-
-  /** Adds the job of a call that has just ended; inside the transaction that ends it. */
-  callEnded({ id: call_id, environment }: Call, endedAt: Date): void {
-    const row = { call_id, environment, attempts: 0, ended_at: endedAt.getTime(), due_at: 0 };
-    this.#database.run(
-      build
-        .insertInto('analysis_jobs')
-        .values(row)
-        .onConflict((conflict) => conflict.doNothing()),
-    );
-    this.notifier.notify();
-  }
-
-  due(environment: Environment, now: Date, limit: number): readonly AnalysisJob[] {
+  async due(environment: Environment, now: Date, limit: number): Promise<readonly AnalysisJob[]> {
     const query = build
       .selectFrom('analysis_jobs')
       .select(['call_id', 'attempts', 'ended_at'])
@@ -47,15 +29,15 @@ export class SqliteAnalysisStore implements AnalysisStore {
       .where('due_at', '<=', now.getTime())
       .orderBy('due_at')
       .limit(limit);
-    return this.#database.all(query).map(({ call_id, attempts, ended_at }) => ({
+    return (await this.#database.all(query)).map(({ call_id, attempts, ended_at }) => ({
       callId: call_id,
       attempts,
       endedAt: new Date(ended_at),
     }));
   }
 
-  retryAt(callId: string, dueAt: Date): void {
-    this.#database.run(
+  async retryAt(callId: string, dueAt: Date): Promise<void> {
+    await this.#database.run(
       build
         .updateTable('analysis_jobs')
         .set({ due_at: dueAt.getTime(), attempts: sql<number>`attempts + 1` })
@@ -63,15 +45,16 @@ export class SqliteAnalysisStore implements AnalysisStore {
     );
   }
 
-  finish(call: Call, events: readonly ServiceEvent[]): void {
-    this.#database.write(() => {
+  async finish(call: Call, events: readonly ServiceEvent[]): Promise<void> {
+    await this.#database.transaction(async (transaction) => {
       const job = build.deleteFrom('analysis_jobs').where('call_id', '=', call.id);
       // Only the one that takes the job away may publish its result.
-      if (this.#database.run(job) > 0) this.#saveCall(call, events);
+      if ((await transaction.run(job)) > 0)
+        await new SqliteCallStore(transaction, this.#feeds).update(call, events);
     });
   }
 
-  intentsOf(agentId: string, limit: number): readonly string[] {
+  async intentsOf(agentId: string, limit: number): Promise<readonly string[]> {
     const query = build
       .selectFrom('intent_days')
       .select('intent')
@@ -80,18 +63,18 @@ export class SqliteAnalysisStore implements AnalysisStore {
       .orderBy(sql`sum(calls)`, 'desc')
       .orderBy('intent')
       .limit(limit);
-    return this.#database.all(query).map(({ intent }) => intent);
+    return (await this.#database.all(query)).map(({ intent }) => intent);
   }
 
-  isAnyWaiting(environment: Environment): boolean {
+  async isAnyWaiting(environment: Environment): Promise<boolean> {
     const query = build.selectFrom('analysis_jobs').select('call_id');
     const waiting = query.where('environment', '=', environment).limit(1);
-    return this.#database.get(waiting) !== undefined;
+    return (await this.#database.get(waiting)) !== undefined;
   }
 
-  count(): number {
+  async count(): Promise<number> {
     const query = build.selectFrom('analysis_jobs');
     const count = query.select((expression) => expression.fn.countAll<number>().as('n'));
-    return this.#database.get(count)?.n ?? 0;
+    return (await this.#database.get(count))?.n ?? 0;
   }
 }

@@ -7,7 +7,7 @@ import type {
   IntentCount,
   UsageQuery,
 } from '../../domain/analytics/analytics-report.ts';
-import type { Database } from '../sqlite/database.ts';
+import type { Queries } from '../queries.ts';
 import { build } from '../sqlite/schema.ts';
 import { EVERY_AGENT } from './call-rollups.ts';
 
@@ -15,13 +15,13 @@ const DAY_MS = 86_400_000;
 
 /** Reads a few hundred rows, however many calls there are. */
 export class SqliteAnalyticsStore implements AnalyticsStore {
-  readonly #database: Database;
+  readonly #database: Queries;
 
-  constructor(database: Database) {
+  constructor(database: Queries) {
     this.#database = database;
   }
 
-  days({ accountId, environment }: Scope, query: UsageQuery): readonly DayUsage[] {
+  async days({ accountId, environment }: Scope, query: UsageQuery): Promise<readonly DayUsage[]> {
     const days = build
       .selectFrom('call_days')
       .select([
@@ -43,10 +43,16 @@ export class SqliteAnalyticsStore implements AnalyticsStore {
       .where('day', '<=', dayOf(query.lastDay))
       .groupBy('day')
       .orderBy('day');
-    return this.#database.all(days).map(({ day, ...sums }) => ({ date: dateOf(day), ...sums }));
+    return (await this.#database.all(days)).map(({ day, ...sums }) => ({
+      date: dateOf(day),
+      ...sums,
+    }));
   }
 
-  intents({ accountId, environment }: Scope, query: UsageQuery): readonly IntentCount[] {
+  async intents(
+    { accountId, environment }: Scope,
+    query: UsageQuery,
+  ): Promise<readonly IntentCount[]> {
     return this.#database.all(
       build
         .selectFrom('intent_days')

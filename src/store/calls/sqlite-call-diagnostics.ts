@@ -6,32 +6,32 @@ import type {
   SipTraceMessage,
   SipTraceStore,
 } from '../../domain/call/sip-trace.ts';
-import type { Database } from '../sqlite/database.ts';
+import type { Queries } from '../queries.ts';
 import { build, type SipTraceRow } from '../sqlite/schema.ts';
 
 /** Keeps the SIP messages of calls that are over. */
 export class SqliteSipTraceStore implements SipTraceStore {
-  readonly #database: Database;
+  readonly #database: Queries;
 
-  constructor(database: Database) {
+  constructor(database: Queries) {
     this.#database = database;
   }
 
   /** Skips traces of deleted calls. */
-  keep(traces: readonly KeptSipTrace[]): void {
+  async keep(traces: readonly KeptSipTrace[]): Promise<void> {
     const rows = traces.map(rowOf);
-    this.#database.write(() => {
+    await this.#database.transaction(async (transaction) => {
       for (const row of rows) {
         const call = build.selectFrom('calls').select('id').where('id', '=', row.call_id);
-        if (this.#database.get(call) === undefined) continue;
-        this.#database.run(build.replaceInto('sip_traces').values(row));
+        if ((await transaction.get(call)) === undefined) continue;
+        await transaction.run(build.replaceInto('sip_traces').values(row));
       }
     });
   }
 
-  find(callId: string): SipTrace | undefined {
+  async find(callId: string): Promise<SipTrace | undefined> {
     const query = build.selectFrom('sip_traces').selectAll().where('call_id', '=', callId);
-    const row = this.#database.get(query);
+    const row = await this.#database.get(query);
     return row === undefined ? undefined : traceOf(row);
   }
 }
@@ -61,13 +61,13 @@ function traceOf({ messages, is_truncated: truncated }: SipTraceRow): SipTrace {
 
 /** Keeps how well the packets of calls travelled. */
 export class SqliteCallQualityStore implements CallQualityStore {
-  readonly #database: Database;
+  readonly #database: Queries;
 
-  constructor(database: Database) {
+  constructor(database: Queries) {
     this.#database = database;
   }
 
-  save(callId: string, { codec, local, remote, mos }: CallQuality): void {
+  async save(callId: string, { codec, local, remote, mos }: CallQuality): Promise<void> {
     const row = {
       call_id: callId,
       codec,
@@ -75,12 +75,12 @@ export class SqliteCallQualityStore implements CallQualityStore {
       local: JSON.stringify(local),
       remote: remote === null ? null : JSON.stringify(remote),
     };
-    this.#database.run(build.replaceInto('call_qualities').values(row));
+    await this.#database.run(build.replaceInto('call_qualities').values(row));
   }
 
-  find(callId: string): CallQuality | undefined {
+  async find(callId: string): Promise<CallQuality | undefined> {
     const query = build.selectFrom('call_qualities').selectAll().where('call_id', '=', callId);
-    const row = this.#database.get(query);
+    const row = await this.#database.get(query);
     if (row === undefined) return undefined;
     const remote = row.remote === null ? null : JSON.parse(row.remote);
     // Calls that were saved before this was counted lack it.

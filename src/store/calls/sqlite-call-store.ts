@@ -4,6 +4,7 @@ import type { Environment } from '../../domain/account/account.ts';
 import type { Scope } from '../../domain/agent/agent.ts';
 import type {
   Call,
+  CallChange,
   CallDirection,
   CallQuery,
   CallStatus,
@@ -15,8 +16,8 @@ import type {
 } from '../../domain/call/call.ts';
 import { canMove, isOver } from '../../domain/call/call-life.ts';
 import type { ServiceEvent } from '../../domain/webhook/service-event.ts';
-import { Notifier } from '../../lib/clock.ts';
-import type { Database } from '../sqlite/database.ts';
+import type { Notifier } from '../../lib/clock.ts';
+import type { Queries } from '../queries.ts';
 import {
   build,
   type CallRow,
@@ -24,106 +25,112 @@ import {
   type TimelineRow,
   type TranscriptRow,
 } from '../sqlite/schema.ts';
-import type { SqliteEventStore } from '../webhooks/sqlite-event-store.ts';
+import type { StoreFeeds } from '../store-feeds.ts';
+import { SqliteEventStore } from '../webhooks/sqlite-event-store.ts';
+import { addAnalysisJob } from './analysis-job.ts';
 import { callOf, listCalls } from './call-list.ts';
-import { CallRollups, type RolledCall } from './call-rollups.ts';
-import type { LiveWatchers } from './live-watchers.ts';
-import type { SqliteAnalysisStore } from './sqlite-analysis-store.ts';
+import { CallRollups } from './call-rollups.ts';
 
 /** Keeps calls in SQLite; their sums, events and analysis jobs are written in the same transaction. */
 export class SqliteCallStore implements CallStore {
-  readonly queueNotifier = new Notifier();
-  readonly #database: Database;
-  readonly #rollups: CallRollups;
-  readonly #events: SqliteEventStore;
-  readonly #analyses: SqliteAnalysisStore;
-  readonly #live: LiveWatchers;
+  readonly queueNotifier: Notifier;
+  readonly #database: Queries;
+  readonly #feeds: StoreFeeds;
 
-  constructor(
-    database: Database,
-    parts: {
-      readonly events: SqliteEventStore;
-      readonly analyses: SqliteAnalysisStore;
-      readonly live: LiveWatchers;
-    },
-  ) {
+  constructor(database: Queries, feeds: StoreFeeds) {
+    this.queueNotifier = feeds.queue;
     this.#database = database;
-    this.#rollups = new CallRollups(database);
-    this.#events = parts.events;
-    this.#analyses = parts.analyses;
-    this.#live = parts.live;
-    this.#live.connect((callId) => this.findById(callId));
-    this.#analyses.connect((call, events) => this.update(call, events));
+    this.#feeds = feeds;
   }
 
-  insert(call: Call, events: readonly ServiceEvent[]): void {
+  async insert(call: Call, events: readonly ServiceEvent[]): Promise<void> {
     const row = callRowOf(call);
-    this.#database.together(() => {
-      this.#database.run(build.insertInto('calls').values(row));
-      this.#rollups.added(row);
-      this.#events.add(events);
+    await this.#database.transaction(async (transaction) => {
+      await transaction.run(build.insertInto('calls').values(row));
+      await new CallRollups(transaction).added(row);
+      await new SqliteEventStore(transaction, this.#feeds.events).add(events);
+      transaction.onCommit(() => {
+        if (call.status === 'queued') this.queueNotifier.notify();
+        this.#feeds.live.changed(call.id);
+      });
     });
-    if (call.status === 'queued') this.queueNotifier.notify();
-    this.#live.changed(call.id);
   }
 
-  update(call: Call, events: readonly ServiceEvent[]): void {
+  async update(call: Call, events: readonly ServiceEvent[]): Promise<void> {
     const row = callRowOf(call);
-    this.#database.write(() => {
-      const before = this.#stored(call);
-      this.#database.run(build.updateTable('calls').set(row).where('id', '=', call.id));
-      this.#rollups.changed(before, row);
-      this.#events.add(events);
+    await this.#database.transaction(async (transaction) => {
+      const before = await storedCall(transaction, call);
+      await transaction.run(build.updateTable('calls').set(row).where('id', '=', call.id));
+      await new CallRollups(transaction).changed(before, row);
+      await new SqliteEventStore(transaction, this.#feeds.events).add(events);
       const isEnding = isOver(call.status) && before.ended_at === null;
       if (isEnding && call.answeredAt !== null && call.endedAt !== null) {
-        this.#analyses.callEnded(call, call.endedAt);
+        await addAnalysisJob(transaction, call, call.endedAt);
+        transaction.onCommit(() => this.#feeds.analyses.notify());
       }
+      transaction.onCommit(() => this.#feeds.live.changed(call.id));
     });
-    this.#live.changed(call.id);
   }
 
-  addTranscriptEntry(callId: string, entry: TranscriptEntry): void {
+  async change(
+    callId: string,
+    decide: (call: Call) => CallChange | undefined,
+  ): Promise<CallChange | undefined> {
+    return this.#database.transaction(async (transaction) => {
+      const calls = new SqliteCallStore(transaction, this.#feeds);
+      const call = await calls.findById(callId);
+      const change = call && decide(call);
+      if (change !== undefined) await calls.update(change.call, change.events);
+      return change;
+    });
+  }
+
+  async addTranscriptEntry(callId: string, entry: TranscriptEntry): Promise<void> {
     const row = transcriptRowOf(callId, entry);
-    this.#database.run(build.insertInto('transcript_entries').values(row));
-    this.#live.said(callId, entry);
+    await this.#database.run(build.insertInto('transcript_entries').values(row));
+    this.#feeds.live.said(callId, entry);
   }
 
-  transcript(callId: string): readonly TranscriptEntry[] {
+  async transcript(callId: string): Promise<readonly TranscriptEntry[]> {
     const query = build.selectFrom('transcript_entries').selectAll().where('call_id', '=', callId);
     // A reply is kept when it is over, and the caller may have spoken meanwhile.
-    return this.#database.all(query.orderBy('at').orderBy('position')).map(transcriptEntryOf);
+    return (await this.#database.all(query.orderBy('at').orderBy('position'))).map(
+      transcriptEntryOf,
+    );
   }
 
-  addTimelineEntry(callId: string, entry: TimelineEntry): void {
+  async addTimelineEntry(callId: string, entry: TimelineEntry): Promise<void> {
     const row = timelineRowOf(callId, entry);
-    this.#database.run(build.insertInto('timeline_entries').values(row));
-    this.#live.happened(callId, entry);
+    await this.#database.run(build.insertInto('timeline_entries').values(row));
+    this.#feeds.live.happened(callId, entry);
   }
 
-  timeline(callId: string): readonly TimelineEntry[] {
+  async timeline(callId: string): Promise<readonly TimelineEntry[]> {
     const query = build.selectFrom('timeline_entries').selectAll().where('call_id', '=', callId);
-    return this.#database.all(query.orderBy('position')).map(timelineEntryOf);
+    return (await this.#database.all(query.orderBy('position'))).map(timelineEntryOf);
   }
 
-  find(scope: Scope, callId: string): Call | undefined {
-    const call = this.findById(callId);
+  async find(scope: Scope, callId: string): Promise<Call | undefined> {
+    const call = await this.findById(callId);
     const isTheirs = call?.accountId === scope.accountId && call.environment === scope.environment;
     return isTheirs ? call : undefined;
   }
 
-  findById(callId: string): Call | undefined {
-    const row = this.#database.get(build.selectFrom('calls').selectAll().where('id', '=', callId));
+  async findById(callId: string): Promise<Call | undefined> {
+    const row = await this.#database.get(
+      build.selectFrom('calls').selectAll().where('id', '=', callId),
+    );
     return row === undefined ? undefined : callOf(row);
   }
 
-  list(
+  async list(
     scope: Scope,
     query: CallQuery,
-  ): { readonly calls: readonly CallSummary[]; readonly total: number } {
+  ): Promise<{ readonly calls: readonly CallSummary[]; readonly total: number }> {
     return listCalls(this.#database, scope, query);
   }
 
-  findUnfinished(): readonly Call[] {
+  async findUnfinished(): Promise<readonly Call[]> {
     const query = build
       .selectFrom('calls')
       .selectAll()
@@ -132,45 +139,50 @@ export class SqliteCallStore implements CallStore {
       .where('status', '<>', 'queued')
       .orderBy('sort_at')
       .orderBy('id');
-    return this.#database.all(query).map(callOf);
+    return (await this.#database.all(query)).map(callOf);
   }
 
-  waitingToDial(environment: Environment, limit: number): readonly WaitingParty[] {
+  async waitingToDial(environment: Environment, limit: number): Promise<readonly WaitingParty[]> {
     const query = queuedCalls(environment, 'outbound')
       .select(['id', 'from_number as from', 'failure_reason as failureReason', 'expires_at'])
       .limit(limit);
-    return this.#database
-      .all(query)
-      .map(({ expires_at, ...party }) => ({ ...party, expiresAt: dateOf(expires_at) }));
+    return (await this.#database.all(query)).map(({ expires_at, ...party }) => ({
+      ...party,
+      expiresAt: dateOf(expires_at),
+    }));
   }
 
-  queued(environment: Environment, direction: CallDirection, limit: number): readonly Call[] {
-    return this.#database
-      .all(queuedCalls(environment, direction).selectAll().limit(limit))
-      .map(callOf);
+  async queued(
+    environment: Environment,
+    direction: CallDirection,
+    limit: number,
+  ): Promise<readonly Call[]> {
+    return (
+      await this.#database.all(queuedCalls(environment, direction).selectAll().limit(limit))
+    ).map(callOf);
   }
 
-  countQueued(environment: Environment, direction: CallDirection): number {
+  async countQueued(environment: Environment, direction: CallDirection): Promise<number> {
     const query = queuedCalls(environment, direction).clearOrderBy();
     const count = query.select((expression) => expression.fn.countAll<number>().as('n'));
-    return this.#database.get(count)?.n ?? 0;
+    return (await this.#database.get(count))?.n ?? 0;
   }
+}
 
-  /**
-   * The saved state of a call that is about to change.
-   *
-   * @throws {Error} when it was never saved, or may not move to its new status.
-   */
-  #stored(call: Call): RolledCall {
-    const query = build.selectFrom('calls').selectAll().where('id', '=', call.id);
-    const before = this.#database.get(query);
-    if (before === undefined) throw new Error(`Cannot save call "${call.id}": it was never kept`);
-    const status = before.status as CallStatus;
-    if (status !== call.status && !canMove(status, call.status)) {
-      throw new Error(`Cannot save call "${call.id}" as ${call.status}: it is ${status}`);
-    }
-    return before;
+/**
+ * The saved state of a call that is about to change.
+ *
+ * @throws {Error} when it was never saved, or may not move to its new status.
+ */
+async function storedCall(database: Queries, call: Call): Promise<CallRow> {
+  const query = build.selectFrom('calls').selectAll().where('id', '=', call.id);
+  const before = await database.get(query);
+  if (before === undefined) throw new Error(`Cannot save call "${call.id}": it was never kept`);
+  const status = before.status as CallStatus;
+  if (status !== call.status && !canMove(status, call.status)) {
+    throw new Error(`Cannot save call "${call.id}" as ${call.status}: it is ${status}`);
   }
+  return before;
 }
 
 /** In the order of saving; ids of one millisecond have no order. */

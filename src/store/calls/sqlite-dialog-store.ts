@@ -1,6 +1,6 @@
 /** Open SIP dialogs in SQLite, answered and not yet: a process ends those that a dead one left. */
 import type { DialogStore, OpenDialog } from '../../domain/call/open-dialog.ts';
-import type { Database } from '../sqlite/database.ts';
+import type { Queries } from '../queries.ts';
 import { build, type OpenDialogRow } from '../sqlite/schema.ts';
 
 /** More than a machine has at a time. */
@@ -8,25 +8,25 @@ const DIALOGS_MAX = 100_000;
 
 /** Keeps open dialogs in SQLite. */
 export class SqliteDialogStore implements DialogStore {
-  readonly #database: Database;
+  readonly #database: Queries;
 
-  constructor(database: Database) {
+  constructor(database: Queries) {
     this.#database = database;
   }
 
-  save(dialog: OpenDialog): void {
-    this.#database.run(build.replaceInto('open_dialogs').values(rowOfDialog(dialog)));
+  async save(dialog: OpenDialog): Promise<void> {
+    await this.#database.run(build.replaceInto('open_dialogs').values(rowOfDialog(dialog)));
   }
 
-  remove(id: string): void {
-    this.#database.run(build.deleteFrom('open_dialogs').where('id', '=', id));
+  async remove(id: string): Promise<void> {
+    await this.#database.run(build.deleteFrom('open_dialogs').where('id', '=', id));
   }
 
-  all(): readonly OpenDialog[] {
+  async all(): Promise<readonly OpenDialog[]> {
     const query = build.selectFrom('open_dialogs').selectAll();
-    return this.#database
-      .all(query.orderBy('opened_at').orderBy('id').limit(DIALOGS_MAX))
-      .map(dialogOfRow);
+    return (
+      await this.#database.all(query.orderBy('opened_at').orderBy('id').limit(DIALOGS_MAX))
+    ).map(dialogOfRow);
   }
 }
 

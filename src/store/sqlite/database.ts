@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import type Sqlite from 'better-sqlite3';
 import type { Compilable } from 'kysely';
 import { makeFolder, PRIVATE_FOLDER_MODE } from '../../lib/private-tree.ts';
+import type { Queries } from '../queries.ts';
 import { migrate, refusePending } from './migrate.ts';
 import {
   cannotOpen,
@@ -23,47 +24,56 @@ export const USUAL_LOG_PAGES = 1000;
 /** Prepared statements in the cache; far more than the stores have. */
 const STATEMENTS_MAX = 1000;
 
-/** Every method throws `StoreError` when the disk or the file fails. */
-export class Database {
+/**
+ * One SQLite connection. Its methods run at once, or after the transaction that is open; those that wait go on in the order
+ * of their calls.
+ */
+export class Database implements Queries {
   readonly file: string;
   readonly #sqlite: Sqlite.Database;
-  readonly #transaction: Sqlite.Transaction<(work: () => unknown) => unknown>;
-  /** By SQL text. */
-  readonly #statements = new Map<string, Sqlite.Statement<unknown[], unknown>>();
+  readonly #statements: Statements;
+  /** Resolves when the open transaction is over. */
+  #open: Promise<void> | undefined;
 
   constructor(sqlite: Sqlite.Database, file: string) {
     this.file = file;
     this.#sqlite = sqlite;
-    this.#transaction = sqlite.transaction((work: () => unknown) => work());
+    this.#statements = new Statements(sqlite, file);
   }
 
-  /** Every row of a query that Kysely has built. */
-  all<Row>(query: Compilable<Row>): Row[] {
-    return this.#run(query, (statement, values) => statement.all(...values)) as Row[];
+  async all<Row>(query: Compilable<Row>): Promise<Row[]> {
+    while (this.#open !== undefined) await this.#open;
+    return this.#statements.all(query);
   }
 
-  /** The first row, undefined when there is none. */
-  get<Row>(query: Compilable<Row>): Row | undefined {
-    return this.#run(query, (statement, values) => statement.get(...values)) as Row | undefined;
+  async get<Row>(query: Compilable<Row>): Promise<Row | undefined> {
+    while (this.#open !== undefined) await this.#open;
+    return this.#statements.get(query);
   }
 
-  /** Runs a statement that returns no rows. @returns how many rows it changed. */
-  run(query: Compilable<unknown>): number {
-    return this.#run(query, (statement, values) => statement.run(...values).changes);
+  async run(query: Compilable<unknown>): Promise<number> {
+    while (this.#open !== undefined) await this.#open;
+    return this.#statements.run(query);
   }
 
-  /** Runs `work` as one transaction that holds the write lock from its start; an error rolls it back. */
-  write<Result>(work: () => Result): Result {
-    return this.#guarded(() => this.#transaction.immediate(work) as Result);
+  async transaction<Result>(work: (transaction: Queries) => Promise<Result>): Promise<Result> {
+    while (this.#open !== undefined) await this.#open;
+    const over = Promise.withResolvers<void>();
+    this.#open = over.promise;
+    const transaction = new Transaction(this.#statements);
+    try {
+      const result = await this.#commit(transaction, work);
+      transaction.committed();
+      return result;
+    } finally {
+      transaction.end();
+      this.#open = undefined;
+      over.resolve();
+    }
   }
 
-  /**
-   * Runs `work` as one `write`, or as a part of the transaction under way.
-   *
-   * An error inside an outer `write` must be passed on, so that the outer one fails with it.
-   */
-  together<Result>(work: () => Result): Result {
-    return this.#sqlite.inTransaction ? work() : this.write(work);
+  onCommit(effect: () => void): void {
+    effect();
   }
 
   /** Sets how many pages of log make a write checkpoint the log. */
@@ -71,18 +81,21 @@ export class Database {
     this.#sqlite.pragma(`wal_autocheckpoint=${pages}`);
   }
 
-  /** Rewrites the file without its unused space. Not allowed inside a transaction. */
-  vacuum(): void {
+  /** Rewrites the file without its unused space. */
+  async vacuum(): Promise<void> {
+    while (this.#open !== undefined) await this.#open;
     this.#guarded(() => this.#sqlite.exec('vacuum'));
   }
 
   /** @see emptyLog of `sqlite-file.ts` */
-  emptyLog(): boolean {
+  async emptyLog(): Promise<boolean> {
+    while (this.#open !== undefined) await this.#open;
     return this.#guarded(() => emptyLog(this.#sqlite));
   }
 
   /** Refreshes the statistics from which SQLite chooses indexes. */
-  optimize(): void {
+  async optimize(): Promise<void> {
+    while (this.#open !== undefined) await this.#open;
     this.#guarded(() => refreshStatistics(this.#sqlite));
   }
 
@@ -91,29 +104,126 @@ export class Database {
     this.#sqlite.close();
   }
 
+  /** Queries end in microtasks, so a transaction that is open in the next phase of the event loop waits for something else. */
+  async #commit<Result>(
+    transaction: Transaction,
+    work: (transaction: Queries) => Promise<Result>,
+  ): Promise<Result> {
+    this.#guarded(() => this.#sqlite.exec('begin immediate'));
+    const tooLong = Promise.withResolvers<never>();
+    const timer = setImmediate(() => tooLong.reject(new Error(TOO_LONG)));
+    try {
+      const result = await Promise.race([work(transaction), tooLong.promise]);
+      this.#guarded(() => this.#sqlite.exec('commit'));
+      return result;
+    } catch (error) {
+      // SQLite rolls back by itself on some errors, such as a full disk.
+      if (this.#sqlite.inTransaction) this.#sqlite.exec('rollback');
+      throw error;
+    } finally {
+      clearImmediate(timer);
+    }
+  }
+
+  #guarded<Result>(work: () => Result): Result {
+    return guarded(this.file, work);
+  }
+}
+
+const TOO_LONG = 'Cannot finish a transaction: it waits for something that is no query of its own';
+
+/** An open transaction. Its end makes later queries fail. */
+class Transaction implements Queries {
+  readonly #statements: Statements;
+  readonly #effects: (() => void)[] = [];
+  #isOver = false;
+
+  constructor(statements: Statements) {
+    this.#statements = statements;
+  }
+
+  async all<Row>(query: Compilable<Row>): Promise<Row[]> {
+    return this.#open().all(query);
+  }
+
+  async get<Row>(query: Compilable<Row>): Promise<Row | undefined> {
+    return this.#open().get(query);
+  }
+
+  async run(query: Compilable<unknown>): Promise<number> {
+    return this.#open().run(query);
+  }
+
+  transaction<Result>(work: (transaction: Queries) => Promise<Result>): Promise<Result> {
+    return work(this);
+  }
+
+  onCommit(effect: () => void): void {
+    this.#effects.push(effect);
+  }
+
+  committed(): void {
+    for (const effect of this.#effects) effect();
+  }
+
+  end(): void {
+    this.#isOver = true;
+  }
+
+  #open(): Statements {
+    if (this.#isOver) throw new Error('Cannot run a query: its transaction is over');
+    return this.#statements;
+  }
+}
+
+/** Runs queries on one connection, by statements that are prepared once. */
+class Statements {
+  readonly #sqlite: Sqlite.Database;
+  readonly #file: string;
+  /** By SQL text. */
+  readonly #prepared = new Map<string, Sqlite.Statement<unknown[], unknown>>();
+
+  constructor(sqlite: Sqlite.Database, file: string) {
+    this.#sqlite = sqlite;
+    this.#file = file;
+  }
+
+  all<Row>(query: Compilable<Row>): Row[] {
+    return this.#run(query, (statement, values) => statement.all(...values)) as Row[];
+  }
+
+  get<Row>(query: Compilable<Row>): Row | undefined {
+    return this.#run(query, (statement, values) => statement.get(...values)) as Row | undefined;
+  }
+
+  run(query: Compilable<unknown>): number {
+    return this.#run(query, (statement, values) => statement.run(...values).changes);
+  }
+
   #run<Result>(
     query: Compilable<unknown>,
     work: (statement: Sqlite.Statement<unknown[], unknown>, values: readonly unknown[]) => Result,
   ): Result {
     const { sql, parameters } = query.compile();
-    return this.#guarded(() => work(this.#prepare(sql), parameters));
+    return guarded(this.#file, () => work(this.#prepare(sql), parameters));
   }
 
   #prepare(sql: string): Sqlite.Statement<unknown[], unknown> {
-    const cached = this.#statements.get(sql);
-    if (cached !== undefined) return cached;
-    if (this.#statements.size >= STATEMENTS_MAX) this.#statements.clear();
+    const known = this.#prepared.get(sql);
+    if (known !== undefined) return known;
+    if (this.#prepared.size >= STATEMENTS_MAX) this.#prepared.clear();
     const statement = this.#sqlite.prepare<unknown[], unknown>(sql);
-    this.#statements.set(sql, statement);
+    this.#prepared.set(sql, statement);
     return statement;
   }
+}
 
-  #guarded<Result>(work: () => Result): Result {
-    try {
-      return work();
-    } catch (error) {
-      throw storeErrorOf(error, this.file) ?? error;
-    }
+/** @throws {StoreError} where SQLite failed because of the disk or the file. */
+function guarded<Result>(file: string, work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    throw storeErrorOf(error, file) ?? error;
   }
 }
 

@@ -343,7 +343,7 @@ export interface LeftoverRow {
 }
 
 /** All tables by name. */
-interface Tables {
+export interface Tables {
   accounts: AccountRow;
   signing_secrets: SigningSecretRow;
   api_keys: ApiKeyRow;
@@ -384,7 +384,7 @@ interface Tables {
   probes: { readonly id: number; readonly probed_at: number };
 }
 
-/** Builds SQL and does not run it: `Database` runs it on better-sqlite3, which is synchronous. */
+/** Builds SQL and does not run it: that is what `Queries` is for. */
 export const build = new Kysely<Tables>({
   dialect: {
     createAdapter: () => new SqliteAdapter(),

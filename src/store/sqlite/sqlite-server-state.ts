@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { SecretStore } from '../../domain/account/bootstrap.ts';
 import type { RateStore, RateWindow } from '../../domain/account/rate-limit.ts';
-import type { Database } from './database.ts';
+import type { Queries } from '../queries.ts';
 import { build } from './schema.ts';
 
 /** Requests that one write counts in advance. A process that dies forgets how many of them came. */
@@ -12,6 +12,8 @@ const BLOCK_REQUESTS = 20;
 const BLOCKS_MAX = 10_000;
 
 /** Requests of a subject that are written as counted: those after `used` are still to come. */
+const noop = () => undefined;
+
 interface Block {
   used: number;
   readonly counted: number;
@@ -19,46 +21,56 @@ interface Block {
 
 /** Counts requests in SQLite, many with one write, so that a restart forgives nothing. */
 export class SqliteRateStore implements RateStore {
-  readonly #database: Database;
+  readonly #database: Queries;
   /** Those of one window. */
   readonly #blocks = new Map<string, Block>();
   #windowStart: number | undefined;
+  /** Ends with the newest count: one follows the other, because a block is taken once. */
+  #counting: Promise<void> = Promise.resolve();
 
-  constructor(database: Database) {
+  constructor(database: Queries) {
     this.#database = database;
   }
 
-  count(subject: string, window: RateWindow): number {
-    this.#begin(window.startsAt.getTime());
+  count(subject: string, window: RateWindow): Promise<number> {
+    const counted = this.#counting.then(() => this.#countNext(subject, window));
+    this.#counting = counted.then(noop, noop);
+    return counted;
+  }
+
+  async #countNext(subject: string, window: RateWindow): Promise<number> {
+    await this.#begin(window.startsAt.getTime());
     let block = this.#blocks.get(subject);
-    if (block === undefined || block.used === block.counted) block = this.#takeBlock(subject);
+    if (block === undefined || block.used === block.counted) block = await this.#takeBlock(subject);
     block.used += 1;
     return block.used;
   }
 
   /** Gives back what was counted in advance. Safe to call twice. @throws {StoreError} when the disk fails. */
-  close(): void {
+  async close(): Promise<void> {
     const blocks = [...this.#blocks];
     this.#blocks.clear();
     if (blocks.length === 0) return;
-    this.#database.write(() => {
-      for (const [subject, block] of blocks) this.#giveBack(subject, block);
+    await this.#database.transaction(async (transaction) => {
+      for (const [subject, block] of blocks) await this.#giveBack(transaction, subject, block);
     });
   }
 
-  #begin(windowStart: number): void {
+  async #begin(windowStart: number): Promise<void> {
     if (windowStart === this.#windowStart) return;
-    this.#database.run(build.deleteFrom('rate_counts').where('window_start', '<', windowStart));
+    await this.#database.run(
+      build.deleteFrom('rate_counts').where('window_start', '<', windowStart),
+    );
     this.#blocks.clear();
     this.#windowStart = windowStart;
   }
 
-  #takeBlock(subject: string): Block {
+  async #takeBlock(subject: string): Promise<Block> {
     const isFull = this.#blocks.size >= BLOCKS_MAX && !this.#blocks.has(subject);
     const [oldest] = isFull ? this.#blocks : [];
-    const counted = this.#database.write(() => {
-      if (oldest !== undefined) this.#giveBack(...oldest);
-      return this.#countAhead(subject);
+    const counted = await this.#database.transaction(async (transaction) => {
+      if (oldest !== undefined) await this.#giveBack(transaction, ...oldest);
+      return this.#countAhead(transaction, subject);
     });
     if (oldest !== undefined) this.#blocks.delete(oldest[0]);
     const block = { used: counted - BLOCK_REQUESTS, counted };
@@ -66,7 +78,7 @@ export class SqliteRateStore implements RateStore {
     return block;
   }
 
-  #countAhead(subject: string): number {
+  async #countAhead(transaction: Queries, subject: string): Promise<number> {
     const row = { subject, window_start: this.#windowStart ?? 0, requests: BLOCK_REQUESTS };
     const upsert = build
       .insertInto('rate_counts')
@@ -79,12 +91,12 @@ export class SqliteRateStore implements RateStore {
         }),
       )
       .returning('requests');
-    return this.#database.get(upsert)?.requests ?? BLOCK_REQUESTS;
+    return (await transaction.get(upsert))?.requests ?? BLOCK_REQUESTS;
   }
 
-  #giveBack(subject: string, { used, counted }: Block): void {
+  async #giveBack(transaction: Queries, subject: string, { used, counted }: Block): Promise<void> {
     if (used === counted) return;
-    this.#database.run(
+    await transaction.run(
       build
         .updateTable('rate_counts')
         .set({ requests: sql<number>`requests - ${counted - used}` })
@@ -96,37 +108,43 @@ export class SqliteRateStore implements RateStore {
 
 /** Keeps the server's own secrets in SQLite. */
 export class SqliteSecretStore implements SecretStore {
-  readonly #database: Database;
+  readonly #database: Queries;
 
-  constructor(database: Database) {
+  constructor(database: Queries) {
     this.#database = database;
   }
 
-  ensure(name: string, make: () => string): string {
-    return this.#database.write(() => {
-      const kept = this.find(name);
+  async ensure(name: string, make: () => string): Promise<string> {
+    return this.#database.transaction(async (transaction) => {
+      const secrets = new SqliteSecretStore(transaction);
+      const kept = await secrets.find(name);
       if (kept !== undefined) return kept;
       const value = make();
-      this.#insert(name, value);
+      await secrets.#insert(name, value);
       return value;
     });
   }
 
-  find(name: string): string | undefined {
+  async find(name: string): Promise<string | undefined> {
     const query = build.selectFrom('secrets').select('value').where('name', '=', name);
-    return this.#database.get(query)?.value;
+    return (await this.#database.get(query))?.value;
   }
 
-  exchange(name: string, known: string | undefined, next: string | undefined): boolean {
-    return this.#database.write(() => {
-      if (this.find(name) !== known) return false;
-      this.#database.run(build.deleteFrom('secrets').where('name', '=', name));
-      if (next !== undefined) this.#insert(name, next);
+  async exchange(
+    name: string,
+    known: string | undefined,
+    next: string | undefined,
+  ): Promise<boolean> {
+    return this.#database.transaction(async (transaction) => {
+      const secrets = new SqliteSecretStore(transaction);
+      if ((await secrets.find(name)) !== known) return false;
+      await transaction.run(build.deleteFrom('secrets').where('name', '=', name));
+      if (next !== undefined) await secrets.#insert(name, next);
       return true;
     });
   }
 
-  #insert(name: string, value: string): void {
-    this.#database.run(build.insertInto('secrets').values({ name, value }));
+  async #insert(name: string, value: string): Promise<void> {
+    await this.#database.run(build.insertInto('secrets').values({ name, value }));
   }
 }

@@ -15,7 +15,7 @@ import type {
 } from '../../domain/webhook/webhook-delivery.ts';
 import { RESENDS_MAX } from '../../domain/webhook/webhook-endpoint.ts';
 import type { Notifier } from '../../lib/clock.ts';
-import type { Database } from '../sqlite/database.ts';
+import type { Queries } from '../queries.ts';
 import {
   build,
   dateOf,
@@ -29,75 +29,84 @@ interface DeliveryOfEndpoint extends WebhookDeliveryRow {
 
 /** Keeps deliveries in SQLite. */
 export class SqliteDeliveryStore implements DeliveryStore {
-  readonly #database: Database;
+  readonly #database: Queries;
   readonly #notifier: Notifier;
 
   /** @param notifier Notifies when deliveries were made due. */
-  constructor(database: Database, notifier: Notifier) {
+  constructor(database: Queries, notifier: Notifier) {
     this.#database = database;
     this.#notifier = notifier;
   }
 
   /** Newest first, ties by id. */
-  list(scope: Scope, query: DeliveryQuery): DeliveryPage {
+  async list(scope: Scope, query: DeliveryQuery): Promise<DeliveryPage> {
     return {
-      deliveries: this.#database.all(selectPage(scope, query)).map(deliveryOf),
-      total: this.#database.get(selectTotal(scope, query))?.n ?? 0,
+      deliveries: (await this.#database.all(selectPage(scope, query))).map(deliveryOf),
+      total: (await this.#database.get(selectTotal(scope, query)))?.n ?? 0,
     };
   }
 
-  find(scope: Scope, deliveryId: string): WebhookDelivery | undefined {
-    const row = this.#row(scope, deliveryId);
+  async find(scope: Scope, deliveryId: string): Promise<WebhookDelivery | undefined> {
+    const row = await rowOf(this.#database, scope, deliveryId);
     return row === undefined ? undefined : deliveryOf(row);
   }
 
-  attempts(deliveryId: string): readonly DeliveryAttempt[] {
+  async attempts(deliveryId: string): Promise<readonly DeliveryAttempt[]> {
     const query = build
       .selectFrom('webhook_attempts')
       .selectAll()
       .where('delivery_id', '=', deliveryId)
       .orderBy('position', 'desc')
       .limit(ATTEMPTS_KEPT);
-    return this.#database.all(query).map(attemptOf).reverse();
+    return (await this.#database.all(query)).map(attemptOf).reverse();
   }
 
-  resend(scope: Scope, deliveryId: string, now: Date): WebhookDelivery {
-    const resent = this.#database.write(() => {
-      refuseResend(this.#row(scope, deliveryId), deliveryId);
-      this.#database.run(restart(now).where('id', '=', deliveryId));
-      return existing(this.#row(scope, deliveryId), deliveryId);
+  async resend(scope: Scope, deliveryId: string, now: Date): Promise<WebhookDelivery> {
+    const resent = await this.#database.transaction(async (transaction) => {
+      refuseResend(await rowOf(transaction, scope, deliveryId), deliveryId);
+      await transaction.run(restart(now).where('id', '=', deliveryId));
+      return existing(await rowOf(transaction, scope, deliveryId), deliveryId);
     });
-    this.#notifier.notify();
+    this.#database.onCommit(() => this.#notifier.notify());
     return deliveryOf(resent);
   }
 
-  resendRange(scope: Scope, range: ResendRange, now: Date): number {
-    const resent = this.#database.run(restart(now).where(isInRange(scope, range)));
-    if (resent > 0) this.#notifier.notify();
+  async resendRange(scope: Scope, range: ResendRange, now: Date): Promise<number> {
+    const resent = await this.#database.run(restart(now).where(isInRange(scope, range)));
+    if (resent > 0) this.#database.onCommit(() => this.#notifier.notify());
     return resent;
   }
 
-  sendTo(endpointId: string, event: { readonly id: string }, deliveryId: string, now: Date): void {
+  async sendTo(
+    endpointId: string,
+    event: { readonly id: string },
+    deliveryId: string,
+    now: Date,
+  ): Promise<void> {
     const delivery = { id: deliveryId, endpointId, eventId: event.id };
-    if (this.#database.run(newDelivery(delivery, now.getTime())) === 0) {
+    if ((await this.#database.run(newDelivery(delivery, now.getTime()))) === 0) {
       throw new Error(`Cannot send "${event.id}" to "${endpointId}": one of them was never kept`);
     }
-    this.#notifier.notify();
+    this.#database.onCommit(() => this.#notifier.notify());
   }
+}
 
-  #row({ accountId, environment }: Scope, deliveryId: string): DeliveryOfEndpoint | undefined {
-    return this.#database.get(
-      build
-        .selectFrom('webhook_deliveries as delivery')
-        .innerJoin('webhook_endpoints as endpoint', 'endpoint.id', 'delivery.endpoint_id')
-        .selectAll('delivery')
-        .select('endpoint.status as endpoint_status')
-        .where('delivery.id', '=', deliveryId)
-        .where('delivery.account_id', '=', accountId)
-        .where('delivery.environment', '=', environment)
-        .where('endpoint.deleted_at', 'is', null),
-    );
-  }
+async function rowOf(
+  database: Queries,
+  { accountId, environment }: Scope,
+  deliveryId: string,
+): Promise<DeliveryOfEndpoint | undefined> {
+  return database.get(
+    build
+      .selectFrom('webhook_deliveries as delivery')
+      .innerJoin('webhook_endpoints as endpoint', 'endpoint.id', 'delivery.endpoint_id')
+      .selectAll('delivery')
+      .select('endpoint.status as endpoint_status')
+      .where('delivery.id', '=', deliveryId)
+      .where('delivery.account_id', '=', accountId)
+      .where('delivery.environment', '=', environment)
+      .where('endpoint.deleted_at', 'is', null),
+  );
 }
 
 /**

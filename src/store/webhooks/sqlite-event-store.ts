@@ -9,8 +9,8 @@ import type {
   ServiceEvent,
   ServiceEventKind,
 } from '../../domain/webhook/service-event.ts';
-import { Notifier } from '../../lib/clock.ts';
-import type { Database } from '../sqlite/database.ts';
+import type { Notifier } from '../../lib/clock.ts';
+import type { Queries } from '../queries.ts';
 import { build, type EventRow } from '../sqlite/schema.ts';
 
 /**
@@ -25,37 +25,38 @@ const HOUR_MS = 3_600_000;
 
 /** Keeps events in SQLite. */
 export class SqliteEventStore implements EventStore {
-  /** Notifies after events were written. */
-  readonly notifier = new Notifier();
-  readonly #database: Database;
+  readonly #database: Queries;
+  readonly #notifier: Notifier;
 
-  constructor(database: Database) {
+  /** @param notifier Notifies after events were written. */
+  constructor(database: Queries, notifier: Notifier) {
     this.#database = database;
+    this.#notifier = notifier;
   }
 
   /** Writes events inside the transaction of the change that caused them. */
-  add(events: readonly ServiceEvent[]): void {
-    for (const event of events) this.insertQuiet(event);
-    if (events.length > 0) this.notifier.notify();
+  async add(events: readonly ServiceEvent[]): Promise<void> {
+    for (const event of events) await this.insertQuiet(event);
+    if (events.length > 0) this.#database.onCommit(() => this.#notifier.notify());
   }
 
-  insertQuiet(event: ServiceEvent): void {
-    this.#database.run(build.insertInto('events').values(eventRowOf(event)));
+  async insertQuiet(event: ServiceEvent): Promise<void> {
+    await this.#database.run(build.insertInto('events').values(eventRowOf(event)));
   }
 
-  listByCall(callId: string): readonly ServiceEvent[] {
+  async listByCall(callId: string): Promise<readonly ServiceEvent[]> {
     const query = build.selectFrom('events').selectAll().where('call_id', '=', callId);
-    return this.#database.all(query.orderBy('position')).map(eventOf);
+    return (await this.#database.all(query.orderBy('position'))).map(eventOf);
   }
 
-  page(scope: Scope, query: EventQuery): LedgerPage {
+  async page(scope: Scope, query: EventQuery): Promise<LedgerPage> {
     const { limit, afterPosition } = query;
-    const after = this.#start(query);
+    const after = await this.#start(query);
     // A call has few events, and an index that leads to them.
-    const horizon = query.callId === undefined ? this.#horizon(scope, after) : undefined;
+    const horizon = query.callId === undefined ? await this.#horizon(scope, after) : undefined;
     const every = ledgerRows(scope, after);
     const filtered = filterEvents(horizon ? every.where('position', '<=', horizon) : every, query);
-    const rows = this.#database.all(filtered.orderBy('position').limit(limit + 1));
+    const rows = await this.#database.all(filtered.orderBy('position').limit(limit + 1));
     const events = rows.slice(0, limit).map(eventOf);
     const last = rows.slice(0, limit).at(-1)?.position ?? afterPosition;
     if (rows.length > limit) return { events, nextPosition: last, hasMore: true };
@@ -63,16 +64,16 @@ export class SqliteEventStore implements EventStore {
   }
 
   /** A ledger that is read from its beginning starts at the first event since the hour of `createdFrom`. */
-  #start({ afterPosition, createdFrom }: EventQuery): number {
+  async #start({ afterPosition, createdFrom }: EventQuery): Promise<number> {
     if (afterPosition > 0 || createdFrom === undefined) return afterPosition;
-    const first = this.#database.get(firstSince(Math.floor(createdFrom.getTime() / HOUR_MS)));
+    const first = await this.#database.get(firstSince(Math.floor(createdFrom.getTime() / HOUR_MS)));
     return (first?.position ?? Number.MAX_SAFE_INTEGER) - 1;
   }
 
   /** Position of the last event that a page may examine; undefined when there are fewer. */
-  #horizon(scope: Scope, after: number): number | undefined {
+  async #horizon(scope: Scope, after: number): Promise<number | undefined> {
     const query = ledger(scope, after).select('position').orderBy('position').limit(2);
-    const [last, behind] = this.#database.all(query.offset(LOOKED_AT_MAX - 1));
+    const [last, behind] = await this.#database.all(query.offset(LOOKED_AT_MAX - 1));
     return behind === undefined ? undefined : last?.position;
   }
 }

@@ -10,7 +10,7 @@ import type {
   WaitingEndpoint,
 } from '../../domain/webhook/outbox.ts';
 import type { Notifier } from '../../lib/clock.ts';
-import type { Database } from '../sqlite/database.ts';
+import type { Queries } from '../queries.ts';
 import { build, dateOf } from '../sqlite/schema.ts';
 import { newDelivery } from './sqlite-delivery-store.ts';
 
@@ -35,27 +35,28 @@ const IS_PENDING = sql<boolean>`delivery.status = 'pending'`;
 /** Keeps the outbox in SQLite. */
 export class SqliteOutbox implements Outbox {
   readonly notifier: Notifier;
-  readonly #database: Database;
+  readonly #database: Queries;
   readonly #newId: NewId;
 
   /** @param parts.notifier Notifies when events were written or deliveries made due. */
-  constructor(database: Database, parts: { readonly newId: NewId; readonly notifier: Notifier }) {
+  constructor(database: Queries, parts: { readonly newId: NewId; readonly notifier: Notifier }) {
     this.notifier = parts.notifier;
     this.#database = database;
     this.#newId = parts.newId;
   }
 
   /** Takes the write lock only for a write. */
-  fanOut({ limit, now }: { readonly limit: number; readonly now: Date }): number {
-    const hasWork = this.#newEvents(1).length > 0 || this.#database.get(strandedEndpoint());
+  async fanOut({ limit, now }: { readonly limit: number; readonly now: Date }): Promise<number> {
+    const hasWork =
+      (await this.#newEvents(1)).length > 0 || (await this.#database.get(strandedEndpoint()));
     if (!hasWork) return 0;
-    return this.#database.write(() => {
-      this.#database.run(endStranded(now));
-      return this.#fanOut(limit, now.getTime());
+    return this.#database.transaction(async (transaction) => {
+      await transaction.run(endStranded(now));
+      return this.#on(transaction).#fanOut(limit, now.getTime());
     });
   }
 
-  waiting(): readonly WaitingEndpoint[] {
+  async waiting(): Promise<readonly WaitingEndpoint[]> {
     const dueAtMs = sql<number | null>`(select min(next_attempt_at)
       from webhook_deliveries as delivery
       where ${IS_PENDING} and delivery.endpoint_id = endpoint.id)`;
@@ -63,36 +64,44 @@ export class SqliteOutbox implements Outbox {
       .selectFrom('webhook_endpoints as endpoint')
       .select(['endpoint.id as endpointId', dueAtMs.as('dueAtMs')])
       .where('endpoint.status', '=', 'active');
-    return this.#database
-      .all(
+    return (
+      await this.#database.all(
         build
           .selectFrom(waiting.as('waiting'))
           .selectAll()
           .where('dueAtMs', 'is not', null)
           .orderBy('dueAtMs'),
       )
-      .map(({ endpointId, dueAtMs }) => ({ endpointId, dueAt: new Date(dueAtMs ?? 0) }));
+    ).map(({ endpointId, dueAtMs }) => ({ endpointId, dueAt: new Date(dueAtMs ?? 0) }));
   }
 
-  due(endpointId: string, options: Parameters<Outbox['due']>[1]): readonly DueDelivery[] {
-    return this.#database
-      .all(selectDue(endpointId, options))
-      .map(({ preparedSecret, previousSecret, ...delivery }) => ({
+  async due(
+    endpointId: string,
+    options: Parameters<Outbox['due']>[1],
+  ): Promise<readonly DueDelivery[]> {
+    return (await this.#database.all(selectDue(endpointId, options))).map(
+      ({ preparedSecret, previousSecret, ...delivery }) => ({
         ...delivery,
         otherSecrets: [preparedSecret, previousSecret].filter((secret) => secret !== null),
-      }));
+      }),
+    );
   }
 
-  record(results: readonly AttemptResult[], now: Date): readonly string[] {
-    return this.#database.write(() => {
-      const disabled = results.flatMap((result) => this.#record(result, now) ?? []);
-      if (disabled.length > 0) this.#database.run(endStranded(now));
+  async record(results: readonly AttemptResult[], now: Date): Promise<readonly string[]> {
+    return this.#database.transaction(async (transaction) => {
+      const outbox = this.#on(transaction);
+      const disabled: string[] = [];
+      for (const result of results) {
+        const endpointId = await outbox.#record(result, now);
+        if (endpointId !== undefined) disabled.push(endpointId);
+      }
+      if (disabled.length > 0) await transaction.run(endStranded(now));
       return disabled;
     });
   }
 
   /** With more than 10,000 pending deliveries `oldestAt` is the oldest of that many. */
-  counts(): OutboxCounts {
+  async counts(): Promise<OutboxCounts> {
     const pending = build
       .selectFrom('delivery_counts')
       .select(sql<number>`coalesce(sum(deliveries), 0)`.as('n'))
@@ -106,42 +115,46 @@ export class SqliteOutbox implements Outbox {
       .selectFrom(some.as('some'))
       .select((expression) => expression.fn.min('created_at').as('at'));
     return {
-      pending: this.#database.get(pending)?.n ?? 0,
-      oldestAt: dateOf(this.#database.get(oldest)?.at),
+      pending: (await this.#database.get(pending))?.n ?? 0,
+      oldestAt: dateOf((await this.#database.get(oldest))?.at),
     };
   }
 
+  #on(transaction: Queries): SqliteOutbox {
+    return new SqliteOutbox(transaction, { newId: this.#newId, notifier: this.notifier });
+  }
+
   /** Makes the deliveries of the next events. @returns how many events were looked at. */
-  #fanOut(limit: number, nowMs: number): number {
-    const positions = this.#newEvents(limit);
+  async #fanOut(limit: number, nowMs: number): Promise<number> {
+    const positions = await this.#newEvents(limit);
     const upTo = positions.at(-1);
     if (upTo === undefined) return 0;
-    for (const pair of this.#database.all(selectPairs(this.#cursor, upTo))) {
-      this.#database.run(newDelivery({ id: this.#newId('dlv'), ...pair }, nowMs));
+    for (const pair of await this.#database.all(selectPairs(await this.#cursor(), upTo))) {
+      await this.#database.run(newDelivery({ id: this.#newId('dlv'), ...pair }, nowMs));
     }
     const cursor = { name: CURSOR, position: upTo };
-    this.#database.run(build.replaceInto('outbox_cursors').values(cursor));
+    await this.#database.run(build.replaceInto('outbox_cursors').values(cursor));
     return positions.length;
   }
 
   /** Positions of the events that have no deliveries yet. */
-  #newEvents(limit: number): readonly number[] {
+  async #newEvents(limit: number): Promise<readonly number[]> {
     const query = build
       .selectFrom('events')
       .select('position')
-      .where('position', '>', this.#cursor);
-    return this.#database
-      .all(query.orderBy('position').limit(limit))
-      .map(({ position }) => position);
+      .where('position', '>', await this.#cursor());
+    return (await this.#database.all(query.orderBy('position').limit(limit))).map(
+      ({ position }) => position,
+    );
   }
 
-  get #cursor(): number {
+  async #cursor(): Promise<number> {
     const query = build.selectFrom('outbox_cursors').select('position').where('name', '=', CURSOR);
-    return this.#database.get(query)?.position ?? 0;
+    return (await this.#database.get(query))?.position ?? 0;
   }
 
   /** @returns the endpoint's id when it was disabled because of this result. */
-  #record({ deliveryId, attempt, isSuccess, nextAttemptAt }: AttemptResult, now: Date) {
+  async #record({ deliveryId, attempt, isSuccess, nextAttemptAt }: AttemptResult, now: Date) {
     const isOver = isSuccess || nextAttemptAt === null;
     const update = build
       .updateTable('webhook_deliveries')
@@ -157,15 +170,15 @@ export class SqliteOutbox implements Outbox {
       // A delivery that was resent meanwhile has another count of attempts: the late result is not its own.
       .where('attempts', '=', attempt.attempt - 1)
       .returning('endpoint_id');
-    const endpointId = this.#database.get(update)?.endpoint_id;
+    const endpointId = (await this.#database.get(update))?.endpoint_id;
     if (endpointId === undefined) return undefined;
-    this.#addAttempt(deliveryId, attempt);
-    if (isSuccess) this.#forgive(endpointId);
+    await this.#addAttempt(deliveryId, attempt);
+    if (isSuccess) await this.#forgive(endpointId);
     if (isSuccess || !isOver) return undefined;
-    return this.#blame(endpointId, attempt.error ?? '', now) ? endpointId : undefined;
+    return (await this.#blame(endpointId, attempt.error ?? '', now)) ? endpointId : undefined;
   }
 
-  #addAttempt(deliveryId: string, attempt: AttemptResult['attempt']): void {
+  async #addAttempt(deliveryId: string, attempt: AttemptResult['attempt']): Promise<void> {
     const row = {
       delivery_id: deliveryId,
       attempt: attempt.attempt,
@@ -175,23 +188,23 @@ export class SqliteOutbox implements Outbox {
       error: attempt.error,
       response_text: attempt.responseText,
     };
-    this.#database.run(build.insertInto('webhook_attempts').values(row));
+    await this.#database.run(build.insertInto('webhook_attempts').values(row));
   }
 
-  #forgive(endpointId: string): void {
+  async #forgive(endpointId: string): Promise<void> {
     const none = { failures_in_row: 0, failing_since: null };
     const forgive = build.updateTable('webhook_endpoints').set(none);
-    this.#database.run(forgive.where('id', '=', endpointId).where('failures_in_row', '>', 0));
+    await this.#database.run(forgive.where('id', '=', endpointId).where('failures_in_row', '>', 0));
   }
 
   /** Counts a delivery that failed for good. @returns whether the endpoint was disabled because of it. */
-  #blame(endpointId: string, error: string, now: Date): boolean {
+  async #blame(endpointId: string, error: string, now: Date): Promise<boolean> {
     const nowMs = now.getTime();
     const blame = build.updateTable('webhook_endpoints').set({
       failures_in_row: sql<number>`failures_in_row + 1`,
       failing_since: sql<number>`coalesce(failing_since, ${nowMs})`,
     });
-    const failing = this.#database.get(
+    const failing = await this.#database.get(
       blame.where('id', '=', endpointId).returning(['status', 'failures_in_row', 'failing_since']),
     );
     if (failing === undefined || !isHopeless(failing, nowMs)) return false;
@@ -201,7 +214,7 @@ export class SqliteOutbox implements Outbox {
       updated_at: nowMs,
     };
     const disable = build.updateTable('webhook_endpoints').set(disabled);
-    this.#database.run(disable.where('id', '=', endpointId));
+    await this.#database.run(disable.where('id', '=', endpointId));
     return true;
   }
 }

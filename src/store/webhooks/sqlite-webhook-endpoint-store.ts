@@ -11,7 +11,7 @@ import {
   type WebhookEndpointStore,
 } from '../../domain/webhook/webhook-endpoint.ts';
 import type { Notifier } from '../../lib/clock.ts';
-import type { Database } from '../sqlite/database.ts';
+import type { Queries } from '../queries.ts';
 import { build, type WebhookEndpointRow } from '../sqlite/schema.ts';
 
 /** The outbox keeps the counts of failures. */
@@ -19,46 +19,49 @@ type EndpointRow = Omit<WebhookEndpointRow, 'failures_in_row' | 'failing_since' 
 
 /** Keeps webhook endpoints in SQLite. */
 export class SqliteWebhookEndpointStore implements WebhookEndpointStore {
-  readonly #database: Database;
+  readonly #database: Queries;
   readonly #notifier: Notifier;
 
   /** @param notifier Notifies after changes: deliveries that are pending for a disabled endpoint end at once. */
-  constructor(database: Database, notifier: Notifier) {
+  constructor(database: Queries, notifier: Notifier) {
     this.#database = database;
     this.#notifier = notifier;
   }
 
-  insert(endpoint: WebhookEndpoint): void {
+  async insert(endpoint: WebhookEndpoint): Promise<void> {
     const fresh = { failures_in_row: 0, failing_since: null, deleted_at: null };
     const row = { ...endpointRowOf(endpoint), ...fresh };
-    this.#database.write(() => {
-      if (this.#count(endpoint) >= WEBHOOK_ENDPOINTS_MAX) {
+    await this.#database.transaction(async (transaction) => {
+      if ((await countOf(transaction, endpoint)) >= WEBHOOK_ENDPOINTS_MAX) {
         throw new ServiceError(
           'CONFLICT',
           `Cannot make the webhook endpoint: there are ${WEBHOOK_ENDPOINTS_MAX} already`,
         );
       }
-      this.#database.run(build.insertInto('webhook_endpoints').values(row));
+      await transaction.run(build.insertInto('webhook_endpoints').values(row));
     });
   }
 
-  update(endpoint: WebhookEndpoint): void {
+  async update(endpoint: WebhookEndpoint): Promise<void> {
     const row = endpointRowOf(endpoint);
-    this.#database.write(() => {
-      const before = this.find(endpoint, endpoint.id);
+    await this.#database.transaction(async (transaction) => {
+      const before = await new SqliteWebhookEndpointStore(transaction, this.#notifier).find(
+        endpoint,
+        endpoint.id,
+      );
       if (before === undefined) return;
       const isRevived = before.status === 'disabled' && endpoint.status === 'active';
       const failures = isRevived ? { failures_in_row: 0, failing_since: null } : {};
       const update = build.updateTable('webhook_endpoints').set({ ...row, ...failures });
-      this.#database.run(update.where('id', '=', endpoint.id));
+      await transaction.run(update.where('id', '=', endpoint.id));
     });
-    this.#notifier.notify();
+    this.#database.onCommit(() => this.#notifier.notify());
   }
 
   /** Its pending deliveries end, and retention deletes the rows. */
-  delete({ accountId, environment }: Scope, endpointId: string, now: Date): void {
+  async delete({ accountId, environment }: Scope, endpointId: string, now: Date): Promise<void> {
     const deleted = { status: 'disabled', disabled_reason: 'deleted', deleted_at: now.getTime() };
-    this.#database.run(
+    await this.#database.run(
       build
         .updateTable('webhook_endpoints')
         .set(deleted)
@@ -66,34 +69,34 @@ export class SqliteWebhookEndpointStore implements WebhookEndpointStore {
         .where('account_id', '=', accountId)
         .where('environment', '=', environment),
     );
-    this.#notifier.notify();
+    this.#database.onCommit(() => this.#notifier.notify());
   }
 
-  find(scope: Scope, endpointId: string): WebhookEndpoint | undefined {
-    const row = this.#database.get(endpointsOf(scope).selectAll().where('id', '=', endpointId));
+  async find(scope: Scope, endpointId: string): Promise<WebhookEndpoint | undefined> {
+    const row = await this.#database.get(
+      endpointsOf(scope).selectAll().where('id', '=', endpointId),
+    );
     return row === undefined ? undefined : endpointOf(row);
   }
 
-  list(
+  async list(
     scope: Scope,
     { limit, offset }: { readonly limit: number; readonly offset: number },
-  ): WebhookEndpointPage {
+  ): Promise<WebhookEndpointPage> {
     const newest = endpointsOf(scope)
       .selectAll()
       .orderBy('created_at', 'desc')
       .orderBy('id', 'desc');
     return {
-      endpoints: this.#database.all(newest.limit(limit).offset(offset)).map(endpointOf),
-      total: this.#count(scope),
+      endpoints: (await this.#database.all(newest.limit(limit).offset(offset))).map(endpointOf),
+      total: await countOf(this.#database, scope),
     };
   }
+}
 
-  #count(scope: Scope): number {
-    const count = endpointsOf(scope).select((expression) =>
-      expression.fn.countAll<number>().as('n'),
-    );
-    return this.#database.get(count)?.n ?? 0;
-  }
+async function countOf(database: Queries, scope: Scope): Promise<number> {
+  const count = endpointsOf(scope).select((expression) => expression.fn.countAll<number>().as('n'));
+  return (await database.get(count))?.n ?? 0;
 }
 
 function endpointsOf({ accountId, environment }: Scope) {

@@ -60,15 +60,15 @@ export interface AnalystWorld {
   /** How long reading a transcript takes. */
   readMs: number;
   /** Ends a call that was answered half a minute ago, with these words of the caller on it. */
-  endCall(words?: readonly string[], fields?: Partial<Call>): Call;
+  endCall(words?: readonly string[], fields?: Partial<Call>): Promise<Call>;
   /** A further analyst on the same store: the process after this one. */
   newAnalyst(): Analyst;
   /** Lets `ms` go by, with all that happens meanwhile. */
   pass(ms: number): Promise<void>;
   /** Kinds of the call's events. */
-  events(callId?: string): string[];
+  events(callId?: string): Promise<string[]>;
   /** The data of the call's only `call.transcribed`. */
-  transcribed(callId?: string): Record<string, unknown>;
+  transcribed(callId?: string): Promise<Record<string, unknown>>;
 }
 
 export async function openAnalystWorld(
@@ -76,7 +76,7 @@ export async function openAnalystWorld(
   agent: Parameters<typeof buildAgent>[0] = {},
 ): Promise<AnalystWorld> {
   const store = await openTestStore();
-  store.agents.insert(buildAgent({ id: 'agent_1', ...agent }));
+  await store.agents.insert(buildAgent({ id: 'agent_1', ...agent }));
   const model = new TestModel(answer);
   const counted: string[] = [];
   let ids = 0;
@@ -90,11 +90,11 @@ export async function openAnalystWorld(
       analyses: refusing(store.analyses, ['finish', 'retryAt'], refuse),
       calls: {
         findById: (callId) => store.calls.findById(callId),
-        addTimelineEntry: (callId, entry) => {
+        addTimelineEntry: async (callId, entry) => {
           refuse([callId]);
-          store.calls.addTimelineEntry(callId, entry);
+          await store.calls.addTimelineEntry(callId, entry);
         },
-        transcript: (callId) => {
+        transcript: async (callId) => {
           world.reads.push(callId);
           spentMs += world.readMs;
           return store.calls.transcript(callId);
@@ -136,7 +136,8 @@ export async function openAnalystWorld(
       }
       await settled();
     },
-    events: (callId = 'call_1') => store.events.listByCall(callId).map(({ kind }) => kind),
+    events: async (callId = 'call_1') =>
+      (await store.events.listByCall(callId)).map(({ kind }) => kind),
     transcribed: (callId = 'call_1') => transcribedOf(store, callId),
   };
   function refuse(values: readonly unknown[]): void {
@@ -153,28 +154,27 @@ export function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 }
 
-function endCall(
+async function endCall(
   store: TestStore,
   { words, fields }: { words: readonly string[]; fields: Partial<Call> },
-): Call {
+): Promise<Call> {
   const endedAt = store.clock.now();
   const answeredAt = new Date(endedAt.getTime() - 30_000);
   const call = buildCall({ status: 'in_progress', answeredAt, ...fields });
-  store.calls.insert(call, []);
-  store.calls.addTranscriptEntry(call.id, { role: 'agent', text: 'Hello.', at: answeredAt });
+  await store.calls.insert(call, []);
+  await store.calls.addTranscriptEntry(call.id, { role: 'agent', text: 'Hello.', at: answeredAt });
   for (const text of words) {
     const entry = { role: 'user', text, at: new Date(STORE_NOW_MS), confidence: 0.9 } as const;
-    store.calls.addTranscriptEntry(call.id, entry);
+    await store.calls.addTranscriptEntry(call.id, entry);
   }
   const end = { status: 'completed', endReason: 'user_hangup', durationSeconds: 30 } as const;
   const ended = { ...call, ...end, endedAt };
-  store.calls.update(ended, []);
+  await store.calls.update(ended, []);
   return ended;
 }
 
-function transcribedOf(store: TestStore, callId: string): Record<string, unknown> {
-  const bodies = store.events
-    .listByCall(callId)
+async function transcribedOf(store: TestStore, callId: string): Promise<Record<string, unknown>> {
+  const bodies = (await store.events.listByCall(callId))
     .filter(({ kind }) => kind === 'call.transcribed')
     .map(({ body }) => JSON.parse(body));
   if (bodies.length !== 1) throw new Error(`expected one call.transcribed, got ${bodies.length}`);

@@ -34,9 +34,9 @@ export interface CallWorld {
   /** Makes the talk; throws what the test wants. */
   onTalk: (options: TalkOptions) => ScriptedTalk;
   /** The newest call. */
-  call(): Call;
+  call(): Promise<Call>;
   /** Kinds of the newest call's events. */
-  events(): string[];
+  events(): Promise<string[]>;
   /** Rings and waits until the agent talks. */
   answered(): Promise<AnsweredCall>;
 }
@@ -52,7 +52,7 @@ interface WorldOptions {
 
 export async function openCallWorld(options: WorldOptions = {}): Promise<CallWorld> {
   const store = await openTestStore();
-  store.agents.insert(buildAgent({ phoneNumber: AGENT_NUMBER, ...options.agent }));
+  await store.agents.insert(buildAgent({ phoneNumber: AGENT_NUMBER, ...options.agent }));
   const registry = new CallRegistry({ callsMax: options.callsMax ?? 10 });
   const counted: string[] = [];
   const parts = partsOf(store, { ...options, counted, world: () => world });
@@ -69,7 +69,8 @@ export async function openCallWorld(options: WorldOptions = {}): Promise<CallWor
       findAgent: (number) => store.agents.findByPhoneNumber(number),
     }),
     call: () => newestCall(store),
-    events: () => store.events.listByCall(newestCall(store).id).map(({ kind }) => kind),
+    events: async () =>
+      (await store.events.listByCall((await newestCall(store)).id)).map(({ kind }) => kind),
     answered: () => answeredCall(world),
   };
   return world;
@@ -115,22 +116,26 @@ function partsOf(
     clock: store.clock,
     log: silentLogger,
     transfers: new TransferCap(store),
-    isOwnNumber: (number) => store.agents.findByPhoneNumber(number) !== undefined,
+    isOwnNumber: async (number) => (await store.agents.findByPhoneNumber(number)) !== undefined,
+    accountOf: (agent) => store.accounts.find(agent.accountId),
     talk: (options) => given.world().onTalk(options),
   };
 }
 
 /** The real store, whose writes fail like those to a full disk while `isFull`. */
 function refusing(calls: CallStore, isFull: () => boolean): CallStore {
-  const write = <Values extends readonly unknown[]>(run: (...values: Values) => void) => {
-    return (...values: Values) => {
+  const write = <Values extends readonly unknown[], Result>(
+    run: (...values: Values) => Promise<Result>,
+  ) => {
+    return async (...values: Values) => {
       if (isFull()) throw new StoreError('Cannot use the database: the disk is full', 'full');
-      run(...values);
+      return run(...values);
     };
   };
   return {
     insert: write((call, events) => calls.insert(call, events)),
     update: write((call, events) => calls.update(call, events)),
+    change: write((callId, decide) => calls.change(callId, decide)),
     addTranscriptEntry: write((callId, entry) => calls.addTranscriptEntry(callId, entry)),
     addTimelineEntry: write((callId, entry) => calls.addTimelineEntry(callId, entry)),
     transcript: (callId) => calls.transcript(callId),
@@ -166,9 +171,9 @@ function countingMetrics(counted: string[]): CallMetrics {
   };
 }
 
-function newestCall(store: TestStore): Call {
+async function newestCall(store: TestStore): Promise<Call> {
   const scope = { accountId: 'acct_1', environment: 'live' } as const;
-  const [call] = store.calls.list(scope, { limit: 1, offset: 0 }).calls;
+  const [call] = (await store.calls.list(scope, { limit: 1, offset: 0 })).calls;
   if (call === undefined) throw new Error('Cannot show the call: there is none');
   return call;
 }

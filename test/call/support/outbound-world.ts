@@ -1,5 +1,6 @@
 /** A dialer on a real store, with a carrier that does only what the test says. */
 
+import { setImmediate } from 'node:timers/promises';
 import {
   OutboundDialer,
   type OutboundDialerOptions,
@@ -74,8 +75,8 @@ export interface OutboundWorld extends CallWorld {
   /** Saves a queued call, and gives the dialer the time to see it. */
   queue(fields?: Partial<Call>): Promise<string>;
   /** Status and end reason of a call. */
-  stateOf(callId: string): string;
-  eventsOf(callId: string): string[];
+  stateOf(callId: string): Promise<string>;
+  eventsOf(callId: string): Promise<string[]>;
 }
 
 export function lineOf(trunk: string, fields: Partial<TrunkRoute> = {}): TrunkRoute {
@@ -85,7 +86,8 @@ export function lineOf(trunk: string, fields: Partial<TrunkRoute> = {}): TrunkRo
 
 /** Lets what has been decided happen. */
 export async function settle(): Promise<void> {
-  for (let turn = 0; turn < 50; turn += 1) await Promise.resolve();
+  await setImmediate();
+  await setImmediate();
 }
 
 /** Turns the clock in small steps, so that what happens in between can happen. */
@@ -146,15 +148,15 @@ function bookOf({ store }: CallWorld): Pick<OutboundWorld, 'queue' | 'stateOf' |
         to: `+1202555${1000 + queued}`,
       } as const;
       const createdAt = store.clock.now();
-      store.calls.insert(buildCall({ id, ...waiting, ...parties, createdAt, ...fields }), []);
+      await store.calls.insert(buildCall({ id, ...waiting, ...parties, createdAt, ...fields }), []);
       await settle();
       return id;
     },
-    stateOf: (callId) => {
-      const { status, endReason } = store.calls.findById(callId) ?? {};
+    stateOf: async (callId) => {
+      const { status, endReason } = (await store.calls.findById(callId)) ?? {};
       return [status, endReason].filter(Boolean).join(' ');
     },
-    eventsOf: (callId) => store.events.listByCall(callId).map(({ kind }) => kind),
+    eventsOf: async (callId) => (await store.events.listByCall(callId)).map(({ kind }) => kind),
   };
 }
 

@@ -38,16 +38,16 @@ export interface SandboxWorld {
   readonly sandbox: Sandbox;
   readonly synthesizer: ScriptedSynthesizer;
   /** Queues a call to or from a number. */
-  queue(call: Partial<Call>): string;
-  call(id: string): Call;
+  queue(call: Partial<Call>): Promise<string>;
+  call(id: string): Promise<Call>;
   /** Turns the hands until these calls are over. */
   untilOver(...ids: readonly string[]): Promise<void>;
   /** Turns the hands by so much real time. */
   pass(realMs: number): Promise<void>;
-  kinds(id: string): string[];
+  kinds(id: string): Promise<string[]>;
   /** The body of the call's event of a kind. */
-  event(id: string, kind: string): Record<string, unknown>;
-  recording(id: string): StereoRecording | undefined;
+  event(id: string, kind: string): Promise<Record<string, unknown>>;
+  recording(id: string): Promise<StereoRecording | undefined>;
 }
 
 export async function openSandboxWorld(
@@ -60,7 +60,7 @@ export async function openSandboxWorld(
   const store = await openTestStore();
   const settings = { ...DEFAULT_AGENT_SETTINGS, ...options.settings };
   const agent = buildAgent({ environment: 'test', settings, ...options.agent });
-  store.agents.insert(agent);
+  await store.agents.insert(agent);
   mkdirSync(join(store.folder, 'recordings'));
   const synthesizer = new ScriptedSynthesizer(SAMPLES_PER_LETTER);
   const sandbox = new Sandbox({
@@ -75,8 +75,8 @@ export async function openSandboxWorld(
   });
   onTestFinished(() => sandbox.stop());
   let calls = 0;
-  const call = (id: string) => {
-    const found = store.calls.findById(id);
+  const call = async (id: string) => {
+    const found = await store.calls.findById(id);
     if (found === undefined) throw new Error(`Cannot find call "${id}"`);
     return found;
   };
@@ -86,24 +86,28 @@ export async function openSandboxWorld(
     sandbox,
     synthesizer,
     call,
-    queue: (facts) => {
+    queue: async (facts) => {
       calls += 1;
       const id = `call_${String(calls).padStart(4, '0')}`;
-      store.calls.insert(queuedCall({ id, agentId: agent.id, ...facts }, store), []);
+      await store.calls.insert(queuedCall({ id, agentId: agent.id, ...facts }, store), []);
       return id;
     },
-    untilOver: (...ids) => turnHands(store, () => ids.every((id) => isOver(call(id).status))),
+    untilOver: (...ids) =>
+      turnHands(store, async () => {
+        for (const id of ids) if (!isOver((await call(id)).status)) return false;
+        return true;
+      }),
     pass: async (realMs) => {
       const untilMs = store.clock.nowMs() + realMs;
-      await turnHands(store, () => store.clock.nowMs() >= untilMs);
+      await turnHands(store, async () => store.clock.nowMs() >= untilMs);
     },
-    kinds: (id) => store.events.listByCall(id).map(({ kind }) => kind),
-    event: (id, kind) => {
-      const event = store.events.listByCall(id).find((one) => one.kind === kind);
+    kinds: async (id) => (await store.events.listByCall(id)).map(({ kind }) => kind),
+    event: async (id, kind) => {
+      const event = (await store.events.listByCall(id)).find((one) => one.kind === kind);
       return JSON.parse(event?.body ?? '{}').data;
     },
-    recording: (id) => {
-      const { recordingFile } = call(id);
+    recording: async (id) => {
+      const { recordingFile } = await call(id);
       return recordingFile === null ? undefined : readStereo(join(store.folder, recordingFile));
     },
   };
@@ -123,12 +127,12 @@ function queuedCall(facts: Partial<Call>, store: TestStore): Call {
   });
 }
 
-async function turnHands(store: TestStore, isDone: () => boolean): Promise<void> {
+async function turnHands(store: TestStore, isDone: () => Promise<boolean>): Promise<void> {
   for (let passedMs = 0; passedMs < CALL_MS_MAX; passedMs += STEP_MS) {
     // Time waits for the disk, as it does where the two are real: else a recording would seem to take for ever.
     await stat(store.folder);
     await setImmediate();
-    if (isDone()) return;
+    if (await isDone()) return;
     store.clock.advance(STEP_MS);
   }
   throw new Error('The calls did not end');

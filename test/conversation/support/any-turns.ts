@@ -18,7 +18,7 @@ const RULES: TurnRules = {
   maySpeculate: true,
   turnTrust: 1,
   country: 'US',
-  toolsAfterWords: ['end_call', 'transfer_call'],
+  isAfterWords: ({ name }) => name === 'end_call' || name === 'transfer_call',
   startedAt: new Date(0),
 };
 

@@ -19,7 +19,7 @@ export function rulesOf(scene: Scene): TurnRules {
     maySpeculate: scene.maySpeculate,
     turnTrust: scene.turnScores.length > 0 ? 1 : 0,
     country: scene.language.slice(-2),
-    toolsAfterWords: ['end_call', 'transfer_call'],
+    isAfterWords: ({ name }) => name === 'end_call' || name === 'transfer_call',
     startedAt: new Date(0),
   };
 }

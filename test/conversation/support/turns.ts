@@ -12,7 +12,12 @@ export const PHRASES = phrasesFor('en');
 export function startTurns(rules: Partial<TurnRules> = {}) {
   let state = openState({
     ...{ brief: BRIEF, phrases: PHRASES, timing: DEFAULT_TIMING, maySpeculate: true },
-    ...{ turnTrust: 1, country: 'US', toolsAfterWords: ['transfer_call'], startedAt: new Date(0) },
+    ...{
+      turnTrust: 1,
+      country: 'US',
+      isAfterWords: ({ name }: { name: string }) => name === 'transfer_call',
+      startedAt: new Date(0),
+    },
     ...rules,
   });
   const take = (atMs: number, event: TurnEvent): readonly TurnEffect[] => {

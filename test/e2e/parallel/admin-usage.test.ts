@@ -25,14 +25,14 @@ beforeAll(async () => {
     clock: new FakeClock(Date.now()),
     log: silentLogger,
   });
-  addAccount(store, 'acct_1');
-  for (const id of ['dlv_1', 'dlv_2']) addFailedDelivery(store, id);
-  store.close();
+  await addAccount(store, 'acct_1');
+  for (const id of ['dlv_1', 'dlv_2']) await addFailedDelivery(store, id);
+  await store.close();
 });
 
 afterAll(() => folders.remove());
 
-function addFailedDelivery(store: Store, id: string): void {
+async function addFailedDelivery(store: Store, id: string): Promise<void> {
   const scope = { accountId: 'acct_1', environment: 'live' } as const;
   const now = new Date(Date.now() - 5000);
   const endpoint = {
@@ -46,11 +46,11 @@ function addFailedDelivery(store: Store, id: string): void {
     createdAt: now,
     updatedAt: now,
   };
-  store.webhookEndpoints.insert(endpoint);
+  await store.webhookEndpoints.insert(endpoint);
   const kind = 'call.ended' as const;
   const event = { ...scope, id: `evt_${id}`, kind, callId: null, createdAt: now, body: '{}' };
-  store.events.insertQuiet(event);
-  store.deliveries.sendTo(endpoint.id, event, id, now);
+  await store.events.insertQuiet(event);
+  await store.deliveries.sendTo(endpoint.id, event, id, now);
   const attempt = {
     attempt: 1,
     at: now,
@@ -60,7 +60,7 @@ function addFailedDelivery(store: Store, id: string): void {
     responseText: null,
   };
   const result = { deliveryId: id, attempt, isSuccess: false, nextAttemptAt: null };
-  store.outbox.record([result], now);
+  await store.outbox.record([result], now);
 }
 
 test('webhooks: lists what failed and sends it again', async () => {
@@ -113,14 +113,18 @@ async function openWithCalls(): Promise<string> {
   const store = Object.assign(await openStore({ file, clock, log: silentLogger }), {
     ...{ file, folder, clock },
   });
-  addAccount(store, 'acct_1');
+  await addAccount(store, 'acct_1');
   const old = new Date(Date.now() - 40 * 86_400_000);
-  addTalk(store, { id: 'call_1', from: '+390699887766' }, 'a private matter');
-  addTalk(store, { id: 'call_2', from: '+390699887766', environment: 'test' }, 'a private matter');
-  addTalk(store, { id: 'call_3', startedAt: old }, 'an old matter');
-  addTalk(store, { id: 'call_4' }, 'the weather');
-  store.calls.insert(buildCall({ id: 'call_live', from: '+390699887766' }), []);
-  store.close();
+  await addTalk(store, { id: 'call_1', from: '+390699887766' }, 'a private matter');
+  await addTalk(
+    store,
+    { id: 'call_2', from: '+390699887766', environment: 'test' },
+    'a private matter',
+  );
+  await addTalk(store, { id: 'call_3', startedAt: old }, 'an old matter');
+  await addTalk(store, { id: 'call_4' }, 'the weather');
+  await store.calls.insert(buildCall({ id: 'call_live', from: '+390699887766' }), []);
+  await store.close();
   return folder;
 }
 

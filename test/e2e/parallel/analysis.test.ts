@@ -55,10 +55,10 @@ async function leaveCall(dataDir: string, fields: Partial<Call>, words: string):
   const file = join(dataDir, 'offhook.db');
   const store = await openStore({ file, clock: systemClock, log: silentLogger });
   const answeredAt = new Date(Date.now() - 60_000);
-  store.calls.insert(buildCall({ status: 'in_progress', answeredAt, ...fields }), []);
+  await store.calls.insert(buildCall({ status: 'in_progress', answeredAt, ...fields }), []);
   const entry = { role: 'user', text: words, at: new Date(Date.now() - 50_000) } as const;
-  store.calls.addTranscriptEntry(fields.id ?? 'call_1', entry);
-  store.close();
+  await store.calls.addTranscriptEntry(fields.id ?? 'call_1', entry);
+  await store.close();
 }
 
 async function start(
@@ -163,12 +163,12 @@ test('kill -9 at any moment neither loses a call.transcribed nor sends one twice
       status: 'in_progress',
       answeredAt: new Date(),
     });
-    store.calls.insert(call, []);
-    store.calls.addTranscriptEntry(call.id, { role: 'user', text: 'Hello?', at: new Date() });
+    await store.calls.insert(call, []);
+    await store.calls.addTranscriptEntry(call.id, { role: 'user', text: 'Hello?', at: new Date() });
     const end = { status: 'completed', endReason: 'user_hangup', endedAt: new Date() } as const;
-    store.calls.update({ ...call, ...end }, []);
+    await store.calls.update({ ...call, ...end }, []);
   }
-  store.close();
+  await store.close();
   let kills = 0;
 
   for (const count of [1, 2, 3, 5, 8, 13, 21, 1, 4, 6, Number.POSITIVE_INFINITY]) {

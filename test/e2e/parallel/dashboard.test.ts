@@ -132,6 +132,19 @@ describeWith(['chromium'], 'the dashboard', () => {
     await shown.picture('agent');
   });
 
+  test('the self-test runs by its button, and shows the verdict on each engine', async () => {
+    await go('system');
+
+    await button('Run the self-test').click();
+    await page.getByText('Under way: about two minutes.').waitFor();
+    const report = page.getByText(/recogniser tiny whisper: a sentence takes/);
+    await report.waitFor({ timeout: 60_000 });
+
+    expect(await report.textContent()).toMatch(/OK {2}voice /);
+    expect(await shown.findings()).toEqual([]);
+    await shown.picture('self-test');
+  });
+
   test('a webhook that nobody answers fails, shows its attempts, and is sent again', async () => {
     await go('webhooks');
     await page.getByLabel('Address (https)').fill(DEAF);

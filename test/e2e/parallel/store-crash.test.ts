@@ -38,8 +38,8 @@ function outputOf(writer: ChildProcess): NodeJS.ReadableStream {
 async function createDatabase(): Promise<string> {
   const file = join(testFolder(), 'offhook.db');
   const store = await openStore({ file, clock: new FakeClock(), log: silentLogger });
-  addAccount(store, 'acct_1');
-  store.close();
+  await addAccount(store, 'acct_1');
+  await store.close();
   return file;
 }
 

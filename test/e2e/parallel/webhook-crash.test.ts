@@ -61,21 +61,21 @@ async function openReceiver() {
 async function openOutbox(file: string, port: number): Promise<Store> {
   const store = await openStore({ file, clock: systemClock, log: silentLogger });
   for (let index = 0; index < ENDPOINTS; index += 1) {
-    addAccount(store, `acct_${index}`);
+    await addAccount(store, `acct_${index}`);
     const url = `http://127.0.0.1:${port}/${index}`;
     const endpoint = buildEndpoint({ id: `we_${index}`, accountId: `acct_${index}`, url });
-    store.webhookEndpoints.insert(endpoint);
+    await store.webhookEndpoints.insert(endpoint);
   }
   return store;
 }
 
 /** Writes the next events; each goes to one endpoint. */
-function happen(store: Store, from: number, to: number): void {
+async function happen(store: Store, from: number, to: number): Promise<void> {
   for (let index = from; index < to; index += 1) {
     const isHanging = index % (EVENTS / HANGING_EVENTS) === 0;
     const endpoint = isHanging ? HANGING : 1 + (index % (ENDPOINTS - 1));
     const id = `evt_${index}`;
-    store.events.insertQuiet(
+    await store.events.insertQuiet(
       buildEvent({ id, accountId: `acct_${endpoint}`, createdAt: new Date() }),
     );
   }
@@ -123,7 +123,7 @@ async function deliverRest(child: ChildProcess, store: Store, file: string): Pro
   child.stdout?.resume();
   child.stdin?.write('go\n');
   do await new Promise((resolve) => setTimeout(resolve, 200));
-  while (Number(unread.get()) > 0 || store.outbox.counts().pending > 0);
+  while (Number(unread.get()) > 0 || (await store.outbox.counts()).pending > 0);
   child.stdin?.end();
   await exited;
 }
@@ -140,7 +140,7 @@ test(
     let killsWithResults = 0;
 
     for (let kill = 0; kill < KILLS; kill += 1) {
-      happen(store, (kill * EVENTS) / KILLS, ((kill + 1) * EVENTS) / KILLS);
+      await happen(store, (kill * EVENTS) / KILLS, ((kill + 1) * EVENTS) / KILLS);
       const child = standby.shift() ?? startSender(file);
       standby.push(startSender(file));
       if (await deliverAndKill(child, chance() * LIFE_MS_MAX)) killsWithResults += 1;

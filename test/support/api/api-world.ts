@@ -40,17 +40,19 @@ export interface ApiWorld {
 export async function openApiWorld(): Promise<ApiWorld> {
   const api = await openTestApi();
   const scopes = ['admin'] as const;
-  addKey(api.store, ADMIN_KEY, { ...LIVE, scopes });
-  addKey(api.store, SPARE_KEY, { ...LIVE, scopes });
-  addKey(api.store, SANDBOX_ADMIN_KEY, { ...LIVE, environment: 'test', scopes });
-  addKey(api.store, FOREIGN_ADMIN_KEY, { ...LIVE, accountId: 'acct_foreign', scopes });
-  addKey(api.store, SCOPELESS_KEY, { ...LIVE, scopes: [] });
-  addKey(api.store, REVOKED_KEY, { ...LIVE, scopes });
-  api.store.apiKeys.revoke(LIVE, keyId(REVOKED_KEY), new Date(0));
-  api.store.agents.insert(buildAgent({ accountId: 'acct_main', phoneNumber: '+390612345678' }));
+  await addKey(api.store, ADMIN_KEY, { ...LIVE, scopes });
+  await addKey(api.store, SPARE_KEY, { ...LIVE, scopes });
+  await addKey(api.store, SANDBOX_ADMIN_KEY, { ...LIVE, environment: 'test', scopes });
+  await addKey(api.store, FOREIGN_ADMIN_KEY, { ...LIVE, accountId: 'acct_foreign', scopes });
+  await addKey(api.store, SCOPELESS_KEY, { ...LIVE, scopes: [] });
+  await addKey(api.store, REVOKED_KEY, { ...LIVE, scopes });
+  await api.store.apiKeys.revoke(LIVE, keyId(REVOKED_KEY), new Date(0));
+  await api.store.agents.insert(
+    buildAgent({ accountId: 'acct_main', phoneNumber: '+390612345678' }),
+  );
   const sandboxed = { id: SANDBOX_AGENT, accountId: 'acct_main', environment: 'test' } as const;
-  api.store.agents.insert(buildAgent(sandboxed));
-  api.store.calls.insert(buildCall({ accountId: 'acct_main', status: 'completed' }), []);
+  await api.store.agents.insert(buildAgent(sandboxed));
+  await api.store.calls.insert(buildCall({ accountId: 'acct_main', status: 'completed' }), []);
   const body = { url: 'https://example.com/', events: ['call.ended'] };
   const options = { key: ADMIN_KEY, body };
   const endpointId = (await api.json('POST', '/api/webhooks/endpoints', options)).body.id;

@@ -99,20 +99,24 @@ export async function openTestApi(
 ): Promise<TestApi> {
   const store = await openTestStore();
   // The first account, to which numbers belong that nobody has assigned.
-  addAccount(store, 'acct_main', { plan: options.plan ?? 'enterprise', createdAt: new Date(0) });
-  addAccount(store, 'acct_foreign', { plan: 'enterprise' });
-  addKey(store, LIVE_KEY, { accountId: 'acct_main', environment: 'live' });
-  addKey(store, TEST_KEY, { accountId: 'acct_main', environment: 'test' });
-  addKey(store, FOREIGN_KEY, { accountId: 'acct_foreign', environment: 'live' });
+  await addAccount(store, 'acct_main', {
+    plan: options.plan ?? 'enterprise',
+    createdAt: new Date(0),
+  });
+  await addAccount(store, 'acct_foreign', { plan: 'enterprise' });
+  await addKey(store, LIVE_KEY, { accountId: 'acct_main', environment: 'live' });
+  await addKey(store, TEST_KEY, { accountId: 'acct_main', environment: 'test' });
+  await addKey(store, FOREIGN_KEY, { accountId: 'acct_foreign', environment: 'live' });
   const metrics = new Metrics({ version: '0.0.0' });
   const given = typeof deps === 'function' ? deps(store) : deps;
   const trunks = given.trunks ?? NO_TRUNKS;
   const { accounts, numberAssignments: assignments } = store;
   const api = createApi({
     ...store,
+    transaction: (work) => store.transaction(work),
     numberOwners: new NumberOwners({ accounts, assignments, trunks }),
     metrics,
-    readiness: () => ({ status: 'ready', engines: [], carriers: [], checks: [] }),
+    readiness: async () => ({ status: 'ready', engines: [], carriers: [], checks: [] }),
     log: silentLogger,
     newId: idMaker({ nowMs: () => store.clock.nowMs(), random: randomBytes }),
     random: randomBytes,
@@ -125,7 +129,9 @@ export async function openTestApi(
     dialQueues: { live: idleQueue(store.clock), test: idleQueue(store.clock) },
     plansWithoutOutbound: [],
     voices: silentVoices(),
-    callTraces: { of: () => ({ messages: [], isTruncated: false, source: 'none', note: 'None' }) },
+    callTraces: {
+      of: async () => ({ messages: [], isTruncated: false, source: 'none', note: 'None' }),
+    },
     trunks,
     chat: {
       reply: async () => ({
@@ -155,7 +161,7 @@ export async function openTestApi(
 }
 
 /** Adds a key to an account. */
-export function addKey(
+export async function addKey(
   store: TestStore,
   text: string,
   facts: {
@@ -163,16 +169,16 @@ export function addKey(
     readonly environment: Environment;
     readonly scopes?: readonly ApiScope[];
   },
-): void {
+): Promise<void> {
   const scopes = facts.scopes ?? API_SCOPES.filter((scope) => scope !== 'admin');
   const id = `key_${text.slice(-12)}`;
   const apiKey = describeKey(text, { ...facts, scopes, id, name: id, createdAt: new Date(0) });
-  store.apiKeys.insert(apiKey, hashOfKey(text));
+  await store.apiKeys.insert(apiKey, hashOfKey(text));
 }
 
 /** A queue whose way out is free, through a trunk for every number. */
 function idleQueue(clock: TestStore['clock']): DialQueue {
-  return { isDraining: false, hasTrunkFor: () => true, estimatedStart: () => clock.now() };
+  return { isDraining: false, hasTrunkFor: () => true, estimatedStart: async () => clock.now() };
 }
 
 function initOf(

@@ -5,6 +5,7 @@ import type { ApiParts } from '../../../src/api/api.ts';
 import type { Logger } from '../../../src/lib/logger.ts';
 import { Dashboard } from '../../../src/operator/dashboard.ts';
 import { addDashboardRoutes } from '../../../src/operator/dashboard-routes.ts';
+import type { RunSelfTest } from '../../../src/operator/self-test-run.ts';
 import { openTestApi, type TestApi } from '../api/test-api.ts';
 import type { TestStore } from '../store/test-store.ts';
 
@@ -30,7 +31,7 @@ export async function openDashboardWorld(
     return { ...given, ...routesOf(opened) };
   });
   if (dashboard === undefined) throw new Error('The interface was not made');
-  const token = dashboard.issueSetupToken() ?? '';
+  const token = (await dashboard.issueSetupToken()) ?? '';
   return { api, dashboard, store: api.store, pageFolder: pageFolderOf(api.store), token };
 }
 
@@ -43,7 +44,10 @@ export function routesOf(dashboard: Dashboard): Pick<ApiParts, 'operatorKeys' | 
 }
 
 /** As a server that starts on the store makes it. */
-export function openDashboard(store: TestStore): Dashboard {
+export function openDashboard(
+  store: TestStore,
+  runSelfTest: RunSelfTest = async () => ({ isPassed: true, report: 'OK' }),
+): Dashboard {
   let made = 0;
   return new Dashboard({
     secrets: store.secrets,
@@ -55,6 +59,7 @@ export function openDashboard(store: TestStore): Dashboard {
     },
     pageFolder: pageFolderOf(store),
     costLog2: 4,
+    runSelfTest,
   });
 }
 

@@ -50,7 +50,7 @@ export async function openPhoneSockets() {
       },
     },
     tickets,
-    sessions: { isAlive: () => state.isSessionAlive },
+    sessions: { isAlive: async () => state.isSessionAlive },
     publicUrl: 'https://phones.example',
     clock,
     log: silentLogger,

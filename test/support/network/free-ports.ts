@@ -6,6 +6,9 @@ import { createServer } from 'node:net';
 const FIRST = 10_000;
 const COUNT = 6000;
 
+/** `fetch` refuses it. @see https://fetch.spec.whatwg.org/#port-blocking: the only one of these ports */
+const BLOCKED = 10_080;
+
 /** Where this process looks next: others begin elsewhere, and none is given out twice. */
 let offset = Math.floor(Math.random() * COUNT);
 
@@ -14,6 +17,7 @@ export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < 50; attempt += 1) {
     offset = (offset + 2) % COUNT;
     const port = FIRST + offset;
+    if (port === BLOCKED) continue;
     if ((await isFreeForTcp(port)) && (await isFreeForUdp(port))) return port;
   }
   throw new Error('Cannot find a port that is free for TCP and UDP: 50 attempts failed');

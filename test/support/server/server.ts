@@ -179,6 +179,8 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
       DATA_DIR: dataDir,
       RTP_PORTS: '24000-24999',
       LLM: 'scripted',
+      // The tiny models are quick, and answer alike on every machine.
+      MODELS_DIR: join(ROOT, 'models/tiny'),
       LOG_LEVEL: 'info',
       BOOTSTRAP_LIVE_KEY: LIVE_KEY,
       BOOTSTRAP_TEST_KEY: TEST_KEY,

@@ -23,12 +23,12 @@ const analyst = new Analyst({
   events: store.events,
   agents: store.agents,
   recordingLink: () => 'https://voice.example',
-  metrics: { analysed: () => void writeSync(1, `${store.analyses.count()}\n`) },
+  metrics: { analysed: async () => void writeSync(1, `${await store.analyses.count()}\n`) },
   newId: idMaker({ nowMs: Date.now, random: randomBytes }),
   clock: systemClock,
   log: silentLogger,
 });
 analyst.start();
-setInterval(() => {
-  if (store.analyses.count() === 0) process.exit(0);
+setInterval(async () => {
+  if ((await store.analyses.count()) === 0) process.exit(0);
 }, 20);

@@ -10,18 +10,24 @@ const SPARED = ['rates', 'clock', 'liveFeed'];
 export function breakStore(store: TestStore): () => void {
   const parts = Object.entries(store).filter(([name]) => !SPARED.includes(name));
   const repairs = parts.flatMap(([, part]) => methodsOf(part).map((name) => breakOne(part, name)));
+  const { transaction } = store;
+  const broken = { transaction: async () => refuse() };
+  Object.assign(store, broken);
   return () => {
     for (const repair of repairs) repair();
+    Object.assign(store, { transaction });
   };
 }
 
 function breakOne(part: Record<string, unknown>, name: string): () => void {
-  part[name] = () => {
-    throw new StoreError('Cannot use the database "x": the disk is full', 'full');
-  };
+  part[name] = refuse;
   return () => {
     delete part[name];
   };
+}
+
+function refuse(): never {
+  throw new StoreError('Cannot use the database "x": the disk is full', 'full');
 }
 
 function methodsOf(part: unknown): readonly string[] {

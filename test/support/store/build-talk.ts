@@ -10,11 +10,11 @@ import { STORE_NOW_MS, type TestStore } from './test-store.ts';
 const SECOND_MS = 1000;
 
 /** Adds a call that was answered and is over, in the steps in which a server writes it. @param words said on it. */
-export function addTalk(
+export async function addTalk(
   store: TestStore,
   fields: Partial<Call> & { readonly id: string },
   words = 'some words',
-): Call {
+): Promise<Call> {
   const { accountId = 'acct_1', environment = 'live', id } = fields;
   const startedAt = fields.startedAt ?? new Date(STORE_NOW_MS - 60 * SECOND_MS);
   const ringing = buildCall({ ...fields, startedAt, createdAt: startedAt });
@@ -36,17 +36,17 @@ export function addTalk(
     const scope = { accountId, environment };
     return buildEvent({ id: `evt_${kind}_${id}`, kind, ...scope, callId: id, body });
   };
-  store.calls.insert(ringing, []);
-  store.calls.update(answered, [event('call.started')]);
+  await store.calls.insert(ringing, []);
+  await store.calls.update(answered, [event('call.started')]);
   for (const role of ['agent', 'user'] as const) {
-    store.calls.addTranscriptEntry(id, { role, text: `${role}: ${words}`, at: startedAt });
+    await store.calls.addTranscriptEntry(id, { role, text: `${role}: ${words}`, at: startedAt });
   }
-  store.calls.addTimelineEntry(id, { at: startedAt, kind: 'answered', details: {} });
-  store.calls.update(over, [event('call.ended')]);
+  await store.calls.addTimelineEntry(id, { at: startedAt, kind: 'answered', details: {} });
+  await store.calls.update(over, [event('call.ended')]);
   const analysed = { ...over, summary: `It was about ${words}`, intentDetected: 'booking' };
   const analysis = { ...analysed, sentiment: 'positive' as const, sentimentScore: 0.9 };
-  store.analyses.finish(analysis, [event('call.transcribed')]);
-  keepMessages(store, over);
+  await store.analyses.finish(analysis, [event('call.transcribed')]);
+  await keepMessages(store, over);
   const path = join(store.folder, over.recordingFile ?? '');
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, `RIFF ${words}`);
@@ -54,35 +54,39 @@ export function addTalk(
 }
 
 /** Adds 300 talks and lets their rows grow, so that SQLite moves rows between pages. @returns ids of the private ones. */
-export function addManyTalks(
+export async function addManyTalks(
   store: TestStore,
   ofPrivate: { readonly from: string; readonly words: string },
-): readonly string[] {
+): Promise<readonly string[]> {
   const ids: string[] = [];
   const calls: Call[] = [];
   for (let index = 0; index < 300; index += 1) {
     const [id, isPrivate] = [`call_${index}`, index % 7 === 3];
     const { from, words } = isPrivate ? ofPrivate : { from: '+390611112222', words: 'the weather' };
-    calls.push(addTalk(store, { id, from }, words));
-    if (index % 3 === 0) deliverTalk(store, id);
+    calls.push(await addTalk(store, { id, from }, words));
+    if (index % 3 === 0) await deliverTalk(store, id);
     if (isPrivate) ids.push(id);
   }
   for (const [index, call] of calls.entries()) {
-    store.calls.update({ ...call, metadata: { dots: '.'.repeat((index * 97) % 700) } }, []);
+    await store.calls.update({ ...call, metadata: { dots: '.'.repeat((index * 97) % 700) } }, []);
   }
   return ids;
 }
 
 /** Sends the event of a talk to an endpoint, which echoes it. */
-export function deliverTalk(store: TestStore, callId: string, endpointId = 'we_1'): void {
+export async function deliverTalk(
+  store: TestStore,
+  callId: string,
+  endpointId = 'we_1',
+): Promise<void> {
   const ids = { endpointId, eventId: `evt_call.ended_${callId}`, deliveryId: `dlv_${callId}` };
-  addDelivery(store, ids, { status: 'succeeded' });
+  await addDelivery(store, ids, { status: 'succeeded' });
 }
 
-function keepMessages(store: TestStore, { id, from, to }: Call): void {
+async function keepMessages(store: TestStore, { id, from, to }: Call): Promise<void> {
   const at = new Date(STORE_NOW_MS);
   const route = { from: '192.0.2.1:5060', to: '192.0.2.2:5060', transport: 'UDP' as const };
   const text = `INVITE sip:${to}@192.0.2.2 SIP/2.0\r\nFrom: <sip:${from}@192.0.2.1>`;
   const messages = [{ at, direction: 'in' as const, ...route, text }];
-  store.sipTraces.keep([{ callId: id, messages, isTruncated: false, keptAt: at }]);
+  await store.sipTraces.keep([{ callId: id, messages, isTruncated: false, keptAt: at }]);
 }

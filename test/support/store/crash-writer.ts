@@ -17,6 +17,6 @@ for (let index = 1; ; index++) {
   const id = `call_${round}_${index}`;
   const call = buildCall({ id, status: 'in_progress', answeredAt: systemClock.now() });
   const stamp = { id: `evt_${round}_${index}`, now: systemClock.now() };
-  store.calls.insert(call, [callStartedEvent(call, stamp)]);
+  await store.calls.insert(call, [callStartedEvent(call, stamp)]);
   writeSync(1, `${index}\n`);
 }

@@ -18,11 +18,11 @@ export async function seedCalls(
 ): Promise<void> {
   const { agentId, count } = options;
   const nowMs = Date.now();
-  await inStore(server, (store, accountId) => {
+  await inStore(server, async (store, accountId) => {
     for (let number = 0; number < count; number += 1) {
       const startedAt = new Date(nowMs - (number + 1) * MINUTE_MS);
       const call = endedCall({ id: `call_seeded${number}`, startedAt, durationMs: 30_000 });
-      store.calls.insert({ ...call, accountId, agentId }, []);
+      await store.calls.insert({ ...call, accountId, agentId }, []);
     }
   });
 }
@@ -41,14 +41,17 @@ export async function seedTalk(
   const recordingFile = join('recordings', `${id}.wav`);
   mkdirSync(join(server.dataDir, 'recordings'), { recursive: true });
   writeFileSync(join(server.dataDir, recordingFile), turnsOfTone(turns, turnMs));
-  await inStore(server, (store, accountId) => {
+  await inStore(server, async (store, accountId) => {
     const call = endedCall({ id, startedAt, durationMs: turns * turnMs });
-    store.calls.insert({ ...call, accountId, agentId, recordingFile, recordingTruncated }, []);
-    store.calls.addTimelineEntry(id, { at: startedAt, kind: 'answered', details: {} });
+    await store.calls.insert(
+      { ...call, accountId, agentId, recordingFile, recordingTruncated },
+      [],
+    );
+    await store.calls.addTimelineEntry(id, { at: startedAt, kind: 'answered', details: {} });
     for (let turn = 0; turn < turns; turn += 1) {
       const at = new Date(startedAt.getTime() + turn * turnMs);
       const role = turn % 2 === 0 ? 'agent' : 'user';
-      store.calls.addTranscriptEntry(id, { role, text: `These are the words ${turn}.`, at });
+      await store.calls.addTranscriptEntry(id, { role, text: `These are the words ${turn}.`, at });
     }
   });
   return id;
@@ -56,15 +59,15 @@ export async function seedTalk(
 
 async function inStore(
   server: TestServer,
-  fill: (store: Store, accountId: string) => void,
+  fill: (store: Store, accountId: string) => Promise<void>,
 ): Promise<void> {
   const { body } = await server.api('GET', '/api/account');
   const file = join(server.dataDir, 'offhook.db');
   const store = await openStore({ file, clock: systemClock, log: silentLogger, mayMigrate: false });
   try {
-    fill(store, String(body.id));
+    await fill(store, String(body.id));
   } finally {
-    store.close();
+    await store.close();
   }
 }
 

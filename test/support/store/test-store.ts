@@ -33,7 +33,7 @@ async function makeEmpty(): Promise<Buffer> {
   const file = join(folder, 'offhook.db');
   const clock = new FakeClock(STORE_NOW_MS);
   try {
-    (await openStore({ file, clock, log: silentLogger })).close();
+    await (await openStore({ file, clock, log: silentLogger })).close();
     return readFileSync(file);
   } finally {
     rmSync(folder, { recursive: true });
@@ -48,13 +48,17 @@ export async function openTestStore(): Promise<TestStore> {
   writeFileSync(file, await empty, { mode: 0o600 });
   const store = await openStore({ file, clock, log: silentLogger });
   onTestFinished(() => store.close());
-  addAccount(store, 'acct_1');
+  await addAccount(store, 'acct_1');
   return Object.assign(store, { file, folder, clock });
 }
 
 /** Adds an account without keys. */
-export function addAccount(store: Store, id: string, fields: Partial<Account> = {}): void {
-  store.accounts.found({
+export async function addAccount(
+  store: Store,
+  id: string,
+  fields: Partial<Account> = {},
+): Promise<void> {
+  await store.accounts.found({
     account: {
       id,
       name: id,

@@ -1,4 +1,5 @@
 /** A clock whose hands the test turns. */
+import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../../../src/lib/clock.ts';
 
 interface Ring {
@@ -45,17 +46,29 @@ export class FakeClock implements Clock {
   /** Moves on, ringing what falls due, in order of its time. */
   advance(byMs: number): void {
     const untilMs = this.#nowMs + byMs;
-    for (;;) {
-      const due = this.#rings.filter(({ atMs }) => atMs <= untilMs);
-      const next = due.reduce<Ring | undefined>(
-        (first, ring) => (first === undefined || ring.atMs < first.atMs ? ring : first),
-        undefined,
-      );
-      if (next === undefined) break;
-      this.#rings = this.#rings.filter((other) => other !== next);
-      this.#nowMs = Math.max(this.#nowMs, next.atMs);
-      next.ring();
-    }
+    while (this.#ringNext(untilMs));
     this.#nowMs = untilMs;
+  }
+
+  /** As `advance`, but what is asynchronous comes to its end before the next ring. */
+  async pass(byMs: number): Promise<void> {
+    const untilMs = this.#nowMs + byMs;
+    do await setImmediate();
+    while (this.#ringNext(untilMs));
+    this.#nowMs = untilMs;
+  }
+
+  /** @returns whether something fell due. */
+  #ringNext(untilMs: number): boolean {
+    const due = this.#rings.filter(({ atMs }) => atMs <= untilMs);
+    const next = due.reduce<Ring | undefined>(
+      (first, ring) => (first === undefined || ring.atMs < first.atMs ? ring : first),
+      undefined,
+    );
+    if (next === undefined) return false;
+    this.#rings = this.#rings.filter((other) => other !== next);
+    this.#nowMs = Math.max(this.#nowMs, next.atMs);
+    next.ring();
+    return true;
   }
 }

@@ -16,28 +16,32 @@ export async function openWith(
   statuses: Readonly<Record<number, DeliveryStatus>>,
 ): Promise<TestStore> {
   const store = await openTestStore();
-  store.webhookEndpoints.insert(buildEndpoint());
+  await store.webhookEndpoints.insert(buildEndpoint());
   for (const [minute, status] of Object.entries(statuses)) {
     const createdAt = new Date(STORE_NOW_MS + Number(minute) * 60_000);
-    store.events.insertQuiet(buildEvent({ id: `evt_${minute}`, createdAt }));
+    await store.events.insertQuiet(buildEvent({ id: `evt_${minute}`, createdAt }));
     const ids = { endpointId: 'we_1', eventId: `evt_${minute}`, deliveryId: `dlv_${minute}` };
-    addDelivery(store, ids, { status });
+    await addDelivery(store, ids, { status });
   }
   return store;
 }
 
 /** Sends a kept event to an endpoint, and ends its first attempt unless it is to stay pending. */
-export function addDelivery(
+export async function addDelivery(
   store: Store,
   ids: { readonly endpointId: string; readonly eventId: string; readonly deliveryId: string },
   { status = 'failed', at = new Date(STORE_NOW_MS) }: Outcome = {},
-): void {
-  store.deliveries.sendTo(ids.endpointId, { id: ids.eventId }, ids.deliveryId, at);
-  if (status !== 'pending') record(store, ids.deliveryId, { status, at });
+): Promise<void> {
+  await store.deliveries.sendTo(ids.endpointId, { id: ids.eventId }, ids.deliveryId, at);
+  if (status !== 'pending') await record(store, ids.deliveryId, { status, at });
 }
 
 /** Writes what came of an attempt; `pending` is a failure that is followed by another attempt. */
-export function record(store: Store, deliveryId: string, outcome: Outcome = {}): void {
+export async function record(
+  store: Store,
+  deliveryId: string,
+  outcome: Outcome = {},
+): Promise<void> {
   const { status = 'failed', attempt = 1, at = new Date(STORE_NOW_MS) } = outcome;
   const isSuccess = status === 'succeeded';
   const result: AttemptResult = {
@@ -53,5 +57,5 @@ export function record(store: Store, deliveryId: string, outcome: Outcome = {}):
       responseText: isSuccess ? 'ok' : 'oh no',
     },
   };
-  store.outbox.record([result], at);
+  await store.outbox.record([result], at);
 }

@@ -22,8 +22,8 @@ const toldOutbox: Outbox = {
   waiting: () => outbox.waiting(),
   due: (endpointId, options) => outbox.due(endpointId, options),
   counts: () => outbox.counts(),
-  record: (results, now) => {
-    const disabled = outbox.record(results, now);
+  record: async (results, now) => {
+    const disabled = await outbox.record(results, now);
     writeSync(1, 'kept\n');
     return disabled;
   },
@@ -53,4 +53,4 @@ process.stdin.resume();
 await once(process.stdin, 'end');
 await deliverer.stop();
 await sender.close();
-store.close();
+await store.close();

@@ -40,8 +40,8 @@ export function buildEvent(fields: Partial<ServiceEvent> = {}): ServiceEvent {
 }
 
 /** Writes events and notifies, as the stores of what they tell do. */
-export function happen(store: Store, ...events: readonly ServiceEvent[]): void {
-  for (const event of events) store.events.insertQuiet(event);
+export async function happen(store: Store, ...events: readonly ServiceEvent[]): Promise<void> {
+  for (const event of events) await store.events.insertQuiet(event);
   store.outbox.notifier.notify();
 }
 
@@ -90,6 +90,6 @@ export function startDeliverer(
 }
 
 /** Resolves when the condition holds; looks again after whatever else the process has to do. */
-export async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
+export async function until(condition: () => Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setImmediate(resolve));
 }

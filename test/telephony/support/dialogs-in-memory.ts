@@ -2,19 +2,18 @@
 import type { OpenDialog } from '../../../src/domain/call/open-dialog.ts';
 
 /** Keeps what is written, and each write. */
-export function dialogsInMemory() {
-  const kept = new Map<string, OpenDialog>();
+export function dialogsInMemory(kept = new Map<string, OpenDialog>()) {
   const writes: string[] = [];
   const store = {
-    save: (dialog: OpenDialog) => {
+    save: async (dialog: OpenDialog) => {
       writes.push('save');
       kept.set(dialog.id, dialog);
     },
-    remove: (id: string) => {
+    remove: async (id: string) => {
       writes.push('remove');
       kept.delete(id);
     },
-    all: () => [...kept.values()],
+    all: async () => [...kept.values()],
   };
   return { kept, writes, store };
 }

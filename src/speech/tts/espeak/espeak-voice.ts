@@ -76,9 +76,9 @@ function ownValue(table: Readonly<Record<string, string>>, key: string): string 
   return Object.hasOwn(table, key) ? table[key] : undefined;
 }
 
-/** Words of the command line that write phonemes of UTF-8 text to standard output. @param voice file, and variant. */
+/** Words of the command line that write phonemes of UTF-8 text to standard output, `^` in affricates and diphthongs. @param voice file, and variant. */
 export function phonemeArguments(voice: string): string[] {
-  return ['-q', '--ipa', '-b', '1', '-v', voice];
+  return ['-q', '--ipa', '--tie=^', '-b', '1', '-v', voice];
 }
 
 /** One text for one voice. */

@@ -13,6 +13,7 @@ import {
   type VoiceModel,
   type VoiceRequest,
 } from '../neural/voice-model.ts';
+import { kokoroPhonemes } from './kokoro-phonemes.ts';
 
 const MODEL = 'Kokoro model';
 
@@ -74,8 +75,12 @@ class KokoroModel implements VoiceModel {
     this.#vocab = parts.vocab;
   }
 
+  spell(phonemes: string, voice: string): string {
+    return kokoroPhonemes(phonemes, voice);
+  }
+
   async say({ phonemes, voice }: VoiceRequest): Promise<VoiceAudio> {
-    const points = [...kokoroPhonemes(phonemes, voice)];
+    const points = [...phonemes];
     const known = points.map((point) => this.#vocab.get(point));
     const symbols = known.filter((id) => id !== undefined).slice(0, PHONEMES_MAX);
     const ids = [0, ...symbols, 0];
@@ -88,7 +93,7 @@ class KokoroModel implements VoiceModel {
       style: new Tensor('float32', style, [1, STYLE_WIDTH]),
       speed: new Tensor('float32', Float32Array.of(1), [1]),
     });
-    return audioOf(output, { phonemes, known, symbols: ids.length });
+    return audioOf(output, { known, symbols: ids.length });
   }
 
   async close(): Promise<void> {
@@ -122,7 +127,6 @@ class KokoroModel implements VoiceModel {
 function audioOf(
   output: InferenceSession.ReturnType,
   from: {
-    readonly phonemes: string;
     readonly known: readonly (number | undefined)[];
     readonly symbols: number;
   },
@@ -140,8 +144,7 @@ function audioOf(
   const perPoint: number[] = [];
   let at = 1;
   for (const id of from.known) perPoint.push(id === undefined ? 0 : (each[at++] ?? 0));
-  const isSame = perPoint.length === [...from.phonemes].length;
-  return isSame ? { samples, ends: endsOfDurations(perPoint, each) } : { samples };
+  return { samples, ends: endsOfDurations(perPoint, each) };
 }
 
 async function readVocab(folder: string): Promise<ReadonlyMap<string, number>> {
@@ -155,23 +158,4 @@ async function readVocab(folder: string): Promise<ReadonlyMap<string, number>> {
   const vocab = vocabSchema.safeParse(parsedJson(text));
   if (vocab.success) return new Map(Object.entries(vocab.data));
   throw new ModelFileError('Kokoro vocabulary', path, 'it has no "vocab" of symbols and numbers');
-}
-
-/** @see kokoro-js, phonemize.js: the same in the same order */
-const CHANGES: readonly (readonly [RegExp, string])[] = [
-  [/ʲ/g, 'j'],
-  [/r/g, 'ɹ'],
-  [/x/g, 'k'],
-  [/ɬ/g, 'l'],
-  [/ z(?=[;:,.!?¡¿—…"«»“” ]|$)/g, 'z'],
-];
-
-/** @param voice whose first letter tells the language. */
-export function kokoroPhonemes(phonemes: string, voice: string): string {
-  const isEnglish = /^[ab]/.test(voice);
-  // Only English was learnt through these; other languages keep their own r.
-  const changed = isEnglish
-    ? CHANGES.reduce((text, [pattern, by]) => text.replace(pattern, by), phonemes)
-    : phonemes;
-  return voice.startsWith('a') ? changed.replace(/(?<=nˈaɪn)ti(?!ː)/g, 'di') : changed;
 }

@@ -3,7 +3,7 @@ import type { SpokenSentence } from '../pool/synthesizer-pool.ts';
 
 /** What a model is asked to say. */
 export interface VoiceRequest {
-  /** International Phonetic Alphabet as espeak-ng writes it, with the punctuation of the text; one sentence at most. */
+  /** As `spell` gave them, with the punctuation of the text; one sentence at most. */
   readonly phonemes: string;
   /** Which of the model's voices; empty where it has one. */
   readonly voice: string;
@@ -26,6 +26,14 @@ export interface VoiceModel {
   readonly phonemesMax: number;
 
   /**
+   * Writes a chunk's phonemes in the symbols that the model was trained on.
+   *
+   * @param phonemes as the phonemizer gives them, ties included.
+   * @param voice which of the model's voices.
+   */
+  spell(phonemes: string, voice: string): string;
+
+  /**
    * Says it, in one run that cannot be stopped.
    *
    * @throws {Error} when the graph fails, or its output is no sound.
@@ -46,7 +54,8 @@ export interface Phonemizer {
   /**
    * @param chunks words without punctuation, none of them empty.
    * @param voice espeak-ng's name of the language, such as `en-us`.
-   * @returns for each chunk its words in the International Phonetic Alphabet, parted by blanks; empty where it has no sound.
+   * @returns for each chunk its words in the International Phonetic Alphabet, parted by blanks, affricates and diphthongs tied by
+   * `^` (`t^ʃ`, `a^ɪ`); empty where it has no sound.
    * @throws {Error} when espeak-ng does not answer.
    */
   phonemes(chunks: readonly string[], voice: string): Promise<readonly string[]>;

@@ -62,6 +62,11 @@ class PiperModel implements VoiceModel {
     this.rateHz = config.audio.sample_rate;
   }
 
+  /** Piper was trained on espeak-ng's IPA without ties; `^` would begin a sentence. */
+  spell(phonemes: string): string {
+    return phonemes.replaceAll('^', '');
+  }
+
   async say({ phonemes }: VoiceRequest): Promise<VoiceAudio> {
     const { ids, perPoint } = this.#idsOf(phonemes);
     const {

@@ -52,10 +52,11 @@ export class VoiceJob {
 
   async *#speak(phonemizer: Phonemizer, cache: ModelCache): AsyncGenerator<void> {
     const { text, voice } = this.#sentence;
-    const { phonemesMax } = await cache.open(voice.model);
     const chunks = chunksOf(text);
     const spoken = await readOut(chunks.map(bareWords), voice.reads, phonemizer);
-    const phrases = phrasesOf(chunks, spoken, phonemesMax);
+    const speller = await cache.open(voice.model);
+    const spelt = spoken.map((phonemes) => speller.spell(phonemes, voice.speaker));
+    const phrases = phrasesOf(chunks, spelt, speller.phonemesMax);
     for (const [index, phrase] of phrases.entries()) {
       if (index > 0) yield;
       if (this.#isCancelled) return;

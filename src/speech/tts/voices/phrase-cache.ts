@@ -27,7 +27,7 @@ interface KeptPhrase {
 export class PhraseCache implements Synthesizer {
   readonly #synthesizer: Synthesizer;
   readonly #sizeBytesMax: number;
-  /** By voice, text and pronunciations, the one used last at the end. */
+  /** By `#keyOf`, the one used last at the end. */
   readonly #phrases = new Map<string, KeptPhrase>();
   readonly #preparing = new Map<string, Promise<void>>();
   readonly #onceSaid = new Set<string>();
@@ -72,7 +72,7 @@ export class PhraseCache implements Synthesizer {
    * @throws {SynthesisError}
    */
   prepare(request: SpeechRequest): Promise<void> {
-    const key = keyOf(request);
+    const key = this.#keyOf(request);
     if (this.#phrases.has(key)) {
       return Promise.resolve();
     }
@@ -83,7 +83,7 @@ export class PhraseCache implements Synthesizer {
 
   async *speak(request: SpeechRequest): AsyncIterable<Int16Array> {
     request.signal?.throwIfAborted();
-    const key = keyOf(request);
+    const key = this.#keyOf(request);
     const known = this.#phrases.get(key);
     if (known !== undefined) {
       this.#phrases.delete(key);
@@ -119,7 +119,15 @@ export class PhraseCache implements Synthesizer {
       chunks.push(chunk.slice());
       yield chunk;
     }
-    this.#keep(key, { pcm: join(chunks), wordEnds });
+    // Another engine may have taken over meanwhile: its voice is not kept under this one's name.
+    if (this.#keyOf(request) === key) this.#keep(key, { pcm: join(chunks), wordEnds });
+  }
+
+  /** By voice, text, pronunciations, and the engine that speaks them now. */
+  #keyOf(request: SpeechRequest): string {
+    const { voice, language, text, pronunciations = [] } = request;
+    const { engine } = this.reportFor(request);
+    return JSON.stringify([engine, voice, language, text, pronunciations]);
   }
 
   #isFirstTime(key: string): boolean {
@@ -153,10 +161,6 @@ export class PhraseCache implements Synthesizer {
       this.#sizeBytes -= old.pcm.byteLength;
     }
   }
-}
-
-function keyOf({ voice, language, text, pronunciations = [] }: SpeechRequest): string {
-  return JSON.stringify([voice, language, text, pronunciations]);
 }
 
 function join(chunks: readonly Int16Array[]): Int16Array {

@@ -6,6 +6,9 @@ import { languageOf, parseVoiceName } from './voice-list.ts';
 
 export type Gender = 'female' | 'male';
 
+/** Properties of a voice that it is chosen by. */
+type PlacedVoice = Pick<NeuralVoice, 'name' | 'locale' | 'gender'>;
+
 /** What the voice book says of a speaker's name. */
 export function genderOf(speaker: string, names: VoiceBook['names']): Gender | undefined {
   if (names.female.includes(speaker)) return 'female';
@@ -28,14 +31,14 @@ export function hashOf(text: string): number {
  * @param book the engine's part of the voice book: by the agent's voice, the name of the engine's.
  * @returns undefined where none has the language.
  */
-export function chooseNeuralVoice(
+export function chooseNeuralVoice<Voice extends PlacedVoice>(
   choice: VoiceChoice,
-  voices: readonly NeuralVoice[],
+  voices: readonly Voice[],
   {
     book,
     names,
   }: { readonly book: Readonly<Record<string, string>>; readonly names: VoiceBook['names'] },
-): NeuralVoice | undefined {
+): Voice | undefined {
   const parsed = parseVoiceName(choice.voice);
   const language = languageOf(choice.language) || (parsed?.language ?? '');
   const locale = parsed?.language === language ? parsed.locale : choice.language;
@@ -54,10 +57,10 @@ export function chooseNeuralVoice(
 }
 
 /** Those that fit, or all where none does. */
-function preferred(
-  voices: readonly NeuralVoice[],
-  fits: (voice: NeuralVoice) => boolean,
-): readonly NeuralVoice[] {
+function preferred<Voice>(
+  voices: readonly Voice[],
+  fits: (voice: Voice) => boolean,
+): readonly Voice[] {
   const fitting = voices.filter(fits);
   return fitting.length > 0 ? fitting : voices;
 }

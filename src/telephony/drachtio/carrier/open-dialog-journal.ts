@@ -15,7 +15,9 @@ import {
 const ENDS_AT_ONCE = 20;
 
 interface OpenDialogJournalOptions {
-  readonly store: DialogStore;
+  readonly store: Pick<DialogStore, 'save' | 'remove'>;
+  /** Dialogs that an earlier process left. */
+  readonly orphans: readonly OpenDialog[];
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -32,6 +34,8 @@ export interface ServerConnection {
 export interface JournalEntry {
   /** Empty before the INVITE of an outgoing call. */
   readonly id: string;
+  /** Resolves when it is on disk, or could not be saved. */
+  readonly saved: Promise<void>;
   /** The far end knows that the call is over. Safe to call twice. */
   forget(): void;
   /** The call is over for us only: the far end is informed once a server is connected. */
@@ -48,11 +52,13 @@ export class OpenDialogJournal {
   /** Connected servers. BYE goes by any of them, CANCEL and refusals by the transaction's own. */
   readonly #servers = new Set<ServerConnection>();
   #endsInProgress = 0;
+  /** Ends with the newest write; one write follows the other. */
+  #written: Promise<void> = Promise.resolve();
+  #writesPending = 0;
 
-  /** @throws {StoreError} when the database cannot be read. */
   constructor(options: OpenDialogJournalOptions) {
     this.#options = options;
-    this.#orphans = [...options.store.all()];
+    this.#orphans = [...options.orphans];
   }
 
   /** Legs of orphaned dialogs on media servers. */
@@ -80,7 +86,7 @@ export class OpenDialogJournal {
     return this.#save({ ...this.#callers(invite, own), invite: callersInvite(invite, server) });
   }
 
-  /** Saves the dialog before our 200, so that a crash never leaves one that only the far end knows. */
+  /** Saves a dialog that our 200 will make: await `saved` first, so that a crash never leaves one that only the far end knows. */
   expect(invite: SrfRequest, facts: OwnSide): JournalEntry {
     return this.#save(this.#callers(invite, facts));
   }
@@ -133,9 +139,12 @@ export class OpenDialogJournal {
   }
 
   #save(open: OpenDialog): JournalEntry {
-    this.#try('could not write a call down', () => this.#options.store.save(open));
+    const saved = this.#write('could not save an open dialog', () =>
+      this.#options.store.save(open),
+    );
     return {
       id: open.id,
+      saved,
       forget: () => this.#forget(open),
       orphan: () => {
         this.#orphans.push(open);
@@ -180,16 +189,19 @@ export class OpenDialogJournal {
   }
 
   #forget({ id }: OpenDialog): void {
-    this.#try('could not forget a call', () => this.#options.store.remove(id));
+    void this.#write('could not remove a dialog', () => this.#options.store.remove(id));
   }
 
-  /** A call goes on when the disk fails. */
-  #try(failure: string, work: () => void): void {
-    try {
-      work();
-    } catch (error) {
-      this.#options.log.error({ err: error }, failure);
-    }
+  /** Begins at once where no other write is pending. Never rejects: a call goes on when the disk fails. */
+  #write(failure: string, write: () => Promise<void>): Promise<void> {
+    const writing = this.#writesPending === 0 ? write() : this.#written.then(write);
+    this.#writesPending += 1;
+    this.#written = writing
+      .catch((error: unknown) => this.#options.log.error({ err: error }, failure))
+      .finally(() => {
+        this.#writesPending -= 1;
+      });
+    return this.#written;
   }
 }
 
@@ -206,6 +218,10 @@ class CallingDialog implements JournalEntry {
 
   get id(): string {
     return this.#kept?.id ?? '';
+  }
+
+  get saved(): Promise<void> {
+    return this.#kept?.saved ?? Promise.resolve();
   }
 
   sent(sent: SentInvite): void {

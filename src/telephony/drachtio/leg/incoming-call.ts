@@ -167,8 +167,9 @@ export class SrfIncomingCall implements IncomingCall {
   async #accept(endpoint: MediaEndpoint, headers: Record<string, string>): Promise<SrfLeg> {
     const { request, trunk, journal } = this.#options;
     const { channels = [] } = endpoint;
-    // Saved before our 200 leaves.
     this.#entry = journal?.expect(request, { localTag: this.#localTag, channels });
+    await this.#entry?.saved;
+    if (this.#hasEnded) throw this.#error(GAVE_UP, 487);
     const parts = { localSdp: endpoint.localSdp, headers: { ...headers, ...this.#own } };
     const leg = await this.#createDialog(parts, (dialog) => {
       const expected = this.#entry;

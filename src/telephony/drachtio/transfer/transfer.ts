@@ -88,7 +88,7 @@ export class TransferRequest {
    * @returns its leg, mixed with this one and the agent.
    * @throws {CarrierError} when it was refused or failed.
    */
-  bringIn({ announcement }: TransferOptions): Promise<SecondLeg> {
+  async bringIn({ announcement }: TransferOptions): Promise<SecondLeg> {
     return this.#bridge(announcement, mixAudio);
   }
 

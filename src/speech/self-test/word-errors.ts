@@ -19,5 +19,10 @@ function nextRow(row: readonly number[], first: number, word: string, actual: re
 }
 
 function wordsOf(sentence: string): string[] {
-  return sentence.toLowerCase().match(/[\p{L}\p{N}']+/gu) ?? [];
+  return (
+    sentence
+      .toLowerCase()
+      .replaceAll('’', "'")
+      .match(/[\p{L}\p{N}']+/gu) ?? []
+  );
 }

@@ -1,0 +1,49 @@
+/** The store contracts that one transaction can span. */
+import type { AccountStore } from './account/account-store.ts';
+import type { ApiKeyStore } from './account/api-key.ts';
+import type { SecretStore } from './account/bootstrap.ts';
+import type { ErasureStore } from './account/erasure.ts';
+import type { IdempotencyStore } from './account/rate-limit.ts';
+import type { AgentStore } from './agent/agent.ts';
+import type { AgentVersionStore } from './agent/agent-version.ts';
+import type { AnalyticsStore } from './analytics/analytics-report.ts';
+import type { AnalysisStore, CallStore } from './call/call.ts';
+import type { CallQualityStore } from './call/call-life.ts';
+import type { DialogStore } from './call/open-dialog.ts';
+import type { SipTraceStore } from './call/sip-trace.ts';
+import type { NumberAssignments } from './dialing/number-owner.ts';
+import type { NumberHolders } from './dialing/phone-number.ts';
+import type { Outbox } from './webhook/outbox.ts';
+import type { EventStore } from './webhook/service-event.ts';
+import type { DeliveryStore } from './webhook/webhook-delivery.ts';
+import type { WebhookEndpointStore } from './webhook/webhook-endpoint.ts';
+
+/** Stores of the server, or of one transaction. */
+export interface Stores {
+  readonly accounts: AccountStore;
+  readonly apiKeys: ApiKeyStore;
+  readonly agents: AgentStore;
+  readonly agentVersions: AgentVersionStore;
+  readonly numberHolders: NumberHolders;
+  readonly numberAssignments: NumberAssignments;
+  readonly calls: CallStore;
+  readonly qualities: CallQualityStore;
+  readonly analyses: AnalysisStore;
+  readonly sipTraces: SipTraceStore;
+  readonly analytics: AnalyticsStore;
+  readonly events: EventStore;
+  readonly webhookEndpoints: WebhookEndpointStore;
+  readonly deliveries: DeliveryStore;
+  readonly outbox: Outbox;
+  readonly dialogs: DialogStore;
+  readonly idempotency: IdempotencyStore;
+  readonly erasures: ErasureStore;
+  readonly secrets: SecretStore;
+}
+
+/**
+ * Runs reads and writes as one transaction; an error rolls it back.
+ *
+ * @param work Uses the stores that it is given and awaits nothing else: the server's own stores wait for its end.
+ */
+export type RunTransaction = <Result>(work: (stores: Stores) => Promise<Result>) => Promise<Result>;

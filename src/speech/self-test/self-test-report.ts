@@ -1,0 +1,180 @@
+/** The self-test's report: figures, verdicts and the number of calls that a machine can carry; pure */
+
+/** What one voice engine did. */
+export interface VoiceResult {
+  readonly engine: string;
+  readonly version: string;
+  /** As agents name them. */
+  readonly voices: readonly string[];
+  readonly sentences: number;
+  readonly planned: number;
+  /** Of each sentence. */
+  readonly firstSoundMs: readonly number[];
+  /** Time of synthesis over length of sound; NaN where there was no sound. */
+  readonly realTimeFactor: number;
+  readonly audioSeconds: number;
+  readonly failure: string | null;
+}
+
+/** What a recogniser understood of one voice engine's sentences of one language. */
+export interface HeardResult {
+  /** Voice engine. */
+  readonly voices: string;
+  readonly language: string;
+  readonly line: 'clean' | 'babble';
+  readonly sentences: number;
+  readonly words: number;
+  readonly errors: number;
+}
+
+export interface RecognizerResult {
+  readonly engine: string;
+  readonly model: string;
+  readonly sentences: number;
+  readonly planned: number;
+  readonly heard: readonly HeardResult[];
+  /** Of each sentence, from the question to the text. */
+  readonly answerMs: readonly number[];
+  readonly realTimeFactor: number;
+  readonly failure: string | null;
+}
+
+export interface LanguageModelResult {
+  readonly engine: string;
+  /** Fixed rules answer: no language model is installed. */
+  readonly isRuleBook: boolean;
+  readonly firstTextMs: readonly number[];
+  /** Why this model answers. */
+  readonly reason: string;
+  readonly failure: string | null;
+}
+
+export interface Machine {
+  readonly offhook: string;
+  readonly node: string;
+  readonly platform: string;
+  readonly cores: number;
+  readonly memoryGb: number;
+  /** Recogniser processes, and the threads of each. */
+  readonly processes: number;
+  readonly threads: number;
+}
+
+export interface SelfTestReport {
+  readonly machine: Machine;
+  readonly voices: readonly VoiceResult[];
+  readonly recognizers: readonly RecognizerResult[];
+  readonly languageModel: LanguageModelResult | null;
+  readonly tookSeconds: number;
+}
+
+export interface Verdict {
+  readonly subject: string;
+  readonly kind: 'ok' | 'too slow' | 'not tried' | 'failed';
+  readonly reason: string;
+}
+
+/** A caller who waits longer for any of these finds the agent slow. */
+const FIRST_SOUND_MS_MAX = 700;
+const ANSWER_MS_MAX = 700;
+const FIRST_TEXT_MS_MAX = 1500;
+
+/** A voice that needs longer for its sound than the sound lasts stutters; some time is left for other calls. */
+const VOICE_FACTOR_MAX = 0.8;
+
+/** A recogniser that gets more wrong of clean speech, in its best language, is broken. */
+const CLEAN_PERCENT_MAX = 75;
+
+/** The verdict on every engine. */
+export function verdictsOf(report: SelfTestReport): readonly Verdict[] {
+  const { voices, recognizers, languageModel } = report;
+  return [
+    ...voices.map(verdictOfVoice),
+    ...recognizers.map(verdictOfRecognizer),
+    ...(languageModel === null ? [] : [verdictOfModel(languageModel)]),
+  ];
+}
+
+function verdictOfVoice(result: VoiceResult): Verdict {
+  const { engine, failure, firstSoundMs, realTimeFactor } = result;
+  const subject = `voice ${engine}`;
+  if (failure !== null) return { subject, kind: 'failed', reason: failure };
+  if (result.planned === 0) {
+    return { subject, kind: 'not tried', reason: 'no installed voice has a language of the test' };
+  }
+  const first = medianOf(firstSoundMs);
+  if (first > FIRST_SOUND_MS_MAX) {
+    const reason = `first sound after ${first.toFixed(0)} ms, more than ${FIRST_SOUND_MS_MAX}`;
+    return { subject, kind: 'too slow', reason };
+  }
+  if (realTimeFactor > VOICE_FACTOR_MAX) {
+    const reason = `takes ${realTimeFactor.toFixed(2)} of the time that its sound lasts, more than ${VOICE_FACTOR_MAX}`;
+    return { subject, kind: 'too slow', reason };
+  }
+  return { subject, kind: 'ok', reason: `first sound after ${first.toFixed(0)} ms` };
+}
+
+function verdictOfRecognizer({ model, failure, answerMs, heard }: RecognizerResult): Verdict {
+  const subject = `recogniser ${model}`;
+  if (failure !== null) return { subject, kind: 'failed', reason: failure };
+  if (heard.length === 0) {
+    return { subject, kind: 'not tried', reason: 'no voice said a sentence in a language of its' };
+  }
+  const rates = heard.filter(({ line }) => line === 'clean').map(errorPercent);
+  const best = Math.min(...rates);
+  if (best > CLEAN_PERCENT_MAX) {
+    const reason = `${best.toFixed(0)} % of the words wrong on a clean line, at best`;
+    return { subject, kind: 'failed', reason };
+  }
+  const median = medianOf(answerMs);
+  const reason = `a sentence takes ${median.toFixed(0)} ms`;
+  if (median <= ANSWER_MS_MAX) return { subject, kind: 'ok', reason };
+  return { subject, kind: 'too slow', reason: `${reason}, more than ${ANSWER_MS_MAX}` };
+}
+
+function verdictOfModel(result: LanguageModelResult): Verdict {
+  const { engine, failure, firstTextMs, isRuleBook } = result;
+  const subject = `language model ${engine}`;
+  if (failure !== null) return { subject, kind: 'failed', reason: failure };
+  if (isRuleBook)
+    return { subject, kind: 'ok', reason: 'fixed rules answer: no model is installed' };
+  const median = medianOf(firstTextMs);
+  const reason = `first words after ${median.toFixed(0)} ms`;
+  if (median <= FIRST_TEXT_MS_MAX) return { subject, kind: 'ok', reason };
+  return { subject, kind: 'too slow', reason: `${reason}, more than ${FIRST_TEXT_MS_MAX}` };
+}
+
+/** Of a call's time, the share in which either side speaks. */
+const SPEECH_SHARE = 0.4;
+
+/** An utterance is recognised while it lasts and at its end. */
+const HEARINGS = 2;
+
+/** RTP, voice detection and call control. @see docs/benches.md, capacity */
+const CORES_A_CALL = 0.004;
+
+/** Above it, answers wait for each other. */
+const LOAD_MAX = 0.7;
+
+/**
+ * Calls at once by processor time, without the language model: with the first engine that works of each kind, which is the one
+ * that the server takes.
+ */
+export function callsByProcessorTime({ machine, voices, recognizers }: SelfTestReport): number {
+  const factorOf = (results: readonly { failure: string | null; realTimeFactor: number }[]) =>
+    results.find(({ failure, realTimeFactor: factor }) => failure === null && factor > 0)
+      ?.realTimeFactor ?? 0;
+  const hearing = SPEECH_SHARE * HEARINGS * factorOf(recognizers) * machine.threads;
+  const speaking = SPEECH_SHARE * factorOf(voices);
+  return Math.floor((LOAD_MAX * machine.cores) / (hearing + speaking + CORES_A_CALL));
+}
+
+export function errorPercent({ errors, words }: Pick<HeardResult, 'errors' | 'words'>): number {
+  return (100 * errors) / Math.max(1, words);
+}
+
+/** NaN when there are no values. */
+export function medianOf(values: readonly number[]): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  return sorted[Math.ceil(sorted.length / 2) - 1] ?? Number.NaN;
+}

@@ -1,0 +1,117 @@
+/** Turns the bytes of a server's audio into line-rate PCM, as they arrive; pure */
+import { LINE_RATE_HZ } from '../../../media/audio-stream.ts';
+import { Resampler } from '../../stt/features/resampler.ts';
+
+export interface PcmShape {
+  readonly rateHz: number;
+  /** 1 or 2; the mean of both is kept. */
+  readonly channels: number;
+}
+
+/** Longest header before the samples of a WAV file; others have lists of artists there. */
+const HEADER_BYTES_MAX = 4096;
+
+/** Takes raw signed 16-bit little-endian samples, or a WAV file of them. Keeps state: use one instance an answer. */
+export class LinePcm {
+  #shape: PcmShape;
+  #resampler: Resampler | null = null;
+  /** Bytes that do not make a whole sample, or a whole header, yet. */
+  #rest: Buffer = Buffer.alloc(0);
+  #hasBegun = false;
+
+  /** @param shape of raw samples; a WAV header overrides it. */
+  constructor(shape: PcmShape) {
+    this.#shape = checked(shape);
+  }
+
+  /** @returns 8 kHz, mono, signed 16-bit. @throws {Error} when the bytes are of another format. */
+  push(bytes: Uint8Array): Int16Array {
+    this.#rest = Buffer.concat([this.#rest, bytes]);
+    if (!this.#hasBegun && !this.#begin()) return new Int16Array(0);
+    const frameBytes = 2 * this.#shape.channels;
+    const whole = this.#rest.length - (this.#rest.length % frameBytes);
+    const samples = monoOf(this.#rest.subarray(0, whole), this.#shape.channels);
+    this.#rest = this.#rest.subarray(whole);
+    return this.#toLine(samples);
+  }
+
+  /** @returns the end of the sound, which the resampler still held. */
+  flush(): Int16Array {
+    return this.#resampler === null ? new Int16Array(0) : rounded(this.#resampler.flush());
+  }
+
+  /** @returns whether the samples have begun. */
+  #begin(): boolean {
+    if (this.#rest.length < 4) return false;
+    const mark = this.#rest.toString('latin1', 0, 4);
+    if (/^(ID3|OggS|fLaC)/.test(mark) || isMpegFrame(this.#rest)) {
+      throw new Error('it sent compressed audio instead of PCM');
+    }
+    if (/^[{<]/.test(mark)) throw new Error('it sent text instead of audio');
+    if (mark !== 'RIFF') {
+      this.#hasBegun = true;
+      return true;
+    }
+    const start = this.#readWavHeader();
+    if (start === undefined) return false;
+    this.#rest = this.#rest.subarray(start);
+    this.#hasBegun = true;
+    return true;
+  }
+
+  /** @returns where the samples begin; undefined while the header is not whole. */
+  #readWavHeader(): number | undefined {
+    let at = 12;
+    while (at + 8 <= this.#rest.length) {
+      const name = this.#rest.toString('latin1', at, at + 4);
+      const size = this.#rest.readUInt32LE(at + 4);
+      if (name === 'data') return at + 8;
+      if (name === 'fmt ') {
+        if (at + 24 > this.#rest.length) return undefined;
+        const [format, bits] = [this.#rest.readUInt16LE(at + 8), this.#rest.readUInt16LE(at + 22)];
+        if (format !== 1 || bits !== 16)
+          throw new Error('it sent a WAV file that is not 16-bit PCM');
+        this.#shape = checked({
+          channels: this.#rest.readUInt16LE(at + 10),
+          rateHz: this.#rest.readUInt32LE(at + 12),
+        });
+      }
+      at += 8 + size + (size % 2);
+      if (at > HEADER_BYTES_MAX) throw new Error('it sent a WAV file without samples');
+    }
+    return undefined;
+  }
+
+  #toLine(samples: Int16Array): Int16Array {
+    if (this.#shape.rateHz === LINE_RATE_HZ) return samples;
+    this.#resampler ??= new Resampler(this.#shape.rateHz);
+    return rounded(this.#resampler.push(samples));
+  }
+}
+
+/** Layer III at any rate: PCM seldom begins with this, as it would be a loud click. */
+function isMpegFrame(bytes: Buffer): boolean {
+  return bytes[0] === 0xff && [0xf2, 0xf3, 0xfa, 0xfb].includes(bytes[1] ?? 0);
+}
+
+function checked(shape: PcmShape): PcmShape {
+  const { rateHz, channels } = shape;
+  const isRate = Number.isInteger(rateHz) && rateHz >= LINE_RATE_HZ && rateHz <= 96_000;
+  if (isRate && (channels === 1 || channels === 2)) return shape;
+  throw new Error(`it sent audio of ${rateHz} Hz and ${channels} channels`);
+}
+
+function monoOf(bytes: Buffer, channels: number): Int16Array {
+  const samples = new Int16Array(bytes.length / 2 / channels);
+  for (let at = 0; at < samples.length; at += 1) {
+    const left = bytes.readInt16LE(2 * at * channels);
+    samples[at] = channels === 1 ? left : (left + bytes.readInt16LE(4 * at + 2)) >> 1;
+  }
+  return samples;
+}
+
+function rounded(samples: Float32Array): Int16Array {
+  return Int16Array.from(samples, (sample) =>
+    Math.max(-32_768, Math.min(32_767, Math.round(sample))),
+  );
+}

@@ -1,0 +1,29 @@
+/** The port by which stores reach their database: queries of Kysely's builder, and transactions. */
+import type { Compilable } from 'kysely';
+
+/**
+ * Runs queries: the database, or one transaction on it. Every method rejects with `StoreError` when disk or file fail.
+ * A query of the database that comes while a transaction is open waits for its end.
+ */
+export interface Queries {
+  /** Every row of a query that Kysely has built. */
+  all<Row>(query: Compilable<Row>): Promise<Row[]>;
+
+  /** The first row, undefined when there is none. */
+  get<Row>(query: Compilable<Row>): Promise<Row | undefined>;
+
+  /** Runs a statement that returns no rows. @returns how many rows it changed. */
+  run(query: Compilable<unknown>): Promise<number>;
+
+  /**
+   * Runs `work` as one transaction that holds the write lock from its start; an error rolls it back. Inside a transaction
+   * it is a part of that one, and its error must be passed on.
+   *
+   * @param work Awaits queries of its argument and nothing else. A query of the database itself would wait for the end of
+   * the transaction: such a transaction is rolled back, with an error.
+   */
+  transaction<Result>(work: (transaction: Queries) => Promise<Result>): Promise<Result>;
+
+  /** Calls `effect` once all that was written so far is committed, never where it is rolled back. */
+  onCommit(effect: () => void): void;
+}
