@@ -19,7 +19,8 @@ export default defineConfig({
           sequence: { groupOrder: 0 },
           include: ['test/**/*.test.ts'],
           exclude: ['test/integration/**', 'test/e2e/**', 'test/real/**'],
-          testTimeout: 30_000,
+          // Finds what hangs; beside the other suites a test has a tenth of a core at times.
+          testTimeout: 120_000,
           // Each module is loaded once, not once per file: no test changes what another one imports.
           isolate: false,
           // Vitest's default leaves one core idle; timing tests here measure processor time.

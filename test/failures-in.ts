@@ -31,6 +31,11 @@ export function failuresIn({ testResults }: TestReport, root = process.cwd()): r
   });
 }
 
+/** Gives the files with a failed test, or which did not load. */
+export function failedFilesIn({ testResults }: TestReport): readonly string[] {
+  return testResults.filter(({ status }) => status === 'failed').map(({ name }) => name);
+}
+
 function told(what: string, why: string | undefined): string {
   const lines = (why ?? '').split('\n').filter((line) => line.trim() !== '');
   return [what, ...lines.slice(0, MOST_LINES).map((line) => `  ${line}`)].join('\n');

@@ -127,6 +127,31 @@ test('runStages tells the first ten failures again at the end, and how many more
   expect(end).not.toContain('door 10');
 });
 
+test('runStages tries few failures again alone at the end, counts what passes then, and names it', async () => {
+  const flaky: Outcome = {
+    ...BAD,
+    failures: ['a: too late'],
+    again: async () => ({ passed: 7, failed: 0, skipped: 0 }),
+  };
+  const { write, text } = transcript();
+
+  const total = await runStages([[[step('a', flaky), step('b')]]], write);
+
+  expect(total).toEqual({ passed: 6, failed: 0, skipped: 1 });
+  expect(text()).toContain('== b: ok\n\n== a, a second try\n== a, a second try: ok\n');
+  expect(text()).toMatch(/FAILED UNDER LOAD, PASSED ALONE: a\n\na: too late\n$/);
+});
+
+test('runStages fails what fails alone too', async () => {
+  const again = async () => ({ passed: 4, failed: 2, skipped: 0, failures: ['a: never'] });
+  const { write, text } = transcript();
+
+  const total = await runStages([[[step('a', { ...BAD, again })]]], write);
+
+  expect(total).toEqual({ passed: 2, failed: 2, skipped: 0 });
+  expect(text()).toMatch(/\nFAILED: a\n\na: never\n$/);
+});
+
 test('summaryOf tells of skipped tests only where there are some', () => {
   expect(summaryOf(GOOD)).toBe('2 passed, 0 failed, 1 skipped');
   expect(summaryOf(BAD)).toBe('1 passed, 3 failed');

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { env } from 'node:process';
-import { failuresIn } from './failures-in.ts';
+import { failedFilesIn, failuresIn } from './failures-in.ts';
 import {
   type Outcome,
   runStages,
@@ -44,23 +44,38 @@ function check(program: string, args: readonly string[]): (sink: Sink | null) =>
   };
 }
 
-/** One vitest project; its numbers come from vitest's own report. */
+/** More failed files than this have another reason than a busy machine. */
+const SECOND_TRY_FILES_MAX = 3;
+
+/** One vitest project, or some of its files; its numbers come from vitest's own report. */
 function suite(
   project: string,
   before: readonly string[] = [],
+  files: readonly string[] = [],
 ): (sink: Sink | null) => Promise<Outcome> {
   return async (sink) => {
     const folder = mkdtempSync(join(tmpdir(), 'offhook-test-'));
     const report = join(folder, 'report.json');
     const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-    const words = [...before, join(BIN, 'vitest'), 'run', '--project', project, ...reporters];
+    const words = [
+      ...before,
+      join(BIN, 'vitest'),
+      'run',
+      ...files,
+      '--project',
+      project,
+      ...reporters,
+    ];
     try {
       const status = await run(words, sink);
       const result = JSON.parse(readFileSync(report, 'utf8'));
       const { numPassedTests: passed, numFailedTests: failed, numPendingTests: skipped } = result;
       // A file that does not load fails without a test of its own.
       const counted = status === 0 ? failed : Math.max(1, failed);
-      return { passed, failed: counted, skipped, failures: failuresIn(result) };
+      const outcome = { passed, failed: counted, skipped, failures: failuresIn(result) };
+      const bad = failedFilesIn(result);
+      const isFew = bad.length > 0 && bad.length <= SECOND_TRY_FILES_MAX && files.length === 0;
+      return isFew ? { ...outcome, again: suite(project, [], bad) } : outcome;
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }

@@ -89,7 +89,7 @@ export function startDeliverer(
   return { stop, attempts };
 }
 
-/** Resolves when the condition holds; looks again after whatever else the process has to do. */
+/** Resolves when the condition holds. */
 export async function until(condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setImmediate(resolve));
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 2));
 }
