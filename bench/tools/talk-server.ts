@@ -54,7 +54,12 @@ const app = new App({
     warmModel: async () => undefined,
     turnTaking: {
       maySpeculate,
-      timing: { silenceMsMin: times.silence, silenceMsMax: times.silence },
+      timing: {
+        silenceMsMin: times.silence,
+        silenceMsMax: times.silence,
+        questionMs: times.silence,
+        statementMs: times.silence,
+      },
     },
   },
 });

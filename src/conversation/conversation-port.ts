@@ -1,5 +1,5 @@
 /** Port between a call and its conversation: brief, events, call control. */
-import type { Pronunciation } from '../domain/agent/agent.ts';
+import type { Pronunciation, Responsiveness } from '../domain/agent/agent.ts';
 import type { Appointment, TranscriptEntry } from '../domain/call/call.ts';
 
 /** How a conversation is to be held: the agent's configuration with the call's overrides laid over it. */
@@ -11,6 +11,8 @@ export interface ConversationBrief {
   /** How words are to be said that are written otherwise; none unless given. */
   readonly pronunciations?: readonly Pronunciation[];
   readonly isInterruptible: boolean;
+  /** Balanced unless given. */
+  readonly responsiveness?: Responsiveness;
   readonly silenceTimeoutMs: number;
   readonly maxDurationMs: number;
 }

@@ -20,6 +20,7 @@ export interface AgentDraft {
   readonly maxDurationSeconds: string;
   readonly silenceTimeoutSeconds: string;
   readonly isInterruptible: boolean;
+  readonly responsiveness: string;
   readonly transferTargets: string;
   readonly pronunciations: readonly Pronunciation[];
 }
@@ -35,6 +36,7 @@ export const NEW_AGENT: AgentDraft = {
   maxDurationSeconds: '600',
   silenceTimeoutSeconds: '10',
   isInterruptible: true,
+  responsiveness: 'balanced',
   transferTargets: '',
   pronunciations: [],
 };
@@ -52,6 +54,7 @@ export function draftOf(agent: Agent): AgentDraft {
     maxDurationSeconds: String(settings.maxDurationSeconds),
     silenceTimeoutSeconds: String(settings.silenceTimeoutSeconds),
     isInterruptible: settings.interruptible,
+    responsiveness: settings.responsiveness,
     transferTargets: targetsText(settings.transferTargets),
     pronunciations: settings.pronunciations,
   };
@@ -73,6 +76,7 @@ export function bodyOf(draft: AgentDraft): Readonly<Record<string, unknown>> {
       maxDurationSeconds: Number(draft.maxDurationSeconds),
       silenceTimeoutSeconds: Number(draft.silenceTimeoutSeconds),
       interruptible: draft.isInterruptible,
+      responsiveness: draft.responsiveness,
       transferTargets: targetsOf(draft.transferTargets),
       pronunciations: draft.pronunciations,
     },

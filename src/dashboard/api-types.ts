@@ -90,6 +90,9 @@ export interface AgentItem {
   readonly totalMinutesToday: number;
 }
 
+/** How soon a pause counts as the end of the caller's turn. */
+export type Responsiveness = 'fast' | 'balanced' | 'patient';
+
 export interface Agent extends AgentItem {
   readonly greeting: string;
   readonly systemPrompt: string;
@@ -99,6 +102,7 @@ export interface Agent extends AgentItem {
     readonly maxDurationSeconds: number;
     readonly silenceTimeoutSeconds: number;
     readonly interruptible: boolean;
+    readonly responsiveness: Responsiveness;
     readonly transferTargets: readonly TransferTarget[];
     readonly pronunciations: readonly { readonly written: string; readonly spoken: string }[];
   };

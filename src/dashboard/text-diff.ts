@@ -1,6 +1,6 @@
 /** What is different between two texts, word by word; pure */
 import { targetsText } from './agent-draft.ts';
-import type { AgentContent } from './api-types.ts';
+import type { AgentContent, Responsiveness } from './api-types.ts';
 
 export interface TextPiece {
   readonly kind: 'same' | 'gone' | 'new';
@@ -106,6 +106,7 @@ interface ValueWords {
   readonly no: string;
   readonly none: string;
   readonly toolOf: (tool: string) => string;
+  readonly responsivenessOf: (responsiveness: Responsiveness) => string;
 }
 
 const FIELDS = [
@@ -121,6 +122,7 @@ const FIELDS = [
   'maxDurationSeconds',
   'silenceTimeoutSeconds',
   'interruptible',
+  'responsiveness',
 ] as const;
 
 /** Only what differs; `status` is left out, because going back leaves it as it is. */
@@ -158,5 +160,6 @@ function textsOf(agent: AgentContent, words: ValueWords): Readonly<Record<AgentF
     maxDurationSeconds: String(settings.maxDurationSeconds),
     silenceTimeoutSeconds: String(settings.silenceTimeoutSeconds),
     interruptible: settings.interruptible ? words.yes : words.no,
+    responsiveness: words.responsivenessOf(settings.responsiveness),
   };
 }

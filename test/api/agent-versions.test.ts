@@ -57,6 +57,7 @@ describe('GET /api/agents/{agentId}/versions', () => {
           maxDurationSeconds: 600,
           silenceTimeoutSeconds: 20,
           interruptible: true,
+          responsiveness: 'balanced',
           transferTargets: [],
           pronunciations: [],
         },

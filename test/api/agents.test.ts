@@ -104,6 +104,7 @@ describe('GET /api/agents/{agentId}', () => {
         maxDurationSeconds: 600,
         silenceTimeoutSeconds: 10,
         interruptible: true,
+        responsiveness: 'balanced',
         transferTargets,
         pronunciations,
       },

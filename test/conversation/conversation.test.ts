@@ -20,7 +20,10 @@ test('Conversation greets, listens and answers', async () => {
 });
 
 test('Conversation answers as soon as the turn is over when the models are quick', async () => {
-  const table = layTable({}, { timing: { silenceMsMin: 200, silenceMsMax: 200 } });
+  const table = layTable(
+    {},
+    { timing: { silenceMsMin: 200, silenceMsMax: 200, questionMs: 200, statementMs: 200 } },
+  );
   table.listener.tookMs = 40;
   table.synthesizer.tookMs = 10;
   table.model.answers = [says('Nine.')];
@@ -37,7 +40,7 @@ test('Conversation answers as soon as the turn is over when the models are quick
 });
 
 test('Conversation runs its stages one after the other when it may not think ahead', async () => {
-  const timing = { silenceMsMin: 200, silenceMsMax: 200 };
+  const timing = { silenceMsMin: 200, silenceMsMax: 200, questionMs: 200, statementMs: 200 };
   const table = layTable({}, { maySpeculate: false, timing });
   table.model.answers = [says('Nine o’clock')];
   table.conversation.start();

@@ -13,7 +13,13 @@ import {
 } from '../../src/dashboard/chat-log.ts';
 import { differencesOf, fieldOf } from '../../src/dashboard/text-diff.ts';
 
-const WORDS = { yes: 'yes', no: 'no', none: '–', toolOf: (tool: string) => `<${tool}>` };
+const WORDS = {
+  yes: 'yes',
+  no: 'no',
+  none: '–',
+  toolOf: (tool: string) => `<${tool}>`,
+  responsivenessOf: (each: string) => each,
+};
 
 const AGENT: AgentContent = {
   name: 'Reception',
@@ -27,6 +33,7 @@ const AGENT: AgentContent = {
     maxDurationSeconds: 600,
     silenceTimeoutSeconds: 10,
     interruptible: true,
+    responsiveness: 'balanced' as const,
     transferTargets: [],
     pronunciations: [],
   },

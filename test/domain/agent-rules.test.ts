@@ -27,6 +27,7 @@ describe('createAgent', () => {
         maxDurationSeconds: 600,
         silenceTimeoutSeconds: 10,
         interruptible: true,
+        responsiveness: 'balanced',
         transferTargets: [],
         pronunciations: [],
       },

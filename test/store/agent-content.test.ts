@@ -29,6 +29,7 @@ const content = fc.record({
   settings: fc.record({
     maxDurationSeconds: fc.integer({ min: 10, max: 14_400 }),
     silenceTimeoutSeconds: fc.integer({ min: 2, max: 120 }),
+    responsiveness: fc.constantFrom('fast' as const, 'balanced' as const, 'patient' as const),
     interruptible: fc.boolean(),
     transferTargets: fc.array(fc.record({ label: words, number: fc.constant('+390687654321') })),
     pronunciations: fc.array(fc.record({ written: words, spoken: words })),

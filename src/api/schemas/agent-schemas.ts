@@ -1,5 +1,6 @@
 /** What agents look like in bodies and answers: the one source of validation, types and documentation. */
 import { z } from '@hono/zod-openapi';
+import { RESPONSIVENESS } from '../../domain/agent/agent.ts';
 import {
   AGENT_LIMITS,
   AGENT_TOOLS,
@@ -85,11 +86,16 @@ const settingsInput = z
       .boolean()
       .optional()
       .openapi({ description: 'Whether the caller may interrupt the agent.' }),
+    responsiveness: z.enum(RESPONSIVENESS).optional().openapi({
+      description:
+        'How soon the agent takes a pause of the caller for the end of their turn: `fast` suits short answers, `patient` callers who think aloud.',
+    }),
     transferTargets: transferTargets.optional(),
     pronunciations: pronunciations.optional(),
   })
   .openapi('AgentSettingsInput', {
-    description: 'Defaults: 600 s, 10 s, true, none, none. A PATCH merges field by field.',
+    description:
+      'Defaults: 600 s, 10 s, true, balanced, none, none. A PATCH merges field by field.',
   });
 
 const voice = z
@@ -188,6 +194,7 @@ export const agentSchema = z
       maxDurationSeconds: z.int(),
       silenceTimeoutSeconds: z.int(),
       interruptible: z.boolean(),
+      responsiveness: z.enum(RESPONSIVENESS),
       transferTargets: z.array(z.object({ label: z.string(), number: z.string() })),
       pronunciations: z.array(z.object({ written: z.string(), spoken: z.string() })),
     }),

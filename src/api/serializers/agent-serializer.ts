@@ -52,6 +52,7 @@ export function serializeAgent(agent: AgentWithUsage): z.infer<typeof agentSchem
       maxDurationSeconds: settings.maxDurationSeconds,
       silenceTimeoutSeconds: settings.silenceTimeoutSeconds,
       interruptible: settings.interruptible,
+      responsiveness: settings.responsiveness,
       transferTargets: [...settings.transferTargets],
       pronunciations: [...settings.pronunciations],
     },

@@ -1,15 +1,12 @@
 /** Endpointing: the silence that ends the caller's turn; pure */
 import type { Dictation, DictationKind } from './dictation.ts';
-
-interface EndpointingLimits {
-  readonly silenceMsMin: number;
-  readonly silenceMsMax: number;
-}
+import type { EndpointingWaits } from './endpointing-waits.ts';
 
 /** A pause of the caller, with what endpointing knows about it. */
 export interface PauseObservation {
   /** How finished the words sound, from 0 to 1. */
   readonly completeness: number;
+  readonly isQuestion: boolean;
   /** Turn model's score: chance that the turn is over; null when not scored. */
   readonly turnProbability: number | null;
   /** How far the turn model is to be believed, from 0 to 1. */
@@ -48,38 +45,85 @@ const DICTATION_SILENCE_MS: Readonly<
 /** Share of a trusted turn model in how finished a turn sounds; the words have the rest. */
 const TURN_MODEL_SHARE = 0.6;
 
-/** Share of the newest pause in the caller's usual one. */
-const NEWEST_SHARE = 0.3;
+/** Share of a shorter pause in the caller's usual one; a longer one replaces it. */
+const SHORTER_SHARE = 0.05;
+
+/** Usual pause, at least, of a caller whom the agent has cut off: one interruption in a long account is enough. */
+const CUT_OFF_USUAL_MS = 1200;
+
+/** What a turn that ended without a cut-off leaves of the usual pause: who told a long story answers briefly later. */
+const AFTER_TURN_SHARE = 0.8;
 
 /** A pause must be this much longer than the caller's usual one to mean the end. */
-const OVER_USUAL = 1.2;
+const OVER_USUAL = 1.25;
 
-/** The more finished the turn sounds, the less silence is needed; hesitant callers get more. Never above 3 s. */
-export function silenceRequiredMs(pause: PauseObservation, limits: EndpointingLimits): number {
-  const { silenceMsMin, silenceMsMax } = limits;
+/** Longest wait after a whole statement for the sake of a caller's usual pauses. */
+const PATIENCE_MS_MAX = 1500;
+
+/**
+ * The more finished the turn sounds, the less silence is needed; hesitant callers get more. The words decide where there is
+ * no score; a score counts as far as its model is trusted. Never above 3 s.
+ */
+export function silenceRequiredMs(pause: PauseObservation, waits: EndpointingWaits): number {
   const usualMs = pause.typicalPauseMs * OVER_USUAL;
   const { dictation } = pause;
   if (dictation !== null && dictation.progress !== 'whole') {
     const partMs = DICTATION_SILENCE_MS[dictation.kind][dictation.progress];
-    return Math.round(Math.min(SILENCE_MS_CAP, Math.max(partMs, usualMs, silenceMsMin)));
+    return Math.round(Math.min(SILENCE_MS_CAP, Math.max(partMs, usualMs, waits.silenceMsMin)));
   }
-  const patienceMs = Math.min(usualMs, (silenceMsMin + silenceMsMax) / 2);
-  const leastMs = Math.max(silenceMsMin, patienceMs);
-  const waitMs = silenceMsMax - (silenceMsMax - leastMs) * finishedness(pause);
+  const trust = pause.turnProbability === null ? 0 : pause.turnTrust;
+  const waitMs =
+    wordsWaitMs(pause, waits, usualMs) * (1 - trust) + scoredWaitMs(pause, waits, usualMs) * trust;
   return Math.round(Math.min(SILENCE_MS_CAP, waitMs));
+}
+
+/** By the words alone. */
+function wordsWaitMs(pause: PauseObservation, waits: EndpointingWaits, usualMs: number): number {
+  const { silenceMsMin, silenceMsMax, questionMs, statementMs } = waits;
+  if (isWhole(pause) || pause.isQuestion) {
+    const leastMs = isWhole(pause) ? silenceMsMin : questionMs;
+    return Math.max(leastMs, Math.min(usualMs, (silenceMsMin + silenceMsMax) / 2));
+  }
+  const leastMs = Math.max(statementMs, Math.min(usualMs, PATIENCE_MS_MAX));
+  const mostMs = Math.max(silenceMsMax, leastMs);
+  return mostMs - (mostMs - leastMs) * pause.completeness;
+}
+
+/** By words and a turn model that is trusted: the voice tells a sentence that goes on from the last one. */
+function scoredWaitMs(pause: PauseObservation, waits: EndpointingWaits, usualMs: number): number {
+  const { silenceMsMin, silenceMsMax } = waits;
+  const leastMs = Math.max(silenceMsMin, Math.min(usualMs, (silenceMsMin + silenceMsMax) / 2));
+  const words = isWhole(pause) ? 1 : pause.completeness;
+  const voice = pause.turnProbability ?? words;
+  const finishedness = words * (1 - TURN_MODEL_SHARE) + voice * TURN_MODEL_SHARE;
+  return silenceMsMax - (silenceMsMax - leastMs) * finishedness;
+}
+
+/** A value that is whole speaks for itself. */
+function isWhole({ dictation }: PauseObservation): boolean {
+  return dictation?.progress === 'whole';
 }
 
 /** Takes one more pause after which the caller went on into account. */
 export function rememberPause(typicalPauseMs: number, pauseMs: number): number {
-  return typicalPauseMs * (1 - NEWEST_SHARE) + Math.max(0, pauseMs) * NEWEST_SHARE;
+  return pauseMs > typicalPauseMs
+    ? pauseMs
+    : typicalPauseMs * (1 - SHORTER_SHARE) + Math.max(0, pauseMs) * SHORTER_SHARE;
 }
 
-/** Words and voice weighed together, from 0 to 1. A value that is whole speaks for itself. */
-function finishedness(pause: PauseObservation): number {
-  const words = pause.dictation?.progress === 'whole' ? 1 : pause.completeness;
-  if (pause.turnProbability === null) return words;
-  const share = TURN_MODEL_SHARE * pause.turnTrust;
-  return words * (1 - share) + pause.turnProbability * share;
+/** Takes a pause into account that the agent took for the end of the turn. */
+export function rememberCutOffPause(typicalPauseMs: number, pauseMs: number): number {
+  return Math.max(CUT_OFF_USUAL_MS, rememberPause(typicalPauseMs, pauseMs));
+}
+
+/** Takes the end of a turn into account. */
+export function forgetSomePause(typicalPauseMs: number): number {
+  return typicalPauseMs * AFTER_TURN_SHARE;
+}
+
+/** Whether the words end as a question. */
+export function isQuestion(text: string): boolean {
+  return /\?["')]?$/.test(text.trim());
 }
 
 /** Words that lead on to another, by language. One list is looked up for all: callers mix, and few words clash. */

@@ -1,6 +1,6 @@
 /** The caller's utterance: start, pause, continuation, transcription request; pure */
 import { dictationIn } from '../endpointing/dictation.ts';
-import { rememberPause } from '../endpointing/endpointing.ts';
+import { rememberCutOffPause, rememberPause } from '../endpointing/endpointing.ts';
 import { dropReply } from '../reply/reply.ts';
 import { LEVEL_UNKNOWN, learnLevel } from './backchannel.ts';
 import type { TurnEventOf } from './turn-event.ts';
@@ -91,7 +91,7 @@ function rememberCutOff(draft: Draft, voicedAtMs: number): void {
   if (endedTurn === null || endedTurn.isKeyed) return;
   const pauseMs = voicedAtMs - endedTurn.lastVoicedAtMs;
   if (pauseMs > CUT_OFF_MS_MAX) return;
-  change(draft, { typicalPauseMs: rememberPause(typicalPauseMs, pauseMs) });
+  change(draft, { typicalPauseMs: rememberCutOffPause(typicalPauseMs, pauseMs) });
 }
 
 /** Sets the first look at what a stretch of voice says. */

@@ -3,6 +3,8 @@ import { dictationIn } from '../endpointing/dictation.ts';
 import {
   COMPLETENESS_UNKNOWN,
   completenessOf,
+  forgetSomePause,
+  isQuestion,
   silenceRequiredMs,
 } from '../endpointing/endpointing.ts';
 import { addToHistory, beginReply, dropReply, sayPhrase } from '../reply/reply.ts';
@@ -97,6 +99,7 @@ function requiredSilenceMs(
   const dictation = dictationIn(state, text ?? utterance.interimText);
   const pause = {
     completeness: text === null ? COMPLETENESS_UNKNOWN : completenessOf(text),
+    isQuestion: text !== null && isQuestion(text),
     turnProbability: utterance.score?.probability ?? null,
     turnTrust: rules.turnTrust,
     dictation,
@@ -142,6 +145,7 @@ function endTurn(draft: Draft, utterance: CallerUtterance, words: Words, atMs: n
   change(draft, {
     turns: turn,
     isOwedAnswer: true,
+    typicalPauseMs: forgetSomePause(draft.state.typicalPauseMs),
     usualLevel: learnLevel(draft.state.usualLevel, utterance.level),
     endedTurn: {
       turn,

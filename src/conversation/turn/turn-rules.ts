@@ -4,15 +4,12 @@ import type { Clock } from '../../lib/clock.ts';
 import type { ToolCall } from '../../llm/language-model.ts';
 import type { Toolbox } from '../../tool/toolbox.ts';
 import type { ConversationBrief } from '../conversation-port.ts';
+import { ENDPOINTING_WAITS, type EndpointingWaits } from '../endpointing/endpointing-waits.ts';
 import { type Phrases, phrasesFor } from '../reply/phrases.ts';
 import type { TurnTimer } from './turn-event.ts';
 
 /** Spans that decide how patient and how quick the agent is. */
-export interface TurnTiming {
-  /** Silence that ends a turn which sounds complete. */
-  readonly silenceMsMin: number;
-  /** Silence that ends a turn which sounds broken off. */
-  readonly silenceMsMax: number;
+export interface TurnTiming extends EndpointingWaits {
   /**
    * Barge-in threshold: voice over the agent's for this long interrupts it, with any words. Playout pauses earlier, in media
    * time: `VOICE_FRAMES` in src/media/dsp/energy-detector.ts.
@@ -50,8 +47,7 @@ export interface TurnTiming {
 
 /** Default times of turn-taking, in milliseconds. */
 export const DEFAULT_TIMING: TurnTiming = {
-  silenceMsMin: 250,
-  silenceMsMax: 1200,
+  ...ENDPOINTING_WAITS.balanced,
   bargeInMs: 800,
   pauseProofMs: 300,
   pauseMsMax: 1500,
@@ -138,7 +134,11 @@ export function rulesFor(options: RuleOptions): TurnRules {
   return {
     brief,
     phrases: phrasesFor(brief.language),
-    timing: { ...DEFAULT_TIMING, ...options.timing },
+    timing: {
+      ...DEFAULT_TIMING,
+      ...ENDPOINTING_WAITS[brief.responsiveness ?? 'balanced'],
+      ...options.timing,
+    },
     maySpeculate: options.maySpeculate ?? true,
     turnTrust: options.turnTrust ?? 0,
     country: options.country ?? regionOf(brief.language),

@@ -6,7 +6,13 @@ import type { Agent } from '../api-types.ts';
 import { client, language, t } from '../app-state.ts';
 import { ChatButton } from '../parts/chat-dialog.tsx';
 import { ConfirmButton } from '../parts/dialog.tsx';
-import { CheckField, ChecksField, TextField, type TextFieldProps } from '../parts/field.tsx';
+import {
+  CheckField,
+  ChecksField,
+  SelectField,
+  TextField,
+  type TextFieldProps,
+} from '../parts/field.tsx';
 import { Missing, Page, Problem, Shown } from '../parts/page.tsx';
 import { ENGINE_JOBS, StandIns } from '../parts/stand-ins.tsx';
 import { TalkButton } from '../parts/talk-button.tsx';
@@ -218,6 +224,15 @@ function Settings(form: FormParts) {
         label={t('agent.interruptible')}
         isChecked={draft.isInterruptible}
         onChecked={(isInterruptible) => change({ isInterruptible })}
+      />
+      <SelectField
+        label={t('agent.responsiveness')}
+        value={draft.responsiveness}
+        onValue={(responsiveness) => change({ responsiveness })}
+        options={(['fast', 'balanced', 'patient'] as const).map((each) => [
+          each,
+          t(`responsiveness.${each}`),
+        ])}
       />
     </>
   );

@@ -1,6 +1,6 @@
 /** What an agent was like after each change: what is different, and going back. */
 import { useState } from 'preact/hooks';
-import type { Agent, AgentContent, AgentVersion, Paged } from '../api-types.ts';
+import type { Agent, AgentContent, AgentVersion, Paged, Responsiveness } from '../api-types.ts';
 import { client, language, t } from '../app-state.ts';
 import { wordOf } from '../text/text.ts';
 import { differencesOf, fieldOf, textDiff } from '../text-diff.ts';
@@ -145,6 +145,7 @@ export function Differences(props: {
     yes: t('versions.yes'),
     no: t('versions.no'),
     none: '–',
+    responsivenessOf: (responsiveness: Responsiveness) => t(`responsiveness.${responsiveness}`),
     toolOf: (tool: string) => wordOf(language.value, 'tool', tool),
   };
   const differences = differencesOf(props.before, props.after, words);

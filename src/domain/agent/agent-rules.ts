@@ -9,6 +9,7 @@ import {
   type AgentStatus,
   DEFAULT_AGENT_SETTINGS,
   type Pronunciation,
+  type Responsiveness,
   type Scope,
   type TransferTarget,
 } from './agent.ts';
@@ -40,6 +41,7 @@ interface SettingsDraft {
   readonly maxDurationSeconds?: number | undefined;
   readonly silenceTimeoutSeconds?: number | undefined;
   readonly interruptible?: boolean | undefined;
+  readonly responsiveness?: Responsiveness | undefined;
   readonly transferTargets?: readonly TransferTarget[] | undefined;
   readonly pronunciations?: readonly Pronunciation[] | undefined;
 }

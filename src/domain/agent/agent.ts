@@ -15,11 +15,18 @@ export interface Pronunciation {
   readonly spoken: string;
 }
 
-/** Call settings of an agent: limits, barge-in, transfer targets, pronunciations. */
+/** How soon the agent takes a caller's pause for the end of the turn, from the soonest. */
+export const RESPONSIVENESS = ['fast', 'balanced', 'patient'] as const;
+
+/** One of `RESPONSIVENESS`. */
+export type Responsiveness = (typeof RESPONSIVENESS)[number];
+
+/** Call settings of an agent: limits, barge-in, endpointing, transfer targets, pronunciations. */
 export interface AgentSettings {
   readonly maxDurationSeconds: number;
   readonly silenceTimeoutSeconds: number;
   readonly interruptible: boolean;
+  readonly responsiveness: Responsiveness;
   /** Where `transfer_call` may go; empty denies. */
   readonly transferTargets: readonly TransferTarget[];
   /** For speech only; transcripts keep the written form. */
@@ -31,6 +38,7 @@ export const DEFAULT_AGENT_SETTINGS: AgentSettings = {
   maxDurationSeconds: 600,
   silenceTimeoutSeconds: 10,
   interruptible: true,
+  responsiveness: 'balanced',
   transferTargets: [],
   pronunciations: [],
 };

@@ -1,0 +1,21 @@
+/** Silence that ends a turn, by how soon an agent is to answer; pure */
+import type { Responsiveness } from '../../domain/agent/agent.ts';
+
+/** Silence to wait for, in milliseconds; 3 s at most in every case. */
+export interface EndpointingWaits {
+  /** After a value that cannot go on, and after a turn that words and a trusted turn model take for complete. */
+  readonly silenceMsMin: number;
+  /** After words that break off. */
+  readonly silenceMsMax: number;
+  /** After a whole question: it hands over the floor. */
+  readonly questionMs: number;
+  /** After a whole statement: another sentence may follow. */
+  readonly statementMs: number;
+}
+
+/** The first two of each are for a turn model that is trusted, the other two for words alone. */
+export const ENDPOINTING_WAITS: Readonly<Record<Responsiveness, EndpointingWaits>> = {
+  fast: { silenceMsMin: 200, silenceMsMax: 900, questionMs: 200, statementMs: 300 },
+  balanced: { silenceMsMin: 250, silenceMsMax: 1200, questionMs: 300, statementMs: 700 },
+  patient: { silenceMsMin: 500, silenceMsMax: 1800, questionMs: 600, statementMs: 1200 },
+};
