@@ -30,6 +30,8 @@ test('npm run demo holds a conversation with a server of its own, whatever runs 
   expect(output).toContain('caller  Hello, can you hear me?');
   expect(output).toContain('understood: What are your opening hours?');
   expect(output).toContain('(interrupts)');
+  // A pause within "Hello, can you hear me?" that ends the turn costs it words.
+  expect(output).toContain('word error rate  0.0 %');
   expect(output).toContain('"endReason": "agent_hangup"');
   expect(output).toContain('recordings/call_');
   expect(status, output).toBe(0);
