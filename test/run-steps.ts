@@ -23,7 +23,7 @@ export interface Step {
   readonly run: (sink: Sink | null) => Promise<Outcome>;
 }
 
-/** As many failures are told of again at the end: whoever reads only the end of a long output sees where to look. */
+/** As many failures are told of again at the end, where a reader of a long output looks first. */
 const MOST_TOLD = 10;
 
 /** Steps in the order in which they run. */

@@ -150,7 +150,7 @@ test('learns a pause of dictation apart from those of talk', () => {
   take(1700, { kind: 'transcribed', attempt: 1, text: 'five five', confidence: 1 });
   take(2660, { kind: 'voice-started', voicedAtMs: 2600 });
 
-  expect(state().dictationPauseMs).toBe(1000);
+  expect(state().dictationPauseMs).toBe(300);
   expect(state().typicalPauseMs).toBe(0);
 });
 

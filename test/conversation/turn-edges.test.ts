@@ -88,8 +88,25 @@ test.each([
   const { typicalPauseMs } = turns.state();
 
   turns.take(2000 + pauseMs, { kind: 'voice-started', voicedAtMs: 2000 + pauseMs });
+  const noise = turns.state().typicalPauseMs;
+  turns.take(2800 + pauseMs, { kind: 'timer', timer: 'barge-in' });
 
+  expect(noise).toBe(typicalPauseMs);
   expect(turns.state().typicalPauseMs !== typicalPauseMs).toBe(isLearnt);
+});
+
+test('what a caller waits is learnt also where they have heard the begin of the answer', () => {
+  const turns = openTurns();
+  ask(turns, 3000);
+  think(turns, 3000, 'We are open from nine.');
+  const reply = turns.replyId();
+  turns.take(3010, { kind: 'voiced', reply, clause: 0, audioMs: 1500, isWhole: true });
+  turns.take(3020, { kind: 'playout-started', reply, startedAtMs: 3020 });
+
+  turns.take(3260, { kind: 'voice-started', voicedAtMs: 3200 });
+  turns.take(4000, { kind: 'timer', timer: 'barge-in' });
+
+  expect(turns.state().typicalPauseMs).toBe(1250);
 });
 
 test.each([

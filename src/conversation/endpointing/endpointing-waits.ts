@@ -16,6 +16,6 @@ export interface EndpointingWaits {
 /** The first two of each are for a turn model that is trusted, the other two for words alone. */
 export const ENDPOINTING_WAITS: Readonly<Record<Responsiveness, EndpointingWaits>> = {
   fast: { silenceMsMin: 200, silenceMsMax: 900, questionMs: 200, statementMs: 300 },
-  balanced: { silenceMsMin: 250, silenceMsMax: 1200, questionMs: 300, statementMs: 700 },
+  balanced: { silenceMsMin: 250, silenceMsMax: 1200, questionMs: 300, statementMs: 750 },
   patient: { silenceMsMin: 500, silenceMsMax: 1800, questionMs: 600, statementMs: 1200 },
 };

@@ -45,17 +45,17 @@ const DICTATION_SILENCE_MS: Readonly<
 /** Share of a trusted turn model in how finished a turn sounds; the words have the rest. */
 const TURN_MODEL_SHARE = 0.6;
 
-/** Share of a shorter pause in the caller's usual one; a longer one replaces it. */
-const SHORTER_SHARE = 0.05;
+/** Share of the newest pause in the usual one of a dictation. */
+const NEWEST_SHARE = 0.3;
 
 /** Usual pause, at least, of a caller whom the agent has cut off: one interruption in a long account is enough. */
-const CUT_OFF_USUAL_MS = 1200;
+const CUT_OFF_USUAL_MS = 1250;
 
 /** What a turn that ended without a cut-off leaves of the usual pause: who told a long story answers briefly later. */
 const AFTER_TURN_SHARE = 0.8;
 
 /** A pause must be this much longer than the caller's usual one to mean the end. */
-const OVER_USUAL = 1.25;
+const OVER_USUAL = 1.2;
 
 /** Longest wait after a whole statement for the sake of a caller's usual pauses. */
 const PATIENCE_MS_MAX = 1500;
@@ -104,11 +104,14 @@ function isWhole({ dictation }: PauseObservation): boolean {
   return dictation?.progress === 'whole';
 }
 
-/** Takes one more pause after which the caller went on into account. */
+/** Takes one more pause between the parts of a dictation into account. */
+export function rememberDictationPause(typicalPauseMs: number, pauseMs: number): number {
+  return typicalPauseMs * (1 - NEWEST_SHARE) + Math.max(0, pauseMs) * NEWEST_SHARE;
+}
+
+/** Takes one more pause of talk after which the caller went on into account: the longest counts. */
 export function rememberPause(typicalPauseMs: number, pauseMs: number): number {
-  return pauseMs > typicalPauseMs
-    ? pauseMs
-    : typicalPauseMs * (1 - SHORTER_SHARE) + Math.max(0, pauseMs) * SHORTER_SHARE;
+  return Math.max(typicalPauseMs, pauseMs);
 }
 
 /** Takes a pause into account that the agent took for the end of the turn. */

@@ -7,7 +7,7 @@ import {
   overUsualDb,
   weighOverlap,
 } from './backchannel.ts';
-import { forgetUtterance } from './caller-utterance.ts';
+import { forgetUtterance, rememberCutOff } from './caller-utterance.ts';
 import type { TurnEventOf } from './turn-event.ts';
 import {
   act,
@@ -81,12 +81,14 @@ export function interrupt(draft: Draft, atMs: number): void {
   const { reply, rules, utterance } = draft.state;
   if (!isAgentsFloor(reply)) return;
   if (reply.startedAtMs === null) {
+    rememberCutOff(draft);
     // Nothing of it was heard, so the caller's earlier words still need an answer.
     change(draft, { isOwedAnswer: draft.state.isOwedAnswer || reply.kind === 'answer' });
     dropReply(draft, atMs);
     return;
   }
   if (!rules.brief.isInterruptible) return;
+  rememberCutOff(draft);
   if (utterance !== null) {
     changeUtterance(draft, { bargeInMs: bargeInMs(reply, utterance.startedAtMs, atMs) });
   }

@@ -1,6 +1,10 @@
 /** The caller's utterance: start, pause, continuation, transcription request; pure */
 import { dictationIn } from '../endpointing/dictation.ts';
-import { rememberCutOffPause, rememberPause } from '../endpointing/endpointing.ts';
+import {
+  rememberCutOffPause,
+  rememberDictationPause,
+  rememberPause,
+} from '../endpointing/endpointing.ts';
 import { dropReply } from '../reply/reply.ts';
 import { LEVEL_UNKNOWN, learnLevel } from './backchannel.ts';
 import type { TurnEventOf } from './turn-event.ts';
@@ -23,7 +27,6 @@ export function onVoiceStarted(draft: Draft, event: TurnEventOf<'voice-started'>
   const { utterance } = draft.state;
   if (utterance?.isSpeaking) return;
   if (utterance === null) {
-    rememberCutOff(draft, event.voicedAtMs);
     beginUtterance(draft, event.voicedAtMs);
   } else {
     goOn(draft, utterance, event.voicedAtMs);
@@ -83,13 +86,13 @@ export function forgetUtterance(draft: Draft): void {
 }
 
 /**
- * A caller who goes on before anything of the answer was heard had only paused: the turn was ended too early, and
- * their pauses are longer than we knew. Without this, no pause longer than the wait for it could ever be learnt.
+ * A caller who takes the floor back this soon had only paused: the turn was ended too early, and their pauses are longer than
+ * we knew. Without this, no pause longer than the wait for it could ever be learnt.
  */
-function rememberCutOff(draft: Draft, voicedAtMs: number): void {
-  const { endedTurn, typicalPauseMs } = draft.state;
-  if (endedTurn === null || endedTurn.isKeyed) return;
-  const pauseMs = voicedAtMs - endedTurn.lastVoicedAtMs;
+export function rememberCutOff(draft: Draft): void {
+  const { utterance, lastTurnVoicedAtMs, typicalPauseMs } = draft.state;
+  if (utterance === null || lastTurnVoicedAtMs === null) return;
+  const pauseMs = utterance.startedAtMs - lastTurnVoicedAtMs;
   if (pauseMs > CUT_OFF_MS_MAX) return;
   change(draft, { typicalPauseMs: rememberCutOffPause(typicalPauseMs, pauseMs) });
 }
@@ -109,7 +112,7 @@ function learnPause(draft: Draft, utterance: CallerUtterance, pauseMs: number): 
   if (dictationIn(draft.state, text) === null) {
     change(draft, { typicalPauseMs: rememberPause(typicalPauseMs, pauseMs) });
   } else {
-    change(draft, { dictationPauseMs: rememberPause(dictationPauseMs, pauseMs) });
+    change(draft, { dictationPauseMs: rememberDictationPause(dictationPauseMs, pauseMs) });
   }
 }
 

@@ -146,6 +146,7 @@ function endTurn(draft: Draft, utterance: CallerUtterance, words: Words, atMs: n
     turns: turn,
     isOwedAnswer: true,
     typicalPauseMs: forgetSomePause(draft.state.typicalPauseMs),
+    lastTurnVoicedAtMs: utterance.lastVoicedAtMs,
     usualLevel: learnLevel(draft.state.usualLevel, utterance.level),
     endedTurn: {
       turn,

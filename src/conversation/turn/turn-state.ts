@@ -137,6 +137,8 @@ export interface TurnState {
   readonly hasThirdParty: boolean;
   /** Engine failures in a row. */
   readonly failures: number;
+  /** When the caller's voice was last heard in their newest turn; null before the first, and after one of keys. */
+  readonly lastTurnVoicedAtMs: number | null;
   /** Not yet reported turn. */
   readonly endedTurn: EndedTurn | null;
   readonly speculationHits: number;
@@ -172,6 +174,7 @@ export function openState(rules: TurnRules): TurnState {
     isTransferPending: false,
     hasThirdParty: false,
     failures: 0,
+    lastTurnVoicedAtMs: null,
     endedTurn: null,
     speculationHits: 0,
     speculationMisses: 0,
