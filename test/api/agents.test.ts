@@ -124,7 +124,8 @@ describe('PATCH /api/agents/{agentId}', () => {
     const before = (await api.json('GET', `/api/agents/${id}`)).body;
     api.store.clock.advance(5000);
 
-    const patch = { status: 'paused', settings: { interruptible: false } };
+    const changed = { interruptible: false, responsiveness: 'patient' };
+    const patch = { status: 'paused', settings: changed };
     const { status, body } = await api.json('PATCH', `/api/agents/${id}`, { body: patch });
 
     const updatedAt = '2026-11-20T12:00:05.000Z';
@@ -134,7 +135,7 @@ describe('PATCH /api/agents/{agentId}', () => {
       ...before,
       status: 'paused',
       updatedAt,
-      settings: { ...before.settings, interruptible: false },
+      settings: { ...before.settings, ...changed },
     });
   });
 
@@ -143,6 +144,7 @@ describe('PATCH /api/agents/{agentId}', () => {
     ['an unknown field', { nickname: 'T' }, 400],
     ['a field of the wrong type', { name: 7 }, 400],
     ['createdAt', { createdAt: '2020-01-01T00:00:00.000Z' }, 400],
+    ['a responsiveness that does not exist', { settings: { responsiveness: 'quick' } }, 400],
     ['the status it has', { status: 'active' }, 409],
     ['a status that does not exist', { status: 'deleted' }, 400],
     ['an impossible number', { phoneNumber: '+39061' }, 422],
