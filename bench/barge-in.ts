@@ -2,10 +2,12 @@
  * Row 3, barge-in: how soon the agent falls silent when the caller speaks over it, and how seldom without cause.
  *
  * Over every reply a caller makes a noise of one or two packets (nothing may stop), says "mm-hm" for 240 ms (the agent
- * pauses and goes on), then speaks. A voice begins 20 ms before its first packet leaves, so the time **after onset** is
- * the time from that packet to the agent's last voiced one, and 20 ms. Nobody can tell voice from noise by one packet:
- * with three, 60 ms after onset is the limit of what is possible. The peers are the times that two frameworks wait by
- * default before they believe that somebody interrupts: fixed figures of their documentation, nothing measured here.
+ * pauses and goes on), then speaks. The recogniser is a stub that takes any short voice for "mm-hm": this row times the
+ * pause and the going on, and says nothing of what a real recogniser hears. A voice begins 20 ms before its first packet
+ * leaves, so the time **after onset** is the time from that packet to the agent's last voiced one, and 20 ms. Nobody can
+ * tell voice from noise by one packet: with three, 60 ms after onset is the limit of what is possible. The peers are the
+ * times that two frameworks wait by default before they believe that somebody interrupts: fixed figures of their
+ * documentation, nothing measured here.
  */
 import { FRAME_MS } from '../src/media/audio-stream.ts';
 import {
@@ -82,7 +84,7 @@ function rowOf(figures: Figures): Row {
     interruptions: stopsMs.length,
     'stale packets': stale,
     'stopped by noise': `${noiseStops} of ${noises}`,
-    'went on after "mm-hm"': `${hums - lostHums} of ${hums}`,
+    'went on after "mm-hm", by a stub': `${hums - lostHums} of ${hums}`,
     'went on after, p50 ms': percentile(resumesMs, 50),
   };
 }

@@ -7,6 +7,7 @@ import { systemClock as clock } from '../lib/clock.ts';
 import { silentLogger as logger } from '../lib/logger.ts';
 import { type ModelTimes, UNCOUNTED } from '../lib/metrics/model-metrics.ts';
 import { machineShare, memoryBytes, TINY_DIR } from '../speech/hearing/choose-hearing.ts';
+import type { EngineOrder } from '../speech/hearing/hearing-messages.ts';
 import type { SpeechEngine } from '../speech/models/speech-engine.ts';
 import { TINY_MODEL_LANGUAGES } from '../speech/self-test/reference-sentences.ts';
 import {
@@ -66,7 +67,10 @@ export async function runSelfTest(options: SelfTestOptions): Promise<SelfTestRep
   const { voices, recognizers } = await testSpeech({
     ...{ isFull, engineMsMax, onProgress, clock },
     voices: await installedVoices(config),
-    recognizers: installedRecognizers(config, machine.threads),
+    recognizers: installedRecognizers(config, {
+      threads: machine.threads,
+      providers: config.ONNX_PROVIDERS,
+    }),
   });
   onProgress('language model');
   const languageModel = await testModel(config);
@@ -86,9 +90,10 @@ function thisMachine(): Machine {
 }
 
 /** Those that the setting allows; of espeak-ng's two builds the better one. */
-async function installedVoices({ TTS, MODELS_DIR }: Config): Promise<readonly VoiceUnderTest[]> {
+async function installedVoices(config: Config): Promise<readonly VoiceUnderTest[]> {
+  const { TTS, MODELS_DIR: modelsDir, ONNX_PROVIDERS: providers } = config;
   const book = await loadVoiceBook();
-  const all = ttsEngines({ modelsDir: MODELS_DIR, book, clock, logger });
+  const all = ttsEngines({ modelsDir, providers, book, clock, logger });
   const named = all.filter(({ name }) => name === TTS);
   const found: VoiceUnderTest[] = [];
   for (const engine of named.length > 0 ? named : all) {
@@ -106,10 +111,13 @@ async function installedVoices({ TTS, MODELS_DIR }: Config): Promise<readonly Vo
   return found;
 }
 
+/** How ONNX Runtime runs a model. */
+type Runtime = Pick<EngineOrder, 'threads' | 'providers'>;
+
 /** Installed models; the repository's tiny one where there is no other, unless the setting names an engine. */
 function installedRecognizers(
   { STT, MODELS_DIR }: Config,
-  threads: number,
+  runtime: Runtime,
 ): readonly RecognizerUnderTest[] {
   const all = [whisperEngine, moonshineEngine, transformersEngine];
   const named = all.filter(({ name }) => name === STT);
@@ -117,7 +125,7 @@ function installedRecognizers(
   const engines = isAuto ? all.filter(({ isOnRequest }) => isOnRequest !== true) : named;
   const inFolder = (folder: string) =>
     engines.flatMap((engine) =>
-      engine.find(folder).map((model) => recognizerUnderTest(engine, model, threads)),
+      engine.find(folder).map((model) => recognizerUnderTest(engine, model, runtime)),
     );
   const installed = inFolder(MODELS_DIR);
   if (installed.length > 0) return installed;
@@ -129,7 +137,7 @@ function installedRecognizers(
 function recognizerUnderTest(
   engine: SpeechEngine,
   model: string,
-  threads: number,
+  runtime: Runtime,
 ): RecognizerUnderTest {
   const isTiny = resolve(model).startsWith(TINY_DIR);
   // A Moonshine model has one language, which its name ends with where it is not English.
@@ -139,7 +147,7 @@ function recognizerUnderTest(
     engine: engine.name,
     model: isTiny ? `tiny ${basename(model)}` : basename(model),
     languages: isTiny ? TINY_MODEL_LANGUAGES : languages,
-    open: () => openRecognizer(engine, model, threads),
+    open: () => openRecognizer(engine, model, runtime),
   };
 }
 
@@ -147,11 +155,11 @@ function recognizerUnderTest(
 async function openRecognizer(
   { moduleUrl }: SpeechEngine,
   model: string,
-  threads: number,
+  runtime: Runtime,
 ): Promise<OpenRecognizer> {
   const note = () => undefined;
   const pool = new RecognizerPool({
-    ...{ moduleUrl, threads, size: 1, fork: forkRecognizer, clock, note },
+    ...{ moduleUrl, ...runtime, size: 1, fork: forkRecognizer, clock, note },
   });
   const outcome = await pool.start([model]);
   if (outcome.model === null) {

@@ -89,6 +89,7 @@ export function beginHearing(from: { readonly config: Config; readonly log: Logg
     servers,
     turn: config.TURN,
     modelsDir: config.MODELS_DIR,
+    providers: config.ONNX_PROVIDERS,
     clock: systemClock,
     logger: log,
     engines: {
@@ -154,7 +155,10 @@ async function composeVoices(options: {
   const book = await loadVoiceBook();
   const local = await chooseSynthesizer({
     tts: isSpeechProtocol(config.TTS) ? 'auto' : config.TTS,
-    engines: ttsEngines({ modelsDir: config.MODELS_DIR, book, clock, logger: log }),
+    engines: ttsEngines({
+      ...{ modelsDir: config.MODELS_DIR, providers: config.ONNX_PROVIDERS },
+      ...{ book, clock, logger: log },
+    }),
     logger: log,
   });
   const chosen = withVoiceServers({ ...options, local, book });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Plan } from '../domain/account/account.ts';
 import { isProxyNetwork } from '../domain/trusted-proxies.ts';
 import { RETRY_WAITS_SECONDS } from '../domain/webhook/retry-schedule.ts';
+import { DEFAULT_PROVIDERS, PROVIDERS, type Provider } from '../speech/models/onnx-providers.ts';
 import { TTS_ENGINE_NAMES } from '../speech/tts/tts-engines.ts';
 import {
   ADVERTISED_ADDRESS_EXPECTED,
@@ -113,6 +114,9 @@ const engines = matching(
   'auto, or a list of ollama, openai, llama-cpp and scripted, best first',
 );
 
+const providers: Reader<readonly Provider[]> = (given) =>
+  given.split(',').map((part) => oneOf(...PROVIDERS)(part.trim()));
+
 const databaseFile: Reader<string> = (given) => {
   if (/^postgres(ql)?:/i.test(given)) {
     throw new Expected('the path of a file: PostgreSQL is not supported by this version');
@@ -211,6 +215,7 @@ const SETTINGS = {
   FREESWITCH_PORT: setting(port, 8021),
   FREESWITCH_SECRET: setting(text, 'ClueCon'),
   MODELS_DIR: setting(text, './models'),
+  ONNX_PROVIDERS: setting(providers, DEFAULT_PROVIDERS),
   MODELS_PROFILE: setting(oneOf('small', 'standard', 'best'), 'standard'),
   MODELS_BASE_URL: optional(baseUrl),
   HF_TOKEN: optional(text),

@@ -159,8 +159,8 @@ export class Conversation {
       case 'cancel-transcription':
         this.#transcription.cancel();
         break;
-      case 'set-interruptible':
-        audio.setInterruptible(effect.isInterruptible);
+      case 'set-pause-after':
+        audio.setPauseAfter(effect.voiceMs);
         break;
       case 'set-timer':
         this.#timers.set(effect.timer, effect.delayMs);

@@ -109,8 +109,8 @@ export interface AudioStream {
   /** Plays on after `playout-paused`. */
   resume(generation: number): void;
 
-  /** Whether the worker may pause playout by itself when the caller speaks. */
-  setInterruptible(isInterruptible: boolean): void;
+  /** How long the caller is loud before the worker pauses playout by itself; null: it does not. */
+  setPauseAfter(voiceMs: number | null): void;
 
   /** Sends RFC 4733 events, 100 ms each with 60 ms between. Characters: 0-9 * # A-D. */
   sendDigits(digits: string): void;

@@ -190,8 +190,8 @@ export class LinkedAudio implements AudioStream {
     this.#source.resume(generation);
   }
 
-  setInterruptible(isInterruptible: boolean): void {
-    this.#source.setInterruptible(isInterruptible);
+  setPauseAfter(voiceMs: number | null): void {
+    this.#source.setPauseAfter(voiceMs);
   }
 
   sendDigits(digits: string): void {

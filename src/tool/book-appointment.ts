@@ -38,6 +38,7 @@ const PARAMETERS = {
 export function createBookAppointment(rules: BookingRules): Tool {
   return {
     isAfterWords: false,
+    needsSureWords: true,
     description: {
       name: 'book_appointment',
       description:

@@ -39,6 +39,9 @@ export interface Tool {
   /** Whether what the agent says along with the call is to be heard to its end first. */
   readonly isAfterWords: boolean;
 
+  /** Whether the agent asks first, where the recogniser is unsure of the caller's words; it does not unless given. */
+  readonly needsSureWords?: boolean;
+
   /** How long it may take; 10 s unless given. */
   readonly timeoutMs?: number;
 
@@ -61,6 +64,7 @@ export interface Tool {
 /** The farewell that comes with the call is heard to its end before the line is closed. */
 export const endCall: Tool = {
   isAfterWords: true,
+  needsSureWords: true,
   description: {
     name: 'end_call',
     description:

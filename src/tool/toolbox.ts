@@ -42,6 +42,12 @@ export class Toolbox {
     return tool?.isAfterWords === true && refusalOf(tool, call.arguments) === undefined;
   }
 
+  /** Whether a call is carried out only for words of the caller that are sure; a refused call is not carried out at all. */
+  needsSureWords(call: ToolCall): boolean {
+    const tool = this.#tools.get(call.name);
+    return tool?.needsSureWords === true && refusalOf(tool, call.arguments) === undefined;
+  }
+
   /** Runs a tool. Never rejects: what went wrong is said to the model, which says it to the caller. */
   async run(call: ToolCall, context: ToolContext, signal: AbortSignal): Promise<ToolOutcome> {
     const tool = this.#tools.get(call.name);

@@ -25,6 +25,7 @@ export function createTransferCall(rules: TransferRules): Tool {
   const isClosedList = labels.length > 0 && !hasPromptNumbers;
   return {
     isAfterWords: true,
+    needsSureWords: true,
     timeoutMs: TRANSFER_TIMEOUT_MS,
     lateText: LATE_TEXT,
     description: {

@@ -17,6 +17,7 @@ function openTurns() {
     turnTrust: 0,
     country: 'US',
     isAfterWords: () => false,
+    needsSureWords: () => false,
     startedAt: new Date(0),
   });
   const take = (atMs: number, event: TurnEvent): readonly TurnEffect[] => {

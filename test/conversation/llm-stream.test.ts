@@ -131,7 +131,7 @@ async function thinkSlowly(
   return { told, waiting: clock.waiting };
 }
 
-test('streamReply tells that the model waits, four times a second until its first clause', async () => {
+test('streamReply tells how long the model waits, four times a second, and again after each clause', async () => {
   const { told, waiting } = await thinkSlowly(
     [
       [1100, 'Yes, we are open. '],
@@ -141,7 +141,8 @@ test('streamReply tells that the model waits, four times a second until its firs
   );
 
   const waits = told.flatMap((event) => (event.kind === 'model-waits' ? event.waitedMs : []));
-  expect(waits).toEqual([250, 500, 750, 1000, 1250, 1500, 1750]);
+  expect(waits.slice(0, 7)).toEqual([250, 500, 750, 1000, 1250, 1500, 1750]);
+  expect(waits.slice(7)).toEqual([0, 250, 500, 750, 1000]);
   expect(waiting).toBe(0);
 });
 

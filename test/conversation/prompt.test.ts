@@ -22,6 +22,7 @@ const RULES: TurnRules = {
   turnTrust: 0,
   country: 'US',
   isAfterWords: () => false,
+  needsSureWords: () => false,
   startedAt: new Date('2026-03-02T09:00:00Z'),
 };
 

@@ -10,7 +10,13 @@ import { BRIEF, layTable } from './support/table.ts';
 
 const RULES: TurnRules = {
   ...{ brief: BRIEF, phrases: phrasesFor('en'), timing: DEFAULT_TIMING, maySpeculate: true },
-  ...{ turnTrust: 1, country: 'US', isAfterWords: () => false, startedAt: new Date(0) },
+  ...{
+    turnTrust: 1,
+    country: 'US',
+    isAfterWords: () => false,
+    needsSureWords: () => false,
+    startedAt: new Date(0),
+  },
 };
 
 /** A conversation in which an answer to "What are your hours?" is being prepared, and the caller is silent. */

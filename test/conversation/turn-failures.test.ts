@@ -228,3 +228,32 @@ test('a slow model is never bridged while the caller speaks, nor before their tu
 
   expect([voicedBy(ahead), voicedBy(over)]).toEqual([[], []]);
 });
+
+test('a model that stalls after its first words is bridged as well, and the model never reads that as its own words', () => {
+  const turns = openTurns();
+  ask(turns, 3000);
+  const reply = turns.replyId();
+  turns.take(3100, { kind: 'clause', reply, text: 'Let me see.' });
+  turns.take(3200, { kind: 'voiced', reply, clause: 0, audioMs: 1000, isWhole: true });
+  turns.take(3200, { kind: 'playout-started', reply, startedAtMs: 3200 });
+  const wait = (atMs: number, waitedMs: number) =>
+    voicedBy(turns.take(atMs, { kind: 'model-waits', reply, waitedMs }));
+
+  const whileSpeaking = wait(4000, 1600);
+  const bridged = wait(5700, 1500);
+  turns.take(5700, { kind: 'voiced', reply, clause: 1, audioMs: 900, isWhole: true });
+  const patient = wait(9200, 5000);
+  turns.take(9200, { kind: 'voiced', reply, clause: 2, audioMs: 3000, isWhole: true });
+  turns.take(12_300, { kind: 'clause', reply, text: 'It is nine.' });
+  turns.take(12_300, { kind: 'voiced', reply, clause: 3, audioMs: 800, isWhole: true });
+  turns.take(12_400, { kind: 'model-finished', reply });
+  const over = turns.take(13_200, {
+    kind: 'playout-finished',
+    ...{ reply, playedMs: 5700, isComplete: true },
+  });
+
+  const { filler, patience } = PHRASES;
+  expect([whileSpeaking, bridged, patient]).toEqual([[], [filler], [patience]]);
+  expect(turns.state().history.at(-1)?.content).toBe('Let me see. It is nine.');
+  expect(saidBy(over)).toEqual([`Let me see. ${filler} ${patience} It is nine.`]);
+});

@@ -9,7 +9,7 @@ function listening(): TestSession {
 
 test('RtpSession pauses an interruptible reply at the third voiced packet', () => {
   const session = listening();
-  session.session.setInterruptible(true);
+  session.session.setPauseAfter(60);
   session.session.begin(1);
   session.session.say(1, reply(100), session.nowMs);
   session.speakFor(200, SILENCE);
@@ -32,7 +32,7 @@ test('RtpSession pauses an interruptible reply at the third voiced packet', () =
 test('RtpSession plays the rest after resume and forgets it after drop', () => {
   const outcomes = (['resume', 'drop'] as const).map((wish) => {
     const session = listening();
-    session.session.setInterruptible(true);
+    session.session.setPauseAfter(60);
     session.session.begin(1);
     session.session.say(1, reply(20), session.nowMs);
     session.session.finish(1, session.nowMs);
@@ -58,7 +58,7 @@ test.each([
   ['a click of one packet', true, SILENCE],
 ])('RtpSession does not pause: %s', (_name, isInterruptible, rest) => {
   const session = listening();
-  session.session.setInterruptible(isInterruptible);
+  session.session.setPauseAfter(isInterruptible ? 60 : null);
   session.session.begin(1);
   session.session.say(1, reply(100), session.nowMs);
   session.speakFor(200, SILENCE);
@@ -67,4 +67,22 @@ test.each([
   session.speakFor(200, rest);
 
   expect(session.kinds()).not.toContain('playout-paused');
+});
+
+test('RtpSession waits for as long a voice as it is told, and pauses once a voice', () => {
+  const session = listening();
+  session.session.setPauseAfter(160);
+  session.session.begin(1);
+  session.session.say(1, reply(100), session.nowMs);
+  session.speakFor(200, SILENCE);
+
+  session.speakFor(140);
+  const before = session.kinds().includes('playout-paused');
+  session.speakFor(20);
+  const after = session.kinds().includes('playout-paused');
+  session.session.resume(1, session.nowMs);
+  session.speakFor(400);
+
+  expect([before, after]).toEqual([false, true]);
+  expect(session.kinds().filter((kind) => kind === 'playout-paused')).toHaveLength(1);
 });

@@ -58,7 +58,7 @@ test('RtpSession lets each of two far ends hear the other one and the agent, and
 
 test('RtpSession gives an agent that speaks way to either of both', () => {
   const { call, pass } = openPair();
-  call.session.setInterruptible(true);
+  call.session.setPauseAfter(60);
   pass(50, 0, 0);
 
   say(call, 100);

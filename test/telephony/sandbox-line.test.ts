@@ -27,7 +27,7 @@ function openLine(steps: readonly PartyStep[]) {
     farEnd: { hangUp: () => ends.push('hang-up'), breakOff: () => ends.push('break') },
   });
   line.onEvent((event) => events.push(event));
-  line.setInterruptible(true);
+  line.setPauseAfter(60);
   return { line, clock, events, ends };
 }
 
@@ -118,7 +118,7 @@ test('SandboxLine ends an older reply when a newer one begins, and ignores what 
 test('SandboxLine does not pause a reply that may not be interrupted', () => {
   const { line, clock, events } = openLine(SPEAKS_AFTER_A_SECOND);
 
-  line.setInterruptible(false);
+  line.setPauseAfter(null);
   line.open(clock);
   sayFor(line, 1, 1500);
   clock.advance(3000);

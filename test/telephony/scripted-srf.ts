@@ -121,7 +121,7 @@ export class PlainEndpoint implements MediaEndpoint {
     finish: () => undefined,
     drop: () => undefined,
     resume: () => undefined,
-    setInterruptible: () => undefined,
+    setPauseAfter: () => undefined,
     sendDigits: () => undefined,
     stats: () => Promise.reject(new Error('Cannot count packets: there are none')),
   };

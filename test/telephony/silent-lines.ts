@@ -58,7 +58,7 @@ export class SilentSession implements MediaSession {
   finish(): void {}
   drop(): void {}
   resume(): void {}
-  setInterruptible(): void {}
+  setPauseAfter(): void {}
   record(): void {}
 
   async stats(): Promise<AudioStats> {

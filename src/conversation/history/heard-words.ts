@@ -8,6 +8,13 @@ export interface Piece {
   readonly isWhole: boolean;
   /** For each word, as blanks part them, the share of the clause's audio after which it has been said. */
   readonly wordEnds?: readonly number[];
+  /** Whether it only bridges a silence ("One moment, please"): the transcript has it, the model's history does not. */
+  readonly isBridge?: boolean;
+}
+
+/** The pieces that the model, or a set phrase in its place, said. */
+export function ownWords(pieces: readonly Piece[]): readonly Piece[] {
+  return pieces.filter(({ isBridge }) => isBridge !== true);
 }
 
 /** Slow speech has about 14 characters a second: the guess for a clause whose audio is not all there. */
@@ -23,14 +30,31 @@ export function audioMsOf(pieces: readonly Piece[]): number {
  * where the voice says; where it does not, they are taken to last as long as they are written.
  */
 export function heardWords(pieces: readonly Piece[], playedMs: number): string {
+  return heardPieces(pieces, playedMs)
+    .map(({ heard }) => heard)
+    .filter((heard) => heard !== '')
+    .join(' ');
+}
+
+/** Likewise, without what only bridged a silence. */
+export function heardOwnWords(pieces: readonly Piece[], playedMs: number): string {
+  return heardPieces(pieces, playedMs)
+    .filter(({ piece, heard }) => piece.isBridge !== true && heard !== '')
+    .map(({ heard }) => heard)
+    .join(' ');
+}
+
+function heardPieces(
+  pieces: readonly Piece[],
+  playedMs: number,
+): readonly { readonly piece: Piece; readonly heard: string }[] {
   let restMs = playedMs;
-  const heard: string[] = [];
-  for (const piece of pieces) {
+  return pieces.map((piece) => {
     const lengthMs = lengthMsOf(piece);
-    heard.push(...wordsWithin(piece, lengthMs === 0 ? 0 : restMs / lengthMs));
+    const heard = wordsWithin(piece, lengthMs === 0 ? 0 : restMs / lengthMs).join(' ');
     restMs -= lengthMs;
-  }
-  return heard.join(' ');
+    return { piece, heard };
+  });
 }
 
 function lengthMsOf({ text, audioMs, isWhole }: Piece): number {

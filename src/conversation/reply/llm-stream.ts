@@ -6,6 +6,7 @@ import type { HistoryKeeper } from '../history/history-keeper.ts';
 import type { TurnEvent } from '../turn/turn-event.ts';
 import { ClauseSplitter, hasSound, speakable } from './clause-splitter.ts';
 import { UnspokenFilter } from './unspoken-filter.ts';
+import { writtenToolCall } from './written-tool-call.ts';
 
 /** Longest answer in characters, about two minutes of speech; a longer one is cut here. */
 export const CHARACTERS_MAX = 1500;
@@ -41,9 +42,10 @@ export async function streamReply(request: ReplyRequest): Promise<void> {
   const splitter = new ClauseSplitter();
   const watch = new StreamWatch(request, splitter);
   try {
-    await consume(request, splitter, watch);
+    const text = await consume(request, splitter, watch);
     if (signal.aborted) return;
     tellClauses(request, splitter.flush());
+    if (!watch.hasToldAny) tellWrittenCall(request, text);
     tell({ kind: 'model-finished', reply });
     request.history.answered();
   } catch (error) {
@@ -57,22 +59,23 @@ export async function streamReply(request: ReplyRequest): Promise<void> {
   }
 }
 
+/** @returns the model's text as it came. */
 async function consume(
   request: ReplyRequest,
   splitter: ClauseSplitter,
   watch: StreamWatch,
-): Promise<void> {
+): Promise<string> {
   const { reply, model, messages, tools, history, signal, tell } = request;
   const filter = new UnspokenFilter();
-  let characters = 0;
+  let text = '';
   let calls = 0;
   let hasBegun = false;
   for await (const event of model.stream({ ...history.fit(messages), tools, signal })) {
-    if (signal.aborted) return;
+    if (signal.aborted) return text;
     if (!hasBegun) tell({ kind: 'model-began', reply });
     hasBegun = true;
     if (event.kind === 'text') {
-      characters += event.text.length;
+      text += event.text;
       if (tellClauses(request, splitter.push(filter.push(event.text)))) watch.hasTold();
       else watch.hasText();
     } else {
@@ -80,8 +83,15 @@ async function consume(
       calls += 1;
       tell({ kind: 'tool-called', reply, call: event.call });
     }
-    if (characters > CHARACTERS_MAX || calls >= CALLS_MAX) return;
+    if (text.length > CHARACTERS_MAX || calls >= CALLS_MAX) return text;
   }
+  return text;
+}
+
+/** An answer that said nothing may be a tool call that the model wrote down. */
+function tellWrittenCall({ reply, tools, tell }: ReplyRequest, text: string): void {
+  const call = writtenToolCall(text, tools);
+  if (call !== null) tell({ kind: 'tool-called', reply, call });
 }
 
 /** @returns whether there were any. */
@@ -91,11 +101,14 @@ function tellClauses({ reply, tell }: ReplyRequest, pieces: readonly string[]): 
   return clauses.length > 0;
 }
 
-/** Tells that the model waits until its first clause or tool call, and hurries text that has no mark. */
+/** Tells how long the caller has heard nothing while the model goes on, and hurries text that has no mark. */
 class StreamWatch {
   readonly #request: ReplyRequest;
   readonly #splitter: ClauseSplitter;
-  readonly #startMs: number;
+  /** Since when the caller hears nothing: the request, or the end of what was told. */
+  #silentAtMs: number;
+  /** Whether what was told has been heard to its end; what bridges the silence after that does not count. */
+  #isHeardOut = true;
   #hasTold = false;
   /** Since when text waits for its mark. */
   #pendingAtMs: number | undefined;
@@ -104,8 +117,13 @@ class StreamWatch {
   constructor(request: ReplyRequest, splitter: ClauseSplitter) {
     this.#request = request;
     this.#splitter = splitter;
-    this.#startMs = request.clock.nowMs();
+    this.#silentAtMs = request.clock.nowMs();
     this.#tickLater();
+  }
+
+  /** Whether a clause or a tool call was told. */
+  get hasToldAny(): boolean {
+    return this.#hasTold;
   }
 
   /** Text came that ends no clause. */
@@ -116,6 +134,7 @@ class StreamWatch {
   /** Clauses or a tool call were told; what follows the last of them has just come. */
   hasTold(): void {
     this.#hasTold = true;
+    this.#isHeardOut = false;
     this.#pendingAtMs = this.#request.clock.nowMs();
   }
 
@@ -134,7 +153,11 @@ class StreamWatch {
     const nowMs = clock.nowMs();
     if (this.#isHurried(nowMs) && tellClauses(this.#request, this.#splitter.hurry()))
       this.hasTold();
-    if (!this.#hasTold) tell({ kind: 'model-waits', reply, waitedMs: nowMs - this.#startMs });
+    if (!this.#isHeardOut) {
+      this.#silentAtMs = nowMs;
+      this.#isHeardOut = this.#request.isVoiceDry();
+    }
+    tell({ kind: 'model-waits', reply, waitedMs: nowMs - this.#silentAtMs });
     this.#tickLater();
   }
 

@@ -24,6 +24,8 @@ export interface Phrases {
   readonly timeIsUp: string;
   /** Nothing works any more. */
   readonly giveUp: string;
+  /** Questions before a tool, by its name, where the caller's words are unsure. */
+  readonly confirmations: Readonly<Record<string, string>>;
 }
 
 const ENGLISH: Phrases = {
@@ -37,6 +39,11 @@ const ENGLISH: Phrases = {
   patience: 'This takes a little longer than usual. Please stay on the line.',
   timeIsUp: 'I am sorry, our time is up. Thank you for calling. Goodbye.',
   giveUp: 'I am sorry, I cannot go on with this call. Please try again later. Goodbye.',
+  confirmations: {
+    end_call: 'Sorry, the line was not clear. Would you like to end the call?',
+    transfer_call: 'Sorry, the line was not clear. Shall I connect you?',
+    book_appointment: 'Sorry, the line was not clear. Shall I book the appointment?',
+  },
 };
 
 const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
@@ -52,6 +59,11 @@ const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
     patience: 'Tarda un poco más de lo normal. No cuelgue, por favor.',
     timeIsUp: 'Lo siento, se ha acabado el tiempo. Gracias por llamar. Adiós.',
     giveUp: 'Lo siento, no puedo seguir con esta llamada. Inténtelo más tarde. Adiós.',
+    confirmations: {
+      end_call: 'Perdone, no le he oído bien. ¿Quiere terminar la llamada?',
+      transfer_call: 'Perdone, no le he oído bien. ¿Quiere que le pase?',
+      book_appointment: 'Perdone, no le he oído bien. ¿Reservo la cita?',
+    },
   },
   it: {
     checkIn: 'È ancora in linea?',
@@ -64,6 +76,11 @@ const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
     patience: 'Ci vuole un po’ più del solito. Resti in linea, per favore.',
     timeIsUp: 'Mi dispiace, il tempo è scaduto. Grazie per la chiamata. Arrivederci.',
     giveUp: 'Mi dispiace, non posso continuare la chiamata. Riprovi più tardi. Arrivederci.',
+    confirmations: {
+      end_call: 'Mi scusi, non ho sentito bene. Vuole terminare la chiamata?',
+      transfer_call: 'Mi scusi, non ho sentito bene. Vuole che la metta in contatto?',
+      book_appointment: 'Mi scusi, non ho sentito bene. Prenoto l’appuntamento?',
+    },
   },
   de: {
     checkIn: 'Sind Sie noch da?',
@@ -76,6 +93,11 @@ const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
     patience: 'Es dauert etwas länger als sonst. Bitte bleiben Sie dran.',
     timeIsUp: 'Leider ist unsere Zeit um. Danke für Ihren Anruf. Auf Wiederhören.',
     giveUp: 'Leider kann ich das Gespräch nicht fortsetzen. Bitte rufen Sie später wieder an.',
+    confirmations: {
+      end_call: 'Entschuldigung, das war schlecht zu hören. Möchten Sie das Gespräch beenden?',
+      transfer_call: 'Entschuldigung, das war schlecht zu hören. Soll ich Sie verbinden?',
+      book_appointment: 'Entschuldigung, das war schlecht zu hören. Soll ich den Termin buchen?',
+    },
   },
   fr: {
     checkIn: 'Êtes-vous toujours là ?',
@@ -88,6 +110,11 @@ const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
     patience: 'Cela prend un peu plus de temps que d’habitude. Restez en ligne, je vous prie.',
     timeIsUp: 'Je suis désolé, le temps est écoulé. Merci de votre appel. Au revoir.',
     giveUp: 'Je suis désolé, je ne peux pas continuer. Veuillez rappeler plus tard. Au revoir.',
+    confirmations: {
+      end_call: 'Pardon, je vous ai mal entendu. Voulez-vous terminer l’appel ?',
+      transfer_call: 'Pardon, je vous ai mal entendu. Dois-je vous mettre en relation ?',
+      book_appointment: 'Pardon, je vous ai mal entendu. Dois-je prendre le rendez-vous ?',
+    },
   },
   pt: {
     checkIn: 'Ainda está aí?',
@@ -100,6 +127,11 @@ const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
     patience: 'Está a demorar um pouco mais do que o normal. Por favor, não desligue.',
     timeIsUp: 'Lamento, o tempo acabou. Obrigado por ligar. Adeus.',
     giveUp: 'Lamento, não posso continuar a chamada. Tente mais tarde. Adeus.',
+    confirmations: {
+      end_call: 'Desculpe, não ouvi bem. Quer terminar a chamada?',
+      transfer_call: 'Desculpe, não ouvi bem. Quer que passe a chamada?',
+      book_appointment: 'Desculpe, não ouvi bem. Faço a marcação?',
+    },
   },
 };
 

@@ -1,7 +1,13 @@
 /** Life cycle of a reply in the turn machine: begin, speak, settle, drop; pure */
 import type { ChatMessage } from '../../llm/language-model.ts';
 import type { ConversationEnd } from '../conversation-port.ts';
-import { audioMsOf, heardWords } from '../history/heard-words.ts';
+import {
+  audioMsOf,
+  heardOwnWords,
+  heardWords,
+  ownWords,
+  type Piece,
+} from '../history/heard-words.ts';
 import {
   act,
   change,
@@ -33,6 +39,7 @@ export function beginReply(
     isFinished: false,
     calls: [],
     isToolRunning: false,
+    held: [],
     hasFiller: false,
     rounds: 0,
     exchange: [],
@@ -65,13 +72,27 @@ export function sayPhrase(
 
 /** Adds a clause; of a speculative answer only the first one is synthesised. */
 export function addClause(draft: Draft, text: string): void {
+  addPiece(draft, { text, audioMs: 0, isWhole: false });
+}
+
+function addPiece(draft: Draft, piece: Piece): void {
   const { reply } = draft.state;
   if (reply === null) return;
   const clause = reply.pieces.length;
-  changeReply(draft, { pieces: [...reply.pieces, { text, audioMs: 0, isWhole: false }] });
+  changeReply(draft, { pieces: [...reply.pieces, piece] });
   if (clause === 0 || reply.stage !== 'speculative') {
-    act(draft, { kind: 'voice', reply: reply.id, clause, text });
+    act(draft, { kind: 'voice', reply: reply.id, clause, text: piece.text });
   }
+}
+
+/** Says that it takes a moment. */
+export function bridge(draft: Draft, text: string): void {
+  addPiece(draft, { text, audioMs: 0, isWhole: false, isBridge: true });
+}
+
+/** Whether nothing has been said in a reply but that it takes a moment: that is no answer. */
+export function isUnsaid({ pieces }: Reply): boolean {
+  return ownWords(pieces).length === 0;
 }
 
 /** Says that the reply has no more clauses. */
@@ -118,7 +139,8 @@ export function settleReply(draft: Draft, playedMs: number, atMs: number): void 
   const text = heardWords(reply.pieces, playedMs);
   const isCut = text !== heardWords(reply.pieces, Number.POSITIVE_INFINITY);
   const history = [...draft.state.history, ...reply.exchange, ...brokenOff(reply)];
-  if (text !== '') history.push({ role: 'assistant', content: isCut ? `${text} …` : text });
+  const own = heardOwnWords(reply.pieces, playedMs);
+  if (own !== '') history.push({ role: 'assistant', content: isCut ? `${own} …` : own });
   change(draft, { reply: null, history: [...history, ...draft.state.waiting], waiting: [] });
   if (text !== '') {
     const at = new Date(reply.startedAtMs ?? atMs);

@@ -1,14 +1,16 @@
 /** The agent's answer: model events, tool calls, filler, failures; pure */
-import type { ChatMessage } from '../../llm/language-model.ts';
+import type { ChatMessage, ToolCall } from '../../llm/language-model.ts';
 import type { ToolOutcome } from '../../tool/tool.ts';
 import type { ConversationEnd } from '../conversation-port.ts';
-import { audioMsOf } from '../history/heard-words.ts';
+import { audioMsOf, ownWords } from '../history/heard-words.ts';
 import { messagesFor } from '../history/prompt.ts';
 import {
   addClause,
   beginReply,
+  bridge,
   dropReply,
   finishReply,
+  isUnsaid,
   playedMsAt,
   releaseReply,
   sayPhrase,
@@ -16,8 +18,8 @@ import {
 } from '../reply/reply.ts';
 import { closeWith } from './ending.ts';
 import type { TurnEventOf } from './turn-event.ts';
-import type { TurnRules } from './turn-rules.ts';
 import { act, change, changeReply, type Draft, isAgentsFloor, type Reply } from './turn-state.ts';
+import { askToConfirm, confirmedCalls, holdClause, mustConfirm, sayHeld } from './unsure-words.ts';
 
 /** A model that keeps calling tools without saying anything is stopped here. */
 const ROUNDS_MAX = 5;
@@ -41,15 +43,28 @@ export function answer(draft: Draft): void {
   } else if (reply === null) {
     const id = beginReply(draft, { kind: 'answer', stage: 'released' });
     act(draft, { kind: 'release', reply: id });
-    askModel(draft);
+    if (!carryOutConfirmed(draft)) askModel(draft);
   }
+}
+
+/** Carries out what the caller has just agreed to. @returns false where they were asked nothing, or did not say yes. */
+function carryOutConfirmed(draft: Draft): boolean {
+  const { lastWords, turns } = draft.state;
+  if (lastWords === null) return false;
+  const calls = confirmedCalls(draft.state, { text: lastWords.text, turn: turns });
+  if (calls.length === 0) return false;
+  changeReply(draft, { calls, isModelDone: true, rounds: 1 });
+  watchReply(draft);
+  return true;
 }
 
 /** Asks the model for the current reply, or for its next part after a tool has run. */
 export function askModel(draft: Draft, unsaid: readonly ChatMessage[] = []): void {
   const { reply, rules, history } = draft.state;
   if (reply === null) return;
-  const content = reply.pieces.map(({ text }) => text).join(' ');
+  const content = ownWords(reply.pieces)
+    .map(({ text }) => text)
+    .join(' ');
   const said: readonly ChatMessage[] = content === '' ? [] : [{ role: 'assistant', content }];
   const messages = messagesFor(rules, [...history, ...unsaid, ...said, ...reply.exchange]);
   changeReply(draft, { isModelDone: false, rounds: reply.rounds + 1 });
@@ -69,7 +84,10 @@ export function onClause(draft: Draft, event: TurnEventOf<'clause'>): void {
   const reply = currentReply(draft, event.reply);
   if (reply === null || reply.isModelDone) return;
   if (reply.firstClauseAtMs === null) changeReply(draft, { firstClauseAtMs: event.atMs });
-  addClause(draft, event.text);
+  if (!holdClause(draft, event.text)) {
+    sayHeld(draft);
+    addClause(draft, event.text);
+  }
   watchReply(draft);
 }
 
@@ -84,9 +102,10 @@ export function onToolCalled(draft: Draft, event: TurnEventOf<'tool-called'>): v
 export function onModelFinished(draft: Draft, event: TurnEventOf<'model-finished'>): void {
   const reply = currentReply(draft, event.reply);
   if (reply === null || reply.isModelDone) return;
-  const { hasThirdParty, rules } = draft.state;
+  const { hasThirdParty } = draft.state;
   // To what two others say to each other, nothing is an answer.
-  if (reply.calls.length === 0 && !hasThirdParty && isUnsaid(reply, rules)) {
+  const isEmpty = reply.calls.length === 0 && reply.held.length === 0 && isUnsaid(reply);
+  if (isEmpty && !hasThirdParty) {
     failAnswer(draft, event.atMs);
     return;
   }
@@ -163,19 +182,29 @@ export function runToolsAfterWords(draft: Draft, heard: Reply): boolean {
 
 /** Goes on once the model has said all of its part and may be heard: to its tools, or to the end of the reply. */
 export function advance(draft: Draft): void {
-  const { reply, rules } = draft.state;
+  const { reply } = draft.state;
   if (!isAgentsFloor(reply) || reply.stage === 'held') return;
   if (!reply.isModelDone || reply.isFinished || reply.isToolRunning) return;
   const next = reply.calls[0];
-  if (next === undefined) {
+  if (next !== undefined && mustConfirm(draft.state, next)) {
+    askToConfirm(draft);
     finishReply(draft);
-  } else if (rules.isAfterWords(next)) {
-    const { farewell, transfer } = rules.phrases;
-    if (isUnsaid(reply, rules)) addClause(draft, next.name === 'end_call' ? farewell : transfer);
-    finishReply(draft);
-  } else {
-    runNextTool(draft);
+    return;
   }
+  sayHeld(draft);
+  if (next === undefined) finishReply(draft);
+  else if (draft.state.rules.isAfterWords(next)) speakBeforeTool(draft, next);
+  else runNextTool(draft);
+}
+
+/** Ends the words that go with a tool, which runs once they were heard; a model that gave none gets a set phrase. */
+function speakBeforeTool(draft: Draft, { name }: ToolCall): void {
+  const { reply, rules } = draft.state;
+  const { farewell, transfer } = rules.phrases;
+  if (reply !== null && isUnsaid(reply)) {
+    addClause(draft, name === 'end_call' ? farewell : transfer);
+  }
+  finishReply(draft);
 }
 
 function runNextTool(draft: Draft): void {
@@ -221,7 +250,7 @@ export function onFillerTimer(draft: Draft, atMs: number): void {
     return;
   }
   changeReply(draft, { hasFiller: true });
-  addClause(draft, rules.phrases.filler);
+  bridge(draft, rules.phrases.filler);
 }
 
 /** The model is slow: bridges the silence once, and says later on that it takes longer. Never over the caller. */
@@ -229,23 +258,18 @@ export function onModelWaits(draft: Draft, event: TurnEventOf<'model-waits'>): v
   const reply = currentReply(draft, event.reply);
   const { rules, utterance } = draft.state;
   if (!isAgentsFloor(reply) || reply.stage === 'held' || utterance !== null) return;
-  if (reply.isModelDone || reply.calls.length > 0 || unplayedMs(reply, event.atMs) > 0) return;
+  if (reply.isModelDone || unplayedMs(reply, event.atMs) > 0) return;
   const { filler, patience } = rules.phrases;
   if (!reply.hasFiller && event.waitedMs >= rules.timing.modelFillerMs) {
     changeReply(draft, { hasFiller: true });
-    addClause(draft, filler);
+    bridge(draft, filler);
   } else if (event.waitedMs >= rules.timing.patienceMs && !isSaid(reply, patience)) {
-    addClause(draft, patience);
+    bridge(draft, patience);
   }
 }
 
 function isSaid({ pieces }: Reply, phrase: string): boolean {
   return pieces.some(({ text }) => text === phrase);
-}
-
-/** Whether nothing has been said in a reply but that it takes a moment: that is no answer. */
-function isUnsaid({ pieces }: Reply, { phrases }: TurnRules): boolean {
-  return pieces.every(({ text }) => text === phrases.filler || text === phrases.patience);
 }
 
 /** Time in milliseconds that the caller still listens to what the reply has told. */

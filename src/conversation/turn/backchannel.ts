@@ -35,11 +35,18 @@ const PHRASES = new Set([
 const COURTESIES = setOf({
   en: 'hello hi hey there good morning afternoon evening bye goodbye thanks thank you too very much so',
   es: 'hola buenos buenas días tardes adiós gracias muchas',
-  de: 'hallo guten tag morgen danke tschüss vielen',
-  fr: 'bonjour bonsoir allô merci au revoir',
+  de: 'hallo guten tag morgen danke tschüss tschüs auf wiederhören wiedersehen vielen dank',
+  fr: 'bonjour bonsoir allô merci au revoir salut',
   it: 'ciao grazie arrivederci buongiorno pronto',
-  pt: 'olá obrigado obrigada bom dia adeus',
+  pt: 'olá obrigado obrigada bom dia adeus tchau',
 });
+
+/** Courtesies that end a call. */
+const FAREWELLS = new Set(
+  'bye goodbye adiós tschüss tschüs wiederhören wiedersehen revoir ciao arrivederci adeus tchau'.split(
+    ' ',
+  ),
+);
 
 const BACKCHANNEL_WORDS_MAX = 2;
 const COURTESY_WORDS_MAX = 4;
@@ -114,6 +121,11 @@ export function isCourtesy(text: string): boolean {
   const words = wordsOf(text);
   if (words.length === 0 || words.length > COURTESY_WORDS_MAX) return false;
   return words.every((word) => COURTESIES.has(word) || WORDS.has(word));
+}
+
+/** Whether the text is a farewell and nothing but politeness. */
+export function isFarewell(text: string): boolean {
+  return isCourtesy(text) && wordsOf(text).some((word) => FAREWELLS.has(word));
 }
 
 /** Words that are neither backchannels nor politeness. */

@@ -3,6 +3,7 @@ import { dropReply, playedMsAt, releaseReply } from '../reply/reply.ts';
 import {
   BACKCHANNEL_MS_MAX,
   isBackchannel,
+  isFarewell,
   LEVEL_UNKNOWN,
   overUsualDb,
   weighOverlap,
@@ -37,7 +38,39 @@ export function onPlayoutPaused(draft: Draft, event: TurnEventOf<'playout-paused
 /** Resumes a paused playout whose cause is still unknown: silence within a sentence must be short. */
 export function onPauseProof(draft: Draft, atMs: number): void {
   const { reply, utterance } = draft.state;
-  if (reply?.stage === 'paused' && !utterance?.isSpeaking) resume(draft, atMs);
+  if (reply?.stage !== 'paused' || utterance?.isSpeaking) return;
+  if (utterance === null) noteFalsePause(draft, atMs);
+  resume(draft, atMs);
+}
+
+/**
+ * Length of a sound that pauses playout, after so many pauses in a row that no voice was behind: in a street, at music or
+ * at dialled digits the agent would be heard in shreds. In the end only words or `bargeInMs` of voice stop it.
+ */
+export const PAUSE_AFTER_MS = [60, 160, 320, null] as const;
+
+/** Without another such pause for this long, the caller's side counts as quiet. */
+const NOISY_MS = 15_000;
+
+/** Takes the first sound of an answer in a place that has become quiet: a short voice pauses playout again. */
+export function forgetFalsePauses(draft: Draft, atMs: number): void {
+  const { falsePauses, lastFalsePauseAtMs } = draft.state;
+  if (falsePauses === 0 || atMs - lastFalsePauseAtMs <= NOISY_MS) return;
+  setFalsePauses(draft, 0);
+}
+
+function noteFalsePause(draft: Draft, atMs: number): void {
+  const { falsePauses, lastFalsePauseAtMs } = draft.state;
+  const isNoisy = falsePauses > 0 && atMs - lastFalsePauseAtMs <= NOISY_MS;
+  change(draft, { lastFalsePauseAtMs: atMs });
+  setFalsePauses(draft, Math.min(isNoisy ? falsePauses + 1 : 1, PAUSE_AFTER_MS.length - 1));
+}
+
+function setFalsePauses(draft: Draft, falsePauses: number): void {
+  const { rules, stage } = draft.state;
+  change(draft, { falsePauses });
+  if (stage !== 'open' || !rules.brief.isInterruptible) return;
+  act(draft, { kind: 'set-pause-after', voiceMs: PAUSE_AFTER_MS[falsePauses] ?? null });
 }
 
 /** The voice over the agent's has lasted long: it wants the floor, unless it is known to draw out a "mm-hm". */
@@ -60,7 +93,9 @@ export function onBargeInTimer(draft: Draft, atMs: number): void {
 export function settleAside(draft: Draft, words: Words): boolean {
   const { reply } = draft.state;
   if (!isAgentsFloor(reply) || !isAside(draft.state, reply, words)) return false;
-  if (words.text !== '') {
+  if (words.text === '') {
+    if (reply.stage === 'paused') noteFalsePause(draft, words.atMs);
+  } else {
     change(draft, { aside: words });
     emitCallersWords(draft, words.text, words.confidence);
   }
@@ -118,8 +153,10 @@ function isAside(state: TurnState, reply: Reply, words: Words): boolean {
     longMs: rules.timing.bargeInMs,
     overUsualDb: overUsualDb(usualLevel, utterance?.level ?? LEVEL_UNKNOWN),
   });
-  const isGreetingOrFarewell = reply.kind === 'greeting' || reply.calls.length > 0;
-  return overlap === 'courtesy' ? isGreetingOrFarewell : overlap !== 'claim';
+  if (overlap !== 'courtesy') return overlap !== 'claim';
+  // A caller who says goodbye to a greeting wants the call to end.
+  const isGreeted = reply.kind === 'greeting' && !isFarewell(words.text);
+  return isGreeted || reply.calls.length > 0;
 }
 
 function resume(draft: Draft, atMs: number): void {

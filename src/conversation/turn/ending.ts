@@ -15,7 +15,7 @@ export function closeWith(draft: Draft, text: string, end: ConversationEnd, atMs
     draft,
     { kind: 'cancel-timer', timer: 'silence' },
     { kind: 'cancel-timer', timer: 'digits' },
-    { kind: 'set-interruptible', isInterruptible: false },
+    { kind: 'set-pause-after', voiceMs: null },
     { kind: 'set-timer', timer: 'closing', delayMs },
   );
   sayPhrase(draft, 'closing', text, end);

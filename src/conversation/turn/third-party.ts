@@ -34,5 +34,5 @@ function note(draft: Draft, text: string, atMs: number): void {
     dropReply(draft, atMs);
   }
   addToHistory(draft, text);
-  change(draft, { isOwedAnswer: true, hasCheckedIn: false });
+  change(draft, { isOwedAnswer: true, hasCheckedIn: false, lastWords: null });
 }

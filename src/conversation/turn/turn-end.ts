@@ -24,6 +24,7 @@ import {
   type TurnState,
   type Words,
 } from './turn-state.ts';
+import { confirmedCalls } from './unsure-words.ts';
 
 /** Waits for the end of the turn without knowing more of the words than was made out while they were spoken. */
 export function planEndOfTurn(draft: Draft, atMs: number): void {
@@ -129,6 +130,8 @@ function speculate(draft: Draft, utterance: CallerUtterance, words: Words): void
     state.digits === '' &&
     utterance.speculations < timing.speculationsMax &&
     utterance.speechMs <= timing.speculationSpeechMsMax &&
+    // No model is asked about a "yes" to what is to be done.
+    confirmedCalls(state, { text: words.text, turn: state.turns + 1 }).length === 0 &&
     // More is sure to come: the answer would be to half a number.
     dictationIn(state, words.text)?.progress !== 'begun';
   if (!isWorthIt) return;
@@ -145,6 +148,7 @@ function endTurn(draft: Draft, utterance: CallerUtterance, words: Words, atMs: n
   change(draft, {
     turns: turn,
     isOwedAnswer: true,
+    lastWords: words,
     typicalPauseMs: forgetSomePause(draft.state.typicalPauseMs),
     lastTurnVoicedAtMs: utterance.lastVoicedAtMs,
     usualLevel: learnLevel(draft.state.usualLevel, utterance.level),

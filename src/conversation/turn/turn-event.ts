@@ -166,7 +166,8 @@ export type TurnEffect =
   | { readonly kind: 'drop'; readonly reply: number }
   | { readonly kind: 'resume'; readonly reply: number }
   | { readonly kind: 'run-tool'; readonly reply: number; readonly call: ToolCall }
-  | { readonly kind: 'set-interruptible'; readonly isInterruptible: boolean }
+  /** How long the caller is loud before playout pauses; null: it does not. */
+  | { readonly kind: 'set-pause-after'; readonly voiceMs: number | null }
   | { readonly kind: 'set-timer'; readonly timer: TurnTimer; readonly delayMs: number }
   | { readonly kind: 'cancel-timer'; readonly timer: TurnTimer }
   | { readonly kind: 'emit'; readonly event: ConversationEvent }

@@ -23,11 +23,13 @@ import {
   runToolsAfterWords,
 } from './answering.ts';
 import {
+  forgetFalsePauses,
   goOn,
   interrupt,
   onBargeInTimer,
   onPauseProof,
   onPlayoutPaused,
+  PAUSE_AFTER_MS,
   settleAside,
 } from './barge-in.ts';
 import {
@@ -170,7 +172,7 @@ function start(draft: Draft): void {
   change(draft, { stage: 'open' });
   act(
     draft,
-    { kind: 'set-interruptible', isInterruptible },
+    { kind: 'set-pause-after', voiceMs: isInterruptible ? PAUSE_AFTER_MS[0] : null },
     { kind: 'set-timer', timer: 'time-is-up', delayMs: maxDurationMs - leadMs },
     { kind: 'set-timer', timer: 'max-duration', delayMs: maxDurationMs - timing.hangUpMs },
   );
@@ -260,6 +262,7 @@ function onPlayoutStarted(draft: Draft, event: TurnEventOf<'playout-started'>): 
   const { startedAtMs } = event;
   changeReply(draft, { stage: 'playing', startedAtMs, playingSinceMs: startedAtMs });
   if (reply.isModelDone) act(draft, { kind: 'cancel-timer', timer: 'reply' });
+  forgetFalsePauses(draft, event.atMs);
   reportTurn(draft);
 }
 
@@ -292,5 +295,5 @@ function takeAsideAsAnswer(draft: Draft, reply: Reply, atMs: number): void {
   const isQuestion = reply.pieces.at(-1)?.text.trimEnd().endsWith('?') ?? false;
   if (aside === null || !isQuestion || atMs - aside.atMs > ASIDE_MS_MAX) return;
   addToHistory(draft, aside.text);
-  change(draft, { isOwedAnswer: true, hasCheckedIn: false });
+  change(draft, { isOwedAnswer: true, hasCheckedIn: false, lastWords: aside });
 }

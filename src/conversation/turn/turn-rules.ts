@@ -78,6 +78,8 @@ export interface TurnRules {
   readonly country: string | null;
   /** Whether a tool call waits until the words said along with it have been heard. */
   readonly isAfterWords: (call: ToolCall) => boolean;
+  /** Whether the caller's words must be sure for a call; false where it would be refused. */
+  readonly needsSureWords: (call: ToolCall) => boolean;
   /** For the model, which is asked for dates and times. */
   readonly startedAt: Date;
 }
@@ -143,6 +145,7 @@ export function rulesFor(options: RuleOptions): TurnRules {
     turnTrust: options.turnTrust ?? 0,
     country: options.country ?? regionOf(brief.language),
     isAfterWords: (call) => tools.isAfterWords(call),
+    needsSureWords: (call) => tools.needsSureWords(call),
     startedAt: clock.now(),
   };
 }

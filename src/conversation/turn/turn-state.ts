@@ -69,6 +69,8 @@ export interface Reply {
   readonly calls: readonly ToolCall[];
   /** Whether the first of `calls` is being done. */
   readonly isToolRunning: boolean;
+  /** Clauses kept back until it is known whether the caller has to be asked first. */
+  readonly held: readonly string[];
   /** Whether the wait for a tool has been bridged, or may not be. */
   readonly hasFiller: boolean;
   /** How often the model was asked for this reply. */
@@ -118,6 +120,10 @@ export interface TurnState {
   readonly waiting: readonly ChatMessage[];
   /** Whether the caller's last words still need an answer. */
   readonly isOwedAnswer: boolean;
+  /** What the caller said last that was to be answered; null before. */
+  readonly lastWords: { readonly text: string; readonly confidence: number } | null;
+  /** Calls that the caller was asked about, at the end of that turn, instead of carrying them out. */
+  readonly unconfirmed: { readonly calls: readonly ToolCall[]; readonly turn: number } | null;
   /** A backchannel of the caller that did not stop the agent. */
   readonly aside: Words | null;
   /** DTMF digits of the open entry. */
@@ -130,6 +136,10 @@ export interface TurnState {
   readonly dictationPauseMs: number;
   /** How loud this caller's turns are. */
   readonly usualLevel: SpokenLevel;
+  /** Pauses of playout in a row that no voice was behind. */
+  readonly falsePauses: number;
+  /** When the newest of them was noticed; 0 before the first. */
+  readonly lastFalsePauseAtMs: number;
   readonly hasCheckedIn: boolean;
   /** Whether a transfer is in progress and the caller waits. */
   readonly isTransferPending: boolean;
@@ -164,12 +174,16 @@ export function openState(rules: TurnRules): TurnState {
     history: [],
     waiting: [],
     isOwedAnswer: false,
+    lastWords: null,
+    unconfirmed: null,
     aside: null,
     digits: '',
     lastKeyAtMs: 0,
     typicalPauseMs: 0,
     dictationPauseMs: 0,
     usualLevel: LEVEL_UNKNOWN,
+    falsePauses: 0,
+    lastFalsePauseAtMs: 0,
     hasCheckedIn: false,
     isTransferPending: false,
     hasThirdParty: false,
@@ -215,7 +229,7 @@ export function reportTurn(draft: Draft): void {
   // A reply that may not be interrupted is still being heard: the answer to this turn comes after it.
   if (reply.startedAtMs !== null && reply.startedAtMs < endedTurn.lastVoicedAtMs) return;
   change(draft, { endedTurn: null });
-  const isFillerFirst = reply.pieces[0]?.text === draft.state.rules.phrases.filler;
+  const isFillerFirst = reply.pieces[0]?.isBridge === true;
   act(draft, {
     kind: 'emit',
     event: { kind: 'turn', times: timesOf(endedTurn, reply, isFillerFirst) },

@@ -46,11 +46,17 @@ export class EnergyDetector {
   #firstVoicedAtMs = 0;
   #lastVoicedAtMs = 0;
   #isVoice = false;
+  #voiceFrames = 0;
   #levelDbfs = SILENCE_DBFS;
 
   /** Whether the caller is speaking now. */
   get isVoice(): boolean {
     return this.#isVoice;
+  }
+
+  /** How long the voice under way has lasted, short gaps included; 0 without one. */
+  get voiceMs(): number {
+    return this.#voiceFrames * FRAME_MS;
   }
 
   /** How loud the last frame was. */
@@ -69,7 +75,10 @@ export class EnergyDetector {
     this.#levelDbfs = frameDbfs;
     const isVoiced = frameDbfs >= this.#thresholdDbfs;
     this.#learnNoise(frameDbfs);
-    return isVoiced ? this.#hearVoiced(atMs) : this.#hearQuiet();
+    const change = isVoiced ? this.#hearVoiced(atMs) : this.#hearQuiet();
+    if (change?.kind === 'voice-started') this.#voiceFrames = VOICE_FRAMES;
+    else this.#voiceFrames = this.#isVoice ? this.#voiceFrames + 1 : 0;
+    return change;
   }
 
   get #thresholdDbfs(): number {

@@ -45,9 +45,10 @@ export type ToWorker =
       readonly speech: number | Int16Array;
     }
   | {
-      readonly kind: 'interruptible';
+      readonly kind: 'pause-after';
       readonly sessionId: number;
-      readonly isInterruptible: boolean;
+      /** Milliseconds; null: playout does not pause. */
+      readonly voiceMs: number | null;
     }
   | { readonly kind: 'digits'; readonly sessionId: number; readonly digits: string }
   | {

@@ -34,7 +34,7 @@ const URGENCY: Readonly<Record<ToWorker['kind'], Urgency>> = {
   finish: AT_ONCE,
   drop: AT_ONCE,
   resume: AT_ONCE,
-  interruptible: THIS_TURN,
+  'pause-after': THIS_TURN,
   digits: THIS_TURN,
   record: THIS_TURN,
   background: THIS_TURN,

@@ -107,8 +107,8 @@ export class RtpSessionHandle implements MediaSession {
     this.#tellOf('resume', generation);
   }
 
-  setInterruptible(isInterruptible: boolean): void {
-    this.#tell({ kind: 'interruptible', sessionId: this.#sessionId, isInterruptible });
+  setPauseAfter(voiceMs: number | null): void {
+    this.#tell({ kind: 'pause-after', sessionId: this.#sessionId, voiceMs });
   }
 
   sendDigits(digits: string): void {

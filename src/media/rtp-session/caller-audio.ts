@@ -8,6 +8,7 @@ export class CallerAudio {
   readonly #heard: ReceiveRing;
   readonly #meter: LevelMeter;
   readonly #onVoice: (change: VoiceChange) => void;
+  readonly #onVoiceLasts: (voiceMs: number) => void;
   /** Created by the first sound that is not a whole frame. */
   #splitter: FrameSplitter | undefined;
   readonly #detector = new EnergyDetector();
@@ -17,10 +18,13 @@ export class CallerAudio {
     readonly meter: LevelMeter;
     /** Called when the caller begins or stops speaking. */
     readonly onVoice: (change: VoiceChange) => void;
+    /** Called for each frame of a voice, with its length so far; after `onVoice` for the first one. */
+    readonly onVoiceLasts: (voiceMs: number) => void;
   }) {
     this.#heard = options.heard;
     this.#meter = options.meter;
     this.#onVoice = options.onVoice;
+    this.#onVoiceLasts = options.onVoiceLasts;
   }
 
   /** Takes sound of any length. */
@@ -38,6 +42,7 @@ export class CallerAudio {
     const change = this.#detector.hear(frame, atMs);
     if (this.#meter.isOn) this.#meter.note('caller', this.#detector.levelDbfs);
     if (change !== undefined) this.#onVoice(change);
+    if (this.#detector.isVoice) this.#onVoiceLasts(this.#detector.voiceMs);
   }
 }
 

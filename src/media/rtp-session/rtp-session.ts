@@ -3,9 +3,9 @@ import type { PressedDigit } from '../../rtp/dtmf.ts';
 import { isRtcp, PacketInHand } from '../../rtp/packet.ts';
 import type { AgreedMedia } from '../../rtp/sdp-answer.ts';
 import { type Source, SourceLock, type TrustedHosts } from '../../rtp/source-lock.ts';
-import type { AudioEvent, AudioStats } from '../audio-stream.ts';
+import { type AudioEvent, type AudioStats, FRAME_MS } from '../audio-stream.ts';
 import type { ReceiveRing } from '../buffers/receive-ring.ts';
-import type { VoiceChange } from '../dsp/energy-detector.ts';
+import { EchoGate } from '../dsp/echo-gate.ts';
 import { type LevelMeter, levelDbfs, SILENCE_DBFS } from '../dsp/level-meter.ts';
 import { WavRecorder } from '../recording/wav-recorder.ts';
 import type { DatagramListener } from '../sockets/rtp-sockets.ts';
@@ -40,12 +40,14 @@ export class RtpSession implements DatagramListener, ListeningSession, SendingSe
   readonly #lock = new SourceLock();
   readonly #receiver = new RtpReceiver(this);
   readonly #ear: CallerAudio;
+  readonly #echoGate = new EchoGate();
   readonly #sender: RtpSender;
   readonly #reports: RtcpReports;
   #agreed: AgreedMedia | undefined;
   #recorder: WavRecorder | undefined;
   #tap: ReceiveRing | undefined;
-  #isInterruptible = false;
+  /** Playout pauses for a voice of this length; infinite where the caller may not interrupt. */
+  #pauseAfterMs = Number.POSITIVE_INFINITY;
   #malformed = 0;
   #hasArrived = false;
   #feed: SoundFeed | undefined;
@@ -55,7 +57,11 @@ export class RtpSession implements DatagramListener, ListeningSession, SendingSe
     this.#network = options.network;
     this.#meter = options.meter;
     const { pacer, nextUint32, heard, meter } = options;
-    this.#ear = new CallerAudio({ heard, meter, onVoice: (change) => this.#noteVoice(change) });
+    this.#ear = new CallerAudio({
+      ...{ heard, meter },
+      onVoice: (change) => this.emit(change),
+      onVoiceLasts: (voiceMs) => this.#pauseForCaller(voiceMs),
+    });
     this.#sender = new RtpSender(this, { pacer, nextUint32 });
     const { reception } = this.#receiver;
     this.#reports = new RtcpReports({ sender: this.#sender, reception, nextUint32 });
@@ -144,8 +150,9 @@ export class RtpSession implements DatagramListener, ListeningSession, SendingSe
     this.#sender.startTalking(nowMs);
   }
 
-  setInterruptible(isInterruptible: boolean): void {
-    this.#isInterruptible = isInterruptible;
+  /** @param voiceMs how long the caller's voice lasts before playout pauses; null: playout does not pause. */
+  setPauseAfter(voiceMs: number | null): void {
+    this.#pauseAfterMs = voiceMs ?? Number.POSITIVE_INFINITY;
   }
 
   sendDigits(digits: string): void {
@@ -202,12 +209,9 @@ export class RtpSession implements DatagramListener, ListeningSession, SendingSe
 
   hear(pcm: Int16Array, atMs: number): void {
     this.#recorder?.add('caller', pcm, atMs);
-    if (this.#feed === undefined) {
-      this.#ear.hear(pcm, atMs);
-      return;
-    }
-    this.#feed.forwarded(pcm, atMs);
-    this.#ear.hear(this.#feed.hear(pcm), atMs);
+    this.#feed?.forwarded(pcm, atMs);
+    const own = this.#echoGate.isEcho(pcm) ? new Int16Array(pcm.length) : pcm;
+    this.#ear.hear(this.#feed?.hear(own) ?? own, atMs);
   }
 
   press(digit: PressedDigit): void {
@@ -225,6 +229,7 @@ export class RtpSession implements DatagramListener, ListeningSession, SendingSe
   }
 
   overhear(pcm: Int16Array, nowMs: number): void {
+    this.#echoGate.play(pcm);
     this.#recorder?.add('agent', pcm, nowMs);
     this.#tap?.write(pcm, nowMs);
     if (!this.#meter.isOn) return;
@@ -236,19 +241,17 @@ export class RtpSession implements DatagramListener, ListeningSession, SendingSe
     this.emit({ kind: 'media-arrived' });
   }
 
-  #noteVoice(change: VoiceChange): void {
-    this.emit(change);
-    if (change.kind === 'voice-started') this.#pauseForCaller();
-  }
-
   /**
    * Barge-in in media time: pauses playout at once. The tail is kept until the turn machine resumes or drops it, by
    * `bargeInMs` in src/conversation/turn/turn-rules.ts. Detection: `EnergyDetector`.
    */
-  #pauseForCaller(): void {
+  #pauseForCaller(voiceMs: number): void {
+    const isLongEnough = voiceMs >= this.#pauseAfterMs;
+    // Once a voice: one that did not stop the agent before does not stop it later.
+    if (!isLongEnough || voiceMs - FRAME_MS >= this.#pauseAfterMs) return;
     const { playout } = this.#sender;
     const { generation, playedMs, isPaused } = playout;
-    if (!this.#isInterruptible || generation === undefined || playedMs === 0 || isPaused) return;
+    if (generation === undefined || playedMs === 0 || isPaused) return;
     playout.pause();
     this.emit({ kind: 'playout-paused', generation, playedMs });
   }

@@ -132,8 +132,8 @@ class MediaWorker {
       case 'resume':
         session.resume(message.generation, nowMs);
         break;
-      case 'interruptible':
-        session.setInterruptible(message.isInterruptible);
+      case 'pause-after':
+        session.setPauseAfter(message.voiceMs);
         break;
       case 'digits':
         session.sendDigits(message.digits);

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { planEngine } from '../models/engine-plan.ts';
+import type { Provider } from '../models/onnx-providers.ts';
 import type { SpeechEngine } from '../models/speech-engine.ts';
 import type { Hearing } from './hearing.ts';
 import { type RecognitionServersPlan, ThreadedHearing } from './threaded-hearing.ts';
@@ -31,6 +32,8 @@ export interface HearingSettings {
   };
   /** Default: the tiny models of the repository. */
   readonly tinyDir?: string;
+  /** ONNX Runtime's execution providers for the recogniser, best first; default: the CPU. */
+  readonly providers?: readonly Provider[];
   /** Number of recogniser processes. Default: by the machine's cores and memory. */
   readonly recognizers?: number;
 }
@@ -60,6 +63,7 @@ export function chooseHearing(settings: HearingSettings): Hearing {
       engine: recognizer,
       others,
       threads: share.threads,
+      providers: settings.providers,
       without: 'none',
       // It is sure of wrong words: a caller who is asked again fares better.
       isNeverTiny: settings.servers !== undefined,

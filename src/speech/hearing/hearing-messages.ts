@@ -1,5 +1,6 @@
 /** Messages between the main thread and the hearing thread: one per event, never one per packet. */
 import type { ReceiveRingBuffer } from '../../media/buffers/receive-ring.ts';
+import type { Provider } from '../models/onnx-providers.ts';
 import type { LoadOutcome } from '../models/speech-engine.ts';
 import type { ServerState } from '../network/speech-servers.ts';
 import type { RecognitionServersOrder } from '../stt/network/recognition-server.ts';
@@ -15,6 +16,8 @@ export interface EngineOrder {
   readonly modules?: Readonly<Record<string, string>> | undefined;
   /** Threads of each process's model runtime; default 1. */
   readonly threads?: number | undefined;
+  /** ONNX Runtime's execution providers, best first; default: the CPU. */
+  readonly providers?: readonly Provider[] | undefined;
 }
 
 /** The thread's start data; null for a job without an engine. */

@@ -1,6 +1,7 @@
 /** Choice of a speech engine: the models to try for a job, and the report of the result. */
 import type { EngineReport } from '../hearing/hearing.ts';
 import type { EngineOrder } from '../hearing/hearing-messages.ts';
+import type { Provider } from './onnx-providers.ts';
 import type { LoadOutcome, SpeechEngine } from './speech-engine.ts';
 
 /** An operator's choice for one job. */
@@ -13,6 +14,8 @@ export interface EngineChoice {
   readonly others?: readonly SpeechEngine[];
   /** Compute threads of each process; default 1. */
   readonly threads?: number;
+  /** ONNX Runtime's execution providers, best first; default: the CPU. */
+  readonly providers?: readonly Provider[] | undefined;
   readonly modelsDir: string;
   /** The folder of the tiny models in the repository. */
   readonly tinyDir: string;
@@ -43,7 +46,7 @@ const TINY_LIMITS: Readonly<Record<EngineChoice['job'], string>> = {
 
 /** Looks for models: those installed first, then our own tiny ones. */
 export function planEngine(choice: EngineChoice): EnginePlan {
-  const { setting, modelsDir, tinyDir, threads, without } = choice;
+  const { setting, modelsDir, tinyDir, without } = choice;
   const nothing = {
     choice,
     engineOf: new Map(),
@@ -72,7 +75,7 @@ export function planEngine(choice: EngineChoice): EnginePlan {
       ),
     ),
   );
-  const order = { moduleUrl: engine.moduleUrl, models, ...extrasOf(engine, engineOf, threads) };
+  const order = { moduleUrl: engine.moduleUrl, models, ...extrasOf(engine, engineOf, choice) };
   return { choice, engineOf, installed, bundled, tiny, order };
 }
 
@@ -90,14 +93,15 @@ function enginesOf({ setting, engine, others = [] }: EngineChoice): readonly Spe
 function extrasOf(
   engine: SpeechEngine,
   engineOf: ReadonlyMap<string, SpeechEngine>,
-  threads: number | undefined,
-): Pick<EngineOrder, 'modules' | 'threads'> {
+  { threads, providers }: EngineChoice,
+): Pick<EngineOrder, 'modules' | 'threads' | 'providers'> {
   const modules = [...engineOf]
     .filter(([, other]) => other !== engine)
     .map(([model, { moduleUrl }]) => [model, moduleUrl] as const);
   return {
     ...(modules.length > 0 && { modules: Object.fromEntries(modules) }),
     ...(threads !== undefined && { threads }),
+    ...(providers !== undefined && { providers }),
   };
 }
 

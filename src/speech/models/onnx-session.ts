@@ -1,5 +1,6 @@
-/** ONNX Runtime sessions on the CPU. */
+/** ONNX Runtime sessions. */
 import { ModelFileError } from './model-file-error.ts';
+import { onnxProviders } from './onnx-providers.ts';
 import { type InferenceSession, loadOnnxRuntime } from './onnx-runtime.ts';
 
 /** A model file, and the threads that may run it. */
@@ -14,14 +15,12 @@ export interface SessionOptions {
 /** Opens a graph. @throws {ModelFileError} when the file cannot be used. @throws {Error} where ONNX Runtime does not load. */
 export async function openSession(options: SessionOptions): Promise<InferenceSession> {
   const { model, path, threads } = options;
-  const settings = {
-    executionProviders: ['cpu'],
-    intraOpNumThreads: threads,
-    interOpNumThreads: 1,
-  };
+  const settings = { intraOpNumThreads: threads, interOpNumThreads: 1 };
   const { InferenceSession } = await loadOnnxRuntime();
   try {
-    return await InferenceSession.create(path, settings);
+    return await onnxProviders.open((provider) =>
+      InferenceSession.create(path, { ...settings, executionProviders: [provider] }),
+    );
   } catch (error) {
     throw ModelFileError.from(model, path, error);
   }

@@ -1,13 +1,14 @@
 /** The registry of TTS engines, which the setting `TTS`, the composition root and the reports read. */
 
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/logger.ts';
 // To add a neural engine, for example `acme`:
 // 1. `acme/acme-model.ts` exports `openVoiceModel` (port: `neural/voice-model.ts`); it runs in a child process.
 // 2. `acme/acme-engine.ts` exports `acmeEngine`, which calls `voiceEngine(options, { name, modelModule, find, remedy })`.
 // 3. Add `acme: acmeEngine` to `TTS_ENGINES` below, and `acme` to the adapters in `test/tidy.test.ts`.
 // 4. Optional: name its voices in `models/voices.json`, under `acme`.
 // An engine of another kind implements `SynthesizerEngine` (`pool/choose-synthesizer.ts`) instead of steps 1 and 2.
-import type { Clock } from '../../lib/clock.ts';
-import type { Logger } from '../../lib/logger.ts';
+import type { Provider } from '../models/onnx-providers.ts';
 import { espeakProgramEngine, espeakWasmEngine } from './espeak/espeak-engines.ts';
 import { kokoroEngine } from './kokoro/kokoro-engine.ts';
 import type { VoiceEngineOptions } from './neural/voice-engine.ts';
@@ -33,6 +34,7 @@ export const VOICE_SERVERS = { openai: openAiVoices } as const;
 /** Makes all engines, best first. The neural ones take their phonemes from espeak-ng, program or WASM build. */
 export function ttsEngines(options: {
   readonly modelsDir: string;
+  readonly providers: readonly Provider[];
   readonly book: VoiceBook;
   readonly clock: Clock;
   readonly logger: Logger;

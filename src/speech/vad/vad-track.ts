@@ -34,7 +34,7 @@ export class VadTrack {
   #position = 0;
   /** The newest window at the detector's rate. */
   readonly #window = new Float32Array(WINDOW_SAMPLES);
-  readonly #scores: { readonly end: number; readonly isVoiced: boolean }[] = [];
+  readonly #scores: { readonly end: number; readonly probability: number }[] = [];
 
   constructor(detector: Vad) {
     this.#detector = detector;
@@ -71,7 +71,7 @@ export class VadTrack {
     const end = this.#position;
     const isVoiced = probability >= VAD_THRESHOLD;
     this.#loudness.weigh(isVoiced);
-    this.#scores.push({ end, isVoiced });
+    this.#scores.push({ end, probability });
     if (this.#scores.length > 2 * SCORES_MAX) this.#scores.splice(0, SCORES_MAX);
     const endAtMs = newest.atMs - (newest.position - end) / SAMPLES_PER_MS;
     const startAtMs = endAtMs - WINDOW_SAMPLES / SAMPLES_PER_MS;
@@ -83,13 +83,13 @@ export class VadTrack {
     return this.#loudness.tell(this.#gate.close());
   }
 
-  /** Durations of scored and of voiced audio from `position` on. */
+  /** Duration of scored audio from `position` on, and of the surest voice in it. */
   shareFrom(position: number): VoiceShare {
     const windowMs = WINDOW_SAMPLES / SAMPLES_PER_MS;
     const scores = this.#scores.filter(({ end }) => end > position);
     return {
       scoredMs: scores.length * windowMs,
-      voicedMs: scores.filter(({ isVoiced }) => isVoiced).length * windowMs,
+      voicedMs: surestRun(scores.map(({ probability }) => certainty(probability))) * windowMs,
     };
   }
 
@@ -100,6 +100,22 @@ export class VadTrack {
     }
     return this.#window;
   }
+}
+
+/** From 0 at the threshold to 1. */
+function certainty(probability: number): number {
+  return Math.max(0, probability - VAD_THRESHOLD) / (1 - VAD_THRESHOLD);
+}
+
+/** The highest sum of a run without a zero. */
+function surestRun(certainties: readonly number[]): number {
+  let run = 0;
+  let surest = 0;
+  for (const each of certainties) {
+    run = each === 0 ? 0 : run + each;
+    surest = Math.max(surest, run);
+  }
+  return surest;
 }
 
 /** One call's. Takes each window, then whether it was voice, then what came of it. */

@@ -138,8 +138,9 @@ export class SandboxLine implements AudioStream {
     this.#playout.resume(generation);
   }
 
-  setInterruptible(isInterruptible: boolean): void {
-    this.#isInterruptible = isInterruptible;
+  /** A scripted party makes no noise: any length pauses at the detector's own. */
+  setPauseAfter(voiceMs: number | null): void {
+    this.#isInterruptible = voiceMs !== null;
   }
 
   /** The scripted party does not listen for keys. */

@@ -183,8 +183,8 @@ class GatedAudio extends LinkedAudio {
     this.#pass(() => super.resume(generation));
   }
 
-  override setInterruptible(isInterruptible: boolean): void {
-    this.#pass(() => super.setInterruptible(isInterruptible));
+  override setPauseAfter(voiceMs: number | null): void {
+    this.#pass(() => super.setPauseAfter(voiceMs));
   }
 
   override sendDigits(digits: string): void {

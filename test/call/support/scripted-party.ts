@@ -35,7 +35,7 @@ export class ScriptedAudio implements AudioStream {
   finish(): void {}
   drop(): void {}
   resume(): void {}
-  setInterruptible(): void {}
+  setPauseAfter(): void {}
   sendDigits(): void {}
 }
 

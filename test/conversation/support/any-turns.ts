@@ -19,6 +19,7 @@ const RULES: TurnRules = {
   turnTrust: 1,
   country: 'US',
   isAfterWords: ({ name }) => name === 'end_call' || name === 'transfer_call',
+  needsSureWords: ({ name }) => name === 'end_call',
   startedAt: new Date(0),
 };
 

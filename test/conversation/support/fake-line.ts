@@ -28,7 +28,8 @@ export class FakeLine implements AudioStream {
   readonly heard = new ReceiveRing();
   /** Every generation that was played, in order, with how much of it left. */
   readonly played: { generation: number; playedMs: number; isComplete: boolean }[] = [];
-  isInterruptible = true;
+  /** Length of a voice that pauses playout. */
+  pauseAfterMs = VOICE_PROOF_MS;
   readonly #clock: Clock;
   #listener: (event: AudioEvent) => void = () => undefined;
   #playout: Playout | undefined;
@@ -82,8 +83,8 @@ export class FakeLine implements AudioStream {
     this.#schedule(playout);
   }
 
-  setInterruptible(isInterruptible: boolean): void {
-    this.isInterruptible = isInterruptible;
+  setPauseAfter(voiceMs: number | null): void {
+    this.pauseAfterMs = voiceMs ?? Number.POSITIVE_INFINITY;
   }
 
   sendDigits(): void {}
@@ -104,7 +105,9 @@ export class FakeLine implements AudioStream {
     if (voiceMs < VOICE_PROOF_MS) return;
     this.#clock.after(VOICE_PROOF_MS, () => {
       this.emit({ kind: 'voice-started', atMs: fromMs });
-      this.#pause();
+      if (this.pauseAfterMs <= VOICE_PROOF_MS) this.#pause();
+      else if (this.pauseAfterMs <= voiceMs)
+        this.#clock.after(this.pauseAfterMs - VOICE_PROOF_MS, () => this.#pause());
     });
     this.#clock.after(voiceMs + QUIET_PROOF_MS, () =>
       this.emit({ kind: 'voice-stopped', lastVoicedAtMs: fromMs + voiceMs }),
@@ -125,7 +128,7 @@ export class FakeLine implements AudioStream {
 
   #pause(): void {
     const playout = this.#playout;
-    if (playout === undefined || !this.isPlaying || !this.isInterruptible) return;
+    if (playout === undefined || !this.isPlaying) return;
     this.#tally(playout);
     playout.sinceMs = null;
     playout.cancel();

@@ -20,6 +20,7 @@ export function rulesOf(scene: Scene): TurnRules {
     turnTrust: scene.turnScores.length > 0 ? 1 : 0,
     country: scene.language.slice(-2),
     isAfterWords: ({ name }) => name === 'end_call' || name === 'transfer_call',
+    needsSureWords: ({ name }) => name !== 'look_up',
     startedAt: new Date(0),
   };
 }

@@ -126,9 +126,7 @@ export class SceneWorld {
     if (effect.kind === 'listen') this.#listenFromMs = effect.fromMs;
     if (effect.kind === 'transcribe') this.#transcribe(effect.attempt);
     if (effect.kind === 'cancel-transcription') this.#attempt = 0;
-    if (effect.kind === 'set-interruptible') {
-      this.#line.setInterruptible(effect.isInterruptible);
-    }
+    if (effect.kind === 'set-pause-after') this.#line.setPauseAfter(effect.voiceMs);
     if (effect.kind === 'set-timer') this.#timers.set(effect.timer, effect.delayMs);
     if (effect.kind === 'cancel-timer') this.#timers.cancel(effect.timer);
     if (effect.kind === 'close') this.#timers.cancelAll();

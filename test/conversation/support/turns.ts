@@ -16,6 +16,7 @@ export function startTurns(rules: Partial<TurnRules> = {}) {
       turnTrust: 1,
       country: 'US',
       isAfterWords: ({ name }: { name: string }) => name === 'transfer_call',
+      needsSureWords: ({ name }: { name: string }) => name !== 'look_up',
       startedAt: new Date(0),
     },
     ...rules,

@@ -3,8 +3,9 @@ import type { RecognizedWord } from '../../hearing/hearing.ts';
 import { languageOf } from '../../tts/voices/voice-list.ts';
 import type { Recognition } from '../pool/recognizer.ts';
 
-/** Longer texts are no transcript of 30 s. */
+/** Longer texts are no transcript of 30 s, and longer lists not of one. */
 const TEXT_CHARACTERS_MAX = 4000;
+const LIST_MAX = 1000;
 
 interface Segment {
   readonly text: string;
@@ -67,7 +68,7 @@ function segmentOf(segment: unknown): Segment {
     startMs: 1000 * (numberOf(start) ?? 0),
     endMs: 1000 * (numberOf(end) ?? 0),
     confidence: probability === undefined ? undefined : Math.exp(Math.min(0, probability)),
-    noSpeechProbability: numberOf(noSpeech),
+    noSpeechProbability: shareOf(noSpeech),
   };
 }
 
@@ -81,7 +82,7 @@ function timedWord(word: unknown, segments: readonly Segment[]): readonly Recogn
   const [startMs, endMs] = [Math.round(1000 * from), Math.round(1000 * to)];
   const middleMs = (startMs + endMs) / 2;
   const home = segments.find((one) => one.startMs <= middleMs && middleMs <= one.endMs);
-  const confidence = numberOf(probability) ?? home?.confidence ?? meanConfidence(segments);
+  const confidence = shareOf(probability) ?? home?.confidence ?? meanConfidence(segments);
   return [{ text: text.trim(), confidence, startMs, endMs }];
 }
 
@@ -114,7 +115,13 @@ function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
 }
 
 function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
+  return Array.isArray(value) ? value.slice(0, LIST_MAX) : [];
+}
+
+/** A probability, whatever the server takes for one. */
+function shareOf(value: unknown): number | undefined {
+  const number = numberOf(value);
+  return number === undefined ? undefined : Math.max(0, Math.min(1, number));
 }
 
 function numberOf(value: unknown): number | undefined {

@@ -1,6 +1,7 @@
 /** One model's supervised child process, and the messages that all model children share. */
 import type { Clock } from '../../../lib/clock.ts';
 import { type Child, ChildSupervisor, forkChild } from '../../../lib/process/child-supervisor.ts';
+import type { Provider } from '../../models/onnx-providers.ts';
 import type { LoadOutcome } from '../../models/speech-engine.ts';
 
 /** Large models take seconds from a cold disk. */
@@ -16,6 +17,8 @@ export interface LoadOrder {
   readonly modules?: Readonly<Record<string, string>> | undefined;
   /** Threads of the model's runtime; default 1. */
   readonly threads?: number | undefined;
+  /** ONNX Runtime's execution providers, best first; default: the CPU. */
+  readonly providers?: readonly Provider[] | undefined;
 }
 
 /** Asks a model child to release its model and to end. */

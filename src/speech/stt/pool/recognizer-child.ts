@@ -1,5 +1,7 @@
 /** The recogniser's child process: one model, one request at a time. A crash or a kill affects no other process. */
+
 import { endProcess, obeyParent, tellParent } from '../../../lib/process/child-supervisor.ts';
+import { onnxProviders } from '../../models/onnx-providers.ts';
 import {
   type Loaded,
   type LoadOrder,
@@ -49,13 +51,17 @@ function obey(message: ToChild | LoadOrder | StopOrder): void {
   }
 }
 
-async function load({ moduleUrl, models, modules = {}, threads = 1 }: LoadOrder): Promise<void> {
+async function load(order: LoadOrder): Promise<void> {
+  const { moduleUrl, models, modules = {}, threads = 1, providers } = order;
+  if (providers !== undefined) onnxProviders.use(providers);
   const { opened, outcome } = await openFirst(models, async (model) => {
     const module = (await import(modules[model] ?? moduleUrl)) as RecognizerModule;
     return module.openRecognizer(model, { threads });
   });
   recognizer = opened;
-  send({ kind: 'loaded', outcome });
+  const notes = [outcome.drawback, onnxProviders.note].filter((note) => note !== undefined);
+  const drawback = notes.length > 0 ? { drawback: notes.join('; ') } : {};
+  send({ kind: 'loaded', outcome: { ...outcome, ...drawback } });
 }
 
 function open({ utterance, language, prompt }: Extract<ToChild, { kind: 'open' }>): void {

@@ -66,9 +66,10 @@ export class RecognizerLane {
     this.#pace = options.pace ?? new AnswerPace();
     this.#nextId = options.nextId ?? (() => ++this.#lastId);
     this.#onChange = options.onChange ?? (() => undefined);
-    const { fork, clock, note, moduleUrl, modules, threads } = options;
+    const { fork, clock, note, moduleUrl, modules, threads, providers } = options;
+    const loading = { moduleUrl, modules, threads, providers };
     this.#process = new ModelProcess({
-      ...{ fork, clock, note, job: 'Recogniser', loading: { moduleUrl, modules, threads } },
+      ...{ fork, clock, note, job: 'Recogniser', loading },
       onUp: () => this.#up(),
       onDown: (how) => this.#down(how),
       onMessage: (message) => this.#settle(message),

@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import type { EngineReport } from '../../hearing/hearing.ts';
+import type { Provider } from '../../models/onnx-providers.ts';
 import type { SynthesizerEngine } from '../pool/choose-synthesizer.ts';
 import { pauseAfterMs, spokenText } from '../pool/spoken-text.ts';
 import {
@@ -27,6 +28,8 @@ export interface VoiceEngineOptions {
   readonly phonemizer: object;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** ONNX Runtime's execution providers, best first; default: the CPU. */
+  readonly providers?: readonly Provider[];
   /** Child processes, each with its own copy of the models. Default: by the machine's cores. */
   readonly childCount?: number;
 }
@@ -49,7 +52,7 @@ export function voiceEngine(
     readonly remedy: string;
   },
 ): SynthesizerEngine {
-  const { modelsDir, book, clock, logger, phonemizer, phonemizerModule } = options;
+  const { modelsDir, book, clock, logger, phonemizer, phonemizerModule, providers } = options;
   const { name, modelModule, find, remedy } = engine;
   const cores = availableParallelism();
   const childCount = options.childCount ?? Math.max(1, Math.min(CHILDREN_MAX, cores - 1));
@@ -65,7 +68,10 @@ export function voiceEngine(
     open: () =>
       new VoiceSynthesizer({
         engine: name,
-        order: { modelModule, phonemizerModule, phonemizer, voices: find(modelsDir), threads },
+        order: {
+          ...{ modelModule, phonemizerModule, phonemizer, voices: find(modelsDir), threads },
+          ...(providers !== undefined && { providers }),
+        },
         voiceFor: (choice, voices) =>
           chooseNeuralVoice(choice, voices, {
             book: book.neural[name]?.voices ?? {},

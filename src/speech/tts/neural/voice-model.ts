@@ -1,4 +1,5 @@
 /** Ports of a neural voice inside its child process: phonemizer (text to phonemes) and voice model (phonemes to audio). */
+import type { Provider } from '../../models/onnx-providers.ts';
 import type { SpokenSentence } from '../pool/synthesizer-pool.ts';
 
 /** What a model is asked to say. */
@@ -117,4 +118,6 @@ export interface SynthesisJobSetup {
   /** Each voice speaks a test word before the child is ready; voices that fail are reported and never used. */
   readonly voices: readonly NeuralVoice[];
   readonly threads: number;
+  /** ONNX Runtime's execution providers, best first; default: the CPU. */
+  readonly providers?: readonly Provider[];
 }

@@ -1,6 +1,7 @@
 /** The child process of a neural voice: texts take turns, one sentence each, so that no caller waits for another's whole text. */
 
 import { endProcess, obeyParent, tellParent } from '../../../lib/process/child-supervisor.ts';
+import { onnxProviders } from '../../models/onnx-providers.ts';
 import { ModelCache } from '../neural/model-cache.ts';
 import type {
   NeuralSentence,
@@ -13,6 +14,7 @@ import type { ModelFailure, SpeakingReply, SpeakingRequest } from './synthesizer
 import { VoiceJob } from './voice-job.ts';
 
 const order: SynthesisJobSetup = JSON.parse(process.argv[2] ?? 'null');
+if (order.providers !== undefined) onnxProviders.use(order.providers);
 const { openVoiceModel } = (await import(order.modelModule)) as VoiceModelModule;
 const { openPhonemizer } = (await import(order.phonemizerModule)) as PhonemizerModule;
 const phonemizer = openPhonemizer(order.phonemizer);

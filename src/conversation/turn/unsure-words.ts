@@ -1,0 +1,91 @@
+/** Words that the recogniser is unsure of: the agent asks before it hangs up, transfers or books for them; pure */
+import type { ToolCall } from '../../llm/language-model.ts';
+import { addClause, isUnsaid } from '../reply/reply.ts';
+import { change, changeReply, type Draft, type TurnState } from './turn-state.ts';
+
+/** Below this confidence words are unsure. A noise that the recogniser makes a "No" of has less as a rule. */
+const SURE_CONFIDENCE = 0.65;
+
+/** An answer to unsure words is kept back for so many clauses: a goodbye is not said before the caller has confirmed it. */
+const HELD_CLAUSES_MAX = 2;
+
+/** A caller who says nothing but these agrees. By the language they belong to; all of them count in every call. */
+const AGREEMENTS = new Set(
+  Object.values({
+    en: 'yes yeah yep yup sure please ok okay correct right do it that is thanks thank you',
+    es: 'sí si claro vale por favor de acuerdo gracias bueno',
+    de: 'ja jawohl genau bitte gerne gern klar richtig okay danke',
+    fr: "oui ouais d'accord s'il vous plaît ok merci bien sûr volontiers",
+    it: 'sì certo va bene grazie per favore ok',
+    pt: 'sim claro por favor certo pode obrigado obrigada',
+  })
+    .join(' ')
+    .split(' '),
+);
+
+/** At least one of these must be among them: "thank you" alone is no agreement. */
+const YES = new Set(
+  "yes yeah yep yup sure ok okay correct right sí si claro vale ja jawohl genau gerne gern klar oui ouais d'accord sì certo sim".split(
+    ' ',
+  ),
+);
+
+/** Whether the words that the present reply answers are unsure. */
+export function isUnsure({ reply, utterance, lastWords }: TurnState): boolean {
+  const words = reply?.stage === 'speculative' ? utterance?.words : lastWords;
+  return (words?.confidence ?? 1) < SURE_CONFIDENCE;
+}
+
+/** Whether the caller has to be asked before this call is carried out. An answered question is not asked again. */
+export function mustConfirm(state: TurnState, call: ToolCall): boolean {
+  const { unconfirmed, turns, rules } = state;
+  const wasAsked = unconfirmed?.turn === turns - 1 && unconfirmed.calls[0]?.name === call.name;
+  return isUnsure(state) && !wasAsked && rules.needsSureWords(call);
+}
+
+/** Asks the caller instead of carrying out the reply's calls, and drops what was to be said with them. */
+export function askToConfirm(draft: Draft): void {
+  const { reply, turns, rules } = draft.state;
+  const [call] = reply?.calls ?? [];
+  if (reply === null || call === undefined) return;
+  const { confirmations, notUnderstood } = rules.phrases;
+  change(draft, { unconfirmed: { calls: reply.calls, turn: turns } });
+  changeReply(draft, { calls: [], held: [] });
+  addClause(draft, confirmations[call.name] ?? notUnderstood);
+}
+
+/** Keeps a clause of an answer to unsure words back. @returns false where it is to be said. */
+export function holdClause(draft: Draft, text: string): boolean {
+  const { reply } = draft.state;
+  if (reply === null || !isUnsure(draft.state)) return false;
+  if (!isUnsaid(reply) || reply.held.length >= HELD_CLAUSES_MAX) return false;
+  changeReply(draft, { held: [...reply.held, text] });
+  return true;
+}
+
+/** Says what was kept back. */
+export function sayHeld(draft: Draft): void {
+  const { reply } = draft.state;
+  if (reply === null || reply.held.length === 0) return;
+  changeReply(draft, { held: [] });
+  for (const text of reply.held) addClause(draft, text);
+}
+
+/** The calls that the caller was asked about in the turn before, and agrees to with these words; else none. */
+export function confirmedCalls(
+  { unconfirmed }: TurnState,
+  answer: { readonly text: string; readonly turn: number },
+): readonly ToolCall[] {
+  if (unconfirmed?.turn !== answer.turn - 1 || !isAgreement(answer.text)) return [];
+  return unconfirmed.calls;
+}
+
+/** Whether the text is nothing but a "yes" and politeness. */
+export function isAgreement(text: string): boolean {
+  const words = text
+    .toLowerCase()
+    .normalize('NFC')
+    .split(/[^\p{L}\p{M}']+/u)
+    .filter((word) => word !== '');
+  return words.some((word) => YES.has(word)) && words.every((word) => AGREEMENTS.has(word));
+}

@@ -1,0 +1,197 @@
+/** Echo gate: finds the frames in which a line gives back the agent's own voice, by correlation with what was played; pure */
+import { FRAME_SAMPLES } from '../audio-stream.ts';
+import { meanPower } from './level-meter.ts';
+
+/** Longest delay of an echo: 320 ms. */
+const DELAY_SAMPLES_MAX = 16 * FRAME_SAMPLES;
+
+/** Compared at once: 100 ms. */
+const WINDOW_SAMPLES = 5 * FRAME_SAMPLES;
+
+const PLAYED_SAMPLES = DELAY_SAMPLES_MAX + WINDOW_SAMPLES + FRAME_SAMPLES;
+
+/** A search looks at every other sample: telephone lines carry little above 2 kHz of a voice. */
+const SEARCH_STEP = 2;
+
+/** Correlation from which a delay is taken for an echo's, and from which a known echo is believed to go on. */
+const FOUND_MIN = 0.6;
+const KNOWN_MIN = 0.5;
+
+/** A known delay is looked for so many samples around it: the clocks of both ends drift apart. */
+const DRIFT_SAMPLES = 3;
+
+/** An echo has at most half the power of what was played. */
+const POWER_GAIN_MAX = 0.5;
+
+/** A room smears an echo: for moments it is this much stronger in power than its mean. */
+const SMEAR = 3;
+
+/** How fast the mean follows. */
+const GAIN_LEARNT = 0.1;
+
+/** Frames with the echo, less those with other sound, from which on it counts as the line's own; and where counting stops. */
+const TRUST_NEEDED = 6;
+const TRUST_MAX = 50;
+
+/** Quieter frames are let through: nothing takes them for a voice. -56 dBFS. */
+const QUIET_POWER = 50 ** 2;
+
+/** Searches in a row that may find nothing; after that one a second is enough. */
+const FRUITLESS_MAX = 25;
+const SEARCH_EVERY_FRAMES = 3;
+const SEARCH_PAUSE_FRAMES = 50;
+
+/** A place in what was played, by how long ago that was, and how like it is to what is heard: 0 to 1. */
+interface Match {
+  readonly delay: number;
+  readonly correlation: number;
+}
+
+/**
+ * Takes the frames of both directions as they go by; one instance a session. Both have the same sample clock, so that an echo
+ * keeps its distance in samples, whenever its packets arrive. It is a gate and no canceller: a caller who is louder
+ * than the echo is heard with it.
+ */
+export class EchoGate {
+  /** The newest samples of each direction, the oldest first. */
+  readonly #played = new Float32Array(PLAYED_SAMPLES);
+  readonly #heard = new Float32Array(WINDOW_SAMPLES);
+  /** Samples played less samples heard, in all. */
+  #lead = 0;
+  /** Frames played since the last one with sound. */
+  #silentFrames = Number.POSITIVE_INFINITY;
+  /** `#lead` less the delay of the known echo; undefined where none is known. */
+  #distance: number | undefined;
+  #trust = 0;
+  /** Mean power of the echo over that of what was played. */
+  #powerGain = 0;
+  #fruitless = 0;
+  #searchInFrames = 0;
+
+  /** Takes a frame that was sent. */
+  play(pcm: Int16Array): void {
+    this.#lead += pcm.length;
+    const isSilent = meanPower(pcm) < QUIET_POWER;
+    if (isSilent && this.#isForgotten) return;
+    if (this.#isForgotten) {
+      this.#played.fill(0);
+      this.#heard.fill(0);
+    }
+    this.#silentFrames = isSilent ? this.#silentFrames + 1 : 0;
+    this.#played.copyWithin(0, pcm.length);
+    this.#played.set(pcm, PLAYED_SAMPLES - pcm.length);
+  }
+
+  /** Takes a frame that was received. @returns whether it is nothing but an echo. */
+  isEcho(pcm: Int16Array): boolean {
+    this.#lead -= pcm.length;
+    if (this.#isForgotten || pcm.length > WINDOW_SAMPLES) return false;
+    this.#heard.copyWithin(0, pcm.length);
+    this.#heard.set(pcm, WINDOW_SAMPLES - pcm.length);
+    const power = meanPower(pcm);
+    if (power < QUIET_POWER) return false;
+    return this.#isKnownEcho(power) || this.#findEcho();
+  }
+
+  /** Whether all that was played with sound in it is longer ago than an echo takes. */
+  get #isForgotten(): boolean {
+    return this.#silentFrames > PLAYED_SAMPLES / FRAME_SAMPLES;
+  }
+
+  #isKnownEcho(power: number): boolean {
+    if (this.#distance === undefined) return false;
+    const delay = this.#lead - this.#distance;
+    const match = this.#bestMatch(delay - DRIFT_SAMPLES, delay + DRIFT_SAMPLES, 1);
+    if (match.correlation >= KNOWN_MIN) {
+      this.#trust = Math.min(TRUST_MAX, this.#trust + 1);
+      this.#learn(match.delay);
+      return true;
+    }
+    if (this.#trust >= TRUST_NEEDED && power <= this.#powerExpected(delay)) return true;
+    this.#trust -= 1;
+    if (this.#trust <= 0) this.#distance = undefined;
+    return false;
+  }
+
+  /** A search costs as much as a hundred other frames. */
+  #findEcho(): boolean {
+    this.#searchInFrames -= 1;
+    if (this.#searchInFrames > 0) return false;
+    const rough = this.#bestMatch(0, DELAY_SAMPLES_MAX, SEARCH_STEP);
+    const match = this.#bestMatch(rough.delay - SEARCH_STEP, rough.delay + SEARCH_STEP, 1);
+    if (match.correlation < FOUND_MIN) {
+      this.#fruitless += 1;
+      const isHopeless = this.#fruitless > FRUITLESS_MAX;
+      this.#searchInFrames = isHopeless ? SEARCH_PAUSE_FRAMES : SEARCH_EVERY_FRAMES;
+      return false;
+    }
+    // A line that has echoed before does so again: its delay has jumped.
+    if (this.#trust < TRUST_NEEDED) {
+      this.#trust = 1;
+      this.#powerGain = 0;
+    }
+    this.#learn(match.delay);
+    return true;
+  }
+
+  #learn(delay: number): void {
+    this.#distance = this.#lead - delay;
+    this.#fruitless = 0;
+    const first = PLAYED_SAMPLES - WINDOW_SAMPLES - delay;
+    const played = powerOf(this.#played.subarray(first, first + WINDOW_SAMPLES));
+    const gain = powerOf(this.#heard) / played;
+    const share = this.#powerGain === 0 ? 1 : GAIN_LEARNT;
+    this.#powerGain += share * (gain - this.#powerGain);
+  }
+
+  /** The strongest echo of what was played around that time. */
+  #powerExpected(delay: number): number {
+    const end = PLAYED_SAMPLES - delay;
+    const powers = [1, 2, 3].map((frames) => {
+      const first = Math.max(0, end - frames * FRAME_SAMPLES);
+      return powerOf(this.#played.subarray(first, first + FRAME_SAMPLES));
+    });
+    return SMEAR * this.#powerGain * Math.max(...powers);
+  }
+
+  /** The delay within the bounds at which what was heard is most like what was played. */
+  #bestMatch(from: number, to: number, step: number): Match {
+    let best: Match = { delay: 0, correlation: 0 };
+    const last = Math.min(DELAY_SAMPLES_MAX, to);
+    for (let delay = Math.max(0, from); delay <= last; delay += step) {
+      const correlation = this.#correlation(delay, step);
+      if (correlation > best.correlation) best = { delay, correlation };
+    }
+    return best;
+  }
+
+  /** Normalised, of either sign, as some lines turn the wave over; 0 where what was played is not clearly stronger. */
+  #correlation(delay: number, step: number): number {
+    const first = PLAYED_SAMPLES - WINDOW_SAMPLES - delay;
+    let product = 0;
+    let playedSum = 0;
+    let playedSquares = 0;
+    let heardSum = 0;
+    let heardSquares = 0;
+    for (let index = 0; index < WINDOW_SAMPLES; index += step) {
+      const played = this.#played[first + index] as number;
+      const heard = this.#heard[index] as number;
+      product += played * heard;
+      playedSum += played;
+      playedSquares += played * played;
+      heardSum += heard;
+      heardSquares += heard * heard;
+    }
+    const count = WINDOW_SAMPLES / step;
+    const playedPower = playedSquares - playedSum ** 2 / count;
+    const heardPower = heardSquares - heardSum ** 2 / count;
+    if (heardPower <= 0 || heardPower > POWER_GAIN_MAX * playedPower) return 0;
+    return Math.abs(product - (playedSum * heardSum) / count) / Math.sqrt(playedPower * heardPower);
+  }
+}
+
+function powerOf(samples: Float32Array): number {
+  let sum = 0;
+  for (const sample of samples) sum += sample * sample;
+  return sum / samples.length;
+}
