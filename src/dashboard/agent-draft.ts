@@ -54,7 +54,7 @@ export function draftOf(agent: Agent): AgentDraft {
     maxDurationSeconds: String(settings.maxDurationSeconds),
     silenceTimeoutSeconds: String(settings.silenceTimeoutSeconds),
     isInterruptible: settings.interruptible,
-    responsiveness: settings.responsiveness,
+    responsiveness: agent.responsiveness,
     transferTargets: targetsText(settings.transferTargets),
     pronunciations: settings.pronunciations,
   };
@@ -71,12 +71,12 @@ export function bodyOf(draft: AgentDraft): Readonly<Record<string, unknown>> {
     voice,
     language,
     tools,
+    responsiveness: draft.responsiveness,
     ...(number === '' ? {} : { phoneNumber: number }),
     settings: {
       maxDurationSeconds: Number(draft.maxDurationSeconds),
       silenceTimeoutSeconds: Number(draft.silenceTimeoutSeconds),
       interruptible: draft.isInterruptible,
-      responsiveness: draft.responsiveness,
       transferTargets: targetsOf(draft.transferTargets),
       pronunciations: draft.pronunciations,
     },

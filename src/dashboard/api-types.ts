@@ -98,11 +98,11 @@ export interface Agent extends AgentItem {
   readonly systemPrompt: string;
   readonly updatedAt: string;
   readonly tools: readonly string[];
+  readonly responsiveness: Responsiveness;
   readonly settings: {
     readonly maxDurationSeconds: number;
     readonly silenceTimeoutSeconds: number;
     readonly interruptible: boolean;
-    readonly responsiveness: Responsiveness;
     readonly transferTargets: readonly TransferTarget[];
     readonly pronunciations: readonly { readonly written: string; readonly spoken: string }[];
   };
@@ -254,6 +254,7 @@ export type AgentContent = Pick<
   | 'language'
   | 'phoneNumber'
   | 'tools'
+  | 'responsiveness'
   | 'settings'
   | 'status'
 >;

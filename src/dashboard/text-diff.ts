@@ -160,6 +160,6 @@ function textsOf(agent: AgentContent, words: ValueWords): Readonly<Record<AgentF
     maxDurationSeconds: String(settings.maxDurationSeconds),
     silenceTimeoutSeconds: String(settings.silenceTimeoutSeconds),
     interruptible: settings.interruptible ? words.yes : words.no,
-    responsiveness: words.responsivenessOf(settings.responsiveness),
+    responsiveness: words.responsivenessOf(agent.responsiveness),
   };
 }

@@ -53,11 +53,11 @@ describe('GET /api/agents/{agentId}/versions', () => {
         language: 'en-US',
         phoneNumber: null,
         tools: [],
+        responsiveness: 'balanced',
         settings: {
           maxDurationSeconds: 600,
           silenceTimeoutSeconds: 20,
           interruptible: true,
-          responsiveness: 'balanced',
           transferTargets: [],
           pronunciations: [],
         },

@@ -100,11 +100,11 @@ describe('GET /api/agents/{agentId}', () => {
       language: 'en-US',
       phoneNumber: null,
       tools: ['end_call'],
+      responsiveness: 'balanced',
       settings: {
         maxDurationSeconds: 600,
         silenceTimeoutSeconds: 10,
         interruptible: true,
-        responsiveness: 'balanced',
         transferTargets,
         pronunciations,
       },
@@ -124,18 +124,20 @@ describe('PATCH /api/agents/{agentId}', () => {
     const before = (await api.json('GET', `/api/agents/${id}`)).body;
     api.store.clock.advance(5000);
 
-    const changed = { interruptible: false, responsiveness: 'patient' };
-    const patch = { status: 'paused', settings: changed };
-    const { status, body } = await api.json('PATCH', `/api/agents/${id}`, { body: patch });
+    const patch = { status: 'paused', responsiveness: 'patient' };
+    const settings = { interruptible: false };
+    const { status, body } = await api.json('PATCH', `/api/agents/${id}`, {
+      body: { ...patch, settings },
+    });
 
     const updatedAt = '2026-11-20T12:00:05.000Z';
     expect(status).toBe(200);
     expect(body).toEqual({ id, name: 'Till', status: 'paused', updatedAt });
     expect((await api.json('GET', `/api/agents/${id}`)).body).toEqual({
       ...before,
-      status: 'paused',
+      ...patch,
       updatedAt,
-      settings: { ...before.settings, ...changed },
+      settings: { ...before.settings, ...settings },
     });
   });
 
@@ -144,7 +146,8 @@ describe('PATCH /api/agents/{agentId}', () => {
     ['an unknown field', { nickname: 'T' }, 400],
     ['a field of the wrong type', { name: 7 }, 400],
     ['createdAt', { createdAt: '2020-01-01T00:00:00.000Z' }, 400],
-    ['a responsiveness that does not exist', { settings: { responsiveness: 'quick' } }, 400],
+    ['a responsiveness that does not exist', { responsiveness: 'quick' }, 400],
+    ['a responsiveness among the settings', { settings: { responsiveness: 'fast' } }, 400],
     ['the status it has', { status: 'active' }, 409],
     ['a status that does not exist', { status: 'deleted' }, 400],
     ['an impossible number', { phoneNumber: '+39061' }, 422],

@@ -1,8 +1,8 @@
-/** An agent's `responsiveness`, from its settings to the silence that the turn machine waits for. */
+/** An agent's `responsiveness`, from the agent to the silence that the turn machine waits for. */
 import { expect, test } from 'vitest';
 import { briefOf } from '../../src/call/session/call-parts.ts';
 import { rulesFor } from '../../src/conversation/turn/turn-rules.ts';
-import { DEFAULT_AGENT_SETTINGS, type Responsiveness } from '../../src/domain/agent/agent.ts';
+import type { Responsiveness } from '../../src/domain/agent/agent.ts';
 import { Toolbox } from '../../src/tool/toolbox.ts';
 import { buildAgent } from '../support/store/build-agent.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
@@ -10,7 +10,7 @@ import { openTurns, say, waitsFor } from './support/turns.ts';
 
 /** The wait after the caller has said that. */
 function waitAfter(text: string, responsiveness: Responsiveness) {
-  const agent = buildAgent({ settings: { ...DEFAULT_AGENT_SETTINGS, responsiveness } });
+  const agent = buildAgent({ responsiveness });
   const clock = new FakeClock();
   const tools = new Toolbox({ tools: [], clock });
   const rules = rulesFor({ brief: briefOf(agent, { overrides: {} }), tools, clock });

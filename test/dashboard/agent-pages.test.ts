@@ -29,11 +29,11 @@ const AGENT: AgentContent = {
   language: 'en-US',
   phoneNumber: null,
   tools: [],
+  responsiveness: 'balanced',
   settings: {
     maxDurationSeconds: 600,
     silenceTimeoutSeconds: 10,
     interruptible: true,
-    responsiveness: 'balanced' as const,
     transferTargets: [],
     pronunciations: [],
   },

@@ -23,11 +23,11 @@ describe('createAgent', () => {
       language: 'en-US',
       phoneNumber: null,
       tools: [],
+      responsiveness: 'balanced',
       settings: {
         maxDurationSeconds: 600,
         silenceTimeoutSeconds: 10,
         interruptible: true,
-        responsiveness: 'balanced',
         transferTargets: [],
         pronunciations: [],
       },

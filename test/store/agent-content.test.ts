@@ -26,10 +26,10 @@ const content = fc.record({
   systemPrompt: words,
   phoneNumber: fc.constantFrom(null, '+390612345678'),
   tools: fc.subarray(['transfer_call', 'end_call']),
+  responsiveness: fc.constantFrom('fast' as const, 'balanced' as const, 'patient' as const),
   settings: fc.record({
     maxDurationSeconds: fc.integer({ min: 10, max: 14_400 }),
     silenceTimeoutSeconds: fc.integer({ min: 2, max: 120 }),
-    responsiveness: fc.constantFrom('fast' as const, 'balanced' as const, 'patient' as const),
     interruptible: fc.boolean(),
     transferTargets: fc.array(fc.record({ label: words, number: fc.constant('+390687654321') })),
     pronunciations: fc.array(fc.record({ written: words, spoken: words })),
@@ -65,8 +65,22 @@ test('AgentStore.findWithUsage gives a setting missing from an old row its defau
   const found = await agents.findWithUsage(SCOPE, 'agent_1', NOW);
 
   expect(found).toMatchObject({
+    responsiveness: 'balanced',
     settings: { ...DEFAULT_AGENT_SETTINGS, interruptible: false },
   });
+});
+
+test('AgentStore.findWithUsage reads a responsiveness that was saved as one of the settings', async () => {
+  const { agents, file } = await openTestStore();
+  await agents.insert(buildAgent());
+  const sqlite = new Sqlite(file);
+  sqlite.exec(`update agents set settings = '{"responsiveness":"patient"}'`);
+  sqlite.close();
+
+  const found = await agents.findWithUsage(SCOPE, 'agent_1', NOW);
+
+  expect(found).toMatchObject({ responsiveness: 'patient', settings: DEFAULT_AGENT_SETTINGS });
+  expect(found?.settings).not.toHaveProperty('responsiveness');
 });
 
 test('AgentStore.findWithUsage finds no agent of another account or environment', async () => {

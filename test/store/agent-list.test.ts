@@ -14,7 +14,14 @@ test('AgentStore lists agents without their words', async () => {
 
   const page = await agents.list(SCOPE, { limit: 9, offset: 0 }, new Date());
 
-  const { greeting: _1, systemPrompt: _2, tools: _3, settings: _4, ...shown } = agent;
+  const {
+    greeting: _1,
+    systemPrompt: _2,
+    tools: _3,
+    responsiveness: _4,
+    settings: _5,
+    ...shown
+  } = agent;
   expect(page.agents).toEqual([{ ...shown, totalCallsToday: 0, totalMinutesToday: 0 }]);
 });
 

@@ -86,16 +86,11 @@ const settingsInput = z
       .boolean()
       .optional()
       .openapi({ description: 'Whether the caller may interrupt the agent.' }),
-    responsiveness: z.enum(RESPONSIVENESS).optional().openapi({
-      description:
-        'How soon the agent takes a pause of the caller for the end of their turn: `fast` suits short answers, `patient` callers who think aloud.',
-    }),
     transferTargets: transferTargets.optional(),
     pronunciations: pronunciations.optional(),
   })
   .openapi('AgentSettingsInput', {
-    description:
-      'Defaults: 600 s, 10 s, true, balanced, none, none. A PATCH merges field by field.',
+    description: 'Defaults: 600 s, 10 s, true, none, none. A PATCH merges field by field.',
   });
 
 const voice = z
@@ -125,6 +120,11 @@ const tools = z
     description: 'What the agent may do besides speaking; none unless given.',
   });
 
+const responsiveness = z.enum(RESPONSIVENESS).openapi({
+  description:
+    'How soon the agent takes a pause of the caller for the end of their turn: `fast` suits short answers, `patient` callers who think aloud. A new agent is balanced unless given.',
+});
+
 const phoneNumber = z.string().openapi({
   description: 'E.164. None: the agent is reached only by outbound calls, browser or sandbox.',
   example: '+390612345678',
@@ -147,6 +147,7 @@ const optional = {
   language: language.optional(),
   phoneNumber: phoneNumber.optional(),
   tools: tools.optional(),
+  responsiveness: responsiveness.optional(),
   settings: settingsInput.optional(),
 };
 
@@ -190,11 +191,11 @@ export const agentSchema = z
     language: z.string(),
     phoneNumber: z.string().nullable(),
     tools: z.array(z.string()),
+    responsiveness: z.enum(RESPONSIVENESS),
     settings: z.object({
       maxDurationSeconds: z.int(),
       silenceTimeoutSeconds: z.int(),
       interruptible: z.boolean(),
-      responsiveness: z.enum(RESPONSIVENESS),
       transferTargets: z.array(z.object({ label: z.string(), number: z.string() })),
       pronunciations: z.array(z.object({ written: z.string(), spoken: z.string() })),
     }),

@@ -24,6 +24,7 @@ const agentVersionSchema = z
         language: true,
         phoneNumber: true,
         tools: true,
+        responsiveness: true,
         settings: true,
         status: true,
       })

@@ -48,11 +48,11 @@ export function serializeAgent(agent: AgentWithUsage): z.infer<typeof agentSchem
     language: agent.language,
     phoneNumber: agent.phoneNumber,
     tools: [...agent.tools],
+    responsiveness: agent.responsiveness,
     settings: {
       maxDurationSeconds: settings.maxDurationSeconds,
       silenceTimeoutSeconds: settings.silenceTimeoutSeconds,
       interruptible: settings.interruptible,
-      responsiveness: settings.responsiveness,
       transferTargets: [...settings.transferTargets],
       pronunciations: [...settings.pronunciations],
     },

@@ -108,7 +108,7 @@ export function briefOf(agent: Agent, call: Pick<Call, 'overrides'>): Conversati
     language: overrides.language ?? agent.language,
     pronunciations: agent.settings.pronunciations,
     isInterruptible: agent.settings.interruptible,
-    responsiveness: agent.settings.responsiveness,
+    responsiveness: agent.responsiveness,
     silenceTimeoutMs: agent.settings.silenceTimeoutSeconds * 1000,
     maxDurationMs: (overrides.maxDurationSeconds ?? agent.settings.maxDurationSeconds) * 1000,
   };

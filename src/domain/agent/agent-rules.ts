@@ -8,6 +8,7 @@ import {
   type AgentSettings,
   type AgentStatus,
   DEFAULT_AGENT_SETTINGS,
+  DEFAULT_RESPONSIVENESS,
   type Pronunciation,
   type Responsiveness,
   type Scope,
@@ -41,7 +42,6 @@ interface SettingsDraft {
   readonly maxDurationSeconds?: number | undefined;
   readonly silenceTimeoutSeconds?: number | undefined;
   readonly interruptible?: boolean | undefined;
-  readonly responsiveness?: Responsiveness | undefined;
   readonly transferTargets?: readonly TransferTarget[] | undefined;
   readonly pronunciations?: readonly Pronunciation[] | undefined;
 }
@@ -55,6 +55,7 @@ export interface AgentDraft {
   readonly language?: string | undefined;
   readonly phoneNumber?: string | undefined;
   readonly tools?: readonly string[] | undefined;
+  readonly responsiveness?: Responsiveness | undefined;
   readonly settings?: SettingsDraft | undefined;
 }
 
@@ -88,6 +89,7 @@ export function createAgent(
     phoneNumber:
       draft.phoneNumber === undefined ? null : parsePhoneNumber(draft.phoneNumber, 'phoneNumber'),
     tools: draft.tools ?? [],
+    responsiveness: draft.responsiveness ?? DEFAULT_RESPONSIVENESS,
     settings: mergeSettings(DEFAULT_AGENT_SETTINGS, draft.settings),
     status: 'active',
     createdAt: now,

@@ -63,8 +63,9 @@ export function restoreAgent(agent: Agent, { agent: then }: AgentVersion, now: D
 /** The fields that a change can touch. */
 function contentOf(agent: AgentContent): AgentContent {
   const { name, greeting, systemPrompt, voice, language, phoneNumber } = agent;
-  const { tools, settings, status } = agent;
-  return { name, greeting, systemPrompt, voice, language, phoneNumber, tools, settings, status };
+  const { tools, responsiveness, settings, status } = agent;
+  const words = { name, greeting, systemPrompt };
+  return { ...words, voice, language, phoneNumber, tools, responsiveness, settings, status };
 }
 
 function differing<Fields extends object>(before: Fields, after: Fields): string[] {

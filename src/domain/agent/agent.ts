@@ -21,12 +21,11 @@ export const RESPONSIVENESS = ['fast', 'balanced', 'patient'] as const;
 /** One of `RESPONSIVENESS`. */
 export type Responsiveness = (typeof RESPONSIVENESS)[number];
 
-/** Call settings of an agent: limits, barge-in, endpointing, transfer targets, pronunciations. */
+/** Call settings of an agent: limits, barge-in, transfer targets, pronunciations. */
 export interface AgentSettings {
   readonly maxDurationSeconds: number;
   readonly silenceTimeoutSeconds: number;
   readonly interruptible: boolean;
-  readonly responsiveness: Responsiveness;
   /** Where `transfer_call` may go; empty denies. */
   readonly transferTargets: readonly TransferTarget[];
   /** For speech only; transcripts keep the written form. */
@@ -38,10 +37,12 @@ export const DEFAULT_AGENT_SETTINGS: AgentSettings = {
   maxDurationSeconds: 600,
   silenceTimeoutSeconds: 10,
   interruptible: true,
-  responsiveness: 'balanced',
   transferTargets: [],
   pronunciations: [],
 };
+
+/** Of an agent that names none. */
+export const DEFAULT_RESPONSIVENESS: Responsiveness = 'balanced';
 
 /** A paused agent takes no calls and places none. */
 export type AgentStatus = 'active' | 'paused';
@@ -62,6 +63,7 @@ export interface Agent {
   /** E.164, or null when the agent is reached only by outbound, browser or sandbox. */
   readonly phoneNumber: string | null;
   readonly tools: readonly string[];
+  readonly responsiveness: Responsiveness;
   readonly settings: AgentSettings;
   readonly status: AgentStatus;
   readonly createdAt: Date;
@@ -82,7 +84,10 @@ export interface Scope {
 }
 
 /** An agent as lists show it: without its words, which may be long. */
-export type AgentSummary = Omit<AgentWithUsage, 'greeting' | 'systemPrompt' | 'tools' | 'settings'>;
+export type AgentSummary = Omit<
+  AgentWithUsage,
+  'greeting' | 'systemPrompt' | 'tools' | 'responsiveness' | 'settings'
+>;
 
 /** Which agents to list; all of them without a status. */
 export interface AgentQuery {

@@ -12,6 +12,8 @@ import {
   type AgentWithUsage,
   type ChangedBy,
   DEFAULT_AGENT_SETTINGS,
+  DEFAULT_RESPONSIVENESS,
+  type Responsiveness,
   type Scope,
 } from '../../domain/agent/agent.ts';
 import {
@@ -321,7 +323,8 @@ function agentRowOf(agent: Agent): AgentRow {
     language: agent.language,
     phone_number: agent.phoneNumber,
     tools: JSON.stringify(agent.tools),
-    settings: JSON.stringify(agent.settings),
+    // The column holds what of an agent is never searched for, `responsiveness` too.
+    settings: JSON.stringify({ ...agent.settings, responsiveness: agent.responsiveness }),
     status: agent.status,
     created_at: agent.createdAt.getTime(),
     updated_at: agent.updatedAt.getTime(),
@@ -332,6 +335,11 @@ function agentRowOf(agent: Agent): AgentRow {
 function contentOf(
   row: Omit<AgentRow, 'id' | 'account_id' | 'environment' | 'created_at' | 'updated_at'>,
 ) {
+  const { responsiveness = DEFAULT_RESPONSIVENESS, ...settings } = JSON.parse(
+    row.settings,
+  ) as AgentSettings & {
+    readonly responsiveness?: Responsiveness;
+  };
   return {
     name: row.name,
     greeting: row.greeting,
@@ -340,8 +348,9 @@ function contentOf(
     language: row.language,
     phoneNumber: row.phone_number,
     tools: JSON.parse(row.tools) as string[],
+    responsiveness,
     // Rows from before a setting existed have its default.
-    settings: { ...DEFAULT_AGENT_SETTINGS, ...(JSON.parse(row.settings) as AgentSettings) },
+    settings: { ...DEFAULT_AGENT_SETTINGS, ...settings },
     status: row.status as AgentStatus,
   };
 }

@@ -1,5 +1,9 @@
 /** Agents for tests: say what matters, the rest is filled in. */
-import { type Agent, DEFAULT_AGENT_SETTINGS } from '../../../src/domain/agent/agent.ts';
+import {
+  type Agent,
+  DEFAULT_AGENT_SETTINGS,
+  DEFAULT_RESPONSIVENESS,
+} from '../../../src/domain/agent/agent.ts';
 
 export function buildAgent(fields: Partial<Agent> = {}): Agent {
   return {
@@ -13,6 +17,7 @@ export function buildAgent(fields: Partial<Agent> = {}): Agent {
     language: 'en-US',
     phoneNumber: null,
     tools: [],
+    responsiveness: DEFAULT_RESPONSIVENESS,
     settings: DEFAULT_AGENT_SETTINGS,
     status: 'active',
     createdAt: new Date('2026-11-20T10:00:00.000Z'),
