@@ -1,21 +1,9 @@
-import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
-import { Kysely, SqliteDialect } from 'kysely';
-import { Migrator } from 'kysely/migration';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Scope } from '../../src/domain/agent/agent.ts';
 import { AGENT_VERSIONS_KEPT } from '../../src/domain/agent/agent-version.ts';
-import { silentLogger } from '../../src/lib/logger.ts';
-import { up } from '../../src/store/migrations/m0001-accounts-agents-calls.ts';
-import { openStore } from '../../src/store/store.ts';
 import { buildAgent } from '../support/store/build-agent.ts';
-import {
-  addAccount,
-  openTestStore,
-  type TestStore,
-  testFolder,
-} from '../support/store/test-store.ts';
-import { FakeClock } from '../support/time/fake-clock.ts';
+import { addAccount, openTestStore, type TestStore } from '../support/store/test-store.ts';
 
 const LIVE: Scope = { accountId: 'acct_1', environment: 'live' };
 
@@ -131,34 +119,4 @@ test('AgentStore changes nothing where the version cannot be written', async () 
 
   expect((await store.agents.find(LIVE, 'agent_1'))?.name).toBe('Reception');
   expect(await store.agents.find(LIVE, 'agent_2')).toBeUndefined();
-});
-
-test('A database from before versions begins with what each agent is now', async () => {
-  const file = join(testFolder(), 'offhook.db');
-  const sqlite = new Sqlite(file);
-  const migrator = new Migrator({
-    db: new Kysely<unknown>({ dialect: new SqliteDialect({ database: sqlite }) }),
-    provider: { getMigrations: async () => ({ '0001-accounts-agents-calls': { up } }) },
-  });
-  await migrator.migrateToLatest();
-  sqlite.exec(`insert into accounts values ('acct_1', 'One', 'business', 1000, 0)`);
-  sqlite.exec(`insert into agents values ('agent_1', 'acct_1', 'live', 'Old', 'Hello', 'Be kind.', 'v', 'en-US',
-    null, '["end_call"]', '{"interruptible":false}', 'paused', 1000, 2000)`);
-  sqlite.close();
-
-  const store = await openStore({ file, clock: new FakeClock(3000), log: silentLogger });
-  onTestFinished(() => store.close());
-
-  expect(await store.agentVersions.list(LIVE, 'agent_1', PAGE)).toMatchObject({
-    total: 1,
-    versions: [
-      {
-        version: 1,
-        at: new Date(2000),
-        by: 'api',
-        changed: [],
-        agent: { name: 'Old', tools: ['end_call'], settings: { interruptible: false } },
-      },
-    ],
-  });
 });

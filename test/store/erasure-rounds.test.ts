@@ -146,6 +146,8 @@ test('ErasureRounds writes the file anew when no call is in progress, once a min
     await looked(rounds);
     return (await store.leftovers.inPages()) !== undefined;
   };
+  await addTalk(store, { id: 'call_0' });
+  await store.erasures.erase('call_0', { ...ORDER, id: 'ers_0' });
   rounds.start();
 
   const whileTalking = await look(50);

@@ -1,8 +1,4 @@
-import Sqlite from 'better-sqlite3';
-import { Kysely, SqliteDialect } from 'kysely';
 import { expect, test } from 'vitest';
-import { up } from '../../src/store/migrations/m0009-number-assignments.ts';
-import { buildAgent } from '../support/store/build-agent.ts';
 import { addAccount, openTestStore } from '../support/store/test-store.ts';
 
 test('NumberAssignments keeps one a number, and forgets', async () => {
@@ -27,27 +23,4 @@ test('NumberAssignments keeps one a number, and forgets', async () => {
     true,
     false,
   ]);
-});
-
-test('The migration lets live agents of all accounts but the first keep their numbers', async () => {
-  const store = await openTestStore();
-  const { agents, file } = store;
-  await addAccount(store, 'acct_2');
-  const add = (id: string, accountId: string, phoneNumber: string | null) =>
-    agents.insert(buildAgent({ id, accountId, phoneNumber }));
-  await add('agent_first', 'acct_1', '+390612345678');
-  await add('agent_other', 'acct_2', '+390698765432');
-  await add('agent_mute', 'acct_2', null);
-  const sandboxed = { environment: 'test', phoneNumber: '+390622222222' } as const;
-  await agents.insert(buildAgent({ ...sandboxed, accountId: 'acct_2' }));
-  const sqlite = new Sqlite(file);
-  sqlite.exec('drop table number_assignments');
-
-  await up(new Kysely<unknown>({ dialect: new SqliteDialect({ database: sqlite }) }));
-
-  const kept = sqlite.prepare('select number, account_id, assigned_by from number_assignments');
-  expect(kept.all()).toEqual([
-    { number: '+390698765432', account_id: 'acct_2', assigned_by: 'upgrade' },
-  ]);
-  sqlite.close();
 });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { silentLogger } from '../../src/lib/logger.ts';
+import { BASELINE } from '../../src/store/sqlite/baseline.ts';
 import { openStore } from '../../src/store/store.ts';
 import { buildAgent } from '../support/store/build-agent.ts';
 import { buildCall } from '../support/store/build-call.ts';
@@ -93,12 +94,42 @@ test('openStore refuses a folder in the place of the file, naming it', async () 
 test('openStore refuses a database of a newer version', async () => {
   const { file } = await openTestStore();
   const sqlite = new Sqlite(file);
-  sqlite.exec("insert into kysely_migration values ('9999-from-the-future', '2030-01-01')");
+  sqlite.pragma('user_version=9999');
   sqlite.close();
 
   await expect(openStore({ file, ...parts })).rejects.toThrow(
-    'it was written by a newer version of Offhook (step "9999-from-the-future")',
+    'it was written by a newer version of Offhook (schema 9999)',
   );
+});
+
+/** A database from before 0.1.0 whose newest step has that name. */
+function makeByKysely(newest: string): string {
+  const file = join(testFolder(), 'offhook.db');
+  const sqlite = new Sqlite(file);
+  sqlite.exec(BASELINE);
+  sqlite.exec('create table kysely_migration (name text primary key, timestamp text)');
+  sqlite
+    .prepare("insert into kysely_migration values ('0001-first', 'then'), (?, 'now')")
+    .run(newest);
+  sqlite.close();
+  return file;
+}
+
+test('openStore goes on from the steps that Kysely noted in a database from before 0.1.0', async () => {
+  const file = makeByKysely('0018-call-failures');
+
+  await (await openStore({ file, ...parts })).close();
+  const again = await openStore({ file, ...parts, mayMigrate: false });
+
+  expect(await again.accounts.count()).toBe(0);
+  await again.close();
+});
+
+test('openStore refuses a database from before 0.1.0 that is too old, and leaves it as it is', async () => {
+  const file = makeByKysely('0013-open-invites');
+
+  await expect(openStore({ file, ...parts })).rejects.toThrow('(step "0013-open-invites")');
+  await expect(openStore({ file, ...parts })).rejects.toThrow('(step "0013-open-invites")');
 });
 
 test('Store says locked, as a StoreError, when another process holds the write lock', async () => {

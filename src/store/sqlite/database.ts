@@ -245,8 +245,8 @@ export async function openDatabase(options: {
   refuseNetworkFileSystem(folder, options.fileSystemTypeOf);
   const sqlite = openFile(file);
   try {
-    if (!mayMigrate) await refusePending(sqlite);
-    const migrations = mayMigrate ? await migrate(sqlite) : [];
+    if (!mayMigrate) refusePending(sqlite);
+    const migrations = mayMigrate ? migrate(sqlite) : [];
     refreshStatistics(sqlite, '0x10002');
     sqlite.pragma(`busy_timeout=${RUNNING_BUSY_MS}`);
     return { database: new Database(sqlite, file), migrations };

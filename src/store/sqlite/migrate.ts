@@ -1,99 +1,84 @@
-/** Migrates a database to the current schema, each step in one transaction. */
+/** Brings a database to the current schema, in one transaction. Its `user_version` is the number of its newest step. */
 import type Sqlite from 'better-sqlite3';
-import { Kysely, SqliteAdapter, SqliteDialect } from 'kysely';
-import { type Migration, Migrator } from 'kysely/migration';
-import { up as accountsAgentsCalls } from '../migrations/m0001-accounts-agents-calls.ts';
-import { up as deliveryUsageRequests } from '../migrations/m0002-delivery-usage-requests.ts';
-import { up as openDialogs } from '../migrations/m0003-open-dialogs.ts';
-import { up as callQuality } from '../migrations/m0004-call-quality.ts';
-import { up as sipTraces } from '../migrations/m0005-sip-traces.ts';
-import { up as agentVersions } from '../migrations/m0006-agent-versions.ts';
-import { up as firstAnswers } from '../migrations/m0007-first-answers.ts';
-import { up as agentNumbers } from '../migrations/m0008-agent-numbers.ts';
-import { up as numberAssignments } from '../migrations/m0009-number-assignments.ts';
-import { up as recordingTruncated } from '../migrations/m0011-recording-truncated.ts';
-import { up as plainWebhooks } from '../migrations/m0012-plain-webhooks.ts';
-import { up as openInvites } from '../migrations/m0013-open-invites.ts';
-import { up as erasure } from '../migrations/m0017-erasure.ts';
-import { up as callFailures } from '../migrations/m0018-call-failures.ts';
+import { BASELINE } from './baseline.ts';
 
-/** In the order of their names. A step that has been released is never changed. */
-const MIGRATIONS: Readonly<Record<string, Migration>> = {
-  '0001-accounts-agents-calls': { up: accountsAgentsCalls },
-  '0002-delivery-usage-requests': { up: deliveryUsageRequests },
-  '0003-open-dialogs': { up: openDialogs },
-  '0004-call-quality': { up: callQuality },
-  '0005-sip-traces': { up: sipTraces },
-  '0006-agent-versions': { up: agentVersions },
-  '0007-first-answers': { up: firstAnswers },
-  '0008-agent-numbers': { up: agentNumbers },
-  '0009-number-assignments': { up: numberAssignments },
-  '0011-recording-truncated': { up: recordingTruncated },
-  '0012-plain-webhooks': { up: plainWebhooks },
-  '0013-open-invites': { up: openInvites },
-  '0017-erasure': { up: erasure },
-  '0018-call-failures': { up: callFailures },
-};
-
-/** SQLite rolls schema changes back with the transaction; Kysely's own adapter says that it does not. */
-class TransactionalAdapter extends SqliteAdapter {
-  override get supportsTransactionalDdl(): boolean {
-    return true;
-  }
+interface Step {
+  /** Begins with its number. */
+  readonly name: string;
+  readonly sql: string;
 }
 
-class TransactionalDialect extends SqliteDialect {
-  override createAdapter(): SqliteAdapter {
-    return new TransactionalAdapter();
-  }
-}
+/** In order; a step that has been released is never changed. */
+const STEPS: readonly Step[] = [
+  { name: '0018-baseline', sql: BASELINE },
+  {
+    name: '0019-calls-by-status',
+    sql: `
+      create index calls_by_status on calls (account_id, environment, status, sort_at, id);
+      create index calls_by_direction on calls (account_id, environment, direction, sort_at, id);
+      -- A database from before 0.1.0 has the names of its steps there.
+      drop table if exists kysely_migration;
+      drop table if exists kysely_migration_lock;`,
+  },
+];
 
-function migratorOf(sqlite: Sqlite.Database): Migrator {
-  return new Migrator({
-    db: new Kysely<unknown>({ dialect: new TransactionalDialect({ database: sqlite }) }),
-    provider: { getMigrations: () => Promise.resolve({ ...MIGRATIONS }) },
-  });
-}
+/** The schema of databases from before 0.1.0 that this version takes: the same as the baseline. */
+const BASELINE_BY_KYSELY = '0018-call-failures';
 
 /**
- * Runs the steps that the database has not seen. The handle stays open.
+ * Runs the steps that the database has not seen.
  *
  * @returns the names of the steps that ran.
- * @throws {Error} when a step fails, or the database has seen steps that this version does not know.
+ * @throws {Error} when a step fails, or the database is of a newer version, or of one from before 0.1.0 that is too old.
  */
-export async function migrate(sqlite: Sqlite.Database): Promise<readonly string[]> {
-  const migrator = migratorOf(sqlite);
-  refuseNewer(await migrator.getMigrations(), sqlite);
-  const { error, results = [] } = await migrator.migrateToLatest();
-  if (error !== undefined) throw error;
-  return results.map(({ migrationName }) => migrationName);
+export function migrate(sqlite: Sqlite.Database): readonly string[] {
+  return sqlite
+    .transaction(() => {
+      const pending = pendingSteps(sqlite);
+      for (const { sql } of pending) sqlite.exec(sql);
+      const version = Math.max(...STEPS.map(numberOf));
+      if (pending.length > 0) sqlite.pragma(`user_version=${version}`);
+      return pending.map(({ name }) => name);
+    })
+    .immediate();
 }
 
 /**
  * Checks that the database is at the current schema, without changing it.
  *
- * @throws {Error} when the database has not seen every step, or has seen steps that this version does not know.
+ * @throws {Error} when the database has not seen every step, or is of a newer version.
  */
-export async function refusePending(sqlite: Sqlite.Database): Promise<void> {
-  const known = await migratorOf(sqlite).getMigrations();
-  refuseNewer(known, sqlite);
-  const pending = known.find(({ executedAt }) => executedAt === undefined);
-  if (pending !== undefined) {
-    throw new Error(
-      `it lacks step "${pending.name}" of this version; stop the server and run "admin migrate", or start the server of this version`,
-    );
-  }
+export function refusePending(sqlite: Sqlite.Database): void {
+  const [pending] = pendingSteps(sqlite);
+  if (pending === undefined) return;
+  throw new Error(
+    `it lacks step "${pending.name}" of this version; stop the server and run "admin migrate", or start the server of this version`,
+  );
 }
 
-/** This version may misread a newer database. */
-function refuseNewer(known: readonly { readonly name: string }[], sqlite: Sqlite.Database): void {
-  const hasHistory = sqlite
-    .prepare("select 1 from sqlite_master where type = 'table' and name = 'kysely_migration'")
-    .get();
-  if (hasHistory === undefined) return;
-  const seen = sqlite.prepare<[], string>('select name from kysely_migration').pluck().all();
-  const unknown = seen.filter((name) => !known.some((migration) => migration.name === name));
-  if (unknown.length > 0) {
-    throw new Error(`it was written by a newer version of Offhook (step "${unknown[0]}")`);
+function pendingSteps(sqlite: Sqlite.Database): readonly Step[] {
+  const version = versionOf(sqlite);
+  // This version may misread a newer database.
+  if (version > Math.max(...STEPS.map(numberOf))) {
+    throw new Error(`it was written by a newer version of Offhook (schema ${version})`);
   }
+  return STEPS.filter((step) => numberOf(step) > version);
+}
+
+/** Number of the newest step that the database has seen; 0 for an empty one. */
+function versionOf(sqlite: Sqlite.Database): number {
+  const version = Number(sqlite.pragma('user_version', { simple: true }));
+  const isByKysely = sqlite
+    .prepare("select 1 from sqlite_master where name = 'kysely_migration'")
+    .get();
+  if (version > 0 || isByKysely === undefined) return version;
+  const newest = sqlite.prepare('select max(name) from kysely_migration').pluck().get();
+  if (newest === BASELINE_BY_KYSELY) return numberOf({ name: BASELINE_BY_KYSELY });
+  throw new Error(
+    `it was written by another version from before 0.1.0 (step "${newest}"); start the last version from before 0.1.0 on it once`,
+  );
+}
+
+function numberOf({ name }: Pick<Step, 'name'>): number {
+  return Number.parseInt(name, 10);
 }
