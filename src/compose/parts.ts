@@ -8,9 +8,10 @@ import { systemClock } from '../lib/clock.ts';
 import { DiskSpace } from '../lib/disk-space.ts';
 import type { Logger } from '../lib/logger.ts';
 import { Metrics } from '../lib/metrics/metrics.ts';
+import type { FileLock } from '../lib/process/file-lock.ts';
 import type { ThreadUse } from '../lib/process/thread-use.ts';
 import type { Hearing } from '../speech/hearing/hearing.ts';
-import { type DatabaseLock, lockDatabase } from '../store/sqlite/database-lock.ts';
+import { lockDatabase } from '../store/sqlite/database-lock.ts';
 import { openStore, type Store } from '../store/store.ts';
 import { makeDataFolders, refuseEmptyDatabase } from './data-folder.ts';
 import { composeSpeech, type SpeechParts } from './speech.ts';
@@ -33,7 +34,7 @@ export interface AppParts extends AppOptions {
   readonly metrics: Metrics;
   /** The disk of the recordings; not started. */
   readonly disk: DiskSpace;
-  readonly lock?: DatabaseLock;
+  readonly lock?: FileLock;
   readonly store: Store;
   readonly speech: SpeechParts;
   readonly telephony: Telephony;

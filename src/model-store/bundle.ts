@@ -1,11 +1,12 @@
 /** Archives for machines without internet: one plain tar of models, made by one machine and unpacked by another. */
-import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { create, extract, list, type ReadEntry, replace } from 'tar';
+import { create, extract, type ReadEntry, replace } from 'tar';
 import type { Clock } from '../lib/clock.ts';
-import { isSafePath, type Manifest, type Model, parseManifest, placeOf } from './manifest.ts';
-import { expectedOf, type PlannedFile, planFiles, sizeOf, sumOfFile } from './model-files.ts';
+import { isSafePath, type Manifest, type Model, parseManifest } from './manifest.ts';
+import { type PlannedFile, planFiles, sizeOf, sumOfFile } from './model-files.ts';
 import {
   LOCK_FILE,
   type LockEntry,
@@ -173,28 +174,30 @@ interface UnpackOptions {
  * Unpacks an archive into a staging folder, and moves each file to its place when its checksum is right.
  *
  * @returns the places of the unpacked files.
- * @throws {ModelsError} `wrong-content` before anything is unpacked where the archive holds anything but files of the
+ * @throws {ModelsError} `wrong-content` before any file is in its place where the archive holds anything but files of the
  * manifest, and at the first file with a wrong checksum.
  */
 export async function unpackBundle(options: UnpackOptions): Promise<readonly string[]> {
   const { bundle, modelsDir, lock, clock, signal } = options;
+  const size = sizeOf(bundle);
+  if (size === null) {
+    throw new ModelsError('usage', `Cannot read the archive "${bundle}": there is no such file`);
+  }
   const planned = planFiles(options.manifest.models, { modelsDir, lock, mirror: null });
-  const contents = await readBundle(bundle, new Set(planned.map(({ place }) => place)));
-  const work = planned
-    .filter(({ place }) => contents.sizes.has(place))
-    .map((file) => trusted(file, contents.lock, options));
-  await mkdir(modelsDir, { recursive: true });
-  await refuseWithoutRoom(
-    modelsDir,
-    [...contents.sizes.values()].reduce((sum, size) => sum + size, 0),
-  );
   const staging = join(modelsDir, STAGING);
   try {
+    await mkdir(modelsDir, { recursive: true });
+    await refuseWithoutRoom(modelsDir, size);
     await rm(staging, { recursive: true, force: true });
     await mkdir(staging);
-    await extractTo(staging, options);
+    await extractTo(staging, new Set(planned.map(({ place }) => place)), options);
+    const theirs = await listsIn(staging, bundle);
+    const unpackedOf = ({ place }: PlannedFile) => join(staging, ...place.split('/'));
+    const work = planned
+      .filter((file) => sizeOf(unpackedOf(file)) !== null)
+      .map((file) => trusted(file, theirs, options));
     for (const { file, trust } of work) {
-      const unpacked = join(staging, ...file.place.split('/'));
+      const unpacked = unpackedOf(file);
       const { sha256, bytes, isRight } = await sumOfFile(unpacked, file.expected, signal);
       if (!isRight) throw wrongFile(bundle, file, sha256);
       syncToDisk(unpacked);
@@ -202,31 +205,79 @@ export async function unpackBundle(options: UnpackOptions): Promise<readonly str
       await rename(unpacked, file.file);
       syncToDisk(dirname(file.file));
       const { revision, url, place } = file;
-      const at = clock.now().toISOString();
-      await lock.note({ [place]: { sha256, bytes, trust, revision, url, at } });
+      lock.note(place, { sha256, bytes, trust, revision, url, at: clock.now().toISOString() });
     }
     return work.map(({ file }) => file.place);
   } catch (error) {
     throw signal.aborted ? cancelled(error) : diskError(error, modelsDir);
   } finally {
-    await rm(staging, { recursive: true, force: true });
+    // After an error tar may still be writing the files that it has begun.
+    await rm(staging, { recursive: true, force: true, maxRetries: 10 });
   }
 }
 
-async function extractTo(staging: string, { bundle, signal, onBytes }: UnpackOptions) {
+/**
+ * Unpacks the lists and the files of our manifest.
+ *
+ * @throws {ModelsError} `wrong-content`, naming a path that leads elsewhere, a link, a file that is not in the manifest, a
+ * file that is there twice, or the damage.
+ */
+async function extractTo(
+  staging: string,
+  places: ReadonlySet<string>,
+  { bundle, signal, onBytes }: UnpackOptions,
+): Promise<void> {
+  const seen = new Set<string>();
+  const problems: string[] = [];
   let done = 0;
-  await extract({
-    file: bundle,
-    cwd: staging,
-    strict: true,
-    noMtime: true,
-    filter: () => !signal.aborted,
-    onReadEntry: ({ size }) => {
-      done += size;
-      onBytes(done);
-    },
-  });
+  const filter = (_path: string, entry: ReadEntry | Stats) => {
+    if (signal.aborted || problems.length > 0 || !('type' in entry)) return false;
+    if (entry.type === 'Directory') return true;
+    const path = entry.path.replace(/^\.\//, '');
+    const problem = problemWith(entry, path, { places, seen });
+    if (problem !== null) problems.push(problem);
+    seen.add(path);
+    done += entry.size;
+    onBytes(done);
+    return problem === null;
+  };
+  try {
+    await extract({ file: bundle, cwd: staging, strict: true, noMtime: true, filter });
+  } catch (error) {
+    if (isDiskError(error)) throw error;
+    problems.push('it is damaged, cut off, or not a tar');
+  }
   signal.throwIfAborted();
+  const [problem] = problems;
+  if (problem !== undefined) throw refused(bundle, problem);
+}
+
+function problemWith(
+  { type, size }: ReadEntry,
+  path: string,
+  { places, seen }: { readonly places: ReadonlySet<string>; readonly seen: ReadonlySet<string> },
+): string | null {
+  if (!isSafePath(path)) return `"${path}" in it would lie outside the folder of models`;
+  if (type !== 'File' && type !== 'OldFile') return `"${path}" in it is not a file (${type})`;
+  if (seen.has(path)) return `"${path}" is in it twice`;
+  const isList = path === MANIFEST_ENTRY || path === LOCK_FILE;
+  if (isList) return size > LIST_BYTES_MAX ? `${path} in it is too long` : null;
+  if (places.has(path)) return null;
+  return `"${path}" in it is not in the manifest; is it of another version of Offhook?`;
+}
+
+function isDiskError(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error;
+}
+
+/** Reads the two lists of an unpacked archive. @returns the entries of its lock file. @throws {ModelsError} */
+async function listsIn(staging: string, bundle: string): Promise<ReadonlyMap<string, LockEntry>> {
+  const textOf = (name: string) =>
+    readFile(join(staging, name), 'utf8').catch(() => {
+      throw refused(bundle, `there is no ${name} in it`);
+    });
+  parseManifest(await textOf(MANIFEST_ENTRY), `${bundle}: ${MANIFEST_ENTRY}`);
+  return parseLock(await textOf(LOCK_FILE), `${bundle}: ${LOCK_FILE}`);
 }
 
 /** A planned file with the checksum of our manifest or lock file, else of the archive's lock file. */
@@ -236,10 +287,9 @@ function trusted(
   options: UnpackOptions,
 ): { readonly file: PlannedFile; readonly trust: 'manifest' | 'bundle' } {
   if (file.expected !== null) return { file, trust: 'manifest' };
-  const { model, place } = file;
-  const entry = model.files.find((each) => placeOf(model, each) === place);
-  const expected = entry && expectedOf(model, entry, theirs.get(place) ?? null);
-  if (expected === null || expected === undefined) {
+  const { place, revision } = file;
+  const expected = theirs.get(place);
+  if (expected?.revision !== revision) {
     throw new ModelsError(
       'unverified',
       `Cannot unpack "${place}": neither our manifest nor the archive states its checksum`,
@@ -252,72 +302,8 @@ function trusted(
 function wrongFile(bundle: string, { place, expected }: PlannedFile, sha256: string): ModelsError {
   return new ModelsError(
     'wrong-content',
-    `Cannot unpack "${place}" from "${bundle}": its SHA-256 is ${sha256}, and ${expected?.hex} was promised; it was not kept. Copy the archive again, or make it again with --offline-bundle`,
+    `Cannot unpack "${place}" from "${bundle}": its SHA-256 is ${sha256}, and ${expected?.sha256} was promised; it was not kept. Copy the archive again, or make it again with --offline-bundle`,
   );
-}
-
-interface BundleContents {
-  readonly lock: ReadonlyMap<string, LockEntry>;
-  /** Lengths of the models' files, by place. */
-  readonly sizes: ReadonlyMap<string, number>;
-}
-
-/**
- * Reads the headers of an archive, and its two lists; unpacks nothing.
- *
- * @param places of files in our manifest.
- * @throws {ModelsError} `wrong-content`, naming a path that leads elsewhere, a link, a file that is not in the manifest, a
- * file that is there twice, or the damage.
- */
-async function readBundle(bundle: string, places: ReadonlySet<string>): Promise<BundleContents> {
-  const sizes = new Map<string, number>();
-  const lists = new Map<string, Buffer[]>();
-  const problems: string[] = [];
-  const onReadEntry = (entry: ReadEntry) => {
-    if (entry.type === 'Directory') return;
-    const path = entry.path.replace(/^\.\//, '');
-    const problem = problemWith(entry, path, sizes);
-    if (problem !== null) problems.push(problem);
-    sizes.set(path, entry.size);
-    if (path === MANIFEST_ENTRY || path === LOCK_FILE) {
-      const chunks: Buffer[] = [];
-      lists.set(path, chunks);
-      entry.on('data', (chunk: Buffer) => chunks.push(chunk));
-    } else if (!places.has(path)) {
-      problems.push(`"${path}" in it is not in the manifest; is it of another version of Offhook?`);
-    }
-  };
-  if (sizeOf(bundle) === null) {
-    throw new ModelsError('usage', `Cannot read the archive "${bundle}": there is no such file`);
-  }
-  try {
-    await list({ file: bundle, strict: true, onReadEntry });
-  } catch {
-    problems.push('it is damaged, cut off, or not a tar');
-  }
-  const [problem] = problems;
-  if (problem !== undefined) throw refused(bundle, problem);
-  const textOf = (name: string) => {
-    const chunks = lists.get(name);
-    if (chunks === undefined) throw refused(bundle, `there is no ${name} in it`);
-    return Buffer.concat(chunks).toString('utf8');
-  };
-  parseManifest(textOf(MANIFEST_ENTRY), `${bundle}: ${MANIFEST_ENTRY}`);
-  const lock = parseLock(textOf(LOCK_FILE), `${bundle}: ${LOCK_FILE}`);
-  for (const name of lists.keys()) sizes.delete(name);
-  return { lock, sizes };
-}
-
-function problemWith(
-  { type, size }: ReadEntry,
-  path: string,
-  sizes: ReadonlyMap<string, number>,
-): string | null {
-  if (!isSafePath(path)) return `"${path}" in it would lie outside the folder of models`;
-  if (type !== 'File' && type !== 'OldFile') return `"${path}" in it is not a file (${type})`;
-  if (sizes.has(path)) return `"${path}" is in it twice`;
-  const isList = path === MANIFEST_ENTRY || path === LOCK_FILE;
-  return isList && size > LIST_BYTES_MAX ? `${path} in it is too long` : null;
 }
 
 function refused(bundle: string, why: string): ModelsError {

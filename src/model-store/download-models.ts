@@ -131,9 +131,9 @@ async function download(
     const { sha256, bytes } = outcome;
     const noted = tools.lock.get(place);
     if (noted?.sha256 === sha256 && noted.revision === revision) return outcome;
-    const trust = outcome.trust === 'known' ? 'manifest' : outcome.trust;
+    const trust = file.expected === null ? 'nobody' : 'manifest';
     const at = tools.clock.now().toISOString();
-    await tools.lock.note({ [place]: { sha256, bytes, trust, revision, url, at } });
+    tools.lock.note(place, { sha256, bytes, trust, revision, url, at });
     return outcome;
   } catch (error) {
     if (error instanceof ModelsError) return error;
@@ -145,21 +145,23 @@ async function download(
 function sayResult({ file, outcome }: FileResult, progress: Progress, screen: Screen): void {
   progress.finish(file.place);
   if (!(outcome instanceof ModelsError)) {
-    progress.say(`${screen.paint('green', 'ok')}  ${file.place}  ${outcomeText(outcome, screen)}`);
+    progress.say(
+      `${screen.paint('green', 'ok')}  ${file.place}  ${outcomeText(file, outcome, screen)}`,
+    );
   } else if (outcome.failure !== 'cancelled') {
     progress.say(`${screen.paint('red', 'failed')}  ${file.place}`);
   }
 }
 
-function outcomeText({ state, bytes, sha256, trust }: FileOutcome, screen: Screen): string {
+function outcomeText(
+  { expected }: PlannedFile,
+  { state, bytes, sha256 }: FileOutcome,
+  screen: Screen,
+): string {
   const size = bytesText(bytes);
   if (state === 'was-there') return `${size}, was there, checked`;
-  if (trust === 'known') return `${size}, checked`;
-  const who =
-    trust === 'server'
-      ? "checked against the server's own checksum, this first time"
-      : 'unverified';
-  return `${size}, ${screen.paint('yellow', who)}; from now on it must stay SHA-256 ${sha256}`;
+  if (expected !== null) return `${size}, checked`;
+  return `${size}, ${screen.paint('yellow', 'unverified')}; from now on it must stay SHA-256 ${sha256}`;
 }
 
 async function pull(
@@ -193,13 +195,9 @@ async function pull(
 const LIST_MS = 5000;
 
 /** Whether an Ollama answers at `host` within 5 s. */
-export async function ollamaAnswers(
-  options: Pick<PullOptions, 'host' | 'dispatcher' | 'signal'>,
-): Promise<boolean> {
-  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(LIST_MS)]);
+export async function ollamaAnswers(options: OllamaServer): Promise<boolean> {
   try {
-    const body = await ask({ ...options, signal }, '/api/tags', { method: 'GET' });
-    readOllama(tagsSchema, await body.text());
+    await modelsOf(options);
     return true;
   } catch {
     options.signal.throwIfAborted();
@@ -207,13 +205,16 @@ export async function ollamaAnswers(
   }
 }
 
-export interface PullOptions {
+interface OllamaServer {
   /** Such as `http://127.0.0.1:11434`. */
   readonly host: string;
-  readonly model: string;
   /** Its time limit between two chunks has to be longer than Ollama checks gigabytes in silence. */
   readonly dispatcher: Dispatcher;
   readonly signal: AbortSignal;
+}
+
+export interface PullOptions extends OllamaServer {
+  readonly model: string;
   /** Receives the bytes that are there, of those known so far. */
   onBytes(done: number, total: number): void;
 }
@@ -226,7 +227,9 @@ export interface PullOptions {
 export async function pullOllamaModel(options: PullOptions): Promise<'downloaded' | 'was-there'> {
   const { signal } = options;
   try {
-    if (await hasModel(options)) return 'was-there';
+    const { model } = options;
+    const name = model.includes(':') ? model : `${model}:latest`;
+    if ((await modelsOf(options)).includes(name)) return 'was-there';
     await followPull(options);
     return 'downloaded';
   } catch (error) {
@@ -243,12 +246,11 @@ function pullError(cause: unknown, { host, model }: PullOptions): ModelsError {
   );
 }
 
-async function hasModel(options: PullOptions): Promise<boolean> {
-  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(LIST_MS)]);
-  const body = await ask({ ...options, signal }, '/api/tags', { method: 'GET' });
-  const { models } = readOllama(tagsSchema, await body.text());
-  const name = options.model.includes(':') ? options.model : `${options.model}:latest`;
-  return models.some((model) => model.name === name);
+/** Names of the models that Ollama has. */
+async function modelsOf(server: OllamaServer): Promise<readonly string[]> {
+  const signal = AbortSignal.any([server.signal, AbortSignal.timeout(LIST_MS)]);
+  const body = await ask({ ...server, signal }, '/api/tags', { method: 'GET' });
+  return readOllama(tagsSchema, await body.text()).models.map(({ name }) => name);
 }
 
 async function followPull(options: PullOptions): Promise<void> {
@@ -270,7 +272,7 @@ async function followPull(options: PullOptions): Promise<void> {
 }
 
 async function ask(
-  { host, dispatcher, signal }: Pick<PullOptions, 'host' | 'dispatcher' | 'signal'>,
+  { host, dispatcher, signal }: OllamaServer,
   path: string,
   init: Pick<Dispatcher.RequestOptions, 'method' | 'body'>,
 ): Promise<Dispatcher.ResponseData['body']> {

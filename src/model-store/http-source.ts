@@ -1,25 +1,9 @@
-/** HTTP downloads with undici: redirect rules, the hub's checksums, and errors in words for the operator. */
-import type { Readable } from 'node:stream';
+/** HTTP downloads with undici: redirect rules, and errors in words for the operator. */
 import { type Dispatcher, request } from 'undici';
-import type { ExpectedSum } from './model-files.ts';
 import { ModelsError } from './models-error.ts';
 
 const REDIRECTS_MAX = 5;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
-
-/** Header names in lower case. */
-type Headers = Readonly<Record<string, string | undefined>>;
-
-export interface HttpAnswer {
-  readonly status: number;
-  readonly headers: Headers;
-  /** Has to be read to its end, or destroyed. */
-  readonly body: Readable;
-  /** Checksum by the server that was asked; servers that it redirects to do not count. */
-  readonly declared: ExpectedSum | null;
-  /** The commit that the hub answers for. */
-  readonly commit: string | null;
-}
 
 /** A secret for one server. */
 export interface AccessToken {
@@ -55,28 +39,19 @@ export class HttpSource {
   /**
    * Requests a file, and follows redirects: https to https, and a mirror to itself.
    *
+   * @returns the answer, whose body has to be read to its end, or destroyed.
    * @throws {ModelsError} `refused`, for any other redirect.
    * @throws undici's errors of the network, and the signal's reason.
    */
-  async get(address: string, options: GetOptions): Promise<HttpAnswer> {
+  async get(address: string, options: GetOptions): Promise<Dispatcher.ResponseData> {
     const first = new URL(address);
     let url = first;
-    let declared: ExpectedSum | null = null;
-    let commit: string | null = null;
     for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects += 1) {
-      const { statusCode, headers: lists, body } = await this.#request(url, options);
-      const headers: Headers = Object.fromEntries(
-        Object.entries(lists).map(([name, value]) => [name.toLowerCase(), [value].flat()[0]]),
-      );
-      if (url.origin === first.origin) {
-        declared ??= declaredSumOf(headers);
-        commit ??= /^[0-9a-f]{40}$/.exec(headers['x-repo-commit'] ?? '')?.[0] ?? null;
-      }
-      if (!REDIRECTS.has(statusCode) || headers.location === undefined) {
-        return { status: statusCode, headers, body, declared, commit };
-      }
-      await body.dump();
-      url = nextUrl(headers.location, url, first);
+      const answer = await this.#request(url, options);
+      const location = headerOf(answer, 'location');
+      if (!REDIRECTS.has(answer.statusCode) || location === undefined) return answer;
+      await answer.body.dump();
+      url = nextUrl(location, url, first);
     }
     throw new ModelsError('refused', `Cannot get "${shown(first)}": too many redirects`);
   }
@@ -117,36 +92,15 @@ function shown(url: URL): string {
   return `${url.origin}${url.pathname}`;
 }
 
-/**
- * Reads the hub's checksum: `x-linked-etag` is the SHA-256 of a large file; a small file lies in git itself, and its `etag`
- * is the SHA-1 of the git blob. Any other server's `etag` says nothing; `x-repo-commit` tells the hub from them.
- *
- * @see huggingface_hub, `get_hf_file_metadata`; git, "blob" objects
- */
-function declaredSumOf(headers: Headers): ExpectedSum | null {
-  const linked = unquoted(headers['x-linked-etag']);
-  const bytes = lengthIn(headers['x-linked-size']);
-  if (/^[0-9a-f]{64}$/.test(linked)) return { algorithm: 'sha256', hex: linked, bytes };
-  const isHub = headers['x-repo-commit'] !== undefined;
-  const etag = linked === '' && isHub ? unquoted(headers.etag) : linked;
-  const gitBytes = bytes ?? lengthIn(headers['content-length']);
-  if (!/^[0-9a-f]{40}$/.test(etag) || gitBytes === null) return null;
-  return { algorithm: 'git-sha1', hex: etag, bytes: gitBytes };
-}
-
-function unquoted(etag: string | undefined): string {
-  return (etag ?? '').replace(/^W\//, '').replaceAll('"', '').toLowerCase();
-}
-
-/** A length in a header; null where it is none. */
-export function lengthIn(text: string | undefined): number | null {
-  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : null;
+/** The value of a header, the first where there are several. @param name in lower case. */
+export function headerOf({ headers }: Dispatcher.ResponseData, name: string): string | undefined {
+  return [headers[name]].flat()[0];
 }
 
 /** A failure that may be over at the next attempt. */
 export class ServerTrouble extends Error {
   override readonly name = 'ServerTrouble';
-  /** By `Retry-After`; null without it. */
+  /** By `Retry-After`; null without it, and where it is a date. */
   readonly retryAfterMs: number | null;
 
   constructor(
@@ -171,13 +125,15 @@ const ADVICE: Readonly<Record<number, string>> = {
 
 /** The error of an answer; null for 200, 206, and 416 to a request for the rest of a file. */
 export function answerError(
-  { status, headers }: HttpAnswer,
+  answer: Dispatcher.ResponseData,
   asked: { readonly place: string; readonly url: string; readonly isRest: boolean },
-  now: Date,
 ): ModelsError | ServerTrouble | null {
+  const { statusCode: status } = answer;
   if (MAY_PASS.has(status)) {
-    const patienceMs = retryAfterMs(headers['retry-after'], now);
-    return new ServerTrouble(`the server answered ${status}`, { retryAfterMs: patienceMs });
+    const retryAfterMs = 1000 * Number(headerOf(answer, 'retry-after') ?? Number.NaN);
+    return new ServerTrouble(`the server answered ${status}`, {
+      retryAfterMs: Number.isNaN(retryAfterMs) ? null : retryAfterMs,
+    });
   }
   const refused = (why: string) =>
     new ModelsError('refused', `Cannot download "${asked.place}" from "${asked.url}": ${why}`);
@@ -185,16 +141,8 @@ export function answerError(
     const advice = ADVICE[status] ?? 'try another source (MODELS_BASE_URL)';
     return refused(`the server answered ${status}; ${advice}`);
   }
-  const encoding = headers['content-encoding'] ?? 'identity';
+  const encoding = headerOf(answer, 'content-encoding') ?? 'identity';
   return encoding === 'identity' ? null : refused(`the server compresses it as "${encoding}"`);
-}
-
-/** Reads `Retry-After`, seconds or a date, as milliseconds from `now`; null when it is neither. @see RFC 9110, 10.2.3 */
-export function retryAfterMs(header: string | undefined, now: Date): number | null {
-  if (header === undefined) return null;
-  if (/^\d{1,9}$/.test(header)) return Number(header) * 1000;
-  const at = Date.parse(header);
-  return Number.isNaN(at) ? null : Math.max(0, at - now.getTime());
 }
 
 const REASONS: Readonly<Record<string, string>> = {

@@ -15,10 +15,9 @@ import { bytesText, type Screen } from './progress.ts';
 
 /** The expected checksum and length of a file. */
 export interface ExpectedSum {
-  readonly algorithm: 'sha256' | 'git-sha1';
   /** Lower-case hexadecimal. */
-  readonly hex: string;
-  /** Null when unknown; always known for `git-sha1`, whose hash begins with it. */
+  readonly sha256: string;
+  /** Null when unknown. */
   readonly bytes: number | null;
 }
 
@@ -77,11 +76,10 @@ function urlOf(model: FilesModel, file: ModelFile, mirror: string | null): strin
 export function expectedOf(
   model: FilesModel,
   { sha256, bytes }: ModelFile,
-  noted: LockEntry | null,
+  noted: LockEntry | undefined,
 ): ExpectedSum | null {
-  if (sha256 !== null) return { algorithm: 'sha256', hex: sha256, bytes };
-  if (noted === null || noted.revision !== model.revision) return null;
-  return { algorithm: 'sha256', hex: noted.sha256, bytes: noted.bytes };
+  if (sha256 !== null) return { sha256, bytes };
+  return noted?.revision === model.revision ? noted : null;
 }
 
 /** Length of a file; null when it is missing. */
@@ -119,17 +117,15 @@ export async function sumOfFile(
   signal: AbortSignal,
 ): Promise<FileSum> {
   const hash = createHash('sha256');
-  const git = createHash('sha1').update(`blob ${expected?.bytes}\0`);
   let bytes = 0;
   for await (const chunk of createReadStream(file, { highWaterMark: 1024 * 1024, signal })) {
     hash.update(chunk);
-    if (expected?.algorithm === 'git-sha1') git.update(chunk);
     bytes += chunk.length;
   }
   const sha256 = hash.digest('hex');
-  if (expected === null) return { sha256, bytes, isRight: true };
-  const hex = expected.algorithm === 'sha256' ? sha256 : git.digest('hex');
-  return { sha256, bytes, isRight: hex === expected.hex && bytes === (expected.bytes ?? bytes) };
+  const isRight =
+    expected === null || (sha256 === expected.sha256 && bytes === (expected.bytes ?? bytes));
+  return { sha256, bytes, isRight };
 }
 
 interface Place {

@@ -1,10 +1,10 @@
 /** `models.lock.json`, the checksums of downloaded files, and the lock that keeps two runs of the command apart. */
-import { closeSync, fsyncSync, openSync } from 'node:fs';
-import { open, readFile, rename } from 'node:fs/promises';
+import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import Sqlite from 'better-sqlite3';
 import { z } from 'zod';
 import { makeFolder } from '../lib/private-tree.ts';
+import { type FileLock, lockFile } from '../lib/process/file-lock.ts';
 import { isSafePath } from './manifest.ts';
 import { diskError, ModelsError } from './models-error.ts';
 
@@ -13,7 +13,7 @@ export const LOCK_FILE = 'models.lock.json';
 const entrySchema = z.strictObject({
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
   bytes: z.number().int().nonnegative(),
-  /** Source of the checksum: `manifest`, `server` (at the first download), `bundle`, `nobody`. */
+  /** Source of the checksum: `manifest`, `bundle`, `nobody` (noted at the first download); `server` in older files. */
   trust: z.enum(['manifest', 'server', 'bundle', 'nobody']),
   /** Of the manifest at that time; the entry does not count for another revision. */
   revision: z.string(),
@@ -32,8 +32,6 @@ export type LockEntry = z.infer<typeof entrySchema>;
 export class ModelLock {
   readonly #modelsDir: string;
   readonly #files: Map<string, LockEntry>;
-  /** One write at a time. */
-  #writing: Promise<void> = Promise.resolve();
 
   private constructor(modelsDir: string, files: ReadonlyMap<string, LockEntry>) {
     this.#modelsDir = modelsDir;
@@ -50,29 +48,17 @@ export class ModelLock {
     return new ModelLock(modelsDir, text === null ? new Map() : parseLock(text, path));
   }
 
-  get(place: string): LockEntry | null {
-    return this.#files.get(place) ?? null;
+  get(place: string): LockEntry | undefined {
+    return this.#files.get(place);
   }
 
-  /** Notes files; the lock file is on the disk when it resolves. @throws {ModelsError} */
-  async note(entries: Readonly<Record<string, LockEntry>>): Promise<void> {
-    for (const [place, entry] of Object.entries(entries)) this.#files.set(place, entry);
-    const written = this.#writing.catch(() => undefined).then(() => this.#write());
-    this.#writing = written;
-    await written;
-  }
-
-  async #write(): Promise<void> {
+  /** Notes a file; the lock file is on the disk when it returns. @throws {ModelsError} */
+  note(place: string, entry: LockEntry): void {
+    this.#files.set(place, entry);
     const path = join(this.#modelsDir, LOCK_FILE);
     try {
-      const handle = await open(`${path}.new`, 'w');
-      try {
-        await handle.writeFile(this.text([...this.#files.keys()]));
-        await handle.sync();
-      } finally {
-        await handle.close();
-      }
-      await rename(`${path}.new`, path);
+      writeFileSync(`${path}.new`, this.text([...this.#files.keys()]), { flush: true });
+      renameSync(`${path}.new`, path);
       syncToDisk(this.#modelsDir);
     } catch (error) {
       throw diskError(error, path);
@@ -115,46 +101,34 @@ export function syncToDisk(path: string): void {
   }
 }
 
-/** The lock of a folder of models. */
-export interface RunLock {
-  /** Safe to call twice. */
-  release(): void;
-}
-
 /**
- * Locks a folder of models against a second run: an open transaction on an empty SQLite database, which the operating
- * system releases however the process dies. Node has no file locks of its own.
+ * Locks a folder of models against a second run.
  *
  * @throws {ModelsError} `busy` when another run holds it, `disk` when the folder cannot be made.
  */
-export function lockFolder(modelsDir: string): RunLock {
+export function lockFolder(modelsDir: string): FileLock {
   const path = join(modelsDir, '.models.lock');
   try {
     makeFolder(modelsDir);
   } catch (error) {
     throw folderError(error, modelsDir);
   }
-  let sqlite: Sqlite.Database | undefined;
-  try {
-    const database = new Sqlite(path, { timeout: 0 });
-    sqlite = database;
-    // Nothing is ever written, so that no journal file is needed.
-    database.pragma('journal_mode=memory');
-    database.exec('begin exclusive');
-    return { release: () => database.close() };
-  } catch (error) {
-    sqlite?.close();
-    throw lockError(error, modelsDir, path);
-  }
+  const lock = lockOf(path);
+  if (lock !== undefined) return lock;
+  throw new ModelsError(
+    'busy',
+    `Cannot work on "${modelsDir}": another run of this command is at it; wait for it to end`,
+  );
 }
 
 function folderError(cause: unknown, modelsDir: string): ModelsError {
   return new ModelsError('disk', `Cannot make "${modelsDir}": ${cause}; set MODELS_DIR`, { cause });
 }
 
-function lockError(cause: unknown, modelsDir: string, path: string): ModelsError {
-  const isBusy = cause instanceof Sqlite.SqliteError && cause.code.startsWith('SQLITE_BUSY');
-  if (!isBusy) return diskError(cause, path);
-  const message = `Cannot work on "${modelsDir}": another run of this command is at it; wait for it to end`;
-  return new ModelsError('busy', message, { cause });
+function lockOf(path: string): FileLock | undefined {
+  try {
+    return lockFile(path);
+  } catch (error) {
+    throw diskError(error, path);
+  }
 }

@@ -16,7 +16,6 @@ test('downloadFile puts a file in its place, whole and checked, and nothing besi
     state: 'downloaded',
     sha256: sha256(BYTES),
     bytes: BYTES.length,
-    trust: 'known',
   });
   expect(read('a.onnx').equals(BYTES)).toBe(true);
   expect(readdirSync(folder)).toEqual(['a.onnx']);

@@ -1,6 +1,4 @@
 import { expect, test } from 'vitest';
-import { DEFAULT_LIMITS, waitBeforeRetryMs } from '../../src/model-store/download-file.ts';
-import { retryAfterMs } from '../../src/model-store/http-source.ts';
 import { bytesText, Progress, plainText, spanText } from '../../src/model-store/progress.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 
@@ -101,22 +99,4 @@ test.each([
 
 test('plainText leaves nothing that moves a cursor', () => {
   expect(plainText('a\u001b[2Jb\r\nc')).toBe('a[2Jbc');
-});
-
-test('waitBeforeRetryMs doubles, up to a limit', () => {
-  const waits = [1, 2, 3, 4, 5, 6, 7].map((failures) =>
-    waitBeforeRetryMs(failures, DEFAULT_LIMITS),
-  );
-
-  expect(waits).toEqual([1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
-});
-
-test.each([
-  ['120', 120_000],
-  ['Sun, 22 Nov 2026 12:00:10 GMT', 10_000],
-  ['Sun, 22 Nov 2026 11:00:00 GMT', 0],
-  ['soon', null],
-  [undefined, null],
-])('retryAfterMs reads %s', (header, ms) => {
-  expect(retryAfterMs(header, new Date('2026-11-22T12:00:00Z'))).toBe(ms);
 });

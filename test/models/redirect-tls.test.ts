@@ -45,32 +45,18 @@ function trusting(token: { readonly origin: string; readonly token: string }): H
 }
 
 describeWith(['openssl'], 'redirects over TLS', () => {
-  test('HttpSource follows https to another server, without the token, and believes the first about the file', async () => {
-    const linked = { 'x-linked-etag': `"${'1'.repeat(64)}"` };
-    const cdn = await tlsServer([[200, { 'x-linked-etag': `"${'2'.repeat(64)}"` }]]);
-    const hub = await tlsServer([[302, { location: `${cdn.origin}/a`, ...linked }]]);
-    const source = trusting({ origin: hub.origin, token: 'hf_secret' });
-
-    const { signal } = new AbortController();
-    const answer = await source.get(`${hub.origin}/a`, { headers: {}, signal, stallMs: 5000 });
-
-    expect(answer.status).toBe(200);
-    expect(answer.declared?.hex).toBe('1'.repeat(64));
-    expect(hub.authorizations).toEqual(['Bearer hf_secret']);
-    expect(cdn.authorizations).toEqual([undefined]);
-    await answer.body.resume();
-  });
-
-  test('HttpSource takes no checksum from the server that it was sent on to', async () => {
-    const cdn = await tlsServer([[200, { 'x-linked-etag': `"${'2'.repeat(64)}"` }]]);
+  test('HttpSource follows https to another server, without the token', async () => {
+    const cdn = await tlsServer([[200, {}]]);
     const hub = await tlsServer([[302, { location: `${cdn.origin}/a` }]]);
     const source = trusting({ origin: hub.origin, token: 'hf_secret' });
 
     const { signal } = new AbortController();
     const answer = await source.get(`${hub.origin}/a`, { headers: {}, signal, stallMs: 5000 });
 
-    expect(answer.declared).toBeNull();
-    await answer.body.resume();
+    expect(answer.statusCode).toBe(200);
+    expect(hub.authorizations).toEqual(['Bearer hf_secret']);
+    expect(cdn.authorizations).toEqual([undefined]);
+    await answer.body.dump();
   });
 
   test('HttpSource does not go from https to http, not even to the same host', async () => {

@@ -74,7 +74,7 @@ export async function downloadWorld(
       url: `${server.origin}${path}`,
       file: join(folder, ...path.slice(1).split('/')),
       revision: 'v1',
-      expected: { algorithm: 'sha256', hex: sha256(bytes), bytes: bytes.length },
+      expected: { sha256: sha256(bytes), bytes: bytes.length },
       ...changes,
     };
   };

@@ -102,10 +102,6 @@ export function sha256(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-export function gitSha1(bytes: Buffer): string {
-  return createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex');
-}
-
 /** Bytes that differ everywhere, the same for the same seed. */
 export function someBytes(length: number, seed = 1): Buffer {
   const bytes = Buffer.alloc(length);
