@@ -3,7 +3,6 @@ import { sql } from 'kysely';
 import {
   type Account,
   type Environment,
-  type Plan,
   PREVIOUS_SECRET_KEPT_MS,
   type SigningSecrets,
 } from '../../domain/account/account.ts';
@@ -11,6 +10,7 @@ import type { AccountStore, Founding } from '../../domain/account/account-store.
 import type { Scope } from '../../domain/agent/agent.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type { Queries } from '../queries.ts';
+import { recordOf, rowOf } from '../sqlite/rows.ts';
 import { type AccountRow, build, type SigningSecretRow } from '../sqlite/schema.ts';
 import { keyRowOf } from './sqlite-api-key-store.ts';
 
@@ -152,36 +152,13 @@ function secretsOf(row: SigningSecretRow, now: Date): SigningSecrets {
   };
 }
 
-function accountRowOf(account: Account): AccountRow {
-  return {
-    id: account.id,
-    name: account.name,
-    plan: account.plan,
-    minutes_included: account.minutesIncluded,
-    transfer_targets: JSON.stringify(account.transferTargets),
-    allowed_countries:
-      account.allowedCountries === null ? null : JSON.stringify(account.allowedCountries),
-    recordings_days: account.retention.recordingsDays,
-    transcripts_days: account.retention.transcriptsDays,
-    calls_days: account.retention.callsDays,
-    created_at: account.createdAt.getTime(),
-  };
+function accountRowOf({ retention, ...account }: Account): AccountRow {
+  return rowOf({ ...account, ...retention });
 }
 
 function accountOf(row: AccountRow): Account {
-  return {
-    id: row.id,
-    name: row.name,
-    plan: row.plan as Plan,
-    minutesIncluded: row.minutes_included,
-    transferTargets: JSON.parse(row.transfer_targets) as Account['transferTargets'],
-    allowedCountries:
-      row.allowed_countries === null ? null : (JSON.parse(row.allowed_countries) as string[]),
-    retention: {
-      recordingsDays: row.recordings_days,
-      transcriptsDays: row.transcripts_days,
-      callsDays: row.calls_days,
-    },
-    createdAt: new Date(row.created_at),
-  };
+  const { recordingsDays, transcriptsDays, callsDays, ...account } = recordOf<
+    Omit<Account, 'retention'> & Account['retention']
+  >(row, { json: ['transferTargets', 'allowedCountries'] });
+  return { ...account, retention: { recordingsDays, transcriptsDays, callsDays } };
 }

@@ -5,12 +5,12 @@ import {
   type ApiKey,
   type ApiKeyPage,
   type ApiKeyStore,
-  type ApiScope,
 } from '../../domain/account/api-key.ts';
 import type { Scope } from '../../domain/agent/agent.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type { Queries } from '../queries.ts';
-import { type ApiKeyRow, build, dateOf } from '../sqlite/schema.ts';
+import { recordOf, rowOf } from '../sqlite/rows.ts';
+import { type ApiKeyRow, build } from '../sqlite/schema.ts';
 
 /** Keeps API keys in SQLite. */
 export class SqliteApiKeyStore implements ApiKeyStore {
@@ -97,32 +97,9 @@ function newestFirst(keys: ReturnType<typeof keysOf>) {
 
 /** The row of a key and its hash. */
 export function keyRowOf(apiKey: ApiKey, hash: string): ApiKeyRow {
-  return {
-    id: apiKey.id,
-    account_id: apiKey.accountId,
-    environment: apiKey.environment,
-    name: apiKey.name,
-    hash,
-    prefix: apiKey.prefix,
-    last_four: apiKey.lastFour,
-    scopes: JSON.stringify(apiKey.scopes),
-    created_at: apiKey.createdAt.getTime(),
-    last_used_at: apiKey.lastUsedAt?.getTime() ?? null,
-    revoked_at: apiKey.revokedAt?.getTime() ?? null,
-  };
+  return { ...rowOf(apiKey), hash };
 }
 
 function keyOf(row: ApiKeyRow): ApiKey {
-  return {
-    id: row.id,
-    accountId: row.account_id,
-    environment: row.environment as Environment,
-    name: row.name,
-    prefix: row.prefix,
-    lastFour: row.last_four,
-    scopes: JSON.parse(row.scopes) as ApiScope[],
-    createdAt: new Date(row.created_at),
-    lastUsedAt: dateOf(row.last_used_at),
-    revokedAt: dateOf(row.revoked_at),
-  };
+  return recordOf<ApiKey>(row, { json: ['scopes'], without: ['hash'] });
 }

@@ -1,10 +1,8 @@
 /** Erasures in SQLite: audit log, noted calls, and leftovers on the disk. */
 import { sql } from 'kysely';
-import type { Environment } from '../../domain/account/account.ts';
 import {
   ERASED_CALLS_MAX,
   type ErasureCounts,
-  type ErasureKind,
   type ErasureOrder,
   type ErasureRecord,
   type ErasureStore,
@@ -13,14 +11,14 @@ import {
   type NumberSelection,
   refuseLiveCall,
 } from '../../domain/account/erasure.ts';
-import type { CallStatus } from '../../domain/call/call.ts';
 import { isOver } from '../../domain/call/call-life.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type { Notifier } from '../../lib/clock.ts';
 import type { Queries } from '../queries.ts';
 import type { Checkpointer } from '../sqlite/checkpointer.ts';
 import type { Database } from '../sqlite/database.ts';
-import { build, dateOf, type ErasureRow, type LeftoverRow } from '../sqlite/schema.ts';
+import { recordOf, rowOf } from '../sqlite/rows.ts';
+import { build, type ErasureRow, type LeftoverRow } from '../sqlite/schema.ts';
 import { CallErasure } from './call-erasure.ts';
 
 /** As the index of open erasures has it. */
@@ -46,7 +44,7 @@ export class SqliteErasureStore implements ErasureStore {
           'Cannot find the call: there is none with this id',
         );
       }
-      if (!isOver(call.status as CallStatus)) refuseLiveCall();
+      if (!isOver(call.status)) refuseLiveCall();
       const recordings = call.recording_file === null ? 0 : 1;
       const counts = { calls: 1, recordings, transcripts: 0 };
       const row = erasureRowOf(order, { counts, finishedAt: order.askedAt });
@@ -106,7 +104,7 @@ export class SqliteErasureStore implements ErasureStore {
   async list(limit: number): Promise<readonly ErasureRecord[]> {
     const query = build.selectFrom('erasures').selectAll();
     const newest = query.orderBy('asked_at', 'desc').orderBy('id', 'desc').limit(limit);
-    return (await this.#database.all(newest)).map(erasureOf);
+    return (await this.#database.all(newest)).map((row) => recordOf<ErasureRecord>(row));
   }
 }
 
@@ -162,31 +160,7 @@ export function erasureRowOf(
     finishedAt: null,
   },
 ): ErasureRow {
-  return {
-    id: order.id,
-    account_id: order.accountId,
-    environment: order.environment,
-    kind: order.kind,
-    asked_by: order.askedBy,
-    asked_at: order.askedAt.getTime(),
-    ...done.counts,
-    finished_at: done.finishedAt?.getTime() ?? null,
-  };
-}
-
-function erasureOf(row: ErasureRow): ErasureRecord {
-  return {
-    id: row.id,
-    accountId: row.account_id,
-    environment: row.environment as Environment | null,
-    kind: row.kind as ErasureKind,
-    askedBy: row.asked_by,
-    askedAt: new Date(row.asked_at),
-    calls: row.calls,
-    recordings: row.recordings,
-    transcripts: row.transcripts,
-    finishedAt: dateOf(row.finished_at),
-  };
+  return rowOf({ ...order, ...done.counts, finishedAt: done.finishedAt });
 }
 
 /** Work on the disk that erasures leave: recording files to delete, and unused space of the database to overwrite. */

@@ -1,23 +1,19 @@
 /** Agents in SQLite, with their calls of today. */
 import { sql } from 'kysely';
-import type { Environment } from '../../domain/account/account.ts';
 import {
   type Agent,
   type AgentPage,
   type AgentQuery,
-  type AgentSettings,
-  type AgentStatus,
   type AgentStore,
   type AgentSummary,
   type AgentWithUsage,
   type ChangedBy,
   DEFAULT_AGENT_SETTINGS,
-  DEFAULT_RESPONSIVENESS,
-  type Responsiveness,
   type Scope,
 } from '../../domain/agent/agent.ts';
 import {
   AGENT_VERSIONS_KEPT,
+  type AgentContent,
   type AgentVersion,
   type AgentVersionPage,
   type AgentVersionStore,
@@ -25,6 +21,7 @@ import {
 } from '../../domain/agent/agent-version.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type { Queries } from '../queries.ts';
+import { recordOf, rowOf } from '../sqlite/rows.ts';
 import { type AgentRow, type AgentVersionRow, build } from '../sqlite/schema.ts';
 
 const DAY_MS = 86_400_000;
@@ -38,7 +35,7 @@ export class SqliteAgentStore implements AgentStore {
   }
 
   async insert(agent: Agent, by: ChangedBy = 'api'): Promise<void> {
-    const row = agentRowOf(agent);
+    const row = rowOf(agent);
     await this.#database.transaction(async (transaction) => {
       await refuseHeldNumber(transaction, row);
       await transaction.run(build.insertInto('agents').values(row));
@@ -47,7 +44,7 @@ export class SqliteAgentStore implements AgentStore {
   }
 
   async update(agent: Agent, by: ChangedBy = 'api'): Promise<void> {
-    const row = agentRowOf(agent);
+    const row = rowOf(agent);
     await this.#database.transaction(async (transaction) => {
       await refuseHeldNumber(transaction, row);
       const before = await new SqliteAgentStore(transaction).find(agent, agent.id);
@@ -185,7 +182,13 @@ const AGENT_SUMMARY_COLUMNS = [
   'updated_at',
 ] as const satisfies readonly (keyof AgentRow)[];
 
+type AgentFacts = Omit<AgentSummary, keyof ReturnType<typeof usageOf>>;
+
 type SummaryRow = Pick<AgentRow, (typeof AGENT_SUMMARY_COLUMNS)[number]>;
+
+const JSON_FIELDS = ['tools', 'settings'] as const;
+
+const USAGE_COLUMNS = ['calls_today', 'seconds_today'];
 
 /** Calls of an agent since midnight UTC. */
 interface UsageColumns {
@@ -194,30 +197,16 @@ interface UsageColumns {
 }
 
 function agentOf(row: AgentRow): Agent {
-  return {
-    ...contentOf(row),
-    id: row.id,
-    accountId: row.account_id,
-    environment: row.environment as Environment,
-    createdAt: new Date(row.created_at),
-    updatedAt: new Date(row.updated_at),
-  };
+  return withDefaults(recordOf<Agent>(row, { json: JSON_FIELDS, without: USAGE_COLUMNS }));
+}
+
+/** Agents from before a setting existed have its default. */
+function withDefaults<Content extends AgentContent>(agent: Content): Content {
+  return { ...agent, settings: { ...DEFAULT_AGENT_SETTINGS, ...agent.settings } };
 }
 
 function summaryOf(row: SummaryRow & UsageColumns): AgentSummary {
-  return {
-    ...usageOf(row),
-    id: row.id,
-    accountId: row.account_id,
-    environment: row.environment as Environment,
-    name: row.name,
-    voice: row.voice,
-    language: row.language,
-    phoneNumber: row.phone_number,
-    status: row.status as AgentStatus,
-    createdAt: new Date(row.created_at),
-    updatedAt: new Date(row.updated_at),
-  };
+  return { ...recordOf<AgentFacts>(row, { without: USAGE_COLUMNS }), ...usageOf(row) };
 }
 
 function usageOf(row: UsageColumns) {
@@ -245,7 +234,7 @@ export class SqliteAgentVersionStore implements AgentVersionStore {
    * @param changed Fields that differ from the version before; none for a new agent.
    */
   async keep(agent: Agent, changed: readonly string[], by: ChangedBy): Promise<void> {
-    const { id, account_id, environment, created_at, updated_at, ...content } = agentRowOf(agent);
+    const { id, account_id, environment, created_at, updated_at, ...content } = rowOf(agent);
     const newest = sql<number>`(select coalesce(max(version), 0) from agent_versions
       where agent_id = ${id})`;
     await this.#database.run(
@@ -301,56 +290,12 @@ function versionsOf({ accountId, environment }: Scope, agentId: string) {
 }
 
 function versionOf(row: AgentVersionRow): AgentVersion {
+  const { agent_id: _, version, at, changed_by: by, changed, ...content } = row;
   return {
-    version: row.version,
-    at: new Date(row.at),
-    by: row.changed_by as ChangedBy,
-    changed: JSON.parse(row.changed) as string[],
-    agent: contentOf(row),
-  };
-}
-
-/** The row of an agent. */
-function agentRowOf(agent: Agent): AgentRow {
-  return {
-    id: agent.id,
-    account_id: agent.accountId,
-    environment: agent.environment,
-    name: agent.name,
-    greeting: agent.greeting,
-    system_prompt: agent.systemPrompt,
-    voice: agent.voice,
-    language: agent.language,
-    phone_number: agent.phoneNumber,
-    tools: JSON.stringify(agent.tools),
-    // The column holds what of an agent is never searched for, `responsiveness` too.
-    settings: JSON.stringify({ ...agent.settings, responsiveness: agent.responsiveness }),
-    status: agent.status,
-    created_at: agent.createdAt.getTime(),
-    updated_at: agent.updatedAt.getTime(),
-  };
-}
-
-/** The fields of an agent that versions keep: those that a customer can change. */
-function contentOf(
-  row: Omit<AgentRow, 'id' | 'account_id' | 'environment' | 'created_at' | 'updated_at'>,
-) {
-  const { responsiveness = DEFAULT_RESPONSIVENESS, ...settings } = JSON.parse(
-    row.settings,
-  ) as AgentSettings & {
-    readonly responsiveness?: Responsiveness;
-  };
-  return {
-    name: row.name,
-    greeting: row.greeting,
-    systemPrompt: row.system_prompt,
-    voice: row.voice,
-    language: row.language,
-    phoneNumber: row.phone_number,
-    tools: JSON.parse(row.tools) as string[],
-    responsiveness,
-    // Rows from before a setting existed have its default.
-    settings: { ...DEFAULT_AGENT_SETTINGS, ...settings },
-    status: row.status as AgentStatus,
+    version,
+    at: new Date(at),
+    by: by as ChangedBy,
+    changed: JSON.parse(changed) as string[],
+    agent: withDefaults(recordOf<AgentContent>(content, { json: JSON_FIELDS })),
   };
 }

@@ -4,7 +4,8 @@ import type { Scope } from '../../domain/agent/agent.ts';
 import type { NumberAssignment, NumberAssignments } from '../../domain/dialing/number-owner.ts';
 import type { HeldNumber, NumberHolders } from '../../domain/dialing/phone-number.ts';
 import type { Queries } from '../queries.ts';
-import { build, type NumberAssignmentRow } from '../sqlite/schema.ts';
+import { recordOf, rowOf } from '../sqlite/rows.ts';
+import { build } from '../sqlite/schema.ts';
 
 /** Keeps which account a number is assigned to. */
 export class SqliteNumberAssignments implements NumberAssignments {
@@ -19,33 +20,23 @@ export class SqliteNumberAssignments implements NumberAssignments {
     const found = new Map((await this.#database.all(query)).map((row) => [row.number, row]));
     const first = numbers.find((number) => found.has(number));
     const row = first === undefined ? undefined : found.get(first);
-    return row === undefined ? undefined : assignmentOf(row);
+    return row === undefined ? undefined : recordOf<NumberAssignment>(row);
   }
 
   async list(): Promise<readonly NumberAssignment[]> {
     const query = build.selectFrom('number_assignments').selectAll().orderBy('number');
-    return (await this.#database.all(query)).map(assignmentOf);
+    return (await this.#database.all(query)).map((row) => recordOf<NumberAssignment>(row));
   }
 
-  async save({ number, accountId, assignedAt, assignedBy }: NumberAssignment): Promise<void> {
-    const facts = { assigned_at: assignedAt.getTime(), assigned_by: assignedBy };
-    const row = { number, account_id: accountId, ...facts };
-    await this.#database.run(build.replaceInto('number_assignments').values(row));
+  async save(assignment: NumberAssignment): Promise<void> {
+    const query = build.replaceInto('number_assignments').values(rowOf(assignment));
+    await this.#database.run(query);
   }
 
   async remove(number: string): Promise<boolean> {
     const query = build.deleteFrom('number_assignments').where('number', '=', number);
     return (await this.#database.run(query)) > 0;
   }
-}
-
-function assignmentOf(row: NumberAssignmentRow): NumberAssignment {
-  return {
-    number: row.number,
-    accountId: row.account_id,
-    assignedAt: new Date(row.assigned_at),
-    assignedBy: row.assigned_by as NumberAssignment['assignedBy'],
-  };
 }
 
 /** Bound of a list; each number costs its owner money, so that no account comes near it. */

@@ -1,18 +1,10 @@
 /** Lists of calls in SQLite: totals from the sums by day, pages by an index. */
 import { sql } from 'kysely';
-import type { Environment } from '../../domain/account/account.ts';
 import type { Scope } from '../../domain/agent/agent.ts';
-import type {
-  Call,
-  CallDirection,
-  CallOverrides,
-  CallQuery,
-  CallStatus,
-  CallSummary,
-  EndReason,
-} from '../../domain/call/call.ts';
+import type { Call, CallQuery, CallSummary } from '../../domain/call/call.ts';
 import type { Queries } from '../queries.ts';
-import { build, type CallRow, dateOf } from '../sqlite/schema.ts';
+import { recordOf } from '../sqlite/rows.ts';
+import { build, type CallRow } from '../sqlite/schema.ts';
 import { EVERY_AGENT } from './call-rollups.ts';
 
 const DAY_MS = 86_400_000;
@@ -105,34 +97,11 @@ function summaryOf(row: CallRow & { readonly has_transcript: number }): CallSumm
 }
 
 /** The call of a row. */
-export function callOf(row: CallRow): Call {
-  return {
-    id: row.id,
-    accountId: row.account_id,
-    environment: row.environment as Environment,
-    agentId: row.agent_id,
-    direction: row.direction as CallDirection,
-    status: row.status as CallStatus,
-    from: row.from_number,
-    to: row.to_number,
-    createdAt: new Date(row.created_at),
-    startedAt: dateOf(row.started_at),
-    answeredAt: dateOf(row.answered_at),
-    endedAt: dateOf(row.ended_at),
-    endReason: row.end_reason as EndReason | null,
-    failureReason: row.failure_reason,
-    sipStatus: row.sip_status,
-    expiresAt: dateOf(row.expires_at),
-    durationSeconds: row.duration_seconds,
-    carrierCallSid: row.carrier_call_sid,
-    recordingFile: row.recording_file,
-    recordingTruncated: row.recording_truncated === 1,
-    summary: row.summary,
-    sentiment: row.sentiment as Call['sentiment'],
-    sentimentScore: row.sentiment_score,
-    intentDetected: row.intent_detected,
-    metadata: JSON.parse(row.metadata) as Record<string, unknown>,
-    overrides: JSON.parse(row.overrides) as CallOverrides,
-    scenario: row.scenario,
-  };
+export function callOf({ from_number: from, to_number: to, ...row }: CallRow): Call {
+  const call = recordOf<Omit<Call, 'from' | 'to'>>(row, {
+    json: ['metadata', 'overrides'],
+    flags: ['recordingTruncated'],
+    without: ['sort_at', 'words_erased', 'has_transcript'],
+  });
+  return { ...call, from, to };
 }

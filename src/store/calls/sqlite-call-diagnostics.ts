@@ -7,6 +7,7 @@ import type {
   SipTraceStore,
 } from '../../domain/call/sip-trace.ts';
 import type { Queries } from '../queries.ts';
+import { recordOf, rowOf } from '../sqlite/rows.ts';
 import { build, type SipTraceRow } from '../sqlite/schema.ts';
 
 /** Keeps the SIP messages of calls that are over. */
@@ -19,7 +20,7 @@ export class SqliteSipTraceStore implements SipTraceStore {
 
   /** Skips traces of deleted calls. */
   async keep(traces: readonly KeptSipTrace[]): Promise<void> {
-    const rows = traces.map(rowOf);
+    const rows = traces.map(traceRowOf);
     await this.#database.transaction(async (transaction) => {
       for (const row of rows) {
         const call = build.selectFrom('calls').select('id').where('id', '=', row.call_id);
@@ -39,7 +40,7 @@ export class SqliteSipTraceStore implements SipTraceStore {
 /** A message as the column has it: instants in Unix milliseconds. */
 type StoredMessage = Omit<SipTraceMessage, 'at'> & { readonly atMs: number };
 
-function rowOf({ callId, messages, isTruncated, keptAt }: KeptSipTrace): SipTraceRow {
+function traceRowOf({ callId, messages, isTruncated, keptAt }: KeptSipTrace): SipTraceRow {
   const stored = messages.map(({ at, ...rest }): StoredMessage => {
     return { ...rest, atMs: at.getTime() };
   });
@@ -67,14 +68,8 @@ export class SqliteCallQualityStore implements CallQualityStore {
     this.#database = database;
   }
 
-  async save(callId: string, { codec, local, remote, mos }: CallQuality): Promise<void> {
-    const row = {
-      call_id: callId,
-      codec,
-      mos,
-      local: JSON.stringify(local),
-      remote: remote === null ? null : JSON.stringify(remote),
-    };
+  async save(callId: string, quality: CallQuality): Promise<void> {
+    const row = { ...rowOf(quality), call_id: callId };
     await this.#database.run(build.replaceInto('call_qualities').values(row));
   }
 
@@ -82,9 +77,8 @@ export class SqliteCallQualityStore implements CallQualityStore {
     const query = build.selectFrom('call_qualities').selectAll().where('call_id', '=', callId);
     const row = await this.#database.get(query);
     if (row === undefined) return undefined;
-    const remote = row.remote === null ? null : JSON.parse(row.remote);
+    const quality = recordOf<CallQuality>(row, { json: ['local', 'remote'], without: ['call_id'] });
     // Calls that were saved before this was counted lack it.
-    const local = { packetsUnsent: 0, ...JSON.parse(row.local) };
-    return { codec: row.codec, local, remote, mos: row.mos };
+    return { ...quality, local: { ...{ packetsUnsent: 0 }, ...quality.local } };
   }
 }

@@ -7,7 +7,6 @@ import type {
   CallChange,
   CallDirection,
   CallQuery,
-  CallStatus,
   CallStore,
   CallSummary,
   TimelineEntry,
@@ -18,13 +17,8 @@ import { canMove, isOver } from '../../domain/call/call-life.ts';
 import type { ServiceEvent } from '../../domain/webhook/service-event.ts';
 import type { Notifier } from '../../lib/clock.ts';
 import type { Queries } from '../queries.ts';
-import {
-  build,
-  type CallRow,
-  dateOf,
-  type TimelineRow,
-  type TranscriptRow,
-} from '../sqlite/schema.ts';
+import { recordOf, rowOf } from '../sqlite/rows.ts';
+import { build, type CallRow, dateOf, type TranscriptRow } from '../sqlite/schema.ts';
 import type { StoreFeeds } from '../store-feeds.ts';
 import { SqliteEventStore } from '../webhooks/sqlite-event-store.ts';
 import { addAnalysisJob } from './analysis-job.ts';
@@ -100,14 +94,16 @@ export class SqliteCallStore implements CallStore {
   }
 
   async addTimelineEntry(callId: string, entry: TimelineEntry): Promise<void> {
-    const row = timelineRowOf(callId, entry);
+    const row = { ...rowOf(entry), call_id: callId };
     await this.#database.run(build.insertInto('timeline_entries').values(row));
     this.#feeds.live.happened(callId, entry);
   }
 
   async timeline(callId: string): Promise<readonly TimelineEntry[]> {
     const query = build.selectFrom('timeline_entries').selectAll().where('call_id', '=', callId);
-    return (await this.#database.all(query.orderBy('position'))).map(timelineEntryOf);
+    return (await this.#database.all(query.orderBy('position'))).map((row) =>
+      recordOf<TimelineEntry>(row, { json: ['details'], without: ['call_id', 'position'] }),
+    );
   }
 
   async find(scope: Scope, callId: string): Promise<Call | undefined> {
@@ -178,7 +174,7 @@ async function storedCall(database: Queries, call: Call): Promise<CallRow> {
   const query = build.selectFrom('calls').selectAll().where('id', '=', call.id);
   const before = await database.get(query);
   if (before === undefined) throw new Error(`Cannot save call "${call.id}": it was never kept`);
-  const status = before.status as CallStatus;
+  const { status } = before;
   if (status !== call.status && !canMove(status, call.status)) {
     throw new Error(`Cannot save call "${call.id}" as ${call.status}: it is ${status}`);
   }
@@ -196,41 +192,6 @@ function queuedCalls(environment: Environment, direction: CallDirection) {
       .where('status', '=', sql.lit('queued'))
       .orderBy(sql`rowid`)
   );
-}
-
-function callRowOf(call: Call): CallRow {
-  const created_at = call.createdAt.getTime();
-  const started_at = call.startedAt?.getTime() ?? null;
-  return {
-    id: call.id,
-    account_id: call.accountId,
-    environment: call.environment,
-    agent_id: call.agentId,
-    direction: call.direction,
-    status: call.status,
-    from_number: call.from,
-    to_number: call.to,
-    created_at,
-    started_at,
-    answered_at: call.answeredAt?.getTime() ?? null,
-    ended_at: call.endedAt?.getTime() ?? null,
-    end_reason: call.endReason,
-    failure_reason: call.failureReason,
-    sip_status: call.sipStatus,
-    expires_at: call.expiresAt?.getTime() ?? null,
-    duration_seconds: call.durationSeconds,
-    carrier_call_sid: call.carrierCallSid,
-    recording_file: call.recordingFile,
-    recording_truncated: Number(call.recordingTruncated),
-    summary: call.summary,
-    sentiment: call.sentiment,
-    sentiment_score: call.sentimentScore,
-    intent_detected: call.intentDetected,
-    metadata: JSON.stringify(call.metadata),
-    overrides: JSON.stringify(call.overrides),
-    scenario: call.scenario,
-    sort_at: started_at ?? created_at,
-  };
 }
 
 function transcriptRowOf(callId: string, entry: TranscriptEntry): TranscriptRow {
@@ -252,15 +213,7 @@ function transcriptEntryOf(row: Omit<TranscriptRow, 'call_id'>): TranscriptEntry
   };
 }
 
-function timelineRowOf(callId: string, entry: TimelineEntry): TimelineRow {
-  const { at, kind, details } = entry;
-  return { call_id: callId, at: at.getTime(), kind, details: JSON.stringify(details) };
-}
-
-function timelineEntryOf(row: Omit<TimelineRow, 'call_id'>): TimelineEntry {
-  return {
-    at: new Date(row.at),
-    kind: row.kind,
-    details: JSON.parse(row.details) as Record<string, unknown>,
-  };
+function callRowOf({ from, to, ...call }: Call): CallRow {
+  const numbers = { from_number: from, to_number: to };
+  return { ...rowOf(call), ...numbers, sort_at: (call.startedAt ?? call.createdAt).getTime() };
 }

@@ -1,7 +1,8 @@
 /** Open SIP dialogs in SQLite, answered and not yet: a process ends those that a dead one left. */
 import type { DialogStore, OpenDialog } from '../../domain/call/open-dialog.ts';
 import type { Queries } from '../queries.ts';
-import { build, type OpenDialogRow } from '../sqlite/schema.ts';
+import { recordOf, rowOf } from '../sqlite/rows.ts';
+import { build } from '../sqlite/schema.ts';
 
 /** More than a machine has at a time. */
 const DIALOGS_MAX = 100_000;
@@ -15,7 +16,7 @@ export class SqliteDialogStore implements DialogStore {
   }
 
   async save(dialog: OpenDialog): Promise<void> {
-    await this.#database.run(build.replaceInto('open_dialogs').values(rowOfDialog(dialog)));
+    await this.#database.run(build.replaceInto('open_dialogs').values(rowOf(dialog)));
   }
 
   async remove(id: string): Promise<void> {
@@ -26,36 +27,6 @@ export class SqliteDialogStore implements DialogStore {
     const query = build.selectFrom('open_dialogs').selectAll();
     return (
       await this.#database.all(query.orderBy('opened_at').orderBy('id').limit(DIALOGS_MAX))
-    ).map(dialogOfRow);
+    ).map((row) => recordOf<OpenDialog>(row, { json: ['routes', 'channels', 'invite'] }));
   }
-}
-
-function rowOfDialog(dialog: OpenDialog): OpenDialogRow {
-  return {
-    id: dialog.id,
-    sip_call_id: dialog.sipCallId,
-    local_party: dialog.localParty,
-    remote_party: dialog.remoteParty,
-    remote_target: dialog.remoteTarget,
-    routes: JSON.stringify(dialog.routes),
-    sequence: dialog.sequence,
-    channels: JSON.stringify(dialog.channels),
-    opened_at: dialog.openedAt.getTime(),
-    invite: dialog.invite === null ? null : JSON.stringify(dialog.invite),
-  };
-}
-
-function dialogOfRow(row: OpenDialogRow): OpenDialog {
-  return {
-    id: row.id,
-    sipCallId: row.sip_call_id,
-    localParty: row.local_party,
-    remoteParty: row.remote_party,
-    remoteTarget: row.remote_target,
-    routes: JSON.parse(row.routes),
-    sequence: row.sequence,
-    channels: JSON.parse(row.channels),
-    openedAt: new Date(row.opened_at),
-    invite: row.invite === null ? null : JSON.parse(row.invite),
-  };
 }

@@ -1,14 +1,12 @@
 /** Webhook deliveries in SQLite as customers see them: lists, attempts, and resends. */
 import { type RawBuilder, sql } from 'kysely';
-import { ATTEMPTS_KEPT, type Environment } from '../../domain/account/account.ts';
+import { ATTEMPTS_KEPT } from '../../domain/account/account.ts';
 import type { Scope } from '../../domain/agent/agent.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import type { ServiceEventKind } from '../../domain/webhook/service-event.ts';
 import type {
   DeliveryAttempt,
   DeliveryPage,
   DeliveryQuery,
-  DeliveryStatus,
   DeliveryStore,
   ResendRange,
   WebhookDelivery,
@@ -16,16 +14,10 @@ import type {
 import { RESENDS_MAX } from '../../domain/webhook/webhook-endpoint.ts';
 import type { Notifier } from '../../lib/clock.ts';
 import type { Queries } from '../queries.ts';
-import {
-  build,
-  dateOf,
-  type WebhookAttemptRow,
-  type WebhookDeliveryRow,
-} from '../sqlite/schema.ts';
+import { recordOf } from '../sqlite/rows.ts';
+import { build, type WebhookDeliveryRow } from '../sqlite/schema.ts';
 
-interface DeliveryOfEndpoint extends WebhookDeliveryRow {
-  readonly endpoint_status: string;
-}
+type DeliveryOfEndpoint = WebhookDeliveryRow & { readonly endpoint_status: string };
 
 /** Keeps deliveries in SQLite. */
 export class SqliteDeliveryStore implements DeliveryStore {
@@ -58,7 +50,9 @@ export class SqliteDeliveryStore implements DeliveryStore {
       .where('delivery_id', '=', deliveryId)
       .orderBy('position', 'desc')
       .limit(ATTEMPTS_KEPT);
-    return (await this.#database.all(query)).map(attemptOf).reverse();
+    return (await this.#database.all(query))
+      .map((row) => recordOf<DeliveryAttempt>(row, { without: ['delivery_id', 'position'] }))
+      .reverse();
   }
 
   async resend(scope: Scope, deliveryId: string, now: Date): Promise<WebhookDelivery> {
@@ -256,30 +250,5 @@ function existing(row: DeliveryOfEndpoint | undefined, deliveryId: string): Deli
 }
 
 function deliveryOf(row: WebhookDeliveryRow): WebhookDelivery {
-  return {
-    id: row.id,
-    accountId: row.account_id,
-    environment: row.environment as Environment,
-    endpointId: row.endpoint_id,
-    eventId: row.event_id,
-    eventKind: row.event_kind as ServiceEventKind,
-    status: row.status as DeliveryStatus,
-    attempts: row.attempts,
-    nextAttemptAt: dateOf(row.next_attempt_at),
-    lastStatusCode: row.last_status_code,
-    lastError: row.last_error,
-    createdAt: new Date(row.created_at),
-    finishedAt: dateOf(row.finished_at),
-  };
-}
-
-function attemptOf(row: WebhookAttemptRow): DeliveryAttempt {
-  return {
-    attempt: row.attempt,
-    at: new Date(row.at),
-    durationMs: row.duration_ms,
-    statusCode: row.status_code,
-    error: row.error,
-    responseText: row.response_text,
-  };
+  return recordOf<WebhookDelivery>(row, { without: ['event_at', 'endpoint_status'] });
 }

@@ -1,17 +1,16 @@
 /** The outbox's events in SQLite: written in the transaction of their change, read by call and as a ledger. */
 import { type RawBuilder, sql } from 'kysely';
-import type { Environment } from '../../domain/account/account.ts';
 import type { Scope } from '../../domain/agent/agent.ts';
 import type {
   EventQuery,
   EventStore,
   LedgerPage,
   ServiceEvent,
-  ServiceEventKind,
 } from '../../domain/webhook/service-event.ts';
 import type { Notifier } from '../../lib/clock.ts';
 import type { Queries } from '../queries.ts';
-import { build, type EventRow } from '../sqlite/schema.ts';
+import { type RowOf, recordOf, rowOf } from '../sqlite/rows.ts';
+import { build } from '../sqlite/schema.ts';
 
 /**
  * Events that one page looks at, however many its filters leave: a few milliseconds, because calls share the thread.
@@ -41,7 +40,7 @@ export class SqliteEventStore implements EventStore {
   }
 
   async insertQuiet(event: ServiceEvent): Promise<void> {
-    await this.#database.run(build.insertInto('events').values(eventRowOf(event)));
+    await this.#database.run(build.insertInto('events').values(rowOf(event)));
   }
 
   async listByCall(callId: string): Promise<readonly ServiceEvent[]> {
@@ -121,26 +120,6 @@ function firstSince(hour: number) {
     .select((expression) => expression.fn.min('first.position').as('position'));
 }
 
-function eventRowOf(event: ServiceEvent): EventRow {
-  return {
-    id: event.id,
-    account_id: event.accountId,
-    environment: event.environment,
-    kind: event.kind,
-    call_id: event.callId,
-    created_at: event.createdAt.getTime(),
-    body: event.body,
-  };
-}
-
-function eventOf(row: EventRow): ServiceEvent {
-  return {
-    id: row.id,
-    accountId: row.account_id,
-    environment: row.environment as Environment,
-    kind: row.kind as ServiceEventKind,
-    callId: row.call_id,
-    createdAt: new Date(row.created_at),
-    body: row.body,
-  };
+function eventOf(row: RowOf<ServiceEvent>): ServiceEvent {
+  return recordOf<ServiceEvent>(row, { without: ['position'] });
 }

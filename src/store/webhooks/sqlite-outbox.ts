@@ -11,6 +11,7 @@ import type {
 } from '../../domain/webhook/outbox.ts';
 import type { Notifier } from '../../lib/clock.ts';
 import type { Queries } from '../queries.ts';
+import { rowOf } from '../sqlite/rows.ts';
 import { build, dateOf } from '../sqlite/schema.ts';
 import { newDelivery } from './sqlite-delivery-store.ts';
 
@@ -180,13 +181,8 @@ export class SqliteOutbox implements Outbox {
 
   async #addAttempt(deliveryId: string, attempt: AttemptResult['attempt']): Promise<void> {
     const row = {
+      ...rowOf({ ...attempt, durationMs: Math.round(attempt.durationMs) }),
       delivery_id: deliveryId,
-      attempt: attempt.attempt,
-      at: attempt.at.getTime(),
-      duration_ms: Math.round(attempt.durationMs),
-      status_code: attempt.statusCode,
-      error: attempt.error,
-      response_text: attempt.responseText,
     };
     await this.#database.run(build.insertInto('webhook_attempts').values(row));
   }
@@ -212,7 +208,7 @@ export class SqliteOutbox implements Outbox {
       status: 'disabled',
       disabled_reason: reasonOf(failing, error),
       updated_at: nowMs,
-    };
+    } as const;
     const disable = build.updateTable('webhook_endpoints').set(disabled);
     await this.#database.run(disable.where('id', '=', endpointId));
     return true;

@@ -1,21 +1,16 @@
 /** Webhook endpoints in SQLite. */
-import type { Environment } from '../../domain/account/account.ts';
 import type { Scope } from '../../domain/agent/agent.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import type { CustomerEventKind } from '../../domain/webhook/service-event.ts';
 import {
   WEBHOOK_ENDPOINTS_MAX,
   type WebhookEndpoint,
   type WebhookEndpointPage,
-  type WebhookEndpointStatus,
   type WebhookEndpointStore,
 } from '../../domain/webhook/webhook-endpoint.ts';
 import type { Notifier } from '../../lib/clock.ts';
 import type { Queries } from '../queries.ts';
-import { build, type WebhookEndpointRow } from '../sqlite/schema.ts';
-
-/** The outbox keeps the counts of failures. */
-type EndpointRow = Omit<WebhookEndpointRow, 'failures_in_row' | 'failing_since' | 'deleted_at'>;
+import { type RowOf, recordOf, rowOf } from '../sqlite/rows.ts';
+import { build } from '../sqlite/schema.ts';
 
 /** Keeps webhook endpoints in SQLite. */
 export class SqliteWebhookEndpointStore implements WebhookEndpointStore {
@@ -30,7 +25,7 @@ export class SqliteWebhookEndpointStore implements WebhookEndpointStore {
 
   async insert(endpoint: WebhookEndpoint): Promise<void> {
     const fresh = { failures_in_row: 0, failing_since: null, deleted_at: null };
-    const row = { ...endpointRowOf(endpoint), ...fresh };
+    const row = { ...rowOf(endpoint), ...fresh };
     await this.#database.transaction(async (transaction) => {
       if ((await countOf(transaction, endpoint)) >= WEBHOOK_ENDPOINTS_MAX) {
         throw new ServiceError(
@@ -43,7 +38,7 @@ export class SqliteWebhookEndpointStore implements WebhookEndpointStore {
   }
 
   async update(endpoint: WebhookEndpoint): Promise<void> {
-    const row = endpointRowOf(endpoint);
+    const row = rowOf(endpoint);
     await this.#database.transaction(async (transaction) => {
       const before = await new SqliteWebhookEndpointStore(transaction, this.#notifier).find(
         endpoint,
@@ -60,7 +55,11 @@ export class SqliteWebhookEndpointStore implements WebhookEndpointStore {
 
   /** Its pending deliveries end, and retention deletes the rows. */
   async delete({ accountId, environment }: Scope, endpointId: string, now: Date): Promise<void> {
-    const deleted = { status: 'disabled', disabled_reason: 'deleted', deleted_at: now.getTime() };
+    const deleted = {
+      status: 'disabled',
+      disabled_reason: 'deleted',
+      deleted_at: now.getTime(),
+    } as const;
     await this.#database.run(
       build
         .updateTable('webhook_endpoints')
@@ -107,32 +106,9 @@ function endpointsOf({ accountId, environment }: Scope) {
     .where('deleted_at', 'is', null);
 }
 
-function endpointRowOf(endpoint: WebhookEndpoint): EndpointRow {
-  return {
-    id: endpoint.id,
-    account_id: endpoint.accountId,
-    environment: endpoint.environment,
-    url: endpoint.url,
-    events: JSON.stringify(endpoint.events),
-    description: endpoint.description,
-    status: endpoint.status,
-    disabled_reason: endpoint.disabledReason,
-    created_at: endpoint.createdAt.getTime(),
-    updated_at: endpoint.updatedAt.getTime(),
-  };
-}
-
-function endpointOf(row: EndpointRow): WebhookEndpoint {
-  return {
-    id: row.id,
-    accountId: row.account_id,
-    environment: row.environment as Environment,
-    url: row.url,
-    events: JSON.parse(row.events) as CustomerEventKind[],
-    description: row.description,
-    status: row.status as WebhookEndpointStatus,
-    disabledReason: row.disabled_reason,
-    createdAt: new Date(row.created_at),
-    updatedAt: new Date(row.updated_at),
-  };
+function endpointOf(row: RowOf<WebhookEndpoint>): WebhookEndpoint {
+  return recordOf<WebhookEndpoint>(row, {
+    json: ['events'],
+    without: ['failures_in_row', 'failing_since', 'deleted_at', 'after_position'],
+  });
 }
