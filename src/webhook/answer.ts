@@ -16,12 +16,8 @@ export interface Answer {
 
 /** Sends deliveries. */
 export interface Sender {
-  /**
-   * Makes one attempt. `onAnswer` is called once, after `send` has returned, and not after a cancellation.
-   *
-   * @returns cancels the attempt; safe to call twice, and after the answer.
-   */
-  send(delivery: SentDelivery, onAnswer: (answer: Answer) => void): () => void;
+  /** Makes one attempt. Never rejects. @param signal cancels it: what it resolves to then says nothing. */
+  send(delivery: SentDelivery, signal: AbortSignal): Promise<Answer>;
 }
 
 /** The parts of a delivery that a sender needs. */

@@ -1,8 +1,10 @@
 /** Delivers webhooks: makes deliveries of events, sends due ones with bounded concurrency, and records the answers. */
+import { setImmediate } from 'node:timers/promises';
 import type { AttemptResult, DueDelivery, Outbox } from '../domain/webhook/outbox.ts';
 import { nextAttemptAt } from '../domain/webhook/retry-schedule.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
+import { Repeater } from '../lib/repeater.ts';
 import type { Answer, AnswerKind, Sender } from './answer.ts';
 
 /** Attempts in flight to one endpoint that answers 2xx, however slowly. A failing endpoint gets one at a time. */
@@ -42,29 +44,30 @@ interface DelivererOptions {
 /** One loop: a look records answers, makes deliveries of new events, and begins attempts that are due. */
 export class Deliverer {
   readonly #options: DelivererOptions;
-  /** By endpoint: cancels each attempt in flight, by delivery. */
-  readonly #inFlight = new Map<string, Map<string, () => void>>();
+  readonly #looks: Repeater;
+  /** By endpoint: ids of the deliveries in flight. */
+  readonly #inFlight = new Map<string, Set<string>>();
   /** Endpoints whose newest attempt was not answered 2xx in time. */
   readonly #failing = new Set<string>();
   /** Answered and not recorded yet. */
   readonly #results: AttemptResult[] = [];
+  /** Cancels what is in flight. */
+  readonly #ending = new AbortController();
   #unlisten: () => void = () => undefined;
-  #cancelLook: () => void = () => undefined;
-  #looking: Promise<void> = Promise.resolve();
   #isRunning = false;
-  #isLookDue = false;
   #isTroubled = false;
   #drained: PromiseWithResolvers<void> | undefined;
   #stopped: Promise<void> | undefined;
 
   constructor(options: DelivererOptions) {
     this.#options = options;
+    this.#looks = new Repeater({ clock: options.clock, run: () => this.#look() });
   }
 
   start(): void {
     this.#isRunning = true;
     this.#unlisten = this.#options.outbox.notifier.listen(() => this.#wake());
-    this.#lookSoon();
+    this.#looks.ask();
   }
 
   /**
@@ -80,52 +83,35 @@ export class Deliverer {
     const drained = Promise.withResolvers<void>();
     this.#drained = drained;
     this.#unlisten();
-    const cancelDrain = this.#options.clock.after(DRAIN_MS_MAX, drained.resolve);
-    if (this.#isRunning) void this.#look();
+    const cancelLimit = this.#options.clock.after(DRAIN_MS_MAX, drained.resolve);
+    if (this.#isRunning) this.#looks.ask();
     else drained.resolve();
     await drained.promise;
+    cancelLimit();
     this.#isRunning = false;
-    for (const cancels of this.#inFlight.values()) for (const cancel of cancels.values()) cancel();
-    cancelDrain();
-    this.#cancelLook();
-    await this.#looking;
+    this.#ending.abort();
+    await this.#looks.stop();
     await this.#guarded(() => this.#record());
   }
 
   /** While the store fails, only the timer looks. */
   #wake(): void {
-    if (!this.#isTroubled) this.#lookSoon();
+    if (!this.#isTroubled) this.#looks.ask();
   }
 
-  /** One look for many reasons, and never inside the work that gave the reason. */
-  #lookSoon(): void {
-    if (this.#isLookDue) return;
-    this.#isLookDue = true;
-    setImmediate(() => {
-      this.#isLookDue = false;
-      if (this.#isRunning) void this.#look();
-    });
-  }
-
-  /** One look at a time. */
-  #look(): Promise<void> {
-    this.#looking = this.#looking.then(() => this.#lookOnce());
-    return this.#looking;
-  }
-
-  async #lookOnce(): Promise<void> {
-    this.#cancelLook();
+  /** @returns milliseconds until the next one. */
+  async #look(): Promise<number> {
+    // One look for many reasons, and never inside the work that gave the reason.
+    await setImmediate();
     let delayMs = LOOK_AGAIN_MS;
     await this.#guarded(async () => {
       await this.#record();
       delayMs = await this.#deliver();
     });
-    if (delayMs === 0) this.#lookSoon();
-    else if (this.#isRunning) {
-      this.#cancelLook = this.#options.clock.after(delayMs, () => this.#lookSoon());
-    }
+    if (delayMs === 0) this.#looks.ask();
     const isIdle = this.#inFlight.size === 0 && delayMs > 0;
     if (isIdle || this.#isTroubled) this.#drained?.resolve();
+    return delayMs;
   }
 
   /** Answers stay in memory until the store works again; nothing new is sent meanwhile. Logged once. */
@@ -167,7 +153,7 @@ export class Deliverer {
   ) {
     // Answered ones are due in the database until they are recorded.
     const answered = this.#results.map(({ deliveryId }) => deliveryId);
-    const except = [...(this.#inFlight.get(endpointId)?.keys() ?? []), ...answered];
+    const except = [...(this.#inFlight.get(endpointId) ?? []), ...answered];
     const ofEndpoint = this.#failing.has(endpointId) ? 1 : PER_ENDPOINT_MAX;
     const inAll = [...this.#inFlight.values()].reduce((sum, { size }) => sum + size, 0);
     const room = Math.min(
@@ -179,31 +165,27 @@ export class Deliverer {
     const deliveries = await this.#options.outbox.due(endpointId, { now, limit: room, except });
     // Drained meanwhile: the next process sends them.
     if (!this.#isRunning) return 0;
-    for (const delivery of deliveries) this.#attempt(delivery);
+    for (const delivery of deliveries) void this.#attempt(delivery);
     return deliveries.length;
   }
 
-  #attempt(delivery: DueDelivery): void {
+  async #attempt(delivery: DueDelivery): Promise<void> {
     const { sender, clock, meter } = this.#options;
+    const { id, endpointId } = delivery;
+    const inFlight = this.#inFlight.get(endpointId) ?? new Set();
+    this.#inFlight.set(endpointId, inFlight.add(id));
     const at = clock.now();
     const startedMs = clock.nowMs();
-    const cancel = sender.send(delivery, (answer) => {
-      const durationMs = Math.max(0, clock.nowMs() - startedMs);
-      this.#ended(delivery, answer.kind === 'ok');
-      meter.attempted(answer.kind, durationMs);
-      this.#results.push(this.#resultOf(delivery, { answer, at, durationMs }));
-      this.#wake();
-    });
-    const cancels = this.#inFlight.get(delivery.endpointId) ?? new Map<string, () => void>();
-    this.#inFlight.set(delivery.endpointId, cancels.set(delivery.id, cancel));
-  }
-
-  #ended({ id, endpointId }: DueDelivery, isSuccess: boolean): void {
-    const cancels = this.#inFlight.get(endpointId);
-    cancels?.delete(id);
-    if (cancels?.size === 0) this.#inFlight.delete(endpointId);
-    if (isSuccess) this.#failing.delete(endpointId);
+    const answer = await sender.send(delivery, this.#ending.signal);
+    if (this.#ending.signal.aborted) return;
+    const durationMs = Math.max(0, clock.nowMs() - startedMs);
+    inFlight.delete(id);
+    if (inFlight.size === 0) this.#inFlight.delete(endpointId);
+    if (answer.kind === 'ok') this.#failing.delete(endpointId);
     else this.#failing.add(endpointId);
+    meter.attempted(answer.kind, durationMs);
+    this.#results.push(this.#resultOf(delivery, { answer, at, durationMs }));
+    this.#wake();
   }
 
   #resultOf(

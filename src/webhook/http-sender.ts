@@ -1,5 +1,5 @@
 /** Sends deliveries over HTTP: signed, over pooled connections, to checked addresses, within one limit of time. */
-import { Agent, type Dispatcher } from 'undici';
+import { Agent, request } from 'undici';
 import { ServiceError } from '../domain/service-error.ts';
 import { checkWebhookUrl, type WebhookUrlRules } from '../domain/webhook/webhook-url.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -12,7 +12,7 @@ import {
   type SentDelivery,
   timeoutAnswer,
 } from './answer.ts';
-import { type SignedRequest, signedRequest } from './signature.ts';
+import { signatureHeaders } from './signature.ts';
 import { type ResolveName, ssrfGuard } from './ssrf-guard.ts';
 
 /** For looking the name up, connecting, TLS, and the answer together. @see the interface specification, "Limits" */
@@ -20,12 +20,6 @@ const ATTEMPT_MS_MAX = 10_000;
 
 /** Servers keep idle connections for 5 seconds and more; one that they have just closed would cost an attempt. */
 const IDLE_CONNECTION_MS = 4000;
-
-/** Where a URL leads. */
-interface Target {
-  readonly origin: string;
-  readonly path: string;
-}
 
 /** Parts and settings of a sender. */
 export interface HttpSenderOptions {
@@ -43,7 +37,7 @@ export class HttpSender implements Sender {
   readonly #rules: WebhookUrlRules;
   readonly #clock: Clock;
   readonly #timeoutMs: number;
-  readonly #fixedHeaders: readonly string[];
+  readonly #fixedHeaders: Readonly<Record<string, string>>;
   readonly #agent: Agent;
 
   constructor(options: HttpSenderOptions) {
@@ -51,12 +45,10 @@ export class HttpSender implements Sender {
     this.#rules = rules;
     this.#clock = options.clock;
     this.#timeoutMs = timeoutMs;
-    this.#fixedHeaders = [
-      'Content-Type',
-      'application/json',
-      'User-Agent',
-      `Offhook/${options.version}`,
-    ];
+    this.#fixedHeaders = {
+      'Content-Type': 'application/json',
+      'User-Agent': `Offhook/${options.version}`,
+    };
     // A connection carries one request at a time and is opened when all others are busy, so that endpoints on one host do
     // not wait for each other; the deliverer bounds how many there are. Time is limited here, as a whole.
     this.#agent = new Agent({
@@ -69,52 +61,35 @@ export class HttpSender implements Sender {
     });
   }
 
-  send(delivery: SentDelivery, onAnswer: (answer: Answer) => void): () => void {
-    const target = this.#targetOf(delivery.url);
-    if (typeof target === 'string') return later(() => onAnswer(refusedAnswer(target)));
-    let isBegun = false;
-    const reader = new AnswerReader((answer) => {
+  async send(delivery: SentDelivery, signal: AbortSignal): Promise<Answer> {
+    const limit = new AbortController();
+    const cancelTimeout = this.#clock.after(this.#timeoutMs, () => limit.abort());
+    try {
+      // It was checked when it was registered, but the rules may be others by now.
+      const url = checkWebhookUrl(delivery.url, this.#rules);
+      const { eventId: id, body, ...keys } = delivery;
+      const timestamp = String(Math.floor(this.#clock.now().getTime() / 1000));
+      const answer = await request(url, {
+        method: 'POST',
+        headers: { ...this.#fixedHeaders, ...signatureHeaders({ id, timestamp, body }, keys) },
+        body,
+        dispatcher: this.#agent,
+        signal: AbortSignal.any([signal, limit.signal]),
+      });
+      return answerOfStatus(answer.statusCode, await beginningOf(answer.body));
+    } catch (error) {
+      if (limit.signal.aborted) return timeoutAnswer(this.#timeoutMs);
+      if (error instanceof ServiceError) return refusedAnswer(error.message);
+      return answerOfError(error instanceof Error ? error : new Error(String(error)));
+    } finally {
       cancelTimeout();
-      // undici says at once what it cannot send at all.
-      if (isBegun) onAnswer(answer);
-      else setImmediate(onAnswer, answer);
-    });
-    const cancelTimeout = this.#clock.after(this.#timeoutMs, () => reader.timeOut(this.#timeoutMs));
-    const { headers, body } = this.#sign(delivery);
-    headers.push(...this.#fixedHeaders);
-    this.#agent.dispatch({ ...target, method: 'POST', headers, body }, reader);
-    isBegun = true;
-    return () => {
-      cancelTimeout();
-      reader.abandon();
-    };
+    }
   }
 
   /** Breaks every connection off. Safe to call twice. */
   async close(): Promise<void> {
     if (!this.#agent.destroyed) await this.#agent.destroy();
   }
-
-  #sign({ eventId: id, body, ...keys }: SentDelivery): SignedRequest {
-    const timestamp = String(Math.floor(this.#clock.now().getTime() / 1000));
-    return signedRequest({ id, timestamp, body }, keys);
-  }
-
-  /** The URL was checked when it was registered, but the rules may be others by now. @returns why not, as text. */
-  #targetOf(text: string): Target | string {
-    try {
-      const { origin, pathname, search } = checkWebhookUrl(text, this.#rules);
-      return { origin, path: pathname + search };
-    } catch (error) {
-      if (error instanceof ServiceError) return error.message;
-      throw error;
-    }
-  }
-}
-
-function later(deed: () => void): () => void {
-  const immediate = setImmediate(deed);
-  return () => clearImmediate(immediate);
 }
 
 /** More of a body is not read: the connection is closed instead. */
@@ -122,79 +97,22 @@ const READ_BYTES_MAX = 65_536;
 
 const KEPT_BYTES_MAX = 2048;
 
-/** Reads one answer and gives it to `onAnswer`, once. */
-export class AnswerReader implements Dispatcher.DispatchHandler {
-  readonly #onAnswer: (answer: Answer) => void;
-  #controller: Dispatcher.DispatchController | undefined;
-  #statusCode: number | null = null;
-  #kept: Buffer[] = [];
-  #readBytes = 0;
-  #isOver = false;
-
-  constructor(onAnswer: (answer: Answer) => void) {
-    this.#onAnswer = onAnswer;
+/**
+ * The beginning of an answer's body; null when there is none. Never rejects: the status decides, and a body that breaks off or
+ * never ends changes nothing. Bytes that are no UTF-8, such as of a compressed body, become question marks; NUL would end the
+ * text in other tools.
+ */
+async function beginningOf(body: AsyncIterable<Buffer>): Promise<string | null> {
+  const kept: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of body) {
+      kept.push(chunk.subarray(0, Math.max(0, KEPT_BYTES_MAX - bytes)));
+      bytes += chunk.length;
+      if (bytes > READ_BYTES_MAX) break;
+    }
+  } catch {
+    // What has come is kept.
   }
-
-  /** The HTTP status decides; an endless body changes nothing. */
-  timeOut(timeoutMs: number): void {
-    this.#end(this.#answerSoFar ?? timeoutAnswer(timeoutMs));
-    this.#abort();
-  }
-
-  /** Ends the request; no answer is given any more. */
-  abandon(): void {
-    this.#isOver = true;
-    this.#abort();
-  }
-
-  /** An attempt that ended while it waited for its connection is not sent. */
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    if (this.#isOver) this.#abort();
-  }
-
-  onResponseStart(_controller: Dispatcher.DispatchController, statusCode: number): void {
-    if (statusCode >= 200) this.#statusCode = statusCode;
-  }
-
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    const room = KEPT_BYTES_MAX - this.#readBytes;
-    if (room > 0) this.#kept.push(Buffer.from(chunk.subarray(0, room)));
-    this.#readBytes += chunk.length;
-    if (this.#readBytes > READ_BYTES_MAX) this.#abort();
-  }
-
-  onResponseEnd(): void {
-    this.#endSoFar();
-  }
-
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.#endSoFar(error);
-  }
-
-  get #answerSoFar(): Answer | undefined {
-    if (this.#statusCode === null) return undefined;
-    return answerOfStatus(this.#statusCode, textOf(this.#kept));
-  }
-
-  /** @param error why there is no more, where something failed. */
-  #endSoFar(error?: Error): void {
-    this.#end(this.#answerSoFar ?? answerOfError(error ?? new Error('an answer without status')));
-  }
-
-  #end(answer: Answer): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.#onAnswer(answer);
-  }
-
-  #abort(): void {
-    this.#controller?.abort(new Error('the attempt is over'));
-  }
-}
-
-/** Bytes that are no UTF-8, such as of a compressed body, become question marks; NUL would end the text in other tools. */
-function textOf(chunks: readonly Buffer[]): string | null {
-  if (chunks.length === 0) return null;
-  return Buffer.concat(chunks).toString('utf8').replaceAll('\0', '\uFFFD');
+  return bytes === 0 ? null : Buffer.concat(kept).toString('utf8').replaceAll('\0', '\uFFFD');
 }

@@ -25,10 +25,16 @@ function openByHand(store: TestStore, outbox: Outbox = store.outbox) {
   const sent: string[] = [];
   const cancelled: string[] = [];
   const sender: Sender = {
-    send: ({ eventId }, onAnswer) => {
-      answers.push(onAnswer);
+    send: ({ eventId }, signal) => {
+      const { promise, resolve } = Promise.withResolvers<Answer>();
+      const onAbort = () => void cancelled.push(eventId);
+      signal.addEventListener('abort', onAbort);
+      answers.push((answer) => {
+        signal.removeEventListener('abort', onAbort);
+        resolve(answer);
+      });
       sent.push(eventId);
-      return () => void cancelled.push(eventId);
+      return promise;
     },
   };
   const deliverer = new Deliverer({

@@ -36,9 +36,8 @@ async function attempt(url: string, resolve?: ResolveName): Promise<Attempt> {
   onTestFinished(() => sender.close());
   const startedMs = performance.now();
   const delivery = { eventId: 'evt_1', url, body: '{}', secret: 'whsec_c2VjcmV0' };
-  const answer = await new Promise<Answer>((done) => {
-    sender.send({ ...delivery, otherSecrets: [] }, done);
-  });
+  const { signal } = new AbortController();
+  const answer = await sender.send({ ...delivery, otherSecrets: [] }, signal);
   return { ...answer, tookMs: performance.now() - startedMs };
 }
 

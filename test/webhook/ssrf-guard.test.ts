@@ -3,7 +3,6 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { Agent } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
-import type { Answer } from '../../src/webhook/answer.ts';
 import { AddressRefusedError } from '../../src/webhook/answer.ts';
 import { HttpSender } from '../../src/webhook/http-sender.ts';
 import type { ResolveName } from '../../src/webhook/ssrf-guard.ts';
@@ -56,10 +55,8 @@ function openSender(options: { readonly rules?: typeof CLOSED; readonly resolve?
   });
   onTestFinished(() => sender.close());
   const secrets = { secret: 'whsec_c2VjcmV0', otherSecrets: [] };
-  return (url: string) =>
-    new Promise<Answer>((resolve) => {
-      sender.send({ eventId: 'evt_1', url, body: '{}', ...secrets }, resolve);
-    });
+  const { signal } = new AbortController();
+  return (url: string) => sender.send({ eventId: 'evt_1', url, body: '{}', ...secrets }, signal);
 }
 
 test('HttpSender reaches no listener of this machine by any way of writing an address', async () => {
