@@ -70,19 +70,6 @@ test('AgentStore.findWithUsage gives a setting missing from an old row its defau
   });
 });
 
-test('AgentStore.findWithUsage reads a responsiveness that was saved as one of the settings', async () => {
-  const { agents, file } = await openTestStore();
-  await agents.insert(buildAgent());
-  const sqlite = new Sqlite(file);
-  sqlite.exec(`update agents set settings = '{"responsiveness":"patient"}'`);
-  sqlite.close();
-
-  const found = await agents.findWithUsage(SCOPE, 'agent_1', NOW);
-
-  expect(found).toMatchObject({ responsiveness: 'patient', settings: DEFAULT_AGENT_SETTINGS });
-  expect(found?.settings).not.toHaveProperty('responsiveness');
-});
-
 test('AgentStore.findWithUsage finds no agent of another account or environment', async () => {
   const { agents } = await openTestStore();
   await agents.insert(buildAgent());

@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
+import { DEFAULT_AGENT_SETTINGS } from '../../src/domain/agent/agent.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { BASELINE } from '../../src/store/sqlite/baseline.ts';
 import { openStore } from '../../src/store/store.ts';
@@ -123,6 +124,29 @@ test('openStore goes on from the steps that Kysely noted in a database from befo
 
   expect(await again.accounts.count()).toBe(0);
   await again.close();
+});
+
+test('openStore takes the responsiveness of agents and their versions out of their settings', async () => {
+  const file = makeByKysely('0018-call-failures');
+  const sqlite = new Sqlite(file);
+  sqlite.exec(`
+    insert into accounts (id, name, plan, minutes_included, transfer_targets, created_at)
+      values ('acc_1', 'One', 'starter', 1, '[]', 1);
+    insert into agents values ('agent_1', 'acc_1', 'live', 'A', 'Hello', 'Be brief', 'v', 'en', null, '[]',
+      '{"responsiveness":"patient"}', 'active', 1, 1);
+    insert into agent_versions values ('agent_1', 1, 1, 'api', '[]', 'A', 'Hello', 'Be brief', 'v', 'en', null, '[]',
+      '{"responsiveness":"fast"}', 'active');`);
+  sqlite.close();
+
+  const store = await openStore({ file, ...parts });
+  const scope = { accountId: 'acc_1', environment: 'live' } as const;
+  const agent = await store.agents.find(scope, 'agent_1');
+  const version = await store.agentVersions.find(scope, 'agent_1', 1);
+
+  expect(agent).toMatchObject({ responsiveness: 'patient', settings: DEFAULT_AGENT_SETTINGS });
+  expect(agent?.settings).not.toHaveProperty('responsiveness');
+  expect(version?.agent.responsiveness).toBe('fast');
+  await store.close();
 });
 
 test('openStore refuses a database from before 0.1.0 that is too old, and leaves it as it is', async () => {

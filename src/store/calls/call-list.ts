@@ -1,4 +1,4 @@
-/** Lists of calls in SQLite: totals from the sums by day, pages by an index. */
+/** Lists of calls in SQLite: totals from the sums by day, pages from an index entered at the right day. */
 import { sql } from 'kysely';
 import type { Scope } from '../../domain/agent/agent.ts';
 import type { Call, CallQuery, CallSummary } from '../../domain/call/call.ts';
@@ -11,6 +11,9 @@ const DAY_MS = 86_400_000;
 
 /** Before and after every call. */
 const [EARLIEST_MS, LATEST_MS] = [0, Number.MAX_SAFE_INTEGER];
+
+/** Up to here, skipping along the index is quicker than finding the day. */
+const NEAR_OFFSET_MAX = 1000;
 
 /** A query with its span of time in Unix milliseconds. */
 interface Listed extends Omit<CallQuery, 'startedFrom' | 'startedBefore'> {
@@ -32,7 +35,9 @@ export async function listCalls(
   const listed = { ...query, scope, fromMs, beforeMs };
   const total = await totalOf(database, listed);
   if (query.offset >= total) return { calls: [], total };
-  const rows = await database.all(selectPage(listed));
+  const spans = isNear(listed) ? [listed] : spansOfPage(await daysOf(database, listed), listed);
+  const rows: Parameters<typeof summaryOf>[0][] = [];
+  for (const span of spans) rows.push(...(await database.all(selectPage({ ...listed, ...span }))));
   return { calls: rows.map(summaryOf), total };
 }
 
@@ -44,8 +49,24 @@ async function totalOf(database: Queries, listed: Listed): Promise<number> {
   return (await database.get(count))?.n ?? 0;
 }
 
+async function daysOf(database: Queries, listed: Listed): Promise<readonly DayCount[]> {
+  return database.all(
+    sumsOf(listed)
+      .select(['day', sql<number>`sum(calls - erased)`.as('calls')])
+      .groupBy('day')
+      .orderBy('day', 'desc'),
+  );
+}
+
 function hasWholeDays({ fromMs, beforeMs }: Listed): boolean {
   return fromMs % DAY_MS === 0 && (beforeMs % DAY_MS === 0 || beforeMs === LATEST_MS);
+}
+
+/** Whether a walk along the index from its newest call soon reaches the page, because every call on it counts. */
+function isNear(listed: Listed): boolean {
+  const { status, direction, offset } = listed;
+  if (!hasWholeDays(listed)) return true;
+  return status === undefined && direction === undefined && offset <= NEAR_OFFSET_MAX;
 }
 
 /** The page's ids come from an index alone, so that skipped rows are never read. */
@@ -104,4 +125,54 @@ export function callOf({ from_number: from, to_number: to, ...row }: CallRow): C
     without: ['sort_at', 'words_erased', 'has_transcript'],
   });
   return { ...call, from, to };
+}
+
+/** Number of a list's calls on one day. */
+export interface DayCount {
+  /** Days since 1970. */
+  readonly day: number;
+  readonly calls: number;
+}
+
+/** Consecutive days, and which of their calls belong to the page. */
+export interface Span {
+  /** Start of the oldest day. */
+  readonly fromMs: number;
+  /** End of the newest day. */
+  readonly beforeMs: number;
+  /** Counted from the newest call of the span. */
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/**
+ * Finds the days that a page lies on: skips whole days, and leaves out days without calls.
+ *
+ * @param days Newest first, without empty days.
+ * @returns newest first; each but the first begins with the newest call of its newest day.
+ */
+export function spansOfPage(
+  days: readonly DayCount[],
+  page: { readonly offset: number; readonly limit: number },
+): readonly Span[] {
+  const spans: Span[] = [];
+  let { offset, limit } = page;
+  for (const { day, calls } of days) {
+    if (limit === 0) break;
+    if (offset >= calls) {
+      offset -= calls;
+      continue;
+    }
+    const taken = Math.min(calls - offset, limit);
+    const [fromMs, beforeMs] = [day * DAY_MS, (day + 1) * DAY_MS];
+    const newer = spans.at(-1);
+    if (newer?.fromMs === beforeMs) {
+      spans[spans.length - 1] = { ...newer, fromMs, limit: newer.limit + taken };
+    } else {
+      spans.push({ fromMs, beforeMs, offset, limit: taken });
+    }
+    limit -= taken;
+    offset = 0;
+  }
+  return spans;
 }

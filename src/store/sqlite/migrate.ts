@@ -12,10 +12,15 @@ interface Step {
 const STEPS: readonly Step[] = [
   { name: '0018-baseline', sql: BASELINE },
   {
-    name: '0019-calls-by-status',
+    name: '0019-agent-responsiveness',
     sql: `
-      create index calls_by_status on calls (account_id, environment, status, sort_at, id);
-      create index calls_by_direction on calls (account_id, environment, direction, sort_at, id);
+      alter table agents add column responsiveness text not null default 'balanced';
+      alter table agent_versions add column responsiveness text not null default 'balanced';
+      -- It was one of the settings before.
+      update agents set responsiveness = settings ->> 'responsiveness',
+        settings = json_remove(settings, '$.responsiveness') where settings ->> 'responsiveness' is not null;
+      update agent_versions set responsiveness = settings ->> 'responsiveness',
+        settings = json_remove(settings, '$.responsiveness') where settings ->> 'responsiveness' is not null;
       -- A database from before 0.1.0 has the names of its steps there.
       drop table if exists kysely_migration;
       drop table if exists kysely_migration_lock;`,

@@ -237,11 +237,11 @@ test('no other command changes the schema of a database that an older server may
   const after = await adminIn(old, ['account', 'list']);
 
   expect(list).toMatchObject({ status: 1, out: '' });
-  expect(list.err).toContain('"0019-calls-by-status"');
+  expect(list.err).toContain('"0019-agent-responsiveness"');
   expect(list.err).toContain('run "admin migrate"');
   const steps = dry.migrations as string[];
   expect(steps).toEqual([...steps].sort());
-  expect(steps[0]).toBe('0019-calls-by-status');
+  expect(steps[0]).toBe('0019-agent-responsiveness');
   expect(after).toMatchObject({ status: 0, out: 'There are no accounts.\n' });
 });
 
