@@ -1,6 +1,6 @@
 /** Outgoing call: the client side of an INVITE outside dialogs, and the dialogs of its forks. */
 import { EventEmitter } from 'node:events';
-import type { Dialog, DialogTable, OpenDialog } from './dialog/dialog.ts';
+import type { Dialog, DialogTable } from './dialog/dialog.ts';
 import { clientDialogState, withAnswer } from './dialog/dialog-state.ts';
 import { addSessionExpires, answeredTerms, parseMinSe } from './dialog/session-timer.ts';
 import type { DigestClient } from './digest/digest.ts';
@@ -164,10 +164,10 @@ export class ClientInvite extends EventEmitter<ClientInviteEvents> {
     }
     this.#state = 'accepted';
     this.#cancelTimer();
-    const open = this.#forks.win(reply);
-    if (this.#options.acknowledge === 'automatic') await open.outgoing.acknowledge();
-    this.#resolve({ response: reply.response, dialog: open.dialog });
-    this.emit('accepted', reply.response, open.dialog);
+    const dialog = this.#forks.win(reply);
+    if (this.#options.acknowledge === 'automatic') await dialog.acknowledge();
+    this.#resolve({ response: reply.response, dialog });
+    this.emit('accepted', reply.response, dialog);
   }
 
   #reject(response: SipMessage): void {
@@ -199,10 +199,10 @@ const FORKS_MAX = 16;
 export class ClientForks {
   readonly #options: ClientForksOptions;
   /** By the peer's tag. */
-  readonly #forks = new Map<string, OpenDialog>();
+  readonly #forks = new Map<string, Dialog>();
   /** RSeq of the newest reliable provisional response of each. */
   readonly #reliable = new Map<string, number>();
-  #winner: OpenDialog | undefined;
+  #winner: Dialog | undefined;
 
   constructor(options: ClientForksOptions) {
     this.#options = options;
@@ -218,36 +218,36 @@ export class ClientForks {
     if (response.status === 100 || tag === '') return null;
     const known = this.#forks.get(tag);
     if (known === undefined && this.#forks.size >= FORKS_MAX) return null;
-    const open = known ?? this.#open(response, sent);
-    open.core.refreshTarget(response);
-    open.core.noteAllow(response);
-    if (!response.hasToken('require', '100rel')) return open.dialog;
-    return this.#acknowledge(response, open) ? open.dialog : 'repeat';
+    const dialog = known ?? this.#open(response, sent);
+    dialog.refreshTarget(response);
+    dialog.noteAllow(response);
+    if (!response.hasToken('require', '100rel')) return dialog;
+    return this.#acknowledge(response, dialog) ? dialog : 'repeat';
   }
 
   /** Takes the 2xx that answers the call; the other early dialogs end. */
-  win(reply: Reply): OpenDialog {
-    const open = this.#confirm(reply);
-    this.#winner = open;
+  win(reply: Reply): Dialog {
+    const dialog = this.#confirm(reply);
+    this.#winner = dialog;
     for (const fork of [...this.#forks.values()]) {
-      if (fork !== open) fork.core.end({ cause: 'unanswered', message: reply.response });
+      if (fork !== dialog) fork.end({ cause: 'unanswered', message: reply.response });
     }
     const isManual = this.#options.acknowledge === 'manual';
-    open.outgoing.acks.expect(reply, isManual ? () => void hangUp(open) : undefined);
-    return open;
+    dialog.expectAck(reply, isManual ? () => void hangUp(dialog) : undefined);
+    return dialog;
   }
 
   /** Answers an unwanted 2xx: ACK, then BYE. */
   async refuse(reply: Reply): Promise<void> {
-    const open = this.#confirm(reply);
-    open.outgoing.acks.expect(reply);
-    await hangUp(open);
+    const dialog = this.#confirm(reply);
+    dialog.expectAck(reply);
+    await hangUp(dialog);
   }
 
   /** Handles a 2xx after the first: a retransmission, or another fork. */
   later(response: SipMessage, sent: SentInvite): void {
     const known = this.#forks.get(response.toTag);
-    if (known !== undefined && known.core.phase !== 'early') known.outgoing.acks.repeat(response);
+    if (known !== undefined && known.state !== 'early') known.repeatAck(response);
     else if (known !== undefined || this.#forks.size < FORKS_MAX) {
       void this.refuse({ response, ...sent, isLocal: false });
     }
@@ -256,49 +256,48 @@ export class ClientForks {
   /** The call was not answered. */
   endEarly(response: SipMessage): void {
     for (const fork of [...this.#forks.values()]) {
-      if (fork !== this.#winner) fork.core.end({ cause: 'unanswered', message: response });
+      if (fork !== this.#winner) fork.end({ cause: 'unanswered', message: response });
     }
     this.#forks.clear();
   }
 
-  #open(response: SipMessage, { request, flow }: SentInvite): OpenDialog {
+  #open(response: SipMessage, { request, flow }: SentInvite): Dialog {
     const { context, dialogs, digest } = this.#options;
-    const state = clientDialogState(request, response);
-    const open = dialogs.open({ context, state, flow, digest });
+    const data = clientDialogState(request, response);
+    const dialog = dialogs.open({ context, data, flow, digest });
     if (request.body.length > 0) {
-      open.core.localSession = request.body;
-      open.core.pendingOffer = 'ours';
+      dialog.localSession = request.body;
+      dialog.pendingOffer = 'ours';
     }
-    this.#forks.set(response.toTag, open);
-    return open;
+    this.#forks.set(response.toTag, dialog);
+    return dialog;
   }
 
-  #confirm(reply: Reply): OpenDialog {
+  #confirm(reply: Reply): Dialog {
     const { response, request, flow } = reply;
     const early = this.#forks.get(response.toTag);
-    const isUsable = early !== undefined && early.core.phase === 'early';
+    const isUsable = early !== undefined && early.state === 'early';
     if (!isUsable) this.#forks.delete(response.toTag);
-    const open = isUsable || flow === null ? early : this.#open(response, { request, flow });
-    if (open === undefined) throw new SipError(503, 'Cannot take 2xx: it came by no flow');
-    const { core, outgoing } = open;
-    core.state = withAnswer(core.state, response);
-    core.noteAllow(response);
-    core.phase = 'confirmed';
-    core.pendingOffer = 'none';
-    outgoing.noteMinimum(request);
-    outgoing.sessionTimer.restart(answeredTerms(response), 'uac');
-    return open;
+    const dialog = isUsable || flow === null ? early : this.#open(response, { request, flow });
+    if (dialog === undefined) throw new SipError(503, 'Cannot take 2xx: it came by no flow');
+    dialog.data = withAnswer(dialog.data, response);
+    dialog.noteAllow(response);
+    dialog.state = 'confirmed';
+    dialog.pendingOffer = 'none';
+    dialog.noteMinimum(request);
+    dialog.sessionTimer.restart(answeredTerms(response), 'uac');
+    return dialog;
   }
 
   /** False for a retransmission, and for a response out of order. RFC 3262, 4. */
-  #acknowledge(response: SipMessage, open: OpenDialog): boolean {
+  #acknowledge(response: SipMessage, dialog: Dialog): boolean {
     const rseq = Number(response.get('rseq'));
     const newest = this.#reliable.get(response.toTag);
     if (!Number.isInteger(rseq) || (newest !== undefined && rseq !== newest + 1)) return false;
     this.#reliable.set(response.toTag, rseq);
-    if (response.body.length > 0) open.core.pendingOffer = 'none';
+    if (response.body.length > 0) dialog.pendingOffer = 'none';
     const headers = { RAck: `${rseq} ${response.get('cseq') ?? ''}` };
-    open.outgoing.request('PRACK', { headers }).catch((error) => {
+    dialog.request('PRACK', { headers }).catch((error) => {
       this.#options.context.logger.warn({ error }, 'SIP PRACK could not be sent');
     });
     return true;
@@ -306,7 +305,7 @@ export class ClientForks {
 }
 
 /** Ends a call that was answered but is not wanted. */
-async function hangUp({ outgoing }: OpenDialog): Promise<void> {
-  await outgoing.acknowledge();
-  await outgoing.hangUp({ cause: 'local-bye', message: null }, {});
+async function hangUp(dialog: Dialog): Promise<void> {
+  await dialog.acknowledge();
+  await dialog.hangUp({ cause: 'local-bye', message: null });
 }

@@ -2,6 +2,7 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { SipMessage } from './message/message.ts';
+import { SipError } from './message/status.ts';
 import type { MessageTrace } from './trace/call-traces.ts';
 import type { Flow } from './transport/flow.ts';
 
@@ -109,22 +110,31 @@ export class EngineStats {
   }
 }
 
+/** Sends one message, counted; false when the flow takes nothing. */
+export function sendCounted(
+  stats: EngineStats,
+  flow: Flow,
+  bytes: Buffer,
+  isRepeat: boolean,
+): boolean {
+  try {
+    flow.send(bytes);
+  } catch (error) {
+    if (!(error instanceof SipError)) throw error;
+    stats.drop('unsendable', error.message);
+    return false;
+  }
+  stats.sent(bytes, flow, isRepeat);
+  return true;
+}
+
 /** Statuses are below 700, so the map stays small. */
 function count(counts: Map<number, number>, status: number): void {
   counts.set(status, (counts.get(status) ?? 0) + 1);
 }
 
-/** Index of the status in `SIP/2.0 200 OK`. */
-const STATUS_START = 8;
-const SLASH = 0x2f;
-const DIGIT_0 = 0x30;
-
 /** Status of a serialised response; undefined for a request, whose method holds no slash. RFC 3261, 7.2. */
 function statusOf(bytes: Buffer): number | undefined {
-  if (bytes[3] !== SLASH) return undefined;
-  let status = 0;
-  for (let i = STATUS_START; i < STATUS_START + 3; i++) {
-    status = 10 * status + (bytes[i] ?? DIGIT_0) - DIGIT_0;
-  }
-  return status;
+  const [, status] = /^SIP\/2\.0 (\d{3})/.exec(bytes.toString('latin1', 0, 11)) ?? [];
+  return status === undefined ? undefined : Number(status);
 }

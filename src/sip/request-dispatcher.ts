@@ -1,6 +1,6 @@
 /** Dispatches each new request: to its dialog, to the application, or to a refusal. */
 import type { DialogTable } from './dialog/dialog.ts';
-import { isTooBrief, SHORTEST_INTERVAL_MS } from './dialog/session-timer.ts';
+import { refusalOfInterval } from './dialog/session-timer.ts';
 import { SESSION_TYPES } from './message/session-body.ts';
 import { faultOf } from './message/status.ts';
 import { uriScheme } from './message/uri.ts';
@@ -54,9 +54,9 @@ export class RequestDispatcher {
   #serve(arrival: Arrival): void {
     const { request, ids } = arrival;
     if (ids.toTag !== '') {
-      const open = this.#options.dialogs.ofRequest(ids);
-      if (open === undefined) this.#refuse(arrival, 481);
-      else open.incoming.receive(arrival);
+      const dialog = this.#options.dialogs.ofRequest(ids);
+      if (dialog === undefined) this.#refuse(arrival, 481);
+      else dialog.receive(arrival);
       return;
     }
     switch (request.method) {
@@ -82,9 +82,9 @@ export class RequestDispatcher {
       this.#refuse(arrival, 503, { headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) } });
       return;
     }
-    if (isTooBrief(arrival.request, context.sessionTimer)) {
-      const minMs = context.sessionTimer?.intervalMsMin ?? SHORTEST_INTERVAL_MS;
-      this.#refuse(arrival, 422, { headers: { 'Min-SE': String(Math.ceil(minMs / 1000)) } });
+    const refusal = refusalOfInterval(arrival.request, context.sessionTimer);
+    if (refusal !== undefined) {
+      this.#refuse(arrival, 422, refusal);
       return;
     }
     const invite = new ServerInvite({ context, dialogs, arrival });

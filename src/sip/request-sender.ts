@@ -2,6 +2,7 @@
 import type { Clock } from '../lib/clock.ts';
 import { nextHopUri } from './dialog/dialog-state.ts';
 import type { DigestClient } from './digest/digest.ts';
+import { type EngineStats, sendCounted } from './engine-stats.ts';
 import type { Tokens } from './message/identifiers.ts';
 import { makeResponse, type SipMessage } from './message/message.ts';
 import { SipError } from './message/status.ts';
@@ -50,6 +51,7 @@ export interface SentAck {
 interface RequestSenderOptions {
   readonly clock: Clock;
   readonly tokens: Tokens;
+  readonly stats: EngineStats;
   readonly transport: TransportLayer;
   readonly transactions: TransactionLayer;
 }
@@ -91,15 +93,10 @@ export class RequestSender {
     for await (const flow of this.#flows(ack, preferred)) {
       const request = this.#onFlow(ack, flow);
       const bytes = request.toBuffer();
-      this.#options.transport.send(bytes, flow);
+      sendCounted(this.#options.stats, flow, bytes, false);
       return { request, bytes, flow };
     }
     return null;
-  }
-
-  /** Sends the ACK again, as it was. */
-  repeatAck({ bytes, flow }: SentAck): void {
-    this.#options.transport.send(bytes, flow);
   }
 
   /** Sends CANCEL for an INVITE, over the same flow. */

@@ -1,6 +1,6 @@
 /** Incoming call: the server side of an INVITE outside dialogs. */
 import { EventEmitter } from 'node:events';
-import type { Dialog, DialogTable, OpenDialog } from './dialog/dialog.ts';
+import type { Dialog, DialogTable } from './dialog/dialog.ts';
 import { serverDialogState } from './dialog/dialog-state.ts';
 import type { MessageIds } from './message/identifiers.ts';
 import { makeResponse, type SipMessage } from './message/message.ts';
@@ -8,7 +8,7 @@ import { SipError } from './message/status.ts';
 import { newResponse } from './own-messages.ts';
 import type { ResponseParts } from './requests.ts';
 import { ReliableProvisionals } from './transaction/reliable-responses.ts';
-import type { ServerTransaction } from './transaction/transaction.ts';
+import type { ServerTransaction } from './transaction/server-transaction.ts';
 import type { Arrival } from './transaction/transaction-layer.ts';
 import type { Flow } from './transport/flow.ts';
 import type { EngineContext } from './user-agent-options.ts';
@@ -43,7 +43,7 @@ export class ServerInvite extends EventEmitter<ServerInviteEvents> {
   readonly #transaction: ServerTransaction;
   #localTag: string;
   #state: 'ringing' | 'accepted' | 'rejected' | 'cancelled' = 'ringing';
-  #open: OpenDialog | undefined;
+  #dialog: Dialog | undefined;
   #cancelRinging: () => void = () => undefined;
 
   constructor(options: { context: EngineContext; dialogs: DialogTable; arrival: Arrival }) {
@@ -73,12 +73,22 @@ export class ServerInvite extends EventEmitter<ServerInviteEvents> {
 
   /** Takes a tag of the application's; without effect once a response has carried another. */
   chooseTag(tag: string): void {
-    if (this.#open === undefined) this.#localTag = tag;
+    if (this.#dialog === undefined) this.#localTag = tag;
   }
 
   /** The dialog: early from the first provisional response on, confirmed once accepted. */
   get dialog(): Dialog {
-    return this.#opened().dialog;
+    if (this.#dialog !== undefined) return this.#dialog;
+    const { request, flow } = this;
+    const sequence = this.#context.tokens.sequence();
+    const data = serverDialogState(request, this.#ids, this.localTag, sequence);
+    const dialog = this.#dialogs.open({ context: this.#context, data, flow });
+    this.#dialog = dialog;
+    dialog.noteAllow(request);
+    dialog.pendingOffer = request.body.length > 0 ? 'theirs' : 'none';
+    // A caller may also end an early dialog with BYE. RFC 3261, 15.
+    dialog.on('ended', ({ message }) => this.#cancelled(message));
+    return dialog;
   }
 
   /** Sends 100 at once; the engine does so by itself after 150 ms without any response. */
@@ -102,14 +112,14 @@ export class ServerInvite extends EventEmitter<ServerInviteEvents> {
     if (status === 100) return { message: this.trying(), acknowledged: Promise.resolve(null) };
     if (status < 100 || status > 199)
       throw new RangeError(`Cannot send progress ${status}: not 1xx`);
-    const { core } = this.#opened();
+    const { dialog } = this;
     const message = this.#newResponse(status, parts);
-    if (message.body.length > 0) core.localSession = message.body;
+    if (message.body.length > 0) dialog.localSession = message.body;
     const isRequired = this.request.hasToken('require', '100rel');
     const mayBeReliable = parts.reliable === true && this.request.hasToken('supported', '100rel');
     if (isRequired || mayBeReliable) {
       // The offer is answered for good, so that UPDATE may bring the next. RFC 3262, 5.
-      if (message.body.length > 0) core.pendingOffer = 'none';
+      if (message.body.length > 0) dialog.pendingOffer = 'none';
       return { message, acknowledged: this.#provisionals().send(message) };
     }
     this.#transaction.respond(message);
@@ -124,23 +134,23 @@ export class ServerInvite extends EventEmitter<ServerInviteEvents> {
    */
   accept(parts: ResponseParts = {}): Acceptance {
     this.#demandRinging();
-    const { core, dialog, incoming } = this.#opened();
+    const { dialog } = this;
     const message = this.#newResponse(200, parts);
     this.#state = 'accepted';
     this.#cancelRinging();
-    core.phase = 'confirmed';
-    core.pendingOffer = 'none';
-    if (message.body.length > 0) core.localSession = message.body;
-    incoming.agreeOnTimer(this.request, message);
+    dialog.state = 'confirmed';
+    dialog.pendingOffer = 'none';
+    if (message.body.length > 0) dialog.localSession = message.body;
+    dialog.agreeOnTimer(this.request, message);
     const ack = Promise.withResolvers<SipMessage | null>();
     const send = () => {
       this.#transaction.respond(message);
-      incoming.awaitAck(this.#ids.sequence, this.#transaction, ack);
+      dialog.awaitAck(this.#ids.sequence, this.#transaction, ack);
     };
-    if (core.provisionals === undefined) send();
+    if (dialog.provisionals === undefined) send();
     else {
       // The 2xx waits for the pending PRACK (RFC 3262, 3); the dialog may end before it.
-      core.provisionals.whenConfirmed(send);
+      dialog.provisionals.whenConfirmed(send);
       dialog.once('ended', () => ack.resolve(null));
     }
     return { message, dialog, acknowledged: ack.promise };
@@ -184,26 +194,12 @@ export class ServerInvite extends EventEmitter<ServerInviteEvents> {
   #finish(message: SipMessage): void {
     this.#cancelRinging();
     this.#transaction.respond(message);
-    this.#open?.core.end({ cause: 'unanswered', message });
-  }
-
-  #opened(): OpenDialog {
-    if (this.#open !== undefined) return this.#open;
-    const { request, flow } = this;
-    const sequence = this.#context.tokens.sequence();
-    const state = serverDialogState(request, this.#ids, this.localTag, sequence);
-    const open = this.#dialogs.open({ context: this.#context, state, flow });
-    this.#open = open;
-    open.core.noteAllow(request);
-    open.core.pendingOffer = request.body.length > 0 ? 'theirs' : 'none';
-    // A caller may also end an early dialog with BYE. RFC 3261, 15.
-    open.dialog.on('ended', ({ message }) => this.#cancelled(message));
-    return open;
+    this.#dialog?.end({ cause: 'unanswered', message });
   }
 
   #provisionals(): ReliableProvisionals {
-    const { core } = this.#opened();
-    core.provisionals ??= new ReliableProvisionals({
+    const { dialog } = this;
+    dialog.provisionals ??= new ReliableProvisionals({
       clock: this.#context.clock,
       timers: this.#context.timers,
       firstSequence: this.#context.tokens.sequence(),
@@ -211,7 +207,7 @@ export class ServerInvite extends EventEmitter<ServerInviteEvents> {
       send: (response) => this.#transaction.respond(response),
       onTimeout: () => this.#unconfirmed(),
     });
-    return core.provisionals;
+    return dialog.provisionals;
   }
 
   /** Without PRACK the caller does not receive our responses. RFC 3262, 3. */

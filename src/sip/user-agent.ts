@@ -9,13 +9,11 @@ import { type EngineCounts, EngineStats } from './engine-stats.ts';
 import { Tokens } from './message/identifiers.ts';
 import type { SipMessage } from './message/message.ts';
 import { OrphanedInvites } from './orphaned-invites.ts';
-import { contactOf, newRequest } from './own-messages.ts';
+import { newRequest } from './own-messages.ts';
 import { RequestDispatcher } from './request-dispatcher.ts';
 import { RequestSender } from './request-sender.ts';
 import type { OutgoingInvite, OutgoingRequest, ServerRequest } from './requests.ts';
 import type { ServerInvite } from './server-invite.ts';
-import { SharedTimers } from './transaction/shared-timers.ts';
-import { timerTables } from './transaction/timers.ts';
 import { TransactionLayer } from './transaction/transaction-layer.ts';
 import { type Endpoint, type Flow, formatEndpoint, type Protocol } from './transport/flow.ts';
 import { TransportLayer } from './transport/transport-layer.ts';
@@ -33,7 +31,6 @@ const RING_TIMEOUT_MS = 180_000;
 
 /** `start` it, put listeners on it, and `stop` it. */
 export class UserAgent extends EventEmitter<UserAgentEvents> {
-  readonly #timers: SharedTimers;
   readonly #context: EngineContext;
   readonly #stats: EngineStats;
   readonly #transport: TransportLayer;
@@ -45,9 +42,7 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
   constructor(options: UserAgentOptions) {
     super();
     const settings = withDefaults(options);
-    const { logger, product, sessionTimer, timers, trace } = settings;
-    const clock = new SharedTimers(settings.clock);
-    this.#timers = clock;
+    const { clock, logger, product, sessionTimer, timers, trace } = settings;
     const tokens = new Tokens(settings.randomBytes);
     this.#stats = new EngineStats({ clock, logger, trace });
     this.#transport = new TransportLayer({
@@ -58,22 +53,18 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
       onResponse: (response, via) => this.#transactions.receiveResponse(response, via),
     });
     this.#transactions = new TransactionLayer({
-      context: {
-        clock,
-        timers: timerTables(timers),
-        stats: this.#stats,
-      },
+      context: { clock, timers, stats: this.#stats },
       transport: this.#transport,
       tokens,
       logger,
       transactionsMax: settings.transactionsMax,
       onRequest: (arrival) => this.#dispatcher.dispatch(arrival),
-      onAck: (ack, ids) =>
-        this.#dialogs.ofRequest(ids)?.incoming.receiveAck(ack, ids.sequence) ?? false,
+      onAck: (ack, ids) => this.#dialogs.ofRequest(ids)?.receiveAck(ack, ids.sequence) ?? false,
     });
     this.#sender = new RequestSender({
       clock,
       tokens,
+      stats: this.#stats,
       transport: this.#transport,
       transactions: this.#transactions,
     });
@@ -141,7 +132,6 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
     this.#sender.stop();
     this.#dialogs.stop();
     this.#transactions.stop();
-    this.#timers.stop();
     await this.#transport.stop();
   }
 
@@ -204,11 +194,6 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
     return this.#transport.acceptSocket(socket);
   }
 
-  /** Value of Contact for requests that return over this flow: `<sip:user@192.0.2.1:5060;transport=tcp>`. */
-  contactFor(flow: Flow, user?: string): string {
-    return contactOf(flow, user);
-  }
-
   /** Ends INVITE transactions of an earlier process. */
   get orphaned(): OrphanedInvites {
     return new OrphanedInvites({
@@ -221,7 +206,7 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
 
   /** The live dialog with that `Dialog.id`. */
   findDialog(id: string): Dialog | undefined {
-    return this.#dialogs.get(id)?.dialog;
+    return this.#dialogs.get(id);
   }
 
   #newRequest(request: OutgoingRequest): SipMessage {

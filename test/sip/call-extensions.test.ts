@@ -92,7 +92,7 @@ describe('Dialog.reinvite', () => {
 
     await caller.reinvite({ body: SDP, headers: { Contact: '<sip:moved@127.0.0.1:9>' } });
 
-    expect(callee.remoteTarget).toBe('sip:moved@127.0.0.1:9');
+    expect(callee.data.remoteTarget).toBe('sip:moved@127.0.0.1:9');
   });
 });
 

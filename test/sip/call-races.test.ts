@@ -199,14 +199,14 @@ test('A dialog takes one INVITE of ours at a time', async () => {
 test.each(['BYE', 'INFO'])('%s with guessed tags gets 481 and hurts nobody', async (method) => {
   const { callee, caller } = await answeredCall();
   const { alice, bobUri } = pair ?? (await startPair());
-  const guess = { uri: bobUri, callId: caller.callId, sequence: 99 };
+  const guess = { uri: bobUri, callId: caller.data.callId, sequence: 99 };
 
   const forged = [
     await alice.request({ ...guess, method, from: '<sip:x@y>;tag=no', to: '<sip:b@c>;tag=no' }),
     await alice.request({
       ...guess,
       method,
-      from: `<sip:x@y>;tag=${caller.localTag}`,
+      from: `<sip:x@y>;tag=${caller.data.localTag}`,
       to: '<sip:b@c>;tag=no',
     }),
   ];

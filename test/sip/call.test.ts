@@ -40,7 +40,9 @@ describe.each(['UDP', 'TCP'] as const)('a call over %s', (protocol) => {
     const call = alice.invite({ uri: bobUri, body: SDP, headers: { 'X-Offer': 'yes' } });
     call.on('provisional', ({ status }) => provisional.push(status));
     const { dialog, response } = await call.outcome;
-    const callee = bob.findDialog(`${dialog?.callId}|${dialog?.remoteTag}|${dialog?.localTag}`);
+    const callee = bob.findDialog(
+      `${dialog?.data.callId}|${dialog?.data.remoteTag}|${dialog?.data.localTag}`,
+    );
     const ended = callee && next(callee, 'ended');
     const bye = await dialog?.bye();
 

@@ -44,7 +44,7 @@ test('ClientInvite acknowledges every repeat of a 2xx with the same ACK', async 
 test('ClientInvite is answered by a fork that was one too many to be heard ringing', async () => {
   const invite = call();
   const rung: string[] = [];
-  invite.on('provisional', (_, dialog) => rung.push(dialog?.remoteTag ?? ''));
+  invite.on('provisional', (_, dialog) => rung.push(dialog?.data.remoteTag ?? ''));
   const request = await peer.expect('INVITE');
 
   for (let fork = 1; fork <= 17; fork += 1) peer.reply(request, 180, `fork-${fork}`);
@@ -53,14 +53,14 @@ test('ClientInvite is answered by a fork that was one too many to be heard ringi
   const ack = await peer.expect('ACK');
 
   expect([rung.length, rung.at(-2), rung.at(-1)]).toEqual([17, 'fork-16', '']);
-  expect([response.status, dialog?.remoteTag, ack.toTag]).toEqual([200, 'fork-17', 'fork-17']);
+  expect([response.status, dialog?.data.remoteTag, ack.toTag]).toEqual([200, 'fork-17', 'fork-17']);
   expect(userAgent.sizes.dialogs).toBe(1);
 });
 
 test('ClientInvite keeps the first fork that answers and hangs up on the others', async () => {
   const invite = call();
   const rung: (string | undefined)[] = [];
-  invite.on('provisional', (_, dialog) => rung.push(dialog?.remoteTag));
+  invite.on('provisional', (_, dialog) => rung.push(dialog?.data.remoteTag));
   const request = await peer.expect('INVITE');
 
   peer.reply(request, 180, 'one');
@@ -72,7 +72,7 @@ test('ClientInvite keeps the first fork that answers and hangs up on the others'
   peer.reply(bye, 200);
 
   expect(rung).toEqual(['one', 'two']);
-  expect(dialog?.remoteTag).toBe('two');
+  expect(dialog?.data.remoteTag).toBe('two');
   expect(bye.toTag).toBe('three');
   expect(peer.received.filter(({ method }) => method === 'ACK').map(({ toTag }) => toTag)).toEqual([
     'two',

@@ -28,7 +28,7 @@ afterEach(async () => {
 
 /** Sends a request of the peer; inside the dialog when there is one. */
 function send(method: string, sequence: number, dialog?: Dialog): void {
-  const tag = dialog === undefined ? '' : `;tag=${dialog.localTag}`;
+  const tag = dialog === undefined ? '' : `;tag=${dialog.data.localTag}`;
   const message = request(method, {
     Via: `SIP/2.0/UDP 127.0.0.1:${peer.port};branch=z9hG4bK${branch++};rport`,
     To: `<sip:agent@127.0.0.1>${tag}`,

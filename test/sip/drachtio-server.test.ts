@@ -46,8 +46,8 @@ test('createUAS answers a call with the application session description', async 
 
   expect(response.body.toString()).toBe(sdp(4000));
   expect(uas.remote.sdp).toBe(sdp(5000));
-  expect(uas.sip.callId).toBe(dialog.callId);
-  expect(uas.sip.remoteTag).toBe(dialog.localTag);
+  expect(uas.sip.callId).toBe(dialog.data.callId);
+  expect(uas.sip.remoteTag).toBe(dialog.data.localTag);
 });
 
 test('a dialog hears the ACK of its 2xx', async () => {

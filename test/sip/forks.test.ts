@@ -63,7 +63,7 @@ test('a response without a tag makes no dialog', async () => {
   await settled();
 
   expect(
-    heard.map(({ dialog }) => dialog?.remoteTag ?? null).filter((tag) => tag !== null),
+    heard.map(({ dialog }) => dialog?.data.remoteTag ?? null).filter((tag) => tag !== null),
   ).toEqual(['one']);
 });
 
@@ -76,7 +76,7 @@ test('a dialog goes where the newest response of its fork says', async () => {
   const [first, second] = heard;
 
   expect(first?.dialog).toBe(second?.dialog);
-  expect(second?.dialog?.remoteTarget).toBe('sip:moved@127.0.0.1:9');
+  expect(second?.dialog?.data.remoteTarget).toBe('sip:moved@127.0.0.1:9');
 });
 
 test('a session in an early dialog may change once the offer is answered reliably, and not before', async () => {
@@ -102,7 +102,7 @@ test('the fork that answers is confirmed, and the others end unanswered', async 
   await settled();
   const ends: string[] = [];
   for (const { dialog } of heard) {
-    dialog?.on('ended', ({ cause }) => ends.push(`${dialog.remoteTag} ${cause}`));
+    dialog?.on('ended', ({ cause }) => ends.push(`${dialog.data.remoteTag} ${cause}`));
   }
 
   peer.reply(request, 200, 'one');
@@ -110,7 +110,7 @@ test('the fork that answers is confirmed, and the others end unanswered', async 
   await settled();
 
   expect(ends).toEqual(['two unanswered']);
-  expect([dialog?.remoteTag, dialog?.state, userAgent.sizes.dialogs]).toEqual([
+  expect([dialog?.data.remoteTag, dialog?.state, userAgent.sizes.dialogs]).toEqual([
     ...['one', 'confirmed', 1],
   ]);
 });

@@ -5,8 +5,7 @@ import { silentLogger } from '../../src/lib/logger.ts';
 import { EngineStats } from '../../src/sip/engine-stats.ts';
 import type { SipMessage } from '../../src/sip/message/message.ts';
 import { parseMessage } from '../../src/sip/parser/parser.ts';
-import { STANDARD_TIMERS, timerTables } from '../../src/sip/transaction/timers.ts';
-import type { TransactionContext } from '../../src/sip/transaction/transaction.ts';
+import { STANDARD_TIMERS, type TransactionContext } from '../../src/sip/transaction/timers.ts';
 import type { Endpoint, Flow } from '../../src/sip/transport/flow.ts';
 
 export const SDP = [
@@ -65,7 +64,7 @@ function parsed(startLine: string, headers: Readonly<Record<string, string>>): S
 export function transactionContext(clock: Clock): TransactionContext {
   return {
     clock,
-    timers: timerTables(STANDARD_TIMERS),
+    timers: STANDARD_TIMERS,
     stats: new EngineStats({ clock, logger: silentLogger }),
   };
 }

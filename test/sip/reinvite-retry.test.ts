@@ -137,5 +137,5 @@ test.each([
   });
   await response;
 
-  expect(dialog.remoteTarget === 'sip:moved@127.0.0.1:9').toBe(moves);
+  expect(dialog.data.remoteTarget === 'sip:moved@127.0.0.1:9').toBe(moves);
 });

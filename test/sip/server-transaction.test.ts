@@ -2,11 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { idsOf } from '../../src/sip/message/identifiers.ts';
 import { makeResponse } from '../../src/sip/message/message.ts';
-import {
-  InviteServerTransaction,
-  NonInviteServerTransaction,
-} from '../../src/sip/transaction/server-transaction.ts';
-import { mergeKey } from '../../src/sip/transaction/transaction.ts';
+import { ServerTransaction } from '../../src/sip/transaction/server-transaction.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 import { FakeFlow, request, transactionContext } from './messages.ts';
 
@@ -15,17 +11,14 @@ function open(method: 'INVITE' | 'INFO', protocol: 'UDP' | 'TCP' = 'UDP') {
   const flow = new FakeFlow(protocol);
   const told: string[] = [];
   const received = request(method);
-  const options = {
+  const transaction = new ServerTransaction({
     context: transactionContext(clock),
     flow,
     request: received,
+    ids: idsOf(received),
     key: 'key',
     onOver: () => told.push('over'),
-  };
-  const transaction =
-    method === 'INVITE'
-      ? new InviteServerTransaction({ ...options, origin: mergeKey(idsOf(received), received) })
-      : new NonInviteServerTransaction(options);
+  });
   transaction.delivered();
   transaction.user = { onFailure: () => told.push('failed') };
   const answer = (status: number) =>
@@ -35,7 +28,7 @@ function open(method: 'INVITE' | 'INFO', protocol: 'UDP' | 'TCP' = 'UDP') {
   return { clock, flow, told, transaction, answer, repeatRequest, acknowledge };
 }
 
-describe('NonInviteServerTransaction', () => {
+describe('ServerTransaction of other requests', () => {
   test('answers repeats with the final response for 64*T1', () => {
     const { clock, flow, told, answer, repeatRequest } = open('INFO');
 
@@ -78,7 +71,7 @@ describe('NonInviteServerTransaction', () => {
   });
 });
 
-describe('InviteServerTransaction', () => {
+describe('ServerTransaction of INVITE', () => {
   test('sends 100 after 150 ms', () => {
     const { clock, flow } = open('INVITE');
 

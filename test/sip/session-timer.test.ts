@@ -5,9 +5,9 @@ import {
   addSessionExpires,
   answeredTerms,
   answerTerms,
-  isTooBrief,
   parseMinSe,
   parseSessionExpires,
+  refusalOfInterval,
   SessionTimer,
 } from '../../src/sip/dialog/session-timer.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
@@ -35,13 +35,13 @@ describe('answerTerms', () => {
   });
 });
 
-test('isTooBrief holds for less than our minimum, where the peer can do better', () => {
+test('refusalOfInterval names our minimum to a peer that asks for less and can do better', () => {
   const brief = (headers: Record<string, string>) =>
-    isTooBrief(request('INVITE', { 'Session-Expires': '89', ...headers }), OWN);
+    refusalOfInterval(request('INVITE', { 'Session-Expires': '89', ...headers }), OWN);
 
-  expect(brief({ Supported: 'timer' })).toBe(true);
-  expect(brief({ Supported: '100rel' })).toBe(false);
-  expect(brief({ 'Session-Expires': '90', Supported: 'timer' })).toBe(false);
+  expect(brief({ Supported: 'timer' })).toEqual({ headers: { 'Min-SE': '90' } });
+  expect(brief({ Supported: '100rel' })).toBeUndefined();
+  expect(brief({ 'Session-Expires': '90', Supported: 'timer' })).toBeUndefined();
 });
 
 test.each([

@@ -24,7 +24,7 @@ async function callThrough(world: Pair, traces: CallTraces) {
   });
   const { dialog } = await alice.invite({ uri: bobUri, body: SDP }).outcome;
   await dialog?.bye();
-  return traces.get(dialog?.callId ?? '');
+  return traces.get(dialog?.data.callId ?? '');
 }
 
 function kindsOf(trace: ReturnType<CallTraces['get']>): string[] {

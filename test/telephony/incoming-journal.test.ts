@@ -165,6 +165,9 @@ test('SrfIncomingCall is written as it rings and at its answer, under the tag th
   const during = [[...writes], [...kept.keys()]];
   await call.hangUp();
 
-  expect(during).toEqual([['save', 'save'], [`${call.dialog.callId};${call.dialog.remoteTag}`]]);
+  expect(during).toEqual([
+    ['save', 'save'],
+    [`${call.dialog.data.callId};${call.dialog.data.remoteTag}`],
+  ]);
   await expect.poll(() => writes).toEqual(['save', 'save', 'remove']);
 });

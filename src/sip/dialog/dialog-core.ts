@@ -1,4 +1,5 @@
 /** State shared by both directions of a dialog: RFC 3261 state, flow, pending offer, end. */
+import { EventEmitter } from 'node:events';
 import type { DigestClient } from '../digest/digest.ts';
 import type { SipMessage } from '../message/message.ts';
 import { addCapabilities } from '../own-messages.ts';
@@ -14,28 +15,47 @@ import {
   withTarget,
 } from './dialog-state.ts';
 
-const NO_METHODS: ReadonlySet<string> = new Set();
+interface DialogEvents {
+  /**
+   * INFO, NOTIFY, REFER, and UPDATE with a body; call `respond`. Without a listener: 603, or 488 for
+   * UPDATE. BYE, PRACK, OPTIONS and UPDATE without a body are answered by the engine.
+   */
+  request: [ServerRequest];
+  /** An INVITE inside the dialog: hold, new SDP. Call `respond`. Without a listener: 488. */
+  reinvite: [ServerReinvite];
+  /** First ACK of each 2xx of ours. */
+  ack: [SipMessage];
+  /**
+   * The TCP connection is closed. The dialog goes on: its next request opens another. A closed WebSocket also ends
+   * the dialog.
+   */
+  disconnected: [];
+  /** Exactly once. */
+  ended: [DialogEnd];
+}
 
 const MAKES_SESSION = new Set(['INVITE', 'UPDATE']);
 
-/** Constructor parameters of `DialogCore`. */
-export interface DialogCoreOptions {
+/** Constructor parameters of a dialog. */
+export interface DialogOptions {
   readonly context: EngineContext;
-  readonly state: DialogState;
+  readonly data: DialogState;
   readonly flow: Flow;
-  readonly hooks: DialogHooks;
   /** Answers challenges to the dialog's requests. */
   readonly digest?: DigestClient | undefined;
+  /** Called when nothing of it is left to be answered. */
+  readonly onOver: () => void;
 }
 
-/** State that both directions of one dialog share. */
-export class DialogCore {
+/** State and events of one dialog. Applications use its subclass `Dialog`. */
+export class DialogCore extends EventEmitter<DialogEvents> {
+  /** Call-ID, local and remote tag, joined by `|`. */
   readonly id: string;
   readonly context: EngineContext;
   readonly digest: DigestClient | undefined;
-  readonly #hooks: DialogHooks;
-  state: DialogState;
-  phase: 'early' | 'confirmed' | 'ended' = 'early';
+  /** State by RFC 3261, section 12. */
+  data: DialogState;
+  state: 'early' | 'confirmed' | 'ended' = 'early';
   /** Side whose INVITE or UPDATE with an offer has no final response yet. */
   pendingOffer: 'none' | 'ours' | 'theirs' = 'none';
   /** Our newest 2xx to INVITE, while and after it waits for its ACK. */
@@ -44,27 +64,24 @@ export class DialogCore {
   provisionals: ReliableProvisionals | undefined;
   /** Session description of our last message; a refresh by INVITE repeats it. */
   localSession: Buffer | undefined;
+  readonly onOver: () => void;
   #flow: Flow;
   #forgetFlow: () => void = () => undefined;
-  #peerAllows: ReadonlySet<string> = NO_METHODS;
-  /** Created for the first waiter: most dialogs have none. */
-  #wakers: Set<() => void> | undefined;
+  #peerAllows: readonly string[] = [];
+  readonly #onEnd = new Set<() => void>();
 
-  constructor(options: DialogCoreOptions) {
-    const { state } = options;
-    this.id = dialogId(state.callId, state.localTag, state.remoteTag);
-    this.context = options.context;
-    this.digest = options.digest;
-    this.state = state;
-    this.#hooks = options.hooks;
-    this.#flow = options.flow;
+  constructor({ context, data, flow, digest, onOver }: DialogOptions) {
+    super();
+    this.id = dialogId(data.callId, data.localTag, data.remoteTag);
+    this.context = context;
+    this.digest = digest;
+    this.data = data;
+    this.onOver = onOver;
+    this.#flow = flow;
     this.#watchFlow();
   }
 
-  get hooks(): DialogHooks {
-    return this.#hooks;
-  }
-
+  /** Flow of the peer's newest request. */
   get flow(): Flow {
     return this.#flow;
   }
@@ -80,26 +97,26 @@ export class DialogCore {
   /** Notes the methods in the Allow header of the peer. */
   noteAllow(message: SipMessage): void {
     const methods = message.list('allow');
-    if (methods.length > 0) this.#peerAllows = new Set(methods.map((name) => name.toUpperCase()));
+    if (methods.length > 0) this.#peerAllows = methods.map((name) => name.toUpperCase());
   }
 
   peerAllows(method: string): boolean {
-    return this.#peerAllows.has(method);
+    return this.#peerAllows.includes(method);
   }
 
   refreshTarget(message: SipMessage): void {
-    this.state = withTarget(this.state, message);
+    this.data = withTarget(this.data, message);
   }
 
   nextSequence(): number {
-    const localSequence = this.state.localSequence + 1;
-    this.state = { ...this.state, localSequence };
+    const localSequence = this.data.localSequence + 1;
+    this.data = { ...this.data, localSequence };
     return localSequence;
   }
 
   /** Makes a request with the next sequence number; an ACK has that of its INVITE. */
   newRequest(method: string, sequence = this.nextSequence()): SipMessage {
-    const request = requestInDialog(this.state, method, sequence);
+    const request = requestInDialog(this.data, method, sequence);
     if (MAKES_SESSION.has(method)) addCapabilities(request);
     if (this.context.product !== undefined) request.add('user-agent', this.context.product);
     return request;
@@ -112,7 +129,7 @@ export class DialogCore {
   reusableFlow(): Flow | undefined {
     const flow = this.#flow;
     if (!flow.isReliable || !flow.isOpen) return undefined;
-    const [route] = this.state.routeSet;
+    const [route] = this.data.routeSet;
     if (route === undefined) return flow;
     const uri = routeUri(route);
     const transport = uri?.params.get('transport')?.toUpperCase() ?? flow.protocol;
@@ -122,17 +139,21 @@ export class DialogCore {
 
   /** Waits; returns early when the dialog ends. */
   sleep(waitMs: number): Promise<void> {
-    if (this.phase === 'ended') return Promise.resolve();
+    if (this.state === 'ended') return Promise.resolve();
     return new Promise((resolve) => {
       const wake = () => {
         cancel();
-        this.#wakers?.delete(wake);
+        this.#onEnd.delete(wake);
         resolve();
       };
       const cancel = this.context.clock.after(waitMs, wake);
-      this.#wakers ??= new Set();
-      this.#wakers.add(wake);
+      this.#onEnd.add(wake);
     });
+  }
+
+  /** Has `stop` called at the end, before the application hears of it. */
+  stopAtEnd(stop: () => void): void {
+    this.#onEnd.add(stop);
   }
 
   /**
@@ -141,24 +162,33 @@ export class DialogCore {
    * @param isLast false while a BYE of ours is unanswered: the peer's BYE may cross it.
    */
   end(end: DialogEnd, isLast = true): void {
-    if (this.phase === 'ended') return;
-    this.phase = 'ended';
+    if (this.state === 'ended') return;
+    this.state = 'ended';
     this.#forgetFlow();
     this.ackWait?.settle(null);
     this.provisionals?.stop();
-    for (const wake of [...(this.#wakers ?? [])]) wake();
-    this.#hooks.onEnded(end);
-    if (isLast) this.#hooks.onOver();
+    for (const stop of [...this.#onEnd]) stop();
+    this.#emitSafely(() => this.emit('ended', end));
+    if (isLast) this.onOver();
   }
 
   #watchFlow(): void {
     const { protocol } = this.#flow;
     this.#forgetFlow = this.#flow.onClosed(() => {
-      this.#hooks.onDisconnected();
+      this.#emitSafely(() => this.emit('disconnected'));
       // We cannot open a connection to a browser: its requests and ours are lost, so the call is over.
       const isWebSocket = protocol === 'WS' || protocol === 'WSS';
       if (isWebSocket) this.end({ cause: 'peer-gone', message: null });
     });
+  }
+
+  /** Timers and closed connections emit too; an exception of a listener would end the process there. */
+  #emitSafely(emit: () => void): void {
+    try {
+      emit();
+    } catch (error) {
+      this.context.logger.error({ error }, 'SIP dialog event could not be handled');
+    }
   }
 }
 
@@ -178,16 +208,4 @@ export interface DialogEnd {
     | 'stopped';
   /** Request or response that ended the dialog; null without one. */
   readonly message: SipMessage | null;
-}
-
-/** Events from both directions of a dialog to its owner. */
-interface DialogHooks {
-  /** Returns whether a listener takes the request; the engine refuses it otherwise. */
-  onRequest(request: ServerRequest): boolean;
-  onReinvite(request: ServerReinvite): boolean;
-  onAck(ack: SipMessage): void;
-  onDisconnected(): void;
-  onEnded(end: DialogEnd): void;
-  /** Nothing of it is left to be answered. */
-  onOver(): void;
 }

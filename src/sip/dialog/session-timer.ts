@@ -102,11 +102,15 @@ export function parseMinSe(message: SipMessage): number | null {
   return seconds === undefined ? null : seconds * 1000;
 }
 
-/** Whether a request asks for an interval that the server is to refuse with 422. RFC 4028, 9. */
-export function isTooBrief(request: SipMessage, own: SessionTimerOptions | undefined): boolean {
+/** Min-SE of the 422 with which a request for too short an interval is refused; undefined for any other. RFC 4028, 9. */
+export function refusalOfInterval(
+  request: SipMessage,
+  own: SessionTimerOptions | undefined,
+): { readonly headers: { readonly 'Min-SE': string } } | undefined {
   const wanted = parseSessionExpires(request);
-  if (wanted === null || !request.hasToken('supported', 'timer')) return false;
-  return wanted.intervalMs < (own?.intervalMsMin ?? SHORTEST_INTERVAL_MS);
+  if (wanted === null || !request.hasToken('supported', 'timer')) return undefined;
+  const minMs = own?.intervalMsMin ?? SHORTEST_INTERVAL_MS;
+  return wanted.intervalMs < minMs ? { headers: { 'Min-SE': seconds(minMs) } } : undefined;
 }
 
 /**

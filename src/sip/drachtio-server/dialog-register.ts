@@ -7,7 +7,6 @@ import type { DialogEnd } from '../dialog/dialog-core.ts';
 import { SipMessage } from '../message/message.ts';
 import type { ServerRequest } from '../requests.ts';
 import type { Flow } from '../transport/flow.ts';
-import { TurnoverMap } from '../turnover-map.ts';
 import type { ApplicationLink } from './application-connection.ts';
 import { type ApplicationMessage, responsePartsOf } from './client-protocol.ts';
 
@@ -28,7 +27,7 @@ interface DialogRegisterOptions {
 export class DialogRegister {
   readonly #link: ApplicationLink;
   readonly #pending: PendingRequests;
-  readonly #dialogs = new TurnoverMap<Dialog>();
+  readonly #dialogs = new Map<string, Dialog>();
   /** By `Dialog.id`. */
   readonly #names = new Map<string, string>();
 
@@ -64,7 +63,7 @@ export class DialogRegister {
 
   /** Ends every dialog with BYE. */
   async hangUpAll(): Promise<void> {
-    await Promise.allSettled(this.#dialogs.values().map((dialog) => dialog.bye()));
+    await Promise.allSettled([...this.#dialogs.values()].map((dialog) => dialog.bye()));
   }
 
   #deliver(message: SipMessage, flow: Flow, dialogId: string): void {
@@ -86,9 +85,9 @@ function byeFor(dialog: Dialog, text: string): SipMessage {
   bye.method = 'BYE';
   bye.uri = 'sip:application@localhost';
   return bye
-    .add('from', `<sip:server@localhost>;tag=${dialog.localTag}`)
-    .add('to', `<sip:peer@localhost>;tag=${dialog.remoteTag}`)
-    .add('call-id', dialog.callId)
+    .add('from', `<sip:server@localhost>;tag=${dialog.data.localTag}`)
+    .add('to', `<sip:peer@localhost>;tag=${dialog.data.remoteTag}`)
+    .add('call-id', dialog.data.callId)
     .add('cseq', '1 BYE')
     .add('reason', `SIP;cause=200;text="${text}"`);
 }
@@ -110,7 +109,7 @@ interface Pending {
 export class PendingRequests {
   readonly #link: ApplicationLink;
   readonly #clock: Clock;
-  readonly #pending = new TurnoverMap<Pending>();
+  readonly #pending = new Map<string, Pending>();
 
   constructor(options: { link: ApplicationLink; clock: Clock }) {
     this.#link = options.link;
@@ -150,7 +149,7 @@ export class PendingRequests {
 
   /** Refuses all that wait. */
   refuseAll(): void {
-    for (const pending of this.#pending.values()) {
+    for (const pending of [...this.#pending.values()]) {
       this.#forget(pending);
       pending.request.respond(500);
     }

@@ -4,7 +4,6 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../lib/clock.ts';
 import type { SipMessage } from '../message/message.ts';
 import type { ServerInvite } from '../server-invite.ts';
-import { TurnoverMap } from '../turnover-map.ts';
 import type { ApplicationLink } from './application-connection.ts';
 import { type ApplicationMessage, headerOf, responsePartsOf } from './client-protocol.ts';
 import type { DialogRegister } from './dialog-register.ts';
@@ -35,7 +34,7 @@ export class IncomingCalls {
   readonly #clock: Clock;
   readonly #link: ApplicationLink;
   readonly #dialogs: DialogRegister;
-  readonly #ringing = new TurnoverMap<Ringing>();
+  readonly #ringing = new Map<string, Ringing>();
 
   constructor(options: IncomingCallsOptions) {
     this.#clock = options.clock;
@@ -83,7 +82,7 @@ export class IncomingCalls {
 
   /** Refuses all calls that ring. */
   refuseAll(): void {
-    for (const { transactionId, invite } of this.#ringing.values()) {
+    for (const { transactionId, invite } of [...this.#ringing.values()]) {
       this.#forget(transactionId);
       refuse(invite);
     }

@@ -9,7 +9,6 @@ import { SipMessage } from '../message/message.ts';
 import { SipError } from '../message/status.ts';
 import type { OutgoingReinvite, OutgoingRequest } from '../requests.ts';
 import type { Flow } from '../transport/flow.ts';
-import { TurnoverMap } from '../turnover-map.ts';
 import type { UserAgent } from '../user-agent.ts';
 import type { CredentialsFor } from './answer-challenge.ts';
 import type { ApplicationLink } from './application-connection.ts';
@@ -48,7 +47,7 @@ export class OutgoingRequests {
   readonly #dialogs: DialogRegister;
   readonly #credentialsFor: CredentialsFor | undefined;
   readonly #onInvite: OutgoingRequestsOptions['onInvite'];
-  readonly #invites = new TurnoverMap<ClientInvite>();
+  readonly #invites = new Map<string, ClientInvite>();
   #outstandingCount = 0;
   #isStopped = false;
 
@@ -124,7 +123,7 @@ export class OutgoingRequests {
   /** Cancels every call in progress; calls that are answered after all get BYE. */
   cancelAll(): void {
     this.#isStopped = true;
-    for (const invite of this.#invites.values()) invite.cancel();
+    for (const invite of [...this.#invites.values()]) invite.cancel();
   }
 
   #begin(commandId: string, message: ApplicationMessage, dialogId: string): Exchange {

@@ -1,28 +1,5 @@
 /** Addresses: sip, sips and tel URIs; pure */
-import {
-  ANY_URI,
-  type CharClass,
-  consistsOf,
-  endOfQuoted,
-  endOfRun,
-  formatParams,
-  HOST_NAME,
-  IPV6,
-  isSpace,
-  NO_PARAMS,
-  type Params,
-  parseDecimal,
-  parseParams,
-  SCHEME,
-  skipSpace,
-  TEL_NUMBER,
-  TOKEN,
-  URI_HEADER,
-  URI_PARAM,
-  URI_PASSWORD,
-  URI_USER,
-  unquote,
-} from './grammar.ts';
+import { formatParams, NO_PARAMS, type Params, parseParams, QUOTED, TOKEN, unquote } from './grammar.ts';
 import { SipError } from './status.ts';
 
 /** One address, its parts as they were written: escapes are left in place. */
@@ -42,6 +19,32 @@ export interface SipUri {
   readonly headers: string;
 }
 
+const UNRESERVED = "\\w\\-.!~*'()";
+
+/** Parameters of a URI. @see RFC 3261 section 25.1, uri-parameters */
+const PARAMS = `((?:;[${UNRESERVED}[\\]/:&+$%]+(?:=[${UNRESERVED}[\\]/:&+$%]+)?)*)`;
+
+/** A host with an optional port; with the underscore that many private networks use. @see RFC 3261 section 25.1, hostport */
+export const HOST = '([\\w.\\-]+|\\[[0-9a-fA-F:.]+\\])';
+
+/**
+ * The user part may hold `#`, which is not in the grammar: carriers send service codes such as `*31#` unescaped, and it
+ * cannot be mistaken for anything else.
+ *
+ * @see RFC 3261 section 25.1, SIP-URI
+ */
+const SIP_URI = new RegExp(
+  `^sips?:(?:([${UNRESERVED}&=+$,;?/%#]+)(?::([${UNRESERVED}&=+$,%]*))?@)?` +
+    `${HOST}(?::(\\d+))?${PARAMS}(?:\\?([${UNRESERVED}[\\]/?:+$%=&]+))?$`,
+  'i',
+);
+
+/** @see RFC 3966 section 3 */
+const TEL_URI = new RegExp(`^tel:([0-9a-f*#+\\-.()]+)${PARAMS}$`, 'i');
+
+/** Any URI: no space, quote, control character or angle bracket. @see RFC 3261 section 25.1, absoluteURI */
+const ANY_URI = /^([a-z][a-z0-9+\-.]*):[!#-;=?-~\x80-\xff]+$/i;
+
 /**
  * Reads a sip, sips or tel URI.
  *
@@ -50,15 +53,26 @@ export interface SipUri {
  */
 export function parseUri(text: string): SipUri {
   const scheme = uriScheme(text);
-  switch (scheme) {
-    case 'sip':
-    case 'sips':
-      return parseSipUri(scheme, text, scheme.length + 1);
-    case 'tel':
-      return parseTelUri(text);
-    default:
-      throw new SipError(416, 'Unsupported URI Scheme');
+  const isUnescaped = /%(?![0-9a-f]{2})/i.test(text);
+  if (scheme === 'tel') {
+    const [, number, params = ''] = TEL_URI.exec(text) ?? [];
+    if (number === undefined) throw badUri();
+    const user = number.replace(/[-.()]/g, '');
+    const rest = { password: undefined, host: '', port: undefined, headers: '' };
+    return { scheme, user, ...rest, params: uriParams(params) };
   }
+  if (scheme !== 'sip' && scheme !== 'sips') throw new SipError(416, 'Unsupported URI Scheme');
+  const [, user, password, host, port, params = '', headers = ''] = SIP_URI.exec(text) ?? [];
+  if (host === undefined || isUnescaped) throw badUri();
+  return {
+    scheme,
+    user,
+    password,
+    host: host.toLowerCase(),
+    port: portOf(port),
+    params: uriParams(params),
+    headers,
+  };
 }
 
 /**
@@ -68,14 +82,36 @@ export function parseUri(text: string): SipUri {
  * @throws {SipError} 400 when the text is no URI.
  */
 export function uriScheme(text: string): string {
-  const colon = text.indexOf(':');
-  const isUri =
-    colon > 0 &&
-    isLetter(text) &&
-    consistsOf(text, SCHEME, 0, colon) &&
-    consistsOf(text, ANY_URI, colon + 1);
-  if (!isUri) throw new SipError(400, 'Bad URI');
-  return text.slice(0, colon).toLowerCase();
+  const [, scheme] = ANY_URI.exec(text) ?? [];
+  if (scheme === undefined) throw badUri();
+  return scheme.toLowerCase();
+}
+
+function badUri(): SipError {
+  return new SipError(400, 'Bad URI');
+}
+
+/** Of a repeated name the first counts. */
+function uriParams(text: string): Params {
+  if (text === '') return NO_PARAMS;
+  const params = new Map<string, string | null>();
+  for (const param of text.slice(1).split(';')) {
+    const [name = '', value = null] = param.split('=');
+    if (!params.has(name.toLowerCase())) params.set(name.toLowerCase(), value);
+  }
+  return params;
+}
+
+/**
+ * Port number of an address.
+ *
+ * @throws {SipError} 400 when it is not 1 to 65535.
+ */
+export function portOf(digits: string | undefined): number | undefined {
+  if (digits === undefined) return undefined;
+  const port = Number(digits);
+  if (port < 1 || port > 65_535) throw new SipError(400, 'Bad Port');
+  return port;
 }
 
 /** Writes the URI back. */
@@ -88,120 +124,10 @@ export function formatUri(uri: SipUri): string {
   return `${uri.scheme}:${user}${formatHostPort(uri)}${params}${headers}`;
 }
 
-function isLetter(text: string): boolean {
-  const code = text.charCodeAt(0) | 0x20;
-  return code >= 0x61 && code <= 0x7a;
-}
-
-function parseSipUri(scheme: 'sip' | 'sips', text: string, start: number): SipUri {
-  const at = text.indexOf('@', start);
-  const account = at === -1 ? undefined : parseAccount(text.slice(start, at));
-
-  const hostStart = at === -1 ? start : at + 1;
-  const hostEnd = endOfHost(text, hostStart);
-  const question = text.indexOf('?', hostEnd);
-  const paramsEnd = question === -1 ? text.length : question;
-  const semicolon = text.indexOf(';', hostEnd);
-  const portEnd = semicolon === -1 || semicolon > paramsEnd ? paramsEnd : semicolon;
-
-  return {
-    scheme,
-    user: account?.user,
-    password: account?.password,
-    host: text.slice(hostStart, hostEnd).toLowerCase(),
-    port: hostEnd === portEnd ? undefined : parsePortAt(text, hostEnd, portEnd),
-    params: parseUriParams(text, portEnd, paramsEnd),
-    headers: question === -1 ? '' : checked(text.slice(question + 1), URI_HEADER),
-  };
-}
-
-/** The user part cannot hold a bare colon, so the first one begins the password. */
-function parseAccount(text: string): { user: string; password: string | undefined } {
-  const colon = text.indexOf(':');
-  const user = checked(colon === -1 ? text : text.slice(0, colon), URI_USER);
-  if (colon === -1) return { user, password: undefined };
-  const password = text.slice(colon + 1);
-  return { user, password: password === '' ? '' : checked(password, URI_PASSWORD) };
-}
-
-function parsePortAt(text: string, start: number, end: number): number {
-  if (text.charCodeAt(start) !== 0x3a) throw new SipError(400, 'Bad URI');
-  return parsePort(text.slice(start + 1, end));
-}
-
-function parseTelUri(text: string): SipUri {
-  const semicolon = text.indexOf(';');
-  const numberEnd = semicolon === -1 ? text.length : semicolon;
-  const number = checked(text.slice(4, numberEnd), TEL_NUMBER);
-  return {
-    scheme: 'tel',
-    user: number.replace(/[-.()]/g, ''),
-    password: undefined,
-    host: '',
-    port: undefined,
-    params: parseUriParams(text, numberEnd, text.length),
-    headers: '',
-  };
-}
-
-/** Parses `;name=value;name` between two indices. Of a repeated name the first counts. */
-function parseUriParams(text: string, start: number, end: number): Params {
-  if (start === end) return NO_PARAMS;
-  const params = new Map<string, string | null>();
-  for (const param of text.slice(start + 1, end).split(';')) {
-    const equals = param.indexOf('=');
-    const name = checked(equals === -1 ? param : param.slice(0, equals), URI_PARAM).toLowerCase();
-    const value = equals === -1 ? null : checked(param.slice(equals + 1), URI_PARAM);
-    if (!params.has(name)) params.set(name, value);
-  }
-  return params;
-}
-
-/** Returns the text after checking its characters, and that two hexadecimal digits follow every `%`. */
-function checked(text: string, allowed: CharClass): string {
-  if (!consistsOf(text, allowed) || !hasSoundEscapes(text)) throw new SipError(400, 'Bad URI');
-  return text;
-}
-
-function hasSoundEscapes(text: string): boolean {
-  for (let i = text.indexOf('%'); i !== -1; i = text.indexOf('%', i + 1)) {
-    if (!/^[0-9A-Fa-f]{2}$/.test(text.slice(i + 1, i + 3))) return false;
-  }
-  return true;
-}
-
 interface HostPort {
   /** Lower case; an IPv6 address keeps its brackets. */
   readonly host: string;
   readonly port: number | undefined;
-}
-
-/**
- * End of the host that begins at `start`.
- *
- * @throws {SipError} 400 without a host.
- */
-export function endOfHost(text: string, start: number): number {
-  if (text.charCodeAt(start) !== 0x5b) {
-    const end = endOfRun(text, HOST_NAME, start);
-    if (end === start) throw new SipError(400, 'Bad Host');
-    return end;
-  }
-  const close = text.indexOf(']', start);
-  if (close === -1 || !consistsOf(text, IPV6, start + 1, close))
-    throw new SipError(400, 'Bad Host');
-  return close + 1;
-}
-
-/**
- * Reads a port number.
- *
- * @throws {SipError} 400 when it is not 1 to 65535.
- */
-export function parsePort(text: string): number {
-  const port = parseDecimal(text, 65_535);
-  if (port === undefined || port === 0) throw new SipError(400, 'Bad Port');
-  return port;
 }
 
 /** Formats a host with its optional port. */
@@ -221,66 +147,28 @@ export interface NameAddr {
   readonly params: Params;
 }
 
+/** Display names in other alphabets are often sent without the quotes they need; nothing else looks like them. */
+const NAME_ADDR = new RegExp(
+  `^(?:[ \\t]*(${QUOTED})[ \\t]*|([${TOKEN} \\t\\x80-\\xff]*))<([^>]*)>([\\s\\S]*)$`,
+);
+
+/** Without angle brackets the URI ends at the first `;`, and may hold neither `,` nor `?`. */
+const ADDR_SPEC = /^[ \t]*([^ \t;,?]+)([ \t;][\s\S]*)?$/;
+
 /**
  * Parses `"Name" <uri>;params`, `Name <uri>;params` or `uri;params`.
- *
- * Without angle brackets the URI ends at the first `;`, and may hold neither `,` nor `?`.
  *
  * @throws {SipError} 400 for any other text.
  * @see RFC 3261 section 20.10 and section 25.1, name-addr
  */
 export function parseNameAddr(text: string): NameAddr {
-  const start = skipSpace(text, 0);
-  const open = openingBracket(text, start);
-  if (open === -1) return parseAddrSpec(text, start);
-
-  const close = text.indexOf('>', open);
-  if (close === -1) throw new SipError(400, 'Bad Address');
-  const uri = text.slice(open + 1, close);
+  const [, quoted, words = '', bracketed, rest] = NAME_ADDR.exec(text) ?? [];
+  const [, bare, params = ''] = bracketed === undefined ? (ADDR_SPEC.exec(text) ?? []) : [];
+  const uri = bracketed ?? bare;
+  if (uri === undefined) throw new SipError(400, 'Bad Address');
   uriScheme(uri);
-  return {
-    displayName: decodeUtf8(parseDisplayName(text.slice(start, open))),
-    uri,
-    params: parseParams(text, close + 1),
-  };
-}
-
-/** Index of the URI's opening bracket; -1 without one before the parameters. */
-function openingBracket(text: string, start: number): number {
-  if (text.charCodeAt(start) !== 0x22) {
-    const bracket = text.indexOf('<', start);
-    const semicolon = text.indexOf(';', start);
-    return semicolon !== -1 && semicolon < bracket ? -1 : bracket;
-  }
-  const end = endOfQuoted(text, start);
-  const bracket = end === -1 ? -1 : skipSpace(text, end);
-  if (bracket === -1 || text.charCodeAt(bracket) !== 0x3c) throw new SipError(400, 'Bad Address');
-  return bracket;
-}
-
-function parseAddrSpec(text: string, start: number): NameAddr {
-  let end = start;
-  while (end < text.length && !isSpace(text.charCodeAt(end)) && text.charAt(end) !== ';') end++;
-  const uri = text.slice(start, end);
-  if (uri.includes(',') || uri.includes('?')) throw new SipError(400, 'Bad Address');
-  uriScheme(uri);
-  return { displayName: '', uri, params: parseParams(text, end) };
-}
-
-/** Parses the display name before the bracket: a quoted string, or token words. */
-function parseDisplayName(text: string): string {
-  const name = text.trimEnd();
-  if (name.charCodeAt(0) === 0x22) return unquote(name);
-  for (let i = 0; i < name.length; i++) {
-    const code = name.charCodeAt(i);
-    if (!isSpace(code) && !isNameCode(code)) throw new SipError(400, 'Bad Display Name');
-  }
-  return name;
-}
-
-/** Names in other alphabets are often sent without the quotes they need; nothing else looks like them. */
-function isNameCode(code: number): boolean {
-  return TOKEN[code] === 1 || code >= 0x80;
+  const displayName = decodeUtf8(quoted === undefined ? words.trim() : unquote(quoted));
+  return { displayName, uri, params: parseParams(rest ?? params) };
 }
 
 function decodeUtf8(latin1: string): string {

@@ -1,13 +1,23 @@
 /** Client transactions: of INVITE (RFC 3261, 17.1.1, with the Accepted state of RFC 6026) and of all other requests (17.1.2). */
+import { sendCounted } from '../engine-stats.ts';
 import { SipMessage } from '../message/message.ts';
 import type { Flow } from '../transport/flow.ts';
-import { Retransmitter, type TransactionTimers } from './timers.ts';
 import {
-  type ClientTransactionUser,
-  sendCounted,
+  Retransmitter,
   type TransactionContext,
+  type TransactionTimers,
   timersOver,
-} from './transaction.ts';
+} from './timers.ts';
+
+/** Sender of a request. Each method but `onResponse` is called at most once. */
+export interface ClientTransactionUser {
+  /** Provisional and final responses; of an INVITE also repeated and forked 2xx. */
+  onResponse(response: SipMessage): void;
+  /** No response within 64*T1; the transaction is over. */
+  onTimeout(): void;
+  /** The flow is closed or cannot send; the transaction is over. */
+  onTransportError(): void;
+}
 
 interface ClientTransactionOptions {
   readonly context: TransactionContext;
@@ -34,7 +44,7 @@ export class ClientTransaction {
   #state: 'calling' | 'proceeding' | 'accepted' | 'completed' | 'terminated' = 'calling';
   #ackBytes: Buffer | undefined;
   #repeater: Retransmitter | undefined;
-  #cancelTimer: () => void = () => undefined;
+  #cancelEnd: () => void = () => undefined;
   #forgetFlow: () => void = () => undefined;
 
   constructor(options: ClientTransactionOptions) {
@@ -43,35 +53,16 @@ export class ClientTransaction {
     this.#isInvite = options.request.method === 'INVITE';
   }
 
-  get isOver(): boolean {
-    return this.#state === 'terminated';
-  }
-
   start(): void {
-    const { context, request } = this.#options;
-    const { aMs, eMs, t2Ms } = this.#timers;
-    const bytes = request.toBuffer();
-    if (!this.#send(bytes, false)) {
-      this.abort();
-      return;
-    }
-    this.#awaitResponse();
-    const firstMs = this.#isInvite ? aMs : eMs;
-    if (firstMs === 0) return;
-    this.#repeater = new Retransmitter({
-      clock: context.clock,
-      firstMs,
-      longestMs: this.#isInvite ? Number.POSITIVE_INFINITY : t2Ms,
-      resend: () => {
-        if (!this.#send(bytes, true)) this.abort();
-      },
-    });
+    const bytes = this.#options.request.toBuffer();
+    if (this.#send(bytes, false)) this.#awaitResponse(bytes);
+    else this.abort();
   }
 
   /** Continues the INVITE of an earlier process, instead of `start`: sends nothing but ACK. */
   resume(): void {
     this.#state = 'proceeding';
-    this.#awaitResponse();
+    this.#awaitResponse(undefined);
   }
 
   receive(response: SipMessage): void {
@@ -103,13 +94,23 @@ export class ClientTransaction {
     if (isPending) this.#options.user.onTransportError();
   }
 
-  #awaitResponse(): void {
+  /** @param bytes repeated until a response comes. */
+  #awaitResponse(bytes: Buffer | undefined): void {
     const { context, flow, user } = this.#options;
-    const { bMs, fMs } = this.#timers;
+    const { repeatMs, repeatMsMax, patienceMs } = this.#timers;
     this.#forgetFlow = flow.onClosed(() => this.abort());
-    this.#cancelTimer = context.clock.after(this.#isInvite ? bMs : fMs, () => {
-      this.#terminate();
-      user.onTimeout();
+    this.#repeater = new Retransmitter({
+      clock: context.clock,
+      firstMs: bytes === undefined ? 0 : repeatMs,
+      longestMs: this.#isInvite ? Number.POSITIVE_INFINITY : repeatMsMax,
+      resend: () => {
+        if (bytes !== undefined && !this.#send(bytes, true)) this.abort();
+      },
+      patienceMs,
+      onTimeout: () => {
+        this.#terminate();
+        user.onTimeout();
+      },
     });
   }
 
@@ -117,24 +118,24 @@ export class ClientTransaction {
     if (response.status >= 200) this.#complete(response);
     else {
       this.#state = 'proceeding';
-      if (this.#isInvite) this.#stopTimers();
-      else this.#repeater?.settleAt(this.#timers.t2Ms);
+      if (this.#isInvite) this.#repeater?.stop();
+      else this.#repeater?.settleAt(this.#timers.repeatMsMax);
     }
   }
 
   #complete(response: SipMessage): void {
-    const { mMs, dMs, kMs } = this.#timers;
-    this.#stopTimers();
+    const { answerMs, patienceMs, swallowMs } = this.#timers;
+    this.#repeater?.stop();
     this.#forgetFlow();
     if (this.#isInvite && response.status < 300) {
       this.#state = 'accepted';
-      this.#endAfter(mMs);
+      this.#endAfter(patienceMs);
       return;
     }
     this.#state = 'completed';
     if (this.#isInvite) this.#ackBytes = ackOfRefusal(this.#options.request, response).toBuffer();
     this.#acknowledge(false);
-    this.#endAfter(this.#isInvite ? dMs : kMs);
+    this.#endAfter(this.#isInvite ? answerMs : swallowMs);
   }
 
   #acknowledge(isRepeat: boolean): void {
@@ -142,23 +143,20 @@ export class ClientTransaction {
   }
 
   #send(bytes: Buffer, isRepeat: boolean): boolean {
-    return sendCounted(this.#options.context, this.#options.flow, bytes, isRepeat);
+    const { context, flow } = this.#options;
+    return sendCounted(context.stats, flow, bytes, isRepeat);
   }
 
   #endAfter(waitMs: number): void {
     if (waitMs === 0) this.#terminate();
-    else this.#cancelTimer = this.#options.context.clock.after(waitMs, () => this.#terminate());
-  }
-
-  #stopTimers(): void {
-    this.#repeater?.stop();
-    this.#cancelTimer();
+    else this.#cancelEnd = this.#options.context.clock.after(waitMs, () => this.#terminate());
   }
 
   #terminate(): void {
     if (this.#state === 'terminated') return;
     this.#state = 'terminated';
-    this.#stopTimers();
+    this.#repeater?.stop();
+    this.#cancelEnd();
     this.#forgetFlow();
     this.#options.onOver();
   }

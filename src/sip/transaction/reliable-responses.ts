@@ -2,8 +2,8 @@
 import type { Clock } from '../../lib/clock.ts';
 import { parseDecimal } from '../message/grammar.ts';
 import type { SipMessage } from '../message/message.ts';
+import type { ServerTransaction } from './server-transaction.ts';
 import { type BaseTimers, Retransmitter } from './timers.ts';
-import type { ServerTransaction } from './transaction.ts';
 
 interface AckWaitOptions {
   readonly clock: Clock;
@@ -18,26 +18,28 @@ interface AckWaitOptions {
   readonly onTimeout: () => void;
 }
 
-/**
- * Retransmits the 2xx over every transport. The caller sends it first.
- *
- * One timer at a time: a separate one for the time-out would stay queued for 32 seconds after every call.
- */
+/** Retransmits the 2xx over every transport. The caller sends it first. */
 export class AckWait {
   readonly sequence: number;
   readonly #options: AckWaitOptions;
-  #waitMs: number;
-  #patienceMs: number;
+  readonly #repeater: Retransmitter;
   #isSettled = false;
-  #cancelAlarm: () => void;
 
   constructor(options: AckWaitOptions) {
-    const { t1Ms } = options.timers;
+    const { clock, timers, transaction, onTimeout } = options;
     this.sequence = options.sequence;
     this.#options = options;
-    this.#waitMs = t1Ms;
-    this.#patienceMs = 64 * t1Ms;
-    this.#cancelAlarm = this.#setAlarm();
+    this.#repeater = new Retransmitter({
+      clock,
+      firstMs: timers.t1Ms,
+      longestMs: timers.t2Ms,
+      resend: () => transaction.repeat(),
+      patienceMs: 64 * timers.t1Ms,
+      onTimeout: () => {
+        this.settle(null);
+        onTimeout();
+      },
+    });
   }
 
   /** The ACK; null when it is given up. */
@@ -52,26 +54,9 @@ export class AckWait {
   settle(ack: SipMessage | null): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
-    this.#cancelAlarm();
+    this.#repeater.stop();
     this.#options.transaction.acknowledged();
     this.#options.ack.resolve(ack);
-  }
-
-  #setAlarm(): () => void {
-    const waitMs = Math.min(this.#waitMs, this.#patienceMs);
-    return this.#options.clock.after(waitMs, () => this.#waited(waitMs));
-  }
-
-  #waited(waitMs: number): void {
-    this.#patienceMs -= waitMs;
-    if (this.#patienceMs <= 0) {
-      this.settle(null);
-      this.#options.onTimeout();
-      return;
-    }
-    this.#waitMs = Math.min(2 * this.#waitMs, this.#options.timers.t2Ms);
-    this.#cancelAlarm = this.#setAlarm();
-    this.#options.transaction.repeat();
   }
 }
 
@@ -170,15 +155,13 @@ export class ReliableProvisionals {
       firstMs: timers.t1Ms,
       longestMs: Number.POSITIVE_INFINITY,
       resend: () => send(waiting.response),
+      patienceMs: 64 * timers.t1Ms,
+      onTimeout: () => {
+        this.stop();
+        onTimeout();
+      },
     });
-    const cancelTimeout = clock.after(64 * timers.t1Ms, () => {
-      this.stop();
-      onTimeout();
-    });
-    this.#stopCurrent = () => {
-      repeater.stop();
-      cancelTimeout();
-    };
+    this.#stopCurrent = () => repeater.stop();
     send(waiting.response);
   }
 }

@@ -1,5 +1,7 @@
-/** RFC 3261's timer values, derived from T1, T2 and T4; pure */
+/** RFC 3261's timer values, derived from T1, T2 and T4, and retransmission by them. */
 import type { Clock } from '../../lib/clock.ts';
+import type { EngineStats } from '../engine-stats.ts';
+import type { Flow } from '../transport/flow.ts';
 
 /** T1, T2 and T4, from which all timers derive. @see RFC 3261 section 17.1.1.1 and table 4 */
 export interface BaseTimers {
@@ -17,90 +19,72 @@ export const STANDARD_TIMERS: BaseTimers = { t1Ms: 500, t2Ms: 4000, t4Ms: 5000 }
 /** Delay of the automatic 100 to an INVITE. RFC 3261, 17.2.1 allows 200 ms at most. */
 export const TRYING_AFTER_MS = 150;
 
-/** All timers over one kind of transport, in milliseconds. Zero: the wait is left out. */
+/** What every transaction is given. */
+export interface TransactionContext {
+  readonly clock: Clock;
+  readonly timers: BaseTimers;
+  readonly stats: EngineStats;
+}
+
+/** Waits of a transaction, in milliseconds. Zero: the wait is left out, as over reliable transports. */
 export interface TransactionTimers {
-  /** First wait before INVITE is repeated; doubles. 0 over reliable transports. */
-  readonly aMs: number;
-  /** INVITE is given up. */
-  readonly bMs: number;
-  /** A client keeps acknowledging repeated refusals. */
-  readonly dMs: number;
-  /** First wait before other requests are repeated; doubles up to T2. 0 over reliable transports. */
-  readonly eMs: number;
-  /** Other requests are given up. */
-  readonly fMs: number;
-  /** First wait before a refusal is repeated; doubles up to T2. 0 over reliable transports. */
-  readonly gMs: number;
-  /** Time-out of the ACK of a refusal. */
-  readonly hMs: number;
-  /** A server swallows repeated ACKs. */
-  readonly iMs: number;
-  /** A server repeats its answer to repeated requests. */
-  readonly jMs: number;
-  /** A client swallows repeated answers. */
-  readonly kMs: number;
-  /** A server keeps an accepted INVITE, so that repeats of it are not taken for new calls. RFC 6026, 7.1. */
-  readonly lMs: number;
-  /** A client takes repeated and forked 2xx. RFC 6026, 7.2. */
-  readonly mMs: number;
-  /** Upper limit of waits between repeats. */
-  readonly t2Ms: number;
-}
-
-/** Every transaction holds one of these, so they are made once. */
-export interface TimerTables {
-  readonly reliable: TransactionTimers;
-  readonly unreliable: TransactionTimers;
-}
-
-/** Derives both timer tables. */
-export function timerTables(base: BaseTimers): TimerTables {
-  return { reliable: transactionTimers(base, true), unreliable: transactionTimers(base, false) };
+  /** First wait before a message is repeated: timers A, E, G. */
+  readonly repeatMs: number;
+  /** Limit of the waits between repeats of anything but INVITE: T2. */
+  readonly repeatMsMax: number;
+  /** Time-out: timers B, F, H; and L, M of RFC 6026, 7: how long an accepted INVITE is kept. */
+  readonly patienceMs: number;
+  /** How long repeats of the peer are answered after the end: timers D, J. */
+  readonly answerMs: number;
+  /** How long repeats of the peer are swallowed after the end: timers I, K. */
+  readonly swallowMs: number;
 }
 
 /**
- * The table for one kind of transport.
+ * The timers that hold over this flow.
  *
  * @see RFC 3261 table 4 and RFC 6026 section 7
  */
-function transactionTimers(base: BaseTimers, isReliable: boolean): TransactionTimers {
-  const { t1Ms, t2Ms, t4Ms } = base;
+export function timersOver({ isReliable }: Flow, context: TransactionContext): TransactionTimers {
+  const { t1Ms, t2Ms, t4Ms } = context.timers;
   const patienceMs = 64 * t1Ms;
-  return {
-    aMs: isReliable ? 0 : t1Ms,
-    bMs: patienceMs,
-    dMs: isReliable ? 0 : patienceMs,
-    eMs: isReliable ? 0 : t1Ms,
-    fMs: patienceMs,
-    gMs: isReliable ? 0 : t1Ms,
-    hMs: patienceMs,
-    iMs: isReliable ? 0 : t4Ms,
-    jMs: isReliable ? 0 : patienceMs,
-    kMs: isReliable ? 0 : t4Ms,
-    lMs: patienceMs,
-    mMs: patienceMs,
-    t2Ms,
-  };
+  const common = { repeatMsMax: t2Ms, patienceMs };
+  return isReliable
+    ? { ...common, repeatMs: 0, answerMs: 0, swallowMs: 0 }
+    : { ...common, repeatMs: t1Ms, answerMs: patienceMs, swallowMs: t4Ms };
 }
 
-/** Sends the same bytes again and again at growing distances: timers A, E and G, and 2xx to INVITE. */
+interface RetransmitterOptions {
+  readonly clock: Clock;
+  /** Wait before the first repeat; doubles with each. 0: nothing is repeated. */
+  readonly firstMs: number;
+  /** Limit of the waits; Infinity for unlimited doubling. */
+  readonly longestMs: number;
+  readonly resend: () => void;
+  /** How long is repeated before `onTimeout` is called. */
+  readonly patienceMs: number;
+  readonly onTimeout: () => void;
+}
+
+/** Sends the same bytes again and again at growing distances, until it is stopped or its patience ends. The caller sends first. */
 export class Retransmitter {
-  readonly #clock: Clock;
-  readonly #resend: () => void;
+  readonly #options: RetransmitterOptions;
+  readonly #cancelTimeout: () => void;
   #waitMs: number;
   #longestMs: number;
-  #cancel: () => void = () => undefined;
+  #cancelRepeat: () => void = () => undefined;
 
-  /**
-   * Starts at once; the caller sends first. @param options.longestMs limit of the interval; Infinity for unlimited
-   * doubling.
-   */
-  constructor(options: { clock: Clock; firstMs: number; longestMs: number; resend: () => void }) {
-    this.#clock = options.clock;
-    this.#waitMs = options.firstMs;
-    this.#longestMs = options.longestMs;
-    this.#resend = options.resend;
-    this.#arm();
+  /** Starts at once. */
+  constructor(options: RetransmitterOptions) {
+    const { clock, firstMs, longestMs, patienceMs, onTimeout } = options;
+    this.#options = options;
+    this.#waitMs = firstMs;
+    this.#longestMs = longestMs;
+    if (firstMs > 0) this.#arm();
+    this.#cancelTimeout = clock.after(patienceMs, () => {
+      this.stop();
+      onTimeout();
+    });
   }
 
   /** From the next repeat on, waits that long and no longer. RFC 3261, 17.1.2.2, Proceeding. */
@@ -110,14 +94,15 @@ export class Retransmitter {
   }
 
   stop(): void {
-    this.#cancel();
+    this.#cancelRepeat();
+    this.#cancelTimeout();
   }
 
   #arm(): void {
-    this.#cancel = this.#clock.after(this.#waitMs, () => {
+    this.#cancelRepeat = this.#options.clock.after(this.#waitMs, () => {
       this.#waitMs = Math.min(2 * this.#waitMs, this.#longestMs);
       this.#arm();
-      this.#resend();
+      this.#options.resend();
     });
   }
 }

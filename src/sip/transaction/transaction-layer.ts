@@ -1,23 +1,14 @@
 /** Brings every message to its transaction, makes new ones, and keeps their number bounded. */
 
 import type { Logger } from '../../lib/logger.ts';
-import { idsOf, type MessageIds, type Tokens } from '../message/identifiers.ts';
+import { BRANCH_COOKIE, idsOf, type MessageIds, type Tokens } from '../message/identifiers.ts';
 import { type HeaderLine, makeResponse, type SipMessage } from '../message/message.ts';
 import type { Via } from '../message/via.ts';
 import type { Flow } from '../transport/flow.ts';
 import type { TransportLayer } from '../transport/transport-layer.ts';
-import { TurnoverMap } from '../turnover-map.ts';
-import { ClientTransaction } from './client-transaction.ts';
-import { InviteServerTransaction, NonInviteServerTransaction } from './server-transaction.ts';
-import {
-  type ClientTransactionUser,
-  clientKey,
-  mergeKey,
-  type ServerTransaction,
-  serverKey,
-  type TransactionContext,
-  transactionMethod,
-} from './transaction.ts';
+import { ClientTransaction, type ClientTransactionUser } from './client-transaction.ts';
+import { ServerTransaction } from './server-transaction.ts';
+import type { TransactionContext } from './timers.ts';
 
 /** A request that belongs to no transaction yet, with the one made for it. */
 export interface Arrival {
@@ -56,7 +47,7 @@ export const RETRY_AFTER_SECONDS = 5;
 export class TransactionLayer {
   readonly #options: TransactionLayerOptions;
   readonly #servers = new Map<string, ServerTransaction>();
-  readonly #clients = new TurnoverMap<ClientTransaction>();
+  readonly #clients = new Map<string, ClientTransaction>();
   readonly #merged = new Map<string, string>();
   readonly #forget = ({ key, merge }: ServerTransaction): void => {
     this.#servers.delete(key);
@@ -119,7 +110,7 @@ export class TransactionLayer {
   /** Terminates every transaction; users of pending ones get `onTransportError`. */
   stop(): void {
     for (const transaction of [...this.#servers.values()]) transaction.abort();
-    for (const transaction of this.#clients.values()) transaction.abort();
+    for (const transaction of [...this.#clients.values()]) transaction.abort();
   }
 
   #clientOptions(request: SipMessage, flow: Flow, user: ClientTransactionUser) {
@@ -130,10 +121,11 @@ export class TransactionLayer {
 
   #receive(request: SipMessage, via: Via, flow: Flow): void {
     const ids = idsOf(request);
-    const key = serverKey(ids, via, transactionMethod(request.method));
+    const { method } = request;
+    const key = serverKey(ids, via, method === 'ACK' ? 'INVITE' : method);
     const known = this.#servers.get(key);
     if (known !== undefined && !isAckOfAccepted(request, known)) known.receive(request);
-    else if (request.method !== 'ACK') this.#open({ request, ids, via, flow, key });
+    else if (method !== 'ACK') this.#open({ request, ids, via, flow, key });
     else if (!this.#options.onAck(request, ids)) this.#options.context.stats.drop('stray-ack');
   }
 
@@ -154,20 +146,16 @@ export class TransactionLayer {
   }
 
   #makeServer({ request, ids, via, flow, key }: Received): ServerTransaction {
-    const isInvite = request.method === 'INVITE';
-    const isInDialog = ids.toTag !== '';
-    const origin = isInDialog && !isInvite ? '' : mergeKey(ids, request);
-    const options = {
+    const transaction = new ServerTransaction({
       context: this.#options.context,
       flow: this.#options.transport.responseFlow(via, flow),
       key,
       // Requests inside a dialog are not forked, so they cannot be merged.
-      merge: isInDialog ? undefined : origin,
+      merge: ids.toTag === '' ? mergeKey(ids, request) : undefined,
+      request,
+      ids,
       onOver: this.#forget,
-    };
-    const transaction = isInvite
-      ? new InviteServerTransaction({ ...options, request, origin })
-      : new NonInviteServerTransaction(options);
+    });
     this.#servers.set(key, transaction);
     return transaction;
   }
@@ -182,8 +170,7 @@ export class TransactionLayer {
   /** RFC 3261, 9.2. */
   #cancel({ request, ids, via, flow }: Received, transaction: ServerTransaction): void {
     const invite = this.#servers.get(serverKey(ids, via, 'INVITE'));
-    const isFound = invite instanceof InviteServerTransaction && invite.isOwnedBy(ids, flow.remote);
-    if (!isFound) {
+    if (!invite?.isOwnedBy(ids, flow.remote)) {
       this.#reject(request, transaction, 481);
       return;
     }
@@ -227,7 +214,36 @@ function keyOf(request: SipMessage): string {
   return clientKey(request.via.params.get('branch') ?? '', request.method);
 }
 
+/** The client transaction that a response belongs to. @see RFC 3261 section 17.1.3 */
+function clientKey(branch: string, method: string): string {
+  return [branch, method].join('|');
+}
+
+/**
+ * Key of the server transaction of a request. ACK and CANCEL use that of the INVITE.
+ *
+ * Keys outlive their message, so they are joined: concatenated text would keep its pieces, and each piece the whole
+ * message, in memory.
+ *
+ * RFC 2543 peers have no unique branch: their key is made of Call-ID, tags and number.
+ *
+ * @see RFC 3261 section 17.2.3
+ */
+function serverKey(ids: MessageIds, via: Via, method: string): string {
+  const branch = via.params.get('branch') ?? '';
+  const port = via.port ?? '';
+  if (branch.startsWith(BRANCH_COOKIE) && branch.length > BRANCH_COOKIE.length) {
+    return [branch, via.host, port, method].join('|');
+  }
+  return ['2543', ids.callId, ids.fromTag, ids.sequence, via.host, port, method].join('|');
+}
+
+/** Key that a request shares with the same request on another path. @see RFC 3261 section 8.2.2.2 */
+function mergeKey(ids: MessageIds, { method }: SipMessage): string {
+  return [ids.callId, ids.fromTag, ids.sequence, method].join('|');
+}
+
 /** The ACK of a 2xx has a branch of its own, save from RFC 2543 peers: theirs looks like the INVITE. */
 function isAckOfAccepted(request: SipMessage, known: ServerTransaction): boolean {
-  return request.method === 'ACK' && known instanceof InviteServerTransaction && known.isAccepted;
+  return request.method === 'ACK' && known.isAccepted;
 }

@@ -1,7 +1,7 @@
 /** Transport layer: all sockets of a user agent; parses and stamps received messages, finds flows for sent ones. */
 import type { Clock } from '../../lib/clock.ts';
 import type { MessageSocket } from '../../lib/process/message-socket.ts';
-import type { EngineStats } from '../engine-stats.ts';
+import { type EngineStats, sendCounted } from '../engine-stats.ts';
 import { BadMessageError, makeResponse, type SipMessage } from '../message/message.ts';
 import { SipError } from '../message/status.ts';
 import type { SipUri } from '../message/uri.ts';
@@ -138,18 +138,7 @@ export class TransportLayer {
     this.#options.stats.reject(status, reason);
     const response = makeResponse(request, status, reason, this.#options.statelessTag);
     for (const [name, value] of headers) response.add(name, value);
-    this.send(response.toBuffer(), this.responseFlow(via, flow));
-  }
-
-  /** Sends and counts failures, for messages without a transaction. */
-  send(bytes: Buffer, flow: Flow): void {
-    try {
-      flow.send(bytes);
-      this.#options.stats.sent(bytes, flow, false);
-    } catch (error) {
-      if (!(error instanceof SipError)) throw error;
-      this.#options.stats.drop('unsendable', error.message);
-    }
+    sendCounted(this.#options.stats, this.responseFlow(via, flow), response.toBuffer(), false);
   }
 
   #makeUdp(listen: ListenOptions): UdpTransport {
