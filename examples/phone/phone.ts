@@ -17,8 +17,9 @@
 import { parseSdp } from '../../src/rtp/sdp.ts';
 import { agree, answer, type LocalMedia, offer } from '../../src/rtp/sdp-answer.ts';
 import type { ClientInvite } from '../../src/sip/client-invite.ts';
+import type { DigestClient } from '../../src/sip/digest/digest.ts';
 import type { SipMessage } from '../../src/sip/message/message.ts';
-import type { Credentials, HeaderValues } from '../../src/sip/requests.ts';
+import type { HeaderValues } from '../../src/sip/requests.ts';
 import type { ServerInvite } from '../../src/sip/server-invite.ts';
 import type { Protocol } from '../../src/sip/transport/flow.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
@@ -65,7 +66,7 @@ export interface PhoneOptions {
 
 export interface CallOptions {
   readonly headers?: HeaderValues;
-  readonly credentials?: Credentials;
+  readonly digest?: DigestClient;
   /** False: rings without a session description; the far end offers, and the ACK answers. */
   readonly hasOffer?: boolean;
   /** Said instead of our own offer, to see how the far end takes it. */

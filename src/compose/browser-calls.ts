@@ -23,9 +23,10 @@ import { UserAgent } from '../sip/user-agent.ts';
 import type { Store } from '../store/store.ts';
 import { CarrierError, type IncomingCall } from '../telephony/carrier.ts';
 import { DrachtioCarrier } from '../telephony/drachtio/carrier/drachtio-carrier.ts';
+import type { SessionOpener } from '../telephony/media-gateway.ts';
 import { BrowserCall } from '../telephony/webrtc/browser-call.ts';
 import { addressesFor } from '../telephony/webrtc/host-addresses.ts';
-import { type SessionOpener, WeriftGateway } from '../telephony/webrtc/werift-gateway.ts';
+import { WeriftGateway } from '../telephony/webrtc/werift-gateway.ts';
 import type { Telephony } from './telephony.ts';
 
 /** Takes a call; the second argument finds its agent. */

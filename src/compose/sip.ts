@@ -151,8 +151,7 @@ function sentInvite(message: SipMessage, { protocol, remote }: Flow): SentInvite
 async function endOrphan(engine: UserAgent, { direction, head, peer }: OpenInvite): Promise<void> {
   const invite = parseMessage(Buffer.from(head));
   const target: Target = { ...peer, protocol: peer.protocol === 'TCP' ? 'TCP' : 'UDP' };
-  if (direction === 'out') await engine.orphaned.cancel(invite, target);
-  else await engine.orphaned.refuse(invite, target);
+  await engine.endOrphan(direction, invite, target);
 }
 
 /** Remote drachtio servers, which are started and stopped elsewhere. */

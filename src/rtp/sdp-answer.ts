@@ -35,10 +35,11 @@ export interface AgreedMedia {
 /** Payload type of telephone-event in our offers; any dynamic one would do. */
 const OUR_TELEPHONE_EVENT = 101;
 
-const OUR_CODECS: readonly { readonly name: CodecName; readonly payloadType: number }[] = [
-  { name: 'PCMU', payloadType: 0 },
-  { name: 'PCMA', payloadType: 8 },
-];
+/** In the order of our own offers. */
+export const OUR_CODECS: readonly CodecName[] = ['PCMU', 'PCMA'];
+
+/** @see RFC 3551 section 6 */
+const PAYLOAD_TYPES: Readonly<Record<CodecName, number>> = { PCMU: 0, PCMA: 8 };
 
 /** Our direction in the answer to each direction of an offer. @see RFC 3264 section 6.1 */
 const OPPOSITE: Readonly<Record<Direction, Direction>> = {
@@ -48,13 +49,14 @@ const OPPOSITE: Readonly<Record<Direction, Direction>> = {
   inactive: 'inactive',
 };
 
-/** Writes our offer: PCMU, PCMA and telephone-event, both ways. */
-export function offer(ours: LocalMedia): string {
-  const payloadTypes = [...OUR_CODECS.map(({ payloadType }) => payloadType), OUR_TELEPHONE_EVENT];
+/** Writes our offer: the codecs in their order, and telephone-event; both ways. */
+export function offer(ours: LocalMedia, codecs = OUR_CODECS): string {
+  const payloadTypes = [...codecs.map((name) => PAYLOAD_TYPES[name]), OUR_TELEPHONE_EVENT];
+  const offered = OUR_CODECS.filter((name) => codecs.includes(name));
   return joinLines([
     ...sessionLines(ours),
     `m=audio ${ours.port} RTP/AVP ${payloadTypes.join(' ')}`,
-    ...OUR_CODECS.map(({ name, payloadType }) => `a=rtpmap:${payloadType} ${name}/8000`),
+    ...offered.map((name) => `a=rtpmap:${PAYLOAD_TYPES[name]} ${name}/8000`),
     ...telephoneEventLines(OUR_TELEPHONE_EVENT),
     'a=ptime:20',
     'a=sendrecv',

@@ -66,7 +66,7 @@ const MEDIA_LINES_MAX = 8;
 const FORMATS_MAX = 64;
 
 /** Payload types that need no rtpmap line. @see RFC 3551 section 6 */
-const STATIC_CODECS: Readonly<Record<number, string>> = {
+export const STATIC_CODECS: Readonly<Record<number, string>> = {
   0: 'PCMU',
   3: 'GSM',
   8: 'PCMA',

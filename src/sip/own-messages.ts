@@ -3,7 +3,7 @@
 import { canonicalName } from './message/grammar.ts';
 import type { Tokens } from './message/identifiers.ts';
 import { makeResponse, SipMessage } from './message/message.ts';
-import { faultOf } from './message/status.ts';
+import { ifSound } from './message/status.ts';
 import { parseNameAddr, parseUri } from './message/uri.ts';
 import { SERVED_METHODS, SUPPORTED_EXTENSIONS } from './parser/request-check.ts';
 import type { HeaderValues, MessageParts, OutgoingRequest, ResponseParts } from './requests.ts';
@@ -12,7 +12,7 @@ import { type Flow, formatEndpoint, transportParam } from './transport/flow.ts';
 const WITH_ABILITIES = new Set(['INVITE', 'OPTIONS', 'REGISTER']);
 
 interface NewRequestOptions {
-  readonly request: Omit<OutgoingRequest, 'credentials' | 'onSent' | 'onProvisional'>;
+  readonly request: Omit<OutgoingRequest, 'onSent' | 'onProvisional'>;
   readonly tokens: Tokens;
   readonly product: string | undefined;
   /** From of a request without one. */
@@ -63,11 +63,7 @@ export function contactOf(flow: Flow, user?: string): string {
 
 /** User part of a URI; undefined without one, and for any other text. */
 export function userOf(uri: string): string | undefined {
-  let user: string | undefined;
-  faultOf(() => {
-    user = parseUri(uri).user;
-  });
-  return user;
+  return ifSound(() => parseUri(uri).user);
 }
 
 /** Adds Allow and Supported, which requests that create or change a session carry, and their 2xx. */

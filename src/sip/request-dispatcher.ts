@@ -8,8 +8,11 @@ import { newResponse } from './own-messages.ts';
 import { checkRequest } from './parser/request-check.ts';
 import type { ResponseParts, ServerRequest } from './requests.ts';
 import { ServerInvite } from './server-invite.ts';
-import { type Arrival, RETRY_AFTER_SECONDS } from './transaction/transaction-layer.ts';
+import type { Arrival } from './transaction/transaction-layer.ts';
+import { RETRY_AFTER_SECONDS } from './transport/transport-layer.ts';
 import type { EngineContext } from './user-agent-options.ts';
+
+const LATER = { headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) } };
 
 interface RequestDispatcherOptions {
   readonly context: EngineContext;
@@ -79,7 +82,7 @@ export class RequestDispatcher {
   #serveInvite(arrival: Arrival): void {
     const { context, dialogs, onInvite } = this.#options;
     if (this.#isDraining) {
-      this.#refuse(arrival, 503, { headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) } });
+      this.#refuse(arrival, 503, LATER);
       return;
     }
     const refusal = refusalOfInterval(arrival.request, context.sessionTimer);
@@ -97,7 +100,7 @@ export class RequestDispatcher {
       this.#answer(arrival, 200, { headers: { Accept: SESSION_TYPES } });
       return;
     }
-    this.#refuse(arrival, 503, { headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) } });
+    this.#refuse(arrival, 503, LATER);
   }
 
   #serveOther(arrival: Arrival): void {

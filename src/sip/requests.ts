@@ -20,19 +20,6 @@ export interface ResponseParts extends MessageParts {
   readonly reason?: string;
 }
 
-/** User name and password for digest authentication. */
-export interface Credentials {
-  readonly username: string;
-  readonly password: string;
-  /** Only challenges of this realm are answered; all when not given. */
-  readonly realm?: string;
-}
-
-/** Credentials of a realm; undefined leaves its challenge unanswered. */
-export type CredentialsOfRealm = (
-  realm: string,
-) => Pick<Credentials, 'username' | 'password'> | undefined;
-
 /** A request outside of any dialog. */
 export interface OutgoingRequest extends MessageParts {
   readonly method: string;
@@ -48,9 +35,7 @@ export interface OutgoingRequest extends MessageParts {
   readonly sequence?: number;
   /** Route header values, such as `<sip:proxy.example.com;lr>`; the first one is the next hop. */
   readonly route?: readonly string[];
-  /** Answers 401 and 407 challenges, MD5 and SHA-256. RFC 7616. */
-  readonly credentials?: Credentials | CredentialsOfRealm;
-  /** Alternative to `credentials` for several requests to one server: keeps the nonces. */
+  /** Answers 401 and 407 challenges, and keeps the nonces for later requests to the same server. */
   readonly digest?: DigestClient;
   /** Each request as sent, retries with credentials and other targets included. */
   readonly onSent?: (request: SipMessage, flow: Flow) => void;

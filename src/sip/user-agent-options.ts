@@ -40,13 +40,6 @@ export interface UserAgentOptions {
   readonly trace?: MessageTrace | undefined;
 }
 
-type UserAgentSettings = Required<Omit<UserAgentOptions, 'product' | 'sessionTimer' | 'trace'>> & {
-  readonly tcpLimits: TcpLimits;
-  readonly product: string | undefined;
-  readonly sessionTimer: SessionTimerOptions | undefined;
-  readonly trace: MessageTrace | undefined;
-};
-
 /** Two transactions a call, 32 seconds each over UDP: some 800 calls a second, in some 120 MB. */
 const TRANSACTIONS_MAX = 50_000;
 
@@ -58,29 +51,22 @@ const STANDARD_TCP_LIMITS: TcpLimits = {
 };
 
 /** Fills in the defaults. */
-export function withDefaults(options: UserAgentOptions): UserAgentSettings {
+export function withDefaults(options: UserAgentOptions) {
   const { clock = systemClock } = options;
-  return {
-    listen: options.listen,
-    addressFor: options.addressFor ?? defaultAddressFor(clock),
-    clock,
-    logger: options.logger ?? silentLogger,
-    product: options.product,
-    sessionTimer: options.sessionTimer,
-    screen: options.screen ?? (() => true),
-    transactionsMax: options.transactionsMax ?? TRANSACTIONS_MAX,
-    tcpLimits: { ...STANDARD_TCP_LIMITS, ...options.tcpLimits },
-    timers: options.timers ?? STANDARD_TIMERS,
-    randomBytes: options.randomBytes ?? ((count) => randomBytes(count)),
-    resolver: options.resolver ?? systemResolver,
-    openUdpSocket: options.openUdpSocket ?? openUdpSocket,
-    trace: options.trace,
-  };
-}
-
-function defaultAddressFor(clock: Clock): AddressFor {
   const routes = new LocalRoutes({ clock });
-  return (bound, farEnd) => routes.towards(bound, farEnd);
+  return {
+    addressFor: (bound: string, farEnd: string) => routes.towards(bound, farEnd),
+    logger: silentLogger,
+    screen: () => true,
+    transactionsMax: TRANSACTIONS_MAX,
+    timers: STANDARD_TIMERS,
+    randomBytes: (count: number): Uint8Array => randomBytes(count),
+    resolver: systemResolver,
+    openUdpSocket,
+    ...options,
+    clock,
+    tcpLimits: { ...STANDARD_TCP_LIMITS, ...options.tcpLimits },
+  };
 }
 
 /** Context shared by the parts of a user agent. */

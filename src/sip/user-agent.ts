@@ -4,11 +4,10 @@ import type { MessageSocket } from '../lib/process/message-socket.ts';
 import { ClientInvite } from './client-invite.ts';
 import { type Dialog, DialogTable } from './dialog/dialog.ts';
 import { addSessionExpires } from './dialog/session-timer.ts';
-import { DigestClient } from './digest/digest.ts';
 import { type EngineCounts, EngineStats } from './engine-stats.ts';
 import { Tokens } from './message/identifiers.ts';
 import type { SipMessage } from './message/message.ts';
-import { OrphanedInvites } from './orphaned-invites.ts';
+import { cancelOrphan, refuseOrphan } from './orphaned-invites.ts';
 import { newRequest } from './own-messages.ts';
 import { RequestDispatcher } from './request-dispatcher.ts';
 import { RequestSender } from './request-sender.ts';
@@ -16,6 +15,7 @@ import type { OutgoingInvite, OutgoingRequest, ServerRequest } from './requests.
 import type { ServerInvite } from './server-invite.ts';
 import { TransactionLayer } from './transaction/transaction-layer.ts';
 import { type Endpoint, type Flow, formatEndpoint, type Protocol } from './transport/flow.ts';
+import type { Target } from './transport/next-hop.ts';
 import { TransportLayer } from './transport/transport-layer.ts';
 import { type EngineContext, type UserAgentOptions, withDefaults } from './user-agent-options.ts';
 
@@ -155,7 +155,7 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
   async request(options: OutgoingRequest): Promise<SipMessage> {
     if (options.method === 'INVITE') throw new TypeError('Cannot request INVITE: use invite()');
     const reply = await this.#sender.send(this.#newRequest(options), {
-      digest: options.digest ?? digestOf(options.credentials),
+      digest: options.digest,
       contactUser: options.contactUser,
       onSent: options.onSent,
       onProvisional: options.onProvisional,
@@ -178,7 +178,7 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
       context: this.#context,
       dialogs: this.#dialogs,
       request,
-      digest: options.digest ?? digestOf(options.credentials),
+      digest: options.digest,
       contactUser: options.contactUser,
       acknowledge: options.acknowledge ?? 'automatic',
       ringTimeoutMs: options.ringTimeoutMs ?? RING_TIMEOUT_MS,
@@ -194,14 +194,20 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
     return this.#transport.acceptSocket(socket);
   }
 
-  /** Ends INVITE transactions of an earlier process. */
-  get orphaned(): OrphanedInvites {
-    return new OrphanedInvites({
+  /**
+   * Ends an INVITE of an earlier process that has no final response: cancels ours, refuses a peer's.
+   *
+   * @throws {SipError} 503 when the peer is unreachable.
+   */
+  async endOrphan(direction: 'in' | 'out', invite: SipMessage, peer: Target): Promise<void> {
+    const parts = {
       context: this.#context,
       dialogs: this.#dialogs,
       transport: this.#transport,
       transactions: this.#transactions,
-    });
+    };
+    if (direction === 'out') await cancelOrphan(parts, invite, peer);
+    else await refuseOrphan(parts, invite, peer);
   }
 
   /** The live dialog with that `Dialog.id`. */
@@ -215,13 +221,4 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
     const { tokens, product } = this.#context;
     return newRequest({ request, tokens, product, ownAddress });
   }
-}
-
-function digestOf(credentials: OutgoingRequest['credentials']): DigestClient | undefined {
-  if (credentials === undefined) return undefined;
-  if (typeof credentials === 'function') return new DigestClient({ credentialsFor: credentials });
-  const { realm } = credentials;
-  return new DigestClient({
-    credentialsFor: (asked) => (realm === undefined || realm === asked ? credentials : undefined),
-  });
 }

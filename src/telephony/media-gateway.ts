@@ -1,4 +1,5 @@
 /** Port to the carrier's RTP: SDP in, SDP out, and the call's audio stream. */
+import { randomInt } from 'node:crypto';
 import type { BlockList } from 'node:net';
 import type {
   AudioEvent,
@@ -9,8 +10,9 @@ import type {
 } from '../media/audio-stream.ts';
 import type { ReceiveRing } from '../media/buffers/receive-ring.ts';
 import type { LevelMeter } from '../media/dsp/level-meter.ts';
+import type { MediaEngine } from '../media/engine/media-engine.ts';
 import type { SdpError } from '../rtp/sdp.ts';
-import { type CodecName, type LocalMedia, offer } from '../rtp/sdp-answer.ts';
+import type { CodecName, LocalMedia } from '../rtp/sdp-answer.ts';
 
 /** One party's media. */
 export interface MediaEndpoint {
@@ -42,6 +44,44 @@ export interface MediaEndpoint {
   close(): Promise<void>;
 }
 
+/** What the endpoints of all gateways share: an RTP session, and our description of it. */
+export abstract class SessionEndpoint implements MediaEndpoint {
+  abstract readonly audio: AudioStream;
+  readonly session: MediaSession;
+  readonly #sessionId = randomInt(1, 2 ** 47);
+  #version = 0;
+  #localSdp = '';
+  /** Whether our offer waits for its answer. */
+  protected isOfferPending = false;
+
+  constructor(session: MediaSession) {
+    this.session = session;
+  }
+
+  get localSdp(): string {
+    return this.#localSdp;
+  }
+
+  /** By our own engine, so that every gateway writes the same stereo file. */
+  record(path: string): void {
+    this.session.record(path);
+  }
+
+  /** Sets our description, whose version grows exactly when it changes. RFC 3264, 8. */
+  protected describe(write: (origin: Pick<LocalMedia, 'sessionId' | 'version'>) => string): string {
+    const writeAs = (version: number) => write({ sessionId: this.#sessionId, version });
+    if (writeAs(this.#version) !== this.#localSdp) {
+      this.#version += 1;
+      this.#localSdp = writeAs(this.#version);
+    }
+    return this.#localSdp;
+  }
+
+  abstract negotiate(remoteSdp: string): Promise<string>;
+  abstract offer(): string;
+  abstract close(): Promise<void>;
+}
+
 /** Media set-up failed. `sipStatus` is the status for the far end. */
 export class MediaError extends Error {
   override readonly name = 'MediaError';
@@ -51,6 +91,34 @@ export class MediaError extends Error {
     super(message, options);
     this.sipStatus = sipStatus;
   }
+}
+
+/** Status that tells the far end of a failure: failures of ours are 500. */
+export function statusOf(error: unknown): number {
+  return error instanceof MediaError ? error.sipStatus : 500;
+}
+
+/** Methods of the media engine that the gateways use. */
+export type SessionOpener = Pick<MediaEngine, 'open'>;
+
+/**
+ * Opens an RTP session of the media engine.
+ *
+ * @throws {MediaError} 503 without a free port.
+ */
+export async function openSession(
+  engine: SessionOpener,
+  options: Parameters<SessionOpener['open']>[0],
+): Promise<MediaSession> {
+  try {
+    return await engine.open(options);
+  } catch (error) {
+    throw lineError(error instanceof Error ? error.message : String(error), error);
+  }
+}
+
+function lineError(why: string, cause: unknown): MediaError {
+  return new MediaError(why, 503, { cause });
 }
 
 /** The status of a session description that cannot be used: 400 when it cannot be read, 488 when it has nothing usable. */
@@ -92,12 +160,10 @@ export interface MediaGateway {
  * @throws {MediaError} when it fails; both calls stay as they were.
  */
 export function connectAudio(one: MediaEndpoint, other: MediaEndpoint): void {
-  try {
+  joined(() => {
     one.session.feedFrom(other.session);
     other.session.feedFrom(one.session);
-  } catch (error) {
-    throw apartError(error);
-  }
+  });
 }
 
 /**
@@ -106,47 +172,52 @@ export function connectAudio(one: MediaEndpoint, other: MediaEndpoint): void {
  * @throws {MediaError} when it fails; both calls stay as they were.
  */
 export function mixAudio(one: MediaEndpoint, other: MediaEndpoint): void {
+  joined(() => one.session.mixWith(other.session));
+}
+
+function joined(join: () => void): void {
   try {
-    one.session.mixWith(other.session);
+    join();
   } catch (error) {
-    throw apartError(error);
+    throw lineError('Cannot connect two calls: their lines are apart', error);
   }
 }
 
-function apartError(cause: unknown): MediaError {
-  return new MediaError('Cannot connect two calls: their lines are apart', 503, { cause });
-}
+/** Limit of queued audio calls: a greeting of ten minutes. */
+const WAITING_MAX = 10_000;
 
-/** @see RFC 3551 section 6 */
-const PAYLOAD_TYPES: Readonly<Record<CodecName, number>> = { PCMU: 0, PCMA: 8 };
-
-/** In the order of our own offers. */
-export const OUR_CODECS: readonly CodecName[] = ['PCMU', 'PCMA'];
-
-/** Formats our offer with the given codecs, in their order, and telephone-event; sendrecv. */
-export function offerOf(codecs: readonly CodecName[], ours: LocalMedia): string {
-  const unwanted = OUR_CODECS.filter((name) => !codecs.includes(name));
-  const isWanted = (line: string) => !unwanted.some((name) => line.endsWith(` ${name}/8000`));
-  const payloadTypes = codecs.map((name) => PAYLOAD_TYPES[name]).join(' ');
-  return offer(ours)
-    .split('\r\n')
-    .filter(isWanted)
-    .map((line) => line.replace(/^(m=audio \d+ RTP\/AVP )0 8\b/, `$1${payloadTypes}`))
-    .join('\r\n');
-}
-
-/** Audio stream of an RTP session with some of its events filtered out, or `media-lost` added by a link in between. */
+/**
+ * Audio stream of an RTP session with some of its events filtered out, or `media-lost` added by a link in between. While
+ * the link is not up, what is said waits, so that the greeting is heard from its start.
+ */
 export class LinkedAudio implements AudioStream {
   readonly #source: AudioStream;
   readonly #listeners: ((event: AudioEvent) => void)[] = [];
+  /** Undefined once the link is up. */
+  #waiting: (() => void)[] | undefined;
   #isLost = false;
 
-  /** @param isHeard filter of the session's events; default: all pass. */
-  constructor(line: AudioStream, isHeard: (event: AudioEvent) => boolean = () => true) {
+  /**
+   * @param isHeard filter of the session's events; default: all pass.
+   * @param isUp false for a link that `open` will report.
+   */
+  constructor(
+    line: AudioStream,
+    options: { readonly isHeard?: (event: AudioEvent) => boolean; readonly isUp?: boolean } = {},
+  ) {
+    const { isHeard = () => true, isUp = true } = options;
     this.#source = line;
+    this.#waiting = isUp ? undefined : [];
     line.onEvent((event) => {
       if (isHeard(event)) this.#emit(event);
     });
+  }
+
+  /** The link is up: plays the queue, and passes everything on from then on. Safe to call twice. */
+  open(): void {
+    const waiting = this.#waiting ?? [];
+    this.#waiting = undefined;
+    for (const say of waiting) say();
   }
 
   /** Emits `media-lost`, once: the link in between has ended. */
@@ -171,35 +242,40 @@ export class LinkedAudio implements AudioStream {
   }
 
   begin(generation: number): void {
-    this.#source.begin(generation);
+    this.#pass(() => this.#source.begin(generation));
   }
 
   say(generation: number, pcm: Int16Array): void {
-    this.#source.say(generation, pcm);
+    this.#pass(() => this.#source.say(generation, pcm));
   }
 
   finish(generation: number): void {
-    this.#source.finish(generation);
+    this.#pass(() => this.#source.finish(generation));
   }
 
   drop(generation: number): void {
-    this.#source.drop(generation);
+    this.#pass(() => this.#source.drop(generation));
   }
 
   resume(generation: number): void {
-    this.#source.resume(generation);
+    this.#pass(() => this.#source.resume(generation));
   }
 
   setPauseAfter(voiceMs: number | null): void {
-    this.#source.setPauseAfter(voiceMs);
+    this.#pass(() => this.#source.setPauseAfter(voiceMs));
   }
 
   sendDigits(digits: string): void {
-    this.#source.sendDigits(digits);
+    this.#pass(() => this.#source.sendDigits(digits));
   }
 
   stats(): Promise<AudioStats> {
     return this.#source.stats();
+  }
+
+  #pass(deed: () => void): void {
+    if (this.#waiting === undefined) deed();
+    else if (this.#waiting.length < WAITING_MAX) this.#waiting.push(deed);
   }
 
   #emit(event: AudioEvent): void {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
+import { silentLogger } from '../../src/lib/logger.ts';
 import { ApplicationLink } from '../../src/sip/drachtio-server/application-connection.ts';
 import { FrameReader } from '../../src/sip/drachtio-server/client-protocol.ts';
 
@@ -23,7 +24,14 @@ async function open() {
     socket.destroy();
     server.close();
   });
-  return { client, socket, link: new ApplicationLink({ socket, clock: systemClock }) };
+  const link = new ApplicationLink({
+    socket,
+    clock: systemClock,
+    logger: silentLogger,
+    onCommand: () => undefined,
+    onClosed: () => undefined,
+  });
+  return { client, socket, link };
 }
 
 test('ApplicationLink sends what is said in one turn of the event loop in one write', async () => {

@@ -2,7 +2,11 @@
 import { createHash } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { afterEach, describe, expect, test } from 'vitest';
-import { parseAuthFields } from '../../src/sip/digest/digest.ts';
+import {
+  DigestClient,
+  type DigestCredentials,
+  parseAuthFields,
+} from '../../src/sip/digest/digest.ts';
 import { makeResponse, type SipMessage } from '../../src/sip/message/message.ts';
 import { parseMessage } from '../../src/sip/parser/parser.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
@@ -46,7 +50,7 @@ async function challengingServer(
 }
 
 function isRight(request: SipMessage): boolean {
-  const fields = parseAuthFields(request.get('authorization') ?? '', 'Digest'.length);
+  const fields = parseAuthFields(request.get('authorization') ?? '');
   const algorithm = fields.get('algorithm') === 'SHA-256' ? 'SHA-256' : 'MD5';
   const hash = (text: string) => createHash(HASHES[algorithm]).update(text).digest('hex');
   const a1 = hash(`${CREDENTIALS.username}:${REALM}:${CREDENTIALS.password}`);
@@ -67,6 +71,13 @@ async function startUserAgent(): Promise<UserAgent> {
 const challenge = (algorithm: string) =>
   `Digest realm="${REALM}", nonce="n-${algorithm}", qop="auth", algorithm=${algorithm}`;
 
+/** Answers the challenges of one realm. */
+function digestOf(credentials: DigestCredentials, ownRealm = REALM): DigestClient {
+  return new DigestClient({
+    credentialsFor: (realm) => (realm === ownRealm ? credentials : undefined),
+  });
+}
+
 describe.each(['MD5', 'SHA-256'])('a server that asks for %s', (algorithm) => {
   test('lets a call in at the second try, with the next number', async () => {
     const server = await challengingServer([challenge(algorithm)]);
@@ -75,7 +86,7 @@ describe.each(['MD5', 'SHA-256'])('a server that asks for %s', (algorithm) => {
     const { response } = await userAgent.invite({
       uri: server.uri,
       body: SDP,
-      credentials: CREDENTIALS,
+      digest: digestOf(CREDENTIALS),
     }).outcome;
 
     await eventually(() => server.received.length === 4, 'the last ACK arrives');
@@ -96,7 +107,7 @@ test('UserAgent answers the strongest of several challenges', async () => {
   const response = await userAgent.request({
     method: 'OPTIONS',
     uri: server.uri,
-    credentials: CREDENTIALS,
+    digest: digestOf(CREDENTIALS),
   });
 
   expect(response.status).toBe(200);
@@ -104,17 +115,17 @@ test('UserAgent answers the strongest of several challenges', async () => {
 });
 
 test.each([
-  ['a wrong password', { username: 'trunk', password: 'wrong' }, 2],
-  ['credentials of another realm', { ...CREDENTIALS, realm: 'elsewhere' }, 1],
+  ['a wrong password', digestOf({ username: 'trunk', password: 'wrong' }), 2],
+  ['credentials of another realm', digestOf(CREDENTIALS, 'elsewhere'), 1],
   ['no credentials', undefined, 1],
-])('UserAgent returns the 401 with %s', async (_, credentials, tries) => {
+])('UserAgent returns the 401 with %s', async (_, digest, tries) => {
   const server = await challengingServer([challenge('MD5')]);
   const userAgent = await startUserAgent();
 
   const response = await userAgent.request({
     method: 'OPTIONS',
     uri: server.uri,
-    ...(credentials !== undefined && { credentials }),
+    ...(digest !== undefined && { digest }),
   });
 
   expect(response.status).toBe(401);

@@ -30,7 +30,7 @@ function clientOf(credentials = MUFASA, cnonce = MUFASA_CNONCE): DigestClient {
 }
 
 function fieldsOf(request: SipMessage, name = 'authorization'): ReadonlyMap<string, string> {
-  return parseAuthFields(request.get(name) ?? '', 'Digest'.length);
+  return parseAuthFields(request.get(name) ?? '');
 }
 
 test.each([
@@ -195,6 +195,6 @@ test('DigestClient leaves realms alone that it has no credentials for', () => {
 
 test('parseAuthFields ends on any text', () => {
   for (const text of ['a="', '=', ',,,', 'a=b=c', `${'a=,'.repeat(10_000)}`, '"'.repeat(5_000)]) {
-    expect(parseAuthFields(text, 0).size).toBeLessThanOrEqual(32);
+    expect(parseAuthFields(`Digest ${text}`).size).toBeLessThanOrEqual(32);
   }
 });

@@ -30,7 +30,7 @@ function answering(invite: ServerInvite, dialogs: Dialog[]): void {
 
 /** Whether the request answers our challenge as RFC 7616 says, for qop=auth. */
 function isAuthorized(request: SipMessage, hash: string, session: boolean): boolean {
-  const fields = parseAuthFields(request.get('authorization') ?? '', 'Digest'.length);
+  const fields = parseAuthFields(request.get('authorization') ?? '');
   const digest = (text: string) => createHash(hash).update(text).digest('hex');
   const [nonce, cnonce] = [fields.get('nonce'), fields.get('cnonce')];
   const user = digest(`${CREDENTIALS.username}:carrier:${CREDENTIALS.password}`);

@@ -44,7 +44,7 @@ test('OrphanedInvites.cancel ends the ringing at the far end, and acknowledges i
   const after = await again();
   const cancelled = next(ours, 'cancelled');
 
-  await after.orphaned.cancel(invite, target);
+  await after.endOrphan('out', invite, target);
 
   await cancelled;
   // CANCEL, and the ACK of its 487.
@@ -58,7 +58,7 @@ test('OrphanedInvites.cancel ends by BYE what was answered meanwhile', async () 
   const acknowledged = next(dialog, 'ack');
   const after = await again();
 
-  await after.orphaned.cancel(invite, target);
+  await after.endOrphan('out', invite, target);
 
   await acknowledged;
   expect((await ended)[0].cause).toBe('remote-bye');
@@ -73,7 +73,7 @@ test('OrphanedInvites.cancel does nothing about a call that this user agent hold
   ]);
   const target: Target = { protocol: 'UDP', address, port: bob.addresses[0]?.port ?? 0 };
 
-  await alice.orphaned.cancel(invite, target);
+  await alice.endOrphan('out', invite, target);
   ours.accept();
   const { dialog } = await call.outcome;
 
@@ -95,7 +95,7 @@ test('OrphanedInvites.refuse gives a caller his final answer', async () => {
   const after = await start(port);
   const { flow, request } = invite;
 
-  await after.orphaned.refuse(request, { protocol: 'UDP', ...flow.remote });
+  await after.endOrphan('in', request, { protocol: 'UDP', ...flow.remote });
   const { response } = await call.outcome;
 
   expect([response.status, response.get('retry-after')]).toEqual([503, '5']);

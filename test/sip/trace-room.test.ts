@@ -1,6 +1,5 @@
 /** How much of a call's messages is kept: the values at which something is left out. */
 import { expect, test } from 'vitest';
-import { SipMessage } from '../../src/sip/message/message.ts';
 import {
   CallTrace,
   CallTraces,
@@ -57,19 +56,6 @@ test('CallTrace keeps the first messages and the last ones', () => {
     ...Array.from({ length: 60 }, (_, index) => index),
     ...Array.from({ length: 40 }, (_, index) => 110 + index),
   ]);
-});
-
-test('CallTrace measures a message that is not on the wire yet by what it holds', () => {
-  const trace = new CallTrace();
-  const message = new SipMessage();
-  message.method = 'INFO';
-  message.uri = 'sip:a@b';
-  message.add('subject', 'hello');
-  message.body = Buffer.from('body');
-
-  trace.add(message, new FakeFlow(), { atMs: 0, isIncoming: false });
-
-  expect(trace.bytes).toBe('subject'.length + 'hello'.length + 4 + 4 + 'sip:a@b'.length + 32);
 });
 
 function openTraces() {

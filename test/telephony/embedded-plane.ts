@@ -4,7 +4,7 @@ import { silentLogger } from '../../src/lib/logger.ts';
 import { MediaEngine } from '../../src/media/engine/media-engine.ts';
 import { DrachtioServer } from '../../src/sip/drachtio-server/drachtio-server.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
-import { DirectGateway, type SessionOpener } from '../../src/telephony/direct/direct-gateway.ts';
+import { DirectGateway, type StartedEngine } from '../../src/telephony/direct/direct-gateway.ts';
 import { DrachtioCarrier } from '../../src/telephony/drachtio/carrier/drachtio-carrier.ts';
 import type { OpenDialogJournal } from '../../src/telephony/drachtio/carrier/open-dialog-journal.ts';
 import { credentialsOf } from '../../src/telephony/trunks/trunk-table.ts';
@@ -33,7 +33,7 @@ export const startSilentPlane = (
 
 async function start(
   trunks: readonly Trunk[],
-  lines: SessionOpener,
+  lines: StartedEngine,
   journal?: OpenDialogJournal,
 ): Promise<Plane> {
   const address = '127.0.0.1';

@@ -5,7 +5,7 @@ import { MediaEngine } from '../../src/media/engine/media-engine.ts';
 import { answerChallenge } from '../../src/sip/drachtio-server/answer-challenge.ts';
 import { DrachtioServer } from '../../src/sip/drachtio-server/drachtio-server.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
-import { DirectGateway, type SessionOpener } from '../../src/telephony/direct/direct-gateway.ts';
+import { DirectGateway, type StartedEngine } from '../../src/telephony/direct/direct-gateway.ts';
 import { DrachtioCarrier } from '../../src/telephony/drachtio/carrier/drachtio-carrier.ts';
 import { openSrf, type SrfClient } from '../../src/telephony/drachtio/carrier/srf.ts';
 import { FreeSwitchGateway } from '../../src/telephony/freeswitch/freeswitch-gateway.ts';
@@ -18,7 +18,7 @@ import { SilentLines } from './silent-lines.ts';
 
 const PARTS = { clock: systemClock, log: silentLogger };
 
-type OpenGateway = (srf: SrfClient, engine: SessionOpener) => MediaGateway;
+type OpenGateway = (srf: SrfClient, engine: StartedEngine) => MediaGateway;
 
 /** drachtio-server with our own media. */
 export function drachtioPlane(servers: RealServers): StartPlane {
@@ -62,7 +62,7 @@ export function frontFreeSwitchPlane(servers: RealServers): StartPlane {
 export function freeSwitchGateway(
   { freeswitch, freeswitchSecret }: RealServers,
   srf: SrfClient,
-  engine: SessionOpener,
+  engine: StartedEngine,
 ): MediaGateway {
   const gateway = new FreeSwitchGateway({
     ...PARTS,
@@ -93,14 +93,14 @@ export function silentDrachtioPlane(servers: RealServers): StartPlane {
   );
 }
 
-export function engineOf(): SessionOpener {
+export function engineOf(): StartedEngine {
   const ports = { first: 18_600, last: 18_799 };
   return new MediaEngine({ ...PARTS, ports, workers: 1, drainMs: 0, isRealTime: false });
 }
 
 export function planeWith(
   servers: RealServers,
-  openEngine: () => SessionOpener,
+  openEngine: () => StartedEngine,
   openGateway: OpenGateway,
 ): StartPlane {
   return async (trunks) => {

@@ -2,7 +2,7 @@
 import type { AudioStats, MediaSession } from '../../src/media/audio-stream.ts';
 import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
 import type { AgreedMedia } from '../../src/rtp/sdp-answer.ts';
-import type { SessionOpener } from '../../src/telephony/direct/direct-gateway.ts';
+import type { StartedEngine } from '../../src/telephony/direct/direct-gateway.ts';
 
 export class SilentSession implements MediaSession {
   readonly heard = new ReceiveRing();
@@ -67,7 +67,7 @@ export class SilentSession implements MediaSession {
   }
 }
 
-export class SilentLines implements SessionOpener {
+export class SilentLines implements StartedEngine {
   readonly opened: SilentSession[] = [];
   localAddress = '127.0.0.1';
 

@@ -52,6 +52,7 @@ function openProbe(fields: object = {}) {
     clock,
     log: silentLogger,
     random: () => 0.5,
+    serverProblem: () => undefined,
   });
   return Object.assign(world, { probe });
 }
@@ -172,7 +173,7 @@ test('TrunkProbe that is stopped asks nothing and hears nothing', () => {
   const world = openProbe();
   world.probe.start();
   world.clock.advance(7_000);
-  world.probe.stop();
+  world.probe.suspend();
 
   world.answerers[0]?.(200);
   world.refuse[1]?.();
@@ -188,7 +189,7 @@ test('TrunkProbe that is stopped keeps what it knows until it is told otherwise'
   world.probe.start();
   world.clock.advance(12_000);
 
-  world.probe.stop();
+  world.probe.suspend();
   world.answerers[0]?.(200);
   world.probe.start();
 
@@ -262,6 +263,7 @@ test('TrunkProbe spreads its requests by a tenth of the interval', () => {
     clock: world.clock,
     log: silentLogger,
     random: () => chances.shift() ?? 0.5,
+    serverProblem: () => undefined,
   });
 
   probe.start();

@@ -1,7 +1,7 @@
 /** The state of a dialog as RFC 3261, section 12 defines it, and the requests made from it; pure */
 import type { MessageIds } from '../message/identifiers.ts';
 import { SipMessage } from '../message/message.ts';
-import { faultOf } from '../message/status.ts';
+import { ifSound } from '../message/status.ts';
 import { formatUri, parseNameAddr, parseUri, type SipUri } from '../message/uri.ts';
 
 /** Dialog state. @see RFC 3261 section 12 */
@@ -124,9 +124,6 @@ export function nextHopUri(request: SipMessage): string {
 
 /** URI of a Route; undefined for one that cannot be sent to. */
 export function routeUri(route: string): SipUri | undefined {
-  let uri: SipUri | undefined;
-  faultOf(() => {
-    uri = parseUri(parseNameAddr(route).uri);
-  });
+  const uri = ifSound(() => parseUri(parseNameAddr(route).uri));
   return uri?.scheme === 'tel' ? undefined : uri;
 }

@@ -2,7 +2,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import { parseDecimal, parseParams } from '../message/grammar.ts';
 import type { SipMessage } from '../message/message.ts';
-import { faultOf, SipError } from '../message/status.ts';
+import { ifSound, SipError } from '../message/status.ts';
 
 interface SessionTimerHooks {
   readonly clock: Clock;
@@ -90,7 +90,8 @@ export function parseSessionExpires(
   const digits = semicolon === -1 ? value : value.slice(0, semicolon);
   const seconds = parseDecimal(digits.trim(), SECONDS_MAX);
   if (seconds === undefined) throw new SipError(400, 'Bad Session-Expires');
-  const refresher = semicolon === -1 ? undefined : parseParams(value, semicolon).get('refresher');
+  const refresher =
+    semicolon === -1 ? undefined : parseParams(value.slice(semicolon)).get('refresher');
   const isKnown = refresher === 'uac' || refresher === 'uas';
   return { intervalMs: seconds * 1000, refresher: isKnown ? refresher : null };
 }
@@ -136,11 +137,8 @@ export function answerTerms(
 
 /** Terms that a 2xx sets at the client; null without or with an unreadable Session-Expires. RFC 4028, 7.2. */
 export function answeredTerms(response: SipMessage): SessionTerms | null {
-  if (faultOf(() => parseSessionExpires(response)) !== undefined) return null;
-  const terms = parseSessionExpires(response);
-  return terms === null
-    ? null
-    : { intervalMs: terms.intervalMs, refresher: terms.refresher ?? 'uac' };
+  const terms = ifSound(() => parseSessionExpires(response));
+  return terms ? { intervalMs: terms.intervalMs, refresher: terms.refresher ?? 'uac' } : null;
 }
 
 /**

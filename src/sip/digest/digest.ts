@@ -1,6 +1,6 @@
 /** Client side of digest authentication: answers challenges with user name and password. */
 import { createHash, randomBytes } from 'node:crypto';
-import { endOfQuoted, endOfRun, quote, skipSpace, TOKEN, unquote } from '../message/grammar.ts';
+import { QUOTED, quote, TOKEN, unquote } from '../message/grammar.ts';
 import type { SipMessage } from '../message/message.ts';
 
 /** User name and password. */
@@ -115,7 +115,7 @@ function staleCountAfter(
 /** The nonce count with which a request answered the session's challenge; 0 when it did not. */
 function usesOf(session: Session, request: SipMessage): number {
   for (const line of request.all(session.headerName)) {
-    const fields = parseAuthFields(line, 'Digest'.length);
+    const fields = parseAuthFields(line);
     const isOurs = fields.get('nonce') === session.challenge.nonce;
     if (isOurs) return Number.parseInt(fields.get('nc') ?? '1', 16);
   }
@@ -209,9 +209,9 @@ export function strongestChallenge(lines: readonly string[]): DigestChallenge | 
 
 /** Reads one challenge; undefined when it is none that can be answered. */
 function parseChallenge(line: string): DigestChallenge | undefined {
-  const schemeEnd = endOfRun(line, TOKEN, 0);
-  if (line.slice(0, schemeEnd).toLowerCase() !== 'digest') return undefined;
-  const fields = parseAuthFields(line, schemeEnd);
+  const [scheme = ''] = line.split(/[ \t]/, 1);
+  if (scheme.toLowerCase() !== 'digest') return undefined;
+  const fields = parseAuthFields(line);
 
   const [realm, nonce] = [fields.get('realm'), fields.get('nonce')];
   const algorithm = fields.get('algorithm');
@@ -225,23 +225,23 @@ function parseChallenge(line: string): DigestChallenge | undefined {
   return { realm, nonce, opaque, algorithm, hash, isSession, qop, isStale };
 }
 
+/** `name=value`; unquoted values run to the next comma or space: some servers leave quotes out of nonces. */
+const FIELD = new RegExp(
+  `[ \\t,]*([${TOKEN}]+)[ \\t]*=[ \\t]*(${QUOTED}|[^", \\t][^, \\t]*|(?!"))`,
+  'y',
+);
+
 /**
- * Parses `name=value, name="value"` from `start` on, as in challenges, credentials and Authentication-Info. Values
- * are unquoted; of a repeated name the first counts; parsing stops at the first error.
+ * Parses `Digest name=value, name="value"`, as in challenges, credentials and Authentication-Info. Values are unquoted;
+ * of a repeated name the first counts; parsing stops at the first error.
  */
-export function parseAuthFields(text: string, start: number): ReadonlyMap<string, string> {
+export function parseAuthFields(text: string): ReadonlyMap<string, string> {
   const fields = new Map<string, string>();
-  for (let i = start; i < text.length && fields.size < FIELDS_MAX; ) {
-    const nameStart = skipSeparators(text, i);
-    const nameEnd = endOfRun(text, TOKEN, nameStart);
-    const equals = skipSpace(text, nameEnd);
-    if (nameEnd === nameStart || text.charCodeAt(equals) !== 0x3d) return fields;
-    const valueStart = skipSpace(text, equals + 1);
-    const valueEnd = endOfAuthValue(text, valueStart);
-    if (valueEnd === -1) return fields;
-    const name = text.slice(nameStart, nameEnd).toLowerCase();
-    if (!fields.has(name)) fields.set(name, unquote(text.slice(valueStart, valueEnd)));
-    i = valueEnd;
+  FIELD.lastIndex = 'Digest'.length;
+  for (let field = FIELD.exec(text); field !== null; field = FIELD.exec(text)) {
+    const [, name = '', value = ''] = field;
+    if (!fields.has(name.toLowerCase())) fields.set(name.toLowerCase(), unquote(value));
+    if (fields.size === FIELDS_MAX) break;
   }
   return fields;
 }
@@ -252,18 +252,4 @@ function chooseQop(offer: string | undefined): 'auth' | 'auth-int' | undefined |
   const offered = offer.split(',').map((word) => word.trim().toLowerCase());
   if (offered.includes('auth')) return 'auth';
   return offered.includes('auth-int') ? 'auth-int' : null;
-}
-
-function skipSeparators(text: string, start: number): number {
-  let i = skipSpace(text, start);
-  while (text.charCodeAt(i) === 0x2c) i = skipSpace(text, i + 1);
-  return i;
-}
-
-/** Unquoted values run to the next comma or space: some servers leave quotes out of nonces. */
-function endOfAuthValue(text: string, start: number): number {
-  if (text.charCodeAt(start) === 0x22) return endOfQuoted(text, start);
-  let i = start;
-  while (i < text.length && !', \t'.includes(text.charAt(i))) i++;
-  return i;
 }

@@ -1,6 +1,6 @@
 /** Answers a carrier's challenge on behalf of an application, with MD5 and SHA-256. */
 import { DigestClient, type DigestCredentials } from '../digest/digest.ts';
-import { SipError } from '../message/status.ts';
+import { ifSound } from '../message/status.ts';
 import { parseMessage } from '../parser/parser.ts';
 
 /**
@@ -15,7 +15,8 @@ export function answerChallenge(
   refused: string,
   response: string,
 ): { readonly name: string; readonly value: string } | undefined {
-  try {
+  // An unreadable challenge cannot be answered: the caller sees the refusal itself.
+  return ifSound(() => {
     const request = parseMessage(Buffer.from(refused, 'utf8'));
     const { uri } = request;
     const from = request.get('from') ?? '';
@@ -27,11 +28,7 @@ export function answerChallenge(
     const name =
       request.get('authorization') !== undefined ? 'authorization' : 'proxy-authorization';
     return { name, value: request.get(name) ?? '' };
-  } catch (error) {
-    if (!(error instanceof SipError)) throw error;
-    // An unreadable challenge cannot be answered: the caller sees the refusal itself.
-    return undefined;
-  }
+  });
 }
 
 /**

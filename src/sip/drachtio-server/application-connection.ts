@@ -1,11 +1,18 @@
-/** Connection to a drachtio client: writes responses and events in drachtio's wire format. */
+/** Connection to a drachtio client: reads commands, and writes responses and events in drachtio's wire format. */
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/logger.ts';
 import type { SipMessage } from '../message/message.ts';
 import { withPlainSession } from '../message/session-body.ts';
 import type { Flow } from '../transport/flow.ts';
-import { formatFrame } from './client-protocol.ts';
+import {
+  type ApplicationCommand,
+  FrameError,
+  FrameReader,
+  formatFrame,
+  parseCommand,
+} from './client-protocol.ts';
 
 /** A client that has stopped reading is cut off before its unread messages fill the memory. */
 const UNREAD_BYTES_MAX = 16 * 1024 * 1024;
@@ -22,15 +29,29 @@ export interface Delivery {
   readonly dialogId: string;
 }
 
+interface ApplicationLinkOptions {
+  readonly socket: Socket;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly onCommand: (command: ApplicationCommand) => void;
+  readonly onClosed: () => void;
+}
+
 /** One drachtio client's connection. */
 export class ApplicationLink {
   readonly #socket: Socket;
-  readonly #clock: Clock;
+  readonly #options: ApplicationLinkOptions;
+  readonly #frames = new FrameReader();
   #isGathering = false;
 
-  constructor(options: { socket: Socket; clock: Clock }) {
-    this.#socket = options.socket;
-    this.#clock = options.clock;
+  constructor(options: ApplicationLinkOptions) {
+    const { socket, logger, onClosed } = options;
+    this.#socket = socket;
+    this.#options = options;
+    socket.setNoDelay(true);
+    socket.on('data', (chunk: Buffer) => this.#read(chunk));
+    socket.on('error', (error) => logger.warn({ err: error }, 'application connection failed'));
+    socket.on('close', onClosed);
   }
 
   /** Confirms a command, with the message as sent. */
@@ -70,6 +91,17 @@ export class ApplicationLink {
     this.#socket.end();
   }
 
+  #read(chunk: Buffer): void {
+    const { logger, onCommand } = this.#options;
+    try {
+      for (const payload of this.#frames.push(chunk)) onCommand(parseCommand(payload));
+    } catch (error) {
+      if (!(error instanceof FrameError)) throw error;
+      logger.warn({ reason: error.message }, 'application connection broken');
+      this.#socket.destroy();
+    }
+  }
+
   /** Length, protocol, address, port, time, transaction, dialog. */
   #meta({ message, flow, transactionId, dialogId }: Delivery): string[] {
     return [
@@ -77,7 +109,7 @@ export class ApplicationLink {
       flow?.protocol.toLowerCase() ?? 'udp',
       flow?.remote.address ?? '',
       `${flow?.remote.port ?? 0}`,
-      this.#clock.now().toISOString(),
+      this.#options.clock.now().toISOString(),
       transactionId,
       dialogId,
     ];

@@ -11,16 +11,14 @@ import type { UserAgent } from '../user-agent.ts';
 import type { CredentialsFor } from './answer-challenge.ts';
 import { ApplicationLink } from './application-connection.ts';
 import { ApplicationSession, type SessionCounts } from './application-session.ts';
-import {
-  type ApplicationCommand,
-  FrameError,
-  FrameReader,
-  parseCommand,
-} from './client-protocol.ts';
+import type { ApplicationCommand } from './client-protocol.ts';
 import { refuse } from './incoming-calls.ts';
 
 /** drachtio-server version whose behaviour is served; clients send pings from v0.8.2 on. */
 const SERVER_VERSION = 'v0.8.30';
+
+/** Time limit of the log-in. */
+const LOG_IN_MS_MAX = 5_000;
 
 /** One application, and a few that are still to be turned away. */
 const CONNECTIONS_MAX = 8;
@@ -121,31 +119,49 @@ export class DrachtioServer {
 
   #accept(socket: Socket): void {
     this.#sockets.add(socket);
-    void new ApplicationConnection({
+    const cancelTimer = this.#clock.after(LOG_IN_MS_MAX, () => socket.destroy());
+    let session: ApplicationSession | undefined;
+    const link = new ApplicationLink({
       socket,
       clock: this.#clock,
       logger: this.#logger,
-      logIn: (secret, link) => this.#logIn(secret, link),
-      onClosed: (session) => {
+      onCommand: (command) => {
+        if (session !== undefined) return void session.handle(command);
+        session = this.#logIn(command, link);
+        if (session !== undefined) cancelTimer();
+      },
+      onClosed: () => {
+        cancelTimer();
         this.#sockets.delete(socket);
         if (session !== undefined && session === this.#session) this.#endSession();
       },
     });
   }
 
-  #logIn(secret: string, link: ApplicationLink): LogIn {
+  /** @returns undefined when the application is refused. */
+  #logIn(command: ApplicationCommand, link: ApplicationLink): ApplicationSession | undefined {
     const { credentialsFor, onInvite, userAgent } = this.#options;
-    if (!isSame(secret, this.#options.secret)) return { refusal: 'wrong secret' };
-    if (this.#session !== undefined) return { refusal: 'another application is connected' };
-
+    const reason = this.#refusalOf(command);
+    if (reason !== undefined) {
+      this.#logger.warn({ reason }, 'application refused');
+      link.refuse(command.id, reason);
+      link.end();
+      return undefined;
+    }
     const parts = { userAgent, link, clock: this.#clock, credentialsFor, onInvite };
-    const session = new ApplicationSession(parts);
-    this.#session = session;
+    this.#session = new ApplicationSession(parts);
     const addresses = userAgent.addresses.map(
       (address) => `${address.protocol.toLowerCase()}/${formatEndpoint(address)}`,
     );
     this.#logger.debug({ addresses }, 'application connected');
-    return { session, details: [addresses.join(','), SERVER_VERSION] };
+    link.accept(command.id, addresses.join(','), SERVER_VERSION);
+    return this.#session;
+  }
+
+  #refusalOf({ verb, fields }: ApplicationCommand): string | undefined {
+    if (verb !== 'authenticate') return 'not authenticated';
+    if (!isSame(fields[0] ?? '', this.#options.secret)) return 'wrong secret';
+    return this.#session === undefined ? undefined : 'another application is connected';
   }
 
   #endSession(): void {
@@ -161,77 +177,4 @@ export class DrachtioServer {
 function isSame(given: string, expected: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(expected));
-}
-
-/** Time limit of the log-in. */
-const LOG_IN_MS_MAX = 5_000;
-
-/** Result of a log-in: a session and the details for the client, or the reason of the refusal. */
-type LogIn =
-  | { readonly session: ApplicationSession; readonly details: readonly string[] }
-  | { readonly refusal: string };
-
-interface ApplicationConnectionOptions {
-  readonly socket: Socket;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly logIn: (secret: string, link: ApplicationLink) => LogIn;
-
-  /** Called once, after the socket has closed; without a session if the log-in failed. */
-  readonly onClosed: (session: ApplicationSession | undefined) => void;
-}
-
-class ApplicationConnection {
-  readonly #options: ApplicationConnectionOptions;
-  readonly #link: ApplicationLink;
-  readonly #frames = new FrameReader();
-  readonly #cancelTimer: () => void;
-  #session: ApplicationSession | undefined;
-
-  constructor(options: ApplicationConnectionOptions) {
-    const { socket, clock, logger } = options;
-    this.#options = options;
-    this.#link = new ApplicationLink({ socket, clock });
-    this.#cancelTimer = clock.after(LOG_IN_MS_MAX, () => socket.destroy());
-    socket.setNoDelay(true);
-    socket.on('data', (chunk: Buffer) => this.#read(chunk));
-    socket.on('error', (error) => logger.warn({ err: error }, 'application connection failed'));
-    socket.on('close', () => {
-      this.#cancelTimer();
-      options.onClosed(this.#session);
-    });
-  }
-
-  #read(chunk: Buffer): void {
-    try {
-      for (const payload of this.#frames.push(chunk)) this.#handle(parseCommand(payload));
-    } catch (error) {
-      if (!(error instanceof FrameError)) throw error;
-      this.#options.logger.warn({ reason: error.message }, 'application connection broken');
-      this.#options.socket.destroy();
-    }
-  }
-
-  #handle(command: ApplicationCommand): void {
-    if (this.#session !== undefined) void this.#session.handle(command);
-    else if (command.verb === 'authenticate') this.#logIn(command);
-    else this.#refuse(command.id, 'not authenticated');
-  }
-
-  #logIn({ id, fields }: ApplicationCommand): void {
-    const outcome = this.#options.logIn(fields[0] ?? '', this.#link);
-    if ('refusal' in outcome) {
-      this.#refuse(id, outcome.refusal);
-      return;
-    }
-    this.#cancelTimer();
-    this.#session = outcome.session;
-    this.#link.accept(id, ...outcome.details);
-  }
-
-  #refuse(commandId: string, reason: string): void {
-    this.#options.logger.warn({ reason }, 'application refused');
-    this.#link.refuse(commandId, reason);
-    this.#link.end();
-  }
 }

@@ -7,13 +7,9 @@ export type RandomBytes = (count: number) => Uint8Array;
 /** Prefix of every RFC 3261 branch. RFC 3261, 8.1.1.7. */
 export const BRANCH_COOKIE = 'z9hG4bK';
 
-const POOL_BYTES = 4096;
-
 /** Random branches, tags and Call-IDs. */
 export class Tokens {
   readonly #randomBytes: RandomBytes;
-  #pool: Uint8Array = new Uint8Array(0);
-  #used = 0;
 
   constructor(randomBytes: RandomBytes) {
     this.#randomBytes = randomBytes;
@@ -35,29 +31,18 @@ export class Tokens {
 
   /** First CSeq or RSeq: small, so that counting up never overflows. RFC 3261, 8.1.1.5; RFC 3262, 3. */
   sequence(): number {
-    const [high = 0, low = 0] = this.#take(2);
+    const [high = 0, low = 0] = this.#randomBytes(2);
     return 1 + high * 256 + low;
   }
 
   /** Random number from 0 (inclusive) to 1 (exclusive), for back-off jitter. */
   fraction(): number {
-    const [high = 0, low = 0] = this.#take(2);
+    const [high = 0, low = 0] = this.#randomBytes(2);
     return (high * 256 + low) / 65_536;
   }
 
   #hex(bytes: number): string {
-    return Buffer.from(this.#take(bytes)).toString('hex');
-  }
-
-  /** One draw fills a pool for many names: the system call costs more than the bytes. */
-  #take(count: number): Uint8Array {
-    if (this.#used + count > this.#pool.length) {
-      this.#pool = this.#randomBytes(POOL_BYTES);
-      this.#used = 0;
-    }
-    const bytes = this.#pool.subarray(this.#used, this.#used + count);
-    this.#used += count;
-    return bytes;
+    return Buffer.from(this.#randomBytes(bytes)).toString('hex');
   }
 }
 

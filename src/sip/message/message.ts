@@ -1,16 +1,6 @@
 /** SIP messages: start line, headers in order, body; and the responses made from requests; pure */
-import {
-  consistsOf,
-  endOfRun,
-  isWireText,
-  lineStart,
-  parseDecimal,
-  skipSpace,
-  splitList,
-  TOKEN,
-  wireName,
-} from './grammar.ts';
-import { faultOf, reasonPhrase, SipError } from './status.ts';
+import { isToken, isWireText, parseDecimal, splitList, wireName } from './grammar.ts';
+import { ifSound, reasonPhrase, SipError } from './status.ts';
 import { type NameAddr, parseNameAddr } from './uri.ts';
 import { parseVia, type Via } from './via.ts';
 
@@ -19,12 +9,6 @@ const NO_BODY = Buffer.alloc(0);
 /** One header line. Messages share lines, so a line is immutable. */
 export type HeaderLine = readonly [name: string, value: string];
 
-/** Parsed form of a header value, valid as long as the header has that text. */
-interface Reading<T> {
-  readonly text: string;
-  readonly result: T;
-}
-
 /**
  * One request or response.
  *
@@ -32,7 +16,7 @@ interface Reading<T> {
  * are decoded. Header names are canonical: long and in lower case.
  *
  * The getters of parsed values throw `SipError` 400 for a missing or malformed header; a message that `parseMessage`
- * returned has none. Their results are read-only.
+ * returned has none.
  */
 export class SipMessage {
   /** Empty in responses. */
@@ -51,12 +35,6 @@ export class SipMessage {
 
   /** Name and value of every header line, in order. */
   headers: HeaderLine[] = [];
-
-  #via: Reading<Via> | undefined;
-  #from: Reading<NameAddr> | undefined;
-  #to: Reading<NameAddr> | undefined;
-  #cseq: Reading<CSeq> | undefined;
-  #contact: Reading<NameAddr> | undefined;
 
   get isRequest(): boolean {
     return this.method !== '';
@@ -133,31 +111,25 @@ export class SipMessage {
 
   /** The top Via. */
   get via(): Via {
-    this.#via = reading(this.#via, this.#required('via'), parseFirstVia);
-    return this.#via.result;
+    return parseVia(splitList(this.#required('via'))[0] ?? '');
   }
 
   get from(): NameAddr {
-    this.#from = reading(this.#from, this.#required('from'), parseNameAddr);
-    return this.#from.result;
+    return parseNameAddr(this.#required('from'));
   }
 
   get to(): NameAddr {
-    this.#to = reading(this.#to, this.#required('to'), parseNameAddr);
-    return this.#to.result;
+    return parseNameAddr(this.#required('to'));
   }
 
   get cseq(): CSeq {
-    this.#cseq = reading(this.#cseq, this.#required('cseq'), parseCSeq);
-    return this.#cseq.result;
+    return parseCSeq(this.#required('cseq'));
   }
 
   /** First Contact; undefined without one, and for `*`. */
   get contact(): NameAddr | undefined {
-    const first = this.#firstOf('contact');
-    if (first === undefined || first === '*') return undefined;
-    this.#contact = reading(this.#contact, first, parseNameAddr);
-    return this.#contact.result;
+    const [first] = this.list('contact');
+    return first === undefined || first === '*' ? undefined : parseNameAddr(first);
   }
 
   /** Empty without a Call-ID. */
@@ -181,29 +153,15 @@ export class SipMessage {
    * @throws {TypeError} when a name or value holds a line break, or a character that is not an octet.
    */
   toBuffer(): Buffer {
-    // Pieces that are joined once: text that grows leaves something of each step to the garbage collector.
-    const pieces = this.isRequest
+    const lines = this.isRequest
       ? [`${checkedText('method', this.method)} ${checkedText('Request-URI', this.uri)} SIP/2.0`]
       : [`SIP/2.0 ${this.status} ${checkedText('reason phrase', this.reason)}`];
     for (const [name, value] of this.headers) {
-      if (name !== 'content-length') pieces.push(lineStart(name), checkedText(name, value));
+      if (name !== 'content-length') lines.push(`${wireName(name)}: ${checkedText(name, value)}`);
     }
-    pieces.push(lineStart('content-length'), `${this.body.length}\r\n\r\n`);
-    const head = pieces.join('');
-    const bytes = Buffer.allocUnsafe(head.length + this.body.length);
-    bytes.write(head, 'latin1');
-    if (this.body.length > 0) bytes.set(this.body, head.length);
-    return bytes;
-  }
-
-  /** Same as `list(name)[0]` without building the list: it is read for every message. */
-  #firstOf(name: string): string | undefined {
-    for (const [each, value] of this.headers) {
-      if (each !== name) continue;
-      const [first] = splitList(value);
-      if (first !== undefined) return first;
-    }
-    return undefined;
+    lines.push(`Content-Length: ${this.body.length}\r\n\r\n`);
+    const head = Buffer.from(lines.join('\r\n'), 'latin1');
+    return this.body.length > 0 ? Buffer.concat([head, this.body]) : head;
   }
 
   #required(name: string): string {
@@ -211,18 +169,6 @@ export class SipMessage {
     if (value === undefined) throw new SipError(400, `Missing ${wireName(name)}`);
     return value;
   }
-}
-
-function reading<T>(
-  last: Reading<T> | undefined,
-  text: string,
-  parse: (text: string) => T,
-): Reading<T> {
-  return last?.text === text ? last : { text, result: parse(text) };
-}
-
-function parseFirstVia(line: string): Via {
-  return parseVia(splitList(line)[0] ?? '');
 }
 
 /** Returns the text of a message part after checking it for line breaks and characters beyond an octet. */
@@ -246,14 +192,9 @@ const SEQ_MAX = 0x7fffffff;
  * @throws {SipError} 400 when the text is none.
  */
 function parseCSeq(text: string): CSeq {
-  const numberStart = skipSpace(text, 0);
-  const numberEnd = endOfRun(text, TOKEN, numberStart);
-  const seq = parseDecimal(text.slice(numberStart, numberEnd), SEQ_MAX);
-  const method = text.slice(skipSpace(text, numberEnd)).trimEnd();
-  const isSpaced = skipSpace(text, numberEnd) > numberEnd;
-  if (seq === undefined || !isSpaced || !consistsOf(method, TOKEN)) {
-    throw new SipError(400, 'Bad CSeq');
-  }
+  const [, digits = '', method = ''] = /^[ \t]*(\d+)[ \t]+(\S+)[ \t]*$/.exec(text) ?? [];
+  const seq = parseDecimal(digits, SEQ_MAX);
+  if (seq === undefined || !isToken(method)) throw new SipError(400, 'Bad CSeq');
   return { seq, method };
 }
 
@@ -289,15 +230,11 @@ export function makeResponse(
       (name === 'record-route' && isRouteDue);
     if (isDue) response.headers.push(line);
   }
-  if (status > 100 && toTag !== undefined && lacksToTag(request)) {
+  // An unparsable To is echoed as received.
+  if (status > 100 && toTag !== undefined && ifSound(() => request.toTag) === '') {
     response.set('to', `${request.get('to')};tag=${toTag}`);
   }
   return response;
-}
-
-/** An unparsable To is echoed as received. */
-function lacksToTag(request: SipMessage): boolean {
-  return faultOf(() => request.to) === undefined && request.toTag === '';
 }
 
 /**

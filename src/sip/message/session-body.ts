@@ -1,6 +1,6 @@
 /** What of a body describes the session: all of it, one of its parts, or nothing; pure */
 import type { SipMessage } from './message.ts';
-import { faultOf, SipError } from './status.ts';
+import { ifSound, SipError } from './status.ts';
 
 /** Media type of a session description. */
 export const SESSION_TYPE = 'application/sdp';
@@ -65,13 +65,10 @@ export function withPlainSession(message: SipMessage): SipMessage {
   const plain = message.clone().delete('content-type');
   plain.body = Buffer.alloc(0);
   // Responses and ACK are not refused: what makes no sense in them describes nothing.
-  faultOf(() => {
-    const { sdp } = sessionBodyOf(message);
-    if (sdp === undefined) return;
-    plain.body = sdp;
-    plain.set('content-type', SESSION_TYPE);
-  });
-  return plain;
+  const sdp = ifSound(() => sessionBodyOf(message).sdp);
+  if (sdp === undefined) return plain;
+  plain.body = sdp;
+  return plain.set('content-type', SESSION_TYPE);
 }
 
 interface ReadPart {

@@ -24,6 +24,15 @@ export function faultOf(read: () => unknown): SipError | undefined {
   }
 }
 
+/** What a parser call reads; undefined when it throws a SipError. Other errors pass through. */
+export function ifSound<T>(read: () => T): T | undefined {
+  let value: T | undefined;
+  faultOf(() => {
+    value = read();
+  });
+  return value;
+}
+
 /** @see IANA, Session Initiation Protocol parameters, response codes */
 const REASON_PHRASES: Readonly<Record<number, string>> = {
   100: 'Trying',

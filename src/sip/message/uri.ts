@@ -1,5 +1,13 @@
 /** Addresses: sip, sips and tel URIs; pure */
-import { formatParams, NO_PARAMS, type Params, parseParams, QUOTED, TOKEN, unquote } from './grammar.ts';
+import {
+  formatParams,
+  NO_PARAMS,
+  type Params,
+  parseParams,
+  QUOTED,
+  TOKEN,
+  unquote,
+} from './grammar.ts';
 import { SipError } from './status.ts';
 
 /** One address, its parts as they were written: escapes are left in place. */

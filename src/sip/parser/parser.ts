@@ -1,17 +1,17 @@
 /** Reads a whole message from octets, strictly; pure */
 import {
   canonicalName,
-  consistsOf,
-  isSpace,
+  isToken,
   parseDecimal,
   splitList,
   TOKEN,
+  trimmed,
   wireName,
 } from '../message/grammar.ts';
 import { BadMessageError, type HeaderLine, SipMessage } from '../message/message.ts';
 import { faultOf, SipError } from '../message/status.ts';
 import { parseNameAddr, parseUri } from '../message/uri.ts';
-import { isVersion, parseVia, type Via } from '../message/via.ts';
+import { parseVia, type Via } from '../message/via.ts';
 import { isKnownMethod } from './request-check.ts';
 
 const CRLF_CRLF = Buffer.from('\r\n\r\n');
@@ -57,7 +57,8 @@ export function parseHead(head: string): MessageHead {
 
   const lineFault = faultOf(() => readStartLine(head.slice(0, startLineEnd), message));
   if (lineFault?.status === 0) throw new BadMessageError(0, lineFault.message);
-  const headerFault = readHeaderLines(head, startLineEnd + 2, message);
+  const headerFault =
+    lineEnd === -1 ? undefined : readHeaderLines(head.slice(lineEnd + 2), message);
   const checkFault = faultOf(() => checkHeaders(message));
   const isUnanswerable = checkFault?.status === 0;
   const fault = isUnanswerable ? checkFault : (lineFault ?? headerFault ?? checkFault);
@@ -112,104 +113,55 @@ function readStartLine(line: string, message: SipMessage): void {
 }
 
 function readStatusLine(line: string, message: SipMessage): void {
-  const isSound = line.slice(3, 8) === '/2.0 ' && (line.length === 11 || line.charAt(11) === ' ');
-  const status = parseDecimal(line.slice(8, 11), 699);
-  if (!isSound || status === undefined || status < 100) throw new SipError(0, 'Bad Status-Line');
-  message.status = status;
-  message.reason = line.slice(12);
-  if (/[\r\n]/.test(message.reason)) throw new SipError(0, 'Bad Status-Line');
+  const [, status, reason = ''] = /^sip\/2\.0 ([1-6]\d\d)(?: ([^\r\n]*))?$/i.exec(line) ?? [];
+  if (status === undefined) throw new SipError(0, 'Bad Status-Line');
+  message.status = Number(status);
+  message.reason = reason;
 }
 
 function readRequestLine(line: string, message: SipMessage): void {
-  const methodEnd = line.indexOf(' ');
-  const uriEnd = line.lastIndexOf(' ');
-  if (methodEnd === -1 || !consistsOf(line, TOKEN, 0, methodEnd)) {
-    throw new SipError(0, 'Bad Request-Line');
-  }
-  message.method = line.slice(0, methodEnd);
-  message.uri = line.slice(methodEnd + 1, uriEnd);
-
-  const version = line.slice(uriEnd + 1);
-  const isSip = version.slice(0, 4).toUpperCase() === 'SIP/' && isVersion(version.slice(4));
-  if (!isSip) throw new SipError(400, 'Bad Request-Line');
+  const [, method = '', uri = '', version = ''] = /^(\S+) (?:(.*) )?(.*)$/s.exec(line) ?? [];
+  if (!isToken(method)) throw new SipError(0, 'Bad Request-Line');
+  message.method = method;
+  message.uri = uri;
+  if (!/^sip\/\d+\.\d+$/i.test(version)) throw new SipError(400, 'Bad Request-Line');
   if (version.slice(4) !== '2.0') throw new SipError(505, 'Version Not Supported');
-  checkRequestUri(message.uri);
+  checkRequestUri(uri);
 }
 
 /** Schemes that the engine does not serve are left to `checkRequest`: the message is sound. */
 function checkRequestUri(uri: string): void {
-  let headers = '';
   const fault = faultOf(() => {
-    headers = parseUri(uri).headers;
+    if (parseUri(uri).headers !== '') throw new SipError(400, 'Headers In URI');
   });
-  const isSound = headers === '' && (fault === undefined || fault.status === 416);
-  if (!isSound) throw new SipError(400, 'Bad Request-URI');
+  if (fault !== undefined && fault.status !== 416) throw new SipError(400, 'Bad Request-URI');
 }
 
 /**
- * Parses the header lines of `head` from `start` into the message; skips lines that are no header.
+ * Parses header lines into the message; skips lines that are no header.
  *
  * @returns the first error.
  * @see RFC 3261 section 7.3.1
  */
-function readHeaderLines(head: string, start: number, message: SipMessage): SipError | undefined {
+function readHeaderLines(text: string, message: SipMessage): SipError | undefined {
   let fault: SipError | undefined;
-  let lineCount = 0;
-  for (let at = start; at < head.length; ) {
-    const end = endOfFolded(head, at);
-    const header = readHeader(head, at, end);
-    if (header === undefined || end - at > HEADER_BYTES_MAX) {
-      fault ??= new SipError(400, 'Bad Header Line');
-    } else if (++lineCount > HEADER_LINES_MAX) {
+  for (const line of text.split(/\r\n(?![ \t])/)) {
+    const header = line.length > HEADER_BYTES_MAX ? undefined : readHeader(line);
+    if (header === undefined) fault ??= new SipError(400, 'Bad Header Line');
+    else if (message.headers.length === HEADER_LINES_MAX) {
       return fault ?? new SipError(400, 'Too Many Header Lines');
     } else message.headers.push(header);
-    at = end + 2;
   }
   return fault;
 }
 
-/** End of the header that begins at `start`: the first CRLF without a continuation line after it. */
-function endOfFolded(head: string, start: number): number {
-  for (let from = start; ; ) {
-    const end = head.indexOf('\r\n', from);
-    if (end === -1) return head.length;
-    if (!isSpace(head.charCodeAt(end + 2))) return end;
-    from = end + 2;
-  }
-}
+const HEADER = new RegExp(`^([${TOKEN}]+)[ \\t]*:([\\s\\S]*)$`);
 
-/** Parses one header; undefined for any other text. */
-function readHeader(head: string, start: number, end: number): HeaderLine | undefined {
-  const colon = head.indexOf(':', start);
-  if (colon === -1 || colon >= end) return undefined;
-  let nameEnd = colon;
-  while (nameEnd > start && isSpace(head.charCodeAt(nameEnd - 1))) nameEnd--;
-  if (!consistsOf(head, TOKEN, start, nameEnd)) return undefined;
-
-  const value = readValue(head, colon + 1, end);
-  return value === undefined ? undefined : [canonicalName(head.slice(start, nameEnd)), value];
-}
-
-/** Header value between two indices, each line fold replaced by a space; undefined when it holds a bare CR or LF. */
-function readValue(head: string, start: number, end: number): string | undefined {
-  const text = trimmed(head, start, end);
-  if (!text.includes('\r') && !text.includes('\n')) return text;
-  if (!text.includes('\r\n')) return undefined;
-  const unfolded = text
-    .split('\r\n')
-    .map((line) => trimmed(line, 0, line.length))
-    .join(' ')
-    .trim();
-  return /[\r\n]/.test(unfolded) ? undefined : unfolded;
-}
-
-/** Trims spaces and tabs only: unlike `trim`, keeps bare line breaks. */
-function trimmed(text: string, from: number, to: number): string {
-  let start = from;
-  let end = to;
-  while (start < end && isSpace(text.charCodeAt(start))) start++;
-  while (end > start && isSpace(text.charCodeAt(end - 1))) end--;
-  return text.slice(start, end);
+/** Parses one header, each line fold replaced by a space; undefined for any other text, and for a bare CR or LF. */
+function readHeader(line: string): HeaderLine | undefined {
+  const [, name = '', text = ''] = HEADER.exec(line) ?? [];
+  const value = trimmed(text.split('\r\n').map(trimmed).join(' '));
+  return name === '' || /[\r\n]/.test(value) ? undefined : [canonicalName(name), value];
 }
 
 /** As much as a UDP datagram can carry, so that no transport allows more than another. */
@@ -228,16 +180,11 @@ export const HEADER_BYTES_MAX = 16_384;
 const ADDRESS_LISTS = ['contact', 'route', 'record-route'] as const;
 
 /** Headers that may occur once only. @see RFC 3261 section 7.3.1 */
-const SINGLE =
+const SINGLE = new Set(
   'call-id content-length content-type cseq expires from max-forwards min-se rack refer-to replaces rseq session-expires to'.split(
     ' ',
-  );
-
-/** One bit per checked header, for the set of headers present. */
-const BITS: ReadonlyMap<string, number> = new Map(
-  [...SINGLE, ...ADDRESS_LISTS].map((name, index) => [name, 1 << index]),
+  ),
 );
-const SINGLE_BITS = (1 << SINGLE.length) - 1;
 
 const MAX_FORWARDS_MAX = 255;
 
@@ -252,13 +199,11 @@ const EMPTY_BRANCH = 'z9hG4bK';
  */
 function checkHeaders(message: SipMessage): void {
   checkVias(message);
-  const present = checkSingle(message);
+  checkSingle(message);
   if (message.callId === '') throw new SipError(400, 'Missing Call-ID');
   parseTagged(message, 'from');
   parseTagged(message, 'to');
-  for (const name of ADDRESS_LISTS) {
-    if ((present & (BITS.get(name) ?? 0)) !== 0) checkAddresses(message, name);
-  }
+  for (const name of ADDRESS_LISTS) checkAddresses(message, name);
   if (message.isRequest) checkOfRequest(message);
   else void message.cseq;
 }
@@ -280,15 +225,12 @@ function readTopVia(message: SipMessage): Via {
   }
 }
 
-/** @returns the bits of the headers that are there. */
-function checkSingle(message: SipMessage): number {
-  let seen = 0;
+function checkSingle(message: SipMessage): void {
+  const seen = new Set<string>();
   for (const [name] of message.headers) {
-    const bit = BITS.get(name) ?? 0;
-    if ((seen & bit & SINGLE_BITS) !== 0) throw new SipError(400, `Multiple ${wireName(name)}`);
-    seen |= bit;
+    if (seen.has(name) && SINGLE.has(name)) throw new SipError(400, `Multiple ${wireName(name)}`);
+    seen.add(name);
   }
-  return seen;
 }
 
 /** Checks an address header and its tag. */

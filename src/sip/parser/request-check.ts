@@ -8,7 +8,7 @@ import {
   SESSION_TYPES,
   sessionBodyOf,
 } from '../message/session-body.ts';
-import { faultOf, reasonPhrase } from '../message/status.ts';
+import { faultOf, ifSound, reasonPhrase } from '../message/status.ts';
 import { uriScheme } from '../message/uri.ts';
 
 /** @see IANA, Session Initiation Protocol parameters, methods */
@@ -28,10 +28,6 @@ const SERVED: ReadonlySet<string> = new Set(SERVED_METHODS);
 /** Whether the method is registered. Methods are case-sensitive. */
 export function isKnownMethod(method: string): boolean {
   return KNOWN.has(method);
-}
-
-function isServedMethod(method: string): boolean {
-  return SERVED.has(method);
 }
 
 /** Status, reason and headers of a refusal. */
@@ -86,7 +82,7 @@ function refuse(status: number, ...headers: [name: string, value: string][]): Re
 
 function checkMethod({ method }: SipMessage): Refusal | undefined {
   if (!isKnownMethod(method)) return refuse(501, ['allow', ALLOW]);
-  return isServedMethod(method) ? undefined : refuse(405, ['allow', ALLOW]);
+  return SERVED.has(method) ? undefined : refuse(405, ['allow', ALLOW]);
 }
 
 function checkScheme({ uri }: SipMessage): Refusal | undefined {
@@ -108,9 +104,7 @@ function checkRequire(request: SipMessage): Refusal | undefined {
  */
 function checkContact(request: SipMessage): Refusal | undefined {
   if (request.method !== 'INVITE' || !isRfc3261(request)) return undefined;
-  if (faultOf(() => request.contact) === undefined && request.contact !== undefined) {
-    return undefined;
-  }
+  if (ifSound(() => request.contact) !== undefined) return undefined;
   return { status: 400, reason: 'Missing Contact', headers: [] };
 }
 

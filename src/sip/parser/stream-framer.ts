@@ -9,6 +9,9 @@ import {
   parseHead,
 } from './parser.ts';
 
+/** Empty line between head and body. */
+const HEAD_END = '\r\n\r\n';
+
 /**
  * One unit of a stream.
  *
@@ -29,13 +32,15 @@ export type StreamFrame =
  */
 export class StreamFramer {
   readonly #pending = new PendingOctets();
+  /** The octets before this index hold no end of a head. */
+  #searchedTo = 0;
   #head: MessageHead | undefined;
   #isPingHalf = false;
   #isBroken = false;
 
   /** Whether a message has begun and not ended; a peer that leaves it so for long is to be closed. */
   get isWaiting(): boolean {
-    return this.#pending.length > 0 || this.#head !== undefined;
+    return this.#pending.view.length > 0 || this.#head !== undefined;
   }
 
   /** Takes octets in and gives what they complete, in order; nothing once the stream is broken. */
@@ -56,21 +61,31 @@ export class StreamFramer {
   }
 
   #takeLineBreak(frames: StreamFrame[]): boolean {
-    if (!this.#pending.takeLineBreak()) return false;
+    if (this.#pending.view.toString('latin1', 0, 2) !== '\r\n') return false;
+    this.#take(2);
     if (this.#isPingHalf) frames.push({ kind: 'ping' });
     this.#isPingHalf = !this.#isPingHalf;
     return true;
   }
 
   #takeHead(frames: StreamFrame[]): boolean {
-    const head = this.#pending.takeHead();
-    if (head === undefined) {
-      if (this.#pending.length > HEAD_BYTES_MAX) this.#break(frames, 'Headers Too Large');
+    const headEnd = this.#pending.view.indexOf(
+      HEAD_END,
+      Math.max(0, this.#searchedTo - HEAD_END.length),
+    );
+    if (headEnd === -1) {
+      this.#searchedTo = this.#pending.view.length;
+      if (this.#pending.view.length > HEAD_BYTES_MAX) this.#break(frames, 'Headers Too Large');
       return false;
     }
     this.#isPingHalf = false;
-    this.#readHead(head, frames);
+    this.#readHead(this.#take(headEnd + HEAD_END.length).subarray(0, headEnd), frames);
     return true;
+  }
+
+  #take(count: number): Buffer {
+    this.#searchedTo = 0;
+    return this.#pending.take(count);
   }
 
   #readHead(bytes: Buffer, frames: StreamFrame[]): void {
@@ -85,8 +100,9 @@ export class StreamFramer {
   }
 
   #takeBody(head: MessageHead, frames: StreamFrame[]): boolean {
-    const body = this.#pending.take(contentLength(head.message) ?? 0);
-    if (body === undefined) return false;
+    const lengthBytes = contentLength(head.message) ?? 0;
+    if (this.#pending.view.length < lengthBytes) return false;
+    const body = this.#take(lengthBytes);
     this.#head = undefined;
     try {
       frames.push({ kind: 'message', message: finishMessage(head, body, true) });
@@ -107,76 +123,32 @@ function asBadMessage(error: unknown): BadMessageError {
   throw error;
 }
 
-const CAPACITY_BYTES = 4096;
-const CRLF_CRLF = Buffer.from('\r\n\r\n');
-
 /** Octet queue whose cost does not depend on chunk sizes. Its user limits the length. */
-export class PendingOctets {
-  #bytes: Buffer = Buffer.allocUnsafe(CAPACITY_BYTES);
+class PendingOctets {
+  #bytes: Buffer = Buffer.alloc(0);
   #start = 0;
   #end = 0;
 
-  /** The octets before this index hold no end of a head. */
-  #searchedTo = 0;
-
-  get length(): number {
-    return this.#end - this.#start;
+  get view(): Buffer {
+    return this.#bytes.subarray(this.#start, this.#end);
   }
 
   append(chunk: Buffer): void {
-    if (this.#end + chunk.length > this.#bytes.length) this.#makeRoom(chunk.length);
+    if (this.#end + chunk.length > this.#bytes.length) {
+      const { view } = this;
+      this.#bytes = Buffer.allocUnsafe(2 * (view.length + chunk.length));
+      view.copy(this.#bytes);
+      this.#start = 0;
+      this.#end = view.length;
+    }
     chunk.copy(this.#bytes, this.#end);
     this.#end += chunk.length;
   }
 
-  /** Consumes a leading CR LF. */
-  takeLineBreak(): boolean {
-    const isLineBreak =
-      this.length >= 2 &&
-      this.#bytes[this.#start] === 0x0d &&
-      this.#bytes[this.#start + 1] === 0x0a;
-    if (isLineBreak) this.#drop(2);
-    return isLineBreak;
-  }
-
-  /** Consumes the octets up to and including the first empty line; undefined without one. */
-  takeHead(): Buffer | undefined {
-    const from = Math.max(this.#start, this.#searchedTo - CRLF_CRLF.length + 1);
-    const at = this.#bytes.subarray(0, this.#end).indexOf(CRLF_CRLF, from);
-    if (at === -1) {
-      this.#searchedTo = this.#end;
-      return undefined;
-    }
-    const head = this.take(at - this.#start);
-    this.#drop(CRLF_CRLF.length);
-    return head;
-  }
-
-  /** Consumes a copy of `count` octets; undefined while there are fewer. */
-  take(count: number): Buffer | undefined {
-    if (this.length < count) return undefined;
-    const taken = Buffer.from(this.#bytes.subarray(this.#start, this.#start + count));
-    this.#drop(count);
-    return taken;
-  }
-
-  #drop(count: number): void {
+  /** Consumes a copy of `count` octets, which must be there. */
+  take(count: number): Buffer {
+    const taken = Buffer.from(this.view.subarray(0, count));
     this.#start += count;
-    this.#searchedTo = this.#start;
-  }
-
-  /** Moves the pending octets to the front, of a buffer twice as large if they would not fit. */
-  #makeRoom(count: number): void {
-    const { length } = this;
-    const needed = length + count;
-    const target =
-      needed <= this.#bytes.length / 2
-        ? this.#bytes
-        : Buffer.allocUnsafe(Math.max(needed, CAPACITY_BYTES) * 2);
-    this.#bytes.copy(target, 0, this.#start, this.#end);
-    this.#bytes = target;
-    this.#searchedTo = Math.max(0, this.#searchedTo - this.#start);
-    this.#start = 0;
-    this.#end = length;
+    return taken;
   }
 }

@@ -2,7 +2,7 @@
 
 import { isUtf8 } from 'node:buffer';
 import type { Clock } from '../../lib/clock.ts';
-import { SipMessage } from '../message/message.ts';
+import type { SipMessage } from '../message/message.ts';
 import type { Endpoint, Flow, Protocol } from '../transport/flow.ts';
 
 /** Calls that were answered: more than one machine holds. At 64 KiB each, and 5 is usual, 64 MiB. */
@@ -25,14 +25,7 @@ const FORGET_MS = {
 /** Between two looks at what can be forgotten. */
 const SWEEP_MS = 30_000;
 
-const CALL_ID = Buffer.from('\r\nCall-ID: ');
-const CSEQ = Buffer.from('\r\nCSeq: ');
-const RESPONSE_START = 'SIP/2.0 ';
-const LINE_END = 0x0d;
-const SPACE = 0x20;
-const DIGIT_2 = 0x32;
-
-/** Holds references to the messages and serialises nothing before it is read. Only an INVITE starts a trace. */
+/** Holds the octets of the messages. Only an INVITE starts a trace. */
 export class CallTraces implements MessageTrace {
   readonly #clock: Clock;
   readonly #unanswered = new Map<string, CallTrace>();
@@ -51,25 +44,35 @@ export class CallTraces implements MessageTrace {
   }
 
   received(message: SipMessage, flow: Flow): void {
-    const { callId, method } = message;
-    const trace = this.#traceFor(callId, method === 'INVITE');
-    if (trace === undefined) return;
-    this.#add(trace, message.wire ?? message.clone(), flow, true);
-    if (method === 'BYE') trace.isOver = true;
-    const isAnswer = message.status >= 200 && message.status < 300;
-    if (isAnswer && message.get('cseq')?.endsWith('INVITE')) this.#answer(callId, trace);
-    this.#makeRoom(trace.lastAtMs);
+    const { callId, method, status } = message;
+    const bytes = message.wire ?? message.toBuffer();
+    const facts = { callId, method, status, cseq: message.get('cseq') ?? '' };
+    this.#note(facts, bytes, { flow, isIncoming: true });
   }
 
   sent(bytes: Buffer, flow: Flow): void {
-    const callId = valueAfter(CALL_ID, bytes);
-    const method = wordOf(bytes);
+    const text = bytes.toString('latin1');
+    const [, status = 0, method = ''] = /^(?:SIP\/2\.0 (\d+)|(\S+))/.exec(text) ?? [];
+    const [, callId = ''] = /\r\nCall-ID: (.*)/.exec(text) ?? [];
+    const [, cseq = ''] = /\r\nCSeq: (.*)/.exec(text) ?? [];
+    const facts = { callId, method, status: Number(status), cseq };
+    this.#note(facts, bytes, { flow, isIncoming: false });
+  }
+
+  #note(
+    { callId, method, status, cseq }: MessageFacts,
+    bytes: Buffer,
+    way: { readonly flow: Flow; readonly isIncoming: boolean },
+  ): void {
     const trace = this.#traceFor(callId, method === 'INVITE');
     if (trace === undefined) return;
-    this.#add(trace, bytes, flow, false);
+    const bytesBefore = trace.bytes;
+    const { flow, isIncoming } = way;
+    trace.add(bytes, flow, { atMs: this.#clock.nowMs(), isIncoming });
+    if (!trace.isAnswered) this.#unansweredBytes += trace.bytes - bytesBefore;
     if (method === 'BYE') trace.isOver = true;
-    const isAnswer = method === 'SIP/2.0' && bytes[RESPONSE_START.length] === DIGIT_2;
-    if (isAnswer && valueAfter(CSEQ, bytes).endsWith('INVITE')) this.#answer(callId, trace);
+    const isSuccess = status >= 200 && status < 300;
+    if (isSuccess && cseq.endsWith('INVITE')) this.#answer(callId, trace);
     this.#makeRoom(trace.lastAtMs);
   }
 
@@ -90,12 +93,6 @@ export class CallTraces implements MessageTrace {
     const trace = new CallTrace();
     this.#unanswered.set(callId, trace);
     return trace;
-  }
-
-  #add(trace: CallTrace, wire: Buffer | SipMessage, flow: Flow, isIncoming: boolean): void {
-    const bytesBefore = trace.bytes;
-    trace.add(wire, flow, { atMs: this.#clock.nowMs(), isIncoming });
-    if (!trace.isAnswered) this.#unansweredBytes += trace.bytes - bytesBefore;
   }
 
   #answer(callId: string, trace: CallTrace): void {
@@ -131,17 +128,12 @@ export class CallTraces implements MessageTrace {
   }
 }
 
-/** Value of a header in a message of our own; empty without one. */
-function valueAfter(name: Buffer, bytes: Buffer): string {
-  const start = bytes.indexOf(name);
-  if (start === -1) return '';
-  const valueStart = start + name.length;
-  return bytes.toString('latin1', valueStart, bytes.indexOf(LINE_END, valueStart));
-}
-
-/** First word of the start line. */
-function wordOf(bytes: Buffer): string {
-  return bytes.toString('latin1', 0, bytes.indexOf(SPACE));
+interface MessageFacts {
+  readonly callId: string;
+  /** Empty for a response. */
+  readonly method: string;
+  readonly status: number;
+  readonly cseq: string;
 }
 
 /** Messages kept per call. */
@@ -161,8 +153,7 @@ export interface TracedMessage {
   readonly protocol: Protocol;
   readonly local: Endpoint;
   readonly remote: Endpoint;
-  /** The received datagram, or a copy of the message of a stream. */
-  readonly wire: Buffer | SipMessage;
+  readonly wire: Buffer;
 }
 
 /** Messages of one Call-ID: the first and the last ones, within limits. */
@@ -187,10 +178,10 @@ export class CallTrace {
     return this.#firstBytes + this.#lastBytes;
   }
 
-  add(wire: Buffer | SipMessage, flow: Flow, facts: { atMs: number; isIncoming: boolean }): void {
+  add(wire: Buffer, flow: Flow, facts: { atMs: number; isIncoming: boolean }): void {
     const { protocol, local, remote } = flow;
     const kept = this.#shortened(wire);
-    const bytes = sizeOf(kept);
+    const bytes = kept.length;
     this.lastAtMs = facts.atMs;
     const message = { ...facts, protocol, local, remote, wire: kept };
     const isRoom = this.#first.length < FIRST.messages && this.#firstBytes + bytes <= FIRST.bytes;
@@ -208,26 +199,17 @@ export class CallTrace {
     while (this.#last.length > LAST.messages || this.#lastBytes > LAST.bytes) {
       const [oldest] = this.#last.splice(0, 1);
       if (oldest === undefined) return;
-      this.#lastBytes -= sizeOf(oldest.wire);
+      this.#lastBytes -= oldest.wire.length;
       this.isTruncated = true;
     }
   }
 
-  #shortened(wire: Buffer | SipMessage): Buffer | SipMessage {
-    if (sizeOf(wire) <= MESSAGE_BYTES_KEPT) return wire;
+  #shortened(wire: Buffer): Buffer {
+    if (wire.length <= MESSAGE_BYTES_KEPT) return wire;
     this.isTruncated = true;
-    const bytes = wire instanceof SipMessage ? wire.toBuffer() : wire;
     // A copy, to release the rest of the buffer.
-    return Buffer.from(bytes.subarray(0, MESSAGE_BYTES_KEPT));
+    return Buffer.from(wire.subarray(0, MESSAGE_BYTES_KEPT));
   }
-}
-
-function sizeOf(wire: Buffer | SipMessage): number {
-  if (!(wire instanceof SipMessage)) return wire.length;
-  return wire.headers.reduce(
-    (sum, [name, value]) => sum + name.length + value.length + 4,
-    wire.body.length + wire.uri.length + wire.reason.length + 32,
-  );
 }
 
 /** Observer of every message. Must be fast and must not throw. May observe several engines. */
@@ -256,8 +238,7 @@ const SDP_KEYS = /^(a=crypto:\d+ \S+ |k=|a=ice-pwd:)[^\r\n]*/gim;
 
 /** Text of a traced message, without credentials, passwords and SRTP keys. */
 export function traceText({ wire }: Pick<TracedMessage, 'wire'>): string {
-  const bytes = wire instanceof SipMessage ? wire.toBuffer() : wire;
-  const text = bytes.toString(isUtf8(bytes) ? 'utf8' : 'latin1');
+  const text = wire.toString(isUtf8(wire) ? 'utf8' : 'latin1');
   return text
     .replace(CREDENTIALS, `$1 ${REMOVED}`)
     .replace(URI_PASSWORD, `$1:${REMOVED}@`)

@@ -2,10 +2,10 @@
 
 import type { Logger } from '../../lib/logger.ts';
 import { BRANCH_COOKIE, idsOf, type MessageIds, type Tokens } from '../message/identifiers.ts';
-import { type HeaderLine, makeResponse, type SipMessage } from '../message/message.ts';
+import { makeResponse, type SipMessage } from '../message/message.ts';
 import type { Via } from '../message/via.ts';
 import type { Flow } from '../transport/flow.ts';
-import type { TransportLayer } from '../transport/transport-layer.ts';
+import { makeRefusal, type TransportLayer } from '../transport/transport-layer.ts';
 import { ClientTransaction, type ClientTransactionUser } from './client-transaction.ts';
 import { ServerTransaction } from './server-transaction.ts';
 import type { TransactionContext } from './timers.ts';
@@ -39,9 +39,6 @@ interface Received {
   /** Of its transaction. */
   readonly key: string;
 }
-
-/** A caller turned away for load should not be back at once. RFC 3261, 21.5.4. */
-export const RETRY_AFTER_SECONDS = 5;
 
 /** All transactions of a user agent, bounded in number. */
 export class TransactionLayer {
@@ -92,7 +89,7 @@ export class TransactionLayer {
     const key = serverKey(ids, via, 'INVITE');
     if (this.#servers.has(key)) return;
     const transaction = this.#makeServer({ request: invite, ids, via, flow, key });
-    this.#reject(invite, transaction, status, [['retry-after', String(RETRY_AFTER_SECONDS)]]);
+    this.#reject(invite, transaction, status);
   }
 
   receiveResponse(response: SipMessage, via: Via): void {
@@ -133,8 +130,7 @@ export class TransactionLayer {
     const { request, ids, via, flow, key } = received;
     const { transport, transactionsMax } = this.#options;
     if (this.size >= transactionsMax) {
-      const headers = [['retry-after', String(RETRY_AFTER_SECONDS)]] as const;
-      transport.replyStateless(request, via, flow, { status: 503, headers });
+      transport.replyStateless(request, via, flow, { status: 503 });
       return;
     }
     const transaction = this.#makeServer(received);
@@ -178,16 +174,9 @@ export class TransactionLayer {
     if (invite.isProceeding) this.#guard(() => invite.user.onCancel?.(request));
   }
 
-  #reject(
-    request: SipMessage,
-    transaction: ServerTransaction,
-    status: number,
-    headers: readonly HeaderLine[] = [],
-  ): void {
+  #reject(request: SipMessage, transaction: ServerTransaction, status: number): void {
     this.#options.context.stats.reject(status);
-    const response = makeResponse(request, status, undefined, this.#options.tokens.tag());
-    for (const [name, value] of headers) response.add(name, value);
-    transaction.respond(response);
+    transaction.respond(makeRefusal(request, this.#options.tokens.tag(), { status }));
   }
 
   #deliver(arrival: Arrival): void {

@@ -2,7 +2,7 @@
 import { urlHost } from '../../lib/local-routes.ts';
 import { splitList } from '../message/grammar.ts';
 import type { SipMessage } from '../message/message.ts';
-import { faultOf, SipError } from '../message/status.ts';
+import { SipError } from '../message/status.ts';
 import { formatVia, type Via } from '../message/via.ts';
 
 /** What we open sockets for ourselves. */
@@ -103,15 +103,6 @@ export function stampReceived(request: SipMessage, source: Endpoint): Via {
   const stamped = { ...via, params };
   replaceTopVia(request, formatVia(stamped));
   return stamped;
-}
-
-/** Same as `stampReceived`; undefined for an unreadable top Via. */
-export function stampIfSound(request: SipMessage, source: Endpoint): Via | undefined {
-  let via: Via | undefined;
-  faultOf(() => {
-    via = stampReceived(request, source);
-  });
-  return via;
 }
 
 /**

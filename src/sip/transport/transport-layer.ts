@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { MessageSocket } from '../../lib/process/message-socket.ts';
 import { type EngineStats, sendCounted } from '../engine-stats.ts';
 import { BadMessageError, makeResponse, type SipMessage } from '../message/message.ts';
-import { SipError } from '../message/status.ts';
+import { ifSound, SipError } from '../message/status.ts';
 import type { SipUri } from '../message/uri.ts';
 import type { Via } from '../message/via.ts';
 import { parseMessage } from '../parser/parser.ts';
@@ -16,13 +16,12 @@ import {
   type ListenProtocol,
   type Protocol,
   responseEndpoint,
-  stampIfSound,
   stampReceived,
 } from './flow.ts';
 import { type Resolver, resolveTargets, type Target } from './next-hop.ts';
 import { type TcpLimits, TcpTransport } from './transport-tcp.ts';
 import { type OpenUdpSocket, UdpTransport } from './transport-udp.ts';
-import { WsTransport } from './transport-ws.ts';
+import { WsConnection } from './transport-ws.ts';
 
 /** One listening address. */
 export interface ListenOptions {
@@ -55,16 +54,14 @@ export class TransportLayer {
   readonly #options: TransportLayerOptions;
   readonly #udp: readonly UdpTransport[];
   readonly #tcp: readonly TcpTransport[];
-  readonly #ws: WsTransport;
+  /** Has no listening port: the HTTP server hands over accepted WebSockets. */
+  readonly #webSockets = new Set<WsConnection>();
   readonly #protocols: readonly Protocol[];
 
   constructor(options: TransportLayerOptions) {
     this.#options = options;
     this.#udp = options.listen.filter(isUdp).map((listen) => this.#makeUdp(listen));
     this.#tcp = options.listen.filter((listen) => !isUdp(listen)).map((tcp) => this.#makeTcp(tcp));
-    this.#ws = new WsTransport({
-      onMessage: (bytes, flow) => this.#receive(() => parseMessage(bytes), flow),
-    });
     this.#protocols = [
       ...(this.#udp.length > 0 ? (['UDP'] as const) : []),
       ...(this.#tcp.length > 0 ? (['TCP'] as const) : []),
@@ -76,7 +73,7 @@ export class TransportLayer {
   }
 
   get connectionCount(): number {
-    return [this.#ws, ...this.#tcp].reduce((sum, each) => sum + each.connectionCount, 0);
+    return this.#tcp.reduce((sum, each) => sum + each.connectionCount, this.#webSockets.size);
   }
 
   /** @throws {SipError} 503 when an address is not available; then no socket stays open. */
@@ -90,13 +87,19 @@ export class TransportLayer {
   }
 
   async stop(): Promise<void> {
-    this.#ws.stop();
+    for (const connection of [...this.#webSockets]) connection.close();
     await Promise.all(this.transports.map((transport) => transport.stop()));
   }
 
   /** Takes in a WebSocket that was accepted elsewhere. */
   acceptSocket(socket: MessageSocket): Flow {
-    return this.#ws.accept(socket);
+    const connection: WsConnection = new WsConnection({
+      socket,
+      onMessage: (bytes, flow) => this.#receive(() => parseMessage(bytes), flow),
+      onClose: () => this.#webSockets.delete(connection),
+    });
+    if (connection.isOpen) this.#webSockets.add(connection);
+    return connection;
   }
 
   /** @throws {SipError} 503 without a target. */
@@ -132,13 +135,12 @@ export class TransportLayer {
     return this.#udp.find((transport) => transport.made(flow))?.flowTo(endpoint) ?? flow;
   }
 
-  /** Answers a request and forgets it. */
-  replyStateless(request: SipMessage, via: Via, flow: Flow, answer: StatelessAnswer): void {
-    const { status, reason, headers = [] } = answer;
-    this.#options.stats.reject(status, reason);
-    const response = makeResponse(request, status, reason, this.#options.statelessTag);
-    for (const [name, value] of headers) response.add(name, value);
-    sendCounted(this.#options.stats, this.responseFlow(via, flow), response.toBuffer(), false);
+  /** Refuses a request and forgets it. */
+  replyStateless(request: SipMessage, via: Via, flow: Flow, { status, reason }: Refusal): void {
+    const { stats, statelessTag } = this.#options;
+    stats.reject(status, reason);
+    const response = makeRefusal(request, statelessTag, { status, reason });
+    sendCounted(stats, this.responseFlow(via, flow), response.toBuffer(), false);
   }
 
   #makeUdp(listen: ListenOptions): UdpTransport {
@@ -209,7 +211,7 @@ export class TransportLayer {
   /** RFC 4475: what can be answered is answered with the error's status, the rest gets silence. */
   #refuse(error: SipError, flow: Flow): void {
     const request = error instanceof BadMessageError ? error.sipMessage : undefined;
-    const via = request === undefined ? undefined : stampIfSound(request, flow.remote);
+    const via = request && ifSound(() => stampReceived(request, flow.remote));
     if (request === undefined || via === undefined || error.status === 0) {
       this.#options.stats.drop('unreadable', error.message);
       return;
@@ -222,10 +224,19 @@ export class TransportLayer {
   }
 }
 
-interface StatelessAnswer {
+interface Refusal {
   readonly status: number;
-  readonly reason?: string;
-  readonly headers?: readonly (readonly [name: string, value: string])[];
+  readonly reason?: string | undefined;
+}
+
+/** A caller turned away for load should not be back at once. RFC 3261, 21.5.4. */
+export const RETRY_AFTER_SECONDS = 5;
+
+/** Makes a response of the engine's own. A 503 carries Retry-After. */
+export function makeRefusal(request: SipMessage, tag: string, refusal: Refusal): SipMessage {
+  const response = makeResponse(request, refusal.status, refusal.reason, tag);
+  if (refusal.status === 503) response.add('retry-after', RETRY_AFTER_SECONDS);
+  return response;
 }
 
 function isUdp(listen: ListenOptions): boolean {

@@ -40,9 +40,6 @@ export const openUdpSocket: OpenUdpSocket = (address) => {
   });
 };
 
-/** Peers that are cached: a carrier has a few addresses, a flood as many as it likes. */
-const FLOWS_MAX = 1024;
-
 interface UdpTransportOptions {
   readonly address: string;
   readonly port: number;
@@ -62,7 +59,6 @@ export class UdpTransport {
   readonly #onSent = (error: Error | null): void => {
     if (error) this.#options.onError(error);
   };
-  readonly #flows = new Map<string, UdpFlow>();
   #port: number;
   #isOpen = false;
 
@@ -113,15 +109,8 @@ export class UdpTransport {
     await new Promise<void>((resolve) => this.#socket.close(() => resolve()));
   }
 
-  /** Flows are stateless, so peers share cached ones. */
   flowTo({ address, port }: Endpoint): Flow {
-    const place = `${address} ${port}`;
-    const known = this.#flows.get(place);
-    if (known !== undefined) return known;
-    const flow = new UdpFlow(this, { address, port });
-    if (this.#flows.size >= FLOWS_MAX) this.#flows.clear();
-    this.#flows.set(place, flow);
-    return flow;
+    return new UdpFlow(this, { address, port });
   }
 
   get isOpen(): boolean {

@@ -17,37 +17,10 @@ const PONG = Buffer.from('\r\n');
 const GOING_AWAY = 1001;
 const POLICY_VIOLATION = 1008;
 
-interface WsTransportOptions {
+interface WsConnectionOptions {
+  readonly socket: MessageSocket;
   readonly onMessage: (bytes: Buffer, flow: Flow) => void;
-}
-
-/** Has no listening port: the HTTP server hands over accepted WebSockets. */
-export class WsTransport {
-  readonly #options: WsTransportOptions;
-  readonly #connections = new Set<WsConnection>();
-
-  constructor(options: WsTransportOptions) {
-    this.#options = options;
-  }
-
-  get connectionCount(): number {
-    return this.#connections.size;
-  }
-
-  /** Takes an open WebSocket in. */
-  accept(socket: MessageSocket): Flow {
-    const connection: WsConnection = new WsConnection({
-      socket,
-      onMessage: this.#options.onMessage,
-      onClose: () => this.#connections.delete(connection),
-    });
-    if (connection.isOpen) this.#connections.add(connection);
-    return connection;
-  }
-
-  stop(): void {
-    for (const connection of [...this.#connections]) connection.close();
-  }
+  readonly onClose: () => void;
 }
 
 /**
@@ -56,23 +29,15 @@ export class WsTransport {
  *
  * @see RFC 7118 section 5
  */
-class WsConnection implements Flow {
+export class WsConnection implements Flow {
   readonly isReliable = true;
-  readonly #options: WsTransportOptions & {
-    readonly socket: MessageSocket;
-    readonly onClose: () => void;
-  };
+  readonly #options: WsConnectionOptions;
   readonly #closeListeners = new Set<() => void>();
   readonly #waiting: Buffer[] = [];
   #isDelivering = false;
   #isOpen: boolean;
 
-  constructor(
-    options: WsTransportOptions & {
-      readonly socket: MessageSocket;
-      readonly onClose: () => void;
-    },
-  ) {
+  constructor(options: WsConnectionOptions) {
     const { socket } = options;
     this.#options = options;
     this.#isOpen = socket.isOpen;

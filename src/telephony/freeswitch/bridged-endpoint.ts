@@ -1,11 +1,10 @@
 /** Media of one call through FreeSWITCH: a leg to the carrier, a leg to the media engine, and their bridge. */
-import { randomInt } from 'node:crypto';
 import { type Clock, within } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { MediaSession } from '../../media/audio-stream.ts';
-import type { CodecName } from '../../rtp/sdp-answer.ts';
+import { type CodecName, offer } from '../../rtp/sdp-answer.ts';
 import type { TrustedHosts } from '../../rtp/source-lock.ts';
-import { LinkedAudio, type MediaEndpoint, offerOf } from '../media-gateway.ts';
+import { LinkedAudio, SessionEndpoint } from '../media-gateway.ts';
 import { engineOffer, type Flow, flowOf, limited, placeOf, withOrigin } from './carrier-sdp.ts';
 import { FarEndSource } from './far-end-source.ts';
 import type { FreeSwitchServer } from './freeswitch-server.ts';
@@ -49,24 +48,21 @@ interface BridgedEndpointOptions {
 }
 
 /** Media endpoint whose RTP passes through FreeSWITCH. */
-export class BridgedEndpoint implements MediaEndpoint {
+export class BridgedEndpoint extends SessionEndpoint {
   readonly audio: LinkedAudio;
   readonly channels: readonly string[];
   readonly #options: BridgedEndpointOptions;
-  readonly #sessionId = randomInt(1, 2 ** 47);
   readonly #source: FarEndSource;
   readonly #unwatch: () => void;
   /** One change of the outer leg after the other. */
   #changes: Promise<unknown> = Promise.resolve();
-  #version = 0;
-  #localSdp = '';
   #remoteSdp: string | undefined;
-  #isOfferPending = false;
   #isHeld = false;
   #closed: Promise<void> | undefined;
 
   constructor(options: BridgedEndpointOptions) {
     const { outer, inner, session, server, hosts, clock, remoteSdp } = options;
+    super(session);
     this.#options = options;
     this.audio = new LinkedAudio(session);
     this.channels = [outer.uuid, inner.uuid];
@@ -93,14 +89,6 @@ export class BridgedEndpoint implements MediaEndpoint {
     this.#connect(remoteSdp === undefined ? NOTHING_YET : flowOf(remoteSdp));
   }
 
-  get session(): MediaSession {
-    return this.#options.session;
-  }
-
-  get localSdp(): string {
-    return this.#localSdp;
-  }
-
   async negotiate(remoteSdp: string): Promise<string> {
     const { codecs } = this.#options;
     const wanted = limited(remoteSdp, codecs);
@@ -109,24 +97,17 @@ export class BridgedEndpoint implements MediaEndpoint {
     const answer = isNew ? await this.#changeOuter(this.#source.located(wanted)) : undefined;
     this.#remoteSdp = wanted;
     this.#source.expect(wanted);
-    if (this.#isOfferPending) this.#isOfferPending = false;
+    if (this.isOfferPending) this.isOfferPending = false;
     else if (answer !== undefined) this.#describe(answer);
     if (isNew) await this.#follow(flowOf(wanted));
-    return this.#localSdp;
+    return this.localSdp;
   }
 
   offer(): string {
-    const { codecs = ['PCMU', 'PCMA'], outer } = this.#options;
-    this.#isOfferPending = true;
+    const { codecs, outer } = this.#options;
+    this.isOfferPending = true;
     const { address, port } = placeOf(outer.dialog.remote.sdp);
-    const ours = { address, port, sessionId: this.#sessionId, version: 0 };
-    this.#describe(offerOf(codecs, ours));
-    return this.#localSdp;
-  }
-
-  /** By our own engine: the same stereo file as without FreeSWITCH. */
-  record(path: string): void {
-    this.#options.session.record(path);
+    return this.#describe(offer({ address, port, sessionId: 1, version: 0 }, codecs));
   }
 
   close(): Promise<void> {
@@ -217,13 +198,9 @@ export class BridgedEndpoint implements MediaEndpoint {
     }
   }
 
-  /** The version of a description grows exactly when the description changes. RFC 3264, 8. */
-  #describe(sdp: string): void {
+  /** FreeSWITCH's or our own description, in our name. */
+  #describe(sdp: string): string {
     const { advertisedAddress: address } = this.#options;
-    const write = () =>
-      withOrigin(sdp, { sessionId: this.#sessionId, version: this.#version, address });
-    if (write() === this.#localSdp) return;
-    this.#version += 1;
-    this.#localSdp = write();
+    return this.describe((origin) => withOrigin(sdp, { ...origin, address }));
   }
 }

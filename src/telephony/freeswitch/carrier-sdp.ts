@@ -1,8 +1,8 @@
 /** SDP between a carrier, FreeSWITCH and the media engine, and our changes to it; pure */
-import { parseSdp, SdpError } from '../../rtp/sdp.ts';
+import { parseSdp, SdpError, STATIC_CODECS } from '../../rtp/sdp.ts';
 import { type CodecName, offer } from '../../rtp/sdp-answer.ts';
 import type { Source } from '../../rtp/source-lock.ts';
-import { MediaError, offerOf, sdpRefusal } from '../media-gateway.ts';
+import { MediaError, sdpRefusal } from '../media-gateway.ts';
 
 /** Direction of the audio, from the far end's point of view. */
 export interface Flow {
@@ -10,15 +10,6 @@ export interface Flow {
   readonly doesListen: boolean;
   readonly doesSpeak: boolean;
 }
-
-/** Static payload types. @see RFC 3551 section 6 */
-const STATIC_NAMES: Readonly<Record<string, string>> = {
-  0: 'PCMU',
-  3: 'GSM',
-  8: 'PCMA',
-  9: 'G722',
-  18: 'G729',
-};
 
 /**
  * Leaves only the codecs that a trunk may have in a carrier's description.
@@ -32,7 +23,7 @@ export function limited(sdp: string, codecs: readonly CodecName[] | undefined): 
   if (codecs === undefined) return sdp;
   const names = namesOf(sdp);
   const isAllowed = (type: string) => {
-    const name = names.get(type) ?? STATIC_NAMES[type] ?? '';
+    const name = names.get(type) ?? STATIC_CODECS[Number(type)] ?? '';
     return name === 'TELEPHONE-EVENT' || (codecs as readonly string[]).includes(name);
   };
   const isVoice = (type: string) => isAllowed(type) && names.get(type) !== 'TELEPHONE-EVENT';
@@ -134,12 +125,11 @@ function namesOf(sdp: string): ReadonlyMap<string, string> {
 
 /** SDP of the engine's port for FreeSWITCH: PCMU, which avoids transcoding on most trunks. */
 export function engineOffer(port: number, address: string): string {
-  return offerOf(['PCMU'], { address, port, sessionId: 1, version: 1 });
+  return offer({ address, port, sessionId: 1, version: 1 }, ['PCMU']);
 }
 
 /** SDP for FreeSWITCH in place of a carrier's that is not known yet: any address, inactive. */
 export function silentOffer(codecs: readonly CodecName[] | undefined): string {
   const nowhere = { address: '127.0.0.1', port: 9, sessionId: 1, version: 1 };
-  const sdp = codecs === undefined ? offer(nowhere) : offerOf(codecs, nowhere);
-  return sdp.replace('a=sendrecv', 'a=inactive');
+  return offer(nowhere, codecs).replace('a=sendrecv', 'a=inactive');
 }

@@ -2,11 +2,14 @@
 import { type Clock, within } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { MediaSession } from '../../media/audio-stream.ts';
-import type { MediaEngine } from '../../media/engine/media-engine.ts';
-import type { CodecName } from '../../rtp/sdp-answer.ts';
-import type { TrustedHosts } from '../../rtp/source-lock.ts';
 import type { CarrierReport } from '../carrier.ts';
-import { MediaError, type MediaGateway, type MediaOptions } from '../media-gateway.ts';
+import {
+  MediaError,
+  type MediaGateway,
+  type MediaOptions,
+  openSession,
+  type SessionOpener,
+} from '../media-gateway.ts';
 import { type ServerAddress, WeightedTurns } from '../trunks/server-list.ts';
 import { BridgedEndpoint } from './bridged-endpoint.ts';
 import { engineOffer, limited, silentOffer } from './carrier-sdp.ts';
@@ -19,9 +22,6 @@ const LEG_MS_MAX = 5_000;
 
 /** The caller hears ringing meanwhile; an attempt that used up the time limit is the last. */
 const ATTEMPTS_MAX = 3;
-
-/** Methods of the media engine that the gateway uses. */
-export type SessionOpener = Pick<MediaEngine, 'open'>;
 
 interface FreeSwitchGatewayOptions {
   readonly engine: SessionOpener;
@@ -40,21 +40,6 @@ interface FreeSwitchGatewayOptions {
 interface Place {
   readonly server: FreeSwitchServer;
   readonly connection: FreeSwitchConnection;
-}
-
-/** Options of the media engine's session. */
-interface SessionOptions {
-  readonly near: MediaSession | undefined;
-  readonly isHeld: boolean | undefined;
-}
-
-interface LegOptions {
-  /** The carrier's offer; undefined when we offer. */
-  readonly offer: string | undefined;
-  readonly codecs: readonly CodecName[] | undefined;
-  readonly advertisedAddress: string | undefined;
-  /** Sources of RTP besides the address of the SDP. */
-  readonly hosts: TrustedHosts;
 }
 
 /** Media gateway that anchors RTP on FreeSWITCH. */
@@ -91,9 +76,7 @@ export class FreeSwitchGateway implements MediaGateway {
   }
 
   async open(options: MediaOptions): Promise<BridgedEndpoint> {
-    const { codecs, advertisedAddress, remoteSdp, near, isHeld } = options;
-    const { signallingAddress, carrier } = options;
-    const hosts = { signallingAddress, carrier };
+    const { codecs, remoteSdp } = options;
     // Checked before a port is taken: an unusable offer must not cost one.
     const offer = remoteSdp === undefined ? undefined : limited(remoteSdp, codecs);
     const { clock, log } = this.#options;
@@ -102,10 +85,7 @@ export class FreeSwitchGateway implements MediaGateway {
     for (let attempt = 1; ; attempt += 1) {
       const place = this.#choose(failed);
       try {
-        return await this.#openAt(place, {
-          ...{ offer, codecs, advertisedAddress, hosts },
-          line: { near, isHeld },
-        });
+        return await this.#openAt(place, options, offer);
       } catch (cause) {
         // Errors of the SDP, or of our own sessions, would repeat at any server.
         const error = cause instanceof MediaError ? cause : mediaErrorOf(cause);
@@ -131,12 +111,17 @@ export class FreeSwitchGateway implements MediaGateway {
     return { server, connection };
   }
 
+  /** @param offer the carrier's, with nothing in it that the trunk may not have; undefined when we offer. */
   async #openAt(
     place: Place,
-    { line, ...wish }: LegOptions & { readonly line: SessionOptions },
+    options: MediaOptions,
+    offer: string | undefined,
   ): Promise<BridgedEndpoint> {
-    const session = await this.#openSession(place.connection, line);
-    const made = this.#bridge(place, session, wish);
+    const { near, isHeld = false } = options;
+    const { localAddress: signallingAddress } = place.connection.socket;
+    const line = { signallingAddress, near, isHeld };
+    const session = await openSession(this.#options.engine, line);
+    const made = this.#bridge(place, session, { ...options, offer });
     try {
       return await unlessAborted(place.connection.lost, made);
     } catch (error) {
@@ -149,8 +134,10 @@ export class FreeSwitchGateway implements MediaGateway {
   async #bridge(
     { server, connection }: Place,
     session: MediaSession,
-    { offer, codecs, advertisedAddress, hosts }: LegOptions,
+    wish: MediaOptions & { readonly offer: string | undefined },
   ): Promise<BridgedEndpoint> {
+    const { offer, codecs, advertisedAddress, signallingAddress, carrier } = wish;
+    const hosts = { signallingAddress, carrier };
     const engineAddress = connection.socket.localAddress;
     const [outer, inner] = await this.#legs([
       [connection.outer, offer ?? silentOffer(codecs)],
@@ -185,18 +172,6 @@ export class FreeSwitchGateway implements MediaGateway {
     const failed = [outer, inner].find((result) => result?.status === 'rejected');
     throw failed?.status === 'rejected' ? failed.reason : new Error('no leg');
   }
-
-  async #openSession(
-    { socket }: FreeSwitchConnection,
-    line: SessionOptions,
-  ): Promise<MediaSession> {
-    const { engine } = this.#options;
-    try {
-      return await engine.open({ signallingAddress: socket.localAddress, ...line });
-    } catch (error) {
-      throw noLine(error);
-    }
-  }
 }
 
 /** Waits for a promise, or until the signal is aborted. @throws the signal's reason. */
@@ -207,8 +182,4 @@ function unlessAborted<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> 
     signal.addEventListener('abort', abort);
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });
-}
-
-function noLine(cause: unknown): MediaError {
-  return new MediaError(cause instanceof Error ? cause.message : String(cause), 503, { cause });
 }

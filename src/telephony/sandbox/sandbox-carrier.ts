@@ -142,15 +142,11 @@ class PartyVoices {
   readonly #speak: (text: string) => AsyncIterable<Int16Array>;
   readonly #log: Logger;
   readonly #pcm = new Map<string, Int16Array>();
-  readonly #inProgress = new Map<string, Promise<void>>();
+  readonly #spoken = new Map<string, Promise<void>>();
 
-  constructor(options: {
-    /** Speaks a sentence: 8 kHz, mono, in chunks of any length. */
-    readonly speak: (text: string) => AsyncIterable<Int16Array>;
-    readonly log: Logger;
-  }) {
-    this.#speak = options.speak;
-    this.#log = options.log;
+  constructor({ speak, log }: Pick<SandboxCarrierOptions, 'speak' | 'log'>) {
+    this.#speak = speak;
+    this.#log = log;
   }
 
   /**
@@ -158,7 +154,21 @@ class PartyVoices {
    * silent.
    */
   async prepare(script: PartyScript): Promise<void> {
-    await Promise.all(partyLines(script).map((text) => this.#prepareLine(text)));
+    await Promise.all(
+      partyLines(script).map((text) => {
+        const spoken =
+          this.#spoken.get(text) ??
+          this.#speakLine(text).catch((error: unknown) => {
+            this.#spoken.delete(text);
+            this.#log.warn(
+              { err: error },
+              'sandbox: the scripted party has no voice for a sentence',
+            );
+          });
+        this.#spoken.set(text, spoken);
+        return spoken;
+      }),
+    );
   }
 
   /** Undefined unless the sentence is spoken. */
@@ -166,23 +176,10 @@ class PartyVoices {
     return this.#pcm.get(text);
   }
 
-  #prepareLine(text: string): Promise<void> {
-    if (this.#pcm.has(text)) return Promise.resolve();
-    const underWay = this.#inProgress.get(text) ?? this.#speakLine(text);
-    this.#inProgress.set(text, underWay);
-    return underWay;
-  }
-
   async #speakLine(text: string): Promise<void> {
-    try {
-      const samples: number[] = [];
-      for await (const chunk of this.#speak(text)) for (const sample of chunk) samples.push(sample);
-      this.#pcm.set(text, Int16Array.from(samples));
-    } catch (error) {
-      this.#log.warn({ err: error }, 'sandbox: the scripted party has no voice for a sentence');
-    } finally {
-      this.#inProgress.delete(text);
-    }
+    const samples: number[] = [];
+    for await (const chunk of this.#speak(text)) for (const sample of chunk) samples.push(sample);
+    this.#pcm.set(text, Int16Array.from(samples));
   }
 }
 

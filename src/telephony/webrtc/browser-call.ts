@@ -1,15 +1,6 @@
 /** Call from a browser to an agent; ends with its WebSocket. */
 import { CALL_ID_HEADER } from '../../domain/call/live-sound.ts';
-import type { AudioStream } from '../../media/audio-stream.ts';
-import type {
-  AnswerOptions,
-  IncomingCall,
-  Leg,
-  ReleaseCause,
-  ThreeWayCall,
-  TransferOptions,
-  TransferOutcome,
-} from '../carrier.ts';
+import type { AnswerOptions, IncomingCall, Leg, ReleaseCause } from '../carrier.ts';
 
 interface BrowserCallOptions {
   /** The call as SIP knows it. */
@@ -62,7 +53,7 @@ export class BrowserCall implements IncomingCall {
     try {
       const leg = await this.#options.incoming.answer({ headers });
       this.#leg = leg;
-      const ours = new BrowserLeg(leg, {
+      const ours = browserLeg(leg, {
         isLost: () => this.#isGivenUp,
         onReleased: () => this.#over(),
       });
@@ -102,52 +93,28 @@ export class BrowserCall implements IncomingCall {
   }
 }
 
-/** Leg whose end by a closed tab counts as the caller's own. */
-class BrowserLeg implements Leg {
-  readonly #leg: Leg;
-  readonly #isLost: () => boolean;
-  #cause: ReleaseCause | undefined;
-  #listener: (cause: ReleaseCause) => void = () => {};
-
-  constructor(
-    leg: Leg,
-    options: { readonly isLost: () => boolean; readonly onReleased: () => void },
-  ) {
-    this.#leg = leg;
-    this.#isLost = options.isLost;
-    leg.onReleased((cause) => {
-      this.#cause = this.#isLost() ? { kind: 'far-end' } : cause;
-      options.onReleased();
-      this.#listener(this.#cause);
-    });
-  }
-
-  get audio(): AudioStream {
-    return this.#leg.audio;
-  }
-
-  onReleased(listener: (cause: ReleaseCause) => void): void {
-    this.#listener = listener;
-    if (this.#cause !== undefined) listener(this.#cause);
-  }
-
-  onDigit(listener: (digit: string) => void): void {
-    this.#leg.onDigit(listener);
-  }
-
-  record(path: string): void {
-    this.#leg.record(path);
-  }
-
-  hangUp(): Promise<void> {
-    return this.#leg.hangUp();
-  }
-
-  transfer(number: string, options?: TransferOptions): Promise<TransferOutcome> {
-    return this.#leg.transfer(number, options);
-  }
-
-  bringIn(number: string, options?: TransferOptions): Promise<ThreeWayCall> {
-    return this.#leg.bringIn(number, options);
-  }
+/** A leg whose end by a closed tab counts as the caller's own. */
+function browserLeg(
+  leg: Leg,
+  options: { readonly isLost: () => boolean; readonly onReleased: () => void },
+): Leg {
+  let cause: ReleaseCause | undefined;
+  let tell: (cause: ReleaseCause) => void = () => {};
+  leg.onReleased((given) => {
+    cause = options.isLost() ? { kind: 'far-end' } : given;
+    options.onReleased();
+    tell(cause);
+  });
+  return {
+    audio: leg.audio,
+    onReleased: (listener) => {
+      tell = listener;
+      if (cause !== undefined) listener(cause);
+    },
+    onDigit: (listener) => leg.onDigit(listener),
+    record: (path) => leg.record(path),
+    hangUp: () => leg.hangUp(),
+    transfer: (number, transfer) => leg.transfer(number, transfer),
+    bringIn: (number, transfer) => leg.bringIn(number, transfer),
+  };
 }

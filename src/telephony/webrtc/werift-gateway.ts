@@ -2,8 +2,7 @@
 import { type Clock, OverdueError, within } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { MediaSession } from '../../media/audio-stream.ts';
-import type { MediaEngine } from '../../media/engine/media-engine.ts';
-import { MediaError, type MediaGateway } from '../media-gateway.ts';
+import { MediaError, type MediaGateway, type SessionOpener } from '../media-gateway.ts';
 import { type BrowserOffer, readOffer } from './browser-sdp.ts';
 import {
   type RelaySettings,
@@ -19,9 +18,6 @@ const OPEN_MS_MAX = 5_000;
 
 /** Idle time after which the thread is stopped. */
 const IDLE_MS = 60_000;
-
-/** Methods of the media engine that the gateway uses. */
-export type SessionOpener = Pick<MediaEngine, 'open'>;
 
 /** Constructor parameters of `WeriftGateway`. */
 export interface WeriftGatewayOptions {

@@ -17,7 +17,6 @@ import type { Trunk } from '../../trunks/trunks.ts';
 import type { AnswerChallenge } from '../leg/in-dialog-request.ts';
 import { calledNumberOf, SrfIncomingCall } from '../leg/incoming-call.ts';
 import type { SrfOutgoingCall } from '../leg/outgoing-call.ts';
-import { listenerReport } from './carrier-reports.ts';
 import type { OpenDialogJournal, ServerConnection } from './open-dialog-journal.ts';
 import { type EndInvite, invitesOver, OrphanedLegs } from './orphaned-calls.ts';
 import { OurContacts } from './our-contacts.ts';
@@ -192,8 +191,13 @@ export class DrachtioCarrier implements Carrier {
   /** Of the server alone. */
   listenerReport(): CarrierReport {
     const { isConnected, addresses, problem } = this.#link;
-    const { isDraining } = this.#sourceAcl;
-    return listenerReport({ name: this.#name, isConnected, isDraining, addresses, problem });
+    const places = addresses.map(({ transport, hostPort }) => `${transport} ${hostPort}`);
+    const listening = places.length === 0 ? 'ready' : `listening on ${places.join(' and ')}`;
+    return {
+      name: this.#name,
+      isReady: isConnected && !this.#sourceAcl.isDraining,
+      state: isConnected ? listening : problem,
+    };
   }
 
   /** How the trunk is, as it is reached from this server. */

@@ -48,7 +48,7 @@ export class OpenDialogJournal {
   /** Dialogs whose calls are over, and whose far ends do not know yet. */
   readonly #orphans: OpenDialog[];
   /** Unanswered outgoing calls, by Call-ID. */
-  readonly #calling = new Map<string, CallingDialog>();
+  readonly #calling = new Map<string, (sent: SentInvite) => void>();
   /** Connected servers. BYE goes by any of them, CANCEL and refusals by the transaction's own. */
   readonly #servers = new Set<ServerConnection>();
   #endsInProgress = 0;
@@ -93,20 +93,30 @@ export class OpenDialogJournal {
 
   /** Announces an outgoing call; each `sent` saves its INVITE. */
   begin(sipCallId: string, channels: readonly string[]): JournalEntry {
-    const calling = new CallingDialog({
-      save: (sent) => {
-        const openedAt = this.#options.clock.now();
-        return this.#save(callingDialog(sent, { sipCallId, channels, openedAt }));
-      },
-      onOver: () => this.#calling.delete(sipCallId),
+    let saved: JournalEntry | undefined;
+    this.#calling.set(sipCallId, (sent) => {
+      const openedAt = this.#options.clock.now();
+      saved = this.#save(callingDialog(sent, { sipCallId, channels, openedAt }));
     });
-    this.#calling.set(sipCallId, calling);
-    return calling;
+    const take = () => {
+      this.#calling.delete(sipCallId);
+      return saved;
+    };
+    return {
+      get id() {
+        return saved?.id ?? '';
+      },
+      get saved() {
+        return saved?.saved ?? Promise.resolve();
+      },
+      forget: () => take()?.forget(),
+      orphan: () => take()?.orphan(),
+    };
   }
 
   /** Saves an outgoing INVITE; a retry with credentials replaces the first. Ignores calls that were not announced. */
   sent(sipCallId: string, sent: SentInvite): void {
-    this.#calling.get(sipCallId)?.sent(sent);
+    this.#calling.get(sipCallId)?.(sent);
   }
 
   /** Saves an answered dialog. @param expected its earlier entry; a server may have chosen another tag. */
@@ -202,40 +212,6 @@ export class OpenDialogJournal {
         this.#writesPending -= 1;
       });
     return this.#written;
-  }
-}
-
-/** An outgoing call before its answer, on disk from its INVITE on. */
-class CallingDialog implements JournalEntry {
-  readonly #save: (sent: SentInvite) => JournalEntry;
-  readonly #onOver: () => void;
-  #kept: JournalEntry | undefined;
-
-  constructor(options: { save: (sent: SentInvite) => JournalEntry; onOver: () => void }) {
-    this.#save = options.save;
-    this.#onOver = options.onOver;
-  }
-
-  get id(): string {
-    return this.#kept?.id ?? '';
-  }
-
-  get saved(): Promise<void> {
-    return this.#kept?.saved ?? Promise.resolve();
-  }
-
-  sent(sent: SentInvite): void {
-    this.#kept = this.#save(sent);
-  }
-
-  forget(): void {
-    this.#onOver();
-    this.#kept?.forget();
-  }
-
-  orphan(): void {
-    this.#onOver();
-    this.#kept?.orphan();
   }
 }
 

@@ -2,7 +2,7 @@
 import type { OpenDialog, OpenInvite } from '../../../domain/call/open-dialog.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { ReleaseCause } from '../../carrier.ts';
-import { answerOrphan, reasonOf, type SrfClient, type SrfRequestOptions } from './srf.ts';
+import { answerOrphan, reasonOf, type SrfClient, sendOver } from './srf.ts';
 
 /** Leaves room for requests of the old process that were not saved. RFC 3261, 12.2.2 asks for a greater number only. */
 const SEQUENCE_STEP = 1_000;
@@ -34,7 +34,7 @@ export function invitesOver(srf: SrfClient, clock: Clock): EndInvite {
 }
 
 /** Sends BYE. Resolves with the status of the final response. */
-export function sendBye(srf: SrfClient, call: OpenDialog): Promise<number> {
+export async function sendBye(srf: SrfClient, call: OpenDialog): Promise<number> {
   const headers: Record<string, string> = {
     'Call-ID': call.sipCallId,
     From: call.localParty,
@@ -43,7 +43,8 @@ export function sendBye(srf: SrfClient, call: OpenDialog): Promise<number> {
     Reason: 'SIP;cause=503;text="the server was restarted"',
   };
   if (call.routes.length > 0) headers.Route = call.routes.join(', ');
-  return sendAndWait(srf, call.remoteTarget, { method: 'BYE', headers });
+  const { answered } = await sendOver(srf, call.remoteTarget, { method: 'BYE', headers });
+  return (await answered).status;
 }
 
 /** Cancels an outgoing call; one that was answered meanwhile gets ACK and BYE. */
@@ -55,14 +56,14 @@ async function cancel(
 ): Promise<void> {
   const stackDialogId = dialogIdOf(call);
   try {
-    await send(srf, ITS_TARGET, { method: 'CANCEL', stackTxnId });
+    await sendOver(srf, ITS_TARGET, { method: 'CANCEL', stackTxnId });
     await new Promise<void>((resolve) => clock.after(CROSSING_MS, resolve));
   } catch (error) {
     // The transaction ended with a refusal.
     if (/unknown transaction|transaction not found/.test(reasonOf(error))) return;
-    await send(srf, ITS_TARGET, { method: 'ACK', stackDialogId });
+    await sendOver(srf, ITS_TARGET, { method: 'ACK', stackDialogId });
   }
-  await send(srf, ITS_TARGET, { method: 'BYE', stackDialogId }).catch((error: unknown) => {
+  await sendOver(srf, ITS_TARGET, { method: 'BYE', stackDialogId }).catch((error: unknown) => {
     // Without an answer the dialog does not exist.
     if (!/unable to find dialog/.test(reasonOf(error))) throw error;
   });
@@ -72,26 +73,6 @@ async function cancel(
 function dialogIdOf({ sipCallId, localParty }: OpenDialog): string {
   const [, tag = ''] = /;\s*tag=([^;\s]+)/i.exec(localParty) ?? [];
   return `${sipCallId};from-tag=${tag}`;
-}
-
-/** Resolves when the server has sent it. */
-function send(srf: SrfClient, uri: string, options: SrfRequestOptions): Promise<void> {
-  return new Promise((resolve, reject) => {
-    srf.request(uri, options, (error, request) => {
-      if (request === undefined) reject(new Error(reasonOf(error), { cause: error }));
-      else resolve();
-    });
-  });
-}
-
-/** Resolves with the status of the final response. Its listener is added in the callback: both may be in one packet. */
-function sendAndWait(srf: SrfClient, uri: string, options: SrfRequestOptions): Promise<number> {
-  return new Promise((resolve, reject) => {
-    srf.request(uri, options, (error, request) => {
-      if (request === undefined) reject(new Error(reasonOf(error), { cause: error }));
-      else request.on('response', ({ status }) => status >= 200 && resolve(status));
-    });
-  });
 }
 
 /** How long a server may be away. Calls that wait longer are over, so that nothing is left of them after 10 s. */

@@ -206,6 +206,29 @@ export function answerOrphan(
   });
 }
 
+/**
+ * Sends a request. Resolves when the server has sent it; `answered` with the final response, never when the connection is
+ * lost meanwhile.
+ *
+ * @throws {Error} without a connection, or when the server refuses.
+ */
+export function sendOver(
+  srf: SrfClient,
+  uri: string,
+  options: SrfRequestOptions,
+): Promise<{ readonly sent: SrfSentRequest; readonly answered: Promise<SrfResponse> }> {
+  return new Promise((resolve, reject) => {
+    srf.request(uri, options, (error, sent) => {
+      if (sent === undefined) return reject(new Error(reasonOf(error), { cause: error }));
+      // The listener is added in the callback: request and response may be confirmed in one packet.
+      const answered = new Promise<SrfResponse>((answer) => {
+        sent.on('response', (response) => response.status >= 200 && answer(response));
+      });
+      resolve({ sent, answered });
+    });
+  });
+}
+
 /** Node publishes each new client socket there. @see https://nodejs.org/api/diagnostics_channel.html */
 const NEW_SOCKET = 'net.client.socket';
 

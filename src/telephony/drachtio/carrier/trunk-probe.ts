@@ -10,7 +10,6 @@ import {
   registrarUriOf,
   type Trunk,
 } from '../../trunks/trunks.ts';
-import { staticTrunkReport } from './carrier-reports.ts';
 import { reasonOf, type SrfClient, type SrfSentRequest } from './srf.ts';
 
 /** Four transmissions over UDP. RFC 3261, 17.1.2.2. */
@@ -35,6 +34,8 @@ interface TrunkProbeOptions {
   readonly log: Logger;
   /** From 0 up to 1. */
   readonly random: () => number;
+  /** Why the SIP server is out of reach; undefined while it is not. */
+  readonly serverProblem: () => string | undefined;
 }
 
 /**
@@ -81,22 +82,28 @@ export class TrunkProbe {
   }
 
   /** Stops until `start`; keeps the state. Safe to call twice. */
-  stop(): void {
+  suspend(_why?: string): void {
     this.#isRunning = false;
     this.#stopTimer();
   }
 
+  async stop(): Promise<void> {
+    this.suspend();
+  }
+
   report(): CarrierReport {
-    const { trunk } = this.#options;
-    const report = staticTrunkReport(trunk, this.#isDown ? this.#problem : undefined);
-    return this.#ignoresOptions
-      ? { ...report, state: `${report.state}; it ignores OPTIONS` }
-      : report;
+    const { trunk, serverProblem } = this.#options;
+    const ofServer = serverProblem();
+    const problem = ofServer ?? (this.#isDown ? this.#problem : undefined);
+    const state = problem ?? `calls go to ${hostPortOf(trunk.proxy)}, without registration`;
+    const remark = ofServer === undefined && this.#ignoresOptions ? '; it ignores OPTIONS' : '';
+    return { name: `trunk ${trunk.name}`, isReady: problem === undefined, state: state + remark };
   }
 
   /** Whether nothing but its silence to OPTIONS, which it has never answered, speaks against the proxy. */
   get isUncertain(): boolean {
-    return this.#isDown && this.#isSilent && !this.#hasAnswered;
+    const isReachable = this.#options.serverProblem() === undefined;
+    return isReachable && this.#isDown && this.#isSilent && !this.#hasAnswered;
   }
 
   /** The proxy has answered an INVITE. */

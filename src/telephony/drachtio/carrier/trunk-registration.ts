@@ -11,7 +11,7 @@ import {
   type Trunk,
 } from '../../trunks/trunks.ts';
 import { type AnswerChallenge, secondTry } from '../leg/in-dialog-request.ts';
-import { reasonOf, type SrfClient, type SrfResponse, type SrfSentRequest } from './srf.ts';
+import { reasonOf, type SrfClient, type SrfResponse, sendOver } from './srf.ts';
 
 const RETRY_MS_MIN = 5_000;
 const RETRY_MS_MAX = 300_000;
@@ -63,6 +63,12 @@ export class TrunkRegistration {
   get trunk(): Trunk {
     return this.#options.trunk;
   }
+
+  /** A registrar answers, or does not. */
+  readonly isUncertain = false;
+
+  /** Says nothing about the registration. */
+  inviteAnswered(): void {}
 
   /** Registers now and keeps renewing. Call it again when the server is reachable again. */
   start(): void {
@@ -185,17 +191,11 @@ export class TrunkRegistration {
   /** Sends REGISTER, and again with credentials after a challenge. */
   async #send(headers: Record<string, string>, isFirst: boolean): Promise<SrfResponse> {
     const { srf, trunk, clock, answerChallenge } = this.#options;
-    const sent = Promise.withResolvers<SrfSentRequest>();
-    const answered = new Promise<SrfResponse>((resolve, reject) => {
-      const parts = { method: 'REGISTER', headers, proxy: proxyUriOf(trunk) };
-      srf.request(registrarUriOf(trunk), parts, (error, request?: SrfSentRequest) => {
-        if (request === undefined) return reject(new Error(reasonOf(error)));
-        sent.resolve(request);
-        request.on('response', (response) => response.status >= 200 && resolve(response));
-      });
-    });
-    const response = await within(clock, TRANSACTION_MS + 1_000, answered);
-    const refused = await sent.promise;
+    const parts = { method: 'REGISTER', headers, proxy: proxyUriOf(trunk) };
+    const exchange = sendOver(srf, registrarUriOf(trunk), parts).then(
+      async ({ sent, answered }) => [sent, await answered] as const,
+    );
+    const [refused, response] = await within(clock, TRANSACTION_MS + 1_000, exchange);
     this.#sentContact = addressIn(refused.get('contact') ?? headers.Contact ?? '');
     const again = isFirst ? secondTry({ refused, response, headers, answerChallenge }) : undefined;
     return again === undefined ? response : this.#send(again, false);

@@ -6,7 +6,6 @@ import type { Logger } from '../../../lib/logger.ts';
 import type { CarrierReport } from '../../carrier.ts';
 import type { Trunk } from '../../trunks/trunks.ts';
 import type { AnswerChallenge } from '../leg/in-dialog-request.ts';
-import { staticTrunkReport } from './carrier-reports.ts';
 import type { OurContacts } from './our-contacts.ts';
 import type { SrfLink } from './srf-link.ts';
 import { TrunkProbe } from './trunk-probe.ts';
@@ -24,36 +23,35 @@ interface TrunkRegistrationsOptions {
 /** Keeps every trunk registered or probed while the SIP server is connected. */
 export class TrunkRegistrations {
   readonly #options: TrunkRegistrationsOptions;
-  readonly #registrations: readonly TrunkRegistration[];
-  readonly #probes: readonly TrunkProbe[];
+  /** Registrations first, as in reports. */
+  readonly #watches: readonly (TrunkRegistration | TrunkProbe)[];
 
   constructor(options: TrunkRegistrationsOptions) {
+    const { clock, link, log, trunks } = options;
     this.#options = options;
-    this.#registrations = options.trunks
-      .filter(({ register }) => register)
-      .map((trunk) => this.#registrationOf(trunk));
-    const { clock, link, log } = options;
     const parts = { srf: link.srf, clock, log, random: Math.random };
-    this.#probes = options.trunks
-      .filter(({ register }) => !register)
-      .map((trunk) => new TrunkProbe({ ...parts, trunk }));
+    const serverProblem = () => (link.isConnected ? undefined : link.problem);
+    this.#watches = [
+      ...trunks.filter(({ register }) => register).map((trunk) => this.#registrationOf(trunk)),
+      ...trunks
+        .filter(({ register }) => !register)
+        .map((trunk) => new TrunkProbe({ ...parts, trunk, serverProblem })),
+    ];
   }
 
   /** Registers and probes now, and periodically. */
   start(): void {
-    for (const each of [...this.#registrations, ...this.#probes]) each.start();
+    for (const watch of this.#watches) watch.start();
   }
 
   /** Waits: the server is out of reach. */
   suspend(why: string): void {
-    for (const registration of this.#registrations) registration.suspend(why);
-    for (const probe of this.#probes) probe.stop();
+    for (const watch of this.#watches) watch.suspend(why);
   }
 
   /** Takes all registrations back. Safe to call twice. */
   async stop(): Promise<void> {
-    for (const probe of this.#probes) probe.stop();
-    await Promise.allSettled(this.#registrations.map((registration) => registration.stop()));
+    await Promise.allSettled(this.#watches.map((watch) => watch.stop()));
   }
 
   /** Reason why calls cannot use the trunk; undefined while they can. */
@@ -64,36 +62,26 @@ export class TrunkRegistrations {
 
   /** Whether a trunk that is down may be alive because its proxy may ignore OPTIONS: a call will show. */
   isUncertain(trunk: Trunk): boolean {
-    return this.#options.link.isConnected && (this.#probeOf(trunk)?.isUncertain ?? false);
+    return this.#watchOf(trunk)?.isUncertain ?? false;
   }
 
   /** The trunk's proxy has answered an INVITE. */
   inviteAnswered(trunk: Trunk): void {
-    this.#probeOf(trunk)?.inviteAnswered();
+    this.#watchOf(trunk)?.inviteAnswered();
   }
 
   /** How the trunk is, as it is reached from this server. */
   statusOf(trunk: Trunk): TrunkStatus {
-    const { isConnected, problem } = this.#options.link;
-    const isOwn = ({ trunk: own }: { readonly trunk: Trunk }) => own === trunk;
-    const registration = this.#registrations.find(isOwn);
-    if (registration !== undefined) return registration.status();
-    const probe = isConnected ? this.#probeOf(trunk) : undefined;
-    return probe?.status() ?? { state: 'failed', detail: problem, expiresAt: null };
-  }
-
-  #probeOf(trunk: Trunk): TrunkProbe | undefined {
-    return this.#probes.find((probe) => probe.trunk === trunk);
+    const unknown = { state: 'failed', detail: 'not set up', expiresAt: null } as const;
+    return this.#watchOf(trunk)?.status() ?? unknown;
   }
 
   reports(): readonly CarrierReport[] {
-    const { isConnected, problem } = this.#options.link;
-    return [
-      ...this.#registrations.map((registration) => registration.report()),
-      ...this.#probes.map((probe) =>
-        isConnected ? probe.report() : staticTrunkReport(probe.trunk, problem),
-      ),
-    ];
+    return this.#watches.map((watch) => watch.report());
+  }
+
+  #watchOf(trunk: Trunk): TrunkRegistration | TrunkProbe | undefined {
+    return this.#watches.find((watch) => watch.trunk === trunk);
   }
 
   #registrationOf(trunk: Trunk): TrunkRegistration {

@@ -2,13 +2,12 @@
 import { type Clock, TRANSACTION_MS, within } from '../../../lib/clock.ts';
 import {
   codeOf,
-  reasonOf,
   type SrfClient,
   type SrfDialog,
   type SrfMessage,
   type SrfMessageParts,
   type SrfResponse,
-  type SrfSentRequest,
+  sendOver,
 } from '../carrier/srf.ts';
 
 /** A server answers at once; a slow far end is no reason to end a call. */
@@ -56,13 +55,8 @@ async function exchange(
   } catch (error) {
     // A dialog clings to the connection that it began on; the server knows it on a later one too.
     if (codeOf(error) !== 'ESOCKETDESTROYED') throw error;
-    return new Promise((resolve, reject) => {
-      const parts = { ...request, stackDialogId: dialog.id };
-      srf.request(WHEREVER_IT_GOES, parts, (failure, sent?: SrfSentRequest) => {
-        if (sent === undefined) reject(new Error(reasonOf(failure), { cause: failure }));
-        else sent.on('response', (response) => response.status >= 200 && resolve(response));
-      });
-    });
+    const parts = { ...request, stackDialogId: dialog.id };
+    return (await sendOver(srf, WHEREVER_IT_GOES, parts)).answered;
   }
 }
 

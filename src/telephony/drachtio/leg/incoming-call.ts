@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { type Clock, TRANSACTION_MS, within } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import { type AnswerOptions, CarrierError, type IncomingCall, type Leg } from '../../carrier.ts';
-import { type MediaEndpoint, MediaError, type MediaGateway } from '../../media-gateway.ts';
+import { type MediaEndpoint, type MediaGateway, statusOf } from '../../media-gateway.ts';
 import { isE164, numberOfHeader, numberOfUri } from '../../trunks/number.ts';
 import type { AdvertisedAddresses } from '../../trunks/our-addresses.ts';
 import { hostPortOfUri, sourcesOf } from '../../trunks/trunk-table.ts';
@@ -256,11 +256,6 @@ export class SrfIncomingCall implements IncomingCall {
       cause === undefined ? {} : { cause },
     );
   }
-}
-
-/** Failures of ours are 500; unusable SDP has a status of its own. */
-function statusOf(error: unknown): number {
-  return error instanceof MediaError ? error.sipStatus : 500;
 }
 
 /**

@@ -1,7 +1,7 @@
 /** SDP offer/answer of a call: early media and UPDATE before the answer; hold, resume and offers in the ACK after it. */
 
 import type { Logger } from '../../../lib/logger.ts';
-import { type MediaEndpoint, MediaError } from '../../media-gateway.ts';
+import { type MediaEndpoint, MediaError, statusOf } from '../../media-gateway.ts';
 import {
   reasonOf,
   type SrfAnswer,
@@ -84,7 +84,7 @@ export class Negotiation {
     } catch (error) {
       // The call goes on as it was. RFC 3261, 14.2.
       this.#log.info({ why: reasonOf(error) }, 'refused a change of the session');
-      answer.send(error instanceof MediaError ? error.sipStatus : 500);
+      answer.send(statusOf(error));
     } finally {
       this.#isBusy = false;
     }
@@ -197,7 +197,7 @@ export class EarlySession {
       } catch (error) {
         // The previous agreement stays in force. RFC 3311, 5.2.
         this.#log.info({ why: reasonOf(error) }, 'refused a change of the session');
-        answer.send(error instanceof MediaError ? error.sipStatus : 500);
+        answer.send(statusOf(error));
       }
     });
     this.#isAnswering = false;

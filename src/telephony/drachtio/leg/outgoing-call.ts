@@ -4,7 +4,7 @@ import { type Clock, TRANSACTION_MS } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import type { MediaSession } from '../../../media/audio-stream.ts';
 import { CarrierError, type OutgoingCall } from '../../carrier.ts';
-import { type MediaEndpoint, MediaError, type MediaGateway } from '../../media-gateway.ts';
+import { type MediaEndpoint, type MediaGateway, statusOf } from '../../media-gateway.ts';
 import type { AdvertisedAddresses } from '../../trunks/our-addresses.ts';
 import { sourcesOf } from '../../trunks/trunk-table.ts';
 import { domainOf, proxyUriOf, type Trunk, targetUriOf } from '../../trunks/trunks.ts';
@@ -160,8 +160,7 @@ export class SrfOutgoingCall implements OutgoingCall {
       const { journal, callId } = this.#options;
       this.#entry = journal?.begin(callId, this.#endpoint.channels ?? []);
     } catch (error) {
-      const sipStatus = error instanceof MediaError ? error.sipStatus : 500;
-      return this.fail(reasonOf(error), sipStatus, { cause: error });
+      return this.fail(reasonOf(error), statusOf(error), { cause: error });
     }
     if (this.#state === 'calling') this.#invite(this.#endpoint, this.#firstHeaders(), true);
     else this.fail('cancelled', 487);
@@ -277,8 +276,7 @@ export class SrfOutgoingCall implements OutgoingCall {
       this.#answered.resolve(leg);
     } catch (error) {
       void leg.hangUp();
-      const sipStatus = error instanceof MediaError ? error.sipStatus : 500;
-      this.#reject(reasonOf(error), sipStatus, { cause: error });
+      this.#reject(reasonOf(error), statusOf(error), { cause: error });
     }
   }
 

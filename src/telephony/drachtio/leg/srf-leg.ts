@@ -12,8 +12,8 @@ import type { JournalEntry, OpenDialogJournal } from '../carrier/open-dialog-jou
 import type { OrphanedLeg } from '../carrier/orphaned-calls.ts';
 import { reasonOf, type SrfAnswer, type SrfRequest } from '../carrier/srf.ts';
 import { isOfRefer, noticeOf } from '../transfer/referral.ts';
-import { ThirdParty, type ThirdPartyOptions } from '../transfer/third-party.ts';
-import type { SecondLeg } from '../transfer/transfer.ts';
+import { ThirdParty } from '../transfer/third-party.ts';
+import type { SecondLeg, ThirdPartyOptions } from '../transfer/transfer.ts';
 import { answerInfo, DtmfMethods } from './dtmf-methods.ts';
 import { type DialogPeer, isDialogGone, sendInDialog } from './in-dialog-request.ts';
 import { Negotiation } from './negotiation.ts';
@@ -60,10 +60,10 @@ export class SrfLeg implements SecondLeg, OrphanedLeg {
   constructor(options: SrfLegOptions) {
     const { dialog, endpoint } = options;
     this.#options = options;
-    this.audio = new LinkedAudio(
-      endpoint.audio,
-      (event) => event.kind !== 'digit' || this.#dtmf.byRtp(event.digit, options.clock.nowMs()),
-    );
+    this.audio = new LinkedAudio(endpoint.audio, {
+      isHeard: (event) =>
+        event.kind !== 'digit' || this.#dtmf.byRtp(event.digit, options.clock.nowMs()),
+    });
     this.#peer = options;
     this.#negotiation = new Negotiation(options);
     this.#entry = options.journal?.answered(dialog, endpoint.channels ?? [], options.expected);

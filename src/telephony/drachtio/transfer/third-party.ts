@@ -1,5 +1,4 @@
 /** Third party of a call: transferred to, in the agent's place, or added to a three-way call; one at a time. */
-import type { Logger } from '../../../lib/logger.ts';
 import {
   CarrierError,
   type ReleaseCause,
@@ -7,24 +6,10 @@ import {
   type TransferOptions,
   type TransferOutcome,
 } from '../../carrier.ts';
-import { connectAudio, type MediaEndpoint, MediaError } from '../../media-gateway.ts';
-import type { Trunk } from '../../trunks/trunks.ts';
+import { connectAudio, type MediaEndpoint, statusOf } from '../../media-gateway.ts';
 import { reasonOf } from '../carrier/srf.ts';
-import type { DialogPeer } from '../leg/in-dialog-request.ts';
 import type { ReferNotice } from './referral.ts';
-import { type CallSecond, type SecondLeg, TransferRequest } from './transfer.ts';
-
-/** Parameters for calling a third party. */
-export interface ThirdPartyOptions extends DialogPeer {
-  readonly endpoint: MediaEndpoint;
-  readonly log: Logger;
-  /** Domain of the Refer-To URI. */
-  readonly referDomain: string;
-  /** Transfer method of the trunk; default: `auto`. */
-  readonly transferBy?: Trunk['transfer'] | undefined;
-  /** Places the second call; undefined without a trunk. */
-  readonly callSecond?: CallSecond | undefined;
-}
+import { type SecondLeg, type ThirdPartyOptions, TransferRequest } from './transfer.ts';
 
 /** Methods of the call's leg. */
 export interface Host {
@@ -126,8 +111,7 @@ export class ThirdParty {
     if (this.#partner !== undefined) {
       throw new CarrierError('Cannot transfer the call: it was transferred already', 491);
     }
-    const { callSecond, transferBy = 'auto' } = this.#options;
-    const attempt = new TransferRequest({ ...this.#options, callSecond, transferBy }, number);
+    const attempt = new TransferRequest(this.#options, number);
     this.#attempt = attempt;
     try {
       return await work(attempt);
@@ -212,7 +196,7 @@ class SrfThreeWayCall implements ThreeWayCall {
     try {
       connectAudio(endpoint, guest.endpoint);
     } catch (error) {
-      throw failure(reasonOf(error), error instanceof MediaError ? error.sipStatus : 500, error);
+      throw failure(reasonOf(error), statusOf(error), error);
     }
     endpoint.session.mixWith(undefined);
     this.#state = 'left';

@@ -3,7 +3,7 @@ import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import type { AudioEvent, AudioStream, MediaSession } from '../../../media/audio-stream.ts';
 import { CarrierError, type Leg, type OutgoingCall, type TransferOptions } from '../../carrier.ts';
-import { connectAudio, type MediaEndpoint, MediaError, mixAudio } from '../../media-gateway.ts';
+import { connectAudio, type MediaEndpoint, mixAudio, statusOf } from '../../media-gateway.ts';
 import { ringbackFor } from '../../ringback.ts';
 import { isDialable } from '../../trunks/number.ts';
 import type { Trunk } from '../../trunks/trunks.ts';
@@ -29,19 +29,21 @@ export interface SecondCall extends Pick<OutgoingCall, 'onRinging' | 'cancel'> {
  */
 export type CallSecond = (number: string, earlyMediaSink: MediaSession) => SecondCall;
 
-interface TransferRequestOptions extends DialogPeer {
+/** Parameters for calling a third party. */
+export interface ThirdPartyOptions extends DialogPeer {
   readonly endpoint: MediaEndpoint;
   readonly log: Logger;
   /** Domain of the Refer-To URI. */
   readonly referDomain: string;
-  readonly transferBy: Trunk['transfer'];
-  /** Undefined without a trunk. */
-  readonly callSecond: CallSecond | undefined;
+  /** Transfer method of the trunk; default: `auto`. */
+  readonly transferBy?: Trunk['transfer'] | undefined;
+  /** Places the second call; undefined without a trunk. */
+  readonly callSecond?: CallSecond | undefined;
 }
 
 /** One attempt. Once only. */
 export class TransferRequest {
-  readonly #options: TransferRequestOptions;
+  readonly #options: ThirdPartyOptions;
   readonly #number: string;
   readonly #stopped = Promise.withResolvers<never>();
   #referral: Referral | undefined;
@@ -49,7 +51,7 @@ export class TransferRequest {
   #isStopped = false;
 
   /** @throws {CarrierError} 484 when it is no number. */
-  constructor(options: TransferRequestOptions, number: string) {
+  constructor(options: ThirdPartyOptions, number: string) {
     if (!isDialable(number)) throw failure('the target is not a number', 484);
     this.#options = options;
     this.#number = number;
@@ -68,7 +70,7 @@ export class TransferRequest {
    * @throws {CarrierError} when it was refused or failed.
    */
   async run({ announcement }: TransferOptions): Promise<SecondLeg | undefined> {
-    const { transferBy, log } = this.#options;
+    const { callSecond, transferBy, log } = this.#options;
     if (transferBy === 'bridge' || announcement !== undefined) {
       return this.#bridge(announcement, connectAudio);
     }
@@ -76,7 +78,9 @@ export class TransferRequest {
       await this.#refer();
       return undefined;
     } catch (error) {
-      if (transferBy === 'refer' || !this.#isRefused || !this.#mayBridge) throw error;
+      // A carrier without REFER refuses the request itself; a failure by NOTIFY is one of the third party.
+      const isRefused = this.#referral?.isRefused === true;
+      if (transferBy === 'refer' || !isRefused || callSecond === undefined) throw error;
       log.info({ why: reasonOf(error) }, 'REFER was refused, the caller is put through by us');
       return this.#bridge(undefined, connectAudio);
     }
@@ -112,15 +116,6 @@ export class TransferRequest {
   #stop(why: CarrierError): void {
     this.#isStopped = true;
     this.#stopped.reject(why);
-  }
-
-  /** A carrier without REFER refuses the request itself; a failure by NOTIFY is one of the third party. */
-  get #isRefused(): boolean {
-    return this.#referral?.isRefused === true;
-  }
-
-  get #mayBridge(): boolean {
-    return this.#options.callSecond !== undefined;
   }
 
   async #refer(): Promise<void> {
@@ -175,8 +170,7 @@ export class TransferRequest {
       await Promise.race([this.#stopped.promise, steps()]);
     } catch (error) {
       if (error instanceof CarrierError) throw error;
-      const sipStatus = error instanceof MediaError ? error.sipStatus : 500;
-      throw failure(reasonOf(error), sipStatus, error);
+      throw failure(reasonOf(error), statusOf(error), error);
     }
   }
 
