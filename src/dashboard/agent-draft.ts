@@ -1,5 +1,6 @@
 /** An agent as the form holds it, and as the API takes it; pure */
 import type { Agent, TransferTarget } from './api-types.ts';
+import { type Box, keep, kept } from './kept.ts';
 
 export const TOOLS = ['transfer_call', 'send_sms', 'book_appointment', 'end_call'] as const;
 
@@ -163,26 +164,18 @@ export interface KeptDraft {
   readonly updatedAt: string;
 }
 
-type Box = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
-
-const PREFIX = 'offhook.draft.';
-
 /** @returns undefined where nothing is kept, or nothing that can be read. */
 export function keptDraft(box: Box, path: string): KeptDraft | undefined {
   try {
-    return JSON.parse(box.getItem(PREFIX + path) ?? 'null') ?? undefined;
+    return JSON.parse(kept(box, `draft.${path}`) ?? 'null') ?? undefined;
   } catch {
-    // A form of another version, or a browser without storage: it begins as if nothing was kept.
+    // A form of another version: it begins as if nothing was kept.
     return undefined;
   }
 }
 
-/** Keeps the form where it was changed, forgets it where it was not. A browser without storage keeps nothing. */
-export function keepDraft(box: Box, path: string, kept: KeptDraft): void {
-  try {
-    if (JSON.stringify(kept.draft) === JSON.stringify(kept.begun)) box.removeItem(PREFIX + path);
-    else box.setItem(PREFIX + path, JSON.stringify(kept));
-  } catch {
-    // Storage is full or shut off: the form still works, it only is not kept.
-  }
+/** Keeps the form where it was changed, forgets it where it was not. */
+export function keepDraft(box: Box, path: string, form: KeptDraft): void {
+  const isChanged = JSON.stringify(form.draft) !== JSON.stringify(form.begun);
+  keep(box, `draft.${path}`, isChanged ? JSON.stringify(form) : undefined);
 }

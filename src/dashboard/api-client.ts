@@ -1,5 +1,5 @@
 /** Talks to the server: sessions by cookie, and `/api` with a key that lives in memory and is renewed before its end. */
-import { ApiError, errorOf } from './api-error.ts';
+import { ApiError, errorOf, isMissing } from './api-error.ts';
 import type { Environment, SelfTest, Session } from './api-types.ts';
 import type { PhoneTicket } from './phone/phone.ts';
 
@@ -7,6 +7,9 @@ import type { PhoneTicket } from './phone/phone.ts';
 const RENEW_MS = 60_000;
 
 const TIMEOUT_MS = 30_000;
+
+/** The longest page of a list that the API gives. */
+const PAGE = 100;
 
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
@@ -52,13 +55,13 @@ export class ApiClient {
 
   /** @throws {ApiError} */
   state(): Promise<{ readonly isSetUp: boolean; readonly version: string }> {
-    return this.#json('dashboard/state', {});
+    return this.#json('dashboard/state');
   }
 
   /** The session of the cookie; undefined when there is none. @throws {ApiError} */
   async restore(): Promise<Session | undefined> {
     try {
-      return this.#keep(await this.#json<Session>('dashboard/session', {}));
+      return this.#keep(await this.#json<Session>('dashboard/session'));
     } catch (error) {
       if (error instanceof ApiError && error.status === 401) return undefined;
       throw error;
@@ -90,7 +93,7 @@ export class ApiClient {
 
   /** @throws {ApiError} */
   selfTest(): Promise<SelfTest> {
-    return this.#json('dashboard/self-test', {});
+    return this.#json('dashboard/self-test');
   }
 
   /** @throws {ApiError} 409 while one is under way. */
@@ -125,6 +128,33 @@ export class ApiClient {
   /** Asks the API, and gives its JSON; undefined for an answer without a body. @throws {ApiError} */
   async api<Body>(path: string, ask: Ask = {}): Promise<Body> {
     return bodyOf<Body>(await this.open(path, ask));
+  }
+
+  /** The whole of a list, asked page by page. @param ask.told hears how many there are so far. @throws {ApiError} */
+  async all<Item>(
+    path: string,
+    max: number,
+    ask: Ask & { readonly told?: (count: number) => void } = {},
+  ): Promise<readonly Item[]> {
+    const items: Item[] = [];
+    for (;;) {
+      const query = { ...ask.query, limit: PAGE, offset: items.length };
+      const { data } = await this.api<{ readonly data: readonly Item[] }>(path, { ...ask, query });
+      items.push(...data);
+      ask.told?.(items.length);
+      if (data.length < PAGE || items.length >= max) return items;
+    }
+  }
+
+  /** Whether there is such a thing. @throws {ApiError} */
+  async has(path: string, signal: AbortSignal): Promise<boolean> {
+    try {
+      await this.open(path, { signal });
+      return true;
+    } catch (error) {
+      if (isMissing(error)) return false;
+      throw error;
+    }
   }
 
   /** Asks the API, and gives the answer itself, for streams and files. @throws {ApiError} */
@@ -172,23 +202,16 @@ export class ApiClient {
   }
 
   async #operator<Body>(path: string, body: unknown): Promise<Body> {
+    const headers = { 'X-CSRF-Token': this.#csrfToken };
     try {
-      return await this.#json<Body>(
-        path,
-        { method: 'POST', body },
-        { 'X-CSRF-Token': this.#csrfToken },
-      );
+      return await this.#json<Body>(path, { method: 'POST', body }, headers);
     } catch (error) {
       if (error instanceof ApiError && error.status === 401) this.#forget();
       throw error;
     }
   }
 
-  async #json<Body>(
-    path: string,
-    ask: Ask,
-    headers: Readonly<Record<string, string>> = {},
-  ): Promise<Body> {
+  async #json<Body>(path: string, ask: Ask = {}, headers = {}): Promise<Body> {
     return bodyOf<Body>(await good(await this.#ask(path, ask, headers), ask));
   }
 
@@ -199,16 +222,15 @@ export class ApiClient {
   async #ask(path: string, ask: Ask, headers: Readonly<Record<string, string>>): Promise<Response> {
     const { method = 'GET', query = {}, body, signal, ifUpdatedAt } = ask;
     const isJson = body !== undefined;
-    const match = ifUpdatedAt === undefined ? {} : { 'If-Match': `"${ifUpdatedAt}"` };
     try {
       return await this.#fetch(`${path}${queryText(query)}`, {
         method,
         headers: {
           ...headers,
-          ...match,
-          ...(isJson ? { 'Content-Type': 'application/json' } : {}),
+          ...(ifUpdatedAt !== undefined && { 'If-Match': `"${ifUpdatedAt}"` }),
+          ...(isJson && { 'Content-Type': 'application/json' }),
         },
-        ...(isJson ? { body: JSON.stringify(body) } : {}),
+        ...(isJson && { body: JSON.stringify(body) }),
         signal: signal ?? AbortSignal.timeout(TIMEOUT_MS),
         credentials: 'same-origin',
       });

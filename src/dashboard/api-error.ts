@@ -5,32 +5,27 @@ export interface FieldError {
   readonly message: string;
 }
 
+interface ErrorParts {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+  readonly requestId?: string | undefined;
+  readonly details?: readonly FieldError[] | undefined;
+  readonly retryAfterSeconds?: number | undefined;
+}
+
 /** An answer that was not a success, or no answer at all (`status` 0). */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
-  readonly status: number;
-  readonly code: string;
-  readonly requestId: string | undefined;
-  readonly details: readonly FieldError[];
-  readonly retryAfterSeconds: number | undefined;
+  declare readonly status: number;
+  declare readonly code: string;
+  declare readonly requestId?: string;
+  declare readonly details?: readonly FieldError[];
+  declare readonly retryAfterSeconds?: number;
 
-  constructor(
-    parts: {
-      readonly status: number;
-      readonly code: string;
-      readonly message: string;
-      readonly requestId?: string | undefined;
-      readonly details?: readonly FieldError[] | undefined;
-      readonly retryAfterSeconds?: number | undefined;
-    },
-    options?: ErrorOptions,
-  ) {
-    super(parts.message, options);
-    this.status = parts.status;
-    this.code = parts.code;
-    this.requestId = parts.requestId;
-    this.details = parts.details ?? [];
-    this.retryAfterSeconds = parts.retryAfterSeconds;
+  constructor({ message, ...parts }: ErrorParts, options?: ErrorOptions) {
+    super(message, options);
+    Object.assign(this, parts);
   }
 }
 
@@ -42,21 +37,11 @@ export function isMissing(error: unknown): boolean {
 /** Reads the error envelope; any other body becomes an error that names the status. */
 export async function errorOf(response: Response): Promise<ApiError> {
   const body: unknown = await response.json().catch(() => undefined);
-  const { error } = (body ?? {}) as {
-    readonly error?: {
-      readonly code?: string;
-      readonly message?: string;
-      readonly requestId?: string;
-      readonly details?: readonly FieldError[];
-    };
-  };
+  const { error } = (body ?? {}) as { readonly error?: Partial<ErrorParts> };
   const wait = Number(response.headers.get('Retry-After') ?? Number.NaN);
   return new ApiError({
+    ...{ code: 'UNKNOWN', message: `HTTP ${response.status}`, ...error },
     status: response.status,
-    code: error?.code ?? 'UNKNOWN',
-    message: error?.message ?? `HTTP ${response.status}`,
-    requestId: error?.requestId,
-    details: error?.details,
     retryAfterSeconds: Number.isFinite(wait) ? wait : undefined,
   });
 }
@@ -65,7 +50,7 @@ export async function errorOf(response: Response): Promise<ApiError> {
 export function messagesByField(error: unknown): Readonly<Record<string, string>> {
   if (!(error instanceof ApiError)) return {};
   return Object.fromEntries(
-    [...error.details].reverse().map(({ path, message }) => [path, message]),
+    [...(error.details ?? [])].reverse().map(({ path, message }) => [path, message]),
   );
 }
 

@@ -3,8 +3,9 @@ import { computed, signal } from '@preact/signals';
 import { ApiClient } from './api-client.ts';
 import type { Environment, Session } from './api-types.ts';
 import { formatsOf } from './format.ts';
+import { BROWSER, keep, kept } from './kept.ts';
 import { routeOf } from './router.ts';
-import { LANGUAGES, type Language, type TextKey, textOf } from './text/text.ts';
+import { LANGUAGES, type Language, type TextKey, textOf, wordOf } from './text/text.ts';
 
 export type Theme = 'auto' | 'light' | 'dark';
 
@@ -16,9 +17,20 @@ const TOLD_MS = 6000;
 export const session = signal<Session | undefined | null>(null);
 export const accountId = signal('');
 export const environment = signal<Environment>('live');
-export const theme = signal<Theme>(kept('theme', THEMES, 'auto'));
-export const language = signal<Language>(kept('language', LANGUAGES, browserLanguage()));
+export const theme = signal<Theme>(chosen('theme', THEMES, 'auto'));
+export const language = signal<Language>(chosen('language', LANGUAGES, browserLanguage()));
 export const route = signal(routeOf(location.hash));
+const systemDark = matchMedia('(prefers-color-scheme: dark)');
+const isSystemDark = signal(systemDark.matches);
+systemDark.addEventListener('change', () => {
+  isSystemDark.value = systemDark.matches;
+});
+/** The theme as it is shown. */
+export const shownTheme = computed(() => {
+  if (theme.value !== 'auto') return theme.value;
+  return isSystemDark.value ? 'dark' : 'light';
+});
+
 /** The newest message to the reader, told by screen readers too. */
 export const message = signal<{ readonly text: string; readonly isError: boolean } | undefined>(
   undefined,
@@ -37,6 +49,11 @@ export const client = new ApiClient({
 /** The text of the chosen language, with `{name}` replaced. */
 export function t(key: TextKey, values: Readonly<Record<string, string | number>> = {}): string {
   return textOf(language.value, key, values);
+}
+
+/** The text of a value that the server names, such as a status; the server's own word where there is none. */
+export function word(group: string, value: string): string {
+  return wordOf(language.value, group, value);
 }
 
 /** Tells the reader for a while; what went wrong stays until it is closed or the page changes. */
@@ -70,29 +87,16 @@ export function look(at: Environment, account = accountId.value): void {
   environment.value = at;
   accountId.value = account;
   client.use({ accountId: account, environment: at });
-  keep('environment', at);
+  keep(BROWSER, 'environment', at);
 }
 
-/** Remembers a choice in this browser; it goes on without where that is not allowed. */
-export function keep(name: 'theme' | 'language' | 'environment', value: string): void {
-  try {
-    localStorage.setItem(`offhook.${name}`, value);
-  } catch {
-    // A private window may refuse, and then the choice lasts as long as the page.
-  }
-}
-
-function kept<Value extends string>(
+function chosen<Value extends string>(
   name: string,
   known: readonly Value[],
   otherwise: Value,
 ): Value {
-  try {
-    const text = localStorage.getItem(`offhook.${name}`);
-    return known.find((value) => value === text) ?? otherwise;
-  } catch {
-    return otherwise;
-  }
+  const text = kept(BROWSER, name);
+  return known.find((value) => value === text) ?? otherwise;
 }
 
 /** English is written in many ways: the browser's own where it is of the chosen language. */
@@ -105,4 +109,4 @@ function browserLanguage(): Language {
   return LANGUAGES.find((known) => tags.includes(known)) ?? 'en';
 }
 
-environment.value = route.value.environment ?? kept('environment', ['live', 'test'], 'live');
+environment.value = route.value.environment ?? chosen('environment', ['live', 'test'], 'live');

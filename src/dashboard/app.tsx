@@ -15,6 +15,7 @@ import { SystemPage } from './pages/system-page.tsx';
 import { TrunksPage } from './pages/trunks-page.tsx';
 import { WebhooksPage } from './pages/webhooks-page.tsx';
 import { Header } from './parts/header.tsx';
+import { Button } from './parts/page.tsx';
 import type { Route } from './router.ts';
 
 const PAGES: Readonly<Record<string, ComponentType<{ readonly id: string }>>> = {
@@ -63,19 +64,17 @@ function Messages() {
   const now = message.value;
   return (
     <div class="messages" role="status" aria-live="polite">
-      {now === undefined ? null : (
+      {now !== undefined && (
         <p class={now.isError ? 'message message-bad' : 'message'}>
           <span>{now.text}</span>
-          <button
-            type="button"
+          <Button
             class="quiet"
+            text="×"
             aria-label={t('app.close')}
             onClick={() => {
               message.value = undefined;
             }}
-          >
-            ×
-          </button>
+          />
         </p>
       )}
     </div>

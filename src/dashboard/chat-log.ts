@@ -37,7 +37,6 @@ export function messagesOf(log: readonly ChatEntry[]): readonly ChatMessage[] {
 
 /** `book_appointment(day: "Monday", hour: 9)`. */
 export function callText({ name, arguments: given }: ChatToolCall): string {
-  if (typeof given !== 'object' || given === null) return `${name}(${JSON.stringify(given) ?? ''})`;
   const parts = Object.entries(given).map(([key, value]) => `${key}: ${JSON.stringify(value)}`);
   return `${name}(${parts.join(', ')})`;
 }

@@ -7,7 +7,7 @@ export interface Rung {
   readonly atMs: number;
   /** What stands on the arrow: the method, or the status with its reason. */
   readonly title: string;
-  readonly tone: 'request' | 'waiting' | 'good' | 'bad';
+  readonly tone: 'request' | 'busy' | 'good' | 'bad';
 }
 
 const VERSION = 'SIP/2.0';
@@ -33,6 +33,6 @@ function titleOf({ startLine, cseq }: SipMessage): string {
 function toneOf(startLine: string): Rung['tone'] {
   const status = /^SIP\/2\.0 (\d)/.exec(startLine)?.[1];
   if (status === undefined) return 'request';
-  if (status === '1') return 'waiting';
+  if (status === '1') return 'busy';
   return status === '2' ? 'good' : 'bad';
 }

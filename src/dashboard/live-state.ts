@@ -1,4 +1,5 @@
 /** What the live view knows, and how each event of the stream changes it; pure */
+import type { EventSourceMessage } from 'eventsource-parser';
 import type { CallCommon, TimelineEntry, TranscriptEntry } from './api-types.ts';
 import type { Levels } from './meter-board.ts';
 
@@ -7,6 +8,9 @@ const WORDS_MAX = 200;
 
 /** Calls that have ended stay to be read, the newest so many. */
 const ENDED_MAX = 10;
+
+/** An event of the stream as it came. */
+export type SseEvent = Pick<EventSourceMessage, 'event' | 'data'>;
 
 export interface LiveCall extends CallCommon {
   readonly transcript: readonly TranscriptEntry[];
@@ -86,49 +90,6 @@ function changed(state: LiveState, id: string, change: (call: LiveCall) => LiveC
 
 function replaced(calls: readonly LiveCall[], now: LiveCall): readonly LiveCall[] {
   return calls.map((call) => (call.id === now.id ? now : call));
-}
-
-/** Reads Server-Sent Events from text as it comes in, in pieces of any size */
-export interface SseEvent {
-  readonly event: string;
-  readonly data: string;
-}
-
-/** A line that is longer than this is no event of ours. */
-const BUFFER_CHARS_MAX = 4_000_000;
-
-/** Comments, `id` and `retry` are passed over. @see https://html.spec.whatwg.org/multipage/server-sent-events.html */
-export class SseParser {
-  #rest = '';
-  #event = '';
-  #data: string[] = [];
-
-  /** @returns events that the piece completed. @throws {RangeError} when a line never ends. */
-  push(piece: string): SseEvent[] {
-    const text = this.#rest + piece;
-    if (text.length > BUFFER_CHARS_MAX) throw new RangeError('An event is too long');
-    // A carriage return at the end may be the first half of a line's end.
-    const lines = text.split(/\r\n|\n|\r(?!$)/);
-    this.#rest = lines.pop() ?? '';
-    return lines.flatMap((line) => this.#take(line));
-  }
-
-  #take(line: string): SseEvent[] {
-    if (line === '') return this.#dispatch();
-    const colon = line.indexOf(':');
-    const [field, value] =
-      colon === -1 ? [line, ''] : [line.slice(0, colon), line.slice(colon + 1).replace(/^ /, '')];
-    if (field === 'event') this.#event = value;
-    if (field === 'data') this.#data.push(value);
-    return [];
-  }
-
-  #dispatch(): SseEvent[] {
-    const [event, data] = [this.#event || 'message', this.#data];
-    this.#event = '';
-    this.#data = [];
-    return data.length === 0 ? [] : [{ event, data: data.join('\n') }];
-  }
 }
 
 /** Undefined where the event tells something else. */

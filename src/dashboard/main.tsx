@@ -18,12 +18,12 @@ import {
   message,
   route,
   session,
-  theme,
+  shownTheme,
 } from './app-state.ts';
 import { addressIn, routeOf } from './router.ts';
 
 effect(() => {
-  document.documentElement.dataset.theme = theme.value;
+  document.documentElement.dataset.theme = shownTheme.value;
 });
 
 effect(() => {

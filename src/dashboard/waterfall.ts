@@ -1,22 +1,25 @@
 /** Where the time of each turn went, as bars on the call's own time line; pure */
 import type { TimelineEntry } from './api-types.ts';
 
-/** The marks of a turn in the order in which they usually come, each with the name of the span that it ends. */
+/** The marks of a turn in the order in which they usually come, each with the name of the span that it ends and its colour. */
 const MARKS = [
-  ['endOfTurnMs', 'endOfTurn'],
-  ['textFinalMs', 'textFinal'],
-  ['firstTokenMs', 'firstToken'],
-  ['firstClauseMs', 'firstClause'],
-  ['firstAudioMs', 'firstAudio'],
-  ['firstPacketMs', 'firstPacket'],
+  ['endOfTurnMs', 'endOfTurn', '#6b7f86'],
+  ['textFinalMs', 'textFinal', '#3d7ea6'],
+  ['firstTokenMs', 'firstToken', '#7a5ea8'],
+  ['firstClauseMs', 'firstClause', '#b0568f'],
+  ['firstAudioMs', 'firstAudio', '#c27a2c'],
+  ['firstPacketMs', 'firstPacket', '#3f8f5b'],
 ] as const;
 
 export type SpanName = (typeof MARKS)[number][1];
 
-export const SPAN_NAMES: readonly SpanName[] = MARKS.map(([, name]) => name);
+export const SPANS: readonly (readonly [name: SpanName, color: string])[] = MARKS.map(
+  ([, name, color]) => [name, color],
+);
 
 export interface Span {
   readonly name: SpanName;
+  readonly color: string;
   /** Milliseconds after the caller's last voiced frame. */
   readonly fromMs: number;
   readonly toMs: number;
@@ -54,15 +57,11 @@ function turnBars({ timestamp, details }: TimelineEntry, originMs: number): Turn
 
 /** By time and not by kind: an answer that was begun ahead has its words before the end of the turn. */
 function spansOf(details: TimelineEntry['details']): Span[] {
-  const marks = MARKS.flatMap(([mark, name]) => {
+  const marks = MARKS.flatMap(([mark, name, color]) => {
     const toMs = numberOf(details[mark]);
-    return toMs === null || toMs <= 0 ? [] : [{ name, toMs }];
+    return toMs === null || toMs <= 0 ? [] : [{ name, color, toMs }];
   }).sort((one, other) => one.toMs - other.toMs);
-  return marks.map(({ name, toMs }, index) => ({
-    name,
-    fromMs: marks[index - 1]?.toMs ?? 0,
-    toMs,
-  }));
+  return marks.map((mark, index) => ({ ...mark, fromMs: marks[index - 1]?.toMs ?? 0 }));
 }
 
 function numberOf(value: unknown): number | null {

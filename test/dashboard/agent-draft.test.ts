@@ -41,10 +41,10 @@ test('keepDraft keeps a form that was changed, and forgets one that was not', ()
   const storage = box();
   const changed = { begun: BEGUN, draft: { ...BEGUN, greeting: 'Hi' }, updatedAt: 'then' };
 
-  keepDraft(storage, 'api/agents/1', changed);
-  const kept = keptDraft(storage, 'api/agents/1');
-  const other = keptDraft(storage, 'api/agents/2');
-  keepDraft(storage, 'api/agents/1', { ...changed, draft: BEGUN });
+  keepDraft(() => storage, 'api/agents/1', changed);
+  const kept = keptDraft(() => storage, 'api/agents/1');
+  const other = keptDraft(() => storage, 'api/agents/2');
+  keepDraft(() => storage, 'api/agents/1', { ...changed, draft: BEGUN });
 
   expect(kept).toEqual(changed);
   expect(other).toBeUndefined();
@@ -55,5 +55,5 @@ test('keptDraft takes text that it cannot read for none', () => {
   const storage = box();
   storage.setItem('offhook.draft.api/agents/1', '{"half');
 
-  expect(keptDraft(storage, 'api/agents/1')).toBeUndefined();
+  expect(keptDraft(() => storage, 'api/agents/1')).toBeUndefined();
 });

@@ -31,7 +31,7 @@ test('ladderOf counts from the first message, and an answer says what it answers
 
 test.each([
   ['BYE sip:x@192.0.2.2 SIP/2.0', 'request'],
-  ['SIP/2.0 180 Ringing', 'waiting'],
+  ['SIP/2.0 180 Ringing', 'busy'],
   ['SIP/2.0 202 Accepted', 'good'],
   ['SIP/2.0 486 Busy Here', 'bad'],
   ['', 'request'],

@@ -13,7 +13,7 @@ test('spans follow each other, and the turn begins with the last word', () => {
 
   const [bars] = waterfallOf([entry, { ...entry, kind: 'answered' }], ORIGIN);
 
-  expect(bars?.spans).toEqual([
+  expect(bars?.spans).toMatchObject([
     { name: 'endOfTurn', fromMs: 0, toMs: 300 },
     { name: 'textFinal', fromMs: 300, toMs: 420 },
     { name: 'firstToken', fromMs: 420, toMs: 500 },

@@ -1,17 +1,15 @@
 /** The way in: the first password by the one-time link, and signing in. */
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import { ApiError } from '../api-error.ts';
 import type { Session } from '../api-types.ts';
 import { client, enter, route, t, wordsOf } from '../app-state.ts';
-import { LanguageSelect, TextField } from '../parts/field.tsx';
-import { useLoad, useSubmit } from '../parts/use-load.ts';
-
-const PASSWORD_CHARS_MIN = 12;
+import { LanguageSelect, NewPasswordField, TextField } from '../parts/field.tsx';
+import { useForm } from '../parts/form.tsx';
+import { useLoad } from '../parts/use-load.ts';
 
 export function AccessPage() {
   const token = route.value.page === 'setup' ? (route.value.query.get('token') ?? '') : '';
-  const state = useLoad(() => client.state(), []);
-  const isNew = state.value?.isSetUp === false;
+  const { value, error } = useLoad(() => client.state(), []);
   useEffect(() => {
     document.title = 'Offhook';
   }, []);
@@ -19,12 +17,8 @@ export function AccessPage() {
     <main class="access">
       <div class="access-card">
         <h1>Offhook</h1>
-        {state.error === undefined ? null : (
-          <p role="alert" class="wrong">
-            {wordsOf(state.error)}
-          </p>
-        )}
-        {state.value === undefined ? null : <Way isNew={isNew} token={token} />}
+        <Refused error={error} />
+        {value && <Way isNew={!value.isSetUp} token={token} />}
         <LanguageSelect />
       </div>
     </main>
@@ -43,20 +37,20 @@ function begin(begun: Session): void {
 }
 
 function Login() {
-  const [password, setPassword] = useState('');
-  const { isBusy, error, submit } = useSubmit(async () => begin(await client.login(password)));
+  const form = useForm({ password: '' }, async ({ password }) =>
+    begin(await client.login(password)),
+  );
   return (
-    <form onSubmit={submit}>
+    <form onSubmit={form.submit}>
       <TextField
         label={t('access.password')}
         type="password"
         autoComplete="current-password"
-        value={password}
-        onValue={setPassword}
+        {...form.field('password')}
         isRequired
       />
-      <Refused error={error} />
-      <button type="submit" class="main" disabled={isBusy}>
+      <Refused error={form.error} />
+      <button type="submit" class="main" disabled={form.isBusy}>
         {t('access.signIn')}
       </button>
     </form>
@@ -64,37 +58,25 @@ function Login() {
 }
 
 function SetUp({ token }: { readonly token: string }) {
-  const [password, setPassword] = useState('');
-  const [again, setAgain] = useState('');
-  const differs = again !== '' && again !== password;
-  const { isBusy, error, wrong, submit } = useSubmit(async () => {
+  const form = useForm({ password: '', again: '' }, async ({ password, again }) => {
     if (again === password) begin(await client.setUp(token, password));
   });
+  const { password, again } = form.values;
+  const differs = again !== '' && again !== password;
   return (
-    <form onSubmit={submit}>
+    <form onSubmit={form.submit}>
       <p>{t('access.choose')}</p>
-      <TextField
-        label={t('access.newPassword')}
-        type="password"
-        autoComplete="new-password"
-        hint={t('access.rule', { least: PASSWORD_CHARS_MIN })}
-        error={wrong.password}
-        minLength={PASSWORD_CHARS_MIN}
-        value={password}
-        onValue={setPassword}
-        isRequired
-      />
+      <NewPasswordField {...form.field('password')} />
       <TextField
         label={t('access.again')}
         type="password"
         autoComplete="new-password"
+        {...form.field('again')}
         error={differs ? t('access.differs') : undefined}
-        value={again}
-        onValue={setAgain}
         isRequired
       />
-      <Refused error={error} />
-      <button type="submit" class="main" disabled={isBusy || differs}>
+      <Refused error={form.error} />
+      <button type="submit" class="main" disabled={form.isBusy || differs}>
         {t('access.setUp')}
       </button>
     </form>
@@ -107,7 +89,7 @@ function Refused({ error }: { readonly error: unknown }) {
   return (
     <p class="wrong" role="alert">
       {wordsOf(error)}
-      {seconds === undefined ? '' : ` ${t('access.wait', { seconds })}`}
+      {seconds !== undefined && ` ${t('access.wait', { seconds })}`}
     </p>
   );
 }

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { type AgentDraft, agentWith, type Pronunciation, TOOLS } from '../agent-draft.ts';
 import { isMissing, messageUnder } from '../api-error.ts';
 import type { Agent } from '../api-types.ts';
-import { client, language, t } from '../app-state.ts';
+import { client, t, word } from '../app-state.ts';
 import { ChatButton } from '../parts/chat-dialog.tsx';
 import { ConfirmButton } from '../parts/dialog.tsx';
 import {
@@ -13,14 +13,13 @@ import {
   TextField,
   type TextFieldProps,
 } from '../parts/field.tsx';
-import { Missing, Page, Problem, Shown } from '../parts/page.tsx';
+import { Button, Missing, Page, Problem, Shown } from '../parts/page.tsx';
 import { ENGINE_JOBS, StandIns } from '../parts/stand-ins.tsx';
 import { TalkButton } from '../parts/talk-button.tsx';
 import { useAgentForm } from '../parts/use-agent-form.ts';
 import { useLoad } from '../parts/use-load.ts';
 import { Differences, Versions } from '../parts/versions.tsx';
 import { VoicePicker } from '../parts/voice-picker.tsx';
-import { wordOf } from '../text/text.ts';
 
 export function AgentPage({ id }: { readonly id: string }) {
   const isNew = id === 'new';
@@ -38,10 +37,8 @@ export function AgentPage({ id }: { readonly id: string }) {
   };
   return (
     <Page
-      title={isNew ? t('agents.new') : (loaded.value?.name ?? t('agent.title'))}
-      actions={
-        <Actions agent={isMissing(loaded.error) ? null : (loaded.value ?? null)} path={path} />
-      }
+      title={isNew ? t('agents.new') : (loaded.value?.name ?? t('field.agent'))}
+      actions={<Actions agent={isMissing(loaded.error) ? null : loaded.value} path={path} />}
     >
       <Shown loaded={loaded} missing={<Missing what="agent" path={path} />}>
         {(agent) => (
@@ -54,7 +51,7 @@ export function AgentPage({ id }: { readonly id: string }) {
               path={path}
               onSaved={reload}
             />
-            {agent === null ? null : (
+            {agent !== null && (
               <Versions
                 agent={agent}
                 round={round}
@@ -71,8 +68,9 @@ export function AgentPage({ id }: { readonly id: string }) {
   );
 }
 
-/** @param props.agent null where none is shown. */
-function Actions({ agent, path }: { readonly agent: Agent | null; readonly path: string }) {
+/** @param props.agent nothing where none is shown. */
+function Actions(props: { readonly agent: Agent | null | undefined; readonly path: string }) {
+  const { agent, path } = props;
   const remove = async () => {
     await client.api(path, { method: 'DELETE' });
     location.assign('#/agents');
@@ -82,7 +80,7 @@ function Actions({ agent, path }: { readonly agent: Agent | null; readonly path:
       <a class="button" href="#/agents">
         {t('agent.back')}
       </a>
-      {agent === null ? null : (
+      {agent && (
         <>
           <TalkButton agent={agent} />
           <ChatButton agent={agent} />
@@ -110,14 +108,12 @@ function AgentForm(props: {
   const { conflict, error, isBusy } = form;
   return (
     <form class="card form" onSubmit={form.submit} noValidate>
-      {form.isBroughtBack ? (
-        <div class="notice" role="status">
+      {form.isBroughtBack && (
+        <div class="notice row" role="status">
           <p>{t('agent.broughtBack')}</p>
-          <button type="button" onClick={form.discard}>
-            {t('agent.discard')}
-          </button>
+          <Button text={t('agent.discard')} onClick={form.discard} />
         </div>
-      ) : null}
+      )}
       <Words {...form} />
       <Settings {...form} />
       <Pronunciations
@@ -125,7 +121,7 @@ function AgentForm(props: {
         wrong={form.wrong}
         onValues={(pronunciations) => form.change({ pronunciations })}
       />
-      {conflict === undefined ? null : (
+      {conflict !== undefined && (
         <ChangeConflict
           theirs={conflict}
           mine={form.draft}
@@ -133,12 +129,12 @@ function AgentForm(props: {
           onTakeTheirs={() => form.settle(conflict, 'theirs')}
         />
       )}
-      {error === undefined || conflict !== undefined ? null : <Problem error={error} />}
+      {conflict === undefined && <Problem error={error} />}
       <div class="actions">
         <button type="submit" class="main" disabled={isBusy}>
           {t(agent === undefined ? 'agent.create' : 'app.save')}
         </button>
-        {form.isChanged ? <span class="muted">{t('agent.unsaved')}</span> : null}
+        {form.isChanged && <span class="muted">{t('agent.unsaved')}</span>}
       </div>
     </form>
   );
@@ -201,9 +197,9 @@ function Settings(form: FormParts) {
       <ChecksField
         label={t('agent.tools')}
         error={messageUnder(wrong, 'tools')}
-        values={draft.tools}
-        options={TOOLS.map((tool) => [tool, wordOf(language.value, 'tool', tool)])}
-        onValues={(tools) => change({ tools })}
+        value={draft.tools}
+        options={TOOLS.map((tool) => [tool, word('tool', tool)])}
+        onValue={(tools) => change({ tools })}
       />
       <TextField
         {...fieldOf('transferTargets', form, 'settings.transferTargets')}
@@ -249,17 +245,13 @@ function ChangeConflict(props: {
 }) {
   const { theirs, mine } = props;
   return (
-    <div class="problem" role="alert">
+    <div class="box bad" role="alert">
       <p>{t('conflict.text')}</p>
       <p class="muted small">{t('conflict.legend')}</p>
       <Differences before={theirs} after={agentWith(theirs, mine)} />
       <div class="actions">
-        <button type="button" class="main" onClick={props.onKeepMine}>
-          {t('conflict.keepMine')}
-        </button>
-        <button type="button" onClick={props.onTakeTheirs}>
-          {t('conflict.takeTheirs')}
-        </button>
+        <Button class="main" text={t('conflict.keepMine')} onClick={props.onKeepMine} />
+        <Button text={t('conflict.takeTheirs')} onClick={props.onTakeTheirs} />
       </div>
     </div>
   );
@@ -298,7 +290,7 @@ function Pronunciations(props: {
     <fieldset class="pronunciations" ref={rows}>
       <legend>{t('agent.pronunciations')}</legend>
       <p class="hint">{t('agent.pronunciationsHint')}</p>
-      {wrong[PATH] === undefined ? null : <p class="wrong">{wrong[PATH]}</p>}
+      {wrong[PATH] && <p class="wrong">{wrong[PATH]}</p>}
       {values.map((value, index) => (
         <div class="pronunciation" key={index}>
           <TextField
@@ -313,16 +305,14 @@ function Pronunciations(props: {
             error={wrong[`${PATH}.${index}.spoken`]}
             onValue={(spoken) => change(index, { spoken })}
           />
-          <button
-            type="button"
+          <Button
+            text="×"
             aria-label={t('agent.removePronunciation', { written: value.written })}
             onClick={() => onValues(values.filter((_, other) => other !== index))}
-          >
-            ×
-          </button>
+          />
         </div>
       ))}
-      {values.length >= ROWS_MAX ? null : (
+      {values.length < ROWS_MAX && (
         <button
           type="button"
           ref={add}

@@ -1,23 +1,15 @@
 /** The agents: which there are, what they did today, and whether they take calls. */
-import { useState } from 'preact/hooks';
-import type { AgentItem, Paged } from '../api-types.ts';
+import type { AgentItem } from '../api-types.ts';
 import { client, complain, formats, t } from '../app-state.ts';
-import { Page, Pager, Shown, State, Table } from '../parts/page.tsx';
+import { Button, Page, ShownPage, State, Table } from '../parts/page.tsx';
 import { SimulateButton, useTalk } from '../parts/talk-button.tsx';
-import { useLoad } from '../parts/use-load.ts';
-
-const PER_PAGE = 50;
+import { usePages } from '../parts/use-load.ts';
 
 export function AgentsPage() {
-  const [offset, setOffset] = useState(0);
-  const loaded = useLoad(
-    (signal) =>
-      client.api<Paged<AgentItem>>('api/agents', { query: { limit: PER_PAGE, offset }, signal }),
-    [offset],
-  );
+  const loaded = usePages<AgentItem>('api/agents', 50);
   return (
     <Page
-      title={t('agents.title')}
+      title={t('nav.agents')}
       actions={
         <>
           <SimulateButton agents={loaded.value?.data ?? []} />
@@ -27,16 +19,9 @@ export function AgentsPage() {
         </>
       }
     >
-      <Shown loaded={loaded}>
-        {({ data, total }) => (
-          <>
-            <AgentTable agents={data} onChanged={loaded.reload} />
-            {total > PER_PAGE ? (
-              <Pager total={total} offset={offset} limit={PER_PAGE} onOffset={setOffset} />
-            ) : null}
-          </>
-        )}
-      </Shown>
+      <ShownPage loaded={loaded}>
+        {(agents) => <AgentTable agents={agents} onChanged={loaded.reload} />}
+      </ShownPage>
     </Page>
   );
 }
@@ -46,48 +31,34 @@ function AgentTable(props: {
   readonly onChanged: () => void;
 }) {
   const { talk, phone } = useTalk();
-  if (props.agents.length === 0) return <p class="empty">{t('agents.none')}</p>;
-  const heads = [
-    'name',
-    'status',
-    'phoneNumber',
-    'voice',
-    'language',
-    'calls',
-    'minutes',
-    'actions',
-  ] as const;
+  const { language, count, decimal } = formats.value;
   return (
     <>
-      <Table label={t('agents.title')} heads={heads.map((head) => t(`agents.${head}`))}>
-        {props.agents.map((agent) => (
-          <tr key={agent.id}>
-            <td>
-              <a href={`#/agents/${agent.id}`}>{agent.name}</a>
-            </td>
-            <td>
-              <State of={agent.status} />
-            </td>
-            <td class="number">{agent.phoneNumber ?? '–'}</td>
-            <td>{agent.voice}</td>
-            <td>{formats.value.language(agent.language)}</td>
-            <td class="number">{formats.value.count(agent.totalCallsToday)}</td>
-            <td class="number">{formats.value.decimal(agent.totalMinutesToday)}</td>
-            <td>
-              <div class="actions">
-                <button
-                  type="button"
-                  aria-label={`${t('phone.talk')}: ${agent.name}`}
-                  onClick={() => talk(agent)}
-                >
-                  {t('phone.talk')}
-                </button>
-                <PauseButton agent={agent} onChanged={props.onChanged} />
-              </div>
-            </td>
-          </tr>
-        ))}
-      </Table>
+      <Table
+        label={t('nav.agents')}
+        empty={t('agents.none')}
+        rows={props.agents}
+        keyOf={({ id }) => id}
+        columns={{
+          name: ({ id, name }) => <a href={`#/agents/${id}`}>{name}</a>,
+          status: ({ status }) => <State of={status} />,
+          number: ['number', ({ phoneNumber }) => phoneNumber ?? '–'],
+          voice: ({ voice }) => voice,
+          language: (agent) => language(agent.language),
+          callsToday: ['number', ({ totalCallsToday }) => count(totalCallsToday)],
+          minutesToday: ['number', ({ totalMinutesToday }) => decimal(totalMinutesToday)],
+          actions: (agent) => (
+            <div class="actions">
+              <Button
+                text={t('phone.talk')}
+                aria-label={`${t('phone.talk')}: ${agent.name}`}
+                onClick={() => talk(agent)}
+              />
+              <PauseButton agent={agent} onChanged={props.onChanged} />
+            </div>
+          ),
+        }}
+      />
       {phone}
     </>
   );
@@ -98,12 +69,8 @@ function PauseButton(props: { readonly agent: AgentItem; readonly onChanged: () 
   const isActive = status === 'active';
   const change = () => {
     const body = { status: isActive ? 'paused' : 'active' };
-    client.api(`api/agents/${id}`, { method: 'PATCH', body }).then(props.onChanged).catch(complain);
+    client.api(`api/agents/${id}`, { method: 'PATCH', body }).then(props.onChanged, complain);
   };
   const text = t(isActive ? 'agents.pause' : 'agents.activate');
-  return (
-    <button type="button" aria-label={`${text}: ${name}`} onClick={change}>
-      {text}
-    </button>
-  );
+  return <Button text={text} aria-label={`${text}: ${name}`} onClick={change} />;
 }

@@ -1,5 +1,5 @@
 /** One call: what was said and heard, where the time went, and what was told to whom. */
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import { isMissing } from '../api-error.ts';
 import type {
   CallDetail,
@@ -9,21 +9,18 @@ import type {
   Paged,
   TimelineEntry,
 } from '../api-types.ts';
-import { client, formats, language, t } from '../app-state.ts';
-import { BROWSER_BOARD } from '../browser-board.ts';
+import { client, formats, t, word } from '../app-state.ts';
 import { clockText } from '../format.ts';
 import { isOver } from '../live-state.ts';
-import { MeterBoard } from '../meter-board.ts';
 import { CallControls } from '../parts/call-controls.tsx';
 import { DeliveryTable } from '../parts/deliveries.tsx';
 import { ConfirmButton } from '../parts/dialog.tsx';
-import { Heard, LevelMeters, Words } from '../parts/heard.tsx';
+import { Heard, LevelMeters, useMeterBoard, Words } from '../parts/heard.tsx';
 import { FactList, Instant, Missing, Page, Section, Shown, State, Table } from '../parts/page.tsx';
 import { SipLadder } from '../parts/sip-ladder.tsx';
 import { useLive } from '../parts/use-live.ts';
-import { useAgents, useLoad } from '../parts/use-load.ts';
+import { useAgents, useApi, useLoad } from '../parts/use-load.ts';
 import { Waterfall } from '../parts/waterfall.tsx';
-import { wordOf } from '../text/text.ts';
 import { recordingOriginMs } from '../time-line.ts';
 
 /** More entries than that a page does not draw. */
@@ -35,19 +32,17 @@ interface Loaded {
 }
 
 export function CallPage({ id }: { readonly id: string }) {
+  const path = `api/calls/${encodeURIComponent(id)}`;
   const loaded = useLoad<Loaded>(
     async (signal) => {
-      const path = `api/calls/${encodeURIComponent(id)}`;
+      const query = { limit: TIMELINE_MAX };
       const [call, timeline] = await Promise.all([
         client.api<CallDetail>(path, { signal }),
-        client.api<Paged<TimelineEntry>>(`${path}/events`, {
-          query: { limit: TIMELINE_MAX },
-          signal,
-        }),
+        client.api<Paged<TimelineEntry>>(`${path}/events`, { query, signal }),
       ]);
       return { call, timeline: timeline.data };
     },
-    [id],
+    [path],
   );
   const call = isMissing(loaded.error) ? undefined : loaded.value?.call;
   return (
@@ -58,14 +53,11 @@ export function CallPage({ id }: { readonly id: string }) {
           <a class="button" href="#/calls">
             {t('call.back')}
           </a>
-          {call === undefined ? null : <Actions call={call} />}
+          {call !== undefined && <Actions call={call} />}
         </>
       }
     >
-      <Shown
-        loaded={loaded}
-        missing={<Missing what="call" path={`api/calls/${encodeURIComponent(id)}`} />}
-      >
+      <Shown loaded={loaded} missing={<Missing what="call" path={path} />}>
         {(value) => <Record {...value} onChanged={loaded.reload} />}
       </Shown>
     </Page>
@@ -103,29 +95,29 @@ function Record(props: Loaded & { readonly onChanged: () => void }) {
 function Facts(props: { readonly call: CallDetail; readonly company: readonly string[] }) {
   const { call, company } = props;
   const agents = useAgents();
-  const word = (group: string, value: string | null) =>
-    value === null ? '–' : wordOf(language.value, group, value);
+  const wordFor = (group: string, value: string | null) =>
+    value === null ? '–' : word(group, value);
   const facts = [
-    [t('calls.status'), <State of={call.status} />],
-    [t('calls.agent'), <a href={`#/agents/${call.agentId}`}>{agents.nameOf(call.agentId)}</a>],
-    [t('calls.direction'), word('direction', call.direction)],
-    [t('calls.begun'), <Instant at={call.startedAt} />],
-    [t('calls.duration'), call.endedAt === null ? '–' : clockText(call.durationSeconds)],
-    [t('calls.end'), word('end', call.endReason)],
-    [t('calls.mood'), word('mood', call.sentiment)],
-    [t('call.intent'), call.intentDetected ?? '–'],
+    [t('field.status'), <State of={call.status} />],
+    [t('field.agent'), <a href={`#/agents/${call.agentId}`}>{agents.nameOf(call.agentId)}</a>],
+    [t('field.direction'), wordFor('direction', call.direction)],
+    [t('field.begun'), <Instant at={call.startedAt} />],
+    [t('field.duration'), call.endedAt === null ? '–' : clockText(call.durationSeconds)],
+    [t('field.end'), wordFor('end', call.endReason)],
+    [t('field.mood'), wordFor('mood', call.sentiment)],
+    [t('field.intent'), call.intentDetected ?? '–'],
     ...(company.length === 0 ? [] : [[t('call.company'), company.join('; ')] as const]),
-    [t('call.id'), <code>{call.id}</code>],
+    [t('field.id'), <code>{call.id}</code>],
   ] as const;
   return (
     <section class="card" aria-label={t('call.facts')}>
-      {call.failureReason === null ? null : (
+      {call.failureReason !== null && (
         <p class="summary">
           {t(call.status === 'queued' ? 'call.waitsBecause' : 'call.failedBecause')}{' '}
           <strong>{call.failureReason}</strong>
         </p>
       )}
-      {call.summary === null ? null : <p class="summary">{call.summary}</p>}
+      {call.summary !== null && <p class="summary">{call.summary}</p>}
       <FactList class="facts" facts={facts} />
     </section>
   );
@@ -142,8 +134,7 @@ function companyOf(timeline: readonly TimelineEntry[], originMs: number): readon
 /** @param props.onChanged told when the call has come into another state than it was loaded in. */
 function LiveWords(props: { readonly loaded: CallDetail; readonly onChanged: () => void }) {
   const { id, status } = props.loaded;
-  const [board] = useState(() => new MeterBoard(BROWSER_BOARD));
-  useEffect(() => () => board.stop(), [board]);
+  const board = useMeterBoard();
   const { live } = useLive(id, board);
   const call = live.calls.find((one) => one.id === id);
   useEffect(() => {
@@ -173,67 +164,59 @@ function DeleteCall({ callId }: { readonly callId: string }) {
   );
 }
 
-/** What the agent did besides talking. */
-function ToolTable(props: {
+interface EntriesProps {
   readonly entries: readonly TimelineEntry[];
   readonly originMs: number;
-}) {
-  const runs = props.entries.filter(({ kind }) => kind === 'tool');
-  const heads = [t('timeline.at'), t('tools.name'), t('tools.outcome'), t('tools.took')];
+}
+
+/** When it was, counted from the beginning of the recording. */
+function placeOf({ timestamp }: TimelineEntry, originMs: number): string {
+  return clockText((Date.parse(timestamp) - originMs) / 1000);
+}
+
+/** What the agent did besides talking. */
+function ToolTable({ entries, originMs }: EntriesProps) {
   return (
     <Section title={t('tools.title')}>
-      {runs.length === 0 ? (
-        <p class="empty">{t('tools.none')}</p>
-      ) : (
-        <Table label={t('tools.title')} heads={heads}>
-          {runs.map(({ timestamp, details }, index) => (
-            <tr key={`${timestamp} ${index}`}>
-              <td class="number">{clockText((Date.parse(timestamp) - props.originMs) / 1000)}</td>
-              <td>{wordOf(language.value, 'tool', String(details.name))}</td>
-              <td>{wordOf(language.value, 'outcome', String(details.outcome))}</td>
-              <td class="number">{formats.value.count(Math.round(Number(details.tookMs)))} ms</td>
-            </tr>
-          ))}
-        </Table>
-      )}
+      <Table
+        label={t('tools.title')}
+        empty={t('tools.none')}
+        rows={entries.filter(({ kind }) => kind === 'tool')}
+        columns={{
+          at: ['number', (entry) => placeOf(entry, originMs)],
+          deed: ({ details }) => word('tool', String(details.name)),
+          outcome: ({ details }) => word('outcome', String(details.outcome)),
+          took: [
+            'number',
+            ({ details }) => `${formats.value.count(Math.round(Number(details.tookMs)))} ms`,
+          ],
+        }}
+      />
     </Section>
   );
 }
 
 /** What happened on a call, step by step, as the server wrote it down. */
-function Timeline(props: {
-  readonly entries: readonly TimelineEntry[];
-  readonly originMs: number;
-}) {
-  const { entries, originMs } = props;
-  const heads = [
-    t('timeline.at'),
-    t('timeline.instant'),
-    t('timeline.kind'),
-    t('timeline.details'),
-  ];
+function Timeline({ entries, originMs }: EntriesProps) {
   return (
     <Section title={t('timeline.title')}>
-      {entries.length === 0 ? (
-        <p class="empty">{t('timeline.none')}</p>
-      ) : (
-        <Table label={t('timeline.title')} heads={heads}>
-          {entries.map(({ timestamp, kind, details }, index) => (
-            <tr key={`${timestamp} ${kind} ${index}`}>
-              <td class="number">{clockText((Date.parse(timestamp) - originMs) / 1000)}</td>
-              <td>
-                <Instant at={timestamp} />
-              </td>
-              <td>{kind}</td>
-              <td class="small">
-                {Object.entries(details)
-                  .map(([name, value]) => `${name} ${plain(value)}`)
-                  .join(', ')}
-              </td>
-            </tr>
-          ))}
-        </Table>
-      )}
+      <Table
+        label={t('timeline.title')}
+        empty={t('timeline.none')}
+        rows={entries}
+        columns={{
+          at: ['number', (entry) => placeOf(entry, originMs)],
+          instant: ({ timestamp }) => <Instant at={timestamp} />,
+          kind: ({ kind }) => kind,
+          details: [
+            'small',
+            ({ details }) =>
+              Object.entries(details)
+                .map(([name, value]) => `${name} ${plain(value)}`)
+                .join(', '),
+          ],
+        }}
+      />
     </Section>
   );
 }
@@ -244,10 +227,7 @@ function plain(value: unknown): string {
 
 /** @param props.status of the call: each change has brought figures. */
 function Quality({ callId, status }: { readonly callId: string; readonly status: string }) {
-  const loaded = useLoad(
-    (signal) => client.api<CallQuality>(`api/calls/${callId}/quality`, { signal }),
-    [callId, status],
-  );
+  const loaded = useApi<CallQuality>(`api/calls/${callId}/quality`, {}, status);
   return (
     <Section title={t('quality.title')}>
       <Shown loaded={loaded}>{(quality) => <Figures quality={quality} />}</Shown>
@@ -289,51 +269,36 @@ function wordOfMos(mos: number): 'good' | 'fair' | 'poor' {
 function CallEvents({ callId }: { readonly callId: string }) {
   const loaded = useLoad((signal) => load(callId, signal), [callId]);
   return (
-    <Section title={t('events.title')}>
+    <Section title={t('field.events')}>
       <Shown loaded={loaded}>
-        {({ events, deliveries }) =>
-          events.length === 0 ? (
-            <p class="empty">{t('events.none')}</p>
-          ) : (
-            <>
-              <Table
-                label={t('events.title')}
-                heads={[t('events.kind'), t('events.at'), t('events.id')]}
-              >
-                {events.map(({ id, event, createdAt }) => (
-                  <tr key={id}>
-                    <td>{event}</td>
-                    <td>
-                      <Instant at={createdAt} />
-                    </td>
-                    <td>
-                      <code>{id}</code>
-                    </td>
-                  </tr>
-                ))}
-              </Table>
-              {deliveries.length === 0 ? null : (
-                <>
-                  <h3>{t('deliveries.title')}</h3>
-                  <DeliveryTable deliveries={deliveries} onChanged={loaded.reload} />
-                </>
-              )}
-            </>
-          )
-        }
+        {({ events, deliveries }) => (
+          <>
+            <Table
+              label={t('field.events')}
+              empty={t('events.none')}
+              rows={events}
+              columns={{
+                event: ({ event }) => event,
+                created: ({ createdAt }) => <Instant at={createdAt} />,
+                id: ({ id }) => <code>{id}</code>,
+              }}
+            />
+            {deliveries.length > 0 && (
+              <>
+                <h3>{t('deliveries.title')}</h3>
+                <DeliveryTable deliveries={deliveries} onChanged={loaded.reload} />
+              </>
+            )}
+          </>
+        )}
       </Shown>
     </Section>
   );
 }
 
 async function load(callId: string, signal: AbortSignal) {
-  const { data: events } = await client.api<{ readonly data: readonly LedgerEvent[] }>(
-    'api/events',
-    {
-      query: { callId, limit: 20 },
-      signal,
-    },
-  );
+  const query = { callId, limit: 20 };
+  const { data: events } = await client.api<Paged<LedgerEvent>>('api/events', { query, signal });
   const pages = await Promise.all(
     events.map(({ id }) =>
       client.api<Paged<Delivery>>('api/webhooks/deliveries', { query: { eventId: id }, signal }),

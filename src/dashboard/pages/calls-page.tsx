@@ -1,7 +1,7 @@
 /** Every call: filtered, page by page, and as a file for spreadsheets. */
 import { useState } from 'preact/hooks';
 import type { CallItem, Paged } from '../api-types.ts';
-import { client, complain, formats, language, route, t } from '../app-state.ts';
+import { client, complain, formats, route, t, word } from '../app-state.ts';
 import { csvOf } from '../csv.ts';
 import {
   addressOf,
@@ -12,38 +12,27 @@ import {
   filterOf,
 } from '../format.ts';
 import { SelectField, TextField } from '../parts/field.tsx';
-import { Page, Pager, Shown, State, Table } from '../parts/page.tsx';
-import { saveFile } from '../parts/save-file.ts';
-import { type Agents, useAgents, useLoad } from '../parts/use-load.ts';
-import { wordOf } from '../text/text.ts';
+import { Button, Page, Pager, Shown, State, Table } from '../parts/page.tsx';
+import { type Agents, useAgents, useApi } from '../parts/use-load.ts';
 
-/** The API's own limit for a page, of which an export asks one after the other. */
-const EXPORT_PAGE = 100;
 const EXPORTED_MAX = 100_000;
 
 export function CallsPage() {
   const filter = filterOf(route.value.query);
+  const { fields, offset } = filter;
   const agents = useAgents();
-  const address = addressOf(filter);
-  const calls = useLoad(
-    (signal) => {
-      const query = { ...filter.fields, limit: CALLS_PER_PAGE, offset: filter.offset };
-      return client.api<Paged<CallItem>>('api/calls', { query, signal });
-    },
-    [address],
-  );
+  const query = { ...fields, limit: CALLS_PER_PAGE, offset };
+  const calls = useApi<Paged<CallItem>>('api/calls', query);
   return (
-    <Page title={t('calls.title')} actions={<ExportButton filter={filter} agents={agents} />}>
+    <Page title={t('field.calls')} actions={<ExportButton filter={filter} agents={agents} />}>
       <Filters filter={filter} agents={agents} />
       <Shown loaded={calls}>
         {({ data, total }) => (
           <>
             <CallTable calls={data} agents={agents} />
             <Pager
-              total={total}
-              offset={filter.offset}
-              limit={CALLS_PER_PAGE}
-              onOffset={(offset) => location.assign(addressOf({ ...filter, offset }))}
+              {...{ total, offset, limit: CALLS_PER_PAGE }}
+              onOffset={(next) => location.assign(addressOf({ fields, offset: next }))}
             />
           </>
         )}
@@ -52,133 +41,88 @@ export function CallsPage() {
   );
 }
 
-function Filters({ filter, agents }: { readonly filter: CallFilter; readonly agents: Agents }) {
-  const { fields } = filter;
-  const set = (name: FilterField) => (value: string) =>
-    location.replace(addressOf({ fields: { ...fields, [name]: value }, offset: 0 }));
+interface ListProps {
+  readonly filter: CallFilter;
+  readonly agents: Agents;
+}
+
+function Filters({ filter: { fields }, agents }: ListProps) {
+  const field = (name: FilterField) => ({
+    value: fields[name] ?? '',
+    onValue: (value: string) =>
+      location.replace(addressOf({ fields: { ...fields, [name]: value }, offset: 0 })),
+  });
+  const all = ['', t('calls.all')] as const;
   const choices = (group: string, values: readonly string[]) => [
-    ['', t('calls.all')] as const,
-    ...values.map((value) => [value, wordOf(language.value, group, value)] as const),
+    all,
+    ...values.map((value) => [value, word(group, value)] as const),
   ];
   return (
     <search class="filters">
       <SelectField
-        label={t('calls.agent')}
-        value={fields.agentId ?? ''}
-        onValue={set('agentId')}
-        options={[['', t('calls.all')], ...agents.list.map(({ id, name }) => [id, name] as const)]}
+        label={t('field.agent')}
+        {...field('agentId')}
+        options={[all, ...agents.options]}
       />
       <SelectField
-        label={t('calls.status')}
-        value={fields.status ?? ''}
-        onValue={set('status')}
+        label={t('field.status')}
+        {...field('status')}
         options={choices('state', ['queued', 'ringing', 'in_progress', 'completed', 'failed'])}
       />
       <SelectField
-        label={t('calls.direction')}
-        value={fields.direction ?? ''}
-        onValue={set('direction')}
+        label={t('field.direction')}
+        {...field('direction')}
         options={choices('direction', ['inbound', 'outbound'])}
       />
-      <TextField
-        label={t('calls.from')}
-        type="date"
-        value={fields.startDate ?? ''}
-        onValue={set('startDate')}
-      />
-      <TextField
-        label={t('calls.to')}
-        type="date"
-        value={fields.endDate ?? ''}
-        onValue={set('endDate')}
-      />
+      <TextField label={t('calls.from')} type="date" {...field('startDate')} />
+      <TextField label={t('calls.to')} type="date" {...field('endDate')} />
     </search>
   );
 }
 
-function CallTable({
-  calls,
-  agents,
-}: {
-  readonly calls: readonly CallItem[];
-  readonly agents: Agents;
-}) {
-  if (calls.length === 0) return <p class="empty">{t('calls.none')}</p>;
-  const heads = [
-    'begun',
-    'direction',
-    'fromNumber',
-    'toNumber',
-    'agent',
-    'status',
-    'duration',
-    'end',
-    'mood',
-  ] as const;
+function CallTable(props: { readonly calls: readonly CallItem[]; readonly agents: Agents }) {
   return (
-    <Table label={t('calls.title')} heads={heads.map((head) => t(`calls.${head}`))}>
-      {calls.map((call) => (
-        <tr key={call.id}>
-          <td>
-            <a href={`#/calls/${call.id}`}>
-              {call.startedAt === null ? t('calls.waiting') : formats.value.instant(call.startedAt)}
-            </a>
-          </td>
-          <td>{wordOf(language.value, 'direction', call.direction)}</td>
-          <td class="number">{call.from}</td>
-          <td class="number">{call.to}</td>
-          <td>{agents.nameOf(call.agentId)}</td>
-          <td>
-            <State of={call.status} />
-          </td>
-          <td class="number">{clockText(call.durationSeconds)}</td>
-          <td>{call.endReason === null ? '' : wordOf(language.value, 'end', call.endReason)}</td>
-          <td>{call.sentiment === null ? '' : wordOf(language.value, 'mood', call.sentiment)}</td>
-        </tr>
-      ))}
-    </Table>
+    <Table
+      label={t('field.calls')}
+      empty={t('calls.none')}
+      rows={props.calls}
+      keyOf={({ id }) => id}
+      columns={{
+        begun: ({ id, startedAt }) => (
+          <a href={`#/calls/${id}`}>
+            {startedAt === null ? t('calls.waiting') : formats.value.instant(startedAt)}
+          </a>
+        ),
+        direction: ({ direction }) => word('direction', direction),
+        from: ['number', ({ from }) => from],
+        to: ['number', ({ to }) => to],
+        agent: ({ agentId }) => props.agents.nameOf(agentId),
+        status: ({ status }) => <State of={status} />,
+        duration: ['number', ({ durationSeconds }) => clockText(durationSeconds)],
+        end: ({ endReason }) => endReason && word('end', endReason),
+        mood: ({ sentiment }) => sentiment && word('mood', sentiment),
+      }}
+    />
   );
 }
 
-function ExportButton({
-  filter,
-  agents,
-}: {
-  readonly filter: CallFilter;
-  readonly agents: Agents;
-}) {
+function ExportButton({ filter: { fields }, agents }: ListProps) {
   const [done, setDone] = useState<number | undefined>(undefined);
-  const save = async () => {
-    try {
-      setDone(0);
-      const calls = await allCalls(filter, setDone);
-      saveFile('calls.csv', 'text/csv;charset=utf-8', csvOf(rowsOf(calls, agents)));
-    } catch (error) {
-      complain(error);
-    } finally {
-      setDone(undefined);
-    }
+  const save = () => {
+    setDone(0);
+    client
+      .all<CallItem>('api/calls', EXPORTED_MAX, { query: fields, told: setDone })
+      .then((calls) => saveFile('calls.csv', csvOf(rowsOf(calls, agents))))
+      .catch(complain)
+      .finally(() => setDone(undefined));
   };
   return (
-    <button type="button" disabled={done !== undefined} onClick={() => void save()}>
-      {done === undefined ? t('calls.export') : t('calls.exporting', { count: done })}
-    </button>
+    <Button
+      disabled={done !== undefined}
+      onClick={save}
+      text={done === undefined ? t('calls.export') : t('calls.exporting', { count: done })}
+    />
   );
-}
-
-async function allCalls(
-  { fields }: CallFilter,
-  tell: (count: number) => void,
-): Promise<readonly CallItem[]> {
-  const calls: CallItem[] = [];
-  while (calls.length < EXPORTED_MAX) {
-    const query = { ...fields, limit: EXPORT_PAGE, offset: calls.length };
-    const { data } = await client.api<Paged<CallItem>>('api/calls', { query });
-    calls.push(...data);
-    tell(calls.length);
-    if (data.length < EXPORT_PAGE) break;
-  }
-  return calls;
 }
 
 /** Columns are named as the API names the fields, so that the file means the same in every language. */
@@ -201,4 +145,15 @@ function rowsOf(calls: readonly CallItem[], agents: Agents): (string | number | 
     [...names, 'agentName'],
     ...calls.map((call) => [...names.map((name) => call[name]), agents.nameOf(call.agentId)]),
   ];
+}
+
+/** Gives the reader a table that was made in the page. */
+function saveFile(name: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: 'text/csv;charset=utf-8' }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+  // Not at once: the browser has yet to read it.
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }

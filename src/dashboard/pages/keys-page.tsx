@@ -4,8 +4,9 @@ import type { ApiKey, Paged } from '../api-types.ts';
 import { client, environment, t } from '../app-state.ts';
 import { ConfirmButton, SecretDialog } from '../parts/dialog.tsx';
 import { ChecksField, TextField } from '../parts/field.tsx';
-import { Instant, Page, Problem, Section, Shown, State, Table } from '../parts/page.tsx';
-import { useLoad, useSubmit } from '../parts/use-load.ts';
+import { Form, useForm } from '../parts/form.tsx';
+import { Instant, Page, Section, Shown, State, Table } from '../parts/page.tsx';
+import { useApi } from '../parts/use-load.ts';
 
 const SCOPES = [
   'agents:read',
@@ -19,14 +20,8 @@ const SCOPES = [
 ] as const;
 
 export function KeysPage() {
-  const loaded = useLoad(
-    (signal) =>
-      client.api<Paged<ApiKey>>('api/keys', {
-        query: { limit: 100, environment: environment.value },
-        signal,
-      }),
-    [],
-  );
+  const query = { limit: 100, environment: environment.value };
+  const loaded = useApi<Paged<ApiKey>>('api/keys', query);
   return (
     <Page title={t('keys.title')}>
       <NewKey onMade={loaded.reload} />
@@ -40,44 +35,26 @@ export function KeysPage() {
 }
 
 function NewKey({ onMade }: { readonly onMade: () => void }) {
-  const [name, setName] = useState('');
-  const [scopes, setScopes] = useState<readonly string[]>(SCOPES.slice(0, -1));
   const [secret, setSecret] = useState<string | undefined>(undefined);
-  const { isBusy, error, wrong, submit } = useSubmit(async () => {
-    const body = { name, scopes, environment: environment.value };
-    const { key } = await client.api<{ readonly key: string }>('api/keys', {
-      method: 'POST',
-      body,
-    });
-    setSecret(key);
-    setName('');
+  const begun = { name: '', scopes: SCOPES.slice(0, -1) as readonly string[] };
+  const form = useForm(begun, async (values) => {
+    const body = { ...values, environment: environment.value };
+    const ask = { method: 'POST', body } as const;
+    setSecret((await client.api<{ readonly key: string }>('api/keys', ask)).key);
+    form.change({ name: '' });
     onMade();
   });
   return (
     <Section title={t('keys.new')}>
-      <form class="form" onSubmit={submit}>
-        <TextField
-          label={t('keys.name')}
-          error={wrong.name}
-          value={name}
-          onValue={setName}
-          isRequired
-        />
+      <Form form={form} label={t('keys.make')} isChecked>
+        <TextField label={t('field.name')} {...form.field('name')} isRequired />
         <ChecksField
-          label={t('keys.scopes')}
-          error={wrong.scopes}
-          values={scopes}
+          label={t('field.scopes')}
+          {...form.field('scopes')}
           options={SCOPES.map((scope) => [scope, scope])}
-          onValues={setScopes}
         />
-        {error === undefined ? null : <Problem error={error} />}
-        <div class="actions">
-          <button type="submit" class="main" disabled={isBusy}>
-            {t('keys.make')}
-          </button>
-        </div>
-      </form>
-      {secret === undefined ? null : (
+      </Form>
+      {secret !== undefined && (
         <SecretDialog title={t('keys.made')} secret={secret} onClose={() => setSecret(undefined)} />
       )}
     </Section>
@@ -85,41 +62,32 @@ function NewKey({ onMade }: { readonly onMade: () => void }) {
 }
 
 function KeyTable(props: { readonly keys: readonly ApiKey[]; readonly onChanged: () => void }) {
-  if (props.keys.length === 0) return <p class="empty">{t('keys.none')}</p>;
-  const heads = ['name', 'key', 'scopes', 'created', 'used', 'actions'] as const;
-  const revoke = async (id: string) => {
-    await client.api(`api/keys/${id}`, { method: 'DELETE' });
-    props.onChanged();
-  };
+  const { keys, onChanged } = props;
+  const revoke = ({ id, name, revokedAt }: ApiKey) =>
+    revokedAt === null ? (
+      <ConfirmButton
+        label={t('keys.revoke')}
+        question={t('keys.revokeQuestion', { name })}
+        done={t('keys.revoked')}
+        onConfirm={() => client.api(`api/keys/${id}`, { method: 'DELETE' }).then(onChanged)}
+      />
+    ) : (
+      <State of="revoked" />
+    );
   return (
-    <Table label={t('keys.list')} heads={heads.map((head) => t(`keys.${head}`))}>
-      {props.keys.map((key) => (
-        <tr key={key.id}>
-          <td>{key.name}</td>
-          <td>
-            <code>{`${key.prefix}…${key.lastFour}`}</code>
-          </td>
-          <td class="small">{key.scopes.join(', ')}</td>
-          <td>
-            <Instant at={key.createdAt} />
-          </td>
-          <td>
-            <Instant at={key.lastUsedAt} />
-          </td>
-          <td>
-            {key.revokedAt === null ? (
-              <ConfirmButton
-                label={t('keys.revoke')}
-                question={t('keys.revokeQuestion', { name: key.name })}
-                done={t('keys.revoked')}
-                onConfirm={() => revoke(key.id)}
-              />
-            ) : (
-              <State of="revoked" />
-            )}
-          </td>
-        </tr>
-      ))}
-    </Table>
+    <Table
+      label={t('keys.list')}
+      empty={t('keys.none')}
+      rows={keys}
+      keyOf={({ id }) => id}
+      columns={{
+        name: ({ name }) => name,
+        key: ({ prefix, lastFour }) => <code>{`${prefix}…${lastFour}`}</code>,
+        scopes: ['small', ({ scopes }) => scopes.join(', ')],
+        made: ({ createdAt }) => <Instant at={createdAt} />,
+        used: ({ lastUsedAt }) => <Instant at={lastUsedAt} />,
+        actions: revoke,
+      }}
+    />
   );
 }

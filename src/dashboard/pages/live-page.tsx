@@ -1,19 +1,17 @@
 /** Calls as they go on: their state, how loud they are, what is said as it is said, and taking part. */
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import { formats, t } from '../app-state.ts';
-import { BROWSER_BOARD } from '../browser-board.ts';
 import { isOver, type LiveCall } from '../live-state.ts';
-import { MeterBoard } from '../meter-board.ts';
+import type { MeterBoard } from '../meter-board.ts';
 import { CallControls } from '../parts/call-controls.tsx';
-import { LevelMeters, Words } from '../parts/heard.tsx';
+import { LevelMeters, useMeterBoard, Words } from '../parts/heard.tsx';
 import { Page, State } from '../parts/page.tsx';
 import { SimulateButton } from '../parts/talk-button.tsx';
 import { useLive } from '../parts/use-live.ts';
 import { useAgents } from '../parts/use-load.ts';
 
 export function LivePage() {
-  const [board] = useState(() => new MeterBoard(BROWSER_BOARD));
-  useEffect(() => () => board.stop(), [board]);
+  const board = useMeterBoard();
   const { live, isConnected } = useLive(undefined, board);
   const agents = useAgents();
   const { count } = formats.value;
@@ -21,7 +19,7 @@ export function LivePage() {
   return (
     <Page title={t('live.title')} actions={<SimulateButton agents={agents.list} />}>
       <p class="live-line" role="status">
-        <span class={isConnected ? 'dot dot-good' : 'dot dot-bad'} aria-hidden="true" />
+        <span class={isConnected ? 'dot good' : 'dot bad'} aria-hidden="true" />
         {t(isConnected ? 'live.connected' : 'live.connecting')}
         {' · '}
         {t('live.count', { calls: count(going.length), queued: count(live.queuedCalls) })}

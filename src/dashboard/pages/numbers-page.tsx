@@ -1,41 +1,23 @@
 /** The telephone numbers: over which trunk each comes, and which agent answers it. */
 import { useState } from 'preact/hooks';
-import type { AgentItem, Paged, PhoneNumber } from '../api-types.ts';
+import type { AgentItem, PhoneNumber } from '../api-types.ts';
 import { accountId, client, complain, say, session, t } from '../app-state.ts';
-import { Page, Pager, Shown, Table } from '../parts/page.tsx';
-import { type Agents, useAgents, useLoad } from '../parts/use-load.ts';
-
-const PER_PAGE = 100;
+import { BareSelect, type Option } from '../parts/field.tsx';
+import { Page, ShownPage, Table } from '../parts/page.tsx';
+import { type Agents, useAgents, usePages } from '../parts/use-load.ts';
 
 export function NumbersPage() {
   const agents = useAgents();
-  const [offset, setOffset] = useState(0);
-  const loaded = useLoad(
-    (signal) => {
-      const query = { limit: PER_PAGE, offset };
-      return client.api<Paged<PhoneNumber>>('api/phone-numbers', { query, signal });
-    },
-    [offset],
-  );
+  const loaded = usePages<PhoneNumber>('api/phone-numbers', 100);
+  const reload = () => {
+    loaded.reload();
+    agents.reload();
+  };
   return (
     <Page title={t('numbers.title')}>
-      <Shown loaded={loaded}>
-        {({ data, total }) => (
-          <>
-            <NumberTable
-              numbers={data}
-              agents={agents}
-              onChanged={() => {
-                loaded.reload();
-                agents.reload();
-              }}
-            />
-            {total > PER_PAGE ? (
-              <Pager total={total} offset={offset} limit={PER_PAGE} onOffset={setOffset} />
-            ) : null}
-          </>
-        )}
-      </Shown>
+      <ShownPage loaded={loaded}>
+        {(numbers) => <NumberTable numbers={numbers} agents={agents} onChanged={reload} />}
+      </ShownPage>
     </Page>
   );
 }
@@ -45,29 +27,27 @@ function NumberTable(props: {
   readonly agents: Agents;
   readonly onChanged: () => void;
 }) {
-  if (props.numbers.length === 0) return <p class="empty">{t('numbers.none')}</p>;
   const accounts = session.value?.accounts ?? [];
-  const hasOthers = accounts.length > 1;
-  const heads = ['number', ...(hasOthers ? ['account' as const] : []), 'trunks', 'agent'] as const;
   return (
-    <Table label={t('numbers.title')} heads={heads.map((head) => t(`numbers.${head}`))}>
-      {props.numbers.map((one) => (
-        <tr key={one.number}>
-          <td class="number">{one.number}</td>
-          {hasOthers ? (
-            <td>{accounts.find(({ id }) => id === one.accountId)?.name ?? '–'}</td>
-          ) : null}
-          <td>{one.trunks.length === 0 ? '–' : one.trunks.join(', ')}</td>
-          <td>
-            {isOneNumber(one) && isOurs(one) ? (
-              <Answerer number={one} {...props} />
-            ) : (
-              <span class="muted">{t(othersText(one))}</span>
-            )}
-          </td>
-        </tr>
-      ))}
-    </Table>
+    <Table
+      label={t('numbers.title')}
+      empty={t('numbers.none')}
+      rows={props.numbers}
+      keyOf={({ number }) => number}
+      columns={{
+        number: ['number', ({ number }) => number],
+        account:
+          accounts.length > 1 &&
+          ((one) => accounts.find(({ id }) => id === one.accountId)?.name ?? '–'),
+        over: ({ trunks }) => trunks.join(', ') || '–',
+        answeredBy: (one) =>
+          isOneNumber(one) && isOurs(one) ? (
+            <Answerer number={one} {...props} />
+          ) : (
+            <span class="muted">{t(othersText(one))}</span>
+          ),
+      }}
+    />
   );
 }
 
@@ -95,37 +75,31 @@ function Answerer(props: {
 }) {
   const { number, agents, onChanged } = props;
   const [isBusy, setBusy] = useState(false);
+  const { agentId, agentName } = number;
   // Beyond a thousand agents the one that answers may not be among those that were loaded.
-  const known =
-    number.agentId === null || agents.list.some(({ id }) => id === number.agentId) ? null : (
-      <option value={number.agentId}>{number.agentName}</option>
-    );
-  const choose = async (agentId: string) => {
+  const isKnown = agentId === null || agents.list.some(({ id }) => id === agentId);
+  const known: readonly Option[] = isKnown ? [] : [[agentId, agentName ?? agentId]];
+  const choose = (next: string) => {
     setBusy(true);
-    try {
-      await assign(number, agentId);
-      say(t('numbers.assigned'));
-    } catch (error) {
-      complain(error);
-    }
-    setBusy(false);
-    onChanged();
+    assign(number, next)
+      .then(() => say(t('numbers.assigned')), complain)
+      .finally(() => {
+        setBusy(false);
+        onChanged();
+      });
   };
   return (
-    <select
-      aria-label={t('numbers.answers', { number: number.number })}
-      value={number.agentId ?? ''}
+    <BareSelect
+      label={t('numbers.answers', { number: number.number })}
+      value={agentId ?? ''}
       disabled={isBusy}
-      onChange={(event) => void choose(event.currentTarget.value)}
-    >
-      <option value="">{t('numbers.nobody')}</option>
-      {known}
-      {agents.list.map((agent) => (
-        <option key={agent.id} value={agent.id}>
-          {nameOf(agent, number)}
-        </option>
-      ))}
-    </select>
+      onValue={choose}
+      options={[
+        ['', t('numbers.nobody')],
+        ...known,
+        ...agents.list.map((agent) => [agent.id, nameOf(agent, number)] as const),
+      ]}
+    />
   );
 }
 

@@ -1,18 +1,17 @@
 /** The account, and the operator's password. */
-import { useState } from 'preact/hooks';
 import { targetsOf, targetsText } from '../agent-draft.ts';
-import { messageUnder } from '../api-error.ts';
 import type { Account } from '../api-types.ts';
 import { client, formats, say, t } from '../app-state.ts';
-import { TextField } from '../parts/field.tsx';
-import { Page, Problem, Section, Shown } from '../parts/page.tsx';
-import { useLoad, useSubmit } from '../parts/use-load.ts';
+import { NewPasswordField, TextField } from '../parts/field.tsx';
+import { Form, useForm } from '../parts/form.tsx';
+import { Page, Section, Shown } from '../parts/page.tsx';
+import { useApi } from '../parts/use-load.ts';
 
 export function SettingsPage() {
-  const loaded = useLoad((signal) => client.api<Account>('api/account', { signal }), []);
+  const loaded = useApi<Account>('api/account');
   return (
-    <Page title={t('settings.title')}>
-      <Section title={t('settings.account')}>
+    <Page title={t('nav.settings')}>
+      <Section title={t('field.account')}>
         <Shown loaded={loaded}>{(account) => <AccountForm account={account} />}</Shown>
       </Section>
       <Section title={t('settings.password')}>
@@ -23,22 +22,24 @@ export function SettingsPage() {
 }
 
 function AccountForm({ account }: { readonly account: Account }) {
-  const [name, setName] = useState(account.name);
-  const [countries, setCountries] = useState((account.allowedCountries ?? []).join(', '));
-  const [targets, setTargets] = useState(targetsText(account.transferTargets));
-  const { isBusy, error, wrong, submit } = useSubmit(async () => {
-    const codes = countries.split(/[\s,]+/).filter((code) => code !== '');
+  const begun = {
+    name: account.name,
+    allowedCountries: (account.allowedCountries ?? []).join(', '),
+    transferTargets: targetsText(account.transferTargets),
+  };
+  const form = useForm(begun, async ({ name, allowedCountries, transferTargets }) => {
+    const codes = allowedCountries.split(/[\s,]+/).filter((code) => code !== '');
     const body = {
       name,
       allowedCountries: codes.length === 0 ? null : codes.map((code) => code.toUpperCase()),
-      transferTargets: targetsOf(targets),
+      transferTargets: targetsOf(transferTargets),
     };
     await client.api('api/account', { method: 'PATCH', body });
     say(t('settings.saved'));
   });
   const { decimal } = formats.value;
   return (
-    <form class="form" onSubmit={submit} noValidate>
+    <Form form={form} label={t('app.save')}>
       <p class="muted">
         {t('settings.plan', {
           plan: account.plan,
@@ -46,68 +47,38 @@ function AccountForm({ account }: { readonly account: Account }) {
           included: decimal(account.minutesIncluded),
         })}
       </p>
-      <TextField label={t('settings.name')} value={name} onValue={setName} error={wrong.name} />
+      <TextField label={t('field.name')} {...form.field('name')} />
       <TextField
         label={t('settings.countries')}
         hint={t('settings.countriesHint')}
-        value={countries}
-        onValue={setCountries}
-        error={messageUnder(wrong, 'allowedCountries')}
+        {...form.field('allowedCountries')}
       />
       <TextField
         label={t('settings.targets')}
         hint={t('agent.targetsHint')}
         rows={3}
-        value={targets}
-        onValue={setTargets}
-        error={messageUnder(wrong, 'transferTargets')}
+        {...form.field('transferTargets')}
       />
-      {error === undefined ? null : <Problem error={error} />}
-      <div class="actions">
-        <button type="submit" class="main" disabled={isBusy}>
-          {t('app.save')}
-        </button>
-      </div>
-    </form>
+    </Form>
   );
 }
 
 function PasswordForm() {
-  const [current, setCurrent] = useState('');
-  const [next, setNext] = useState('');
-  const { isBusy, error, wrong, submit } = useSubmit(async () => {
+  const form = useForm({ current: '', next: '' }, async ({ current, next }) => {
     await client.changePassword(current, next);
-    setCurrent('');
-    setNext('');
+    form.change({ current: '', next: '' });
     say(t('settings.passwordChanged'));
   });
   return (
-    <form class="form" onSubmit={submit}>
+    <Form form={form} label={t('settings.change')} class="" isChecked>
       <TextField
         label={t('settings.current')}
         type="password"
         autoComplete="current-password"
-        value={current}
-        onValue={setCurrent}
+        {...form.field('current')}
         isRequired
       />
-      <TextField
-        label={t('access.newPassword')}
-        type="password"
-        autoComplete="new-password"
-        hint={t('access.rule', { least: 12 })}
-        minLength={12}
-        error={wrong.next}
-        value={next}
-        onValue={setNext}
-        isRequired
-      />
-      {error === undefined ? null : <Problem error={error} />}
-      <div class="actions">
-        <button type="submit" disabled={isBusy}>
-          {t('settings.change')}
-        </button>
-      </div>
-    </form>
+      <NewPasswordField {...form.field('next')} />
+    </Form>
   );
 }

@@ -1,47 +1,36 @@
 /** Whether the server can take calls, and with what. */
-import type { Engine, Readiness } from '../api-types.ts';
-import { client, language, t } from '../app-state.ts';
-import { Page, Section, Shown, State, Table } from '../parts/page.tsx';
+import type { Engine } from '../api-types.ts';
+import { client, t, word } from '../app-state.ts';
+import { Button, Page, Section, Shown, State, Table } from '../parts/page.tsx';
 import { SelfTestSection } from '../parts/self-test.tsx';
-import { limitationOf, remedyOf } from '../parts/stand-ins.tsx';
+import { limitationOf, remedyOf, useReadiness } from '../parts/stand-ins.tsx';
 import { useLoad } from '../parts/use-load.ts';
-import { wordOf } from '../text/text.ts';
 
 export function SystemPage() {
-  const loaded = useLoad(
-    (signal) => client.api<Readiness>('readyz', { signal, alsoGood: 503 }),
-    [],
-  );
+  const loaded = useReadiness();
   const version = useLoad(() => client.state(), []);
   return (
     <Page
-      title={t('system.title')}
-      actions={
-        <button type="button" onClick={loaded.reload}>
-          {t('system.look')}
-        </button>
-      }
+      title={t('nav.system')}
+      actions={<Button text={t('system.look')} onClick={loaded.reload} />}
     >
       <Shown loaded={loaded}>
-        {(report) => (
+        {({ status, engines, carriers, checks }) => (
           <>
             <p class="live-line">
-              <State of={report.status} /> Offhook {version.value?.version ?? ''}
+              <State of={status} /> Offhook {version.value?.version ?? ''}
             </p>
-            <Engines engines={report.engines} />
+            <Engines engines={engines} />
             <States
               title={t('system.carriers')}
-              states={report.carriers.map((one) => ({
+              states={carriers.map((one) => ({
                 ...one,
                 health: one.isReady ? 'ready' : 'not_ready',
               }))}
             />
             <States
               title={t('system.checks')}
-              states={report.checks.map((one) => ({
-                ...one,
-                health: one.isOk ? 'passed' : 'failed',
-              }))}
+              states={checks.map((one) => ({ ...one, health: one.isOk ? 'passed' : 'failed' }))}
             />
           </>
         )}
@@ -51,30 +40,23 @@ export function SystemPage() {
   );
 }
 
-function Engines({ engines }: { readonly engines: Readiness['engines'] }) {
-  const heads = [t('system.job'), t('system.engine'), t('system.health'), t('system.details')];
-  const standIns = engines.filter(({ standIn }) => standIn !== null);
+function Engines({ engines }: { readonly engines: readonly Engine[] }) {
+  const count = engines.filter(({ standIn }) => standIn !== null).length;
   return (
     <Section title={t('system.engines')}>
-      {standIns.length === 0 ? null : (
-        <p class="warning">
-          {t('system.standIns', { count: standIns.length, all: engines.length })}
-        </p>
-      )}
-      <Table label={t('system.engines')} heads={heads}>
-        {engines.map((one) => (
-          <tr key={one.job}>
-            <td>{wordOf(language.value, 'job', one.job)}</td>
-            <td>{one.engine}</td>
-            <td>
-              <State of={one.standIn !== null && one.state !== 'failed' ? 'stand_in' : one.state} />
-            </td>
-            <td>
-              <EngineDetails of={one} />
-            </td>
-          </tr>
-        ))}
-      </Table>
+      {count > 0 && <p class="box busy">{t('system.standIns', { count, all: engines.length })}</p>}
+      <Table
+        label={t('system.engines')}
+        rows={engines}
+        columns={{
+          job: ({ job }) => word('job', job),
+          engine: ({ engine }) => engine,
+          health: ({ standIn, state }) => (
+            <State of={standIn !== null && state !== 'failed' ? 'stand_in' : state} />
+          ),
+          details: (one) => <EngineDetails of={one} />,
+        }}
+      />
     </Section>
   );
 }
@@ -85,8 +67,8 @@ function EngineDetails({ of: engine }: { readonly of: Engine }) {
   const limitation = limitationOf(engine);
   return (
     <>
-      {limitation === '' ? null : <p class="engine-details">{limitation}.</p>}
-      {replacement === null ? null : (
+      {limitation !== '' && <p class="engine-details">{limitation}.</p>}
+      {replacement !== null && (
         <p class="engine-details">
           {t('system.replacement', { engine: replacement.engine, how: remedyOf(engine) })}
         </p>
@@ -104,24 +86,18 @@ function States(props: {
     readonly state: string;
   }[];
 }) {
-  const heads = [t('system.name'), t('system.health'), t('system.state')];
   return (
     <Section title={props.title}>
-      {props.states.length === 0 ? (
-        <p class="empty">{t('system.noneOf')}</p>
-      ) : (
-        <Table label={props.title} heads={heads}>
-          {props.states.map(({ name, health, state }) => (
-            <tr key={name}>
-              <td>{name}</td>
-              <td>
-                <State of={health} />
-              </td>
-              <td>{state}</td>
-            </tr>
-          ))}
-        </Table>
-      )}
+      <Table
+        label={props.title}
+        empty={t('system.noneOf')}
+        rows={props.states}
+        columns={{
+          name: ({ name }) => name,
+          health: ({ health }) => <State of={health} />,
+          report: ({ state }) => state,
+        }}
+      />
     </Section>
   );
 }

@@ -1,28 +1,24 @@
 /** Webhooks: who is told of what, whether it arrived, and the secret that signs it. */
 import { useState } from 'preact/hooks';
-import { messageUnder } from '../api-error.ts';
 import type { Endpoint, Paged, SigningSecret } from '../api-types.ts';
 import { client, complain, formats, say, t } from '../app-state.ts';
 import { Deliveries } from '../parts/deliveries.tsx';
-import { ConfirmButton, Dialog } from '../parts/dialog.tsx';
+import { ConfirmButton, DialogButton } from '../parts/dialog.tsx';
 import { ChecksField, TextField } from '../parts/field.tsx';
-import { Missing, Page, Problem, Section, Shown, State, Table } from '../parts/page.tsx';
-import { useLoad, useSubmit } from '../parts/use-load.ts';
+import { Form, type FormState, useForm } from '../parts/form.tsx';
+import { Button, Missing, Page, Section, Shown, State, Table } from '../parts/page.tsx';
+import { useApi } from '../parts/use-load.ts';
+
+const ENDPOINTS = 'api/webhooks/endpoints';
 
 /** @param props.id of the endpoint that a link leads to; empty for the page itself. */
 export function WebhooksPage({ id }: { readonly id: string }) {
   const [round, setRound] = useState(0);
-  const loaded = useLoad(
-    (signal) =>
-      client.api<Paged<Endpoint>>('api/webhooks/endpoints', { query: { limit: 100 }, signal }),
-    [],
-  );
+  const loaded = useApi<Paged<Endpoint>>(ENDPOINTS, { limit: 100 });
   const isUnknown = id !== '' && loaded.value?.data.some((one) => one.id === id) === false;
   return (
-    <Page title={t('webhooks.title')}>
-      {isUnknown ? (
-        <Missing what="endpoint" path={`api/webhooks/endpoints/${encodeURIComponent(id)}`} />
-      ) : null}
+    <Page title={t('nav.webhooks')}>
+      {isUnknown && <Missing what="endpoint" path={`${ENDPOINTS}/${encodeURIComponent(id)}`} />}
       <Section title={t('webhooks.endpoints')}>
         <Shown loaded={loaded}>
           {({ data }) => (
@@ -34,150 +30,121 @@ export function WebhooksPage({ id }: { readonly id: string }) {
           )}
         </Shown>
       </Section>
-      <NewEndpoint onMade={loaded.reload} />
+      <Section title={t('webhooks.new')}>
+        <NewEndpoint onMade={loaded.reload} />
+      </Section>
       <Deliveries key={round} endpoints={loaded.value?.data ?? []} />
       <SigningSecretCard />
     </Page>
   );
 }
 
-function EndpointTable(props: {
-  readonly endpoints: readonly Endpoint[];
+interface ChangeProps {
   readonly onChanged: () => void;
   readonly onTested: () => void;
-}) {
-  if (props.endpoints.length === 0) return <p class="empty">{t('webhooks.none')}</p>;
-  const heads = ['url', 'description', 'events', 'status', 'actions'] as const;
+}
+
+function EndpointTable(props: ChangeProps & { readonly endpoints: readonly Endpoint[] }) {
   return (
-    <Table label={t('webhooks.endpoints')} heads={heads.map((head) => t(`webhooks.${head}`))}>
-      {props.endpoints.map((endpoint) => (
-        <tr key={endpoint.id}>
-          <td class="url">{endpoint.url}</td>
-          <td>{endpoint.description}</td>
-          <td class="small">{endpoint.events.join(', ')}</td>
-          <td>
-            <State of={endpoint.status} /> {endpoint.disabledReason}
-          </td>
-          <td>
-            <EndpointActions {...props} endpoint={endpoint} />
-          </td>
-        </tr>
-      ))}
-    </Table>
+    <Table
+      label={t('webhooks.endpoints')}
+      empty={t('webhooks.none')}
+      rows={props.endpoints}
+      keyOf={({ id }) => id}
+      columns={{
+        url: ['url', ({ url }) => url],
+        description: ({ description }) => description,
+        events: ['small', ({ events }) => events.join(', ')],
+        status: ({ status, disabledReason }) => (
+          <>
+            <State of={status} /> {disabledReason}
+          </>
+        ),
+        actions: (endpoint) => <EndpointActions {...props} endpoint={endpoint} />,
+      }}
+    />
   );
 }
 
-function EndpointActions(props: {
-  readonly endpoint: Endpoint;
-  readonly onChanged: () => void;
-  readonly onTested: () => void;
-}) {
-  const { id, status } = props.endpoint;
-  const [isEditing, setEditing] = useState(false);
-  const path = `api/webhooks/endpoints/${id}`;
-  const isActive = status === 'active';
+function EndpointActions(props: ChangeProps & { readonly endpoint: Endpoint }) {
+  const { endpoint, onChanged, onTested } = props;
+  const path = `${ENDPOINTS}/${endpoint.id}`;
+  const isActive = endpoint.status === 'active';
   const send = () =>
     client.api(`${path}/test`, { method: 'POST' }).then(() => {
       say(t('webhooks.testSent'));
-      props.onTested();
+      onTested();
     }, complain);
   const toggle = () => {
     const body = { status: isActive ? 'disabled' : 'active' };
-    client.api(path, { method: 'PATCH', body }).then(props.onChanged, complain);
+    client.api(path, { method: 'PATCH', body }).then(onChanged, complain);
   };
-  const remove = () => client.api(path, { method: 'DELETE' }).then(props.onChanged);
   return (
     <div class="actions">
-      {isActive ? (
-        <button type="button" onClick={send}>
-          {t('webhooks.test')}
-        </button>
-      ) : null}
-      <button type="button" onClick={() => setEditing(true)}>
-        {t('webhooks.edit')}
-      </button>
-      {isEditing ? (
-        <EditEndpoint
-          endpoint={props.endpoint}
-          onChanged={props.onChanged}
-          onClose={() => setEditing(false)}
-        />
-      ) : null}
-      <button type="button" onClick={toggle}>
-        {t(isActive ? 'webhooks.disable' : 'webhooks.enable')}
-      </button>
+      {isActive && <Button text={t('webhooks.test')} onClick={send} />}
+      <DialogButton label={t('webhooks.edit')}>
+        {(close) => (
+          <EditEndpoint path={path} endpoint={endpoint} onChanged={onChanged} onClose={close} />
+        )}
+      </DialogButton>
+      <Button text={t(isActive ? 'webhooks.disable' : 'webhooks.enable')} onClick={toggle} />
       <ConfirmButton
         label={t('webhooks.delete')}
-        question={t('webhooks.deleteQuestion', { url: props.endpoint.url })}
-        onConfirm={remove}
+        question={t('webhooks.deleteQuestion', { url: endpoint.url })}
+        onConfirm={() => client.api(path, { method: 'DELETE' }).then(onChanged)}
       />
     </div>
   );
 }
 
-const PATH = 'api/account/signing-secret';
+const SECRET = 'api/account/signing-secret';
 
 /** The secrets that sign webhooks: a new one is prepared, given to the receivers, and activated. */
 function SigningSecretCard() {
-  const loaded = useLoad((signal) => client.api<SigningSecret>(PATH, { signal }), []);
+  const loaded = useApi<SigningSecret>(SECRET);
+  const send = (path: string, method: 'POST' | 'DELETE') =>
+    client.api(`${SECRET}${path}`, { method }).then(loaded.reload);
   return (
     <Section title={t('secret.title')}>
       <p>{t('secret.text')}</p>
       <Shown loaded={loaded}>
-        {(secrets) => (
+        {({ preparedSecret: prepared, previousValidUntil: until }) => (
           <>
-            <Prepared secret={secrets.preparedSecret} onChanged={loaded.reload} />
-            <Previous until={secrets.previousValidUntil} onChanged={loaded.reload} />
+            {prepared === null ? (
+              <Button text={t('secret.prepare')} onClick={() => send('', 'POST').catch(complain)} />
+            ) : (
+              <>
+                <p>{t('secret.prepared')}</p>
+                <code class="secret">{prepared}</code>
+                <div class="actions">
+                  <ConfirmButton
+                    label={t('agents.activate')}
+                    question={t('secret.activateQuestion')}
+                    onConfirm={() => send('/activate', 'POST')}
+                    class="main"
+                  />
+                  <ConfirmButton
+                    label={t('secret.dropPrepared')}
+                    question={t('secret.dropPreparedQuestion')}
+                    onConfirm={() => send('/prepared', 'DELETE')}
+                  />
+                </div>
+              </>
+            )}
+            {until !== null && (
+              <>
+                <p>{t('secret.previous', { until: formats.value.instant(until) })}</p>
+                <ConfirmButton
+                  label={t('secret.dropPrevious')}
+                  question={t('secret.dropPreviousQuestion')}
+                  onConfirm={() => send('/previous', 'DELETE')}
+                />
+              </>
+            )}
           </>
         )}
       </Shown>
     </Section>
-  );
-}
-
-function Prepared(props: { readonly secret: string | null; readonly onChanged: () => void }) {
-  const { secret, onChanged } = props;
-  const post = (path: string) => client.api(path, { method: 'POST' }).then(onChanged);
-  if (secret === null) {
-    return (
-      <button type="button" onClick={() => void post(PATH).catch(complain)}>
-        {t('secret.prepare')}
-      </button>
-    );
-  }
-  return (
-    <>
-      <p>{t('secret.prepared')}</p>
-      <code class="secret">{secret}</code>
-      <div class="actions">
-        <ConfirmButton
-          label={t('secret.activate')}
-          question={t('secret.activateQuestion')}
-          onConfirm={() => post(`${PATH}/activate`)}
-          class="main"
-        />
-        <ConfirmButton
-          label={t('secret.dropPrepared')}
-          question={t('secret.dropPreparedQuestion')}
-          onConfirm={() => client.api(`${PATH}/prepared`, { method: 'DELETE' }).then(onChanged)}
-        />
-      </div>
-    </>
-  );
-}
-
-function Previous(props: { readonly until: string | null; readonly onChanged: () => void }) {
-  const { until, onChanged } = props;
-  if (until === null) return null;
-  return (
-    <>
-      <p>{t('secret.previous', { until: formats.value.instant(until) })}</p>
-      <ConfirmButton
-        label={t('secret.dropPrevious')}
-        question={t('secret.dropPreviousQuestion')}
-        onConfirm={() => client.api(`${PATH}/previous`, { method: 'DELETE' }).then(onChanged)}
-      />
-    </>
   );
 }
 
@@ -194,89 +161,50 @@ type Draft = Pick<Endpoint, 'url' | 'description' | 'events'>;
 const EMPTY: Draft = { url: '', description: '', events: EVENTS };
 
 function NewEndpoint({ onMade }: { readonly onMade: () => void }) {
-  const [draft, setDraft] = useState(EMPTY);
-  const submit = useSubmit(async () => {
-    const { description, ...rest } = draft;
-    const body = { ...rest, ...(description === '' ? {} : { description }) };
-    await client.api('api/webhooks/endpoints', { method: 'POST', body });
+  const form = useForm(EMPTY, async ({ description, ...rest }) => {
+    const body = { ...rest, ...(description !== '' && { description }) };
+    await client.api(ENDPOINTS, { method: 'POST', body });
     say(t('webhooks.added'));
-    setDraft((before) => ({ ...EMPTY, events: before.events }));
+    form.change({ ...EMPTY, events: rest.events });
     onMade();
   });
   return (
-    <Section title={t('webhooks.new')}>
-      <form class="form" onSubmit={submit.submit} noValidate>
-        <EndpointFields draft={draft} onDraft={setDraft} wrong={submit.wrong} />
-        {submit.error === undefined ? null : <Problem error={submit.error} />}
-        <div class="actions">
-          <button type="submit" class="main" disabled={submit.isBusy}>
-            {t('webhooks.add')}
-          </button>
-        </div>
-      </form>
-    </Section>
+    <Form form={form} label={t('webhooks.add')}>
+      <EndpointFields form={form} />
+    </Form>
   );
 }
 
 /** An endpoint of webhooks, made or changed. */
 function EditEndpoint(props: {
+  readonly path: string;
   readonly endpoint: Endpoint;
   readonly onChanged: () => void;
   readonly onClose: () => void;
 }) {
-  const { id, url, description, events } = props.endpoint;
-  const [draft, setDraft] = useState<Draft>({ url, description, events });
-  const submit = useSubmit(async () => {
-    await client.api(`api/webhooks/endpoints/${id}`, { method: 'PATCH', body: draft });
+  const { url, description, events } = props.endpoint;
+  const form = useForm<Draft>({ url, description, events }, async (body) => {
+    await client.api(props.path, { method: 'PATCH', body });
     say(t('webhooks.changed'));
     props.onChanged();
     props.onClose();
   });
   return (
-    <Dialog title={t('webhooks.edit')} onClose={props.onClose}>
-      <form onSubmit={submit.submit} noValidate>
-        <EndpointFields draft={draft} onDraft={setDraft} wrong={submit.wrong} />
-        {submit.error === undefined ? null : <Problem error={submit.error} />}
-        <div class="actions">
-          <button type="button" onClick={props.onClose}>
-            {t('app.cancel')}
-          </button>
-          <button type="submit" class="main" disabled={submit.isBusy}>
-            {t('app.save')}
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <Form form={form} label={t('app.save')} onCancel={props.onClose}>
+      <EndpointFields form={form} />
+    </Form>
   );
 }
 
-function EndpointFields(props: {
-  readonly draft: Draft;
-  readonly onDraft: (draft: Draft) => void;
-  readonly wrong: Readonly<Record<string, string>>;
-}) {
-  const { draft, onDraft, wrong } = props;
+function EndpointFields({ form: { field } }: { readonly form: FormState<Draft> }) {
   return (
     <>
-      <TextField
-        label={t('webhooks.url')}
-        type="url"
-        error={wrong.url}
-        value={draft.url}
-        onValue={(url) => onDraft({ ...draft, url })}
-      />
-      <TextField
-        label={t('webhooks.description')}
-        error={wrong.description}
-        value={draft.description}
-        onValue={(description) => onDraft({ ...draft, description })}
-      />
+      <TextField label={t('field.url')} type="url" {...field('url')} />
+      <TextField label={t('field.description')} {...field('description')} />
       <ChecksField
-        label={t('webhooks.events')}
-        error={messageUnder(wrong, 'events')}
-        values={draft.events}
+        label={t('field.events')}
+        {...field('events')}
         options={EVENTS.map((event) => [event, event])}
-        onValues={(events) => onDraft({ ...draft, events })}
       />
     </>
   );

@@ -11,26 +11,22 @@ import {
   withAnswer,
   withWords,
 } from '../chat-log.ts';
-import { Dialog } from './dialog.tsx';
+import { DialogButton } from './dialog.tsx';
 import { TextField } from './field.tsx';
-import { Problem } from './page.tsx';
+import { useSubmit } from './form.tsx';
+import { Button, Problem } from './page.tsx';
 import { StandIns } from './stand-ins.tsx';
 import { useFollow } from './use-follow.ts';
-import { useSubmit } from './use-load.ts';
 
 export function ChatButton({ agent }: { readonly agent: Agent }) {
-  const [isOpen, setOpen] = useState(false);
   return (
-    <>
-      <button type="button" onClick={() => setOpen(true)}>
-        {t('chat.open')}
-      </button>
-      {isOpen ? <ChatDialog agent={agent} onClose={() => setOpen(false)} /> : null}
-    </>
+    <DialogButton label={t('chat.open')} title={t('chat.title', { name: agent.name })}>
+      {(close) => <Chat agent={agent} onClose={close} />}
+    </DialogButton>
   );
 }
 
-function ChatDialog({ agent, onClose }: { readonly agent: Agent; readonly onClose: () => void }) {
+function Chat({ agent, onClose }: { readonly agent: Agent; readonly onClose: () => void }) {
   const [log, setLog] = useState(() => chatBegun(agent.greeting));
   const [words, setWords] = useState('');
   const form = useRef<HTMLFormElement>(null);
@@ -57,11 +53,11 @@ function ChatDialog({ agent, onClose }: { readonly agent: Agent; readonly onClos
     form.current?.requestSubmit();
   };
   return (
-    <Dialog title={t('chat.title', { name: agent.name })} onClose={onClose}>
+    <>
       <p class="hint">{t('chat.hint')}</p>
       <StandIns jobs={['llm']} />
       <ChatLog log={log} isBusy={isBusy} />
-      {error === undefined ? null : <Problem error={error} />}
+      <Problem error={error} />
       <form ref={form} onSubmit={submit} onKeyDown={onKeyDown} class="chat-form">
         <TextField
           label={t('chat.words')}
@@ -70,18 +66,18 @@ function ChatDialog({ agent, onClose }: { readonly agent: Agent; readonly onClos
           rows={2}
         />
         <div class="actions">
-          <button type="button" onClick={onClose}>
-            {t('app.close')}
-          </button>
-          <button type="button" disabled={isBusy} onClick={() => setLog(chatBegun(agent.greeting))}>
-            {t('chat.restart')}
-          </button>
+          <Button text={t('app.close')} onClick={onClose} />
+          <Button
+            text={t('chat.restart')}
+            disabled={isBusy}
+            onClick={() => setLog(chatBegun(agent.greeting))}
+          />
           <button type="submit" class="main" disabled={isBusy || words.trim() === ''}>
             {t('chat.send')}
           </button>
         </div>
       </form>
-    </Dialog>
+    </>
   );
 }
 
@@ -94,33 +90,25 @@ function ChatLog(props: { readonly log: readonly ChatEntry[]; readonly isBusy: b
       <ol class="words">
         {log.map((entry, index) => (
           <li key={index} class={`said said-${entry.role}`}>
-            <span class="who">{t(entry.role === 'agent' ? 'words.agent' : 'chat.you')}</span>
+            <span class="who">{t(entry.role === 'agent' ? 'field.agent' : 'chat.you')}</span>
             <div class="text">
               {entry.text}
               {entry.toolCalls.map((call) => (
                 <p key={callText(call)} class="tool-call">
-                  <code>{callText(call)}</code> <span class="state">{t('chat.notRun')}</span>
+                  <code>{callText(call)}</code> <span class="state plain">{t('chat.notRun')}</span>
                 </p>
               ))}
-              {entry.promptUsed === false ? (
-                <p class="small warning">{t('chat.ruleBook')}</p>
-              ) : null}
-              <TookLine entry={entry} />
+              {entry.promptUsed === false && <p class="small box busy">{t('chat.ruleBook')}</p>}
+              {entry.tookMs !== undefined && (
+                <p class="muted small took">
+                  {entry.model} · {formats.value.count(Math.round(entry.tookMs))} ms
+                </p>
+              )}
             </div>
           </li>
         ))}
       </ol>
-      {isBusy ? <p class="muted">{t('chat.thinking')}</p> : null}
+      {isBusy && <p class="muted">{t('chat.thinking')}</p>}
     </div>
-  );
-}
-
-function TookLine({ entry }: { readonly entry: ChatEntry }) {
-  const { tookMs, model } = entry;
-  if (tookMs === undefined) return null;
-  return (
-    <p class="muted small took">
-      {model} · {formats.value.count(Math.round(tookMs))} ms
-    </p>
   );
 }

@@ -51,11 +51,11 @@ function Bars({ days }: { readonly days: Days }) {
           >
             <title>{`${day(date)}: ${count(calls)}`}</title>
           </rect>
-          {index % every === 0 ? (
+          {index % every === 0 && (
             <text x={index * step + step * 0.1} y={HEIGHT - 6} class="tick-text tick-first">
               {day(date)}
             </text>
-          ) : null}
+          )}
         </g>
       ))}
     </svg>
@@ -64,22 +64,16 @@ function Bars({ days }: { readonly days: Days }) {
 
 function DayTable({ days }: { readonly days: Days }) {
   const { count, day, decimal } = formats.value;
-  const heads = [
-    t('analytics.day'),
-    t('analytics.calls'),
-    t('analytics.minutes'),
-    t('analytics.duration'),
-  ];
   return (
-    <Table label={t('analytics.table')} heads={heads}>
-      {days.map(({ date, calls, minutes, averageDuration }) => (
-        <tr key={date}>
-          <td>{day(date)}</td>
-          <td class="number">{count(calls)}</td>
-          <td class="number">{decimal(minutes)}</td>
-          <td class="number">{clockText(averageDuration)}</td>
-        </tr>
-      ))}
-    </Table>
+    <Table
+      label={t('analytics.table')}
+      rows={days}
+      columns={{
+        day: ({ date }) => day(date),
+        calls: ['number', ({ calls }) => count(calls)],
+        minutes: ['number', ({ minutes }) => decimal(minutes)],
+        averageDuration: ['number', ({ averageDuration }) => clockText(averageDuration)],
+      }}
+    />
   );
 }

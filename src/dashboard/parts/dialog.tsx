@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { complain, say, t } from '../app-state.ts';
+import { Button } from './page.tsx';
 
 /** Closes with Escape too; the focus goes back to where it was. */
 export function Dialog(props: {
@@ -24,6 +25,50 @@ export function Dialog(props: {
   );
 }
 
+/** A button that opens a window. */
+export function DialogButton(props: {
+  readonly label: string;
+  /** Of the window, where it is not the button's. */
+  readonly title?: string;
+  readonly class?: string;
+  readonly children: (close: () => void) => ComponentChildren;
+}) {
+  const { label, title = label, children } = props;
+  const [isOpen, setOpen] = useState(false);
+  const close = () => setOpen(false);
+  return (
+    <>
+      <button type="button" class={props.class} onClick={() => setOpen(true)}>
+        {label}
+      </button>
+      {isOpen && (
+        <Dialog title={title} onClose={close}>
+          {children(close)}
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+/** What a window asks before it does something. */
+export function Question(props: {
+  readonly text: string;
+  readonly yes: string;
+  readonly class: string;
+  readonly onYes: () => void;
+  readonly onNo: () => void;
+}) {
+  return (
+    <>
+      <p>{props.text}</p>
+      <div class="actions">
+        <Button text={t('app.cancel')} onClick={props.onNo} />
+        <Button class={props.class} text={props.yes} onClick={props.onYes} />
+      </div>
+    </>
+  );
+}
+
 /** A button that asks before it does. */
 export function ConfirmButton(props: {
   readonly label: string;
@@ -32,33 +77,27 @@ export function ConfirmButton(props: {
   readonly onConfirm: () => Promise<unknown>;
   readonly class?: string;
 }) {
-  const [isOpen, setOpen] = useState(false);
-  const close = () => setOpen(false);
+  const { label, question, done } = props;
   const confirm = () => {
-    close();
     props.onConfirm().then(() => {
-      if (props.done !== undefined) say(props.done);
+      if (done !== undefined) say(done);
     }, complain);
   };
   return (
-    <>
-      <button type="button" class={props.class ?? 'danger'} onClick={() => setOpen(true)}>
-        {props.label}
-      </button>
-      {isOpen ? (
-        <Dialog title={props.label} onClose={close}>
-          <p>{props.question}</p>
-          <div class="actions">
-            <button type="button" onClick={close}>
-              {t('app.cancel')}
-            </button>
-            <button type="button" class="danger" onClick={confirm}>
-              {props.label}
-            </button>
-          </div>
-        </Dialog>
-      ) : null}
-    </>
+    <DialogButton label={label} class={props.class ?? 'danger'}>
+      {(close) => (
+        <Question
+          text={question}
+          yes={label}
+          class="danger"
+          onNo={close}
+          onYes={() => {
+            close();
+            confirm();
+          }}
+        />
+      )}
+    </DialogButton>
   );
 }
 
@@ -81,12 +120,8 @@ export function SecretDialog(props: {
         </code>
       </p>
       <div class="actions">
-        <button type="button" onClick={copy}>
-          {t('app.copy')}
-        </button>
-        <button type="button" class="main" onClick={props.onClose}>
-          {t('secret.kept')}
-        </button>
+        <Button text={t('app.copy')} onClick={copy} />
+        <Button class="main" text={t('secret.kept')} onClick={props.onClose} />
       </div>
     </Dialog>
   );

@@ -1,8 +1,15 @@
 /** Fields of forms: a label, what is wrong with it, and the control between them. */
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
-import { keep, language, t } from '../app-state.ts';
-import { LANGUAGES, type Language } from '../text/text.ts';
+import { language, t } from '../app-state.ts';
+import { BROWSER, keep } from '../kept.ts';
+
+/** What can be chosen; with the language of its text where it is another one. */
+export type Option<Value extends string = string> = readonly [
+  value: Value,
+  text: string,
+  lang?: string,
+];
 
 interface FieldProps {
   readonly label: string;
@@ -31,7 +38,7 @@ function Field(
     <div class="field">
       <label for={id}>{label}</label>
       {props.control(control)}
-      {note === undefined ? null : (
+      {note !== undefined && (
         <p id={`${id}-note`} class={error === undefined ? 'hint' : 'wrong'}>
           {note}
         </p>
@@ -82,11 +89,28 @@ export function TextField(props: TextFieldProps) {
   );
 }
 
+const PASSWORD_CHARS_MIN = 12;
+
+/** A password that is chosen. */
+export function NewPasswordField(props: Pick<TextFieldProps, 'value' | 'onValue' | 'error'>) {
+  return (
+    <TextField
+      {...props}
+      label={t('access.newPassword')}
+      type="password"
+      autoComplete="new-password"
+      hint={t('access.rule', { least: PASSWORD_CHARS_MIN })}
+      minLength={PASSWORD_CHARS_MIN}
+      isRequired
+    />
+  );
+}
+
 export function SelectField(
   props: FieldProps & {
     readonly value: string;
     readonly onValue: (value: string) => void;
-    readonly options: readonly (readonly [value: string, text: string])[];
+    readonly options: readonly Option[];
   },
 ) {
   return (
@@ -98,11 +122,7 @@ export function SelectField(
           value={props.value}
           onChange={(event) => props.onValue(event.currentTarget.value)}
         >
-          {props.options.map(([value, text]) => (
-            <option key={value} value={value}>
-              {text}
-            </option>
-          ))}
+          <Options of={props.options} />
         </select>
       )}
     />
@@ -127,14 +147,14 @@ export function CheckField(props: {
 }
 
 /** Some of a closed set of values. */
-export function ChecksField(props: {
+export function ChecksField<Value extends string>(props: {
   readonly label: string;
   readonly error?: string | undefined;
-  readonly values: readonly string[];
-  readonly options: readonly (readonly [value: string, text: string])[];
-  readonly onValues: (values: readonly string[]) => void;
+  readonly value: readonly Value[];
+  readonly options: readonly Option<Value>[];
+  readonly onValue: (value: readonly Value[]) => void;
 }) {
-  const { label, error, values, options, onValues } = props;
+  const { label, error, value: chosen, options, onValue } = props;
   return (
     <fieldset class="checks">
       <legend>{label}</legend>
@@ -142,34 +162,64 @@ export function ChecksField(props: {
         <CheckField
           key={value}
           label={text}
-          isChecked={values.includes(value)}
+          isChecked={chosen.includes(value)}
           onChecked={(isChecked) =>
-            onValues(isChecked ? [...values, value] : values.filter((other) => other !== value))
+            onValue(isChecked ? [...chosen, value] : chosen.filter((other) => other !== value))
           }
         />
       ))}
-      {error === undefined ? null : <p class="wrong">{error}</p>}
+      {error !== undefined && <p class="wrong">{error}</p>}
     </fieldset>
   );
 }
 
-const NAMES: Readonly<Record<Language, string>> = { en: 'English', de: 'Deutsch' };
+/** A choice without a label of its own to be seen. */
+export function BareSelect<Value extends string>(props: {
+  readonly label: string;
+  readonly value: Value;
+  readonly disabled?: boolean;
+  readonly options: readonly Option<Value>[];
+  readonly onValue: (value: Value) => void;
+}) {
+  return (
+    <select
+      aria-label={props.label}
+      value={props.value}
+      disabled={props.disabled}
+      onChange={(event) => props.onValue(event.currentTarget.value as Value)}
+    >
+      <Options of={props.options} />
+    </select>
+  );
+}
+
+function Options(props: { readonly of: readonly Option[] }) {
+  return (
+    <>
+      {props.of.map(([value, text, lang]) => (
+        <option key={value} value={value} lang={lang}>
+          {text}
+        </option>
+      ))}
+    </>
+  );
+}
+
+const LANGUAGE_NAMES = [
+  ['en', 'English', 'en'],
+  ['de', 'Deutsch', 'de'],
+] as const;
 
 export function LanguageSelect() {
   return (
-    <select
-      aria-label={t('app.language')}
+    <BareSelect
+      label={t('field.language')}
       value={language.value}
-      onChange={(event) => {
-        language.value = event.currentTarget.value as Language;
-        keep('language', language.value);
+      options={LANGUAGE_NAMES}
+      onValue={(name) => {
+        language.value = name;
+        keep(BROWSER, 'language', name);
       }}
-    >
-      {LANGUAGES.map((name) => (
-        <option key={name} value={name} lang={name}>
-          {NAMES[name]}
-        </option>
-      ))}
-    </select>
+    />
   );
 }

@@ -4,27 +4,27 @@ import {
   client,
   complain,
   environment,
-  keep,
   look,
   route,
   session,
   THEMES,
-  type Theme,
   t,
   theme,
 } from '../app-state.ts';
+import { BROWSER, keep } from '../kept.ts';
 import type { TextKey } from '../text/text.ts';
-import { LanguageSelect } from './field.tsx';
+import { BareSelect, LanguageSelect } from './field.tsx';
+import { Button } from './page.tsx';
 
 const LINKS: readonly (readonly [page: string, text: TextKey])[] = [
   ['live', 'nav.live'],
-  ['calls', 'nav.calls'],
+  ['calls', 'field.calls'],
   ['agents', 'nav.agents'],
-  ['numbers', 'nav.numbers'],
+  ['numbers', 'field.numbers'],
   ['trunks', 'nav.trunks'],
   ['analytics', 'nav.analytics'],
   ['webhooks', 'nav.webhooks'],
-  ['keys', 'nav.keys'],
+  ['keys', 'keys.list'],
   ['settings', 'nav.settings'],
   ['system', 'nav.system'],
 ];
@@ -33,18 +33,20 @@ export function Header() {
   const here = route.value.page;
   return (
     <header class={`top top-${environment.value}`}>
-      <div class="top-row">
+      <div class="top-row row">
         <a class="brand" href="#/calls">
           Offhook
         </a>
-        <div class="top-tools">
+        <div class="top-tools row">
           <AccountSelect />
           <EnvironmentSwitch />
           <ThemeSelect />
           <LanguageSelect />
-          <button type="button" class="quiet" onClick={() => client.logout().catch(complain)}>
-            {t('app.signOut')}
-          </button>
+          <Button
+            class="quiet"
+            text={t('app.signOut')}
+            onClick={() => client.logout().catch(complain)}
+          />
         </div>
       </div>
       <nav aria-label={t('app.pages')}>
@@ -66,17 +68,12 @@ function AccountSelect() {
   const accounts = session.value?.accounts ?? [];
   if (accounts.length < 2) return <span class="account">{accounts[0]?.name}</span>;
   return (
-    <select
-      aria-label={t('app.account')}
+    <BareSelect
+      label={t('field.account')}
       value={accountId.value}
-      onChange={(event) => look(environment.value, event.currentTarget.value)}
-    >
-      {accounts.map(({ id, name }) => (
-        <option key={id} value={id}>
-          {name}
-        </option>
-      ))}
-    </select>
+      options={accounts.map(({ id, name }) => [id, name])}
+      onValue={(id) => look(environment.value, id)}
+    />
   );
 }
 
@@ -102,19 +99,14 @@ function EnvironmentSwitch() {
 
 function ThemeSelect() {
   return (
-    <select
-      aria-label={t('app.theme')}
+    <BareSelect
+      label={t('app.theme')}
       value={theme.value}
-      onChange={(event) => {
-        theme.value = event.currentTarget.value as Theme;
-        keep('theme', theme.value);
+      options={THEMES.map((name) => [name, t(`theme.${name}`)])}
+      onValue={(name) => {
+        theme.value = name;
+        keep(BROWSER, 'theme', name);
       }}
-    >
-      {THEMES.map((name) => (
-        <option key={name} value={name}>
-          {t(`theme.${name}`)}
-        </option>
-      ))}
-    </select>
+    />
   );
 }

@@ -3,9 +3,9 @@ import { useComputed } from '@preact/signals';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { CallDetail, TimelineEntry, TranscriptEntry } from '../api-types.ts';
 import { formats, t } from '../app-state.ts';
-import type { MeterBoard } from '../meter-board.ts';
+import { type BoardWorld, MeterBoard } from '../meter-board.ts';
 import { currentEntry, waterfallOf } from '../waterfall.ts';
-import { Section } from './page.tsx';
+import { Button, Section } from './page.tsx';
 import { SoundLine } from './sound-line.tsx';
 import { type Player, usePlayer } from './use-follow.ts';
 
@@ -21,7 +21,7 @@ export function Heard(props: HeardProps) {
   return (
     <Section title={t('words.label')}>
       <p class="muted">{t('call.noRecording')}</p>
-      {entries.length === 0 ? <p class="empty">{t('call.noWords')}</p> : null}
+      {entries.length === 0 && <p class="empty">{t('call.noWords')}</p>}
       <Words entries={entries} />
     </Section>
   );
@@ -34,7 +34,7 @@ function Played(props: HeardProps & { readonly entries: readonly TranscriptEntry
   return (
     <>
       <Section title={t('call.recording')}>
-        {call.recordingTruncated ? <p class="muted">{t('call.recordingTruncated')}</p> : null}
+        {call.recordingTruncated && <p class="muted">{t('call.recordingTruncated')}</p>}
         {/* biome-ignore lint/a11y/useMediaCaption: the transcript below is what captions would say. */}
         <audio ref={player.element} preload="metadata" src={recordingPath(call)} />
         <SoundLine
@@ -129,10 +129,8 @@ function FollowedWords(props: {
           }}
         />
       </section>
-      {isFollowing || current === -1 ? null : (
-        <button type="button" onClick={() => setFollowing(true)}>
-          {t('words.follow')}
-        </button>
+      {!isFollowing && current !== -1 && (
+        <Button text={t('words.follow')} onClick={() => setFollowing(true)} />
       )}
     </>
   );
@@ -156,12 +154,12 @@ export function Words(props: {
           class={`said said-${entry.role}`}
           aria-current={index === current ? 'true' : undefined}
         >
-          <span class="who">{t(entry.role === 'agent' ? 'words.agent' : 'words.caller')}</span>
+          <span class="who">{t(entry.role === 'agent' ? 'field.agent' : 'words.caller')}</span>
           <span class="text">{entry.text}</span>
           <Moment entry={entry} onSeek={onSeek && (() => onSeek(index))} />
         </li>
       ))}
-      {hearing === '' ? null : (
+      {hearing !== '' && (
         <li class="said said-user hearing">
           <span class="who">{t('words.caller')}</span>
           <span class="text">{hearing}…</span>
@@ -187,6 +185,23 @@ function Moment(props: {
   );
 }
 
+/** Where the meters of a page are: in this browser. */
+const BROWSER: BoardWorld = {
+  nowMs: () => performance.now(),
+  nextFrame: (step) => {
+    const frame = requestAnimationFrame(step);
+    return () => cancelAnimationFrame(frame);
+  },
+  wantsCalm: () => matchMedia('(prefers-reduced-motion: reduce)').matches,
+};
+
+/** The board of a page's meters, as long as the page is there. */
+export function useMeterBoard(): MeterBoard {
+  const [board] = useState(() => new MeterBoard(BROWSER));
+  useEffect(() => () => board.stop(), [board]);
+  return board;
+}
+
 /** How loud both sides of a live call are. */
 export function LevelMeters(props: { readonly callId: string; readonly board: MeterBoard }) {
   const { callId, board } = props;
@@ -202,7 +217,7 @@ export function LevelMeters(props: { readonly callId: string; readonly board: Me
       <span class="meter">
         <span class="meter-fill" ref={caller} />
       </span>
-      <span>{t('words.agent')}</span>
+      <span>{t('field.agent')}</span>
       <span class="meter meter-agent">
         <span class="meter-fill" ref={agent} />
       </span>

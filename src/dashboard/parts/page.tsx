@@ -2,47 +2,62 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { ApiError, isMissing } from '../api-error.ts';
-import { client, environment, formats, language, look, t, wordsOf } from '../app-state.ts';
-import { wordOf } from '../text/text.ts';
-import { type Loaded, useLoad } from './use-load.ts';
+import { client, environment, formats, look, t, word, wordsOf } from '../app-state.ts';
+import type { TextKey } from '../text/text.ts';
+import { type Loaded, type LoadedPage, useLoad } from './use-load.ts';
 
-/** Moves the focus to its heading when it comes, so that the keyboard and screen readers begin there. */
-export function Page(props: {
+interface TitledProps {
   readonly title: string;
   readonly actions?: ComponentChildren;
   readonly children: ComponentChildren;
-}) {
+}
+
+/** Moves the focus to its heading when it comes, so that the keyboard and screen readers begin there. */
+export function Page({ title, actions, children }: TitledProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), []);
   useEffect(() => {
-    document.title = `${props.title} · Offhook`;
-  }, [props.title]);
+    document.title = `${title} · Offhook`;
+  }, [title]);
   return (
     <>
-      <div class="page-head">
+      <div class="page-head row">
         <h1 ref={heading} tabIndex={-1}>
-          {props.title}
+          {title}
         </h1>
-        <div class="actions">{props.actions}</div>
+        <div class="actions">{actions}</div>
       </div>
-      {props.children}
+      {children}
     </>
   );
 }
 
-export function Section(props: {
-  readonly title: string;
-  readonly actions?: ComponentChildren;
-  readonly children: ComponentChildren;
-}) {
+export function Section({ title, actions, children }: TitledProps) {
   return (
-    <section class="card" aria-label={props.title}>
-      <div class="card-head">
-        <h2>{props.title}</h2>
-        <div class="actions">{props.actions}</div>
+    <section class="card" aria-label={title}>
+      <div class="card-head row">
+        <h2>{title}</h2>
+        <div class="actions">{actions}</div>
       </div>
-      {props.children}
+      {children}
     </section>
+  );
+}
+
+/** A button with a text, which sends no form. */
+export function Button(props: {
+  readonly text: string;
+  readonly onClick: () => void;
+  readonly class?: string;
+  readonly disabled?: boolean;
+  /** Where the text alone does not say it. */
+  readonly 'aria-label'?: string;
+}) {
+  const { text, ...rest } = props;
+  return (
+    <button type="button" {...rest}>
+      {text}
+    </button>
   );
 }
 
@@ -56,51 +71,101 @@ export function Shown<Value>(props: {
   if (props.missing !== undefined && isMissing(error)) return <>{props.missing}</>;
   return (
     <>
-      {error === undefined ? null : (
-        <Problem error={error}>
-          <button type="button" onClick={reload}>
-            {t('app.again')}
-          </button>
-        </Problem>
-      )}
-      {value === undefined && error === undefined ? <p class="muted">{t('app.loading')}</p> : null}
-      {value === undefined ? null : props.children(value)}
+      <Problem error={error}>
+        <Button text={t('app.again')} onClick={reload} />
+      </Problem>
+      {value === undefined && error === undefined && <p class="muted">{t('app.loading')}</p>}
+      {value !== undefined && props.children(value)}
     </>
   );
 }
 
-export function Problem(props: { readonly error: unknown; readonly children?: ComponentChildren }) {
-  const { error } = props;
-  const requestId = error instanceof ApiError ? error.requestId : undefined;
+/** The items of a page of a list, and the way to the others. */
+export function ShownPage<Item>(props: {
+  readonly loaded: LoadedPage<Item>;
+  readonly children: (items: readonly Item[]) => ComponentChildren;
+}) {
+  const { loaded, children } = props;
   return (
-    <div class="problem" role="alert">
+    <Shown loaded={loaded}>
+      {({ data, total }) => (
+        <>
+          {children(data)}
+          {total > loaded.limit && <Pager {...loaded} total={total} />}
+        </>
+      )}
+    </Shown>
+  );
+}
+
+/** Nothing where there is no error. */
+export function Problem(props: { readonly error: unknown; readonly children?: ComponentChildren }) {
+  const { error, children } = props;
+  if (error === undefined) return null;
+  return (
+    <div class="box bad" role="alert">
       <p>{wordsOf(error)}</p>
-      {requestId === undefined ? null : <p class="muted small">{requestId}</p>}
-      {props.children}
+      {error instanceof ApiError && error.requestId && <p class="muted small">{error.requestId}</p>}
+      {children}
     </div>
   );
 }
 
+/** What tables and forms name alike: `field.<name>`. */
+type FieldName = TextKey extends infer Key
+  ? Key extends `field.${infer Name}`
+    ? Name
+    : never
+  : never;
+
+type Cell<Row> = (row: Row, index: number) => ComponentChildren;
+
+/** What each column shows; with a class of its cells where it has one. False leaves a column out. */
+export type Columns<Row> = Readonly<
+  Partial<Record<FieldName, Cell<Row> | readonly [cellClass: string, cell: Cell<Row>] | false>>
+>;
+
 /** Scrolls sideways by itself on narrow screens, by keyboard too. */
-export function Table(props: {
+export function Table<Row>(props: {
   readonly label: string;
-  readonly heads: readonly string[];
-  readonly children: ComponentChildren;
+  readonly rows: readonly Row[];
+  readonly columns: Columns<Row>;
+  /** Stands in its place where there are no rows. */
+  readonly empty?: string;
+  /** What tells rows apart, where they may change places. */
+  readonly keyOf?: (row: Row) => string | number;
 }) {
+  const { label, rows, empty, keyOf } = props;
+  if (rows.length === 0 && empty !== undefined) return <p class="empty">{empty}</p>;
+  const columns = Object.entries(props.columns).flatMap(([name, column]) => {
+    if (!column) return [];
+    const [cellClass, cell] = typeof column === 'function' ? [undefined, column] : column;
+    return { name: name as FieldName, cellClass, cell };
+  });
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard.
-    <section class="table" aria-label={props.label} tabIndex={0}>
+    <section class="table" aria-label={label} tabIndex={0}>
       <table>
         <thead>
           <tr>
-            {props.heads.map((head) => (
-              <th key={head} scope="col">
-                {head}
+            {columns.map(({ name }) => (
+              <th key={name} scope="col">
+                {t(`field.${name}`)}
               </th>
             ))}
           </tr>
         </thead>
-        <tbody>{props.children}</tbody>
+        <tbody>
+          {rows.map((row, index) => (
+            <tr key={keyOf?.(row) ?? index}>
+              {columns.map(({ name, cellClass, cell }) => (
+                <td key={name} class={cellClass}>
+                  {cell(row, index)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
       </table>
     </section>
   );
@@ -124,11 +189,7 @@ const TONES: Readonly<Record<string, string>> = {
 
 /** A state as the server names it, in words; the colour only repeats it. */
 export function State(props: { readonly of: string }) {
-  return (
-    <span class={`state state-${TONES[props.of] ?? 'plain'}`}>
-      {wordOf(language.value, 'state', props.of)}
-    </span>
-  );
+  return <span class={`state ${TONES[props.of] ?? 'plain'}`}>{word('state', props.of)}</span>;
 }
 
 export function Instant(props: { readonly at: string | null }) {
@@ -163,25 +224,24 @@ export function Pager(props: {
   const { total, offset, limit, onOffset } = props;
   const { count } = formats.value;
   const last = Math.min(offset + limit, total);
+  const values = {
+    first: count(Math.min(offset + 1, total)),
+    last: count(last),
+    total: count(total),
+  };
   return (
     <nav class="pager" aria-label={t('pager.label')}>
-      <button
-        type="button"
+      <Button
+        text={t('pager.before')}
         disabled={offset === 0}
         onClick={() => onOffset(Math.max(0, offset - limit))}
-      >
-        {t('pager.before')}
-      </button>
-      <span role="status">
-        {t('pager.where', {
-          first: count(Math.min(offset + 1, total)),
-          last: count(last),
-          total: count(total),
-        })}
-      </span>
-      <button type="button" disabled={last >= total} onClick={() => onOffset(offset + limit)}>
-        {t('pager.after')}
-      </button>
+      />
+      <span role="status">{t('pager.where', values)}</span>
+      <Button
+        text={t('pager.after')}
+        disabled={last >= total}
+        onClick={() => onOffset(offset + limit)}
+      />
     </nav>
   );
 }
@@ -194,17 +254,15 @@ export function Missing(props: {
   const { what, path } = props;
   const here = environment.value;
   const there = here === 'live' ? 'test' : 'live';
-  const loaded = useLoad((signal) => isThere(path, there, signal), [path, there]);
+  const loaded = useLoad((signal) => client.in(there).has(path, signal), [path, there]);
   const names = { here: t(`environment.${here}`), there: t(`environment.${there}`) };
   return (
     <Shown loaded={loaded}>
       {(isElsewhere) =>
         isElsewhere ? (
-          <div class="notice" role="alert">
+          <div class="notice row" role="alert">
             <p>{t(`missing.${what}Elsewhere`, names)}</p>
-            <button type="button" class="main" onClick={() => look(there)}>
-              {t('missing.switch', names)}
-            </button>
+            <Button class="main" text={t('missing.switch', names)} onClick={() => look(there)} />
           </div>
         ) : (
           <p class="empty" role="alert">
@@ -214,18 +272,4 @@ export function Missing(props: {
       }
     </Shown>
   );
-}
-
-async function isThere(
-  path: string,
-  there: 'live' | 'test',
-  signal: AbortSignal,
-): Promise<boolean> {
-  try {
-    await client.in(there).api(path, { signal });
-    return true;
-  } catch (error) {
-    if (isMissing(error)) return false;
-    throw error;
-  }
 }

@@ -1,8 +1,9 @@
 /** The self-test of the installed models: its button, and the report to attach to an issue. */
 import { useEffect } from 'preact/hooks';
 import { client, t } from '../app-state.ts';
-import { Problem, Section, Shown } from './page.tsx';
-import { useLoad, useSubmit } from './use-load.ts';
+import { useSubmit } from './form.tsx';
+import { Button, Problem, Section, Shown } from './page.tsx';
+import { useLoad } from './use-load.ts';
 
 const LOOK_AGAIN_MS = 2000;
 
@@ -23,19 +24,17 @@ export function SelfTestSection() {
     <Section
       title={t('selfTest.title')}
       actions={
-        <button type="button" onClick={() => submit()} disabled={isBusy || isRunning}>
-          {t('selfTest.start')}
-        </button>
+        <Button text={t('selfTest.start')} onClick={submit} disabled={isBusy || isRunning} />
       }
     >
-      {error === undefined ? null : <Problem error={error} />}
+      <Problem error={error} />
       <Shown loaded={loaded}>
         {({ state, report }) => (
           <>
             <p class="muted" role="status">
               {t(`selfTest.${state}`)}
             </p>
-            {report === null ? null : <pre class="report">{report}</pre>}
+            {report !== null && <pre class="report">{report}</pre>}
           </>
         )}
       </Shown>

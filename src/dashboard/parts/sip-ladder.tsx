@@ -1,10 +1,10 @@
 /** The signalling of a call as a ladder between the carrier and us; each rung opens to the message itself. */
 import { useEffect, useRef } from 'preact/hooks';
 import type { SipLog } from '../api-types.ts';
-import { client, formats, t } from '../app-state.ts';
+import { formats, t } from '../app-state.ts';
 import { ladderOf, type Rung } from '../ladder.ts';
 import { Section, Shown } from './page.tsx';
-import { useLoad } from './use-load.ts';
+import { useApi } from './use-load.ts';
 
 /** The answer to a BYE comes after the call is over, and what was lost is repeated 0.5 and 1.5 s later. RFC 3261, 17.1.2.2. */
 const LATE_MS = 2500;
@@ -12,10 +12,7 @@ const LATE_MS = 2500;
 /** @param props.status of the call: each change has brought messages. */
 export function SipLadder(props: { readonly callId: string; readonly status: string }) {
   const { callId, status } = props;
-  const loaded = useLoad(
-    (signal) => client.api<SipLog>(`api/calls/${callId}/sip`, { signal }),
-    [callId, status],
-  );
+  const loaded = useApi<SipLog>(`api/calls/${callId}/sip`, {}, status);
   const before = useRef(status);
   useEffect(() => {
     if (status === before.current) return;
@@ -33,8 +30,8 @@ export function SipLadder(props: { readonly callId: string; readonly status: str
             ) : (
               <Ladder rungs={ladderOf(messages)} />
             )}
-            {truncated ? <p class="muted">{t('ladder.truncated')}</p> : null}
-            {note ? <p class="muted">{note}</p> : null}
+            {truncated && <p class="muted">{t('ladder.truncated')}</p>}
+            {note && <p class="muted">{note}</p>}
           </>
         )}
       </Shown>
@@ -56,7 +53,7 @@ function Ladder({ rungs }: { readonly rungs: readonly Rung[] }) {
               <summary>
                 <span class="number">{`${formats.value.count(Math.round(rung.atMs))} ms`}</span>
                 <span class="unseen">{wayOf(rung)}</span>
-                <span class={`rung rung-${rung.message.direction} rung-${rung.tone}`}>
+                <span class={`rung rung-${rung.message.direction} ${rung.tone}`}>
                   {rung.title}
                   <Arrow />
                 </span>

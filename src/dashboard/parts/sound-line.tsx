@@ -2,7 +2,7 @@
 import { useComputed, useSignalEffect } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { RecordingPeaks } from '../api-types.ts';
-import { client, formats, t, theme } from '../app-state.ts';
+import { formats, shownTheme, t } from '../app-state.ts';
 import { clockText } from '../format.ts';
 import {
   deedOf,
@@ -20,9 +20,9 @@ import {
 import type { TurnBars } from '../waterfall.ts';
 import { drawWave } from '../wave-canvas.ts';
 import { SelectField } from './field.tsx';
-import { Problem } from './page.tsx';
+import { Button, Problem } from './page.tsx';
 import type { Player } from './use-follow.ts';
-import { useLoad } from './use-load.ts';
+import { useApi } from './use-load.ts';
 
 const RATES = ['0.75', '1', '1.25', '1.5', '2'] as const;
 
@@ -36,14 +36,9 @@ export function SoundLine(props: {
   readonly turns: readonly TurnBars[];
 }) {
   const { callId, player, turns } = props;
-  const { value: outline, error } = useLoad(
-    (signal) =>
-      client.api<RecordingPeaks>(`api/calls/${callId}/recording/peaks`, {
-        query: { points: pointsFor(props.durationSeconds * 1000) },
-        signal,
-      }),
-    [callId],
-  );
+  const { value: outline, error } = useApi<RecordingPeaks>(`api/calls/${callId}/recording/peaks`, {
+    points: pointsFor(props.durationSeconds * 1000),
+  });
   const [chosen, setChosen] = useState<Stretch | undefined>(undefined);
   const durationMs = outline?.durationMs ?? player.durationMs.value;
   const stretch = chosen ?? wholeOf(durationMs);
@@ -53,7 +48,7 @@ export function SoundLine(props: {
   const line = { stretch, durationMs, player };
   return (
     <>
-      {error === undefined ? null : <Problem error={error} />}
+      <Problem error={error} />
       <div class="time-line">
         <Ruler stretch={stretch} />
         <Waves {...line} outline={outline} onZoom={zoom} />
@@ -92,42 +87,34 @@ function Buttons(props: {
   const isWhole = stretch.toMs - stretch.fromMs >= wholeOf(durationMs).toMs;
   return (
     <div class="player">
-      <button type="button" class="main" onClick={player.toggle}>
-        {t(player.isPlaying.value ? 'player.pause' : 'player.play')}
-      </button>
+      <Button
+        class="main"
+        text={t(player.isPlaying.value ? 'player.pause' : 'player.play')}
+        onClick={player.toggle}
+      />
       <Clock player={player} durationMs={durationMs} />
       <fieldset class="player-zoom">
         <legend class="unseen">{t('player.zoom')}</legend>
-        <button
-          type="button"
+        <Button
+          text="◀"
           aria-label={t('player.earlier')}
           disabled={isWhole}
           onClick={() => props.onMove(-0.5)}
-        >
-          ◀
-        </button>
-        <button type="button" aria-label={t('player.nearer')} onClick={() => props.onZoom(2)}>
-          +
-        </button>
-        <button
-          type="button"
+        />
+        <Button text="+" aria-label={t('player.nearer')} onClick={() => props.onZoom(2)} />
+        <Button
+          text="−"
           aria-label={t('player.further')}
           disabled={isWhole}
           onClick={() => props.onZoom(0.5)}
-        >
-          −
-        </button>
-        <button
-          type="button"
+        />
+        <Button
+          text="▶"
           aria-label={t('player.later')}
           disabled={isWhole}
           onClick={() => props.onMove(0.5)}
-        >
-          ▶
-        </button>
-        <button type="button" disabled={isWhole} onClick={props.onWhole}>
-          {t('player.whole')}
-        </button>
+        />
+        <Button text={t('player.whole')} disabled={isWhole} onClick={props.onWhole} />
       </fieldset>
       <Rate player={player} />
       <a class="button" href={props.link} download>
@@ -241,10 +228,10 @@ function TurnLane(props: { readonly stretch: Stretch; readonly turns: readonly T
 function TurnOnLine({ turn, stretch }: { readonly turn: TurnBars; readonly stretch: Stretch }) {
   return (
     <g>
-      {turn.spans.map(({ name, fromMs, toMs }) => {
+      {turn.spans.map(({ name, color, fromMs, toMs }) => {
         const part = shown(stretch, { fromMs: turn.atMs + fromMs, toMs: turn.atMs + toMs });
         if (part === undefined) return null;
-        const text = `${clockText(turn.atMs / 1000)} · ${t(`span.${name}`)}: ${formats.value.count(toMs - fromMs)} ms`;
+        const text = `${clockText(turn.atMs / 1000)} · ${t(`field.${name}`)}: ${formats.value.count(toMs - fromMs)} ms`;
         return (
           <rect
             key={name}
@@ -252,7 +239,7 @@ function TurnOnLine({ turn, stretch }: { readonly turn: TurnBars; readonly stret
             width={percent(part.to - part.from)}
             y="4"
             height="16"
-            class={`span-${name}`}
+            fill={color}
           >
             <title>{text}</title>
           </rect>
@@ -313,7 +300,7 @@ function Waves(props: {
     >
       <canvas ref={canvas} />
       <span class="track-name">{t('words.caller')}</span>
-      <span class="track-name track-name-agent">{t('words.agent')}</span>
+      <span class="track-name track-name-agent">{t('field.agent')}</span>
     </div>
   );
 }
@@ -321,21 +308,13 @@ function Waves(props: {
 /** Changes when the canvas must be redrawn: width, pixel ratio, theme. */
 function useLooks(canvas: { readonly current: HTMLCanvasElement | null }): string {
   const [size, setSize] = useState('');
-  const [isDark, setDark] = useState(false);
   useEffect(() => {
     const element = canvas.current;
     if (element === null) return;
     const measure = () => setSize(`${element.clientWidth} ${devicePixelRatio}`);
     const observer = new ResizeObserver(measure);
     observer.observe(element);
-    const dark = matchMedia('(prefers-color-scheme: dark)');
-    const look = () => setDark(dark.matches);
-    look();
-    dark.addEventListener('change', look);
-    return () => {
-      observer.disconnect();
-      dark.removeEventListener('change', look);
-    };
+    return () => observer.disconnect();
   }, []);
-  return `${size} ${isDark} ${theme.value}`;
+  return `${size} ${shownTheme.value}`;
 }

@@ -2,26 +2,20 @@
 import type { ComponentChildren, ComponentType } from 'preact';
 import { useState } from 'preact/hooks';
 import type { AgentItem } from '../api-types.ts';
-import { client, complain, environment, language, say, t } from '../app-state.ts';
-import type { TalkDialogProps } from '../phone/talk-dialog-props.ts';
-import { wordOf } from '../text/text.ts';
-import { Dialog } from './dialog.tsx';
+import { client, complain, environment, say, t, word } from '../app-state.ts';
+import type { TalkDialogProps } from '../phone/talk-dialog.tsx';
+import { DialogButton } from './dialog.tsx';
 import { SelectField } from './field.tsx';
-import { Problem } from './page.tsx';
-import { useSubmit } from './use-load.ts';
+import { Form, useForm } from './form.tsx';
+import { Button } from './page.tsx';
 
-interface Callee {
-  readonly id: string;
-  readonly name: string;
-}
+type Callee = Pick<AgentItem, 'id' | 'name'>;
 
 export function TalkButton({ agent }: { readonly agent: Callee }) {
   const { talk, phone } = useTalk();
   return (
     <>
-      <button type="button" onClick={() => talk(agent)}>
-        {t('phone.talkToIt')}
-      </button>
+      <Button text={t('phone.talkToIt')} onClick={() => talk(agent)} />
       {phone}
     </>
   );
@@ -54,56 +48,37 @@ export function useTalk(): {
 const SCENARIOS = ['friendly', 'appointment', 'transfer', 'hangup', 'silent', 'no_answer', 'error'];
 
 export function SimulateButton({ agents }: { readonly agents: readonly AgentItem[] }) {
-  const [isOpen, setOpen] = useState(false);
   if (environment.value !== 'test' || agents.length === 0) return null;
   return (
-    <>
-      <button type="button" class="main" onClick={() => setOpen(true)}>
-        {t('simulate.title')}
-      </button>
-      {isOpen ? <SimulateDialog agents={agents} onClose={() => setOpen(false)} /> : null}
-    </>
+    <DialogButton label={t('simulate.title')} class="main">
+      {(close) => <SimulateForm agents={agents} onClose={close} />}
+    </DialogButton>
   );
 }
 
-function SimulateDialog(props: {
+function SimulateForm(props: {
   readonly agents: readonly AgentItem[];
   readonly onClose: () => void;
 }) {
   const { agents, onClose } = props;
-  const [agentId, setAgentId] = useState(agents[0]?.id ?? '');
-  const [scenario, setScenario] = useState('friendly');
-  const { isBusy, error, submit } = useSubmit(async () => {
-    const body = { agentId, scenario };
+  const begun = { agentId: agents[0]?.id ?? '', scenario: 'friendly' };
+  const form = useForm(begun, async (body) => {
     await client.api('api/sandbox/calls/inbound', { method: 'POST', body });
     say(t('simulate.begun'));
     onClose();
   });
   return (
-    <Dialog title={t('simulate.title')} onClose={onClose}>
-      <form onSubmit={submit}>
-        <SelectField
-          label={t('calls.agent')}
-          value={agentId}
-          onValue={setAgentId}
-          options={agents.map(({ id, name }) => [id, name])}
-        />
-        <SelectField
-          label={t('simulate.scenario')}
-          value={scenario}
-          onValue={setScenario}
-          options={SCENARIOS.map((name) => [name, wordOf(language.value, 'scenario', name)])}
-        />
-        {error === undefined ? null : <Problem error={error} />}
-        <div class="actions">
-          <button type="button" onClick={onClose}>
-            {t('app.cancel')}
-          </button>
-          <button type="submit" class="main" disabled={isBusy}>
-            {t('simulate.call')}
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <Form form={form} label={t('simulate.call')} onCancel={onClose}>
+      <SelectField
+        label={t('field.agent')}
+        {...form.field('agentId')}
+        options={agents.map(({ id, name }) => [id, name])}
+      />
+      <SelectField
+        label={t('simulate.scenario')}
+        {...form.field('scenario')}
+        options={SCENARIOS.map((name) => [name, word('scenario', name)])}
+      />
+    </Form>
   );
 }

@@ -16,7 +16,8 @@ import {
 import { ApiError } from '../api-error.ts';
 import type { Agent } from '../api-types.ts';
 import { client, say, t } from '../app-state.ts';
-import { useSubmit } from './use-load.ts';
+import { WINDOW } from '../kept.ts';
+import { useSubmit } from './form.tsx';
 
 /** An agent that is created has no version yet. */
 const NO_VERSION = '';
@@ -31,11 +32,11 @@ export function useAgentForm(props: {
 }) {
   const { agent, path } = props;
   const fresh = begunWith(props.seen);
-  const [kept] = useState(() => keptDraft(sessionStorage, path));
+  const [kept] = useState(() => keptDraft(WINDOW, path));
   const [form, setForm] = useState<KeptDraft>(kept ?? fresh);
   const [isBroughtBack, setBroughtBack] = useState(kept !== undefined);
   const [conflict, setConflict] = useState<Agent | undefined>(undefined);
-  useLayoutEffect(() => keepDraft(sessionStorage, path, form), [form]);
+  useLayoutEffect(() => keepDraft(WINDOW, path, form), [form]);
   const restart = (begun: KeptDraft) => {
     setForm(begun);
     setBroughtBack(false);
@@ -47,7 +48,7 @@ export function useAgentForm(props: {
     if (agent === undefined) {
       const made = await client.api<Agent>('api/agents', { method: 'POST', body: bodyOf(draft) });
       restart(begunWith(undefined));
-      keepDraft(sessionStorage, path, begunWith(undefined));
+      keepDraft(WINDOW, path, begunWith(undefined));
       location.assign(`#/agents/${made.id}`);
     } else {
       restart({

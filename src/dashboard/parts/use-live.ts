@@ -1,6 +1,7 @@
 /** The live view as a page follows it, from when it comes to when it goes. */
+import { createParser } from 'eventsource-parser';
 import { useEffect, useState } from 'preact/hooks';
-import type { ApiClient } from '../api-client.ts';
+import type { Query } from '../api-client.ts';
 import { client, complain, t } from '../app-state.ts';
 import {
   afterEvent,
@@ -8,16 +9,12 @@ import {
   levelsOf,
   NOTHING_LIVE,
   type SseEvent,
-  SseParser,
   transferFailureOf,
 } from '../live-state.ts';
 import type { MeterBoard } from '../meter-board.ts';
 
 /** Many calls tell more than an eye can follow: what comes within this time is drawn together. */
 const DRAW_MS = 80;
-
-/** A page out of sight draws seldom; no more than this waits for it. */
-const WAITING_MAX = 500;
 
 /** @param board told of levels, where there are meters to show them. */
 export function useLive(
@@ -28,54 +25,28 @@ export function useLive(
   const [isConnected, setConnected] = useState(false);
   useEffect(() => {
     const stopped = new AbortController();
-    const { take, stop } = drawnTogether((events) =>
-      setLive((state) => events.reduce(afterEvent, state)),
-    );
-    const listener = {
-      onEvent: (event: SseEvent) => {
-        const levels = levelsOf(event);
-        if (levels === undefined) take(event);
-        else board?.tell(levels);
-        const failure = transferFailureOf(event);
-        if (failure !== undefined) complain(new Error(t('transfer.failed', { reason: failure })));
-      },
-      onConnected: setConnected,
+    let state = NOTHING_LIVE;
+    let drawing: ReturnType<typeof setTimeout> | undefined;
+    const draw = () => {
+      drawing = undefined;
+      setLive(state);
     };
-    const query = {
-      ...(callId === undefined ? {} : { callId }),
-      ...(board === undefined ? {} : { levels: 'true' as const }),
+    const onEvent = (event: SseEvent) => {
+      const levels = levelsOf(event);
+      if (levels !== undefined) return board?.tell(levels);
+      const failure = transferFailureOf(event);
+      if (failure !== undefined) complain(new Error(t('transfer.failed', { reason: failure })));
+      state = afterEvent(state, event);
+      drawing ??= setTimeout(draw, DRAW_MS);
     };
-    void followLive(client, query, listener, stopped.signal);
+    const query = { callId, levels: board && 'true' };
+    void followLive(query, { onEvent, onConnected: setConnected }, stopped.signal);
     return () => {
       stopped.abort();
-      stop();
+      clearTimeout(drawing);
     };
   }, [callId, board]);
   return { live, isConnected };
-}
-
-/** Hands on events in batches, in order. */
-function drawnTogether(draw: (events: readonly SseEvent[]) => void): {
-  readonly take: (event: SseEvent) => void;
-  readonly stop: () => void;
-} {
-  let waiting: SseEvent[] = [];
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const flush = () => {
-    clearTimeout(timer);
-    timer = undefined;
-    const events = waiting;
-    waiting = [];
-    draw(events);
-  };
-  return {
-    take: (event) => {
-      waiting.push(event);
-      if (waiting.length >= WAITING_MAX) flush();
-      else timer ??= setTimeout(flush, DRAW_MS);
-    },
-    stop: () => clearTimeout(timer),
-  };
 }
 
 const WAIT_MS_FIRST = 1000;
@@ -84,6 +55,9 @@ const WAIT_MS_MAX = 30_000;
 /** Comments come every 15 s; a stream that is silent for so long is dead. */
 const SILENT_MS_MAX = 45_000;
 
+/** What is longer than this is no event of ours. */
+const BUFFER_CHARS_MAX = 4_000_000;
+
 interface LiveListener {
   readonly onEvent: (event: SseEvent) => void;
   readonly onConnected: (isConnected: boolean) => void;
@@ -91,8 +65,7 @@ interface LiveListener {
 
 /** Runs until `signal` is aborted. */
 async function followLive(
-  client: ApiClient,
-  query: { readonly callId?: string; readonly levels?: 'true' },
+  query: Query,
   listener: LiveListener,
   signal: AbortSignal,
 ): Promise<void> {
@@ -108,7 +81,7 @@ async function followLive(
     }
     if (signal.aborted) return;
     listener.onConnected(false);
-    await pause(waitMs, signal);
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
     waitMs = Math.min(waitMs * 2, WAIT_MS_MAX);
   }
 }
@@ -120,22 +93,12 @@ async function read(
 ): Promise<void> {
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   if (reader === undefined) return;
-  const parser = new SseParser();
+  const parser = createParser({ onEvent, maxBufferSize: BUFFER_CHARS_MAX });
   while (!signal.aborted) {
     const timer = setTimeout(() => void reader.cancel(), SILENT_MS_MAX);
     const { done, value } = await reader.read().finally(() => clearTimeout(timer));
     if (done) return;
-    for (const event of parser.push(value)) onEvent(event);
+    parser.feed(value);
   }
   await reader.cancel();
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }

@@ -1,13 +1,13 @@
 /** Loads what a page shows, again whenever its dependencies change, and drops answers that come too late. */
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import { messagesByField } from '../api-error.ts';
+import type { Query } from '../api-client.ts';
 import type { AgentItem, Paged } from '../api-types.ts';
 import { client } from '../app-state.ts';
+import type { Option } from './field.tsx';
 
 export interface Loaded<Value> {
   readonly value: Value | undefined;
   readonly error: unknown;
-  readonly isLoading: boolean;
   readonly reload: () => void;
 }
 
@@ -19,72 +19,64 @@ export function useLoad<Value>(
   const [state, setState] = useState<Omit<Loaded<Value>, 'reload'>>({
     value: undefined,
     error: undefined,
-    isLoading: true,
   });
   const [round, setRound] = useState(0);
   useEffect(() => {
     const stopped = new AbortController();
-    setState((before) => ({ ...before, isLoading: true }));
+    const tell = (change: Partial<Loaded<Value>>) => {
+      if (!stopped.signal.aborted) setState((before) => ({ ...before, ...change }));
+    };
     load(stopped.signal).then(
-      (value) => {
-        if (!stopped.signal.aborted) setState({ value, error: undefined, isLoading: false });
-      },
-      (error: unknown) => {
-        if (!stopped.signal.aborted) setState((before) => ({ ...before, error, isLoading: false }));
-      },
+      (value) => tell({ value, error: undefined }),
+      (error: unknown) => tell({ error }),
     );
     return () => stopped.abort();
   }, [...dependencies, round]);
   return { ...state, reload: useCallback(() => setRound((before) => before + 1), []) };
 }
 
-interface Submit {
-  readonly isBusy: boolean;
-  readonly error: unknown;
-  /** Messages by the path of their field. */
-  readonly wrong: Readonly<Record<string, string>>;
-  readonly submit: (event?: Event) => void;
+/** What the API answers at a path. @param round loads again when it changes. */
+export function useApi<Value>(path: string, query: Query = {}, round?: unknown): Loaded<Value> {
+  return useLoad(
+    (signal) => client.api<Value>(path, { query, signal }),
+    [path, JSON.stringify(query), round],
+  );
 }
 
-export function useSubmit(send: () => Promise<void>): Submit {
-  const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>(undefined);
-  const submit = (event?: Event) => {
-    event?.preventDefault();
-    if (isBusy) return;
-    setBusy(true);
-    setError(undefined);
-    send()
-      .catch(setError)
-      .finally(() => setBusy(false));
-  };
-  return { isBusy, error, wrong: messagesByField(error), submit };
+export interface LoadedPage<Item> extends Loaded<Paged<Item>> {
+  readonly offset: number;
+  readonly limit: number;
+  readonly onOffset: (offset: number) => void;
 }
 
-const PAGE = 100;
+/** A list of the API, page by page. */
+export function usePages<Item>(path: string, limit: number, query: Query = {}): LoadedPage<Item> {
+  const [offset, onOffset] = useState(0);
+  const loaded = useApi<Paged<Item>>(path, { ...query, limit, offset });
+  return { ...loaded, offset, limit, onOffset };
+}
 
 /** Longest list to choose from. */
 const AGENTS_MAX = 1000;
 
 export interface Agents {
   readonly list: readonly AgentItem[];
+  /** To choose from. */
+  readonly options: readonly Option[];
   /** Its name; the id where the agent is gone, or not loaded yet. */
   readonly nameOf: (id: string) => string;
   readonly reload: () => void;
 }
 
 export function useAgents(): Agents {
-  const { value: list = [], reload } = useLoad(loadAgents, []);
-  return { list, nameOf: (id) => list.find((agent) => agent.id === id)?.name ?? id, reload };
-}
-
-async function loadAgents(signal: AbortSignal): Promise<readonly AgentItem[]> {
-  const agents: AgentItem[] = [];
-  while (agents.length < AGENTS_MAX) {
-    const query = { limit: PAGE, offset: agents.length };
-    const page = await client.api<Paged<AgentItem>>('api/agents', { query, signal });
-    agents.push(...page.data);
-    if (page.data.length < PAGE) break;
-  }
-  return agents;
+  const { value: list = [], reload } = useLoad(
+    (signal) => client.all<AgentItem>('api/agents', AGENTS_MAX, { signal }),
+    [],
+  );
+  return {
+    list,
+    options: list.map(({ id, name }) => [id, name]),
+    nameOf: (id) => list.find((agent) => agent.id === id)?.name ?? id,
+    reload,
+  };
 }

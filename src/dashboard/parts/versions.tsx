@@ -1,13 +1,12 @@
 /** What an agent was like after each change: what is different, and going back. */
 import { useState } from 'preact/hooks';
 import type { Agent, AgentContent, AgentVersion, Paged, Responsiveness } from '../api-types.ts';
-import { client, language, t } from '../app-state.ts';
-import { wordOf } from '../text/text.ts';
+import { client, t, word } from '../app-state.ts';
 import { differencesOf, fieldOf, textDiff } from '../text-diff.ts';
-import { ConfirmButton, Dialog } from './dialog.tsx';
+import { ConfirmButton, DialogButton } from './dialog.tsx';
 import { SelectField } from './field.tsx';
-import { Instant, Pager, Section, Shown, Table } from './page.tsx';
-import { useLoad } from './use-load.ts';
+import { Button, Instant, Pager, Section, Shown, Table } from './page.tsx';
+import { useApi } from './use-load.ts';
 
 const PER_PAGE = 10;
 
@@ -20,12 +19,9 @@ export function Versions(props: {
   const { agent, round, onRestored } = props;
   const [offset, setOffset] = useState(0);
   const path = `api/agents/${encodeURIComponent(agent.id)}/versions`;
-  const loaded = useLoad(
-    // One more than is shown: the version before the last one.
-    (signal) =>
-      client.api<Paged<AgentVersion>>(path, { query: { limit: PER_PAGE + 1, offset }, signal }),
-    [path, offset, round],
-  );
+  // One more than is shown: the version before the last one.
+  const query = { limit: PER_PAGE + 1, offset };
+  const loaded = useApi<Paged<AgentVersion>>(path, query, round);
   const restore = async (version: number) => {
     onRestored(await client.api<Agent>(`${path}/${version}/restore`, { method: 'POST' }));
     setOffset(0);
@@ -42,9 +38,9 @@ export function Versions(props: {
               onRestore={restore}
               now={agent}
             />
-            {total > PER_PAGE ? (
+            {total > PER_PAGE && (
               <Pager total={total} offset={offset} limit={PER_PAGE} onOffset={setOffset} />
-            ) : null}
+            )}
           </>
         )}
       </Shown>
@@ -59,56 +55,48 @@ function VersionTable(props: {
   readonly onRestore: (version: number) => Promise<void>;
 }) {
   const { versions, isNewestShown, now, onRestore } = props;
-  const [open, setOpen] = useState<AgentVersion | undefined>(undefined);
-  const heads = ['version', 'at', 'by', 'changed', 'actions'] as const;
   return (
-    <>
-      <Table label={t('versions.title')} heads={heads.map((head) => t(`versions.${head}`))}>
-        {versions.slice(0, PER_PAGE).map((one, index) => (
-          <tr key={one.version}>
-            <td class="number">{one.version}</td>
-            <td>
-              <Instant at={one.at} />
-            </td>
-            <td>{t(`versions.by.${one.by}`)}</td>
-            <td>{changedText(one)}</td>
-            <td>
-              <div class="actions">
-                <button type="button" onClick={() => setOpen(one)}>
-                  {t('versions.compare')}
-                </button>
-                {isNewestShown && index === 0 ? null : (
-                  <ConfirmButton
-                    class=""
-                    label={t('versions.restore')}
-                    question={t('versions.question', { version: one.version })}
-                    done={t('versions.restored', { version: one.version })}
-                    onConfirm={() => onRestore(one.version)}
-                  />
-                )}
-              </div>
-            </td>
-          </tr>
-        ))}
-      </Table>
-      {open === undefined ? null : (
-        <CompareDialog
-          version={open}
-          before={versions.find(({ version }) => version === open.version - 1)}
-          now={now}
-          onClose={() => setOpen(undefined)}
-        />
-      )}
-    </>
+    <Table
+      label={t('versions.title')}
+      rows={versions.slice(0, PER_PAGE)}
+      keyOf={({ version }) => version}
+      columns={{
+        no: ['number', ({ version }) => version],
+        since: ({ at }) => <Instant at={at} />,
+        by: ({ by }) => t(`versions.by.${by}`),
+        changed: changedText,
+        actions: (one, index) => (
+          <div class="actions">
+            <DialogButton
+              label={t('versions.compare')}
+              title={t('versions.compareTitle', { version: one.version })}
+            >
+              {(close) => (
+                <Comparison version={one} before={versions[index + 1]} now={now} onClose={close} />
+              )}
+            </DialogButton>
+            {(!isNewestShown || index > 0) && (
+              <ConfirmButton
+                class=""
+                label={t('versions.restore')}
+                question={t('versions.question', { version: one.version })}
+                done={t('versions.restored', { version: one.version })}
+                onConfirm={() => onRestore(one.version)}
+              />
+            )}
+          </div>
+        ),
+      }}
+    />
   );
 }
 
 function changedText({ version, changed }: AgentVersion): string {
   if (version === 1) return t('versions.made');
-  return changed.map((name) => wordOf(language.value, 'agent', fieldOf(name))).join(', ');
+  return changed.map((name) => word('agent', fieldOf(name))).join(', ');
 }
 
-function CompareDialog(props: {
+function Comparison(props: {
   readonly version: AgentVersion;
   readonly before: AgentVersion | undefined;
   readonly now: AgentContent;
@@ -124,15 +112,13 @@ function CompareDialog(props: {
       : [['then', t('versions.itChanged', values)] as const, goingBack];
   const from = way === 'then' && before !== undefined ? before.agent : now;
   return (
-    <Dialog title={t('versions.compareTitle', values)} onClose={onClose}>
+    <>
       <SelectField label={t('versions.show')} value={way} options={options} onValue={setWay} />
       <Differences before={from} after={version.agent} />
       <div class="actions">
-        <button type="button" class="main" onClick={onClose}>
-          {t('app.close')}
-        </button>
+        <Button class="main" text={t('app.close')} onClick={onClose} />
       </div>
-    </Dialog>
+    </>
   );
 }
 
@@ -146,7 +132,7 @@ export function Differences(props: {
     no: t('versions.no'),
     none: '–',
     responsivenessOf: (responsiveness: Responsiveness) => t(`responsiveness.${responsiveness}`),
-    toolOf: (tool: string) => wordOf(language.value, 'tool', tool),
+    toolOf: (tool: string) => word('tool', tool),
   };
   const differences = differencesOf(props.before, props.after, words);
   if (differences.length === 0) return <p class="empty">{t('versions.same')}</p>;

@@ -1,11 +1,11 @@
 /** Chooses a voice, and lets it be heard first. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Paged, Voice } from '../api-types.ts';
+import type { Voice } from '../api-types.ts';
 import { client, complain, formats, t } from '../app-state.ts';
 import { SelectField } from './field.tsx';
+import { Button } from './page.tsx';
 import { useLoad } from './use-load.ts';
 
-const PAGE = 100;
 const VOICES_MAX = 2000;
 
 export function VoicePicker(props: {
@@ -13,7 +13,10 @@ export function VoicePicker(props: {
   readonly error: string | undefined;
   readonly onVoice: (voice: Voice) => void;
 }) {
-  const { value: voices = [] } = useLoad(loadVoices, []);
+  const { value: voices = [] } = useLoad(
+    (signal) => client.all<Voice>('api/voices', VOICES_MAX, { signal }),
+    [],
+  );
   const known = voices.find(({ id }) => id === props.value);
   const options = voices.map((voice) => [voice.id, textOf(voice)] as const);
   return (
@@ -49,38 +52,21 @@ function Preview({ voiceId }: { readonly voiceId: string }) {
     player.current?.play().catch(() => undefined);
     return () => URL.revokeObjectURL(url);
   }, [url]);
-  const hear = async () => {
+  const hear = () => {
     setBusy(true);
-    try {
-      const path = `api/voices/${encodeURIComponent(voiceId)}/preview`;
-      const response = await client.open(path);
-      setUrl(URL.createObjectURL(await response.blob()));
-    } catch (error) {
-      complain(error);
-    } finally {
-      setBusy(false);
-    }
+    client
+      .open(`api/voices/${encodeURIComponent(voiceId)}/preview`)
+      .then(async (response) => setUrl(URL.createObjectURL(await response.blob())))
+      .catch(complain)
+      .finally(() => setBusy(false));
   };
   return (
     <>
-      <button type="button" disabled={isBusy} onClick={() => void hear()}>
-        {t('agent.preview')}
-      </button>
-      {url === undefined ? null : (
+      <Button text={t('agent.preview')} disabled={isBusy} onClick={hear} />
+      {url !== undefined && (
         // biome-ignore lint/a11y/useMediaCaption: a sample of a voice says nothing that would have to be read.
         <audio ref={player} src={url} controls aria-label={t('agent.preview')} />
       )}
     </>
   );
-}
-
-async function loadVoices(signal: AbortSignal): Promise<readonly Voice[]> {
-  const voices: Voice[] = [];
-  while (voices.length < VOICES_MAX) {
-    const query = { limit: PAGE, offset: voices.length };
-    const page = await client.api<Paged<Voice>>('api/voices', { query, signal });
-    voices.push(...page.data);
-    if (page.data.length < PAGE) break;
-  }
-  return voices;
 }

@@ -2,8 +2,8 @@
 import type { TimelineEntry } from '../api-types.ts';
 import { formats, t } from '../app-state.ts';
 import { clockText } from '../format.ts';
-import { SPAN_NAMES, type TurnBars, tickStepMs, waterfallOf } from '../waterfall.ts';
-import { Table } from './page.tsx';
+import { SPANS, type TurnBars, tickStepMs, waterfallOf } from '../waterfall.ts';
+import { type Columns, Table } from './page.tsx';
 
 const WIDTH = 1000;
 const LEFT = 74;
@@ -32,12 +32,12 @@ export function Waterfall(props: {
 function Legend() {
   return (
     <ul class="legend">
-      {SPAN_NAMES.map((name) => (
+      {SPANS.map(([name, color]) => (
         <li key={name}>
           <svg viewBox="0 0 10 10" aria-hidden="true">
-            <rect width="10" height="10" rx="2" class={`span-${name}`} />
+            <rect width="10" height="10" rx="2" fill={color} />
           </svg>
-          {t(`span.${name}`)}
+          {t(`field.${name}`)}
         </li>
       ))}
     </ul>
@@ -83,16 +83,16 @@ function TurnRow(props: {
       <text x="0" y={y + 17} class="turn-at">
         {clockText(turn.atMs / 1000)}
       </text>
-      {turn.spans.map(({ name, fromMs, toMs }) => (
+      {turn.spans.map(({ name, color, fromMs, toMs }) => (
         <rect
           key={name}
           x={x(fromMs)}
           y={y + 4}
           width={Math.max(1, x(toMs) - x(fromMs) - 1)}
           height={ROW - 8}
-          class={`span-${name}`}
+          fill={color}
         >
-          <title>{`${t(`span.${name}`)}: ${formats.value.count(toMs - fromMs)} ms`}</title>
+          <title>{`${t(`field.${name}`)}: ${formats.value.count(toMs - fromMs)} ms`}</title>
         </rect>
       ))}
       <text x={x(endMs) + 6} y={y + 17} class="turn-total">
@@ -103,34 +103,29 @@ function TurnRow(props: {
 }
 
 function TurnTable({ turns }: { readonly turns: readonly TurnBars[] }) {
-  const { count } = formats.value;
   const ms = (value: number | null | undefined) =>
-    value === null || value === undefined ? '–' : count(Math.round(value));
-  const heads = [
-    t('timing.turn'),
-    t('timing.at'),
-    ...SPAN_NAMES.map((name) => t(`span.${name}`)),
-    t('timing.answer'),
-    t('timing.bargeIn'),
-  ];
+    value == null ? '–' : formats.value.count(Math.round(value));
+  const spanColumns = Object.fromEntries(
+    SPANS.map(([name]) => {
+      const spanOf = ({ spans }: TurnBars) => spans.find((one) => one.name === name);
+      const cell = (turn: TurnBars) => {
+        const span = spanOf(turn);
+        return ms(span && span.toMs - span.fromMs);
+      };
+      return [name, ['number', cell]];
+    }),
+  ) as Columns<TurnBars>;
   return (
-    <Table label={t('timing.table')} heads={heads}>
-      {turns.map((turn) => (
-        <tr key={turn.turn}>
-          <td>{turn.turn}</td>
-          <td class="number">{clockText(turn.atMs / 1000)}</td>
-          {SPAN_NAMES.map((name) => {
-            const span = turn.spans.find((one) => one.name === name);
-            return (
-              <td key={name} class="number">
-                {ms(span && span.toMs - span.fromMs)}
-              </td>
-            );
-          })}
-          <td class="number">{ms(turn.answerMs)}</td>
-          <td class="number">{ms(turn.bargeInMs)}</td>
-        </tr>
-      ))}
-    </Table>
+    <Table
+      label={t('timing.table')}
+      rows={turns}
+      columns={{
+        turn: ({ turn }) => turn,
+        at: ['number', ({ atMs }) => clockText(atMs / 1000)],
+        ...spanColumns,
+        answerAfter: ['number', ({ answerMs }) => ms(answerMs)],
+        silentAfter: ['number', ({ bargeInMs }) => ms(bargeInMs)],
+      }}
+    />
   );
 }

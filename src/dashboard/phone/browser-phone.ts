@@ -1,16 +1,12 @@
 /** The phone as the browser has it: its microphones, the server's tickets, SIP and WebRTC. */
-import type {
-  BodyAndContentType,
-  SessionDescriptionHandler,
-} from 'sip.js/lib/api/session-description-handler.js';
+import { SessionDescriptionHandler } from 'sip.js/lib/platform/web/session-description-handler/session-description-handler.js';
 import { ApiError } from '../api-error.ts';
 import { client } from '../app-state.ts';
 import { GAP_MS, TONE_MS } from './keys.ts';
 import { type BrowserMicrophone, openMicrophone } from './microphone.ts';
-import { Phone, type PhoneTicket } from './phone.ts';
+import { Phone, type PhoneTicket, socketAddress } from './phone.ts';
 import { PhoneError, type PhoneState, problemOfTicket } from './phone-state.ts';
 import { type LineMedia, openSipLine } from './sip-line.ts';
-import { socketAddress } from './socket-address.ts';
 
 export type BrowserPhone = Phone<BrowserMicrophone>;
 
@@ -24,7 +20,7 @@ export function browserPhone(
     openMicrophone,
     askTicket: () => askTicket(agentId),
     openLine: (ticket, microphone, listener) =>
-      openSipLine(ticket, new Peer(microphone, player), listener),
+      openSipLine(ticket, soundOf(microphone, player), listener),
     nowMs: () => Date.now(),
     onState,
   });
@@ -40,8 +36,6 @@ async function askTicket(agentId: string): Promise<PhoneTicket> {
   }
 }
 
-const SDP = 'application/sdp';
-
 /** Addresses of this machine are there at once; one that takes longer than this is done without. */
 const GATHER_MS_MAX = 2000;
 
@@ -49,88 +43,48 @@ const GATHER_MS_MAX = 2000;
 const CONNECT_MS_MAX = 12_000;
 
 /** The sound of one call: ICE, DTLS and SRTP are the browser's; SIP carries the descriptions. */
-class Peer implements SessionDescriptionHandler, LineMedia {
-  // The server has an address of its own that the browser can reach, or there was no page: no STUN is needed.
-  readonly #connection = new RTCPeerConnection({ iceServers: [] });
-  readonly #sender: RTCRtpSender;
-  readonly #player: HTMLAudioElement;
-  #onBroken: () => void = () => undefined;
-  #timer: ReturnType<typeof setTimeout> | undefined;
-
-  /** @param player where the agent is heard. */
-  constructor(microphone: BrowserMicrophone, player: HTMLAudioElement) {
-    this.#player = player;
-    this.#sender = this.#connection.addTrack(microphone.track);
-    microphone.onTrack((track) => this.#sender.replaceTrack(track));
-    this.#connection.ontrack = ({ track }) => {
-      player.srcObject = new MediaStream([track]);
-      // The reader has pressed a button to call, so browsers let it be heard.
-      player.play().catch(() => undefined);
-    };
-    this.#connection.onconnectionstatechange = () => this.#onConnection();
-  }
-
-  readonly factory = (): SessionDescriptionHandler => this;
-
-  onBroken(listener: () => void): void {
-    this.#onBroken = listener;
-  }
-
-  sendTone(digit: string): boolean {
-    const { dtmf } = this.#sender;
-    if (dtmf === null || !dtmf.canInsertDTMF) return false;
-    // What is inserted takes the place of what still waits.
-    dtmf.insertDTMF(`${dtmf.toneBuffer}${digit}`, TONE_MS, GAP_MS);
-    return true;
-  }
-
-  sendDtmf(tones: string): boolean {
-    return this.sendTone(tones);
-  }
-
-  hasDescription(contentType: string): boolean {
-    return contentType === SDP;
-  }
-
-  async getDescription(): Promise<BodyAndContentType> {
-    await this.#connection.setLocalDescription();
-    await this.#gathered();
-    return { body: this.#connection.localDescription?.sdp ?? '', contentType: SDP };
-  }
-
-  async setDescription(sdp: string): Promise<void> {
-    const isAnswer = this.#connection.signalingState === 'have-local-offer';
-    await this.#connection.setRemoteDescription({ type: isAnswer ? 'answer' : 'offer', sdp });
-    if (!isAnswer) return;
-    this.#timer = setTimeout(() => {
-      if (this.#connection.connectionState !== 'connected') this.#onBroken();
-    }, CONNECT_MS_MAX);
-  }
-
-  /** The microphone is not stopped: it is the phone's. */
-  close(): void {
-    clearTimeout(this.#timer);
-    this.#connection.onconnectionstatechange = null;
-    this.#connection.close();
-    this.#player.srcObject = null;
-  }
-
-  #onConnection(): void {
-    if (this.#connection.connectionState === 'failed') this.#onBroken();
-  }
-
-  #gathered(): Promise<void> {
-    const connection = this.#connection;
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, GATHER_MS_MAX);
-      const look = () => {
-        if (connection.iceGatheringState !== 'complete') return;
-        clearTimeout(timer);
-        connection.onicegatheringstatechange = null;
-        resolve();
+function soundOf(microphone: BrowserMicrophone, player: HTMLAudioElement): LineMedia {
+  let handler: SessionDescriptionHandler | undefined;
+  let onBroken = () => {};
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const sender = () => handler?.peerConnection?.getSenders()[0];
+  const stateIs = (state: RTCPeerConnectionState) =>
+    handler?.peerConnection?.connectionState === state;
+  // Comes with the answer.
+  const hear = ({ track }: RTCTrackEvent) => {
+    player.srcObject = new MediaStream([track]);
+    // The reader has pressed a button to call, so browsers let it be heard.
+    player.play().catch(() => undefined);
+    timer = setTimeout(() => !stateIs('connected') && onBroken(), CONNECT_MS_MAX);
+  };
+  return {
+    factory: (session) => {
+      handler = new SessionDescriptionHandler(
+        session.userAgent.getLogger('sound'),
+        async () => new MediaStream([microphone.track]),
+        // The server has an address of its own that the browser can reach, or there was no page: no STUN is needed.
+        { iceGatheringTimeout: GATHER_MS_MAX, peerConnectionConfiguration: { iceServers: [] } },
+      );
+      handler.peerConnectionDelegate = {
+        ontrack: (event) => hear(event as RTCTrackEvent),
+        onconnectionstatechange: () => stateIs('failed') && onBroken(),
       };
-      connection.onicegatheringstatechange = look;
-      look();
-    });
-  }
+      microphone.onTrack(async (track) => await sender()?.replaceTrack(track));
+      return handler;
+    },
+    sendTone: (digit) => {
+      // What is inserted takes the place of what still waits.
+      const waiting = sender()?.dtmf?.toneBuffer ?? '';
+      const pace = { duration: TONE_MS, interToneGap: GAP_MS };
+      return handler?.sendDtmf(`${waiting}${digit}`, pace) ?? false;
+    },
+    onBroken: (listener) => {
+      onBroken = listener;
+    },
+    close: () => {
+      clearTimeout(timer);
+      handler?.close();
+      player.srcObject = null;
+    },
+  };
 }

@@ -1,30 +1,21 @@
 /** The browser's microphones: opened when a call is made, never before. */
+import { BROWSER, keep, kept } from '../kept.ts';
+import { levelDbfs } from '../meter-board.ts';
 import type { Microphone } from './phone.ts';
 import { PhoneError, problemOfMicrophone } from './phone-state.ts';
-import { levelDbfs } from './sound-level.ts';
 
-const REMEMBERED = 'offhook.microphone';
+const REMEMBERED = 'microphone';
 
 /** Samples that one look at the level sees: 43 ms at 48 kHz. */
 const WINDOW_SAMPLES = 2048;
 
 /** The id of the microphone chosen last in this browser; '' where there is none. */
 export function rememberedMicrophone(): string {
-  try {
-    return localStorage.getItem(REMEMBERED) ?? '';
-  } catch {
-    // A private window may refuse; then the browser chooses.
-    return '';
-  }
+  return kept(BROWSER, REMEMBERED) ?? '';
 }
 
-/** Remembers the choice; it lasts as long as the page where the browser keeps nothing. */
 export function rememberMicrophone(deviceId: string): void {
-  try {
-    localStorage.setItem(REMEMBERED, deviceId);
-  } catch {
-    // See above.
-  }
+  keep(BROWSER, REMEMBERED, deviceId);
 }
 
 /**

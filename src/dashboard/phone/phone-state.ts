@@ -127,6 +127,10 @@ export class PhoneError extends Error {
   }
 }
 
+function problem(known: PhoneProblemKind | undefined, otherwise: PhoneProblem): PhoneProblem {
+  return known === undefined ? otherwise : { kind: known };
+}
+
 /** By the name of the `DOMException`. @see https://www.w3.org/TR/mediacapture-streams/ 10.2, getUserMedia */
 const OF_MICROPHONE: Readonly<Record<string, PhoneProblemKind>> = {
   NotAllowedError: 'microphoneRefused',
@@ -140,8 +144,7 @@ const OF_MICROPHONE: Readonly<Record<string, PhoneProblemKind>> = {
 /** Why the microphone could not be opened. */
 export function problemOfMicrophone(error: unknown): PhoneProblem {
   const { name = '', message = '' } = (error ?? {}) as { name?: string; message?: string };
-  const kind = OF_MICROPHONE[name];
-  return kind === undefined ? { kind: 'microphoneBusy', detail: message } : { kind };
+  return problem(OF_MICROPHONE[name], { kind: 'microphoneBusy', detail: message });
 }
 
 const OF_HTTP: Readonly<Record<number, PhoneProblemKind>> = {
@@ -154,8 +157,7 @@ const OF_HTTP: Readonly<Record<number, PhoneProblemKind>> = {
 
 /** Why the server gave no ticket. @param status of HTTP; 0 where there was no answer. */
 export function problemOfTicket(status: number, message: string): PhoneProblem {
-  const kind = OF_HTTP[status];
-  return kind === undefined ? { kind: 'refused', detail: message } : { kind };
+  return problem(OF_HTTP[status], { kind: 'refused', detail: message });
 }
 
 const OF_SIP: Readonly<Record<number, PhoneProblemKind>> = {
@@ -169,10 +171,7 @@ const OF_SIP: Readonly<Record<number, PhoneProblemKind>> = {
 
 /** Why the call was not answered. @param status of SIP, 300 and above. */
 export function problemOfSip(status: number, reason: string): PhoneProblem {
-  const kind = OF_SIP[status];
-  return kind === undefined
-    ? { kind: 'refused', detail: `SIP ${status} ${reason}`.trim() }
-    : { kind };
+  return problem(OF_SIP[status], { kind: 'refused', detail: `SIP ${status} ${reason}`.trim() });
 }
 
 /** The thrown value. */

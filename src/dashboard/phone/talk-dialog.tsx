@@ -1,23 +1,30 @@
 /** The phone's window: calls an agent from the page, and shows what is said. */
 import './phone.css';
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { complain, t } from '../app-state.ts';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { t } from '../app-state.ts';
 import { clockText } from '../format.ts';
 import type { LiveCall } from '../live-state.ts';
 import { fallen, fillOf } from '../meter-board.ts';
-import { SelectField } from '../parts/field.tsx';
 import { Words } from '../parts/heard.tsx';
+import { Button } from '../parts/page.tsx';
 import { ENGINE_JOBS, StandIns } from '../parts/stand-ins.tsx';
 import { useFollow } from '../parts/use-follow.ts';
+import { useLive } from '../parts/use-live.ts';
 import type { TextKey } from '../text/text.ts';
+import { type BrowserPhone, browserPhone } from './browser-phone.ts';
 import { KEYS, keyOf } from './keys.ts';
-import { rememberedMicrophone, rememberMicrophone } from './microphone.ts';
-import { chosenOf } from './microphone-choice.ts';
-import { isBusy, PhoneError, type PhoneProblem, type PhoneState, talkedMs } from './phone-state.ts';
-import type { TalkDialogProps } from './talk-dialog-props.ts';
-import { useMicrophones } from './use-microphones.ts';
-import { useOwnCall } from './use-own-call.ts';
-import { usePhone } from './use-phone.ts';
+import {
+  type MicrophoneChoice,
+  MicrophoneSelect,
+  useMicrophoneChoice,
+} from './microphone-select.tsx';
+import { AT_REST, isBusy, type PhoneProblem, type PhoneState, talkedMs } from './phone-state.ts';
+
+export interface TalkDialogProps {
+  readonly agentId: string;
+  readonly agentName: string;
+  readonly onClose: () => void;
+}
 
 export function TalkDialog({ agentId, agentName, onClose }: TalkDialogProps) {
   const { phone, state } = usePhone(agentId);
@@ -42,8 +49,8 @@ export function TalkDialog({ agentId, agentName, onClose }: TalkDialogProps) {
       <h2>{t('phone.title', { name: agentName })}</h2>
       <StandIns jobs={ENGINE_JOBS} />
       <PhoneStatusLine state={state} />
-      {state.problem === null ? null : <PhoneTrouble problem={state.problem} />}
-      {window.isAsked ? <LeaveQuestion onStay={window.stay} onLeave={window.close} /> : null}
+      {state.problem !== null && <PhoneTrouble problem={state.problem} />}
+      {window.isAsked && <LeaveQuestion onStay={window.stay} onLeave={window.close} />}
       <div class="phone-parts">
         <Controls
           state={state}
@@ -52,17 +59,15 @@ export function TalkDialog({ agentId, agentName, onClose }: TalkDialogProps) {
           onMute={(isMuted) => phone.mute(isMuted)}
         />
         <Spoken call={call} />
-        {state.status === 'talking' ? <Keypad pressed={state.pressed} onKey={press} /> : null}
+        {state.status === 'talking' && <Keypad pressed={state.pressed} onKey={press} />}
       </div>
       <div class="actions">
-        {state.status === 'ended' && call !== undefined ? (
+        {state.status === 'ended' && call !== undefined && (
           <a class="button" href={`#/calls/${call.id}`}>
             {t('phone.record')}
           </a>
-        ) : null}
-        <button type="button" onClick={window.leave}>
-          {t('app.close')}
-        </button>
+        )}
+        <Button text={t('app.close')} onClick={window.leave} />
         <CallButton
           state={state}
           onCall={() => void phone.call(choice.deviceId)}
@@ -71,6 +76,35 @@ export function TalkDialog({ agentId, agentName, onClose }: TalkDialogProps) {
       </div>
     </dialog>
   );
+}
+
+/** The phone as the window holds it, from when it opens to when it goes. */
+function usePhone(agentId: string): {
+  readonly phone: BrowserPhone;
+  readonly state: PhoneState;
+} {
+  const [state, setState] = useState(AT_REST);
+  const phone = useMemo(() => browserPhone(agentId, new Audio(), setState), [agentId]);
+  useEffect(() => () => phone.hangUp(), [phone]);
+  const busy = isBusy(state);
+  useEffect(() => {
+    if (!busy) return;
+    const ask = (event: BeforeUnloadEvent) => event.preventDefault();
+    addEventListener('beforeunload', ask);
+    return () => removeEventListener('beforeunload', ask);
+  }, [busy]);
+  return { phone, state };
+}
+
+/**
+ * Only the call that the server named in its answer: another reader may call the same agent.
+ *
+ * @param callId null while there is none.
+ * @returns undefined until the server has told of the call.
+ */
+function useOwnCall(callId: string | null): LiveCall | undefined {
+  const { live } = useLive(undefined);
+  return live.calls.find(({ id }) => id === callId);
 }
 
 /** Types the telephone's keys, except where typing means something else. */
@@ -85,12 +119,12 @@ function typed(event: KeyboardEvent, onKey: (key: string) => void): void {
 function PhoneTrouble({ problem }: { readonly problem: PhoneProblem }) {
   const { kind, detail = '' } = problem;
   return (
-    <div class="problem" role="alert">
+    <div class="box bad" role="alert">
       <p>
         <strong>{t(`phone.why.${kind}`)}</strong>
       </p>
       <p>{t(`phone.do.${kind}`)}</p>
-      {detail === '' ? null : <p class="small">{detail}</p>}
+      {detail !== '' && <p class="small">{detail}</p>}
     </div>
   );
 }
@@ -102,9 +136,7 @@ function Keypad(props: { readonly pressed: string; readonly onKey: (key: string)
       <legend>{t('phone.keys')}</legend>
       <output class="number keypad-pressed">{props.pressed}</output>
       {KEYS.map((key) => (
-        <button key={key} type="button" onClick={() => props.onKey(key)}>
-          {key}
-        </button>
+        <Button key={key} text={key} onClick={() => props.onKey(key)} />
       ))}
     </fieldset>
   );
@@ -121,7 +153,7 @@ function PhoneStatusLine({ state }: { readonly state: PhoneState }) {
         {t(textOf(state))}
         {state.isMuted && state.status !== 'ended' ? ` · ${t('phone.muted')}` : ''}
       </span>
-      {state.answeredAtMs === null ? null : (
+      {state.answeredAtMs !== null && (
         <span class="number" role="timer">
           {clockText(talkedMs(state, nowMs) / 1000)}
         </span>
@@ -194,15 +226,13 @@ function LeaveQuestion(props: { readonly onStay: () => void; readonly onLeave: (
   const stay = useRef<HTMLButtonElement>(null);
   useEffect(() => stay.current?.focus(), []);
   return (
-    <div class="phone-question" role="alertdialog" aria-labelledby="phone-question">
+    <div class="box busy phone-question" role="alertdialog" aria-labelledby="phone-question">
       <p id="phone-question">{t('phone.leaveQuestion')}</p>
       <div class="actions">
         <button type="button" ref={stay} onClick={props.onStay}>
           {t('phone.stay')}
         </button>
-        <button type="button" class="danger" onClick={props.onLeave}>
-          {t('phone.leave')}
-        </button>
+        <Button class="danger" text={t('phone.leave')} onClick={props.onLeave} />
       </div>
     </div>
   );
@@ -216,7 +246,7 @@ function CallButton(props: {
 }) {
   const { state, onCall, onHangUp } = props;
   const busy = isBusy(state);
-  const text = busy ? 'phone.hangUp' : state.status === 'idle' ? 'phone.call' : 'phone.again';
+  const text = busy ? 'live.hangUp' : state.status === 'idle' ? 'simulate.call' : 'phone.again';
   return (
     <button
       type="button"
@@ -266,7 +296,7 @@ function Spoken({ call }: { readonly call: LiveCall | undefined }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard.
     <section class="phone-words" ref={words} tabIndex={0} aria-label={t('words.label')}>
-      {entries.length === 0 && hearing === '' ? <p class="empty">{t('phone.noWords')}</p> : null}
+      {entries.length === 0 && hearing === '' && <p class="empty">{t('phone.noWords')}</p>}
       <Words entries={entries} hearing={hearing} />
     </section>
   );
@@ -289,55 +319,4 @@ function LevelMeter(props: { readonly levelDbfs: () => number | undefined }) {
     return () => clearInterval(timer);
   }, [levelDbfs]);
   return <meter ref={meter} class="level" min={0} max={1} aria-label={t('phone.level')} />;
-}
-
-/** The chosen one, what to choose from, and choosing. */
-interface MicrophoneChoice {
-  readonly deviceId: string;
-  readonly options: readonly (readonly [deviceId: string, label: string])[];
-  readonly choose: (deviceId: string) => void;
-}
-
-/**
- * @param isAllowed whether a microphone is open: only then browsers tell names.
- * @param change puts the chosen one in the place of one that is open. @throws {PhoneError}
- */
-function useMicrophoneChoice(
-  isAllowed: boolean,
-  change: (deviceId: string) => Promise<void>,
-): MicrophoneChoice {
-  const microphones = useMicrophones(isAllowed);
-  const [wanted, setWanted] = useState(rememberedMicrophone);
-  const choose = (deviceId: string) => {
-    const before = wanted;
-    setWanted(deviceId);
-    change(deviceId).then(
-      () => rememberMicrophone(deviceId),
-      (error: unknown) => {
-        setWanted(before);
-        complain(
-          error instanceof PhoneError ? new Error(t(`phone.why.${error.problem.kind}`)) : error,
-        );
-      },
-    );
-  };
-  return {
-    deviceId: chosenOf(microphones, wanted),
-    options: microphones.map(({ deviceId, label }) => [deviceId, label] as const),
-    choose,
-  };
-}
-
-/** Chooses a microphone, before a call and during it; the choice is remembered in this browser. */
-function MicrophoneSelect({ choice }: { readonly choice: MicrophoneChoice }) {
-  const { deviceId, options, choose } = choice;
-  return (
-    <SelectField
-      label={t('phone.microphone')}
-      hint={options.length === 0 ? t('phone.microphoneHint') : undefined}
-      value={deviceId}
-      options={[['', t('phone.microphoneAny')], ...options.filter(([id]) => id !== 'default')]}
-      onValue={choose}
-    />
-  );
 }

@@ -1,0 +1,88 @@
+/** Forms: what was typed, sending it, and what is wrong with it. */
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { messagesByField, messageUnder } from '../api-error.ts';
+import { t } from '../app-state.ts';
+import { Button, Problem } from './page.tsx';
+
+interface Submit {
+  readonly isBusy: boolean;
+  readonly error: unknown;
+  /** Messages by the path of their field. */
+  readonly wrong: Readonly<Record<string, string>>;
+  readonly submit: (event?: Event) => void;
+}
+
+export function useSubmit(send: () => Promise<void>): Submit {
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(undefined);
+  const submit = (event?: Event) => {
+    event?.preventDefault();
+    if (isBusy) return;
+    setBusy(true);
+    setError(undefined);
+    send()
+      .catch(setError)
+      .finally(() => setBusy(false));
+  };
+  return { isBusy, error, wrong: messagesByField(error), submit };
+}
+
+export interface FormState<Values> extends Submit {
+  readonly values: Values;
+  readonly change: (part: Partial<Values>) => void;
+  /** What a field shows of a value, and what is wrong with it. */
+  readonly field: <Name extends keyof Values & string>(
+    name: Name,
+  ) => {
+    readonly value: Values[Name];
+    readonly onValue: (value: Values[Name]) => void;
+    readonly error: string | undefined;
+  };
+}
+
+export function useForm<Values extends object>(
+  begun: Values | (() => Values),
+  send: (values: Values) => Promise<void>,
+): FormState<Values> {
+  const [values, setValues] = useState<Values>(begun);
+  const change = (part: Partial<Values>) => setValues((before) => ({ ...before, ...part }));
+  const submit = useSubmit(() => send(values));
+  return {
+    ...submit,
+    values,
+    change,
+    field: (name) => ({
+      value: values[name],
+      onValue: (value) => change({ [name]: value } as unknown as Partial<Values>),
+      error: messageUnder(submit.wrong, name),
+    }),
+  };
+}
+
+/** Its fields, why it was refused, and the buttons. In a window it has one to cancel. */
+export function Form(props: {
+  readonly form: Pick<Submit, 'isBusy' | 'error' | 'submit'>;
+  /** Of the button that sends it. */
+  readonly label: string;
+  readonly onCancel?: () => void;
+  /** Whether the browser checks fields before they are sent: by `isRequired` and `minLength`. */
+  readonly isChecked?: boolean;
+  /** Of that button. */
+  readonly class?: string;
+  readonly children: ComponentChildren;
+}) {
+  const { form, label, onCancel, isChecked = false } = props;
+  return (
+    <form class={onCancel ? undefined : 'form'} onSubmit={form.submit} noValidate={!isChecked}>
+      {props.children}
+      <Problem error={form.error} />
+      <div class="actions">
+        {onCancel && <Button text={t('app.cancel')} onClick={onCancel} />}
+        <button type="submit" class={props.class ?? 'main'} disabled={form.isBusy}>
+          {label}
+        </button>
+      </div>
+    </form>
+  );
+}
