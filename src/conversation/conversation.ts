@@ -56,9 +56,10 @@ export class Conversation {
   constructor(options: ConversationOptions) {
     this.#options = options;
     const { listener, log, clock } = options;
+    const { language } = options.brief;
     const tell = (event: TurnEvent) => this.#tell(event);
     this.#history = new HistoryKeeper(options);
-    this.#transcription = new TranscriptionRequest({ listener, log, tell });
+    this.#transcription = new TranscriptionRequest({ listener, language, log, tell });
     this.#timers = new TurnTimers({ clock, onRing: (timer) => tell({ kind: 'timer', timer }) });
     this.#state = openState(rulesFor(options));
   }

@@ -47,13 +47,22 @@ test.each([
   ['"okay okay" called out', { text: 'Okay, okay!', overUsualDb: 9 }, 'courtesy'],
   ['a hum called out', { text: 'Mm-hm!', overUsualDb: 12 }, 'backchannel'],
   ['"hello" called out', { text: 'Hello?', overUsualDb: 12 }, 'courtesy'],
-  ['a murmur', { text: 'Them.', overUsualDb: -6, confidence: 0.5 }, 'backchannel'],
+  ['a murmur', { text: 'Them.', overUsualDb: -6, confidence: 0.95 }, 'murmur'],
   ['a murmur well understood', { text: 'Stop.', overUsualDb: -6, confidence: 0.9 }, 'claim'],
-  ['an unsure word, not soft', { text: 'Them.', overUsualDb: -3, confidence: 0.5 }, 'claim'],
+  ['an unsure word, not soft', { text: 'Them.', overUsualDb: 0, confidence: 0.85 }, 'murmur'],
+  ['the same called out', { text: 'Them.', overUsualDb: 3, confidence: 0.85 }, 'claim'],
   ['a long murmur', { text: 'Them.', overUsualDb: -9, confidence: 0.5, voicedMs: 800 }, 'claim'],
-  ['two soft words', { text: 'Not now.', overUsualDb: -9, confidence: 0.5 }, 'claim'],
+  ['two soft words', { text: 'Two seven.', overUsualDb: -9, confidence: 0.9 }, 'murmur'],
+  ['"no, on Tuesday", half understood', { text: 'No, please.', confidence: 0.82 }, 'claim'],
+  ['"oh", taken for "no"', { text: 'No.', confidence: 0.75 }, 'murmur'],
+  ['an unsure farewell', { text: 'Goodbye.', confidence: 0.8 }, 'murmur'],
+  ['"stop" in German', { text: 'Nein, stopp.', confidence: 0.8 }, 'claim'],
+  ['"wait" in Japanese', { text: '待って。', confidence: 0.8 }, 'claim'],
+  ['"yes" in Hindi', { text: 'हाँ।', confidence: 0.3 }, 'backchannel'],
+  ['"yes" in Telugu', { text: 'అవును', confidence: 0.3 }, 'backchannel'],
+  ['"right" in Chinese', { text: '对对。', confidence: 0.3 }, 'backchannel'],
 ] as const)('weighOverlap takes %s for what it is', (_what, voice, expected) => {
-  const usual = { confidence: 1, voicedMs: 400, longMs: 800 };
+  const usual = { confidence: 1, voicedMs: 400, longMs: 800, overUsualDb: 0 };
 
   expect(weighOverlap({ ...usual, ...voice })).toBe(expected);
 });
@@ -67,9 +76,10 @@ const voice = fc.record({
   longMs: fc.constantFrom(500, 800, 1200),
 });
 
-test('weighOverlap without a level goes by words and length alone', () => {
+test('weighOverlap without a level goes by words and length alone where they are sure', () => {
   fc.assert(
-    fc.property(voice, (one) => {
+    fc.property(voice, ({ confidence, ...rest }) => {
+      const one = { ...rest, confidence: 0.9 + confidence * 0.1 };
       const { text, voicedMs, longMs } = one;
       const isShort = voicedMs <= 1200;
       const plain =
@@ -96,6 +106,7 @@ test('weighOverlap never takes the floor from a voice because it is louder', () 
       if (softer === 'claim') expect(louder).toBe('claim');
       if (softer === 'noise') expect(louder).toBe('noise');
       if (softer === 'courtesy') expect(louder).toBe('courtesy');
+      if (louder === 'murmur') expect(softer).not.toBe('claim');
     }),
     { numRuns: 2000 },
   );
@@ -105,7 +116,7 @@ test('weighOverlap lets a word that is well understood interrupt, however soft',
   const level = fc.double({ min: -60, max: 60, noNaN: true });
   fc.assert(
     fc.property(voice, level, (one, overUsualDb) => {
-      const sure = { ...one, text: 'Stop.', confidence: 0.61 + one.confidence * 0.39 };
+      const sure = { ...one, text: 'Stop.', confidence: 0.8 + one.confidence * 0.2 };
 
       expect(weighOverlap({ ...sure, overUsualDb })).toBe('claim');
     }),

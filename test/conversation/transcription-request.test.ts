@@ -6,7 +6,7 @@ import { silentLogger } from '../../src/lib/logger.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 import { FakeListener } from './support/fake-parts.ts';
 
-function listen(log = silentLogger) {
+function listen(log = silentLogger, language = 'en-US') {
   const clock = new FakeClock(0);
   const listener = new FakeListener(clock);
   listener.says = 'When do you open?';
@@ -23,7 +23,7 @@ function listen(log = silentLogger) {
     listener,
     told,
     signals,
-    transcription: new TranscriptionRequest({ listener, log, tell }),
+    transcription: new TranscriptionRequest({ listener, language, log, tell }),
   };
 }
 
@@ -69,4 +69,28 @@ test.each([
 
   expect(told).toEqual([{ kind: 'transcription-failed', attempt: 1 }]);
   expect([logged, signals[0]?.aborted]).toEqual([expected, false]);
+});
+
+test.each([
+  ['en-US', 1],
+  ['EN', 1],
+  ['de-DE', 0.5],
+])('TranscriptionRequest for an agent of %s takes English words for %s as sure', async (language, share) => {
+  const { clock, told, transcription } = listen(silentLogger, language);
+  const request = transcription.request(1, 'final');
+  clock.advance(80);
+  await request;
+
+  expect(told).toMatchObject([{ kind: 'transcribed', confidence: 0.9 * share }]);
+});
+
+test('TranscriptionRequest knows a language by either of its codes', async () => {
+  const { clock, listener, told, transcription } = listen(silentLogger, 'nb-NO');
+  const transcribe = listener.transcribe.bind(listener);
+  listener.transcribe = async (request) => ({ ...(await transcribe(request)), language: 'no' });
+  const request = transcription.request(1, 'final');
+  clock.advance(80);
+  await request;
+
+  expect(told).toMatchObject([{ kind: 'transcribed', confidence: 0.9 }]);
 });

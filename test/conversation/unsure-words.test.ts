@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { TurnEffect } from '../../src/conversation/turn/turn-event.ts';
 import { isAgreement } from '../../src/conversation/turn/unsure-words.ts';
-import { openTurns, PHRASES } from './support/turns.ts';
+import { ask, openTurns, PHRASES, startTurns, think } from './support/turns.ts';
 
 type Turns = ReturnType<typeof openTurns>;
 
@@ -50,6 +50,34 @@ test.each(
   );
 
   expect([voiced(effects), tools(effects)]).toEqual([[asks], []]);
+});
+
+/** The agent is in the middle of what it says. */
+function speaking(turns: Turns, atMs: number): Turns {
+  const reply = turns.replyId();
+  turns.take(atMs, { kind: 'voiced', reply, clause: 0, audioMs: 20_000, isWhole: true });
+  turns.take(atMs, { kind: 'playout-started', reply, startedAtMs: atMs });
+  return turns;
+}
+
+/** The agent is in the middle of an answer. */
+function answering(): Turns {
+  const turns = openTurns();
+  ask(turns, 3000);
+  think(turns, 3100, 'We are open on every day of the week.');
+  return speaking(turns, 3200);
+}
+
+test.each([
+  ['in mid-answer', answering, PHRASES.confirmations.end_call],
+  ['over the greeting', () => speaking(startTurns(), 100), undefined],
+])('end_call after one word that is sure and cuts the agent off %s', (_when, begun, asks) => {
+  const said = { text: 'Goodbye.', confidence: 0.96, atMs: 5000 };
+
+  const effects = turnOf(begun(), said, { tool: 'end_call' });
+
+  expect(voiced(effects)).toEqual(asks === undefined ? [] : [asks]);
+  expect(tools(effects)).toEqual(asks === undefined ? ['end_call'] : []);
 });
 
 test('a booking on sure words is made at once', () => {

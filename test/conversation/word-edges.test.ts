@@ -17,9 +17,14 @@ test.each([
   ['claim', { voicedMs: 1201 }],
   ['courtesy', { text: 'Thank you.', voicedMs: 800 }],
   ['claim', { text: 'Thank you.', voicedMs: 801 }],
-  ['backchannel', { text: 'Them.', overUsualDb: -6, voicedMs: 700, confidence: 0.6 }],
-  ['claim', { text: 'Them.', overUsualDb: -6, voicedMs: 701, confidence: 0.6 }],
-  ['claim', { text: 'Them.', overUsualDb: -6, voicedMs: 700, confidence: 0.61 }],
+  ['murmur', { text: 'Them.', voicedMs: 700, confidence: 0.89 }],
+  ['claim', { text: 'Them.', voicedMs: 701, confidence: 0.89 }],
+  ['claim', { text: 'Them.', voicedMs: 700, confidence: 0.9 }],
+  ['murmur', { text: 'Them.', overUsualDb: -3, confidence: 0.95 }],
+  ['claim', { text: 'Them.', overUsualDb: -3, confidence: 0.97 }],
+  ['claim', { text: 'Them.', overUsualDb: -9, confidence: 0.98 }],
+  ['claim', { text: 'Stop.', overUsualDb: -9, confidence: 0.8 }],
+  ['murmur', { text: 'Stop.', confidence: 0.79 }],
 ])('weighOverlap draws the line of a %s at %j', (expected, voice) => {
   expect(weighOverlap({ ...VOICE, ...voice })).toBe(expected);
 });

@@ -38,7 +38,7 @@ export function onDtmfTimer(draft: Draft, atMs: number): void {
     turns: turns + 1,
     isOwedAnswer: true,
     hasCheckedIn: false,
-    lastWords: { text, confidence: 1 },
+    lastWords: { text, confidence: 1, isSnatch: false },
     lastTurnVoicedAtMs: null,
     endedTurn: {
       turn: turns + 1,

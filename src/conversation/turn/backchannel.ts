@@ -2,19 +2,43 @@
 
 /** Hums: at any loudness they need no answer. */
 const HUMS = new Set(
-  'mm mmm hm hmm mhm mm-hm mm-hmm uh-huh huh aha ah oh ajá ahá achso hmhm mhmh'.split(' '),
+  (
+    'mm mmm hm hmm mhm mm-hm mm-hmm uh-huh huh aha ah oh ajá ahá achso hmhm mhmh uhum aham ' +
+    'हम्म हूँ హుమ్ ఊ ఆహా うん ふん へえ ああ 嗯 嗯嗯 哦 噢 啊'
+  ).split(' '),
 );
 
 /** By the language they belong to; all of them count in every call, as callers mix them and none means anything else. */
 const WORDS = setOf({
   en:
     'mm mmm hm hmm mhm mm-hm mm-hmm uh-huh huh aha ah oh okay ok yes yeah yep yup right sure good great fine ' +
-    'alright really uh um',
-  es: 'sí si vale claro ya ajá bien bueno eh ahá perfecto',
-  de: 'ja jaja genau gut aha achso hmhm mhmh klar stimmt okay richtig',
-  fr: "oui ouais d'accord bien voilà ok hein euh exact",
-  it: 'bene certo già ecco',
-  pt: 'sim pois certo tá',
+    'alright really exactly absolutely uh um',
+  es: 'sí si vale claro ya ajá mm bien bueno eh ahá exacto perfecto',
+  de: 'ja jaja genau gut aha achso hmhm mhmh klar stimmt okay richtig eben',
+  fr: "oui ouais d'accord bien voilà ok hein euh exact exactement",
+  it: 'sì bene certo già ecco esatto capisco',
+  pt: 'sim pois certo tá uhum aham isso claro',
+  hi: 'हाँ हां हा जी अच्छा ठीक हम्म हूँ सही haan haa ji accha theek',
+  te: 'అవును సరే ఊ ఆ హా ఓకే avunu sare',
+  ja: 'はい はいはい ええ うん うんうん そう そうですね そうですか なるほど へえ ああ hai ee un',
+  zh: '嗯 嗯嗯 对 对对 对对对 好 好的 是 是的 行 哦 啊 ok',
+});
+
+/**
+ * Words that begin what wants the floor: they mean it, so that a lower confidence will do. By the language they belong to;
+ * all of them count in every call.
+ */
+const INTERRUPTING = setOf({
+  en: "stop wait no nope not hold help listen sorry excuse pardon what don't",
+  es: 'no espera espere para pare alto perdón perdone oiga un',
+  de: 'nein nee nicht stopp stop halt moment warte warten entschuldigung falsch',
+  fr: 'non pas stop attendez attends arrêtez pardon un',
+  it: 'no aspetta aspetti ferma fermo basta scusi un',
+  pt: 'não espera espere para pare desculpe um',
+  hi: 'नहीं नही रुको रुकिए रुकिये बस सुनिए',
+  te: 'కాదు వద్దు ఆగు ఆగండి ఒక్క',
+  ja: 'いいえ いや 待って 待ってください ちょっと ちょっと待って 違う 違います ストップ すみません',
+  zh: '不 不是 不对 不要 等 等等 等一下 停 停一下',
 });
 
 const PHRASES = new Set([
@@ -57,15 +81,30 @@ export const BACKCHANNEL_MS_MAX = 1200;
 /** So far above the caller's usual level, "okay" means "enough". A sentence's own accents stay within it. */
 const LOUD_DB = 6;
 
-/** A murmur: so far below that level, so short, and the recogniser not sure of its word. */
-const MURMUR_DB = -6;
-const MURMUR_MS_MAX = 700;
-const MURMUR_CONFIDENCE_MAX = 0.6;
+/** As short a voice may be a backchannel, whatever the recogniser makes of it. Longer, and it is a sentence. */
+const SHORT_MS_MAX = 700;
+
+/**
+ * Confidence that a short voice needs for the floor, at the caller's usual level: a recogniser makes words of every sound. Set
+ * on synthetic voices, as the others: `npm run bench -- interruptions`.
+ */
+const SHORT_CONFIDENCE_MIN = 0.9;
+
+/** Who interrupts is louder than who agrees: each dB below the usual level needs so much more confidence, above it less. */
+const CONFIDENCE_PER_DB = 0.02;
+
+/** What the recogniser is sure of may be whispered. */
+const WHISPER_CONFIDENCE_MIN = 0.98;
+
+/** Of words that mean "stop", at any level. */
+const INTERRUPTING_CONFIDENCE_MIN = 0.8;
 
 /** What a voice over the agent's comes to. */
 export type Overlap =
   /** A cough, or a voice in the background. */
   | 'noise'
+  /** Keeps the agent talking; what it said is not sure. */
+  | 'murmur'
   /** Keeps the agent talking. */
   | 'backchannel'
   /** Politeness that wants no answer where the agent greets or says goodbye; anywhere else, words like any. */
@@ -91,7 +130,7 @@ export function weighOverlap(voice: OverlappingVoice): Overlap {
   if (text === '') return 'noise';
   const isInsistent = voice.overUsualDb >= LOUD_DB && !isHum(text);
   if (isBackchannel(text) && voicedMs <= BACKCHANNEL_MS_MAX && !isInsistent) return 'backchannel';
-  if (isMurmur(voice)) return 'backchannel';
+  if (isMurmur(voice)) return 'murmur';
   return isCourtesy(text) && voicedMs <= longMs ? 'courtesy' : 'claim';
 }
 
@@ -102,14 +141,18 @@ export function isBackchannel(text: string): boolean {
   return PHRASES.has(words.join(' ')) || words.every((word) => WORDS.has(word));
 }
 
-/** A soft, short word of low confidence is a hum that the recogniser turned into a word. */
+/** A short voice whose words the recogniser is unsure of: most are hums and words of agreement that it misheard. */
 function isMurmur({ text, confidence, voicedMs, overUsualDb }: OverlappingVoice): boolean {
-  return (
-    overUsualDb <= MURMUR_DB &&
-    voicedMs <= MURMUR_MS_MAX &&
-    confidence <= MURMUR_CONFIDENCE_MAX &&
-    wordsOf(text).length === 1
-  );
+  if (!isBrief(voicedMs)) return false;
+  const [first = ''] = wordsOf(text);
+  if (INTERRUPTING.has(first)) return confidence < INTERRUPTING_CONFIDENCE_MIN;
+  const leastAtLevel = SHORT_CONFIDENCE_MIN - overUsualDb * CONFIDENCE_PER_DB;
+  return confidence < Math.min(WHISPER_CONFIDENCE_MIN, leastAtLevel);
+}
+
+/** Whether a voice is so short that it may be a backchannel that was misheard. */
+export function isBrief(voicedMs: number): boolean {
+  return voicedMs <= SHORT_MS_MAX;
 }
 
 function isHum(text: string): boolean {

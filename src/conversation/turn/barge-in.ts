@@ -5,6 +5,7 @@ import {
   isBackchannel,
   isFarewell,
   LEVEL_UNKNOWN,
+  type Overlap,
   overUsualDb,
   weighOverlap,
 } from './backchannel.ts';
@@ -92,11 +93,14 @@ export function onBargeInTimer(draft: Draft, atMs: number): void {
  */
 export function settleAside(draft: Draft, words: Words): boolean {
   const { reply } = draft.state;
-  if (!isAgentsFloor(reply) || !isAside(draft.state, reply, words)) return false;
-  if (words.text === '') {
+  if (!isAgentsFloor(reply)) return false;
+  const overlap = overlapOf(draft.state, words);
+  if (!isAside(overlap, reply, words)) return false;
+  if (overlap === 'noise') {
     if (reply.stage === 'paused') noteFalsePause(draft, words.atMs);
   } else {
-    change(draft, { aside: words });
+    // Words that are not sure answer nothing.
+    if (overlap !== 'murmur') change(draft, { aside: words });
     emitCallersWords(draft, words.text, words.confidence);
   }
   forgetUtterance(draft);
@@ -125,7 +129,10 @@ export function interrupt(draft: Draft, atMs: number): void {
   if (!rules.brief.isInterruptible) return;
   rememberCutOff(draft);
   if (utterance !== null) {
-    changeUtterance(draft, { bargeInMs: bargeInMs(reply, utterance.startedAtMs, atMs) });
+    changeUtterance(draft, {
+      bargeInMs: bargeInMs(reply, utterance.startedAtMs, atMs),
+      cutOff: reply.kind,
+    });
   }
   dropReply(draft, atMs);
   act(draft, { kind: 'emit', event: { kind: 'barge-in' } });
@@ -144,15 +151,17 @@ export function emitCallersWords(draft: Draft, text: string, confidence: number)
   });
 }
 
-function isAside(state: TurnState, reply: Reply, words: Words): boolean {
-  const { utterance, usualLevel, rules } = state;
-  const overlap = weighOverlap({
+function overlapOf({ utterance, usualLevel, rules }: TurnState, words: Words): Overlap {
+  return weighOverlap({
     text: words.text,
     confidence: words.confidence,
     voicedMs: utterance?.speechMs ?? 0,
     longMs: rules.timing.bargeInMs,
     overUsualDb: overUsualDb(usualLevel, utterance?.level ?? LEVEL_UNKNOWN),
   });
+}
+
+function isAside(overlap: Overlap, reply: Reply, words: Words): boolean {
   if (overlap !== 'courtesy') return overlap !== 'claim';
   // A caller who says goodbye to a greeting wants the call to end.
   const isGreeted = reply.kind === 'greeting' && !isFarewell(words.text);

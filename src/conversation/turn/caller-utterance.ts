@@ -134,6 +134,7 @@ function beginUtterance(draft: Draft, fromMs: number): void {
     score: null,
     speculations: 0,
     bargeInMs: null,
+    cutOff: null,
   };
   change(draft, { utterance });
   act(draft, { kind: 'listen', fromMs });

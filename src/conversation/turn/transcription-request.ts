@@ -6,9 +6,13 @@ import type { TurnEvent } from './turn-event.ts';
 /** No caller waits longer than this for their words to be understood. */
 const TIMEOUT_MS = 5000;
 
+/** What a confidence is worth where the recogniser does not know the agent's language and took another. */
+const FOREIGN_SHARE = 0.5;
+
 /** Transcription of the current utterance; reports results as turn events. */
 export class TranscriptionRequest {
   readonly #listener: SpeechListener;
+  readonly #language: string;
   readonly #tell: (event: TurnEvent) => void;
   readonly #log: Logger;
   /** The one that is under way. */
@@ -16,10 +20,13 @@ export class TranscriptionRequest {
 
   constructor(options: {
     readonly listener: SpeechListener;
+    /** The agent's, BCP 47. */
+    readonly language: string;
     readonly tell: (event: TurnEvent) => void;
     readonly log: Logger;
   }) {
     this.#listener = options.listener;
+    this.#language = options.language;
     this.#tell = options.tell;
     this.#log = options.log;
   }
@@ -34,7 +41,9 @@ export class TranscriptionRequest {
       const said = await this.#listener.transcribe({ priority, signal, timeoutMs: TIMEOUT_MS });
       if (signal.aborted) return;
       this.#request = undefined;
-      this.#tell({ kind: 'transcribed', attempt, text: said.text, confidence: said.confidence });
+      const isForeign = languageCode(said.language) !== languageCode(this.#language);
+      const confidence = said.confidence * (isForeign ? FOREIGN_SHARE : 1);
+      this.#tell({ kind: 'transcribed', attempt, text: said.text, confidence });
     } catch (error) {
       if (signal.aborted) return;
       this.#request = undefined;
@@ -50,4 +59,13 @@ export class TranscriptionRequest {
   cancel(): void {
     this.#request?.abort(new Error('the words are not wanted any more'));
   }
+}
+
+/** Languages for which recognisers have another code than agents may have. */
+const CODES: Readonly<Record<string, string>> = { nb: 'no', cmn: 'zh', fil: 'tl' };
+
+/** `en` of `en-US`. */
+function languageCode(tag: string): string {
+  const [code = ''] = tag.toLowerCase().split('-');
+  return CODES[code] ?? code;
 }

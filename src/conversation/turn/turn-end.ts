@@ -24,7 +24,7 @@ import {
   type TurnState,
   type Words,
 } from './turn-state.ts';
-import { confirmedCalls } from './unsure-words.ts';
+import { confirmedCalls, isSnatched } from './unsure-words.ts';
 
 /** Waits for the end of the turn without knowing more of the words than was made out while they were spoken. */
 export function planEndOfTurn(draft: Draft, atMs: number): void {
@@ -148,7 +148,7 @@ function endTurn(draft: Draft, utterance: CallerUtterance, words: Words, atMs: n
   change(draft, {
     turns: turn,
     isOwedAnswer: true,
-    lastWords: words,
+    lastWords: { ...words, isSnatch: isSnatched(utterance) },
     typicalPauseMs: forgetSomePause(draft.state.typicalPauseMs),
     lastTurnVoicedAtMs: utterance.lastVoicedAtMs,
     usualLevel: learnLevel(draft.state.usualLevel, utterance.level),

@@ -295,5 +295,9 @@ function takeAsideAsAnswer(draft: Draft, reply: Reply, atMs: number): void {
   const isQuestion = reply.pieces.at(-1)?.text.trimEnd().endsWith('?') ?? false;
   if (aside === null || !isQuestion || atMs - aside.atMs > ASIDE_MS_MAX) return;
   addToHistory(draft, aside.text);
-  change(draft, { isOwedAnswer: true, hasCheckedIn: false, lastWords: aside });
+  change(draft, {
+    isOwedAnswer: true,
+    hasCheckedIn: false,
+    lastWords: { ...aside, isSnatch: false },
+  });
 }

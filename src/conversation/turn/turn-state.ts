@@ -14,6 +14,14 @@ export interface Words {
   readonly atMs: number;
 }
 
+/** Words that were to be answered. */
+export interface SaidWords {
+  readonly text: string;
+  readonly confidence: number;
+  /** Whether they are a short voice's that cut the agent off in mid-answer. */
+  readonly isSnatch: boolean;
+}
+
 /** The caller's current utterance, from the first voice activity to the end of the turn. */
 export interface CallerUtterance {
   readonly startedAtMs: number;
@@ -43,6 +51,8 @@ export interface CallerUtterance {
   readonly speculations: number;
   /** How long the agent took to fall silent, when this utterance interrupted it. */
   readonly bargeInMs: number | null;
+  /** What it interrupted; null unless it did. */
+  readonly cutOff: ReplyKind | null;
 }
 
 /** Reason for a reply. */
@@ -121,7 +131,7 @@ export interface TurnState {
   /** Whether the caller's last words still need an answer. */
   readonly isOwedAnswer: boolean;
   /** What the caller said last that was to be answered; null before. */
-  readonly lastWords: { readonly text: string; readonly confidence: number } | null;
+  readonly lastWords: SaidWords | null;
   /** Calls that the caller was asked about, at the end of that turn, instead of carrying them out. */
   readonly unconfirmed: { readonly calls: readonly ToolCall[]; readonly turn: number } | null;
   /** A backchannel of the caller that did not stop the agent. */

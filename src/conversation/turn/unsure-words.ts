@@ -1,7 +1,14 @@
 /** Words that the recogniser is unsure of: the agent asks before it hangs up, transfers or books for them; pure */
 import type { ToolCall } from '../../llm/language-model.ts';
 import { addClause, isUnsaid } from '../reply/reply.ts';
-import { change, changeReply, type Draft, type TurnState } from './turn-state.ts';
+import { isBrief } from './backchannel.ts';
+import {
+  type CallerUtterance,
+  change,
+  changeReply,
+  type Draft,
+  type TurnState,
+} from './turn-state.ts';
 
 /** Below this confidence words are unsure. A noise that the recogniser makes a "No" of has less as a rule. */
 const SURE_CONFIDENCE = 0.65;
@@ -36,11 +43,20 @@ export function isUnsure({ reply, utterance, lastWords }: TurnState): boolean {
   return (words?.confidence ?? 1) < SURE_CONFIDENCE;
 }
 
+/**
+ * Whether an utterance is a short one that cut the agent off in mid-answer: it may be a "mm-hm" that the recogniser is sure is
+ * a "No". Over a greeting it is not: who says goodbye there has dialled wrong.
+ */
+export function isSnatched(utterance: CallerUtterance | null): boolean {
+  return utterance?.cutOff === 'answer' && isBrief(utterance.speechMs);
+}
+
 /** Whether the caller has to be asked before this call is carried out. An answered question is not asked again. */
 export function mustConfirm(state: TurnState, call: ToolCall): boolean {
-  const { unconfirmed, turns, rules } = state;
+  const { reply, utterance, lastWords, unconfirmed, turns, rules } = state;
+  const isSnatch = reply?.stage === 'speculative' ? isSnatched(utterance) : lastWords?.isSnatch;
   const wasAsked = unconfirmed?.turn === turns - 1 && unconfirmed.calls[0]?.name === call.name;
-  return isUnsure(state) && !wasAsked && rules.needsSureWords(call);
+  return (isSnatch === true || isUnsure(state)) && !wasAsked && rules.needsSureWords(call);
 }
 
 /** Asks the caller instead of carrying out the reply's calls, and drops what was to be said with them. */
