@@ -51,7 +51,7 @@ test.each([
   ['a murmur well understood', { text: 'Stop.', overUsualDb: -6, confidence: 0.9 }, 'claim'],
   ['an unsure word, not soft', { text: 'Them.', overUsualDb: 0, confidence: 0.85 }, 'murmur'],
   ['the same called out', { text: 'Them.', overUsualDb: 3, confidence: 0.85 }, 'claim'],
-  ['a long murmur', { text: 'Them.', overUsualDb: -9, confidence: 0.5, voicedMs: 800 }, 'claim'],
+  ['a long murmur', { text: 'Them.', overUsualDb: -9, confidence: 0.5, voicedMs: 900 }, 'claim'],
   ['two soft words', { text: 'Two seven.', overUsualDb: -9, confidence: 0.9 }, 'murmur'],
   ['"no, on Tuesday", half understood', { text: 'No, please.', confidence: 0.82 }, 'claim'],
   ['"oh", taken for "no"', { text: 'No.', confidence: 0.75 }, 'murmur'],

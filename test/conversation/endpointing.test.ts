@@ -62,6 +62,11 @@ test.each([
     1000,
   ],
   [
+    'a telephone number with a comma at its end',
+    { ...PAUSE, completeness: 0, dictation: { ...PHONE, progress: 'perhaps' } },
+    1800,
+  ],
+  [
     'a whole telephone number',
     { ...PAUSE, completeness: 0, dictation: { ...PHONE, progress: 'whole' } },
     250,

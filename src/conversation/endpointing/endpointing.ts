@@ -68,7 +68,9 @@ export function silenceRequiredMs(pause: PauseObservation, waits: EndpointingWai
   const usualMs = pause.typicalPauseMs * OVER_USUAL;
   const { dictation } = pause;
   if (dictation !== null && dictation.progress !== 'whole') {
-    const partMs = DICTATION_SILENCE_MS[dictation.kind][dictation.progress];
+    // A comma after a group, or an "and", says that another follows.
+    const progress = pause.completeness === 0 ? 'begun' : dictation.progress;
+    const partMs = DICTATION_SILENCE_MS[dictation.kind][progress];
     return Math.round(Math.min(SILENCE_MS_CAP, Math.max(partMs, usualMs, waits.silenceMsMin)));
   }
   const trust = pause.turnProbability === null ? 0 : pause.turnTrust;

@@ -82,7 +82,7 @@ export const BACKCHANNEL_MS_MAX = 1200;
 const LOUD_DB = 6;
 
 /** As short a voice may be a backchannel, whatever the recogniser makes of it. Longer, and it is a sentence. */
-const SHORT_MS_MAX = 700;
+const SHORT_MS_MAX = 800;
 
 /**
  * Confidence that a short voice needs for the floor, at the caller's usual level: a recogniser makes words of every sound. Set

@@ -11,7 +11,8 @@ import type { TurnTimer } from './turn-event.ts';
 /** Spans that decide how patient and how quick the agent is. */
 export interface TurnTiming extends EndpointingWaits {
   /**
-   * Barge-in threshold: voice over the agent's for this long interrupts it, with any words. Playout pauses earlier, in media
+   * Barge-in threshold: voice over the agent's for this long interrupts it, with any words; the detector takes 0.1 s to tell
+   * that a voice has stopped, so that one of 0.8 s is still judged by its words. Playout pauses earlier, in media
    * time: `VOICE_FRAMES` in src/media/dsp/energy-detector.ts.
    */
   readonly bargeInMs: number;
@@ -48,7 +49,7 @@ export interface TurnTiming extends EndpointingWaits {
 /** Default times of turn-taking, in milliseconds. */
 export const DEFAULT_TIMING: TurnTiming = {
   ...ENDPOINTING_WAITS.balanced,
-  bargeInMs: 800,
+  bargeInMs: 900,
   pauseProofMs: 300,
   pauseMsMax: 1500,
   speculationSpeechMsMax: 10_000,
