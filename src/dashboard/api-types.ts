@@ -45,7 +45,7 @@ export type Agent = Schemas['Agent'];
 /** What a version keeps of an agent. */
 export type AgentContent = Schemas['AgentContent'];
 export type AgentVersion = Schemas['AgentVersion'];
-export type Responsiveness = AgentContent['settings']['responsiveness'];
+export type Responsiveness = AgentContent['responsiveness'];
 export type TransferTarget = AgentContent['settings']['transferTargets'][number];
 export type Voice = Schemas['Voice'];
 export type ChatMessage = Schemas['AgentChat']['messages'][number];
