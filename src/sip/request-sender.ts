@@ -59,6 +59,9 @@ interface RequestSenderOptions {
 /** Longer requests must not go by UDP when the path MTU is unknown. RFC 3261, 18.1.1. */
 const UDP_REQUEST_BYTES_MAX = 1300;
 
+/** Room for the Via and Contact that a request will get. */
+const OWN_LINES_BYTES = 200;
+
 /** Proxy and server may both challenge, and each nonce may turn out to be stale. */
 const TRIES_MAX = 5;
 
@@ -160,7 +163,9 @@ export class RequestSender {
     const { transport } = this.#options;
     try {
       const targets = await transport.resolve(parseUri(nextHopUri(request)));
-      const mayChange = sizeOf(request) > UDP_REQUEST_BYTES_MAX && transport.canSendBy('TCP');
+      const mayChange =
+        request.toBuffer().length > UDP_REQUEST_BYTES_MAX - OWN_LINES_BYTES &&
+        transport.canSendBy('TCP');
       return mayChange ? targets.flatMap((target) => this.#byTcpFirst(target)) : targets;
     } catch (error) {
       if (error instanceof SipError) return [];
@@ -192,16 +197,6 @@ export class RequestSender {
     }
     return sent.prepend('via', ownVia(flow, this.#options.tokens.branch()));
   }
-}
-
-/** The octets of a request with the Via and Contact that it will get; close enough, and cheap. */
-function sizeOf(request: SipMessage): number {
-  const lines = request.headers.reduce(
-    (sum, [name, value]) => sum + name.length + value.length + 4,
-    0,
-  );
-  const ownLines = 200;
-  return request.method.length + request.uri.length + lines + request.body.length + ownLines;
 }
 
 function localReply(request: SipMessage, status: number, flow: Flow | null): Reply {

@@ -66,12 +66,7 @@ export class OutgoingRequests {
   /** Sends a request outside dialogs, through `proxy` unless it is empty. */
   async send(commandId: string, message: ApplicationMessage, proxy: string): Promise<void> {
     const exchange = this.#begin(commandId, message, '');
-    const options = outgoingOptions({
-      message,
-      proxy,
-      userAgent: this.#userAgent,
-      credentialsFor: this.#credentialsFor,
-    });
+    const options = this.#optionsFor(message, proxy);
     await this.#count(async () => {
       if (message.method === 'INVITE') {
         await this.#call(exchange, this.#userAgent.invite({ ...options, acknowledge: 'manual' }));
@@ -126,6 +121,36 @@ export class OutgoingRequests {
     for (const invite of [...this.#invites.values()]) invite.cancel();
   }
 
+  /**
+   * All options but the method.
+   *
+   * @param proxy SIP URI or `host:port`; empty for routing by Request-URI and Route.
+   */
+  #optionsFor(message: ApplicationMessage, proxy: string): Omit<OutgoingRequest, 'method'> {
+    const credentialsFor = this.#credentialsFor;
+    const from = headerOf(message, 'from');
+    const to = headerOf(message, 'to');
+    const callId = headerOf(message, 'call-id');
+    const sequence = Number.parseInt(headerOf(message, 'cseq') ?? '', 10);
+    const route = routeOf(message, proxy);
+    return {
+      ...partsOf(message),
+      uri: message.uri,
+      ...(from !== undefined && {
+        from: withHost(from, urlHost(this.#userAgent.ownEndpoint?.address ?? 'localhost')),
+      }),
+      ...(to !== undefined && { to: withHost(to, hostOf(message.uri)) }),
+      ...(callId !== undefined && { callId }),
+      ...(sequence > 0 && { sequence }),
+      ...(route.length > 0 && { route }),
+      ...(credentialsFor !== undefined && {
+        digest: new DigestClient({
+          credentialsFor: (realm) => credentialsFor(realm, message.uri, from),
+        }),
+      }),
+    };
+  }
+
   #begin(commandId: string, message: ApplicationMessage, dialogId: string): Exchange {
     const transactionId = randomUUID();
     return { commandId, transactionId, dialogId, message, flow: undefined, isConfirmed: false };
@@ -176,19 +201,15 @@ export class OutgoingRequests {
   }
 
   /** Reports the request as sent to the application; once, even if it is sent again. */
-  #confirm(exchange: Exchange, request: SipMessage, flow: Flow): void {
+  #confirm(exchange: Exchange, message: SipMessage, flow = exchange.flow): void {
     exchange.flow = flow;
-    this.#confirmOnce(exchange, request);
-  }
-
-  #confirmOnce(exchange: Exchange, message: SipMessage): void {
     if (exchange.isConfirmed) return;
     exchange.isConfirmed = true;
     this.#link.confirm(exchange.commandId, { ...exchange, message });
   }
 
   #respond(exchange: Exchange, response: SipMessage, dialogId: string): void {
-    this.#confirmOnce(exchange, requestOf(exchange.message, response));
+    this.#confirm(exchange, requestOf(exchange.message, response));
     const { flow, transactionId } = exchange;
     this.#link.deliver({ message: response, flow, transactionId, dialogId });
   }
@@ -216,43 +237,8 @@ function requestOf(message: ApplicationMessage, response: SipMessage): SipMessag
   return request;
 }
 
-interface OutgoingWish {
-  readonly message: ApplicationMessage;
-
-  /** SIP URI or `host:port`; empty for routing by Request-URI and Route. */
-  readonly proxy: string;
-  readonly userAgent: UserAgent;
-  readonly credentialsFor: CredentialsFor | undefined;
-}
-
 /** The client writes `localhost` for an unknown own address. */
 const LOCALHOST = /(sips?:(?:[^@\s<>]*@)?)localhost(?::\d+)?(?=[;>\s]|$)/i;
-
-/** All but the method. */
-function outgoingOptions(wish: OutgoingWish): Omit<OutgoingRequest, 'method'> {
-  const { message, proxy, userAgent, credentialsFor } = wish;
-  const from = headerOf(message, 'from');
-  const to = headerOf(message, 'to');
-  const callId = headerOf(message, 'call-id');
-  const sequence = Number.parseInt(headerOf(message, 'cseq') ?? '', 10);
-  const route = routeOf(message, proxy);
-  return {
-    ...partsOf(message),
-    uri: message.uri,
-    ...(from !== undefined && {
-      from: withHost(from, urlHost(userAgent.ownEndpoint?.address ?? 'localhost')),
-    }),
-    ...(to !== undefined && { to: withHost(to, hostOf(message.uri)) }),
-    ...(callId !== undefined && { callId }),
-    ...(sequence > 0 && { sequence }),
-    ...(route.length > 0 && { route }),
-    ...(credentialsFor !== undefined && {
-      digest: new DigestClient({
-        credentialsFor: (realm) => credentialsFor(realm, message.uri, from),
-      }),
-    }),
-  };
-}
 
 function withHost(address: string, host: string): string {
   return address.replace(LOCALHOST, (_, start: string) => `${start}${host}`);

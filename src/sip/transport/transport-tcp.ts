@@ -31,7 +31,6 @@ export class TcpTransport {
   readonly #server: Server;
   readonly #connections = new Map<string, TcpConnection>();
   readonly #connecting = new Map<string, Promise<TcpConnection>>();
-  readonly #countByPeer = new Map<string, number>();
   #port: number;
   #isOpen = false;
 
@@ -129,8 +128,9 @@ export class TcpTransport {
   #accept(socket: Socket): void {
     const { limits } = this.#options;
     const remote = { address: socket.remoteAddress ?? '', port: socket.remotePort ?? 0 };
-    const ofPeer = this.#countByPeer.get(remote.address) ?? 0;
-    const isFull = this.#connections.size >= limits.connectionsMax;
+    const connections = [...this.#connections.values()];
+    const ofPeer = connections.filter((each) => each.remote.address === remote.address).length;
+    const isFull = connections.length >= limits.connectionsMax;
     if (isFull || ofPeer >= limits.connectionsPerPeerMax || remote.address === '') {
       socket.on('error', () => undefined);
       socket.destroy();
@@ -149,18 +149,12 @@ export class TcpTransport {
       clock,
       limits,
       onFrame,
-      onClose: () => this.#forget(connection, key),
+      onClose: () => {
+        if (this.#connections.get(key) === connection) this.#connections.delete(key);
+      },
     });
     this.#connections.set(key, connection);
-    this.#countByPeer.set(remote.address, (this.#countByPeer.get(remote.address) ?? 0) + 1);
     return connection;
-  }
-
-  #forget(connection: TcpConnection, key: string): void {
-    if (this.#connections.get(key) === connection) this.#connections.delete(key);
-    const left = (this.#countByPeer.get(connection.remote.address) ?? 1) - 1;
-    if (left > 0) this.#countByPeer.set(connection.remote.address, left);
-    else this.#countByPeer.delete(connection.remote.address);
   }
 }
 

@@ -227,7 +227,7 @@ function forged(
   sequence: number,
   tags: { fromTag?: string; toTag?: string },
 ): Headers {
-  const { callId, localTag, remoteTag, localAddress, remoteAddress } = call.dialog;
+  const { callId, localTag, remoteTag, localAddress, remoteAddress } = call.dialog.data;
   const { fromTag = localTag, toTag = remoteTag } = tags;
   const plain = (address: string) => address.replace(/;tag=.*/, '');
   return {
