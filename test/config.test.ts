@@ -45,6 +45,9 @@ test.each([
   ['MODELS_PROFILE', 'huge'],
   ['MODELS_BASE_URL', 'https://me:word@mirror.example'],
   ['OLLAMA_HOST', 'http://me:word@127.0.0.1:11434'],
+  ['STT_URL', 'http://127.0.0.1:8000'],
+  ['STT_URL', 'tcp://127.0.0.1'],
+  ['TTS_URL', 'tcp://me:word@127.0.0.1:10200'],
   ['OPENAI_BASE_URL', 'https://me:word@models.example/v1'],
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'https://me:word@traces.example'],
   ['LLM', 'gpt'],
@@ -158,4 +161,17 @@ test('printConfig masks every secret', () => {
   expect(text).not.toContain(key);
   expect(text).not.toContain('sk-very-secret');
   expect(text).toContain('RTP_PORTS=20000-20999');
+});
+
+test('readConfig takes addresses of the protocol that is named, and no others', () => {
+  const urls = 'tcp://10.0.0.5:10300, tcp://[::1]:10300';
+
+  expect(readConfig({ STT: 'wyoming', STT_URL: urls }).STT_URL).toHaveLength(2);
+  expect(() => readConfig({ STT: 'wyoming', STT_URL: 'http://10.0.0.5:8000' })).toThrow(
+    'STT_URL: wyoming needs addresses such as tcp://10.0.0.5:10300, got "http://10.0.0.5:8000"',
+  );
+  expect(() => readConfig({ TTS: 'openai', TTS_URL: 'tcp://10.0.0.5:10200' })).toThrow(
+    'TTS_URL: openai needs addresses such as http://10.0.0.5:8000',
+  );
+  expect(() => readConfig({ TTS: 'wyoming' })).toThrow('TTS: wyoming needs TTS_URL as well');
 });

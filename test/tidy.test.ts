@@ -35,8 +35,10 @@ const COMPOSITION_ROOT = /^(main\.ts|compose\/|cli\/|speech\/tts\/tts-engines\.t
 const ADAPTERS = [
   ...['drachtio', 'direct', 'freeswitch', 'webrtc', 'sandbox'].map((name) => `telephony/${name}/`),
   ...['ollama', 'openai', 'llama-cpp', 'scripted'].map((name) => `llm/${name}/`),
-  ...['whisper', 'moonshine', 'transformers'].map((name) => `speech/stt/${name}/`),
-  ...['piper', 'kokoro', 'espeak'].map((name) => `speech/tts/${name}/`),
+  ...['whisper', 'moonshine', 'transformers', 'openai', 'wyoming'].map(
+    (name) => `speech/stt/${name}/`,
+  ),
+  ...['piper', 'kokoro', 'espeak', 'openai', 'wyoming'].map((name) => `speech/tts/${name}/`),
   'speech/vad/silero/',
 ];
 

@@ -1,12 +1,23 @@
 /** Settings of speech servers: `STT`, `STT_URL`, `TTS`, `TTS_URL`; pure */
 
 /** Protocols of speech servers: values of `STT` and `TTS`. */
-export const SPEECH_PROTOCOLS = ['openai'] as const;
+export const SPEECH_PROTOCOLS = ['openai', 'wyoming'] as const;
 
 type SpeechProtocol = (typeof SPEECH_PROTOCOLS)[number];
 
-export const SPEECH_SERVERS_EXPECTED =
-  'addresses separated by commas, such as http://10.0.0.5:8000,http://10.0.0.6:8000, without ?, # and password';
+/** How an address of a protocol looks, and the beginning by which it is told. */
+const ADDRESSES: Readonly<
+  Record<SpeechProtocol, { readonly example: string; readonly form: RegExp }>
+> = {
+  openai: { example: 'http://10.0.0.5:8000', form: /^https?:\/\/[^/?#@]+(\/[^?#@]*)?$/ },
+  wyoming: { example: 'tcp://10.0.0.5:10300', form: /^tcp:\/\/[^/?#@]+:\d+$/ },
+};
+
+export const SPEECH_SERVERS_EXPECTED = `addresses separated by commas, such as ${Object.values(
+  ADDRESSES,
+)
+  .map(({ example }) => example)
+  .join(' or ')}, without ?, # and password`;
 
 /** Whether the setting names a protocol of speech servers. */
 export function isSpeechProtocol(engine: string): engine is SpeechProtocol {
@@ -15,10 +26,10 @@ export function isSpeechProtocol(engine: string): engine is SpeechProtocol {
 
 /** Whether the text is the address of a speech server; log, metrics and `/readyz` show it. */
 export function isSpeechServer(text: string): boolean {
-  return URL.canParse(text) && /^https?:\/\/[^/?#@]+(\/[^?#@]*)?$/.test(text);
+  return URL.canParse(text) && Object.values(ADDRESSES).some(({ form }) => form.test(text));
 }
 
-/** Says where a protocol has no servers, or servers have no protocol. */
+/** Says where a protocol has no servers, servers have no protocol, or have addresses of another. */
 export function serverContradictions(
   job: 'STT' | 'TTS',
   engine: string,
@@ -26,7 +37,11 @@ export function serverContradictions(
 ): readonly string[] {
   const name = `${job}_URL`;
   if (isSpeechProtocol(engine)) {
-    return urls.length === 0 ? [`${job}: ${engine} needs ${name} as well`] : [];
+    if (urls.length === 0) return [`${job}: ${engine} needs ${name} as well`];
+    const { example, form } = ADDRESSES[engine];
+    const wrong = urls.find((url) => !form.test(url));
+    if (wrong === undefined) return [];
+    return [`${name}: ${engine} needs addresses such as ${example}, got "${wrong}"`];
   }
   const names = SPEECH_PROTOCOLS.join(', ');
   return urls.length === 0 ? [] : [`${name}: needs ${job} to be one of ${names}, got "${engine}"`];

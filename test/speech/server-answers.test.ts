@@ -1,9 +1,13 @@
 /** Answers of speech servers, of any form: what is read of them stays within its bounds, and nothing but a plain fault is thrown. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
-import { recognitionOf } from '../../src/speech/stt/openai/transcription.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { HttpStatusError, request } from '../../src/speech/network/speech-http.ts';
+import { recognitionOf } from '../../src/speech/stt/network/transcription.ts';
 import { LinePcm } from '../../src/speech/tts/network/line-pcm.ts';
 import { serverVoice, usableVoices } from '../../src/speech/tts/network/server-voices.ts';
+import { openAiVoices } from '../../src/speech/tts/openai/openai-voices.ts';
 
 const ASKED = { language: 'en', audioMs: 2000 };
 
@@ -111,4 +115,111 @@ test('a voice of any name has a language of letters, or none', () => {
     }),
     { numRuns: 1000 },
   );
+});
+
+test('samples that look like a bracket are no text', () => {
+  const samples = [0x3c, 0x00, 0x7b, 0xff, 0x10, 0x01];
+
+  expect(soundOf([Buffer.from([...samples, ...new Uint8Array(2400)])])).toBeInstanceOf(Int16Array);
+});
+
+/** A server that gives the same answer to each GET, and two samples to each POST. */
+async function serverOf(status: () => number, body: () => string): Promise<string> {
+  const server = createServer((request, response) => {
+    request.resume();
+    const isList = request.method === 'GET';
+    response.writeHead(isList ? status() : 200).end(isList ? body() : Buffer.alloc(4));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const listed = fc.oneof(
+  fc.string(),
+  fc.record(
+    { id: anything, voice_id: anything, name: anything, language: anything, gender: anything },
+    { requiredKeys: [] },
+  ),
+  anything,
+);
+const list = fc.oneof(
+  fc.array(listed),
+  fc.record({ voices: fc.oneof(fc.array(listed), anything) }),
+  anything,
+);
+
+test('a list of voices of any form is read within its bounds, or refused in plain words', async () => {
+  const answer = { status: 200, body: '' };
+  const address = await serverOf(
+    () => answer.status,
+    () => answer.body,
+  );
+  const signal = new AbortController().signal;
+  const statuses = fc.constantFrom(200, 400, 404, 500);
+  await fc.assert(
+    fc.asyncProperty(statuses, list, async (status, value) => {
+      Object.assign(answer, { status, body: JSON.stringify(value) ?? '' });
+      const server = openAiVoices(address, {});
+      const fault = await server.probe(signal).then(
+        () => '',
+        (error: unknown) => String(error),
+      );
+
+      const names = server.voices.map(({ name }) => name);
+      expect(fault).toMatch(/^(Error: it answered with no JSON)?$/);
+      expect(names.every((name) => name !== '' && name.length <= 100)).toBe(true);
+      if (status !== 200) expect(names).toEqual([]);
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test('an error of any form becomes one short line', async () => {
+  const answer = { body: '' };
+  const address = await serverOf(
+    () => 500,
+    () => answer.body,
+  );
+  const bodies = fc.oneof(
+    fc.string(),
+    fc
+      .oneof(
+        anything,
+        fc.record({ error: anything }),
+        fc.record({ error: fc.record({ message: anything }) }),
+      )
+      .map((value) => JSON.stringify(value) ?? ''),
+    fc.string({ minLength: 300, maxLength: 3000 }),
+  );
+  await fc.assert(
+    fc.asyncProperty(bodies, async (body) => {
+      answer.body = body;
+
+      const error = await request(address, { method: 'GET' }).catch((one: unknown) => one);
+
+      expect(error).toBeInstanceOf(HttpStatusError);
+      expect((error as Error).message).toMatch(/^it answered 500(: .{1,200})?$/u);
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test('a server’s older list of voices is found as well', async () => {
+  const server = createServer((incoming, response) => {
+    incoming.resume();
+    const isList = incoming.url === '/v1/audio/speech/voices';
+    const body = isList
+      ? JSON.stringify([{ voice_id: 'af_sky', model_id: 'kokoro' }])
+      : Buffer.alloc(4);
+    response.writeHead(incoming.method === 'GET' && !isList ? 404 : 200).end(body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const voices = openAiVoices(`http://127.0.0.1:${port}`, {});
+
+  await voices.probe(new AbortController().signal);
+
+  expect(voices.voices).toEqual([{ name: 'af_sky', locale: 'en-US', gender: 'female' }]);
 });

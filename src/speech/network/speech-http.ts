@@ -105,5 +105,10 @@ function faultIn(text: string): string {
   } catch {
     // Not JSON: a proxy's page, for example.
   }
-  return message.replace(/\s+/g, ' ').trim().slice(0, FAULT_CHARACTERS_MAX);
+  return shortFault(message);
+}
+
+/** One line of a server's own error text, cut. */
+export function shortFault(text: string): string {
+  return text.replace(/\s+/g, ' ').trim().slice(0, FAULT_CHARACTERS_MAX);
 }

@@ -37,4 +37,5 @@ export const transformersEngine: SpeechEngine = {
 /** Modules of recognition servers, by the protocol that `STT` names. */
 export const RECOGNITION_MODULES = {
   openai: new URL('./openai/openai-recognition.ts', import.meta.url).href,
+  wyoming: new URL('./wyoming/wyoming-recognition.ts', import.meta.url).href,
 } as const;

@@ -11,11 +11,13 @@ import type { Logger } from '../../lib/logger.ts';
 import type { Provider } from '../models/onnx-providers.ts';
 import { espeakProgramEngine, espeakWasmEngine } from './espeak/espeak-engines.ts';
 import { kokoroEngine } from './kokoro/kokoro-engine.ts';
+import type { OpenVoiceServer } from './network/voice-server.ts';
 import type { VoiceEngineOptions } from './neural/voice-engine.ts';
 import { openAiVoices } from './openai/openai-voices.ts';
 import { piperEngine } from './piper/piper-engine.ts';
 import type { SynthesizerEngine } from './pool/choose-synthesizer.ts';
 import type { VoiceBook } from './voices/voice-book.ts';
+import { wyomingVoices } from './wyoming/wyoming-voices.ts';
 
 /** By their names in the setting `TTS`, best first: `auto` takes the first usable one. */
 const TTS_ENGINES = {
@@ -29,7 +31,10 @@ const TTS_ENGINES = {
 export const TTS_ENGINE_NAMES = Object.keys(TTS_ENGINES) as (keyof typeof TTS_ENGINES)[];
 
 /** Voice servers, by the protocol that `TTS` names. */
-export const VOICE_SERVERS = { openai: openAiVoices } as const;
+export const VOICE_SERVERS: Readonly<Record<'openai' | 'wyoming', OpenVoiceServer>> = {
+  openai: openAiVoices,
+  wyoming: wyomingVoices,
+};
 
 /** Makes all engines, best first. The neural ones take their phonemes from espeak-ng, program or WASM build. */
 export function ttsEngines(options: {

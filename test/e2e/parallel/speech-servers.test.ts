@@ -8,11 +8,8 @@ import { Phone } from '../../../examples/phone/phone.ts';
 import type { PhoneCall } from '../../../examples/phone/phone-call.ts';
 import { phraseSaying } from '../../speech/spoken-phrases.ts';
 import { startServer, type TestServer } from '../../support/server/server.ts';
-import {
-  OpenAiSpeechServer,
-  SERVER_VOICE_HZ,
-  type ServerFault,
-} from '../../support/speech/openai-speech-server.ts';
+import { OpenAiSpeechServer, type ServerFault } from '../../support/speech/openai-speech-server.ts';
+import { SERVER_VOICE_HZ } from '../../support/speech/served-speech.ts';
 import { loudestAmplitude } from '../../support/speech/tone.ts';
 
 const undo: (() => unknown)[] = [];

@@ -4,15 +4,9 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { openRecognizer } from '../../../src/speech/stt/whisper/whisper-recognizer.ts';
-import { TINY_WHISPER_DIR } from '../../speech/spoken-phrases.ts';
-
-/** The frequency of its voice. */
-export const SERVER_VOICE_HZ = 700;
+import { hear, MS_PER_CHARACTER, PIECE_MS, toneBytes } from './served-speech.ts';
 
 const RATE_HZ = 24_000;
-const MS_PER_CHARACTER = 60;
-const PIECE_MS = 100;
 
 /** `hang`: takes the request and says nothing more. `cut`: closes the connection in the middle of an answer. */
 export type ServerFault = 'none' | 'slow' | 'hang' | 'refuse' | 'garbage' | 'cut';
@@ -131,7 +125,7 @@ export class OpenAiSpeechServer {
     const isSilent = pcm.every((sample) => Math.abs(sample) < 10);
     this.heard.push({ fields, rateHz, audioMs: (pcm.length * 1000) / rateHz, isSilent });
     if (this.#refuses(fields, response) || (await this.#fails(response))) return;
-    const recognition = await recognize(pcm, fields.language ?? 'en');
+    const recognition = await hear(pcm, fields.language ?? 'en');
     if (this.fault === 'cut') return void cut(response, '{"text":"I wou');
     const isVerbose = fields.response_format === 'verbose_json';
     const isTimed = fields['timestamp_granularities[]'] === 'word';
@@ -169,7 +163,7 @@ export class OpenAiSpeechServer {
     for (let atMs = 0; atMs < totalMs; atMs += PIECE_MS) {
       if (response.destroyed) return;
       if (this.fault === 'cut' && atMs >= totalMs / 2) return void response.destroy();
-      response.write(toneBytes(atMs, Math.min(PIECE_MS, totalMs - atMs)));
+      response.write(toneBytes(RATE_HZ, atMs, Math.min(PIECE_MS, totalMs - atMs)));
       await new Promise((resolve) => setTimeout(resolve, PIECE_MS / this.speedup));
     }
     response.end();
@@ -185,21 +179,4 @@ function send(response: ServerResponse, status: number, body: object): void {
 function cut(response: ServerResponse, text: string): void {
   response.writeHead(200, { 'content-length': '1000' });
   response.write(text, () => response.destroy());
-}
-
-function toneBytes(fromMs: number, durationMs: number): Buffer {
-  const samples = Int16Array.from({ length: (durationMs * RATE_HZ) / 1000 }, (_, index) =>
-    Math.round(9000 * Math.sin(2 * Math.PI * SERVER_VOICE_HZ * (fromMs / 1000 + index / RATE_HZ))),
-  );
-  return Buffer.from(samples.buffer);
-}
-
-let recognizer: ReturnType<typeof openRecognizer> | undefined;
-
-/** Every other sample: the telephone's band is all there is. */
-async function recognize(pcm: Int16Array, language: string) {
-  recognizer ??= openRecognizer(TINY_WHISPER_DIR);
-  const stream = (await recognizer).open({ language });
-  stream.push(pcm.filter((_, index) => index % 2 === 0));
-  return stream.transcribe({ isFinal: true, signal: new AbortController().signal });
 }

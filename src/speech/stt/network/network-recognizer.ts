@@ -137,13 +137,16 @@ export class NetworkRecognizer {
 
   /** @throws {RecognitionError} for a partial request while every server that works is busy. */
   #lend(
-    { order }: Question,
+    { order, utterance: { language } }: Question,
     tried: ReadonlySet<RecognitionServer>,
   ): ServerLease<RecognitionServer> | null {
     const { servers } = this.#options;
-    if (order.priority !== 'partial') return servers.lend(tried);
-    const lease = servers.lend(tried, PARTIAL_LOAD_MAX);
-    if (lease === null && servers.working.length > 0) throw laneFailure('the servers are busy');
+    const deaf = servers.servers.filter((server) => server.hears?.(language) === false);
+    const except = new Set([...tried, ...deaf]);
+    if (order.priority !== 'partial') return servers.lend(except);
+    const lease = servers.lend(except, PARTIAL_LOAD_MAX);
+    const areBusy = lease === null && servers.working.some((server) => !except.has(server));
+    if (areBusy) throw laneFailure('the servers are busy');
     return lease;
   }
 

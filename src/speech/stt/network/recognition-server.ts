@@ -1,5 +1,6 @@
 /** The port of a recogniser on the network, and what the module of its engine exports. */
 import type { SpeechServer } from '../../network/speech-servers.ts';
+import { Upsampler } from '../features/resampler.ts';
 import type { Recognition } from '../pool/recognizer.ts';
 
 export interface RecognitionRequest {
@@ -13,6 +14,9 @@ export interface RecognitionRequest {
 }
 
 export interface RecognitionServer extends SpeechServer {
+  /** Whether it recognises the language, as the newest probe found; absent where servers do not tell. */
+  hears?(language: string): boolean;
+
   /**
    * Recognises an utterance.
    *
@@ -44,3 +48,13 @@ export interface RecognitionServersOrder {
 
 /** A second of silence, for probes: 8 kHz, mono, signed 16-bit. */
 export const PROBE_PCM = new Int16Array(8000);
+
+/** What every server takes without resampling. */
+export const WIDEBAND_HZ = 16_000;
+
+/** @param pcm 8 kHz, mono, signed 16-bit. @returns the same at 16 kHz. */
+export function wideband(pcm: Int16Array): Int16Array<ArrayBuffer> {
+  return Int16Array.from(new Upsampler().push(pcm), (sample) =>
+    Math.max(-32_768, Math.min(32_767, Math.round(sample * 32_768))),
+  );
+}

@@ -7,20 +7,19 @@ import {
   request as send,
 } from '../../network/speech-http.ts';
 import { languageOf } from '../../tts/voices/voice-list.ts';
-import { Upsampler } from '../features/resampler.ts';
 import {
   PROBE_PCM,
   type RecognitionRequest,
   type RecognitionServer,
   type RecognitionServerOptions,
+  WIDEBAND_HZ,
+  wideband,
 } from '../network/recognition-server.ts';
+import { recognitionOf } from '../network/transcription.ts';
 import type { Recognition } from '../pool/recognizer.ts';
-import { recognitionOf } from './transcription.ts';
 
 /** OpenAI's name, which others take as an alias of theirs. */
 const DEFAULT_MODEL = 'whisper-1';
-
-const RATE_HZ = 16_000;
 
 /** Forms of an answer, the most telling first; vLLM and others refuse some of them. */
 const FORMATS = [
@@ -91,9 +90,7 @@ function isRefusal(error: unknown): boolean {
 
 /** A WAV file at 16 kHz, which every server reads without resampling. */
 function wavOf(pcm: Int16Array): Buffer<ArrayBuffer> {
-  const samples = Int16Array.from(new Upsampler().push(pcm), (sample) =>
-    Math.max(-32_768, Math.min(32_767, Math.round(sample * 32_768))),
-  );
-  const header = wavHeader({ channels: 1, rateHz: RATE_HZ }, samples.byteLength);
+  const samples = wideband(pcm);
+  const header = wavHeader({ channels: 1, rateHz: WIDEBAND_HZ }, samples.byteLength);
   return Buffer.concat([header, Buffer.from(samples.buffer)]);
 }

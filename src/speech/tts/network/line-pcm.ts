@@ -6,6 +6,8 @@ export interface PcmShape {
   readonly rateHz: number;
   /** 1 or 2; the mean of both is kept. */
   readonly channels: number;
+  /** True where nothing but samples can come: no header is looked for. */
+  readonly isBare?: boolean;
 }
 
 /** Longest header before the samples of a WAV file; others have lists of artists there. */
@@ -22,6 +24,7 @@ export class LinePcm {
   /** @param shape of raw samples; a WAV header overrides it. */
   constructor(shape: PcmShape) {
     this.#shape = checked(shape);
+    this.#hasBegun = shape.isBare === true;
   }
 
   /** @returns 8 kHz, mono, signed 16-bit. @throws {Error} when the bytes are of another format. */
@@ -47,7 +50,8 @@ export class LinePcm {
     if (/^(ID3|OggS|fLaC)/.test(mark) || isMpegFrame(this.#rest)) {
       throw new Error('it sent compressed audio instead of PCM');
     }
-    if (/^[{<]/.test(mark)) throw new Error('it sent text instead of audio');
+    // Four characters: a sample alone may well look like a bracket.
+    if (/^[{<][\s\x20-\x7e]{3}/.test(mark)) throw new Error('it sent text instead of audio');
     if (mark !== 'RIFF') {
       this.#hasBegun = true;
       return true;

@@ -13,12 +13,22 @@ import {
 } from '../../network/speech-servers.ts';
 import { spokenText } from '../pool/spoken-text.ts';
 import type { SpeechRequest, Synthesizer, VoiceChoice } from '../pool/synthesizer.ts';
-import { serverVoiceFor, type VoiceRules } from './server-voices.ts';
+import {
+  likelyVoice,
+  type ServerVoice,
+  serverVoice,
+  serverVoiceFor,
+  type VoiceRules,
+} from './server-voices.ts';
 import { SpeakingPace, unspokenPart } from './unspoken-part.ts';
 import type { VoiceServer } from './voice-server.ts';
 
 /** Servers that a sentence tries before the local engine. */
 const ATTEMPTS_MAX = 2;
+
+/** More audio than this is no reading of the text: four times the usual pace, for scripts with few letters a word. */
+const audioMsMax = (text: string, msPerCharacter: number) =>
+  10_000 + 4 * text.length * msPerCharacter;
 
 export interface NetworkSynthesizerOptions {
   /** As in the setting `TTS`. */
@@ -68,10 +78,10 @@ export class NetworkSynthesizer implements Synthesizer {
     if (text === '') return;
     const tried = new Set<VoiceServer>();
     while (tried.size < ATTEMPTS_MAX) {
-      const lease = this.#servers.lend(new Set([...tried, ...this.#mute(request)]));
+      const lease = this.#lend(request, tried);
       if (lease === null) break;
       tried.add(lease.server);
-      const saying = { text, request, lease, heardMs: 0 };
+      const saying = { text, request, lease, heardMs: 0, isEndless: false };
       try {
         yield* this.#speakBy(saying);
         return;
@@ -88,7 +98,7 @@ export class NetworkSynthesizer implements Synthesizer {
     if (this.#mute(request).length < this.#servers.servers.length) {
       this.#options.counts.fellBack('tts');
     }
-    yield* this.#options.local.speak(request);
+    yield* this.#speakLocally(request);
   }
 
   report(): EngineReport {
@@ -99,8 +109,30 @@ export class NetworkSynthesizer implements Synthesizer {
 
   reportFor(choice: VoiceChoice): EngineReport {
     const { local } = this.#options;
-    const hasVoice = this.#servers.working.some((server) => this.#hasVoice(server, choice));
-    return hasVoice ? this.report() : (local.reportFor?.(choice) ?? local.report());
+    const able = this.#servers.servers.filter((server) => this.#hasVoice(server, choice));
+    const working = this.#servers.working;
+    if (able.some((server) => working.includes(server))) return this.report();
+    const report = local.reportFor?.(choice) ?? local.report();
+    return able.length > 0 ? { ...report, isFallback: true } : report;
+  }
+
+  /** Voices that agents can name, each once: those of the servers' newest lists, and the standard voice. */
+  offeredVoices(): readonly ServerVoice[] {
+    const { standard } = this.#options.rules;
+    const voices = this.#servers.servers.flatMap((server) => server.voices);
+    const configured = standard === undefined ? [] : [serverVoice({ name: standard })];
+    // Of equal names the last entry stays.
+    const byName = new Map([...configured, ...voices.toReversed()].map((one) => [one.name, one]));
+    return [...byName.values()];
+  }
+
+  /** Servers that have the agent's voice by its name go before those that have one like it. */
+  #lend(request: SpeechRequest, tried: ReadonlySet<VoiceServer>): ServerLease<VoiceServer> | null {
+    const except = new Set([...tried, ...this.#mute(request)]);
+    const others = this.#servers.servers.filter(
+      ({ voices }) => !voices.some(({ name }) => name === request.voice),
+    );
+    return this.#servers.lend(new Set([...except, ...others])) ?? this.#servers.lend(except);
   }
 
   /** Servers without a voice of the language. */
@@ -119,19 +151,26 @@ export class NetworkSynthesizer implements Synthesizer {
     const end = new AbortController();
     const signal = AbortSignal.any([end.signal, ...(request.signal ? [request.signal] : [])]);
     const startMs = clock.nowMs();
+    const heardMsMax = audioMsMax(text, this.#pace.msPerCharacter);
     let firstMs = 0;
+    // Without the wait for the first audio.
+    let waitedMs = 0;
     const audio = lease.server.speak({ text, voice, signal })[Symbol.asyncIterator]();
     try {
       for (;;) {
-        const cancel = clock.after(timeoutMs, () =>
-          end.abort(new Error(`no audio for ${timeoutMs} ms`)),
-        );
+        const limitMs = Math.min(timeoutMs, timeoutMs + saying.heardMs - waitedMs);
+        const fault =
+          limitMs < timeoutMs ? 'its audio comes too slowly' : `no audio for ${timeoutMs} ms`;
+        const cancel = clock.after(limitMs, () => end.abort(new Error(fault)));
+        const askedMs = clock.nowMs();
         const { done, value } = await untilAborted(audio.next(), signal).finally(cancel);
         if (done === true) break;
-        if (value.length === 0) continue;
-        if (saying.heardMs === 0) firstMs = clock.nowMs() - startMs;
+        if (saying.heardMs > 0) waitedMs += clock.nowMs() - askedMs;
+        else firstMs = clock.nowMs() - startMs;
         saying.heardMs += (value.length * 1000) / LINE_RATE_HZ;
-        yield value;
+        saying.isEndless = saying.heardMs > heardMsMax;
+        if (saying.isEndless) throw new Error('its audio does not end');
+        if (value.length > 0) yield value;
       }
     } finally {
       end.abort(new Error('the sentence is over'));
@@ -144,12 +183,20 @@ export class NetworkSynthesizer implements Synthesizer {
   }
 
   /** Speaks the rest of a sentence that broke off, from the start of the broken clause: no word is lost. */
-  async *#finish({ text, request, heardMs }: Saying): AsyncIterable<Int16Array> {
+  async *#finish({ text, request, heardMs, isEndless }: Saying): AsyncIterable<Int16Array> {
     this.#options.counts.fellBack('tts');
-    const rest = unspokenPart(text, heardMs, this.#pace.msPerCharacter);
+    const rest = isEndless ? text : unspokenPart(text, heardMs, this.#pace.msPerCharacter);
     if (rest === '') return;
     const { onWords: _, ...plain } = request;
-    yield* this.#options.local.speak({ ...plain, text: rest });
+    yield* this.#speakLocally({ ...plain, text: rest });
+  }
+
+  /** The local voice is as like the server's own one as there is. */
+  #speakLocally(request: SpeechRequest): AsyncIterable<Int16Array> {
+    const { local, rules } = this.#options;
+    const own = this.offeredVoices().find(({ name }) => name === request.voice);
+    const voice = own === undefined ? request.voice : likelyVoice(own, rules.book);
+    return local.speak({ ...request, voice });
   }
 
   #takeStates(states: readonly ServerState[]): void {
@@ -168,6 +215,8 @@ interface Saying {
   readonly request: SpeechRequest;
   readonly lease: ServerLease<VoiceServer>;
   heardMs: number;
+  /** Whether there was more audio than the text can take: it was not the text. */
+  isEndless: boolean;
 }
 
 /** A server's stream may not notice the signal. */

@@ -2,6 +2,7 @@
 import type { VoiceChoice } from '../pool/synthesizer.ts';
 import type { VoiceBook } from '../voices/voice-book.ts';
 import { chooseNeuralVoice } from '../voices/voice-choice.ts';
+import { languageOf, listedVoices } from '../voices/voice-list.ts';
 
 export interface ServerVoice {
   /** As the server knows it. */
@@ -9,6 +10,8 @@ export interface ServerVoice {
   /** BCP 47; empty where the server does not tell. */
   readonly locale: string;
   readonly gender?: 'female' | 'male';
+  /** Of a voice with several; such a voice speaks for agents that name it, and is not chosen otherwise. */
+  readonly speaker?: string;
 }
 
 /** More than any server has. */
@@ -33,7 +36,7 @@ const KOKORO_LOCALES: Readonly<Record<string, string>> = {
   z: 'zh-CN',
 };
 
-/** A voice as the server names it; what it does not tell is read from names of Kokoro's and Piper's forms. */
+/** A voice as the server names it; what it does not tell is read from names such as `af_heart`, `en_US-amy-medium`, `en-US-AvaNeural`. */
 export function serverVoice(told: {
   readonly name: string;
   readonly language?: string | undefined;
@@ -41,8 +44,8 @@ export function serverVoice(told: {
 }): ServerVoice {
   const { name } = told;
   const [, letter = '', sex] = /^([abefhijpz])([fm])_/.exec(name) ?? [];
-  const [, piper] = /^([a-z]{2,3}_[A-Z]{2})-/.exec(name) ?? [];
-  const locale = localeOf(told.language ?? KOKORO_LOCALES[letter] ?? piper ?? '');
+  const [, prefix] = /^([a-z]{2,3}[_-][A-Z]{2})-/.exec(name) ?? [];
+  const locale = localeOf(told.language ?? KOKORO_LOCALES[letter] ?? prefix ?? '');
   const gender = genderOf(told.gender ?? sex);
   return { name, locale, ...(gender !== undefined && { gender }) };
 }
@@ -67,6 +70,18 @@ function genderOf(told: string | undefined): 'female' | 'male' | undefined {
   return letter === 'm' ? 'male' : undefined;
 }
 
+/** Our voice that is most like a server's own one: the same speaker, else one of its locale, language and gender. */
+export function likelyVoice({ name, locale, gender }: ServerVoice, book: VoiceBook): string {
+  const language = languageOf(locale);
+  const alike = listedVoices(book).filter(
+    (voice) => voice.language === language && (gender === undefined || voice.gender === gender),
+  );
+  const same = Object.values(book.neural).flatMap(({ voices }) =>
+    Object.keys(voices).filter((id) => voices[id] === name),
+  );
+  return same[0] ?? (alike.find((voice) => voice.locale === locale) ?? alike[0])?.id ?? name;
+}
+
 /** How the voices of servers are chosen. */
 export interface VoiceRules {
   readonly book: VoiceBook;
@@ -87,7 +102,7 @@ export function serverVoiceFor(
 ): string | null | undefined {
   if (voices.some(({ name }) => name === choice.voice)) return choice.voice;
   if (standard !== undefined) return standard;
-  const placed = voices.filter(({ locale }) => locale !== '');
+  const placed = voices.filter(({ locale, speaker }) => locale !== '' && speaker === undefined);
   if (placed.length === 0) return voices[0]?.name;
   const listed = Object.values(book.neural).map((engine) => engine.voices[choice.voice]);
   const known = listed.find((own) => placed.some(({ name }) => name === own));

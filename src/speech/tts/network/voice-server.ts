@@ -30,5 +30,8 @@ export interface VoiceServerOptions {
   readonly apiKey?: string | undefined;
 }
 
+/** Makes a server of a protocol. */
+export type OpenVoiceServer = (address: string, options: VoiceServerOptions) => VoiceServer;
+
 /** What a probe has spoken. */
 export const PROBE_TEXT = 'Hello.';

@@ -22,6 +22,9 @@ const DEFAULT_VOICE = 'alloy';
 /** Rate of `response_format: pcm`. speaches has the model's own rate unless `sample_rate` says otherwise. */
 const RATE_HZ = 24_000;
 
+/** Where servers list their voices: Kokoro-FastAPI and speaches; older versions of speaches. */
+const VOICE_LISTS = ['audio/voices', 'audio/speech/voices'] as const;
+
 /** Makes a server. It is not connected to before the first request. */
 export function openAiVoices(
   address: string,
@@ -106,21 +109,25 @@ class OpenAiVoices implements VoiceServer {
 
   /** The list is no part of OpenAI's interface: a server without it has none. */
   async #listVoices(signal: AbortSignal): Promise<readonly ServerVoice[]> {
-    try {
-      const url = operationUrl(this.address, 'audio/voices');
-      return voicesIn(await limitedJson(await send(url, { signal, apiKey: this.#apiKey })));
-    } catch (error) {
-      signal.throwIfAborted();
-      if (error instanceof HttpStatusError) return [];
-      throw new Error(messageOf(error), { cause: error });
+    for (const path of VOICE_LISTS) {
+      try {
+        const url = operationUrl(this.address, path);
+        return voicesIn(await limitedJson(await send(url, { signal, apiKey: this.#apiKey })));
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!(error instanceof HttpStatusError))
+          throw new Error(messageOf(error), { cause: error });
+      }
     }
+    return [];
   }
 }
 
-/** Reads Kokoro-FastAPI's and speaches' lists: names, or objects with `id` or `name`. */
+/** Reads Kokoro-FastAPI's and speaches' lists, bare or under `voices`: names, or objects with `id` or `name`. */
 function voicesIn(answer: unknown): readonly ServerVoice[] {
   const { voices } = (answer ?? {}) as { readonly voices?: unknown };
-  const entries = Array.isArray(voices) ? voices : [];
+  const list = Array.isArray(answer) ? answer : voices;
+  const entries = Array.isArray(list) ? list : [];
   return usableVoices(
     entries.flatMap((entry: unknown) => {
       if (typeof entry === 'string') return serverVoice({ name: entry });
