@@ -104,7 +104,7 @@ export function beginHearing(from: { readonly config: Config; readonly log: Logg
   return hearing;
 }
 
-/** The voice servers of `TTS` in front of the local engine, or that alone. */
+/** The voice servers of `TTS` in front of the local engine; null where that speaks alone. */
 function withVoiceServers(options: {
   readonly config: Config;
   readonly clock: Clock;
@@ -112,10 +112,10 @@ function withVoiceServers(options: {
   readonly servers: SpeechServerCounts;
   readonly local: Synthesizer;
   readonly book: VoiceBook;
-}): Synthesizer {
+}): NetworkSynthesizer | null {
   const { config, clock, log: logger, servers: counts, local, book } = options;
   const { TTS: engine, TTS_URL: addresses, TTS_TIMEOUT_MS: timeoutMs } = config;
-  if (!isSpeechProtocol(engine)) return local;
+  if (!isSpeechProtocol(engine)) return null;
   const access = { model: config.TTS_MODEL, apiKey: config.TTS_API_KEY };
   const servers = addresses.map((address) => VOICE_SERVERS[engine](address, access));
   const rules = { book, standard: config.TTS_VOICE };
@@ -161,8 +161,8 @@ async function composeVoices(options: {
     }),
     logger: log,
   });
-  const chosen = withVoiceServers({ ...options, local, book });
-  const measured = new MeasuredSynthesizer({ synthesizer: chosen, times, clock });
+  const network = withVoiceServers({ ...options, local, book });
+  const measured = new MeasuredSynthesizer({ synthesizer: network ?? local, times, clock });
   const spoken = new SpokenSynthesizer(measured);
   // Measured behind the cache: a cached phrase takes no model time.
   const synthesizer = new PhraseCache({
@@ -170,5 +170,6 @@ async function composeVoices(options: {
     sizeBytesMax: PHRASE_CACHE_BYTES_MAX,
   });
   // Previews bypass the cache, so that they do not displace phrases of calls.
-  return { synthesizer, voices: voiceCatalogue({ book, synthesizer: spoken, log }) };
+  const offered = () => network?.offeredVoices() ?? [];
+  return { synthesizer, voices: voiceCatalogue({ book, synthesizer: spoken, log, offered }) };
 }

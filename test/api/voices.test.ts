@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { voiceCatalogue } from '../../src/call/voice-catalogue.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { readWavHeader } from '../../src/media/recording/wav-format.ts';
+import type { ServerVoice } from '../../src/speech/tts/network/server-voices.ts';
 import type { Synthesizer } from '../../src/speech/tts/pool/synthesizer.ts';
 import { loadVoiceBook } from '../../src/speech/tts/voices/voice-book.ts';
 import { openTestApi } from '../support/api/test-api.ts';
@@ -10,9 +11,12 @@ import { ScriptedSynthesizer } from '../support/speech/scripted-synthesizer.ts';
 
 const book = await loadVoiceBook();
 
-async function openWithVoices(synthesizer: Synthesizer = new ScriptedSynthesizer()) {
+async function openWithVoices(
+  synthesizer: Synthesizer = new ScriptedSynthesizer(),
+  offered: () => readonly ServerVoice[] = () => [],
+) {
   return openTestApi({
-    voices: voiceCatalogue({ book, synthesizer, log: silentLogger, previewsMax: 1 }),
+    voices: voiceCatalogue({ book, synthesizer, log: silentLogger, offered, previewsMax: 1 }),
   });
 }
 
@@ -123,4 +127,62 @@ test('the catalogue speaks the languages of its voices, and those that only espe
 
   expect(voices.languages()).toEqual(expect.arrayContaining(['de', 'en', 'nb', 'sw']));
   expect(voices.languages()).not.toContain('xx');
+});
+
+/** As servers tell them: one that our book has as well, one without anything, one that no agent could name. */
+const OFFERED: readonly ServerVoice[] = [
+  { name: 'zz_ZZ-amy-medium', locale: 'th', gender: 'female' },
+  { name: 'alloy', locale: '' },
+  { name: 'en-US-JennyNeural', locale: 'en-US' },
+  { name: 'two words', locale: 'en-US' },
+];
+
+test('GET /api/voices lists voices of speech servers by their own names, as the servers tell them now', async () => {
+  let offered: readonly ServerVoice[] = [];
+  const api = await openWithVoices(undefined, () => offered);
+  const { body: before } = await api.json('GET', '/api/voices');
+  offered = OFFERED;
+
+  const { body } = await api.json('GET', '/api/voices?limit=1');
+  const { body: last } = await api.json('GET', `/api/voices?offset=${body.total - 1}`);
+  const { body: thai } = await api.json('GET', '/api/voices?language=th');
+
+  expect(body.total - before.total).toBe(2);
+  expect(body.data[0]).toMatchObject({
+    id: 'alloy',
+    locale: 'und',
+    language: 'und',
+    gender: 'unknown',
+  });
+  expect(last.data).toEqual(thai.data);
+  expect(last.data[0]).toEqual({
+    id: 'zz_ZZ-amy-medium',
+    locale: 'th',
+    language: 'th',
+    name: 'zz_ZZ-amy-medium',
+    gender: 'female',
+    engine: 'scripted',
+    isFallback: true,
+    sampleUrl: 'https://voice.example/api/voices/zz_ZZ-amy-medium/preview',
+  });
+});
+
+test('an agent can have the voice of a speech server, and a language that it alone speaks; a wrong name gets the nearest', async () => {
+  const synthesizer = new ScriptedSynthesizer();
+  const api = await openWithVoices(synthesizer, () => OFFERED);
+  const agent = { name: 'A', greeting: 'Hello.', systemPrompt: 'Be kind.', language: 'th-TH' };
+
+  const made = await api.json('POST', '/api/agents', {
+    body: { ...agent, voice: 'zz_ZZ-amy-medium' },
+  });
+  const wrong = await api.json('POST', '/api/agents', {
+    body: { ...agent, voice: 'zz_ZZ-any-medium' },
+  });
+  const preview = await api.request('GET', '/api/voices/alloy/preview');
+
+  expect(made.status).toBe(201);
+  expect([wrong.status, wrong.body.error.details[0]?.path]).toEqual([400, 'voice']);
+  expect(wrong.body.error.details[0]?.message).toContain('the nearest: zz_ZZ-amy-medium');
+  expect(preview.status).toBe(200);
+  expect(synthesizer.asked[0]).toMatchObject({ voice: 'alloy', language: 'en-US' });
 });

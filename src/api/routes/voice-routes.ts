@@ -27,7 +27,7 @@ const listRoute = describeRoute({
   path: '/api/voices',
   summary: 'Lists the voices that this server can speak, by id',
   description:
-    'The same for every account. Which engine speaks a voice depends on the models that are installed.',
+    'The same for every account. Which engine speaks a voice depends on the models that are installed. Voices of speech servers (`TTS=openai`, `wyoming`) are listed by their own names once a server has told them.',
   middleware: [requireScope('agents:read')],
   request: { query: voiceQuerySchema },
   responses: { 200: jsonResponse('A page of voices.', voicePageSchema), ...errorResponses(400) },

@@ -8,6 +8,7 @@ import {
   isPlainText,
   isSayable,
 } from '../../domain/agent/agent-rules.ts';
+import { VOICE_ID } from '../../domain/agent/voice-catalogue.ts';
 import { PAGE_LIMIT, pageOf, pagingFields } from './paging-schema.ts';
 
 const LIMITS = AGENT_LIMITS;
@@ -95,7 +96,7 @@ const settingsInput = z
 
 const voice = z
   .string()
-  .regex(/^[A-Za-z0-9][\w.:+-]{0,99}$/, 'expected a voice name, such as en-US-JennyNeural')
+  .regex(VOICE_ID, 'expected a voice name, such as en-US-JennyNeural')
   .openapi({
     description: 'A new agent has en-US-JennyNeural unless given.',
     example: 'en-US-JennyNeural',

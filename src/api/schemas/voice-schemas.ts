@@ -10,10 +10,13 @@ export const voiceSchema = z
       description: 'What an agent names as its `voice`.',
       example: 'en-US-JennyNeural',
     }),
-    locale: z.string().openapi({ example: 'en-US' }),
+    locale: z.string().openapi({
+      example: 'en-US',
+      description: '`und` for a voice of a speech server that does not tell its language.',
+    }),
     language: z.string().openapi({ example: 'en' }),
     name: z.string().openapi({ example: 'Jenny' }),
-    gender: z.enum(['female', 'male']),
+    gender: z.enum(['female', 'male', 'unknown']),
     engine: z.string().openapi({ description: 'What speaks it on this server now.' }),
     isFallback: z
       .boolean()

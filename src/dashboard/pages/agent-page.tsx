@@ -181,7 +181,10 @@ function Words(form: FormParts) {
         <VoicePicker
           value={draft.voice}
           error={messageUnder(wrong, 'voice')}
-          onVoice={(voice) => change({ voice: voice.id, language: voice.locale })}
+          onVoice={({ id, locale }) =>
+            // A voice whose language is undetermined speaks the agent's.
+            change({ voice: id, ...(locale !== 'und' && { language: locale }) })
+          }
         />
         <TextField {...fieldOf('language', form)} hint={t('agent.languageHint')} />
       </div>

@@ -35,7 +35,7 @@ export const AGENT_LIMITS = {
 export const AGENT_TOOLS = ['transfer_call', 'send_sms', 'book_appointment', 'end_call'] as const;
 
 const DEFAULT_VOICE = 'en-US-JennyNeural';
-const DEFAULT_LANGUAGE = 'en-US';
+export const DEFAULT_LANGUAGE = 'en-US';
 
 /** Settings as customers send them; fields left out keep their values. */
 interface SettingsDraft {

@@ -1,16 +1,23 @@
 /** Voices of agents: the catalogue with previews, and MOS from packet loss, jitter and delay. */
 
+/** How agents name voices: `<locale>-<Name>Neural`, or as a speech server names its own. */
+export const VOICE_ID = /^[A-Za-z0-9][\w.:+-]{0,99}$/;
+
+/** Locale and language of a voice whose speech server does not tell them. @see RFC 5646, 4.1 */
+export const UNDETERMINED = 'und';
+
 /** A voice that agents can be given. */
 export interface Voice {
-  /** As agents name it, `<locale>-<Name>Neural`, such as `en-US-JennyNeural`. */
+  /** As agents name it, such as `en-US-JennyNeural`. */
   readonly id: string;
-  /** BCP 47 with a region, such as `en-US`. */
+  /** BCP 47, such as `en-US`; `und` where a speech server does not tell. */
   readonly locale: string;
-  /** ISO 639, such as `en`. */
+  /** ISO 639, such as `en`; `und` where a speech server does not tell. */
   readonly language: string;
   /** The speaker's own name, such as `Jenny`. */
   readonly name: string;
-  readonly gender: 'female' | 'male';
+  /** Unknown where a speech server does not tell. */
+  readonly gender: 'female' | 'male' | 'unknown';
   /** Engine that speaks it on this server now. */
   readonly engine: string;
   /** True when that stands in for a better one. */
