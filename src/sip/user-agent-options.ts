@@ -60,7 +60,7 @@ export function withDefaults(options: UserAgentOptions) {
     screen: () => true,
     transactionsMax: TRANSACTIONS_MAX,
     timers: STANDARD_TIMERS,
-    randomBytes: (count: number): Uint8Array => randomBytes(count),
+    randomBytes,
     resolver: systemResolver,
     openUdpSocket,
     ...options,
