@@ -9,9 +9,9 @@ import {
   atDesk,
   type Console,
   type Desk,
+  nameOption,
   patiently,
   type Result,
-  showing,
   table,
   UsageError,
 } from './admin-command.ts';
@@ -30,23 +30,19 @@ interface AccountOptions {
 export function addAccountCommands(root: Command, console: Console): void {
   const account = root.command('account').description('accounts and their plans');
 
-  showing(account.command('list').description('lists accounts'), console, () =>
-    atDesk(console, listAccounts),
-  );
+  atDesk(account.command('list').description('lists accounts'), console, listAccounts);
 
   const show = account.command('show').description('shows an account');
   show.addArgument(accountArgument());
-  showing(show, console, (_options, id) =>
-    atDesk(console, async (desk) => accountResult(await accountOf(desk, id || undefined))),
+  atDesk(show, console, async (desk, _options, id) =>
+    accountResult(await accountOf(desk, id || undefined)),
   );
 
   const create = account.command('create').description('makes an account, without keys');
   create.requiredOption('--name <name>', 'as customers see it', nameOption);
   create.addOption(planOption().default('business'));
   create.option('--minutes <count>', 'included in a calendar month', minutesOption, 1000);
-  showing<AccountOptions>(create, console, (options) =>
-    atDesk(console, (desk) => createAccount(desk, options)),
-  );
+  atDesk(create, console, createAccount);
 
   const set = account
     .command('set')
@@ -63,9 +59,7 @@ export function addAccountCommands(root: Command, console: Console): void {
   set.option('--recordings-days <days>', 'how long recordings are kept, or keep', daysOption);
   set.option('--transcripts-days <days>', 'how long words are kept, or keep', daysOption);
   set.option('--calls-days <days>', 'how long calls are kept at all, or keep', daysOption);
-  showing<AccountOptions>(set, console, (options, id) =>
-    atDesk(console, (desk) => setAccount(desk, id || undefined, options)),
-  );
+  atDesk(set, console, setAccount);
 }
 
 async function listAccounts({ store }: Desk): Promise<Result> {
@@ -104,12 +98,8 @@ async function createAccount(
   return { text: `${text}\n\nIt has no keys yet: ${next}`, json };
 }
 
-async function setAccount(
-  desk: Desk,
-  id: string | undefined,
-  options: AccountOptions,
-): Promise<Result> {
-  const before = await accountOf(desk, id);
+async function setAccount(desk: Desk, options: AccountOptions, id?: string): Promise<Result> {
+  const before = await accountOf(desk, id || undefined);
   const { name, plan, minutes, countries, recordingsDays, transcriptsDays, callsDays } = options;
   const retention = given({ recordingsDays, transcriptsDays, callsDays });
   const others = [name, plan, minutes, countries, ...Object.values(retention)];
@@ -153,12 +143,6 @@ function accountArgument(): Argument {
 
 function planOption(): Option {
   return new Option('--plan <plan>', 'what it may do').choices(PLANS);
-}
-
-function nameOption(text: string): string {
-  const name = text.trim();
-  if (name !== '' && name.length <= ACCOUNT_LIMITS.nameCharsMax) return name;
-  throw new InvalidArgumentError(`Expected 1 to ${ACCOUNT_LIMITS.nameCharsMax} characters.`);
 }
 
 function minutesOption(text: string): number {

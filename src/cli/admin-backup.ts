@@ -5,15 +5,10 @@ import { Argument, type Command, Option } from 'commander';
 import { databaseFileOf } from '../config/config.ts';
 import { systemClock } from '../lib/clock.ts';
 import { SqliteLeftovers } from '../store/accounts/sqlite-erasure-store.ts';
-import {
-  BACKUP_DATABASE,
-  type CopyProgress,
-  copyDatabase,
-  makeBackup,
-} from '../store/backup/backup.ts';
+import { BACKUP_DATABASE, copyDatabase, makeBackup } from '../store/backup/backup.ts';
 import type { RecordingMode } from '../store/backup/backup-recordings.ts';
 import { DatabasePresentError, restoreBackup } from '../store/backup/backup-restore.ts';
-import { openDatabase } from '../store/sqlite/database.ts';
+import { type Database, openDatabase } from '../store/sqlite/database.ts';
 import { DatabaseInUseError, lockDatabase } from '../store/sqlite/database-lock.ts';
 import { type Console, existingDatabaseFile, type Result, showing } from './admin-command.ts';
 
@@ -64,25 +59,38 @@ export function addBackupCommands(root: Command, console: Console): void {
     .description("brings the database to this version's schema");
   migrate.option('--dry-run', 'on a copy only, to see what would be done and that it works');
   showing<{ readonly dryRun?: boolean }>(migrate, console, ({ dryRun = false }) =>
-    dryRun ? tryMigration(console) : migrateNow(console),
+    dryRun
+      ? tryMigration(console)
+      : whileStopped(console, async (_database, steps) => migrationResult(steps, 'done')),
   );
 }
 
 /** @throws {Error} while a server works on the database: it does this itself, unless the file is large. */
 async function compact(console: Console): Promise<Result> {
+  return whileStopped(console, async (database) => {
+    const store = new SqliteLeftovers(database, { checkpointer: () => undefined });
+    const beforeBytes = await store.sizeBytes();
+    await store.compact();
+    const afterBytes = await store.sizeBytes();
+    const sizes = [beforeBytes, afterBytes].map((bytes) => `${(bytes / 1e6).toFixed(1)} MB`);
+    const text = `Written anew: ${sizes.join(' before, ')} after.`;
+    return { text, json: { beforeBytes, afterBytes } };
+  });
+}
+
+/** Opens the database, and migrates it, where no server works on it. */
+async function whileStopped(
+  console: Console,
+  work: (database: Database, migrations: readonly string[]) => Promise<Result>,
+): Promise<Result> {
   const file = existingDatabaseFile(console.config());
   try {
     const lock = lockDatabase(file);
     try {
-      const { database } = await openDatabase({ file });
-      const store = new SqliteLeftovers(database, { checkpointer: () => undefined });
-      const beforeBytes = await store.sizeBytes();
-      await store.compact();
-      const afterBytes = await store.sizeBytes();
+      const { database, migrations } = await openDatabase({ file });
+      const result = await work(database, migrations);
       database.close();
-      const sizes = [beforeBytes, afterBytes].map((bytes) => `${(bytes / 1e6).toFixed(1)} MB`);
-      const text = `Written anew: ${sizes.join(' before, ')} after.`;
-      return { text, json: { beforeBytes, afterBytes } };
+      return result;
     } finally {
       lock.release();
     }
@@ -100,9 +108,7 @@ async function back(console: Console, folder: string, recordings: RecordingMode)
     recordings,
     version: JSON.parse(readFileSync(PACKAGE, 'utf8')).version,
     now: systemClock.now(),
-    onProgress: showProgress(console),
   });
-  console.progress('');
   const { counts, recordings: carried } = manifest;
   const lines = [
     `Saved in "${folder}": ${counts.accounts} accounts, ${counts.agents} agents, ${counts.calls} calls.`,
@@ -162,30 +168,13 @@ function erasureAdvice(isRead: boolean | null, given: string | undefined): reado
   ];
 }
 
-async function migrateNow(console: Console): Promise<Result> {
-  const file = existingDatabaseFile(console.config());
-  try {
-    const lock = lockDatabase(file);
-    try {
-      const { database, migrations } = await openDatabase({ file });
-      database.close();
-      return migrationResult(migrations, 'done');
-    } finally {
-      lock.release();
-    }
-  } catch (error) {
-    throw withAdvice(error);
-  }
-}
-
 /** On a copy beside the database: where there is room for one there is room for the steps as well. */
 async function tryMigration(console: Console): Promise<Result> {
   const file = existingDatabaseFile(console.config());
   const folder = mkdtempSync(join(dirname(file), 'migration-'));
   try {
     const copy = join(folder, 'offhook.db');
-    await copyDatabase({ from: file, to: copy, onProgress: showProgress(console) });
-    console.progress('');
+    copyDatabase({ from: file, to: copy });
     const { database, migrations } = await openDatabase({ file: copy });
     database.close();
     return migrationResult(migrations, 'would be done, and worked on a copy');
@@ -210,12 +199,6 @@ function carriedText(
   const size = `${(sizeBytes / 1e6).toFixed(1)} MB`;
   const gone = missing === 0 ? '' : `; ${missing} that calls name were not there`;
   return `${files} recordings, ${size}${gone}.`;
-}
-
-function showProgress(console: Console): (progress: CopyProgress) => void {
-  return ({ donePages, totalPages }) => {
-    console.progress(`database: ${Math.floor((100 * donePages) / Math.max(1, totalPages))} %`);
-  };
 }
 
 /** Adds what to do. */

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
 import { type Config, databaseFileOf } from '../config/config.ts';
 import type { Account, Environment } from '../domain/account/account.ts';
+import { ACCOUNT_LIMITS } from '../domain/account/account-rules.ts';
 import { idMaker, type NewId, type RandomBytes } from '../domain/ids.ts';
 import { StoreError } from '../domain/service-error.ts';
 import { systemClock } from '../lib/clock.ts';
@@ -46,7 +47,7 @@ const LOCK_ATTEMPTS_MAX = 50;
 export function showing<Options>(
   command: Command,
   console: Console,
-  run: (options: Options, ...words: string[]) => Promise<Result | Promise<Result>>,
+  run: (options: Options, ...words: string[]) => Promise<Result>,
 ): void {
   command.option('--json', 'show the result as JSON');
   command.action(async (...given: unknown[]) => {
@@ -74,16 +75,24 @@ export function existingDatabaseFile(config: Config): string {
   return file;
 }
 
+/** Makes a command that works on the open database, and shows what it gives. */
+export function atDesk<Options>(
+  command: Command,
+  console: Console,
+  work: (desk: Desk, options: Options, ...words: string[]) => Promise<Result>,
+): void {
+  showing<Options>(command, console, (options, ...words) =>
+    withDesk(console, (desk) => work(desk, options, ...words)),
+  );
+}
+
 /**
  * Opens the database, works, and closes it again. The server of the version before may be working on it: its schema
  * stays as it is.
  *
  * @throws {Error} when there is none yet, or its schema is older than this version's.
  */
-export async function atDesk(
-  console: Console,
-  work: (desk: Desk) => Promise<Result | Promise<Result>>,
-): Promise<Result> {
+async function withDesk(console: Console, work: (desk: Desk) => Promise<Result>): Promise<Result> {
   const file = existingDatabaseFile(console.config());
   const log = silentLogger;
   const store = await openStore({ file, clock: systemClock, log, mayMigrate: false });
@@ -124,6 +133,13 @@ export async function accountOf({ store }: Desk, accountId: string | undefined):
       : `There is no account "${accountId}"`;
   const known = accounts.map(({ id, name }) => `  ${id}  ${name}`);
   throw new Error([`${problem}; there ${known.length === 1 ? 'is' : 'are'}:`, ...known].join('\n'));
+}
+
+/** Reads a name. */
+export function nameOption(text: string): string {
+  const name = text.trim();
+  if (name !== '' && name.length <= ACCOUNT_LIMITS.nameCharsMax) return name;
+  throw new InvalidArgumentError(`Expected 1 to ${ACCOUNT_LIMITS.nameCharsMax} characters.`);
 }
 
 /** Reads `live` or `test`. */

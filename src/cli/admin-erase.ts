@@ -20,7 +20,6 @@ import {
   environmentOption,
   patiently,
   type Result,
-  showing,
   table,
 } from './admin-command.ts';
 
@@ -42,8 +41,8 @@ export function addEraseCommands(root: Command, console: Console): void {
   const call = erase.command('call').description('erases one call with all that was kept of it');
   call.addArgument(new Argument('<callId>', 'which call; it must be over'));
   call.option(...dryRun);
-  showing<EraseOptions>(call, console, (options, id = '') =>
-    atDesk(console, (desk) => eraseCall({ desk, console }, id, options)),
+  atDesk<EraseOptions>(call, console, (desk, options, id = '') =>
+    eraseCall({ desk, console }, id, options),
   );
 
   const number = erase.command('number').description('erases every call from or to a number');
@@ -51,8 +50,8 @@ export function addEraseCommands(root: Command, console: Console): void {
   number.option('--account <id>', 'whose; may be left out where there is only one');
   number.option('--environment <name>', 'only live or only test', environmentOption);
   number.option(...dryRun);
-  showing<EraseOptions>(number, console, (options, text = '') =>
-    atDesk(console, (desk) => eraseNumber({ desk, console }, text, options)),
+  atDesk<EraseOptions>(number, console, (desk, options, text = '') =>
+    eraseNumber({ desk, console }, text, options),
   );
 
   const old = erase
@@ -60,12 +59,10 @@ export function addEraseCommands(root: Command, console: Console): void {
     .description('erases what accounts keep no longer, as the server does every ten minutes');
   old.option('--account <id>', 'only of this account');
   old.option(...dryRun);
-  showing<EraseOptions>(old, console, (options) =>
-    atDesk(console, (desk) => eraseOld({ desk, console }, options)),
-  );
+  atDesk<EraseOptions>(old, console, (desk, options) => eraseOld({ desk, console }, options));
 
   const log = erase.command('log').description('shows who erased what, newest first');
-  showing(log, console, () => atDesk(console, showLog));
+  atDesk(log, console, showLog);
 }
 
 interface Place {

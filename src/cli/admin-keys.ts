@@ -14,13 +14,11 @@ import {
   type Console,
   type Desk,
   environmentOption,
+  nameOption,
   patiently,
   type Result,
-  showing,
   table,
 } from './admin-command.ts';
-
-const NAME_CHARS_MAX = 120;
 
 interface KeyOptions {
   readonly account?: string;
@@ -34,9 +32,7 @@ export function addKeyCommands(root: Command, console: Console): void {
 
   const list = key.command('list').description('lists keys, newest first; revoked ones too');
   list.option('--account <id>', 'only of this account');
-  showing<Pick<KeyOptions, 'account'>>(list, console, (options) =>
-    atDesk(console, (desk) => listKeys(desk, options.account)),
-  );
+  atDesk(list, console, listKeys);
 
   const create = key.command('create').description('makes a key and shows it, this once');
   create.option('--account <id>', 'whose; may be left out where there is only one');
@@ -47,15 +43,16 @@ export function addKeyCommands(root: Command, console: Console): void {
     `what it may do: all, or a list out of ${API_SCOPES.join(', ')} (default: all but admin)`,
     scopesOption,
   );
-  showing<KeyOptions>(create, console, (options) =>
-    atDesk(console, (desk) => createKey(desk, options)),
-  );
+  atDesk(create, console, createKey);
 
   const revoke = key.command('revoke <id>').description('stops a key for good, within a second');
-  showing(revoke, console, (_options, id) => atDesk(console, (desk) => revokeKey(desk, id ?? '')));
+  atDesk(revoke, console, (desk, _options, id) => revokeKey(desk, id ?? ''));
 }
 
-async function listKeys(desk: Desk, accountId: string | undefined): Promise<Result> {
+async function listKeys(
+  desk: Desk,
+  { account: accountId }: Pick<KeyOptions, 'account'>,
+): Promise<Result> {
   const accounts =
     accountId === undefined ? await desk.store.accounts.list() : [await accountOf(desk, accountId)];
   const keys: ApiKey[] = [];
@@ -104,12 +101,6 @@ async function revokeKey({ store, now }: Desk, id: string): Promise<Result> {
 
 function shortKey({ prefix, lastFour }: ApiKey): string {
   return `${prefix}…${lastFour}`;
-}
-
-function nameOption(text: string): string {
-  const name = text.trim();
-  if (name !== '' && name.length <= NAME_CHARS_MAX) return name;
-  throw new InvalidArgumentError(`Expected 1 to ${NAME_CHARS_MAX} characters.`);
 }
 
 function scopesOption(text: string): readonly ApiScope[] {

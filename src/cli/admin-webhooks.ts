@@ -13,7 +13,6 @@ import {
   instantOption,
   patiently,
   type Result,
-  showing,
   table,
   UsageError,
 } from './admin-command.ts';
@@ -41,9 +40,7 @@ export function addWebhookCommands(root: Command, console: Console): void {
 
   const failed = webhooks.command('failed').description('lists deliveries that failed for good');
   addFilters(failed);
-  showing<WebhookOptions>(failed, console, (options) =>
-    atDesk(console, (desk) => listFailed(desk, options)),
-  );
+  atDesk(failed, console, listFailed);
 
   const resend = webhooks
     .command('resend [deliveryId]')
@@ -53,9 +50,7 @@ export function addWebhookCommands(root: Command, console: Console): void {
   resend.addOption(
     new Option('--until <time>', 'of events before this time').argParser(instantOption),
   );
-  showing<WebhookOptions>(resend, console, (options, deliveryId) =>
-    atDesk(console, (desk) => sendAgain(desk, deliveryId || undefined, options)),
-  );
+  atDesk(resend, console, sendAgain);
 }
 
 function addFilters(command: Command): void {
@@ -118,15 +113,11 @@ async function* failedOf(
   }
 }
 
-async function sendAgain(
-  desk: Desk,
-  deliveryId: string | undefined,
-  options: WebhookOptions,
-): Promise<Result> {
-  if ((deliveryId === undefined) === (options.all !== true)) {
+async function sendAgain(desk: Desk, options: WebhookOptions, deliveryId = ''): Promise<Result> {
+  if ((deliveryId === '') === (options.all !== true)) {
     throw new UsageError('Which deliveries? Give the id of one, or --all');
   }
-  return deliveryId === undefined
+  return deliveryId === ''
     ? await sendAllAgain(desk, options)
     : await sendOneAgain(desk, deliveryId);
 }

@@ -18,7 +18,6 @@ import {
   environmentOption,
   patiently,
   type Result,
-  showing,
   table,
   UsageError,
 } from './admin-command.ts';
@@ -88,7 +87,7 @@ function addOperatorCommands(root: Command, console: Console): void {
     .description(
       'forgets the password; the next start of the server prints a link that sets a new one',
     );
-  showing(command, console, () => atDesk(console, reset));
+  atDesk(command, console, reset);
 }
 
 /** A server that runs ends its sessions by itself: theirs is no longer the password. */
@@ -115,31 +114,27 @@ function addNumberCommands(root: Command, console: Console): void {
   const number = root.command('number').description('telephone numbers and their accounts');
 
   const list = number.command('list').description('lists numbers, whose they are and who answers');
-  showing(list, console, () => atDesk(console, (desk) => listNumbers(desk, trunksOf(console))));
+  atDesk(list, console, (desk) => listNumbers(desk, trunksOf(console)));
 
   const assign = number.command('assign').description('gives a number to an account');
   assign.addArgument(numberArgument());
   assign.option('--account <id>', 'whose; may be left out where there is only one');
-  showing<AssignOptions>(assign, console, (options, text = '') =>
-    atDesk(console, async (desk) => {
-      const { id } = await accountOf(desk, options.account);
-      const request = { number: text, accountId: id, now: desk.now };
-      await change(desk, trunksOf(console), (parts) => assignNumber(request, parts));
-      return { text: `${text} belongs to ${id}.`, json: { number: text, accountId: id } };
-    }),
-  );
+  atDesk<AssignOptions>(assign, console, async (desk, options, text = '') => {
+    const { id } = await accountOf(desk, options.account);
+    const request = { number: text, accountId: id, now: desk.now };
+    await change(desk, trunksOf(console), (parts) => assignNumber(request, parts));
+    return { text: `${text} belongs to ${id}.`, json: { number: text, accountId: id } };
+  });
 
   const unassign = number.command('unassign').description('takes an assignment back');
   unassign.addArgument(numberArgument());
-  showing(unassign, console, (_options, text = '') =>
-    atDesk(console, async (desk) => {
-      const trunks = trunksOf(console);
-      await change(desk, trunks, (parts) => unassignNumber(text, parts));
-      const owner = (await ownersOf(desk, trunks).ownerOf(text)) ?? null;
-      const whose = owner === null ? 'no account: no trunk has it' : owner;
-      return { text: `${text} belongs to ${whose}.`, json: { number: text, accountId: owner } };
-    }),
-  );
+  atDesk(unassign, console, async (desk, _options, text = '') => {
+    const trunks = trunksOf(console);
+    await change(desk, trunks, (parts) => unassignNumber(text, parts));
+    const owner = (await ownersOf(desk, trunks).ownerOf(text)) ?? null;
+    const whose = owner === null ? 'no account: no trunk has it' : owner;
+    return { text: `${text} belongs to ${whose}.`, json: { number: text, accountId: owner } };
+  });
 }
 
 async function listNumbers(desk: Desk, trunks: TrunkNumbers): Promise<Result> {
@@ -220,9 +215,7 @@ function addSecretCommands(root: Command, console: Console): void {
     command.option('--account <id>', 'whose; may be left out where there is only one');
     command.requiredOption('--environment <name>', 'live or test', environmentOption);
     command.option('--show', 'show the secret itself');
-    showing<SecretOptions>(command, console, (options) =>
-      atDesk(console, (desk) => work(desk, options)),
-    );
+    atDesk(command, console, work);
   };
   add('show', 'shows the current secret, the prepared one and the previous one', show);
   add('prepare', 'makes a new secret, which signs beside the current one', prepare);

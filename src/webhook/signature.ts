@@ -41,7 +41,9 @@ export function signatureHeaders(
   return {
     'X-Service-Timestamp': timestamp,
     // The secret signs as it is written, `whsec_` included.
-    'X-Service-Signature': createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex'),
+    'X-Service-Signature': createHmac('sha256', secret)
+      .update(`${timestamp}.${body}`)
+      .digest('hex'),
     'webhook-id': id,
     'webhook-timestamp': timestamp,
     'webhook-signature': [secret, ...otherSecrets].map(standard).join(' '),

@@ -9,8 +9,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Call } from '../../src/domain/call/call.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { makeBackup } from '../../src/store/backup/backup.ts';
@@ -133,31 +134,40 @@ test.each([
   expect(modeOf(join(folder, 'recordings/call_1.wav'))).toBe(0o600);
 });
 
+/** Writes pairs of secrets as fast as it can, until it is ended. */
+const WRITER = `
+  const { parentPort, workerData } = require('node:worker_threads');
+  const sqlite = new (require('better-sqlite3'))(workerData);
+  const insert = sqlite.prepare('insert into secrets values (?, ?)');
+  const pair = sqlite.transaction((name) => { insert.run(name + 'a', ''); insert.run(name + 'b', ''); });
+  let pairs = 0;
+  setInterval(() => { pair(String(pairs)); pairs += 1; parentPort.postMessage(pairs); }, 1);`;
+
 test('makeBackup saves one moment, whatever is written meanwhile', async () => {
   const store = await openTestStore();
   const padding = { note: 'x'.repeat(4000) };
-  for (let index = 0; index < 3000; index += 1) {
+  for (let index = 0; index < 1000; index += 1) {
     await store.calls.insert(buildCall({ id: `call_${index}`, metadata: padding }), []);
   }
   const folder = join(testFolder(), 'backup');
-  let steps = 0;
-
-  const manifest = await makeBackup({
-    databaseFile: store.file,
-    dataFolder: store.folder,
-    folder,
-    recordings: 'none',
-    version: '0.0.0',
-    now: NOW,
-    onProgress: async () => {
-      steps += 1;
-      await store.calls.insert(buildCall({ id: `call_late_${steps}`, metadata: padding }), []);
-    },
+  const writer = new Worker(WRITER, { eval: true, workerData: store.file });
+  onTestFinished(() => void writer.terminate());
+  let pairs = 0;
+  writer.on('message', (count: number) => {
+    pairs = count;
   });
+  await vi.waitFor(() => expect(pairs).toBeGreaterThan(2), { timeout: 10_000 });
 
-  expect(steps).toBeGreaterThan(1);
-  expect(steps).toBeLessThan(20);
-  expect(manifest.counts.calls).toBe(3000);
+  const before = pairs;
+  const manifest = await backUp(store, folder);
+  await vi.waitFor(() => expect(pairs).toBeGreaterThan(before), { timeout: 10_000 });
+
+  const copy = new Sqlite(join(folder, 'offhook.db'), { readonly: true });
+  const secrets = Number(copy.prepare('select count(*) from secrets').pluck().get());
+  copy.close();
+  expect(secrets % 2).toBe(0);
+  expect(secrets / 2).toBeGreaterThanOrEqual(before);
+  expect(manifest.counts.calls).toBe(1000);
 });
 
 test('makeBackup refuses a folder that holds something, and leaves it alone', async () => {

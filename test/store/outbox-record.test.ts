@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { ATTEMPTS_KEPT } from '../../src/domain/account/account.ts';
 import type { AttemptResult } from '../../src/domain/webhook/outbox.ts';
 import type { DeliveryAttempt } from '../../src/domain/webhook/webhook-delivery.ts';
 import { openTestStore, STORE_NOW_MS, type TestStore } from '../support/store/test-store.ts';
@@ -153,4 +154,19 @@ test('Outbox.record takes the result of a delivery whose endpoint was deleted or
   expect([deleted, gone]).toEqual([[], []]);
   expect(await delivery(store)).toBeUndefined();
   expect(await store.deliveries.attempts('dlv_2')).toEqual([]);
+});
+
+test('Outbox.record keeps the newest 50 attempts of a delivery, and those of others', async () => {
+  const store = await openOutbox(2);
+  await store.outbox.record([result({ deliveryId: 'dlv_2', nextAttemptAt: at(1) })], at(0));
+
+  for (let attempt = 1; attempt <= 53; attempt += 1) {
+    await store.outbox.record([result({ attempt: { attempt }, nextAttemptAt: at(1) })], at(0));
+  }
+
+  const kept = await store.deliveries.attempts('dlv_1');
+  expect(kept.map(({ attempt }) => attempt)).toEqual(
+    Array.from({ length: ATTEMPTS_KEPT }, (_, index) => index + 4),
+  );
+  expect(await store.deliveries.attempts('dlv_2')).toHaveLength(1);
 });

@@ -4,7 +4,6 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
-import type { CallStatus } from '../../domain/call/call.ts';
 import { callEndedEvent } from '../../domain/call/call-events.ts';
 import { endCall, type Failure, isOver } from '../../domain/call/call-life.ts';
 import { idMaker } from '../../domain/ids.ts';
@@ -227,14 +226,10 @@ interface KnownErasures {
   readonly noted: readonly NotedErasureRow[];
 }
 
-const NONE: KnownErasures = { erasures: [], calls: [], noted: [] };
-
-/** Reads the erasures of a database that no server works on; none from an older version. @throws {Error} when it cannot be read. */
+/** Reads the erasures of a database that no server works on. @throws {Error} when it cannot be read. */
 function readErasures(file: string): KnownErasures {
   const sqlite = new Sqlite(file, { fileMustExist: true });
   try {
-    const has = sqlite.prepare("select 1 from sqlite_master where name = 'erased_calls'").get();
-    if (has === undefined) return NONE;
     const all = <Row>(table: string) => sqlite.prepare<[], Row>(`select * from ${table}`).all();
     return {
       erasures: all<ErasureRow>('erasures'),
@@ -265,7 +260,7 @@ async function eraseAgain(database: Database, known: KnownErasures): Promise<num
       if (call === undefined) continue;
       count += 1;
       const tombstone = { erasureId: row.erasure_id, now: new Date(row.erased_at) };
-      if (isOver(call.status as CallStatus)) await erasure.erase(row.call_id, { tombstone });
+      if (isOver(call.status)) await erasure.erase(row.call_id, { tombstone });
       else await note(transaction, row);
     }
     for (const row of known.noted) {

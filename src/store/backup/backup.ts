@@ -1,7 +1,6 @@
 /** A backup: a folder with the database as it was at one moment, the recordings, and a manifest; made while the server works. */
 import { createHash } from 'node:crypto';
 import {
-  chmodSync,
   closeSync,
   createReadStream,
   existsSync,
@@ -28,9 +27,6 @@ export const BACKUP_DATABASE = 'offhook.db';
 
 /** Written last: a folder without one is no backup. */
 const MANIFEST = 'manifest.json';
-
-/** Pages copied between two reports of progress. */
-const PAGES_PER_STEP = 2000;
 
 const count = z.number().int().min(0);
 
@@ -59,12 +55,6 @@ const manifestSchema = z.object({
 /** Contents of `manifest.json`. */
 export type BackupManifest = z.output<typeof manifestSchema>;
 
-/** Progress of a copy, in pages of the database. */
-export interface CopyProgress {
-  readonly donePages: number;
-  readonly totalPages: number;
-}
-
 /**
  * Saves the database as it is now, and the recordings that it names. The folder appears under its name only when it is
  * complete.
@@ -80,7 +70,6 @@ export async function makeBackup(options: {
   /** Of the server. */
   readonly version: string;
   readonly now: Date;
-  readonly onProgress?: (progress: CopyProgress) => void;
 }): Promise<BackupManifest> {
   const folder = resolve(options.folder);
   refuseFull(folder);
@@ -113,9 +102,9 @@ async function fill(
   folder: string,
   options: Parameters<typeof makeBackup>[0],
 ): Promise<BackupManifest> {
-  const { databaseFile, dataFolder, recordings: mode, version, now, onProgress } = options;
+  const { databaseFile, dataFolder, recordings: mode, version, now } = options;
   const database = join(folder, BACKUP_DATABASE);
-  await copyDatabase({ from: databaseFile, to: database, ...(onProgress && { onProgress }) });
+  copyDatabase({ from: databaseFile, to: database });
   const recordings = await copyRecordings({ database, from: dataFolder, to: folder, mode });
   return {
     format: 1,
@@ -128,57 +117,35 @@ async function fill(
 }
 
 /**
- * Copies a database as it is at one moment with SQLite's online backup, while others read and write it. The copy is one
- * file without a log, on the disk when this resolves, readable by its owner only: it holds signing secrets.
+ * Copies a database as it is at one moment, while others read and write it. The copy is one file without a log and without
+ * unused space, which may hold erased rows; it is on the disk when this returns, and readable by its owner only: it holds
+ * signing secrets.
  *
  * @throws {Error} when it cannot be read or written, or the copy fails SQLite's integrity check.
  */
-export async function copyDatabase(options: {
-  readonly from: string;
-  readonly to: string;
-  readonly onProgress?: (progress: CopyProgress) => void;
-}): Promise<void> {
-  const { from, to, onProgress } = options;
+export function copyDatabase({ from, to }: { readonly from: string; readonly to: string }): void {
   closeSync(openSync(to, 'wx', PRIVATE_FILE_MODE));
-  const source = new Sqlite(from, { fileMustExist: true });
-  try {
-    // The open read holds the moment: without it, each write of another process would restart the copy.
-    source.exec('begin');
-    source.prepare('select count(*) from sqlite_master').get();
-    await source.backup(to, {
-      progress: ({ totalPages, remainingPages }) => {
-        onProgress?.({ donePages: totalPages - remainingPages, totalPages });
-        return PAGES_PER_STEP;
-      },
-    });
-  } finally {
-    source.close();
-  }
-  settle(to);
+  onDatabase(from, (source) => source.prepare('vacuum into ?').run(to));
+  onDatabase(to, (copy) => {
+    copy.pragma('journal_mode=delete');
+    copy.exec("delete from erasure_leftovers where kind = 'pages'");
+    const found = copy.pragma('integrity_check', { simple: true });
+    if (found !== 'ok') throw new Error(`Cannot use the copy "${to}": ${String(found)}`);
+  });
+  syncFile(to);
 }
 
-/** Makes the copy one file, rewrites it where unused space still holds erased rows, and checks it. */
-function settle(file: string): void {
-  chmodSync(file, PRIVATE_FILE_MODE);
+function onDatabase<Result>(file: string, work: (sqlite: Sqlite.Database) => Result): Result {
   const sqlite = new Sqlite(file, { fileMustExist: true });
   try {
-    sqlite.pragma('journal_mode=delete');
-    const leftovers = "select 1 from sqlite_master where name = 'erasure_leftovers'";
-    if (sqlite.prepare(leftovers).get() !== undefined) {
-      const forget = sqlite.prepare("delete from erasure_leftovers where kind = 'pages'");
-      if (forget.run().changes > 0) sqlite.exec('vacuum');
-    }
-    const found = sqlite.pragma('integrity_check', { simple: true });
-    if (found !== 'ok') throw new Error(`Cannot use the copy "${file}": ${String(found)}`);
+    return work(sqlite);
   } finally {
     sqlite.close();
   }
-  syncFile(file);
 }
 
 function countsOf(database: string): BackupManifest['counts'] {
-  const sqlite = new Sqlite(database, { readonly: true, fileMustExist: true });
-  try {
+  return onDatabase(database, (sqlite) => {
     const rowsOf = (table: string) =>
       Number(sqlite.prepare(`select count(*) from ${table}`).pluck().get());
     return {
@@ -187,9 +154,7 @@ function countsOf(database: string): BackupManifest['counts'] {
       calls: rowsOf('calls'),
       events: rowsOf('events'),
     };
-  } finally {
-    sqlite.close();
-  }
+  });
 }
 
 /** Returns when the file is on the disk, not only in the system's memory. */

@@ -8,7 +8,7 @@ import { build } from './schema.ts';
 /** Requests that one write counts in advance. A process that dies forgets how many of them came. */
 const BLOCK_REQUESTS = 20;
 
-/** Subjects with a block in memory; the oldest makes room for the next. */
+/** Subjects with a block in memory; beyond, all blocks are given back. */
 const BLOCKS_MAX = 10_000;
 
 /** Requests of a subject that are written as counted: those after `used` are still to come. */
@@ -66,19 +66,14 @@ export class SqliteRateStore implements RateStore {
   }
 
   async #takeBlock(subject: string): Promise<Block> {
-    const isFull = this.#blocks.size >= BLOCKS_MAX && !this.#blocks.has(subject);
-    const [oldest] = isFull ? this.#blocks : [];
-    const counted = await this.#database.transaction(async (transaction) => {
-      if (oldest !== undefined) await this.#giveBack(transaction, ...oldest);
-      return this.#countAhead(transaction, subject);
-    });
-    if (oldest !== undefined) this.#blocks.delete(oldest[0]);
+    if (this.#blocks.size >= BLOCKS_MAX) await this.close();
+    const counted = await this.#countAhead(subject);
     const block = { used: counted - BLOCK_REQUESTS, counted };
     this.#blocks.set(subject, block);
     return block;
   }
 
-  async #countAhead(transaction: Queries, subject: string): Promise<number> {
+  async #countAhead(subject: string): Promise<number> {
     const row = { subject, window_start: this.#windowStart ?? 0, requests: BLOCK_REQUESTS };
     const upsert = build
       .insertInto('rate_counts')
@@ -91,7 +86,7 @@ export class SqliteRateStore implements RateStore {
         }),
       )
       .returning('requests');
-    return (await transaction.get(upsert))?.requests ?? BLOCK_REQUESTS;
+    return (await this.#database.get(upsert))?.requests ?? BLOCK_REQUESTS;
   }
 
   async #giveBack(transaction: Queries, subject: string, { used, counted }: Block): Promise<void> {

@@ -1,6 +1,6 @@
 /** The outbox in SQLite: events become deliveries, deliveries fall due, and attempts are recorded. */
 import { sql } from 'kysely';
-import { PREVIOUS_SECRET_KEPT_MS } from '../../domain/account/account.ts';
+import { ATTEMPTS_KEPT, PREVIOUS_SECRET_KEPT_MS } from '../../domain/account/account.ts';
 import type { NewId } from '../../domain/ids.ts';
 import type {
   AttemptResult,
@@ -179,12 +179,22 @@ export class SqliteOutbox implements Outbox {
     return (await this.#blame(endpointId, attempt.error ?? '', now)) ? endpointId : undefined;
   }
 
+  /** A delivery that is resent over and over keeps its newest attempts. */
   async #addAttempt(deliveryId: string, attempt: AttemptResult['attempt']): Promise<void> {
     const row = {
       ...rowOf({ ...attempt, durationMs: Math.round(attempt.durationMs) }),
       delivery_id: deliveryId,
     };
     await this.#database.run(build.insertInto('webhook_attempts').values(row));
+    const surplus = build
+      .selectFrom('webhook_attempts')
+      .select('position')
+      .where('delivery_id', '=', deliveryId)
+      .orderBy('position', 'desc')
+      .limit(1)
+      .offset(ATTEMPTS_KEPT);
+    const trim = build.deleteFrom('webhook_attempts').where('delivery_id', '=', deliveryId);
+    await this.#database.run(trim.where('position', '<=', surplus));
   }
 
   async #forgive(endpointId: string): Promise<void> {
