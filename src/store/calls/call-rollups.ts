@@ -141,27 +141,16 @@ class SumTable<Row extends { readonly calls: number }> {
 
   /** Takes `was` away and adds `is`; undefined counts nothing. */
   async replace(was: Row | undefined, is: Row | undefined): Promise<void> {
-    const isSameKey = this.#key.every((column) => was?.[column] === is?.[column]);
-    if (was !== undefined && is !== undefined && isSameKey) {
-      await this.#change(is, was, is);
-      return;
-    }
-    if (was !== undefined) {
-      await this.#change(was, was, undefined);
-      await this.#deleteEmpty(was);
-    }
-    if (is !== undefined) await this.#change(is, undefined, is);
+    if (was !== undefined) await this.#add(was, -1);
+    if (is !== undefined) await this.#add(is, 1);
+    if (was !== undefined) await this.#deleteEmpty(was);
   }
 
-  async #change(key: Row, was: Row | undefined, is: Row | undefined): Promise<void> {
-    const changes = this.#sums.map(
-      (column) => Number(is?.[column] ?? 0) - Number(was?.[column] ?? 0),
-    );
-    if (changes.every((change) => change === 0)) return;
+  async #add(row: Row, times: 1 | -1): Promise<void> {
     const columns = [...this.#key, ...this.#sums].map((column) => sql.ref(column));
     const values = [
-      ...this.#key.map((column) => sql`${key[column]}`),
-      ...changes.map((n) => sql`${n}`),
+      ...this.#key.map((column) => sql`${row[column]}`),
+      ...this.#sums.map((column) => sql`${times * Number(row[column])}`),
     ];
     const added = this.#sums.map((column) => {
       const sum = sql.ref(column);
