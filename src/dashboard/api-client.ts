@@ -34,23 +34,21 @@ export interface Ask {
   readonly alsoGood?: number;
 }
 
+interface ApiWorld {
+  readonly fetch: typeof fetch;
+  readonly nowMs: () => number;
+  /** Called when the session has ended, for any reason. */
+  readonly onSignedOut: () => void;
+}
+
 export class ApiClient {
-  readonly #fetch: typeof fetch;
-  readonly #nowMs: () => number;
-  readonly #onSignedOut: () => void;
+  readonly #world: ApiWorld;
   #csrfToken = '';
   #scope: Scope | undefined;
   #key: Promise<HeldKey> | undefined;
 
-  constructor(options: {
-    readonly fetch: typeof fetch;
-    readonly nowMs: () => number;
-    /** Called when the session has ended, for any reason. */
-    readonly onSignedOut: () => void;
-  }) {
-    this.#fetch = options.fetch;
-    this.#nowMs = options.nowMs;
-    this.#onSignedOut = options.onSignedOut;
+  constructor(world: ApiWorld) {
+    this.#world = world;
   }
 
   /** @throws {ApiError} */
@@ -115,11 +113,7 @@ export class ApiClient {
   /** A client of the same session for another environment of the account. */
   in(environment: Environment): ApiClient {
     if (this.#scope === undefined) throw new TypeError('The client knows no account yet');
-    const other = new ApiClient({
-      fetch: this.#fetch,
-      nowMs: this.#nowMs,
-      onSignedOut: this.#onSignedOut,
-    });
+    const other = new ApiClient(this.#world);
     other.#csrfToken = this.#csrfToken;
     other.use({ ...this.#scope, environment });
     return other;
@@ -174,7 +168,7 @@ export class ApiClient {
   #forget(): void {
     this.#csrfToken = '';
     this.#key = undefined;
-    this.#onSignedOut();
+    this.#world.onSignedOut();
   }
 
   /** One request for a key at a time, however many wait for it. */
@@ -183,7 +177,7 @@ export class ApiClient {
     this.#key = pending;
     const held = await pending;
     if (this.#key !== pending) return this.#heldKey();
-    if (held.expiresAtMs - RENEW_MS > this.#nowMs()) return held.key;
+    if (held.expiresAtMs - RENEW_MS > this.#world.nowMs()) return held.key;
     this.#key = undefined;
     return this.#heldKey();
   }
@@ -223,7 +217,7 @@ export class ApiClient {
     const { method = 'GET', query = {}, body, signal, ifUpdatedAt } = ask;
     const isJson = body !== undefined;
     try {
-      return await this.#fetch(`${path}${queryText(query)}`, {
+      return await this.#world.fetch(`${path}${queryText(query)}`, {
         method,
         headers: {
           ...headers,

@@ -1,17 +1,8 @@
 /** Dates, numbers and durations as the chosen language writes them; pure */
-
-export interface Formats {
-  readonly instant: (iso: string) => string;
-  readonly time: (iso: string) => string;
-  readonly day: (date: string) => string;
-  readonly count: (value: number) => string;
-  readonly decimal: (value: number) => string;
-  readonly percent: (fraction: number) => string;
-  readonly language: (tag: string) => string;
-}
+import { queryText } from './api-client.ts';
 
 /** Instants are in the reader's time zone, days (which the API counts in UTC) are not. */
-export function formatsOf(language: string): Formats {
+export function formatsOf(language: string) {
   const instant = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' });
   const time = new Intl.DateTimeFormat(language, { timeStyle: 'medium' });
   const day = new Intl.DateTimeFormat(language, {
@@ -24,13 +15,13 @@ export function formatsOf(language: string): Formats {
   const percent = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 0 });
   const languages = new Intl.DisplayNames(language, { type: 'language', fallback: 'code' });
   return {
-    instant: (iso) => instant.format(new Date(iso)),
-    time: (iso) => time.format(new Date(iso)),
-    day: (date) => day.format(new Date(`${date}T00:00:00.000Z`)),
-    count: (value) => count.format(value),
-    decimal: (value) => decimal.format(value),
-    percent: (fraction) => percent.format(fraction),
-    language: (tag) => nameOf(languages, tag),
+    instant: (iso: string) => instant.format(new Date(iso)),
+    time: (iso: string) => time.format(new Date(iso)),
+    day: (date: string) => day.format(new Date(`${date}T00:00:00.000Z`)),
+    count: (value: number) => count.format(value),
+    decimal: (value: number) => decimal.format(value),
+    percent: (fraction: number) => percent.format(fraction),
+    language: (tag: string) => nameOf(languages, tag),
   };
 }
 
@@ -105,11 +96,5 @@ export function filterOf(query: URLSearchParams): CallFilter {
 
 /** The address of the calls so filtered. */
 export function addressOf({ fields, offset }: CallFilter): string {
-  const query = new URLSearchParams();
-  for (const name of FILTER_FIELDS) {
-    const value = fields[name];
-    if (value !== undefined && value !== '') query.set(name, value);
-  }
-  if (offset > 0) query.set('offset', String(offset));
-  return query.size === 0 ? '#/calls' : `#/calls?${query}`;
+  return `#/calls${queryText({ ...fields, offset: offset || undefined })}`;
 }

@@ -159,6 +159,18 @@ const STEP_MS = 5000;
 const FINE_MS = 1000;
 const LEAP_MS = 30_000;
 
+/** Keys that seek: by so much. */
+const SEEKS: Readonly<Record<string, number>> = {
+  ArrowLeft: -STEP_MS,
+  ArrowDown: -STEP_MS,
+  ArrowRight: STEP_MS,
+  ArrowUp: STEP_MS,
+  PageDown: -LEAP_MS,
+  PageUp: LEAP_MS,
+  Home: -Infinity,
+  End: Infinity,
+};
+
 type KeyDeed =
   | { readonly kind: 'seek'; readonly atMs: number }
   | { readonly kind: 'toggle' }
@@ -170,32 +182,11 @@ export function deedOf(
   atMs: number,
   durationMs: number,
 ): KeyDeed | undefined {
-  const seek = (toMs: number): KeyDeed => ({
-    kind: 'seek',
-    atMs: Math.min(durationMs, Math.max(0, toMs)),
-  });
-  switch (key) {
-    case 'ArrowLeft':
-    case 'ArrowDown':
-      return seek(atMs - (shiftKey ? FINE_MS : STEP_MS));
-    case 'ArrowRight':
-    case 'ArrowUp':
-      return seek(atMs + (shiftKey ? FINE_MS : STEP_MS));
-    case 'PageDown':
-      return seek(atMs - LEAP_MS);
-    case 'PageUp':
-      return seek(atMs + LEAP_MS);
-    case 'Home':
-      return seek(0);
-    case 'End':
-      return seek(durationMs);
-    case ' ':
-      return { kind: 'toggle' };
-    case '+':
-      return { kind: 'zoom', factor: 2 };
-    case '-':
-      return { kind: 'zoom', factor: 0.5 };
-    default:
-      return undefined;
-  }
+  if (key === ' ') return { kind: 'toggle' };
+  if (key === '+' || key === '-') return { kind: 'zoom', factor: key === '+' ? 2 : 0.5 };
+  const byMs = SEEKS[key];
+  if (byMs === undefined) return undefined;
+  const isFine = shiftKey && key.startsWith('Arrow');
+  const toMs = atMs + (isFine ? Math.sign(byMs) * FINE_MS : byMs);
+  return { kind: 'seek', atMs: Math.min(durationMs, Math.max(0, toMs)) };
 }

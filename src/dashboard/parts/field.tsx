@@ -59,7 +59,13 @@ export interface TextFieldProps extends FieldProps {
 
 /** One line, or several where `rows` says so. */
 export function TextField(props: TextFieldProps) {
-  const { value, onValue, type = 'text', isRequired = false, rows, minLength } = props;
+  const { type = 'text', isRequired = false, rows, minLength } = props;
+  const shared = {
+    value: props.value,
+    required: isRequired,
+    onInput: (event: { readonly currentTarget: { readonly value: string } }) =>
+      props.onValue(event.currentTarget.value),
+  };
   return (
     <Field
       {...props}
@@ -67,22 +73,14 @@ export function TextField(props: TextFieldProps) {
         rows === undefined ? (
           <input
             {...control}
+            {...shared}
             // The types of inputs tell each kind apart; this one may be any of a few.
             type={type as 'text'}
-            value={value}
-            required={isRequired}
             minLength={minLength}
             autocomplete={props.autoComplete ?? 'off'}
-            onInput={(event) => onValue(event.currentTarget.value)}
           />
         ) : (
-          <textarea
-            {...control}
-            rows={rows}
-            value={value}
-            required={isRequired}
-            onInput={(event) => onValue(event.currentTarget.value)}
-          />
+          <textarea {...control} {...shared} rows={rows} />
         )
       }
     />

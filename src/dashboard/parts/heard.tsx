@@ -56,6 +56,10 @@ function Played(props: HeardProps & { readonly entries: readonly TranscriptEntry
   );
 }
 
+/** Of the box, that stays above the entry. */
+const ABOVE = 0.3;
+
+/** The transcript in a box that scrolls along with what is being heard, unless the reader has scrolled away. */
 function Followed(props: {
   readonly entries: readonly TranscriptEntry[];
   readonly originMs: number;
@@ -66,39 +70,11 @@ function Followed(props: {
     () => entries.map(({ timestamp }) => Date.parse(timestamp) - originMs),
     [entries, originMs],
   );
-  const current = useComputed(() =>
+  const { value: current } = useComputed(() =>
     player.atMs.value === 0 && !player.isPlaying.value
       ? -1
       : currentEntry(startsMs, player.atMs.value),
   );
-  return (
-    <FollowedWords
-      entries={entries}
-      current={current.value}
-      onSeek={(index) => {
-        player.seek(startsMs[index] ?? 0);
-        player.play();
-      }}
-    />
-  );
-}
-
-/** The signed link as seen from this page: the server may be reached by another name than its own. */
-function recordingPath({ id, recordingUrl }: CallDetail): string {
-  const { search } = new URL(recordingUrl ?? '', location.href);
-  return `api/calls/${encodeURIComponent(id)}/recording${search}`;
-}
-
-/** Of the box, that stays above the entry. */
-const ABOVE = 0.3;
-
-/** The transcript in a box that scrolls along with what is being heard, unless the reader has scrolled away. */
-function FollowedWords(props: {
-  readonly entries: readonly TranscriptEntry[];
-  readonly current: number;
-  readonly onSeek: (index: number) => void;
-}) {
-  const { entries, current, onSeek } = props;
   const box = useRef<HTMLElement>(null);
   /** Where we have scrolled to ourselves: any other place is the reader's doing. */
   const ownTop = useRef(0);
@@ -107,33 +83,35 @@ function FollowedWords(props: {
     const element = box.current;
     const entry = element?.querySelector<HTMLElement>('[aria-current]') ?? null;
     if (element === null || entry === null || !isFollowing) return;
-    const top = entry.offsetTop - element.clientHeight * ABOVE;
-    element.scrollTop = top;
+    element.scrollTop = entry.offsetTop - element.clientHeight * ABOVE;
     ownTop.current = element.scrollTop;
   }, [current, isFollowing]);
   const look = () => {
-    const top = box.current?.scrollTop ?? 0;
-    if (Math.abs(top - ownTop.current) > 2) setFollowing(false);
+    if (Math.abs((box.current?.scrollTop ?? 0) - ownTop.current) > 2) setFollowing(false);
+  };
+  const seek = (index: number) => {
+    setFollowing(true);
+    player.seek(startsMs[index] ?? 0);
+    player.play();
   };
   const label = t('words.label');
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard. */}
       <section class="followed" ref={box} tabIndex={0} aria-label={label} onScroll={look}>
-        <Words
-          entries={entries}
-          current={current}
-          onSeek={(index) => {
-            setFollowing(true);
-            onSeek(index);
-          }}
-        />
+        <Words entries={entries} current={current} onSeek={seek} />
       </section>
       {!isFollowing && current !== -1 && (
         <Button text={t('words.follow')} onClick={() => setFollowing(true)} />
       )}
     </>
   );
+}
+
+/** The signed link as seen from this page: the server may be reached by another name than its own. */
+function recordingPath({ id, recordingUrl }: CallDetail): string {
+  const { search } = new URL(recordingUrl ?? '', location.href);
+  return `api/calls/${encodeURIComponent(id)}/recording${search}`;
 }
 
 /** What was said on a call, word for word, with what is being heard in grey. */

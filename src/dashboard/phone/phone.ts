@@ -106,7 +106,7 @@ export class Phone<Mic extends Microphone> {
     try {
       await this.#dial(attempt, deviceId);
     } catch (error) {
-      this.#end(attempt, { kind: 'failed', problem: problemOf(error), atMs: this.#parts.nowMs() });
+      this.#fail(attempt, problemOf(error));
     }
   }
 

@@ -84,7 +84,7 @@ class SipLine implements Line {
       // 100 Trying does not come here.
       onProgress: () => this.#listener.onRinging(),
       onAccept: ({ message }: IncomingResponse) => this.#onAccept(message),
-      onReject: ({ message }: Response) =>
+      onReject: ({ message }: IncomingResponse) =>
         this.#end(problemOfSip(message.statusCode ?? 500, message.reasonPhrase ?? '')),
     };
     this.#inviter
@@ -154,11 +154,4 @@ class SipLine implements Line {
     this.#media.close();
     this.#agent.stop().catch(() => undefined);
   }
-}
-
-interface Response {
-  readonly message: {
-    readonly statusCode?: number | undefined;
-    readonly reasonPhrase?: string | undefined;
-  };
 }
