@@ -1,14 +1,12 @@
 /** What the peers of the rest benchmark do for each request: the same rows and writes, the same headers and bodies. Of rows read it makes objects, as one does with a framework. */
 
 import { KeyCache } from '../../src/api/http/key-cache.ts';
-import {
-  serializeAgent,
-  serializeCreatedAgent,
-} from '../../src/api/serializers/agent-serializer.ts';
+import { agentSchema, createdAgentSchema } from '../../src/api/schemas/agent-schemas.ts';
 import {
   serializeCallCommon,
   serializeTranscriptEntry,
 } from '../../src/api/serializers/call-serializer.ts';
+import { viewOf } from '../../src/api/serializers/view-of.ts';
 import type { Account } from '../../src/domain/account/account.ts';
 import {
   ANONYMOUS_REQUESTS_AN_HOUR,
@@ -103,7 +101,7 @@ export class RestPeer {
   async showAgent(scope: Scope, agentId: string, requestId: string): Promise<Answer> {
     const agent = await this.#world.store.agents.findWithUsage(scope, agentId, systemClock.now());
     if (agent === undefined) return errorAnswer(404, 'AGENT_NOT_FOUND', requestId);
-    return { status: 200, body: serializeAgent(agent) };
+    return { status: 200, body: viewOf(agentSchema, agent) };
   }
 
   async listCalls(scope: Scope, limit: number): Promise<Answer> {
@@ -137,7 +135,7 @@ export class RestPeer {
     const { store, newId } = this.#world;
     const agent = createAgent(body, { id: newId('agent'), scope, now: systemClock.now() });
     await store.agents.insert(agent);
-    return { status: 201, body: serializeCreatedAgent(agent) };
+    return { status: 201, body: viewOf(createdAgentSchema, agent) };
   }
 
   async startCall(

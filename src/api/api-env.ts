@@ -3,61 +3,40 @@ import type { HttpBindings } from '@hono/node-server';
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
 import type { Account, Environment, Plan } from '../domain/account/account.ts';
-import type { AccountStore } from '../domain/account/account-store.ts';
-import type { ApiKey, ApiKeyStore } from '../domain/account/api-key.ts';
-import type { Eraser, ErasureStore } from '../domain/account/erasure.ts';
+import type { ApiKey } from '../domain/account/api-key.ts';
+import type { Eraser } from '../domain/account/erasure.ts';
 import type { OperatorKeys } from '../domain/account/operator.ts';
-import type { IdempotencyStore, RateStore } from '../domain/account/rate-limit.ts';
-import type { AgentStore, ChangedBy, Scope } from '../domain/agent/agent.ts';
-import type { AgentChat, AgentVersionStore } from '../domain/agent/agent-version.ts';
+import type { RateStore } from '../domain/account/rate-limit.ts';
+import type { ChangedBy, Scope } from '../domain/agent/agent.ts';
+import type { AgentChat } from '../domain/agent/agent-version.ts';
 import type { VoiceCatalogue } from '../domain/agent/voice-catalogue.ts';
-import type { AnalyticsStore } from '../domain/analytics/analytics-report.ts';
-import type { CallStore } from '../domain/call/call.ts';
-import type { CallQualityStore } from '../domain/call/call-life.ts';
 import type { ReadinessReport } from '../domain/call/engine-state.ts';
 import type { LiveCalls, LiveFeed, LiveSound } from '../domain/call/live-sound.ts';
 import type { ReadPeaks } from '../domain/call/recording-link.ts';
 import type { SipTraces } from '../domain/call/sip-trace.ts';
-import type { NumberAssignments, NumberOwners, Trunks } from '../domain/dialing/number-owner.ts';
+import type { NumberOwners, Trunks } from '../domain/dialing/number-owner.ts';
 import type { DialQueue } from '../domain/dialing/outbound-rules.ts';
-import type { NumberHolders } from '../domain/dialing/phone-number.ts';
 import type { NewId, RandomBytes } from '../domain/ids.ts';
 import { ServiceError } from '../domain/service-error.ts';
-import type { RunTransaction } from '../domain/stores.ts';
+import type { RunTransaction, Stores } from '../domain/stores.ts';
 import type { IsTrustedProxy } from '../domain/trusted-proxies.ts';
-import type { EventStore } from '../domain/webhook/service-event.ts';
-import type { DeliveryStore } from '../domain/webhook/webhook-delivery.ts';
-import type { WebhookEndpointStore } from '../domain/webhook/webhook-endpoint.ts';
 import type { WebhookUrlRules } from '../domain/webhook/webhook-url.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Metrics } from '../lib/metrics/metrics.ts';
 
 /** What the interface needs; the composition root puts it together once. */
-export interface ApiDeps {
-  readonly accounts: AccountStore;
-  readonly apiKeys: ApiKeyStore;
+export interface ApiDeps
+  extends Omit<Stores, 'analyses' | 'sipTraces' | 'outbox' | 'dialogs' | 'secrets'> {
   /** Those of the dashboard; without it, none. */
   readonly operatorKeys?: OperatorKeys | undefined;
-  readonly agents: AgentStore;
-  readonly agentVersions: AgentVersionStore;
   readonly chat: AgentChat;
-  readonly numberHolders: NumberHolders;
-  readonly numberAssignments: NumberAssignments;
   readonly numberOwners: NumberOwners;
   readonly trunks: Trunks;
   readonly callTraces: SipTraces;
-  readonly calls: CallStore;
-  readonly qualities: CallQualityStore;
-  readonly analytics: AnalyticsStore;
-  readonly events: EventStore;
-  readonly webhookEndpoints: WebhookEndpointStore;
-  readonly deliveries: DeliveryStore;
-  readonly erasures: ErasureStore;
   readonly eraser: Eraser;
   /** Which receivers the operator has opened besides public ones. */
   readonly webhookUrlRules: WebhookUrlRules;
-  readonly idempotency: IdempotencyStore;
   readonly transaction: RunTransaction;
   readonly liveCalls: LiveCalls;
   readonly liveFeed: LiveFeed;

@@ -1,16 +1,16 @@
 /** The REST interface: which guards a request passes, and which routes there are. */
 
 import { OpenAPIHono } from '@hono/zod-openapi';
-import { compress } from 'hono/compress';
 import type { ApiApp, ApiContext, ApiDeps } from './api-env.ts';
-import { authentication } from './http/authentication.ts';
+import { authenticate } from './http/authentication.ts';
 import { errorHandler, notFound, refuseInvalid } from './http/errors.ts';
 import { KeyCache } from './http/key-cache.ts';
 import { limitBody } from './http/limit-body.ts';
 import { usePlainMessages } from './http/plain-message.ts';
-import { rateLimit } from './http/rate-limit.ts';
-import { identity, securityHeaders } from './http/request-identity.ts';
-import { documentOf } from './openapi/api-document.ts';
+import { countRequest } from './http/rate-limit.ts';
+import { identity } from './http/request-identity.ts';
+import { addDocument } from './openapi/api-document.ts';
+import { addHealthRoutes } from './probes.ts';
 import { addAccountRoutes } from './routes/account-routes.ts';
 import { addAgentChatRoutes } from './routes/agent-chat-routes.ts';
 import { addAgentRoutes } from './routes/agent-routes.ts';
@@ -20,11 +20,9 @@ import { addCallRoutes } from './routes/call-routes.ts';
 import { addDeliveryRoutes } from './routes/delivery-routes.ts';
 import { addErasureRoutes } from './routes/erasure-routes.ts';
 import { addEventRoutes } from './routes/event-routes.ts';
-import { addHealthRoutes } from './routes/health-routes.ts';
 import { addKeyRoutes } from './routes/key-routes.ts';
 import { addListeningRoutes } from './routes/listening-routes.ts';
 import { addLiveRoutes } from './routes/live-routes.ts';
-import { addOpenApiRoutes } from './routes/openapi-routes.ts';
 import { addOutboundRoutes } from './routes/outbound-routes.ts';
 import { addPeaksRoutes } from './routes/peaks-routes.ts';
 import { addQualityRoutes } from './routes/quality-routes.ts';
@@ -47,17 +45,18 @@ export function createApi({ addRoutes, ...deps }: ApiParts): ApiApp {
   const api: ApiApp = new OpenAPIHono({ defaultHook: refuseInvalid });
   const keys = new KeyCache(deps);
   api.use(identity(deps));
-  api.use(securityHeaders(deps));
-  api.use('/api/*', authentication(keys), rateLimit(deps), limitBody(BODY_LIMIT));
-  api.onError(errorHandler(deps.log));
-  api.notFound((context) => {
-    throw notFound(context, methodsOf(api, context.req.path));
+  api.use('/api/*', async (context, next) => {
+    await authenticate(context, keys);
+    await countRequest(context, deps);
+    return next();
   });
-  const document = documentOf(api, deps);
+  api.use('/api/*', limitBody(BODY_LIMIT));
+  const onError = errorHandler(deps.log);
+  api.onError(onError);
+  // Answered here, not thrown: where one middleware alone runs, Hono lets an error past it.
+  api.notFound((context) => onError(notFound(context, methodsOf(api, context.req.path)), context));
   addHealthRoutes(api, deps);
-  // The longest document that the server sends.
-  api.use('/api/openapi.json', compress());
-  addOpenApiRoutes(api, document);
+  addDocument(api, deps);
   addAgentRoutes(api, deps);
   addAgentVersionRoutes(api, deps);
   addAgentChatRoutes(api, deps);

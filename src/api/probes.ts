@@ -2,8 +2,7 @@
 import { Hono } from 'hono';
 import type { ApiDeps, ApiEnv } from './api-env.ts';
 import { errorHandler } from './http/errors.ts';
-import { identity, securityHeaders } from './http/request-identity.ts';
-import { addHealthRoutes } from './routes/health-routes.ts';
+import { identity } from './http/request-identity.ts';
 
 const PATHS: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics']);
 
@@ -18,8 +17,26 @@ export function createProbes(
 ): Hono<ApiEnv> {
   const probes = new Hono<ApiEnv>();
   probes.use(identity(deps));
-  probes.use(securityHeaders(deps));
   probes.onError(errorHandler(deps.log));
   addHealthRoutes(probes, deps);
   return probes;
+}
+
+/** `/healthz`, `/readyz` and `/metrics`: for the operator, without a key. */
+export function addHealthRoutes(
+  api: Hono<ApiEnv>,
+  deps: Pick<ApiDeps, 'readiness' | 'metrics'>,
+): void {
+  // Liveness only: a supervisor must not restart the server because a carrier is away.
+  api.get('/healthz', (context) => context.json({ status: 'ok' }, 200));
+
+  api.get('/readyz', async (context) => {
+    const report = await deps.readiness();
+    return context.json(report, report.status === 'ready' ? 200 : 503);
+  });
+
+  api.get('/metrics', async (context) => {
+    context.header('Content-Type', deps.metrics.contentType);
+    return context.body(await deps.metrics.render(), 200);
+  });
 }

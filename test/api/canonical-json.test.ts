@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { canonicalJson } from '../../src/api/http/canonical-json.ts';
+import { canonicalJson } from '../../src/api/http/answer-once.ts';
 
 test.each([
   ['{"b":1,"a":2}', '{"a":2,"b":1}'],

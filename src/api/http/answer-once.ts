@@ -11,7 +11,6 @@ import type {
 import { ERROR_STATUS, type ErrorCode, ServiceError } from '../../domain/service-error.ts';
 import type { Stores } from '../../domain/stores.ts';
 import { type ApiContext, type ApiDeps, scopeOf } from '../api-env.ts';
-import { canonicalJson } from './canonical-json.ts';
 import { parsedJson } from './parsed-json.ts';
 
 /** The header that a customer chooses freely. */
@@ -35,7 +34,7 @@ export interface Answer<Body, Status extends ContentfulStatusCode> {
 }
 
 /** Saves and answers as one transaction, which also keeps the answer for the idempotency key. */
-type Commit = <Body, Status extends ContentfulStatusCode>(
+export type Commit = <Body, Status extends ContentfulStatusCode>(
   write: (stores: Stores) => Promise<Answer<Body, Status>>,
 ) => Promise<Answer<Body, Status>>;
 
@@ -186,4 +185,14 @@ function fingerprint(context: ApiContext): string {
 function meaningOf(text: string): string {
   if (text === '' || text.length > CANONICAL_CHARS_MAX) return text;
   return canonicalJson(parsedJson(text));
+}
+
+/** JSON in which equal values have equal text: keys sorted, no blanks. @param value what `JSON.parse` gave. */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const entries = Object.entries(value)
+    .sort(([left], [right]) => (left < right ? -1 : 1))
+    .map(([name, item]) => `${JSON.stringify(name)}:${canonicalJson(item)}`);
+  return `{${entries.join(',')}}`;
 }

@@ -105,6 +105,26 @@ function detailsOf(issue: ZodError['issues'][number]): ErrorDetail[] {
   }));
 }
 
+const NONE_FOUND = {
+  agent: 'AGENT_NOT_FOUND',
+  call: 'CALL_NOT_FOUND',
+  'webhook endpoint': 'WEBHOOK_ENDPOINT_NOT_FOUND',
+  delivery: 'NOT_FOUND',
+  key: 'NOT_FOUND',
+} as const satisfies Record<string, ErrorCode>;
+
+/**
+ * The record that was looked for. One message for unknown records and for those of other accounts, so that ids cannot be
+ * probed.
+ *
+ * @throws {ServiceError} the code of `kind` when there is none.
+ */
+export function existing<Found>(found: Found | undefined, kind: keyof typeof NONE_FOUND): Found {
+  if (found !== undefined) return found;
+  const message = `Cannot find the ${kind}: there is none with this id`;
+  throw new ServiceError(NONE_FOUND[kind], message);
+}
+
 /**
  * The error for an unknown path, or a known path with another method: 404 with `Allow`.
  *

@@ -9,9 +9,7 @@ import { urlHost } from '../../lib/local-routes.ts';
 import { type Logger, silentLogger } from '../../lib/logger.ts';
 import { clientAddressOf } from './client-address.ts';
 import { ConnectionLimits } from './connection-limits.ts';
-import { listen } from './listen.ts';
-import { answerRaw } from './raw-answer.ts';
-import { type Refusal, type RefusalOptions, Refusals } from './refusals.ts';
+import { answerRaw, type Refusal, type RefusalOptions, Refusals } from './refusals.ts';
 
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -228,4 +226,25 @@ function disconnectOnStall(outgoing: ServerResponse, stalledMs: number): void {
 const MESSAGES: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: 'its headers are longer than 16 KiB',
   ERR_HTTP_REQUEST_TIMEOUT: 'it came too slowly',
+};
+
+/** @throws {Error} naming address and port, and what stands in the way. */
+function listen(
+  server: Server,
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const why = REASONS[error.code ?? ''] ?? error.message;
+      const message = `Cannot open HTTP port "${host}:${port}": ${why}`;
+      reject(new Error(message, { cause: error }));
+    });
+    server.listen(port, host, resolve);
+  });
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another program listens there; stop it, or set PORT',
+  EADDRNOTAVAIL: 'this machine has no such address; set HOST',
+  EACCES: 'this user may not open it; set PORT to 1024 or more',
 };

@@ -10,19 +10,15 @@ import {
 } from '../../domain/account/rate-limit.ts';
 import { opensRecording } from '../../domain/call/recording-link.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import type { ApiContext, ApiDeps, Guard, Quota } from '../api-env.ts';
+import type { ApiContext, ApiDeps, Quota } from '../api-env.ts';
 import { clientAddress, clientOf } from './client-address.ts';
 
-/** Must come after authentication and before other guards that refuse requests. */
-export function rateLimit(deps: ApiDeps): Guard {
-  return async (context, next) => {
-    await count(context, deps);
-    return next();
-  };
-}
-
-/** @throws {ServiceError} RATE_LIMITED when the hour is used up. */
-async function count(context: ApiContext, deps: ApiDeps): Promise<void> {
+/**
+ * Counts a request. Must come after authentication and before what else refuses requests.
+ *
+ * @throws {ServiceError} RATE_LIMITED when the hour is used up.
+ */
+export async function countRequest(context: ApiContext, deps: ApiDeps): Promise<void> {
   const now = deps.clock.now();
   const window = windowOf(now);
   const { subject, limit } = quotaFor(context, deps);

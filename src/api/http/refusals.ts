@@ -1,5 +1,6 @@
 /** What is answered to requests that never come to the interface, or that it failed at. */
-
+import { STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
 import {
   ANONYMOUS_REQUESTS_AN_HOUR,
   type RateStore,
@@ -86,3 +87,21 @@ export class Refusals {
 }
 
 const SERVER_FAILED = new ServiceError('INTERNAL_ERROR', 'Cannot answer: the server failed');
+
+/** Time limit for the client to close its side, in milliseconds. */
+const LINGER_MS = 2000;
+
+export function answerRaw(socket: Duplex, clock: Clock, { status, headers, body }: Refusal): void {
+  const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`];
+  for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`);
+  socket.write(`${[...lines, 'Connection: close'].join('\r\n')}\r\n\r\n${body}`);
+  hangUp(socket, clock);
+}
+
+/** Ends the connection once everything is sent; what still comes is dropped, because a reset could take the response away. */
+function hangUp(socket: Duplex, clock: Clock): void {
+  socket.end();
+  socket.resume();
+  const cancel = clock.after(LINGER_MS, () => socket.destroy());
+  socket.once('close', cancel);
+}

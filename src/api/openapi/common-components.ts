@@ -45,7 +45,7 @@ export const ANSWER_HEADERS = {
   },
 } as const satisfies Record<string, HeaderDocs>;
 
-export type AnswerHeader = keyof typeof ANSWER_HEADERS;
+type AnswerHeader = keyof typeof ANSWER_HEADERS;
 
 /** @see draft-ietf-httpapi-idempotency-key-header-07 */
 export const IDEMPOTENCY_KEY = {
@@ -82,18 +82,22 @@ export const TAKES_IF_MATCH = {
 };
 
 /** The headers of an answer: those that every one has, and what its status adds. */
-export function headersOf(method: string, status: string): readonly AnswerHeader[] {
-  const always = [
+export function headerRefs(method: string, status: string) {
+  const always: readonly AnswerHeader[] = [
     'X-Request-Id',
     'X-API-Version',
     'X-RateLimit-Limit',
     'X-RateLimit-Remaining',
     'X-RateLimit-Reset',
-  ] as const;
-  if (status === '429' || status === '503') return [...always, 'Retry-After'];
-  const mayBeReplay = method === 'post' && !['400', '401', '500'].includes(status);
-  const made = status === '201' ? (['Location'] as const) : [];
-  return mayBeReplay ? [...always, ...made, 'Idempotent-Replayed'] : always;
+  ];
+  const names = [...always, ...headersOf(method, status)];
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
+
+function headersOf(method: string, status: string): readonly AnswerHeader[] {
+  if (status === '429' || status === '503') return ['Retry-After'];
+  if (method !== 'post' || ['400', '401', '500'].includes(status)) return [];
+  return status === '201' ? ['Location', 'Idempotent-Replayed'] : ['Idempotent-Replayed'];
 }
 
 /** Groups of operations, in the order in which a newcomer needs them. */

@@ -1,6 +1,5 @@
 /** `/api/account`: shows and changes the account of a key, and its signing secrets. */
 
-import type { z } from '@hono/zod-openapi';
 import {
   type Account,
   PREVIOUS_SECRET_KEPT_MS,
@@ -9,28 +8,24 @@ import {
 import { patchAccount } from '../../domain/account/account-rules.ts';
 import type { AccountStore } from '../../domain/account/account-store.ts';
 import { newSigningSecret } from '../../domain/account/api-key.ts';
-import { periodOf } from '../../domain/analytics/period.ts';
+import { monthOf, periodOf } from '../../domain/analytics/period.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
-import { requireScope } from '../http/authentication.ts';
 import { describeRoute } from '../http/describe-route.ts';
-import { noBody } from '../http/no-body.ts';
 import {
   accountSchema,
   patchAccountSchema,
   signingSecretSchema,
 } from '../schemas/account-schemas.ts';
-import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
-import { noQuery } from '../schemas/no-query-schema.ts';
-import { serializeAccount, serializeSigningSecret } from '../serializers/account-serializer.ts';
+import { minutesOf, rounded, viewOf } from '../serializers/view-of.ts';
 
 const SECRET_PATH = '/api/account/signing-secret';
 
 const KEPT_HOURS = PREVIOUS_SECRET_KEPT_MS / 3_600_000;
 
-const shared = { tags: ['Account'], security: [{ bearer: [] }] };
+const shared = { tag: 'Account' } as const;
 
 const getRoute = describeRoute({
   ...shared,
@@ -38,9 +33,8 @@ const getRoute = describeRoute({
   method: 'get',
   path: '/api/account',
   summary: 'Shows the account of the key, with its plan and what it has used this month',
-  middleware: [requireScope('analytics:read')],
-  request: { query: noQuery },
-  responses: { 200: jsonResponse('The account.', accountSchema), ...errorResponses(400) },
+  scope: 'analytics:read',
+  responses: { 200: jsonResponse('The account.', accountSchema) },
 });
 
 const patchRoute = describeRoute({
@@ -51,12 +45,10 @@ const patchRoute = describeRoute({
   summary: 'Changes the fields that the body has',
   description:
     'Needs a live key: the account is one for both environments, and decides where real calls may go.',
-  middleware: [requireScope('admin')],
-  request: { query: noQuery, body: jsonBody(patchAccountSchema) },
-  responses: {
-    200: jsonResponse('The account was changed.', accountSchema),
-    ...errorResponses(400, 422),
-  },
+  scope: 'admin',
+  request: { body: jsonBody(patchAccountSchema) },
+  responses: { 200: jsonResponse('The account was changed.', accountSchema) },
+  errors: [422],
 });
 
 const secretRoute = describeRoute({
@@ -65,14 +57,12 @@ const secretRoute = describeRoute({
   method: 'get',
   path: SECRET_PATH,
   summary: 'Shows the secrets that sign webhook deliveries of the environment',
-  middleware: [requireScope('admin')],
-  request: { query: noQuery },
+  scope: 'admin',
   responses: {
     200: jsonResponse(
       'The current secret, the prepared one, and for a while the previous one.',
       signingSecretSchema,
     ),
-    ...errorResponses(400),
   },
 });
 
@@ -84,11 +74,9 @@ const prepareRoute = describeRoute({
   summary: 'Prepares a new signing secret for the environment',
   description:
     '`webhook-signature` holds a signature by each secret from now on; `X-Service-Signature` goes on with the current one. Give the prepared secret to your receivers, then activate it. 409 while one is prepared already.',
-  middleware: [requireScope('admin'), noBody],
-  request: { query: noQuery },
+  scope: 'admin',
   responses: {
     200: jsonResponse('The secrets, with the prepared one.', signingSecretSchema),
-    ...errorResponses(400, 409, 422),
   },
 });
 
@@ -99,11 +87,9 @@ const activateRoute = describeRoute({
   path: `${SECRET_PATH}/activate`,
   summary: 'Makes the prepared signing secret the current one',
   description: `\`X-Service-Signature\` is made with it from now on. The one before goes on signing \`webhook-signature\` for ${KEPT_HOURS} h, or until it is dropped. 409 when none is prepared.`,
-  middleware: [requireScope('admin'), noBody],
-  request: { query: noQuery },
+  scope: 'admin',
   responses: {
     200: jsonResponse('The secrets, with the previous one.', signingSecretSchema),
-    ...errorResponses(400, 409, 422),
   },
 });
 
@@ -114,9 +100,8 @@ const dropPreviousRoute = describeRoute({
   path: `${SECRET_PATH}/previous`,
   summary: 'Drops the previous signing secret before its time',
   description: 'Fine as well when there is none.',
-  middleware: [requireScope('admin')],
-  request: { query: noQuery },
-  responses: { 204: { description: 'There is no previous secret.' }, ...errorResponses(400) },
+  scope: 'admin',
+  responses: { 204: { description: 'There is no previous secret.' } },
 });
 
 const dropPreparedRoute = describeRoute({
@@ -126,9 +111,8 @@ const dropPreparedRoute = describeRoute({
   path: `${SECRET_PATH}/prepared`,
   summary: 'Drops the prepared signing secret',
   description: 'Fine as well when there is none.',
-  middleware: [requireScope('admin')],
-  request: { query: noQuery },
-  responses: { 204: { description: 'There is no prepared secret.' }, ...errorResponses(400) },
+  scope: 'admin',
+  responses: { 204: { description: 'There is no prepared secret.' } },
 });
 
 export function addAccountRoutes(api: ApiApp, deps: ApiDeps): void {
@@ -138,7 +122,7 @@ export function addAccountRoutes(api: ApiApp, deps: ApiDeps): void {
 
 function addAccount(api: ApiApp, deps: ApiDeps): void {
   api.openapi(getRoute, async (context) =>
-    context.json(await viewOf(context, await storedAccount(context, deps), deps), 200),
+    context.json(await accountView(context, await storedAccount(context, deps), deps), 200),
   );
 
   api.openapi(patchRoute, async (context) => {
@@ -151,7 +135,7 @@ function addAccount(api: ApiApp, deps: ApiDeps): void {
       await stores.accounts.update(patched);
       return patched;
     });
-    return context.json(await viewOf(context, changed, deps), 200);
+    return context.json(await accountView(context, changed, deps), 200);
   });
 }
 
@@ -162,7 +146,7 @@ function addSigningSecret(api: ApiApp, deps: ApiDeps): void {
     const { accountId, environment } = scopeOf(context);
     const secrets = await accounts.signingSecrets(accountId, environment, clock.now());
     if (secrets === undefined) throw new Error(`Account "${accountId}" has no signing secret`);
-    return context.json(serializeSigningSecret(secrets), 200);
+    return context.json(secretsView(secrets), 200);
   });
 
   const change = (
@@ -172,7 +156,7 @@ function addSigningSecret(api: ApiApp, deps: ApiDeps): void {
     answerOnce(context, deps, {
       work: (commit) =>
         commit(async (stores) => {
-          return { status: 200, body: serializeSigningSecret(await write(stores.accounts)) };
+          return { status: 200, body: secretsView(await write(stores.accounts)) };
         }),
       keep: (body) => ({
         ...body,
@@ -210,14 +194,27 @@ async function storedAccount(
   return (await accounts.find(account.id)) ?? account;
 }
 
-async function viewOf(
-  context: ApiContext,
-  account: Account,
-  { analytics, clock }: ApiDeps,
-): Promise<z.infer<typeof accountSchema>> {
+async function accountView(context: ApiContext, account: Account, { analytics, clock }: ApiDeps) {
   const scope = scopeOf(context);
   const now = clock.now();
   const days = await analytics.days(scope, periodOf('this_month', now));
-  const seconds = days.reduce((sum, { billedSeconds }) => sum + billedSeconds, 0);
-  return serializeAccount(account, { environment: scope.environment, seconds, now });
+  const minutesUsed = minutesOf(days.reduce((sum, { billedSeconds }) => sum + billedSeconds, 0));
+  const { startsAt, endsAt } = monthOf(now);
+  const end = new Date(endsAt.getTime() - 1).toISOString();
+  return viewOf(accountSchema, {
+    ...account,
+    environment: scope.environment,
+    minutesUsed,
+    minutesRemaining: rounded(Math.max(0, account.minutesIncluded - minutesUsed), 1),
+    period: { start: startsAt.toISOString(), end },
+  });
+}
+
+function secretsView({ current, prepared, previous, previousUntil }: SigningSecrets) {
+  return viewOf(signingSecretSchema, {
+    signingSecret: current,
+    preparedSecret: prepared,
+    previousSecret: previous,
+    previousValidUntil: previousUntil,
+  });
 }

@@ -1,25 +1,64 @@
 /** `POST /api/agents/{agentId}/chat`: asks an agent in writing what it would say on a call. */
-
-import type { Agent } from '../../domain/agent/agent.ts';
+import { z } from '@hono/zod-openapi';
+import { CHAT_LIMITS } from '../../domain/agent/agent-version.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { type ApiApp, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
-import { requireScope } from '../http/authentication.ts';
 import { describeRoute } from '../http/describe-route.ts';
-import { chatReplySchema, chatSchema } from '../schemas/agent-chat-schemas.ts';
-import { agentPathSchema } from '../schemas/agent-schemas.ts';
-import { errorResponses } from '../schemas/error-schema.ts';
+import { existing } from '../http/errors.ts';
+import { agentPathSchema, words } from '../schemas/agent-schemas.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
-import { noQuery } from '../schemas/no-query-schema.ts';
-import { existingAgent } from './agent-routes.ts';
+
+const chatSchema = z
+  .strictObject({
+    messages: z
+      .array(
+        z.strictObject({
+          role: z.enum(['user', 'agent']),
+          text: words(CHAT_LIMITS.textCharsMax).openapi({ example: 'When are you open?' }),
+        }),
+      )
+      .min(1)
+      .max(CHAT_LIMITS.messagesMax)
+      .refine((messages) => messages.at(-1)?.role !== 'agent', 'expected words of the user last')
+      .openapi({
+        description: [
+          'What was written so far, oldest first; the last message is the user’s. The agent has said its greeting before',
+          'them, unless the first message is its own.',
+        ].join(' '),
+      }),
+  })
+  .openapi('AgentChat');
+
+const chatReplySchema = z
+  .object({
+    reply: z.string().openapi({
+      description: 'As the agent’s voice would say it; empty where the model only asks for a tool.',
+    }),
+    toolCalls: z
+      .array(
+        z.object({
+          name: z.string().openapi({ example: 'transfer_call' }),
+          arguments: z.record(z.string(), z.unknown()),
+          ran: z.literal(false).openapi({ description: 'A chat has no call: nothing is done.' }),
+        }),
+      )
+      .openapi({ description: 'What the agent would do on a call.' }),
+    model: z.string().openapi({ description: 'What answered.', example: 'ollama/qwen3:4b' }),
+    promptUsed: z.boolean().openapi({
+      description:
+        'False where a rule book answered instead of a language model: it ignores `systemPrompt`.',
+    }),
+    tookMs: z.int(),
+  })
+  .openapi('AgentChatReply');
 
 /** A short answer is made in less. */
 const RETRY_AFTER_SECONDS = 2;
 
 const chatRoute = describeRoute({
-  tags: ['Agents'],
-  security: [{ bearer: [] }],
-  middleware: [requireScope('agents:write')],
+  tag: 'Agents',
+  scope: 'agents:write',
   operationId: 'chatWithAgent',
   method: 'post',
   path: '/api/agents/{agentId}/chat',
@@ -27,11 +66,8 @@ const chatRoute = describeRoute({
   description:
     'The prompt and the language model of its calls; paused agents answer too. Tools are offered to the model and never run: `toolCalls` says what it would have done. ' +
     'Nothing is kept of it but the answer for its `X-Idempotency-Key`. 429 with `Retry-After` also while two chats are being answered; 503 when the model fails, or has not answered within 30 s.',
-  request: { params: agentPathSchema, query: noQuery, body: jsonBody(chatSchema) },
-  responses: {
-    200: jsonResponse('What the agent says.', chatReplySchema),
-    ...errorResponses(400, 404, 409, 422),
-  },
+  request: { params: agentPathSchema, body: jsonBody(chatSchema) },
+  responses: { 200: jsonResponse('What the agent says.', chatReplySchema) },
 });
 
 export function addAgentChatRoutes(api: ApiApp, deps: ApiDeps): void {
@@ -42,7 +78,7 @@ export function addAgentChatRoutes(api: ApiApp, deps: ApiDeps): void {
     const { messages } = context.req.valid('json');
     return answerOnce(context, deps, {
       work: async () => {
-        const agent = existingAgent<Agent>(await agents.find(scopeOf(context), agentId));
+        const agent = existing(await agents.find(scopeOf(context), agentId), 'agent');
         const { account } = callerOf(context);
         const reply = await chat.reply({
           agent,

@@ -11,11 +11,12 @@ import {
 import { ServiceError } from '../../domain/service-error.ts';
 import { type ApiApp, type ApiDeps, changedBy, scopeOf } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
-import { requireScope } from '../http/authentication.ts';
 import { describeRoute } from '../http/describe-route.ts';
 import { entityTag, requireMatch } from '../http/entity-tag.ts';
+import { existing } from '../http/errors.ts';
 import { TAKES_IF_MATCH, WITH_ETAG } from '../openapi/common-components.ts';
 import {
+  agentItemSchema,
   agentPageSchema,
   agentPathSchema,
   agentQuerySchema,
@@ -25,17 +26,10 @@ import {
   patchAgentSchema,
   patchedAgentSchema,
 } from '../schemas/agent-schemas.ts';
-import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
-import { noQuery } from '../schemas/no-query-schema.ts';
-import {
-  serializeAgent,
-  serializeAgentItem,
-  serializeCreatedAgent,
-  serializePatchedAgent,
-} from '../serializers/agent-serializer.ts';
+import { viewOf } from '../serializers/view-of.ts';
 
-const shared = { tags: ['Agents'], security: [{ bearer: [] }] };
+const shared = { tag: 'Agents' } as const;
 
 const listRoute = describeRoute({
   ...shared,
@@ -43,9 +37,9 @@ const listRoute = describeRoute({
   method: 'get',
   path: '/api/agents',
   summary: 'Lists agents, newest first',
-  middleware: [requireScope('agents:read')],
+  scope: 'agents:read',
   request: { query: agentQuerySchema },
-  responses: { 200: jsonResponse('A page of agents.', agentPageSchema), ...errorResponses(400) },
+  responses: { 200: jsonResponse('A page of agents.', agentPageSchema) },
 });
 
 const newRoute = describeRoute({
@@ -54,11 +48,10 @@ const newRoute = describeRoute({
   method: 'post',
   path: '/api/agents',
   summary: 'Makes an agent',
-  middleware: [requireScope('agents:write')],
-  request: { query: noQuery, body: jsonBody(createAgentSchema) },
+  scope: 'agents:write',
+  request: { body: jsonBody(createAgentSchema) },
   responses: {
     201: { ...jsonResponse('The agent was made and is active.', createdAgentSchema), ...WITH_ETAG },
-    ...errorResponses(400, 409, 422),
   },
 });
 
@@ -68,12 +61,9 @@ const getRoute = describeRoute({
   method: 'get',
   path: '/api/agents/{agentId}',
   summary: 'Shows an agent',
-  middleware: [requireScope('agents:read')],
-  request: { params: agentPathSchema, query: noQuery },
-  responses: {
-    200: { ...jsonResponse('Every field.', agentSchema), ...WITH_ETAG },
-    ...errorResponses(400, 404),
-  },
+  scope: 'agents:read',
+  request: { params: agentPathSchema },
+  responses: { 200: { ...jsonResponse('Every field.', agentSchema), ...WITH_ETAG } },
 });
 
 const patchRoute = describeRoute({
@@ -83,12 +73,12 @@ const patchRoute = describeRoute({
   method: 'patch',
   path: '/api/agents/{agentId}',
   summary: 'Changes the fields that the body has',
-  middleware: [requireScope('agents:write')],
-  request: { params: agentPathSchema, query: noQuery, body: jsonBody(patchAgentSchema) },
+  scope: 'agents:write',
+  request: { params: agentPathSchema, body: jsonBody(patchAgentSchema) },
   responses: {
     200: { ...jsonResponse('The agent was changed.', patchedAgentSchema), ...WITH_ETAG },
-    ...errorResponses(400, 404, 409, 412, 422),
   },
+  errors: [409, 412, 422],
 });
 
 const deleteRoute = describeRoute({
@@ -98,9 +88,10 @@ const deleteRoute = describeRoute({
   method: 'delete',
   path: '/api/agents/{agentId}',
   summary: 'Deletes an agent; its calls stay readable',
-  middleware: [requireScope('agents:write')],
-  request: { params: agentPathSchema, query: noQuery },
-  responses: { 204: { description: 'The agent is gone.' }, ...errorResponses(400, 404, 409, 412) },
+  scope: 'agents:write',
+  request: { params: agentPathSchema },
+  responses: { 204: { description: 'The agent is gone.' } },
+  errors: [409, 412],
 });
 
 const freeNumberRoute = describeRoute({
@@ -109,9 +100,9 @@ const freeNumberRoute = describeRoute({
   method: 'delete',
   path: '/api/agents/{agentId}/phone-number',
   summary: 'Takes the phone number away from an agent, so that another can have it',
-  middleware: [requireScope('agents:write')],
-  request: { params: agentPathSchema, query: noQuery },
-  responses: { 204: { description: 'The agent has no number.' }, ...errorResponses(400, 404) },
+  scope: 'agents:write',
+  request: { params: agentPathSchema },
+  responses: { 204: { description: 'The agent has no number.' } },
 });
 
 export function addAgentRoutes(api: ApiApp, deps: ApiDeps): void {
@@ -124,15 +115,18 @@ function addAgentReads(api: ApiApp, { agents, clock }: ApiDeps): void {
     const { limit, offset, status } = context.req.valid('query');
     const query = { limit, offset, ...(status === 'all' ? {} : { status }) };
     const page = await agents.list(scopeOf(context), query, clock.now());
-    const data = page.agents.map(serializeAgentItem);
+    const data = page.agents.map((agent) => viewOf(agentItemSchema, agent));
     return context.json({ data, total: page.total, limit, offset }, 200);
   });
 
   api.openapi(getRoute, async (context) => {
     const { agentId } = context.req.valid('param');
-    const agent = existingAgent(await agents.findWithUsage(scopeOf(context), agentId, clock.now()));
+    const agent = existing(
+      await agents.findWithUsage(scopeOf(context), agentId, clock.now()),
+      'agent',
+    );
     context.header('ETag', entityTag(agent.updatedAt));
-    return context.json(serializeAgent(agent), 200);
+    return context.json(viewOf(agentSchema, agent), 200);
   });
 }
 
@@ -149,7 +143,7 @@ function addAgentWrites(api: ApiApp, deps: ApiDeps): void {
         await numberOwners.requireOwn(scope, agent.phoneNumber);
         return commit(async (stores) => {
           await stores.agents.insert(agent, changedBy(context));
-          return { status: 201, body: serializeCreatedAgent(agent) };
+          return { status: 201, body: viewOf(createdAgentSchema, agent) };
         });
       },
       // A new agent has not been changed since it was made.
@@ -160,13 +154,13 @@ function addAgentWrites(api: ApiApp, deps: ApiDeps): void {
   api.openapi(patchRoute, async (context) => {
     const { agentId } = context.req.valid('param');
     const patch = context.req.valid('json');
-    const before = existingAgent<Agent>(await agents.find(scopeOf(context), agentId));
+    const before = existing(await agents.find(scopeOf(context), agentId), 'agent');
     requireMatch(context, before.updatedAt, 'the agent');
     requireNumberKept(patch, before);
     const { phoneNumber } = patchAgent(before, patch, clock.now());
     await numberOwners.requireOwn(before, phoneNumber, before.phoneNumber);
     const changed = await deps.transaction(async (stores) => {
-      const agent = existingAgent<Agent>(await stores.agents.find(before, agentId));
+      const agent = existing(await stores.agents.find(before, agentId), 'agent');
       requireMatch(context, agent.updatedAt, 'the agent');
       requireKnownSpeech(changedSpeech(patch, agent), voices);
       const patched = patchAgent(agent, patch, clock.now());
@@ -174,13 +168,13 @@ function addAgentWrites(api: ApiApp, deps: ApiDeps): void {
       return patched;
     });
     context.header('ETag', entityTag(changed.updatedAt));
-    return context.json(serializePatchedAgent(changed), 200);
+    return context.json(viewOf(patchedAgentSchema, changed), 200);
   });
 
   api.openapi(freeNumberRoute, async (context) => {
     const { agentId } = context.req.valid('param');
     await deps.transaction(async (stores) => {
-      const agent = existingAgent<Agent>(await stores.agents.find(scopeOf(context), agentId));
+      const agent = existing(await stores.agents.find(scopeOf(context), agentId), 'agent');
       const changed = patchAgent(agent, { phoneNumber: null }, clock.now());
       await stores.agents.update(changed, changedBy(context));
     });
@@ -191,7 +185,7 @@ function addAgentWrites(api: ApiApp, deps: ApiDeps): void {
     const { agentId } = context.req.valid('param');
     const scope = scopeOf(context);
     await deps.transaction(async (stores) => {
-      const agent = existingAgent<Agent>(await stores.agents.find(scope, agentId));
+      const agent = existing(await stores.agents.find(scope, agentId), 'agent');
       requireMatch(context, agent.updatedAt, 'the agent');
       await stores.agents.delete(scope, agentId);
     });
@@ -214,14 +208,4 @@ function requireNumberKept({ phoneNumber }: AgentPatch, agent: Agent): void {
   throw new ServiceError('VALIDATION_ERROR', `Cannot read the body: phoneNumber: ${message}`, [
     { path: 'phoneNumber', message },
   ]);
-}
-
-/** One message for unknown agents and agents of other accounts, so that ids cannot be probed. */
-export function existingAgent<Found extends Pick<Agent, 'updatedAt'>>(
-  agent: Found | undefined,
-): Found {
-  if (agent === undefined) {
-    throw new ServiceError('AGENT_NOT_FOUND', 'Cannot find the agent: there is none with this id');
-  }
-  return agent;
 }

@@ -1,34 +1,66 @@
 /** `/api/agents/{agentId}/versions`: what an agent was like after each change, and going back to it. */
-
-import type { Agent, AgentWithUsage } from '../../domain/agent/agent.ts';
-import { type AgentVersion, restoreAgent } from '../../domain/agent/agent-version.ts';
+import { z } from '@hono/zod-openapi';
+import {
+  AGENT_VERSIONS_KEPT,
+  type AgentVersion,
+  restoreAgent,
+} from '../../domain/agent/agent-version.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { type ApiApp, type ApiDeps, changedBy, scopeOf } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
-import { requireScope } from '../http/authentication.ts';
 import { describeRoute } from '../http/describe-route.ts';
 import { entityTag, requireMatch } from '../http/entity-tag.ts';
-import { noBody } from '../http/no-body.ts';
+import { existing } from '../http/errors.ts';
 import { TAKES_IF_MATCH, WITH_ETAG } from '../openapi/common-components.ts';
 import { agentPathSchema, agentSchema } from '../schemas/agent-schemas.ts';
-import {
-  agentVersionPageSchema,
-  agentVersionPathSchema,
-  agentVersionQuerySchema,
-} from '../schemas/agent-version-schemas.ts';
-import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonResponse } from '../schemas/json-content.ts';
-import { noQuery } from '../schemas/no-query-schema.ts';
-import { serializeAgent } from '../serializers/agent-serializer.ts';
-import { serializeAgentVersion } from '../serializers/agent-version-serializer.ts';
-import { existingAgent } from './agent-routes.ts';
+import { PAGE_LIMIT, pageOf, pagingFields } from '../schemas/paging-schema.ts';
+import { viewOf } from '../serializers/view-of.ts';
 
-const shared = { tags: ['Agents'] };
+const agentVersionSchema = z
+  .object({
+    version: z.int().openapi({ description: 'Counted from 1, which is the agent as it was made.' }),
+    at: z.iso.datetime(),
+    by: z
+      .enum(['api', 'dashboard'])
+      .openapi({ description: 'Whether a key of yours or a person at the dashboard changed it.' }),
+    changed: z.array(z.string()).openapi({
+      description:
+        'The fields that differ from the version before, such as `greeting` or `settings.interruptible`; none for the first.',
+    }),
+    agent: agentSchema
+      .pick({
+        name: true,
+        greeting: true,
+        systemPrompt: true,
+        voice: true,
+        language: true,
+        phoneNumber: true,
+        tools: true,
+        responsiveness: true,
+        settings: true,
+        status: true,
+      })
+      .openapi('AgentContent', { description: 'As the agent was from then on.' }),
+  })
+  .openapi('AgentVersion');
+
+const agentVersionPageSchema = pageOf(agentVersionSchema).openapi('AgentVersionPage', {
+  description: `The newest ${AGENT_VERSIONS_KEPT} of an agent are kept.`,
+});
+
+const agentVersionQuerySchema = z.strictObject(pagingFields(PAGE_LIMIT));
+
+/** A number that no version can have is one that there is not: 404, and not 400. */
+const agentVersionPathSchema = agentPathSchema.extend({
+  version: z.string().openapi({ type: 'integer', minimum: 1 }),
+});
+
+const shared = { tag: 'Agents' } as const;
 
 const listRoute = describeRoute({
   ...shared,
-  security: [{ bearer: [] }],
-  middleware: [requireScope('agents:read')],
+  scope: 'agents:read',
   operationId: 'listAgentVersions',
   method: 'get',
   path: '/api/agents/{agentId}/versions',
@@ -36,16 +68,12 @@ const listRoute = describeRoute({
   description:
     'Making an agent keeps its first version, and every change and every restore that makes a difference keeps another, in one step with the change.',
   request: { params: agentPathSchema, query: agentVersionQuerySchema },
-  responses: {
-    200: jsonResponse('A page of versions.', agentVersionPageSchema),
-    ...errorResponses(400, 404),
-  },
+  responses: { 200: jsonResponse('A page of versions.', agentVersionPageSchema) },
 });
 
 const restoreRoute = describeRoute({
   ...shared,
-  security: [{ bearer: [] }],
-  middleware: [requireScope('agents:write'), noBody],
+  scope: 'agents:write',
   ...TAKES_IF_MATCH,
   operationId: 'restoreAgentVersion',
   method: 'post',
@@ -53,11 +81,11 @@ const restoreRoute = describeRoute({
   summary: 'Makes an agent what it was in an earlier version',
   description:
     'Everything but `status` becomes what it was: an agent that is paused stays paused. The agent gets a new version; none is lost by going back.',
-  request: { params: agentVersionPathSchema, query: noQuery },
+  request: { params: agentVersionPathSchema },
   responses: {
     200: { ...jsonResponse('The agent as it is now.', agentSchema), ...WITH_ETAG },
-    ...errorResponses(400, 404, 409, 412, 422),
   },
+  errors: [412],
 });
 
 export function addAgentVersionRoutes(api: ApiApp, deps: ApiDeps): void {
@@ -67,9 +95,10 @@ export function addAgentVersionRoutes(api: ApiApp, deps: ApiDeps): void {
     const { agentId } = context.req.valid('param');
     const { limit, offset } = context.req.valid('query');
     const scope = scopeOf(context);
-    existingAgent<Agent>(await agents.find(scope, agentId));
+    existing(await agents.find(scope, agentId), 'agent');
     const { versions, total } = await agentVersions.list(scope, agentId, { limit, offset });
-    return context.json({ data: versions.map(serializeAgentVersion), total, limit, offset }, 200);
+    const data = versions.map((version) => viewOf(agentVersionSchema, version));
+    return context.json({ data, total, limit, offset }, 200);
   });
 
   api.openapi(restoreRoute, async (context) => {
@@ -77,18 +106,18 @@ export function addAgentVersionRoutes(api: ApiApp, deps: ApiDeps): void {
     const scope = scopeOf(context);
     return answerOnce(context, deps, {
       work: async (commit) => {
-        const before = existingAgent<Agent>(await agents.find(scope, agentId));
+        const before = existing(await agents.find(scope, agentId), 'agent');
         requireMatch(context, before.updatedAt, 'the agent');
         const found = await agentVersions.find(scope, agentId, numberOf(version));
         const chosen = existingVersion(found);
         const { phoneNumber } = restoreAgent(before, chosen, clock.now());
         await numberOwners.requireOwn(before, phoneNumber, before.phoneNumber);
         return commit(async (stores) => {
-          const agent = existingAgent<Agent>(await stores.agents.find(scope, agentId));
+          const agent = existing(await stores.agents.find(scope, agentId), 'agent');
           requireMatch(context, agent.updatedAt, 'the agent');
           await stores.agents.update(restoreAgent(agent, chosen, clock.now()), changedBy(context));
           const restored = await stores.agents.findWithUsage(scope, agentId, clock.now());
-          return { status: 200, body: serializeAgent(existingAgent<AgentWithUsage>(restored)) };
+          return { status: 200, body: viewOf(agentSchema, existing(restored, 'agent')) };
         });
       },
       etag: ({ updatedAt }) => entityTag(updatedAt),

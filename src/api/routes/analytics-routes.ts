@@ -1,30 +1,155 @@
 /** `/api/analytics`: what an account's calls add up to. */
-
-import type { z } from '@hono/zod-openapi';
-import { reportOf } from '../../domain/analytics/analytics-report.ts';
-import { type Period, periodOf } from '../../domain/analytics/period.ts';
+import { z } from '@hono/zod-openapi';
+import {
+  type AnalyticsReport,
+  average,
+  reportOf,
+} from '../../domain/analytics/analytics-report.ts';
+import {
+  dayCount,
+  NAMED_PERIODS,
+  PERIOD_DAYS_MAX,
+  type Period,
+  periodOf,
+} from '../../domain/analytics/period.ts';
 import { type ApiApp, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
-import { requireScope } from '../http/authentication.ts';
 import { describeRoute } from '../http/describe-route.ts';
-import { analyticsQuerySchema, analyticsSchema } from '../schemas/analytics-schemas.ts';
-import { errorResponses } from '../schemas/error-schema.ts';
+import { day, dayDocs } from '../schemas/day-schema.ts';
 import { jsonResponse } from '../schemas/json-content.ts';
-import { serializeAnalytics } from '../serializers/analytics-serializer.ts';
+import { minutesOf, rounded } from '../serializers/view-of.ts';
+
+const timestamp = z.iso.datetime();
+
+const count = z.int().min(0);
+
+const minutes = z.number().min(0).openapi({ description: 'One decimal.' });
+
+const seconds = z.number().min(0).openapi({
+  description: 'Of calls that were answered and are over, one decimal; 0 when there is none.',
+});
+
+const analyticsSchema = z
+  .object({
+    period: z.object({
+      start: timestamp.openapi({ description: 'The first millisecond of the first day.' }),
+      end: timestamp.openapi({
+        description: 'The last millisecond of the last day, also while that day is not over.',
+      }),
+    }),
+    summary: z.object({
+      totalCalls: count.openapi({
+        description: 'As `total` of the list of calls for the same days: calls in progress count.',
+      }),
+      totalMinutes: minutes,
+      inboundCalls: count,
+      outboundCalls: count,
+      completedCalls: count.openapi({ description: 'Calls with status `completed`.' }),
+      missedCalls: count.openapi({ description: 'Calls that ended and were never answered.' }),
+      averageDurationSeconds: seconds,
+      averageSentimentScore: z.number().min(0).max(1).openapi({
+        description:
+          'From 0 (bad) to 1 (good), of analysed calls, two decimals; 0 when there is none.',
+      }),
+    }),
+    minutesUsed: minutes.openapi({
+      description:
+        'Of all agents in the calendar month (UTC) so far; with a test key simulated ones, which cost nothing.',
+    }),
+    minutesIncluded: z.number().min(0).openapi({ description: 'A calendar month.' }),
+    minutesRemaining: minutes.openapi({ description: 'Never less than 0.' }),
+    dailyBreakdown: z
+      .array(
+        z.object({
+          date: z.iso.date(),
+          calls: count,
+          minutes,
+          averageDuration: seconds,
+        }),
+      )
+      .openapi({ description: 'Every UTC day of the period, in order, also days without calls.' }),
+    topIntents: z
+      .array(
+        z.object({
+          intent: z.string().openapi({ example: 'booking' }),
+          count,
+          percentage: z.number().min(0).max(100).openapi({
+            description: 'Of the calls that have an intent, one decimal.',
+          }),
+        }),
+      )
+      .max(10)
+      .openapi({ description: 'Most frequent first.' }),
+  })
+  .openapi('Analytics');
+
+const analyticsQuerySchema = z
+  .strictObject({
+    period: z
+      .enum([...NAMED_PERIODS, 'custom'])
+      .default('last_30_days')
+      .openapi({
+        param: {
+          description: 'Whole UTC days; those that are not over, such as today, are part of it.',
+        },
+      }),
+    agentId: z
+      .string()
+      .min(1)
+      .max(100)
+      .optional()
+      .openapi({
+        param: { description: 'An agent that had no calls, or never was, has zeros.' },
+      }),
+    startDate: day
+      .optional()
+      .openapi({ ...dayDocs, param: { description: 'First day of `custom`.' } }),
+    endDate: day.optional().openapi({
+      ...dayDocs,
+      param: { description: `Last day of \`custom\`, of ${PERIOD_DAYS_MAX} days at most.` },
+    }),
+  })
+  .superRefine((query, context) => {
+    for (const [path, message] of wrongDates(query)) {
+      context.addIssue({ code: 'custom', path: [path], message });
+    }
+  });
+
+interface Dates {
+  readonly period: string;
+  readonly startDate?: string | undefined;
+  readonly endDate?: string | undefined;
+}
+
+function wrongDates(query: Dates): readonly (readonly [path: string, message: string])[] {
+  const { period, startDate, endDate } = query;
+  if (period !== 'custom') {
+    return (['startDate', 'endDate'] as const)
+      .filter((path) => query[path] !== undefined)
+      .map((path) => [path, 'expected only with period=custom']);
+  }
+  if (startDate === undefined || endDate === undefined) {
+    return (['startDate', 'endDate'] as const)
+      .filter((path) => query[path] === undefined)
+      .map((path) => [path, 'expected with period=custom']);
+  }
+  const days = dayCount({ firstDay: startDate, lastDay: endDate });
+  if (days < 1) return [['endDate', 'expected a day that is not before startDate']];
+  if (days <= PERIOD_DAYS_MAX) return [];
+  return [['endDate', `expected ${PERIOD_DAYS_MAX} days at most, both dates included`]];
+}
 
 const analyticsRoute = describeRoute({
-  tags: ['Analytics'],
+  tag: 'Analytics',
   operationId: 'getAnalytics',
   method: 'get',
   path: '/api/analytics',
   summary: 'Adds up the calls of a period',
   description:
     'Days are UTC, and a call counts on the day it started, or was asked for while it has not. Minutes are billed by the started second, summed, and shown with one decimal.',
-  security: [{ bearer: [] }],
-  middleware: [requireScope('analytics:read')],
+  scope: 'analytics:read',
   request: { query: analyticsQuerySchema },
   responses: {
     200: jsonResponse('The sums of the period, of its days and of its intents.', analyticsSchema),
-    ...errorResponses(400),
   },
 });
 
@@ -51,4 +176,39 @@ function askedPeriod(query: z.infer<typeof analyticsQuerySchema>, now: Date): Pe
   if (period !== 'custom') return periodOf(period, now);
   // The schema has seen to it that both are there.
   return { firstDay: String(startDate), lastDay: String(endDate) };
+}
+
+export function serializeAnalytics(report: AnalyticsReport): z.infer<typeof analyticsSchema> {
+  const { period, totals, minutesIncluded } = report;
+  const minutesUsed = minutesOf(report.monthSeconds);
+  return {
+    period: {
+      start: `${period.firstDay}T00:00:00.000Z`,
+      end: `${period.lastDay}T23:59:59.999Z`,
+    },
+    summary: {
+      totalCalls: totals.calls,
+      totalMinutes: minutesOf(totals.billedSeconds),
+      inboundCalls: totals.inboundCalls,
+      outboundCalls: totals.outboundCalls,
+      completedCalls: totals.completedCalls,
+      missedCalls: totals.missedCalls,
+      averageDurationSeconds: rounded(average(totals.billedSeconds, totals.answeredCalls), 1),
+      averageSentimentScore: rounded(average(totals.sentimentSum, totals.sentimentCount), 2),
+    },
+    minutesUsed,
+    minutesIncluded,
+    minutesRemaining: rounded(Math.max(0, minutesIncluded - minutesUsed), 1),
+    dailyBreakdown: report.days.map((day) => ({
+      date: day.date,
+      calls: day.calls,
+      minutes: minutesOf(day.billedSeconds),
+      averageDuration: rounded(average(day.billedSeconds, day.answeredCalls), 1),
+    })),
+    topIntents: report.topIntents.map(({ intent, count, share }) => ({
+      intent,
+      count,
+      percentage: rounded(share * 100, 1),
+    })),
+  };
 }

@@ -1,13 +1,10 @@
 /** `/api/calls`: lists calls, shows one with its transcript, and its timeline. */
 
-import type { Call } from '../../domain/call/call.ts';
 import { LINK_LIFETIME_MS, recordingLink } from '../../domain/call/recording-link.ts';
 import { given } from '../../domain/ids.ts';
-import { ServiceError } from '../../domain/service-error.ts';
 import { type ApiApp, type ApiDeps, type Guard, scopeOf } from '../api-env.ts';
-import { requireScope } from '../http/authentication.ts';
 import { describeRoute } from '../http/describe-route.ts';
-import { notFound } from '../http/errors.ts';
+import { existing, notFound } from '../http/errors.ts';
 import {
   callPageSchema,
   callPathSchema,
@@ -16,9 +13,7 @@ import {
   timelinePageSchema,
   timelineQuerySchema,
 } from '../schemas/call-schemas.ts';
-import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonResponse } from '../schemas/json-content.ts';
-import { noQuery } from '../schemas/no-query-schema.ts';
 import {
   serializeCall,
   serializeCallItem,
@@ -31,11 +26,7 @@ export const notOutbound: Guard = (context, next) => {
   return next();
 };
 
-const shared = {
-  tags: ['Calls'],
-  security: [{ bearer: [] }],
-  middleware: [requireScope('calls:read')],
-};
+const shared = { tag: 'Calls', scope: 'calls:read' } as const;
 
 const listRoute = describeRoute({
   ...shared,
@@ -46,18 +37,19 @@ const listRoute = describeRoute({
   description:
     'A call that has not started is sorted and filtered by when it was asked for. Days are UTC and inclusive.',
   request: { query: callQuerySchema },
-  responses: { 200: jsonResponse('A page of calls.', callPageSchema), ...errorResponses(400) },
+  responses: { 200: jsonResponse('A page of calls.', callPageSchema) },
 });
 
 const getRoute = describeRoute({
   ...shared,
-  middleware: [notOutbound, requireScope('calls:read')],
+  before: notOutbound,
+  scope: 'calls:read',
   operationId: 'getCall',
   method: 'get',
   path: '/api/calls/{callId}',
   summary: 'Shows a call, with its transcript when there is one',
-  request: { params: callPathSchema, query: noQuery },
-  responses: { 200: jsonResponse('The whole call.', callSchema), ...errorResponses(400, 404) },
+  request: { params: callPathSchema },
+  responses: { 200: jsonResponse('The whole call.', callSchema) },
 });
 
 const timelineRoute = describeRoute({
@@ -69,7 +61,6 @@ const timelineRoute = describeRoute({
   request: { params: callPathSchema, query: timelineQuerySchema },
   responses: {
     200: jsonResponse('A page of the timeline, oldest first.', timelinePageSchema),
-    ...errorResponses(400, 404),
   },
 });
 
@@ -87,7 +78,7 @@ export function addCallRoutes(api: ApiApp, deps: ApiDeps): void {
 
   api.openapi(getRoute, async (context) => {
     const { callId } = context.req.valid('param');
-    const call = existing(await calls.find(scopeOf(context), callId));
+    const call = existing(await calls.find(scopeOf(context), callId), 'call');
     const transcript = await calls.transcript(callId);
     const url = call.recordingFile === null ? null : recordingUrl(callId, deps);
     return context.json(serializeCall(call, transcript, url), 200);
@@ -95,19 +86,14 @@ export function addCallRoutes(api: ApiApp, deps: ApiDeps): void {
 
   api.openapi(timelineRoute, async (context) => {
     const { limit, offset } = context.req.valid('query');
-    const call = existing(await calls.find(scopeOf(context), context.req.valid('param').callId));
+    const call = existing(
+      await calls.find(scopeOf(context), context.req.valid('param').callId),
+      'call',
+    );
     const entries = await calls.timeline(call.id);
     const data = entries.slice(offset, offset + limit).map(serializeTimelineEntry);
     return context.json({ data, total: entries.length, limit, offset }, 200);
   });
-}
-
-/** One message for unknown calls and calls of other accounts, so that ids cannot be probed. */
-export function existing(call: Call | undefined): Call {
-  if (call === undefined) {
-    throw new ServiceError('CALL_NOT_FOUND', 'Cannot find the call: there is none with this id');
-  }
-  return call;
 }
 
 /** A link that works for a day without a key. */

@@ -6,12 +6,9 @@ import type { WebhookDelivery } from '../../domain/webhook/webhook-delivery.ts';
 import { RESENDS_MAX } from '../../domain/webhook/webhook-endpoint.ts';
 import { type ApiApp, type ApiDeps, scopeOf } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
-import { requireScope } from '../http/authentication.ts';
 import { describeRoute } from '../http/describe-route.ts';
-import { noBody } from '../http/no-body.ts';
-import { errorResponses } from '../schemas/error-schema.ts';
+import { existing } from '../http/errors.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
-import { noQuery } from '../schemas/no-query-schema.ts';
 import {
   deliveryDetailSchema,
   deliveryPageSchema,
@@ -21,14 +18,11 @@ import {
   resendSchema,
   resentSchema,
 } from '../schemas/webhook-schemas.ts';
-import { serializeDelivery, serializeDeliveryDetail } from '../serializers/webhook-serializer.ts';
-import { existingEndpoint } from './webhook-endpoint-routes.ts';
+import { viewOf } from '../serializers/view-of.ts';
 
-const shared = { tags: ['Webhooks'], security: [{ bearer: [] }] };
+const reads = { tag: 'Webhooks', scope: 'webhooks:read' } as const;
 
-const reads = { ...shared, middleware: [requireScope('webhooks:read')] };
-
-const writes = { ...shared, middleware: [requireScope('webhooks:write')] };
+const writes = { tag: 'Webhooks', scope: 'webhooks:write' } as const;
 
 const listRoute = describeRoute({
   ...reads,
@@ -38,10 +32,7 @@ const listRoute = describeRoute({
   summary: 'Lists deliveries, newest first',
   description: 'Kept for 30 days, as their events.',
   request: { query: deliveryQuerySchema },
-  responses: {
-    200: jsonResponse('A page of deliveries.', deliveryPageSchema),
-    ...errorResponses(400),
-  },
+  responses: { 200: jsonResponse('A page of deliveries.', deliveryPageSchema) },
 });
 
 const getRoute = describeRoute({
@@ -50,27 +41,22 @@ const getRoute = describeRoute({
   method: 'get',
   path: '/api/webhooks/deliveries/{deliveryId}',
   summary: 'Shows a delivery with its attempts',
-  request: { params: deliveryPathSchema, query: noQuery },
+  request: { params: deliveryPathSchema },
   responses: {
     200: jsonResponse('The delivery and what each attempt met.', deliveryDetailSchema),
-    ...errorResponses(400, 404),
   },
 });
 
 const resendRoute = describeRoute({
   ...writes,
-  middleware: [requireScope('webhooks:write'), noBody],
   operationId: 'resendWebhookDelivery',
   method: 'post',
   path: '/api/webhooks/deliveries/{deliveryId}/resend',
   summary: 'Sends a delivery again',
   description:
     'From its first attempt, with the same event id and body, whether it failed or succeeded. While it is pending, or its endpoint is disabled: 409.',
-  request: { params: deliveryPathSchema, query: noQuery },
-  responses: {
-    202: jsonResponse('The delivery is on its way.', deliverySchema),
-    ...errorResponses(400, 404, 409, 422),
-  },
+  request: { params: deliveryPathSchema },
+  responses: { 202: jsonResponse('The delivery is on its way.', deliverySchema) },
 });
 
 const rangeRoute = describeRoute({
@@ -80,11 +66,9 @@ const rangeRoute = describeRoute({
   path: '/api/webhooks/resend',
   summary: 'Sends the deliveries of a span of time again',
   description: `Chosen by when their events were created, ${RESENDS_MAX} at most, oldest first; deliveries of disabled endpoints are left out. An endpointId that is disabled is 409. Events that an endpoint was never sent are in the ledger, \`GET /api/events\`.`,
-  request: { query: noQuery, body: jsonBody(resendSchema) },
-  responses: {
-    202: jsonResponse('The deliveries are on their way.', resentSchema),
-    ...errorResponses(400, 404, 409, 422),
-  },
+  request: { body: jsonBody(resendSchema) },
+  responses: { 202: jsonResponse('The deliveries are on their way.', resentSchema) },
+  errors: [404],
 });
 
 export function addDeliveryRoutes(api: ApiApp, deps: ApiDeps): void {
@@ -96,15 +80,18 @@ function addDeliveryReads(api: ApiApp, { deliveries }: ApiDeps): void {
   api.openapi(listRoute, async (context) => {
     const { limit, offset, ...filters } = context.req.valid('query');
     const page = await deliveries.list(scopeOf(context), { ...given(filters), limit, offset });
-    const data = page.deliveries.map(serializeDelivery);
+    const data = page.deliveries.map(deliveryView);
     return context.json({ data, total: page.total, limit, offset }, 200);
   });
 
   api.openapi(getRoute, async (context) => {
     const { deliveryId } = context.req.valid('param');
-    const delivery = existing(await deliveries.find(scopeOf(context), deliveryId));
+    const delivery = existing(await deliveries.find(scopeOf(context), deliveryId), 'delivery');
     const attempts = await deliveries.attempts(delivery.id);
-    return context.json(serializeDeliveryDetail(delivery, attempts), 200);
+    const attemptDetails = attempts.map(({ at, ...attempt }) => {
+      return { ...attempt, timestamp: at.toISOString() };
+    });
+    return context.json({ ...deliveryView(delivery), attemptDetails }, 200);
   });
 }
 
@@ -117,9 +104,9 @@ function addResends(api: ApiApp, deps: ApiDeps): void {
     return answerOnce(context, deps, {
       work: (commit) =>
         commit(async (stores) => {
-          const { id } = existing(await stores.deliveries.find(scope, deliveryId));
+          const { id } = existing(await stores.deliveries.find(scope, deliveryId), 'delivery');
           const resent = await stores.deliveries.resend(scope, id, clock.now());
-          return { status: 202, body: serializeDelivery(resent) };
+          return { status: 202, body: deliveryView(resent) };
         }),
     });
   });
@@ -131,7 +118,8 @@ function addResends(api: ApiApp, deps: ApiDeps): void {
       work: (commit) =>
         commit(async ({ deliveries, webhookEndpoints }) => {
           if (endpointId !== undefined) {
-            refuseDisabled(existingEndpoint(await webhookEndpoints.find(scope, endpointId)));
+            const endpoint = await webhookEndpoints.find(scope, endpointId);
+            refuseDisabled(existing(endpoint, 'webhook endpoint'));
           }
           const range = { from, before, status, ...given({ endpointId }) };
           const resent = await deliveries.resendRange(scope, range, clock.now());
@@ -147,10 +135,6 @@ function refuseDisabled({ status }: { readonly status: string }): void {
   }
 }
 
-/** One message for unknown deliveries and deliveries of other accounts, so that ids cannot be probed. */
-function existing(delivery: WebhookDelivery | undefined): WebhookDelivery {
-  if (delivery === undefined) {
-    throw new ServiceError('NOT_FOUND', 'Cannot find the delivery: there is none with this id');
-  }
-  return delivery;
+function deliveryView(delivery: WebhookDelivery) {
+  return viewOf(deliverySchema, { ...delivery, event: delivery.eventKind });
 }

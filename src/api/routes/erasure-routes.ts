@@ -1,5 +1,5 @@
 /** `DELETE /api/calls/{callId}` and `POST /api/privacy/erase`: erase one call, and all calls of a telephone number. */
-
+import { z } from '@hono/zod-openapi';
 import {
   checkErasedNumber,
   type ErasureOrder,
@@ -7,44 +7,56 @@ import {
 } from '../../domain/account/erasure.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
-import { requireScope } from '../http/authentication.ts';
 import { describeRoute } from '../http/describe-route.ts';
+import { existing } from '../http/errors.ts';
 import { callPathSchema } from '../schemas/call-schemas.ts';
-import { erasedNumberSchema, eraseNumberSchema } from '../schemas/erasure-schemas.ts';
-import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
-import { noQuery } from '../schemas/no-query-schema.ts';
-import { existing, notOutbound } from './call-routes.ts';
+import { notOutbound } from './call-routes.ts';
+
+const eraseNumberSchema = z
+  .strictObject({
+    phoneNumber: z.string().openapi({
+      description: 'As calls show it in `from` or `to`: mostly E.164.',
+      example: '+390612345678',
+    }),
+  })
+  .openapi('EraseNumber');
+
+const erasedNumberSchema = z
+  .object({
+    id: z.string().openapi({ example: 'ers_0VbZOZK8iLGcXSKvcmQMdaX5' }),
+    calls: z.int().openapi({ description: 'Calls that are over: they are erased now.' }),
+    recordings: z.int().openapi({ description: 'Of these calls.' }),
+    callsInProgress: z.int().openapi({ description: 'Calls that are erased when they are over.' }),
+  })
+  .openapi('ErasedNumber');
 
 const deleteRoute = describeRoute({
-  tags: ['Calls'],
-  security: [{ bearer: [] }],
-  middleware: [notOutbound, requireScope('calls:write')],
+  tag: 'Calls',
+  before: notOutbound,
+  scope: 'calls:write',
   operationId: 'deleteCall',
   method: 'delete',
   path: '/api/calls/{callId}',
   summary: 'Erases a call with all that was kept of it',
   description:
     'Record, transcript, recording, SIP messages, events and webhook deliveries, those that still wait included; what calls add up to stays. 409 while the call is not over.',
-  request: { params: callPathSchema, query: noQuery },
-  responses: { 204: { description: 'The call is gone.' }, ...errorResponses(400, 404, 409) },
+  request: { params: callPathSchema },
+  responses: { 204: { description: 'The call is gone.' } },
+  errors: [409],
 });
 
 const numberRoute = describeRoute({
-  tags: ['Privacy'],
-  security: [{ bearer: [] }],
-  middleware: [requireScope('admin')],
+  tag: 'Privacy',
+  scope: 'admin',
   operationId: 'erasePhoneNumber',
   method: 'post',
   path: '/api/privacy/erase',
   summary: 'Erases every call from or to a telephone number',
   description:
     'All that `DELETE /api/calls/{callId}` erases, of all calls of the account with the number in `from` or `to`; with a live key of both environments, with a test key of the sandbox. Calls in progress are erased when they are over.',
-  request: { query: noQuery, body: jsonBody(eraseNumberSchema) },
-  responses: {
-    202: jsonResponse('The calls are being erased.', erasedNumberSchema),
-    ...errorResponses(400, 409, 422),
-  },
+  request: { body: jsonBody(eraseNumberSchema) },
+  responses: { 202: jsonResponse('The calls are being erased.', erasedNumberSchema) },
 });
 
 export function addErasureRoutes(api: ApiApp, deps: ApiDeps): void {
@@ -52,7 +64,7 @@ export function addErasureRoutes(api: ApiApp, deps: ApiDeps): void {
 
   api.openapi(deleteRoute, async (context) => {
     const { callId } = context.req.valid('param');
-    existing(await calls.find(scopeOf(context), callId));
+    existing(await calls.find(scopeOf(context), callId), 'call');
     if (liveCalls.holds(callId)) refuseLiveCall();
     const order = orderOf(context, deps, 'call');
     await erasures.erase(callId, order);

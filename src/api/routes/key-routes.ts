@@ -1,19 +1,13 @@
 /** `/api/keys`: lists, makes and revokes API keys. */
 
 import type { Environment } from '../../domain/account/account.ts';
-import {
-  type ApiKey,
-  createApiKey,
-  environmentsManagedBy,
-  hashOfKey,
-} from '../../domain/account/api-key.ts';
+import { createApiKey, environmentsManagedBy, hashOfKey } from '../../domain/account/api-key.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, callerOf } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
-import { requireScope } from '../http/authentication.ts';
 import { describeRoute } from '../http/describe-route.ts';
+import { existing } from '../http/errors.ts';
 import type { KeyCache } from '../http/key-cache.ts';
-import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
 import {
   createdKeySchema,
@@ -21,15 +15,11 @@ import {
   keyPageSchema,
   keyPathSchema,
   keyQuerySchema,
+  keySchema,
 } from '../schemas/key-schemas.ts';
-import { noQuery } from '../schemas/no-query-schema.ts';
-import { serializeCreatedKey, serializeKey } from '../serializers/key-serializer.ts';
+import { viewOf } from '../serializers/view-of.ts';
 
-const shared = {
-  tags: ['Keys'],
-  security: [{ bearer: [] }],
-  middleware: [requireScope('admin')],
-};
+const shared = { tag: 'Keys', scope: 'admin' } as const;
 
 const listRoute = describeRoute({
   ...shared,
@@ -40,7 +30,7 @@ const listRoute = describeRoute({
   description:
     "Revoked ones too. A live key sees the account's keys of both environments, a test key those of the sandbox.",
   request: { query: keyQuerySchema },
-  responses: { 200: jsonResponse('A page of keys.', keyPageSchema), ...errorResponses(400) },
+  responses: { 200: jsonResponse('A page of keys.', keyPageSchema) },
 });
 
 const newRoute = describeRoute({
@@ -51,11 +41,8 @@ const newRoute = describeRoute({
   summary: 'Makes an API key, and shows it this once',
   description:
     'At most 100 keys that are not revoked an environment (409). Only a hash of the key is kept.',
-  request: { query: noQuery, body: jsonBody(createKeySchema) },
-  responses: {
-    201: jsonResponse('The key was made.', createdKeySchema),
-    ...errorResponses(400, 409, 422),
-  },
+  request: { body: jsonBody(createKeySchema) },
+  responses: { 201: jsonResponse('The key was made.', createdKeySchema) },
 });
 
 const deleteRoute = describeRoute({
@@ -66,8 +53,8 @@ const deleteRoute = describeRoute({
   summary: 'Revokes an API key',
   description:
     'It stops at once, and stays in the list. A key may revoke itself, and one that is revoked stays so.',
-  request: { params: keyPathSchema, query: noQuery },
-  responses: { 204: { description: 'The key is revoked.' }, ...errorResponses(400, 404) },
+  request: { params: keyPathSchema },
+  responses: { 204: { description: 'The key is revoked.' } },
 });
 
 export function addKeyRoutes(api: ApiApp, deps: ApiDeps, keys: KeyCache): void {
@@ -79,10 +66,8 @@ export function addKeyRoutes(api: ApiApp, deps: ApiDeps, keys: KeyCache): void {
     const environments =
       environment === undefined ? managedBy(context) : [manageable(context, environment)];
     const page = await apiKeys.page(accountId, { environments, limit, offset });
-    return context.json(
-      { data: page.apiKeys.map(serializeKey), total: page.total, limit, offset },
-      200,
-    );
+    const data = page.apiKeys.map((apiKey) => viewOf(keySchema, apiKey));
+    return context.json({ data, total: page.total, limit, offset }, 200);
   });
 
   api.openapi(newRoute, async (context) => {
@@ -96,7 +81,7 @@ export function addKeyRoutes(api: ApiApp, deps: ApiDeps, keys: KeyCache): void {
         const { apiKey, keyText } = createApiKey(draft, made);
         return commit(async (stores) => {
           await stores.apiKeys.insert(apiKey, hashOfKey(keyText));
-          return { status: 201, body: serializeCreatedKey(apiKey, keyText) };
+          return { status: 201, body: viewOf(createdKeySchema, { ...apiKey, key: keyText }) };
         });
       },
       keep: (body) => ({ ...body, key: null }),
@@ -106,7 +91,9 @@ export function addKeyRoutes(api: ApiApp, deps: ApiDeps, keys: KeyCache): void {
   api.openapi(deleteRoute, async (context) => {
     const { accountId } = callerOf(context).apiKey;
     const apiKey = await apiKeys.find(accountId, context.req.valid('param').keyId);
-    const { id, environment } = existing(apiKey, managedBy(context));
+    // The same words for a key that never was, of another account, or out of reach.
+    const isManaged = apiKey !== undefined && managedBy(context).includes(apiKey.environment);
+    const { id, environment } = existing(isManaged ? apiKey : undefined, 'key');
     await apiKeys.revoke({ accountId, environment }, id, clock.now());
     keys.forget(id);
     return context.body(null, 204);
@@ -123,12 +110,4 @@ function manageable(context: ApiContext, environment: Environment): Environment 
     throw new ServiceError('FORBIDDEN', 'Cannot manage live keys: this API key is a test key');
   }
   return environment;
-}
-
-/** The same words for a key that never was, of another account, or out of reach. */
-function existing(apiKey: ApiKey | undefined, managed: readonly Environment[]): ApiKey {
-  if (apiKey === undefined || !managed.includes(apiKey.environment)) {
-    throw new ServiceError('NOT_FOUND', 'Cannot find the key: there is none with this id');
-  }
-  return apiKey;
 }

@@ -4,22 +4,18 @@ import type { Call } from '../../domain/call/call.ts';
 import type { Listening } from '../../domain/call/live-sound.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
-import { requireScope } from '../http/authentication.ts';
 import { describeRoute } from '../http/describe-route.ts';
+import { existing } from '../http/errors.ts';
 import { isKeyAlive } from '../http/key-cache.ts';
 import { SoundStream } from '../http/sound-stream.ts';
 import { callPathSchema } from '../schemas/call-schemas.ts';
-import { errorResponses } from '../schemas/error-schema.ts';
-import { noQuery } from '../schemas/no-query-schema.ts';
-import { existing } from './call-routes.ts';
 
 /** An estimate of when another listener leaves. */
 const RETRY_AFTER_SECONDS = 10;
 
 const listenRoute = describeRoute({
-  tags: ['Calls'],
-  security: [{ bearer: ['calls:read'] }],
-  middleware: [requireScope('calls:read')],
+  tag: 'Calls',
+  scope: 'calls:read',
   operationId: 'listenToCall',
   method: 'get',
   path: '/api/live/calls/{callId}/audio',
@@ -29,20 +25,20 @@ const listenRoute = describeRoute({
     'now until the call ends, about 0.2 s late. A client that reads too slowly loses sound. Neither side hears that somebody listens. 409 where the call',
     'is not in progress, or is a simulated one; 429 where 5 listen to it, or 20 to calls of the server, already. Opening it counts as one request.',
   ].join(' '),
-  request: { params: callPathSchema, query: noQuery },
+  request: { params: callPathSchema },
   responses: {
     200: {
       description: 'The sound.',
       content: { 'audio/wav': { schema: z.string().openapi({ format: 'binary' }) } },
     },
-    ...errorResponses(400, 404, 409),
   },
+  errors: [409],
 });
 
 export function addListeningRoutes(api: ApiApp, deps: ApiDeps): void {
   api.openapi(listenRoute, async (context) => {
     const { callId } = context.req.valid('param');
-    const call = existing(await deps.calls.find(scopeOf(context), callId));
+    const call = existing(await deps.calls.find(scopeOf(context), callId), 'call');
     if (call.status !== 'in_progress') throw notInProgress();
     context.header('Content-Type', 'audio/wav');
     context.header('Cache-Control', 'no-store');

@@ -1,23 +1,20 @@
 /** `/api/live/calls`: what happens on calls, as it happens, over Server-Sent Events. */
 import { z } from '@hono/zod-openapi';
 import type { Scope } from '../../domain/agent/agent.ts';
-import type { Call } from '../../domain/call/call.ts';
-import type { CallLevels } from '../../domain/call/live-sound.ts';
+import type { Call, TranscriptEntry } from '../../domain/call/call.ts';
+import type { CallLevels, LiveCallEvent } from '../../domain/call/live-sound.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
-import { requireScope } from '../http/authentication.ts';
 import { describeRoute } from '../http/describe-route.ts';
+import { existing } from '../http/errors.ts';
 import { sendEvents } from '../http/event-stream.ts';
 import { isKeyAlive } from '../http/key-cache.ts';
-import { errorResponses } from '../schemas/error-schema.ts';
-import { liveQuerySchema } from '../schemas/live-schemas.ts';
+import { type LiveEvent, liveQuerySchema } from '../schemas/live-schemas.ts';
 import {
-  callIdOf,
-  levelsEventOf,
-  liveEventOf,
-  snapshotOf,
-} from '../serializers/live-serializer.ts';
-import { existing } from './call-routes.ts';
+  serializeCallCommon,
+  serializeTimelineEntry,
+  serializeTranscriptEntry,
+} from '../serializers/call-serializer.ts';
 
 /** Views that are open at a time, over all accounts: each holds a connection and a buffer. */
 const VIEWS_MAX = 200;
@@ -29,9 +26,8 @@ const OWN_VIEWS_MAX = 40;
 const SNAPSHOT_CALLS_MAX = 500;
 
 const liveRoute = describeRoute({
-  tags: ['Calls'],
-  security: [{ bearer: [] }],
-  middleware: [requireScope('calls:read')],
+  tag: 'Calls',
+  scope: 'calls:read',
   operationId: 'watchCalls',
   method: 'get',
   path: '/api/live/calls',
@@ -50,8 +46,8 @@ const liveRoute = describeRoute({
       description: 'The stream.',
       content: { 'text/event-stream': { schema: z.string() } },
     },
-    ...errorResponses(400, 404),
   },
+  errors: [404],
 });
 
 export function addLiveRoutes(api: ApiApp, deps: ApiDeps): void {
@@ -60,7 +56,8 @@ export function addLiveRoutes(api: ApiApp, deps: ApiDeps): void {
   api.openapi(liveRoute, async (context) => {
     const { callId, levels } = context.req.valid('query');
     const scope = scopeOf(context);
-    const watched = callId === undefined ? undefined : existing(await calls.find(scope, callId));
+    const watched =
+      callId === undefined ? undefined : existing(await calls.find(scope, callId), 'call');
     if (liveFeed.size >= VIEWS_MAX || liveFeed.sizeOf(scope) >= OWN_VIEWS_MAX) {
       context.set('retryAfterSeconds', 10);
       throw new ServiceError(
@@ -128,4 +125,51 @@ async function liveCallsOf(scope: Scope, { calls }: ApiDeps): Promise<readonly C
 
 async function queuedOf(scope: Scope, { calls }: ApiDeps): Promise<number> {
   return (await calls.list(scope, { status: 'queued', limit: 1, offset: 0 })).total;
+}
+
+/** How a view begins: the calls that go on. @param transcript of the one call that is watched alone. */
+function snapshotOf(
+  calls: readonly Call[],
+  queuedCalls: number,
+  transcript?: readonly TranscriptEntry[],
+): LiveEvent {
+  const views = calls.map((call) => ({
+    ...serializeCallCommon(call),
+    ...(transcript === undefined ? {} : { transcript: transcript.map(serializeTranscriptEntry) }),
+  }));
+  return { event: 'snapshot', data: { calls: views, queuedCalls } };
+}
+
+function liveEventOf(event: LiveCallEvent): LiveEvent {
+  switch (event.kind) {
+    case 'call':
+      return { event: 'call', data: serializeCallCommon(event.call) };
+    case 'said': {
+      const { callId, entry } = event;
+      return { event: 'said', data: { callId, entry: serializeTranscriptEntry(entry) } };
+    }
+    case 'timeline': {
+      const { callId, entry } = event;
+      return { event: 'timeline', data: { callId, entry: serializeTimelineEntry(entry) } };
+    }
+    case 'hearing': {
+      const { callId, text } = event;
+      return { event: 'hearing', data: { callId, text } };
+    }
+    default:
+      return event satisfies never;
+  }
+}
+
+/** How loud calls are. */
+function levelsEventOf(levels: readonly CallLevels[]): LiveEvent {
+  const views = levels.map(({ callId, callerDbfs, agentDbfs }) => ({
+    ...{ callId, caller: callerDbfs, agent: agentDbfs },
+  }));
+  return { event: 'levels', data: { levels: views } };
+}
+
+/** Which call it is about. */
+function callIdOf(event: LiveCallEvent): string {
+  return event.kind === 'call' ? event.call.id : event.callId;
 }

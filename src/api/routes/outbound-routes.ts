@@ -6,38 +6,28 @@ import type { Call } from '../../domain/call/call.ts';
 import { isOver } from '../../domain/call/call-life.ts';
 import {
   abandonQueued,
-  type DialQueue,
+  QUEUED_CALLS_MAX,
   queueCall,
   requireOutbound,
 } from '../../domain/dialing/outbound-rules.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type { Stores } from '../../domain/stores.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
-import { type Answer, answerOnce } from '../http/answer-once.ts';
-import { requireScope } from '../http/authentication.ts';
+import { type Answer, answerOnce, type Commit } from '../http/answer-once.ts';
 import { describeRoute } from '../http/describe-route.ts';
-import { noBody } from '../http/no-body.ts';
-import { QueueRoom } from '../http/queue-room.ts';
+import { existing } from '../http/errors.ts';
 import { callPathSchema } from '../schemas/call-schemas.ts';
-import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
-import { noQuery } from '../schemas/no-query-schema.ts';
 import {
   hungUpCallSchema,
   queuedCallSchema,
   startCallSchema,
 } from '../schemas/outbound-schemas.ts';
-import { existingAgent } from './agent-routes.ts';
-import { existing } from './call-routes.ts';
 
 /** An estimate for a full queue or a restart. */
 const RETRY_AFTER_SECONDS = 30;
 
-const shared = {
-  tags: ['Calls'],
-  security: [{ bearer: ['calls:write'] }],
-  middleware: [requireScope('calls:write')],
-};
+const shared = { tag: 'Calls', scope: 'calls:write' } as const;
 
 const startRoute = describeRoute({
   ...shared,
@@ -49,16 +39,13 @@ const startRoute = describeRoute({
     'The call joins the queue and is dialled in order, as soon as the trunk of `from` has a free line. ' +
     'Emergency, short, premium and satellite numbers, numbers that ring here, and numbers outside of the ' +
     "account's countries (without a list: the country of `from`) are refused. With a test key no real call is placed.",
-  request: { query: noQuery, body: jsonBody(startCallSchema) },
-  responses: {
-    202: jsonResponse('The call waits to be dialled.', queuedCallSchema),
-    ...errorResponses(400, 404, 409, 422),
-  },
+  request: { body: jsonBody(startCallSchema) },
+  responses: { 202: jsonResponse('The call waits to be dialled.', queuedCallSchema) },
+  errors: [404],
 });
 
 const hangUpRoute = describeRoute({
   ...shared,
-  middleware: [requireScope('calls:write'), noBody],
   operationId: 'hangUpCall',
   method: 'post',
   path: '/api/calls/{callId}/hangup',
@@ -66,16 +53,14 @@ const hangUpRoute = describeRoute({
   description:
     'A call that still waits is never dialled and ends as `failed`, `no_answer`; so does one that rings. ' +
     'A call in progress ends as `agent_hangup`. `call.ended` tells when it is over.',
-  request: { params: callPathSchema, query: noQuery },
+  request: { params: callPathSchema },
   responses: {
     202: jsonResponse('The call is being ended, or has ended.', hungUpCallSchema),
-    ...errorResponses(400, 404, 409, 422),
   },
 });
 
 export function addOutboundRoutes(api: ApiApp, deps: ApiDeps): void {
-  const { calls, dialQueues } = deps;
-  const room = new QueueRoom(calls, 'outbound');
+  const { calls } = deps;
 
   api.openapi(startRoute, async (context) => {
     const { agentId, ...draft } = context.req.valid('json');
@@ -83,15 +68,7 @@ export function addOutboundRoutes(api: ApiApp, deps: ApiDeps): void {
     return answerOnce(context, deps, {
       work: async (commit) => {
         const call = await callToQueue(context, deps, agentId, draft);
-        const queue = dialQueues[call.environment];
-        await requireRoom(context, queue, () => room.takePlace(call.environment));
-        const estimatedStartTime = (await queue.estimatedStart(call.from)).toISOString();
-        const createdAt = call.createdAt.toISOString();
-        const body = { callId: call.id, status: 'queued' as const, estimatedStartTime, createdAt };
-        return commit(async (stores) => {
-          await stores.calls.insert(call, []);
-          return { status: 202, body };
-        });
+        return putInQueue(call, { context, deps, commit, number: call.from });
       },
     });
   });
@@ -100,7 +77,7 @@ export function addOutboundRoutes(api: ApiApp, deps: ApiDeps): void {
     answerOnce(context, deps, {
       work: async (commit): Promise<HungUp> => {
         const { callId } = context.req.valid('param');
-        const call = existing(await calls.find(scopeOf(context), callId));
+        const call = existing(await calls.find(scopeOf(context), callId), 'call');
         if (call.status === 'queued') {
           return commit((stores) => hangUpQueued(callId, stores, deps));
         }
@@ -120,7 +97,7 @@ async function callToQueue(
   const { agents, clock, dialQueues, newId, numberOwners, plansWithoutOutbound } = deps;
   const { account } = callerOf(context);
   requireOutbound(account, plansWithoutOutbound);
-  const agent = existingAgent(await agents.find(scopeOf(context), agentId));
+  const agent = existing(await agents.find(scopeOf(context), agentId), 'agent');
   return queueCall(draft, {
     id: newId('call'),
     now: clock.now(),
@@ -132,16 +109,40 @@ async function callToQueue(
   });
 }
 
-/** @throws {ServiceError} SERVICE_UNAVAILABLE, with Retry-After, when the queue takes no more calls. */
-export async function requireRoom(
-  context: ApiContext,
-  queue: DialQueue,
-  takePlace: () => Promise<boolean>,
-): Promise<void> {
-  if (!queue.isDraining && (await takePlace())) return;
+/**
+ * Saves a call that waits to be placed.
+ *
+ * @param by.number whose line it waits for.
+ * @throws {ServiceError} SERVICE_UNAVAILABLE, with Retry-After, when the queue takes no more calls.
+ */
+export async function putInQueue(
+  call: Call,
+  by: {
+    readonly context: ApiContext;
+    readonly deps: ApiDeps;
+    readonly commit: Commit;
+    readonly number: string;
+  },
+): Promise<Answer<z.infer<typeof queuedCallSchema>, 202>> {
+  const { context, deps, commit, number } = by;
+  const queue = deps.dialQueues[call.environment];
+  if (queue.isDraining) throw noRoom(context, 'the server is about to stop');
+  const estimatedStartTime = (await queue.estimatedStart(number)).toISOString();
+  const createdAt = call.createdAt.toISOString();
+  return commit(async ({ calls }) => {
+    const waiting = await calls.countQueued(call.environment, call.direction);
+    if (waiting >= QUEUED_CALLS_MAX) throw noRoom(context, 'the queue is full');
+    await calls.insert(call, []);
+    return {
+      status: 202,
+      body: { callId: call.id, status: 'queued', estimatedStartTime, createdAt },
+    };
+  });
+}
+
+function noRoom(context: ApiContext, why: string): ServiceError {
   context.set('retryAfterSeconds', RETRY_AFTER_SECONDS);
-  const why = queue.isDraining ? 'the server is about to stop' : 'the queue is full';
-  throw new ServiceError('SERVICE_UNAVAILABLE', `Cannot start the call: ${why}; retry later`);
+  return new ServiceError('SERVICE_UNAVAILABLE', `Cannot start the call: ${why}; retry later`);
 }
 
 type HungUp = Answer<z.infer<typeof hungUpCallSchema>, 202>;

@@ -9,16 +9,14 @@ import { type ApiApp, type ApiContext, type ApiDeps, scopeOf } from '../api-env.
 import { checkScope } from '../http/authentication.ts';
 import { type ByteRange, parseByteRange } from '../http/byte-range.ts';
 import { describeRoute } from '../http/describe-route.ts';
-import { errorBody } from '../http/errors.ts';
+import { errorBody, existing } from '../http/errors.ts';
 import { isHeld, recordingFileOf } from '../http/recording-file.ts';
 import { callPathSchema, recordingQuerySchema } from '../schemas/call-schemas.ts';
-import { errorResponses } from '../schemas/error-schema.ts';
-import { existing } from './call-routes.ts';
 
 const wav = { 'audio/wav': { schema: z.string().openapi({ format: 'binary' }) } };
 
 const recordingRoute = describeRoute({
-  tags: ['Calls'],
+  tag: 'Calls',
   operationId: 'getCallRecording',
   method: 'get',
   path: '/api/calls/{callId}/recording',
@@ -31,8 +29,8 @@ const recordingRoute = describeRoute({
     200: { description: 'The whole recording.', content: wav },
     206: { description: 'The bytes asked for.', content: wav },
     304: { description: 'The recording is the one that the client has.' },
-    ...errorResponses(400, 404, 416),
   },
+  errors: [416],
 });
 
 type Sent = Response;
@@ -43,11 +41,11 @@ export function addRecordingRoutes(api: ApiApp, deps: ApiDeps): void {
     const { expires, signature } = context.req.valid('query');
     if (expires === undefined || signature === undefined) {
       await checkScope(context, 'calls:read');
-      return send(context, existing(await deps.calls.find(scopeOf(context), callId)), deps);
+      return send(context, existing(await deps.calls.find(scopeOf(context), callId), 'call'), deps);
     }
     const proof = { expires, signature };
     checkRecordingLink(callId, proof, { secret: deps.recordingSecret, now: deps.clock.now() });
-    return send(context, existing(await deps.calls.findById(callId)), deps);
+    return send(context, existing(await deps.calls.findById(callId), 'call'), deps);
   });
 }
 

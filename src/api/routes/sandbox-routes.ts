@@ -1,22 +1,51 @@
 /** `/api/sandbox`: lets a scripted party ring in; for test keys alone. */
-
+import { z } from '@hono/zod-openapi';
 import type { Agent, Scope } from '../../domain/agent/agent.ts';
 import { newCall } from '../../domain/call/call-life.ts';
 import { parsePhoneNumber } from '../../domain/dialing/phone-number.ts';
-import { scenarioRingingIn } from '../../domain/sandbox/sandbox-scenario.ts';
+import {
+  SANDBOX_SCENARIOS,
+  SCENARIO_BY_DIGITS,
+  scenarioNamed,
+  scenarioRingingIn,
+} from '../../domain/sandbox/sandbox-scenario.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { type ApiApp, type ApiDeps, scopeOf } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
-import { requireScope } from '../http/authentication.ts';
 import { describeRoute } from '../http/describe-route.ts';
-import { QueueRoom } from '../http/queue-room.ts';
-import { errorResponses } from '../schemas/error-schema.ts';
+import { existing } from '../http/errors.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
-import { noQuery } from '../schemas/no-query-schema.ts';
 import { queuedCallSchema } from '../schemas/outbound-schemas.ts';
-import { inboundSandboxCallSchema } from '../schemas/sandbox-schemas.ts';
-import { existingAgent } from './agent-routes.ts';
-import { requireRoom } from './outbound-routes.ts';
+import { putInQueue } from './outbound-routes.ts';
+
+const byDigits = Object.entries(SCENARIO_BY_DIGITS)
+  .map(([digits, name]) => `${digits} ${name}`)
+  .join(', ');
+
+const inboundSandboxCallSchema = z
+  .strictObject({
+    agentId: z.string().openapi({ example: 'agent_0VbZOZK8iLGcXSKvcmQMdaX5' }),
+    from: z.string().optional().openapi({
+      description: 'Number of the caller, E.164. No real call is made.',
+      example: '+15005550110',
+    }),
+    scenario: z
+      .string()
+      .refine(
+        (text) => scenarioNamed(text) !== undefined,
+        `expected two digits, or one of ${SANDBOX_SCENARIOS.join(', ')}`,
+      )
+      .optional()
+      .openapi({
+        pattern: `^(?:\\d\\d|${SANDBOX_SCENARIOS.join('|')})$`,
+        description:
+          `What the caller does: ${SANDBOX_SCENARIOS.join(', ')}, or two digits (${byDigits}). ` +
+          'Without it the last two digits of `from` decide; other digits, or no `from`, mean friendly. ' +
+          'busy and voicemail never ring in (422).',
+        example: 'appointment',
+      }),
+  })
+  .openapi('InboundSandboxCall');
 
 /** Default caller: a number reserved for fiction. */
 const NOBODYS_NUMBER = '+15005550110';
@@ -25,8 +54,7 @@ const NOBODYS_NUMBER = '+15005550110';
 const CALLED_NUMBER = '+15005550006';
 
 const inboundRoute = describeRoute({
-  tags: ['Sandbox'],
-  security: [{ bearer: [] }],
+  tag: 'Sandbox',
   operationId: 'createSandboxInboundCall',
   method: 'post',
   path: '/api/sandbox/calls/inbound',
@@ -34,17 +62,14 @@ const inboundRoute = describeRoute({
   description:
     'For test keys alone; a live key gets 403. The call is held by the same code as a real one, with a scripted ' +
     'caller. It runs faster than life: its timestamps lie ahead of the clock by up to its own length.',
-  middleware: [requireScope('calls:write')],
-  request: { query: noQuery, body: jsonBody(inboundSandboxCallSchema) },
-  responses: {
-    202: jsonResponse('The caller will ring.', queuedCallSchema),
-    ...errorResponses(400, 404, 409, 422),
-  },
+  scope: 'calls:write',
+  request: { body: jsonBody(inboundSandboxCallSchema) },
+  responses: { 202: jsonResponse('The caller will ring.', queuedCallSchema) },
+  errors: [404],
 });
 
 export function addSandboxRoutes(api: ApiApp, deps: ApiDeps): void {
-  const { calls, clock, dialQueues, newId } = deps;
-  const room = new QueueRoom(calls, 'inbound');
+  const { clock, newId } = deps;
 
   api.openapi(inboundRoute, async (context) => {
     const { agentId, from, scenario } = context.req.valid('json');
@@ -61,15 +86,8 @@ export function addSandboxRoutes(api: ApiApp, deps: ApiDeps): void {
           from: from === undefined ? NOBODYS_NUMBER : parsePhoneNumber(from, 'from'),
           to: agent.phoneNumber ?? CALLED_NUMBER,
         });
-        await requireRoom(context, dialQueues.test, () => room.takePlace('test'));
         // Simulated calls of both directions share their lines.
-        const estimatedStartTime = (await dialQueues.test.estimatedStart(call.to)).toISOString();
-        const createdAt = call.createdAt.toISOString();
-        const body = { callId: call.id, status: 'queued' as const, estimatedStartTime, createdAt };
-        return commit(async (stores) => {
-          await stores.calls.insert(call, []);
-          return { status: 202, body };
-        });
+        return putInQueue(call, { context, deps, commit, number: call.to });
       },
     });
   });
@@ -85,7 +103,7 @@ function refuseLive({ environment }: Scope): void {
 
 /** @throws {ServiceError} AGENT_NOT_FOUND, or CONFLICT when the agent is paused. */
 async function answeringAgent({ agents }: ApiDeps, scope: Scope, agentId: string): Promise<Agent> {
-  const agent = existingAgent(await agents.find(scope, agentId));
+  const agent = existing(await agents.find(scope, agentId), 'agent');
   if (agent.status === 'paused') {
     throw new ServiceError(
       'CONFLICT',

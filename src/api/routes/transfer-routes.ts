@@ -1,27 +1,53 @@
 /** `POST /api/calls/{callId}/transfer`: takes a call over from its agent. */
-
-import { transferTarget } from '../../domain/agent/transfer-rules.ts';
+import { z } from '@hono/zod-openapi';
+import { TRANSFER_MODES, transferTarget } from '../../domain/agent/transfer-rules.ts';
 import type { Call } from '../../domain/call/call.ts';
 import type { TransferStart } from '../../domain/call/live-sound.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
-import { requireScope } from '../http/authentication.ts';
 import { describeRoute } from '../http/describe-route.ts';
+import { existing } from '../http/errors.ts';
 import { callPathSchema } from '../schemas/call-schemas.ts';
-import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
-import { noQuery } from '../schemas/no-query-schema.ts';
-import { transferCallSchema, transferringCallSchema } from '../schemas/transfer-schemas.ts';
-import { existing } from './call-routes.ts';
+
+const SUMMARY_CHARS_MAX = 500;
+
+const transferCallSchema = z
+  .strictObject({
+    to: z.string().openapi({ description: 'E.164.', example: '+390612345678' }),
+    mode: z
+      .enum(TRANSFER_MODES)
+      .default('cold')
+      .openapi({
+        description:
+          '`cold`: the third party is connected to the caller at once. `warm`: the agent first tells the third party, alone, what the call is about. ' +
+          '`three-way`: likewise, and then the agent stays: all three hear one another until one of them hangs up, or the agent leaves.',
+      }),
+    summary: z.string().max(SUMMARY_CHARS_MAX).default('').openapi({
+      description:
+        'What the caller wants: said to the third party, except in a `cold` transfer, and sent with `call.bridged`.',
+      example: 'The caller asks for a refund of order 7.',
+    }),
+  })
+  .openapi('TransferCall');
+
+const transferringCallSchema = z
+  .object({
+    id: z.string().openapi({ example: 'call_0VbZOZK8iLGcXSKvcmQMdaX5' }),
+    callId: z
+      .string()
+      .openapi({ description: 'The same, as the other requests that steer a call name it.' }),
+    status: z.literal('transferring'),
+  })
+  .openapi('TransferringCall');
 
 const DAY_MS = 86_400_000;
 
 const transferRoute = describeRoute({
-  tags: ['Calls'],
-  security: [{ bearer: ['calls:write'] }],
-  middleware: [requireScope('calls:write')],
+  tag: 'Calls',
+  scope: 'calls:write',
   operationId: 'transferCall',
   method: 'post',
   path: '/api/calls/{callId}/transfer',
@@ -34,10 +60,9 @@ const transferRoute = describeRoute({
     'call goes on with all three: `call.bridged` has `agentRole` `participant`; once the agent leaves it is a joined call. ' +
     '409 where the call is not in progress, is being transferred, or was handed over already. ' +
     '429 with `Retry-After` also when 200 transfers were tried on calls of the agent since 00:00 UTC, those of the tool included.',
-  request: { params: callPathSchema, query: noQuery, body: jsonBody(transferCallSchema) },
+  request: { params: callPathSchema, body: jsonBody(transferCallSchema) },
   responses: {
     202: jsonResponse('The other party is being called.', transferringCallSchema),
-    ...errorResponses(400, 404, 409, 422),
   },
 });
 
@@ -46,7 +71,7 @@ export function addTransferRoutes(api: ApiApp, deps: ApiDeps): void {
     answerOnce(context, deps, {
       work: async () => {
         const { callId } = context.req.valid('param');
-        const call = existing(await deps.calls.find(scopeOf(context), callId));
+        const call = existing(await deps.calls.find(scopeOf(context), callId), 'call');
         if (call.status !== 'in_progress') throw notInProgress();
         const { to, ...manner } = context.req.valid('json');
         const number = await numberFor(to, call, { ...deps, context });

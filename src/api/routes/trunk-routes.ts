@@ -1,15 +1,12 @@
 /** `/api/trunks` and `/api/phone-numbers`: the ways that calls come by, whose the numbers are, and which agents answer. */
 
-import { liveNumber, numberPage } from '../../domain/dialing/number-list.ts';
+import { type ListedNumber, liveNumber, numberPage } from '../../domain/dialing/number-list.ts';
 import { assignNumber, NumberOwners, unassignNumber } from '../../domain/dialing/number-owner.ts';
 import type { Stores } from '../../domain/stores.ts';
 import { type ApiApp, type ApiDeps, scopeOf } from '../api-env.ts';
-import { requireScope } from '../http/authentication.ts';
 import { describeRoute } from '../http/describe-route.ts';
 import { isOperator, requireOperator } from '../operator.ts';
-import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
-import { noQuery } from '../schemas/no-query-schema.ts';
 import {
   assignNumberSchema,
   phoneNumberPageSchema,
@@ -17,10 +14,11 @@ import {
   phoneNumberQuerySchema,
   phoneNumberSchema,
   trunkListSchema,
+  trunkSchema,
 } from '../schemas/trunk-schemas.ts';
-import { serializePhoneNumber, serializeTrunk } from '../serializers/trunk-serializer.ts';
+import { viewOf } from '../serializers/view-of.ts';
 
-const shared = { tags: ['Trunks'], security: [{ bearer: [] }] };
+const shared = { tag: 'Trunks' } as const;
 
 const trunksRoute = describeRoute({
   ...shared,
@@ -30,9 +28,8 @@ const trunksRoute = describeRoute({
   summary: 'Lists the SIP trunks and how each one is',
   description:
     'The trunks of the installation, as the operator has set them up: the same for every account and environment. Never a user name or password.',
-  middleware: [requireScope('admin')],
-  request: { query: noQuery },
-  responses: { 200: jsonResponse('Every trunk.', trunkListSchema), ...errorResponses(400) },
+  scope: 'admin',
+  responses: { 200: jsonResponse('Every trunk.', trunkListSchema) },
 });
 
 const numbersRoute = describeRoute({
@@ -43,12 +40,9 @@ const numbersRoute = describeRoute({
   summary: 'Lists telephone numbers, and the agent that answers each',
   description:
     'The numbers of the account’s agents, and those of trunks and assignments that belong to the account, sorted; to an admin key of the first account, those of all accounts. With a test key only those of its agents: no trunk leads to the sandbox.',
-  middleware: [requireScope('agents:read')],
+  scope: 'agents:read',
   request: { query: phoneNumberQuerySchema },
-  responses: {
-    200: jsonResponse('A page of numbers.', phoneNumberPageSchema),
-    ...errorResponses(400),
-  },
+  responses: { 200: jsonResponse('A page of numbers.', phoneNumberPageSchema) },
 });
 
 const ofOperator =
@@ -61,12 +55,10 @@ const assignRoute = describeRoute({
   path: '/api/phone-numbers/{number}',
   summary: 'Gives a telephone number to an account',
   description: `The number, or all that begin alike (\`+39061234*\`), may then be used by agents and calls of that account alone; a longer beginning counts before a shorter one. ${ofOperator} 409 while an agent of another account holds the number.`,
-  middleware: [requireScope('admin')],
-  request: { params: phoneNumberPathSchema, query: noQuery, body: jsonBody(assignNumberSchema) },
-  responses: {
-    200: jsonResponse('The number is the account’s.', phoneNumberSchema),
-    ...errorResponses(400, 404, 409, 422),
-  },
+  scope: 'admin',
+  request: { params: phoneNumberPathSchema, body: jsonBody(assignNumberSchema) },
+  responses: { 200: jsonResponse('The number is the account’s.', phoneNumberSchema) },
+  errors: [409, 422],
 });
 
 const unassignRoute = describeRoute({
@@ -76,12 +68,10 @@ const unassignRoute = describeRoute({
   path: '/api/phone-numbers/{number}',
   summary: 'Takes an assignment of a telephone number back',
   description: `${ofOperator} 409 while an agent holds the number whose account would lose it.`,
-  middleware: [requireScope('admin')],
-  request: { params: phoneNumberPathSchema, query: noQuery },
-  responses: {
-    204: { description: 'The number belongs to the account of its trunk.' },
-    ...errorResponses(400, 404, 409),
-  },
+  scope: 'admin',
+  request: { params: phoneNumberPathSchema },
+  responses: { 204: { description: 'The number belongs to the account of its trunk.' } },
+  errors: [409],
 });
 
 export function addTrunkRoutes(api: ApiApp, deps: ApiDeps): void {
@@ -97,14 +87,14 @@ export function addTrunkRoutes(api: ApiApp, deps: ApiDeps): void {
   };
 
   api.openapi(trunksRoute, (context) =>
-    context.json({ data: trunks.list().map(serializeTrunk) }, 200),
+    context.json({ data: trunks.list().map((trunk) => viewOf(trunkSchema, trunk)) }, 200),
   );
 
   api.openapi(numbersRoute, async (context) => {
     const { limit, offset } = context.req.valid('query');
     const scope = { ...scopeOf(context), isOperator: await isOperator(context, deps) };
     const page = await numberPage(parts, scope, { limit, offset });
-    const data = page.numbers.map(serializePhoneNumber);
+    const data = page.numbers.map(numberView);
     return context.json({ data, total: page.total, limit, offset }, 200);
   });
 
@@ -114,10 +104,7 @@ export function addTrunkRoutes(api: ApiApp, deps: ApiDeps): void {
     const { accountId } = context.req.valid('json');
     const request = { number, accountId, now: deps.clock.now() };
     await deps.transaction((stores) => assignNumber(request, assigning(stores)));
-    return context.json(
-      serializePhoneNumber(await liveNumber(parts, scopeOf(context), number)),
-      200,
-    );
+    return context.json(numberView(await liveNumber(parts, scopeOf(context), number)), 200);
   });
 
   api.openapi(unassignRoute, async (context) => {
@@ -125,5 +112,14 @@ export function addTrunkRoutes(api: ApiApp, deps: ApiDeps): void {
     const { number } = context.req.valid('param');
     await deps.transaction((stores) => unassignNumber(number, assigning(stores)));
     return context.body(null, 204);
+  });
+}
+
+function numberView({ owner, holder, ...listed }: ListedNumber) {
+  return viewOf(phoneNumberSchema, {
+    ...listed,
+    accountId: owner ?? null,
+    agentId: holder?.agentId ?? null,
+    agentName: holder?.agentName ?? null,
   });
 }

@@ -3,22 +3,21 @@ import { z } from '@hono/zod-openapi';
 import { given } from '../../domain/ids.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type { ApiApp, ApiDeps } from '../api-env.ts';
-import { requireScope } from '../http/authentication.ts';
 import { describeRoute } from '../http/describe-route.ts';
-import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonResponse } from '../schemas/json-content.ts';
 import {
   previewQuerySchema,
   voicePageSchema,
   voicePathSchema,
   voiceQuerySchema,
+  voiceSchema,
 } from '../schemas/voice-schemas.ts';
-import { serializeVoice } from '../serializers/voice-serializer.ts';
+import { viewOf } from '../serializers/view-of.ts';
 
 /** A sentence is made in less. */
 const RETRY_AFTER_SECONDS = 1;
 
-const shared = { tags: ['Voices'], security: [{ bearer: [] }] };
+const shared = { tag: 'Voices' } as const;
 
 const listRoute = describeRoute({
   ...shared,
@@ -28,9 +27,9 @@ const listRoute = describeRoute({
   summary: 'Lists the voices that this server can speak, by id',
   description:
     'The same for every account. Which engine speaks a voice depends on the models that are installed. Voices of speech servers (`TTS=openai`, `wyoming`) are listed by their own names once a server has told them.',
-  middleware: [requireScope('agents:read')],
+  scope: 'agents:read',
   request: { query: voiceQuerySchema },
-  responses: { 200: jsonResponse('A page of voices.', voicePageSchema), ...errorResponses(400) },
+  responses: { 200: jsonResponse('A page of voices.', voicePageSchema) },
 });
 
 const previewRoute = describeRoute({
@@ -41,14 +40,13 @@ const previewRoute = describeRoute({
   summary: 'Says a sentence as callers would hear it',
   description:
     'A WAV file as on the telephone: 8 kHz, mono, 16-bit. 503 with `Retry-After` while too many previews are being made.',
-  middleware: [requireScope('agents:read')],
+  scope: 'agents:read',
   request: { params: voicePathSchema, query: previewQuerySchema },
   responses: {
     200: {
       description: 'The sentence.',
       content: { 'audio/wav': { schema: z.string().openapi({ format: 'binary' }) } },
     },
-    ...errorResponses(400, 404),
   },
 });
 
@@ -59,9 +57,10 @@ export function addVoiceRoutes(
   api.openapi(listRoute, (context) => {
     const { limit, offset, locale, language } = context.req.valid('query');
     const found = voices.list(given({ locale, language }));
-    const data = found
-      .slice(offset, offset + limit)
-      .map((voice) => serializeVoice(voice, publicUrl));
+    const data = found.slice(offset, offset + limit).map((voice) => {
+      const sampleUrl = `${publicUrl}/api/voices/${encodeURIComponent(voice.id)}/preview`;
+      return viewOf(voiceSchema, { ...voice, sampleUrl });
+    });
     return context.json({ data, total: found.length, limit, offset }, 200);
   });
 

@@ -1,21 +1,16 @@
 /** `/api/webhooks/endpoints`: registers, lists, shows, changes, deletes and tries webhook endpoints. */
 
-import { ServiceError } from '../../domain/service-error.ts';
 import {
   createEndpoint,
   patchEndpoint,
   testEvent,
   WEBHOOK_ENDPOINTS_MAX,
-  type WebhookEndpoint,
 } from '../../domain/webhook/webhook-endpoint.ts';
 import { type ApiApp, type ApiDeps, scopeOf } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
-import { requireScope } from '../http/authentication.ts';
 import { describeRoute } from '../http/describe-route.ts';
-import { noBody } from '../http/no-body.ts';
-import { errorResponses } from '../schemas/error-schema.ts';
+import { existing } from '../http/errors.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
-import { noQuery } from '../schemas/no-query-schema.ts';
 import {
   createdEndpointSchema,
   createEndpointSchema,
@@ -26,13 +21,11 @@ import {
   patchEndpointSchema,
   testSentSchema,
 } from '../schemas/webhook-schemas.ts';
-import { serializeCreatedEndpoint, serializeEndpoint } from '../serializers/webhook-serializer.ts';
+import { viewOf } from '../serializers/view-of.ts';
 
-const shared = { tags: ['Webhooks'], security: [{ bearer: [] }] };
+const reads = { tag: 'Webhooks', scope: 'webhooks:read' } as const;
 
-const reads = { ...shared, middleware: [requireScope('webhooks:read')] };
-
-const writes = { ...shared, middleware: [requireScope('webhooks:write')] };
+const writes = { tag: 'Webhooks', scope: 'webhooks:write' } as const;
 
 const listRoute = describeRoute({
   ...reads,
@@ -41,10 +34,7 @@ const listRoute = describeRoute({
   path: '/api/webhooks/endpoints',
   summary: 'Lists webhook endpoints, newest first',
   request: { query: endpointQuerySchema },
-  responses: {
-    200: jsonResponse('A page of endpoints.', endpointPageSchema),
-    ...errorResponses(400),
-  },
+  responses: { 200: jsonResponse('A page of endpoints.', endpointPageSchema) },
 });
 
 const newRoute = describeRoute({
@@ -54,10 +44,9 @@ const newRoute = describeRoute({
   path: '/api/webhooks/endpoints',
   summary: 'Registers a webhook endpoint',
   description: `At most ${WEBHOOK_ENDPOINTS_MAX} an environment (409). It is sent the events that happen from now on. A url that is no https URL is 400; one whose host is a private, loopback or special address is 422.`,
-  request: { query: noQuery, body: jsonBody(createEndpointSchema) },
+  request: { body: jsonBody(createEndpointSchema) },
   responses: {
     201: jsonResponse('The endpoint was registered and is active.', createdEndpointSchema),
-    ...errorResponses(400, 409, 422),
   },
 });
 
@@ -67,8 +56,8 @@ const getRoute = describeRoute({
   method: 'get',
   path: '/api/webhooks/endpoints/{endpointId}',
   summary: 'Shows a webhook endpoint',
-  request: { params: endpointPathSchema, query: noQuery },
-  responses: { 200: jsonResponse('Every field.', endpointSchema), ...errorResponses(400, 404) },
+  request: { params: endpointPathSchema },
+  responses: { 200: jsonResponse('Every field.', endpointSchema) },
 });
 
 const patchRoute = describeRoute({
@@ -79,11 +68,9 @@ const patchRoute = describeRoute({
   summary: 'Changes the fields that the body has',
   description:
     'The status that it already has changes nothing. What waits for an endpoint that is disabled fails, and can be resent later. Made active, an endpoint begins without failures; what happened meanwhile is in the ledger, `GET /api/events`.',
-  request: { params: endpointPathSchema, query: noQuery, body: jsonBody(patchEndpointSchema) },
-  responses: {
-    200: jsonResponse('The endpoint was changed.', endpointSchema),
-    ...errorResponses(400, 404, 422),
-  },
+  request: { params: endpointPathSchema, body: jsonBody(patchEndpointSchema) },
+  responses: { 200: jsonResponse('The endpoint was changed.', endpointSchema) },
+  errors: [422],
 });
 
 const deleteRoute = describeRoute({
@@ -93,24 +80,20 @@ const deleteRoute = describeRoute({
   path: '/api/webhooks/endpoints/{endpointId}',
   summary: 'Deletes a webhook endpoint with its deliveries',
   description: 'An attempt that is on its way is not called back.',
-  request: { params: endpointPathSchema, query: noQuery },
-  responses: { 204: { description: 'The endpoint is gone.' }, ...errorResponses(400, 404) },
+  request: { params: endpointPathSchema },
+  responses: { 204: { description: 'The endpoint is gone.' } },
 });
 
 const testRoute = describeRoute({
   ...writes,
-  middleware: [requireScope('webhooks:write'), noBody],
   operationId: 'testWebhookEndpoint',
   method: 'post',
   path: '/api/webhooks/endpoints/{endpointId}/test',
   summary: 'Sends a test event to a webhook endpoint',
   description:
     'An event of the kind `webhook.test`, whichever kinds the endpoint listens to; its data is `{endpointId}`. A disabled endpoint is 409.',
-  request: { params: endpointPathSchema, query: noQuery },
-  responses: {
-    202: jsonResponse('The event is on its way.', testSentSchema),
-    ...errorResponses(400, 404, 409, 422),
-  },
+  request: { params: endpointPathSchema },
+  responses: { 202: jsonResponse('The event is on its way.', testSentSchema) },
 });
 
 export function addWebhookEndpointRoutes(api: ApiApp, deps: ApiDeps): void {
@@ -123,14 +106,14 @@ function addEndpointReads(api: ApiApp, { webhookEndpoints }: ApiDeps): void {
   api.openapi(listRoute, async (context) => {
     const { limit, offset } = context.req.valid('query');
     const page = await webhookEndpoints.list(scopeOf(context), { limit, offset });
-    const data = page.endpoints.map(serializeEndpoint);
+    const data = page.endpoints.map((endpoint) => viewOf(endpointSchema, endpoint));
     return context.json({ data, total: page.total, limit, offset }, 200);
   });
 
   api.openapi(getRoute, async (context) => {
     const { endpointId } = context.req.valid('param');
     const endpoint = await webhookEndpoints.find(scopeOf(context), endpointId);
-    return context.json(serializeEndpoint(existingEndpoint(endpoint)), 200);
+    return context.json(viewOf(endpointSchema, existing(endpoint, 'webhook endpoint')), 200);
   });
 }
 
@@ -146,7 +129,7 @@ function addEndpointWrites(api: ApiApp, deps: ApiDeps): void {
         const endpoint = createEndpoint(draft, facts);
         return commit(async (stores) => {
           await stores.webhookEndpoints.insert(endpoint);
-          return { status: 201, body: serializeCreatedEndpoint(endpoint) };
+          return { status: 201, body: viewOf(createdEndpointSchema, endpoint) };
         });
       },
     });
@@ -157,17 +140,21 @@ function addEndpointWrites(api: ApiApp, deps: ApiDeps): void {
     const facts = { now: clock.now(), urlRules };
     const changed = await deps.transaction(async (stores) => {
       const found = await stores.webhookEndpoints.find(scopeOf(context), endpointId);
-      const patched = patchEndpoint(existingEndpoint(found), context.req.valid('json'), facts);
+      const patched = patchEndpoint(
+        existing(found, 'webhook endpoint'),
+        context.req.valid('json'),
+        facts,
+      );
       await stores.webhookEndpoints.update(patched);
       return patched;
     });
-    return context.json(serializeEndpoint(changed), 200);
+    return context.json(viewOf(endpointSchema, changed), 200);
   });
 
   api.openapi(deleteRoute, async (context) => {
     const { endpointId } = context.req.valid('param');
     const scope = scopeOf(context);
-    existingEndpoint(await webhookEndpoints.find(scope, endpointId));
+    existing(await webhookEndpoints.find(scope, endpointId), 'webhook endpoint');
     await webhookEndpoints.delete(scope, endpointId, clock.now());
     return context.body(null, 204);
   });
@@ -183,7 +170,10 @@ function addEndpointTest(api: ApiApp, deps: ApiDeps): void {
       work: (commit) =>
         commit(async ({ webhookEndpoints, events, deliveries }) => {
           const now = clock.now();
-          const endpoint = existingEndpoint(await webhookEndpoints.find(scope, endpointId));
+          const endpoint = existing(
+            await webhookEndpoints.find(scope, endpointId),
+            'webhook endpoint',
+          );
           const event = testEvent(endpoint, { id: newId('evt'), now });
           const deliveryId = newId('dlv');
           await events.insertQuiet(event);
@@ -192,15 +182,4 @@ function addEndpointTest(api: ApiApp, deps: ApiDeps): void {
         }),
     });
   });
-}
-
-/** One message for unknown endpoints and endpoints of other accounts, so that ids cannot be probed. */
-export function existingEndpoint(endpoint: WebhookEndpoint | undefined): WebhookEndpoint {
-  if (endpoint === undefined) {
-    throw new ServiceError(
-      'WEBHOOK_ENDPOINT_NOT_FOUND',
-      'Cannot find the webhook endpoint: there is none with this id',
-    );
-  }
-  return endpoint;
 }

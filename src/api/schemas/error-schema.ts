@@ -1,6 +1,7 @@
 /** The envelope of every error, as a schema, and the answers that routes document with it. */
 import { z } from '@hono/zod-openapi';
 import { ERROR_STATUS, type ErrorCode } from '../../domain/service-error.ts';
+import { jsonResponse } from './json-content.ts';
 
 const CODES = Object.keys(ERROR_STATUS) as ErrorCode[];
 
@@ -59,26 +60,15 @@ const DESCRIPTIONS = {
   503: 'Temporarily unavailable; retry later.',
 } as const;
 
-type ErrorStatus = keyof typeof DESCRIPTIONS;
-
-interface ErrorResponse {
-  readonly description: string;
-  readonly content: { readonly 'application/json': { readonly schema: typeof errorSchema } };
-}
+export type ErrorStatus = keyof typeof DESCRIPTIONS;
 
 /** Every route may answer with these. */
-const ALWAYS = [401, 403, 429, 500, 503] as const;
+const ALWAYS: readonly ErrorStatus[] = [400, 401, 403, 429, 500, 503];
 
 /** The documented errors of a route: its own, and those that every route has. */
-export function errorResponses<Status extends ErrorStatus>(
-  ...statuses: readonly Status[]
-): Record<Status | (typeof ALWAYS)[number], ErrorResponse> {
-  const entries = [...statuses, ...ALWAYS].map((status) => [
-    status,
-    {
-      description: DESCRIPTIONS[status],
-      content: { 'application/json': { schema: errorSchema } },
-    },
-  ]);
-  return Object.fromEntries(entries) as Record<Status | (typeof ALWAYS)[number], ErrorResponse>;
+export function errorResponses(own: readonly ErrorStatus[]) {
+  const answers = [...own, ...ALWAYS].map((status) => {
+    return [status, jsonResponse(DESCRIPTIONS[status], errorSchema)] as const;
+  });
+  return Object.fromEntries(answers);
 }

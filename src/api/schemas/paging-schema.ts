@@ -1,4 +1,4 @@
-/** Pagination by `limit` and `offset`, the same for every list. */
+/** Queries: whole numbers, no parameters at all, and pagination by `limit` and `offset`, the same for every list. */
 import { z } from '@hono/zod-openapi';
 import type { ZodType } from 'zod';
 
@@ -45,3 +45,6 @@ export function pageOf<Item extends ZodType>(item: Item) {
     offset: z.int(),
   });
 }
+
+/** The query of routes that have no parameters: a misspelt or imagined one must not pass for understood. */
+export const noQuery = z.strictObject({});

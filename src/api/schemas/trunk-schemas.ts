@@ -7,7 +7,7 @@ const number = z.string().openapi({
   example: '+390612345678',
 });
 
-const trunkSchema = z
+export const trunkSchema = z
   .object({
     name: z.string().openapi({ example: 'acme' }),
     account: z.string().nullable().openapi({
