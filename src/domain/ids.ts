@@ -73,6 +73,9 @@ function timeChars(nowMs: number): string {
   return text;
 }
 
+/** Fields that may be left out, or undefined. */
+export type Unset<Fields> = { readonly [Name in keyof Fields]?: Fields[Name] | undefined };
+
 /** Fields that are there have a value. */
 type Given<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
 

@@ -2,7 +2,7 @@
 
 import { checkTransferTarget } from '../agent/agent-rules.ts';
 import { phoneLibrary } from '../dialing/phone-library.ts';
-import { emptyPatch, given } from '../ids.ts';
+import { emptyPatch, given, type Unset } from '../ids.ts';
 import type { Account, CallRetention } from './account.ts';
 
 /** Limits of the fields of an account: lengths in characters, counts, days. */
@@ -14,16 +14,10 @@ export const ACCOUNT_LIMITS = {
   retentionDays: { min: 1, max: 36_500 },
 } as const;
 
-/** A change: only the fields that are there. */
-interface AccountPatch {
-  readonly name?: string | undefined;
-  readonly transferTargets?: Account['transferTargets'] | undefined;
-  /** Null: the country of the calling number. */
-  readonly allowedCountries?: Account['allowedCountries'] | undefined;
-  /** Merged field by field. */
-  readonly retention?:
-    | { readonly [Name in keyof CallRetention]?: number | null | undefined }
-    | undefined;
+/** A change: only the fields that are there; retention is merged field by field. */
+interface AccountPatch
+  extends Unset<Pick<Account, 'name' | 'transferTargets' | 'allowedCountries'>> {
+  readonly retention?: Unset<CallRetention> | undefined;
 }
 
 /**

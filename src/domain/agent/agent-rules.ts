@@ -1,18 +1,14 @@
 /** Rules of agents: limits, defaults, creation and changes; pure */
 import { type DialRules, decideDial } from '../dialing/dial-policy.ts';
 import { parsePhoneNumber } from '../dialing/phone-number.ts';
-import { emptyPatch, given, laterThan } from '../ids.ts';
+import { emptyPatch, given, laterThan, type Unset } from '../ids.ts';
 import { type ErrorDetail, ServiceError } from '../service-error.ts';
 import {
   type Agent,
   type AgentSettings,
-  type AgentStatus,
   DEFAULT_AGENT_SETTINGS,
   DEFAULT_RESPONSIVENESS,
-  type Pronunciation,
-  type Responsiveness,
   type Scope,
-  type TransferTarget,
 } from './agent.ts';
 import type { VoiceCatalogue } from './voice-catalogue.ts';
 
@@ -38,34 +34,20 @@ const DEFAULT_VOICE = 'en-US-JennyNeural';
 export const DEFAULT_LANGUAGE = 'en-US';
 
 /** Settings as customers send them; fields left out keep their values. */
-interface SettingsDraft {
-  readonly maxDurationSeconds?: number | undefined;
-  readonly silenceTimeoutSeconds?: number | undefined;
-  readonly interruptible?: boolean | undefined;
-  readonly transferTargets?: readonly TransferTarget[] | undefined;
-  readonly pronunciations?: readonly Pronunciation[] | undefined;
-}
+type SettingsDraft = Unset<AgentSettings>;
 
 /** An agent as customers describe it, of the right types and lengths. */
-export interface AgentDraft {
-  readonly name: string;
-  readonly greeting: string;
-  readonly systemPrompt: string;
-  readonly voice?: string | undefined;
-  readonly language?: string | undefined;
+export interface AgentDraft
+  extends Pick<Agent, 'name' | 'greeting' | 'systemPrompt'>,
+    Unset<Pick<Agent, 'voice' | 'language' | 'tools' | 'responsiveness'>> {
   readonly phoneNumber?: string | undefined;
-  readonly tools?: readonly string[] | undefined;
-  readonly responsiveness?: Responsiveness | undefined;
   readonly settings?: SettingsDraft | undefined;
 }
 
-type Unset<Fields> = { readonly [Name in keyof Fields]?: Fields[Name] | undefined };
-
 /** A change: only the fields that are there. `phoneNumber` null takes the number away. */
-export type AgentPatch = Unset<Omit<AgentDraft, 'phoneNumber'>> & {
-  readonly phoneNumber?: string | null | undefined;
-  readonly status?: AgentStatus | undefined;
-};
+export type AgentPatch = Unset<
+  Omit<AgentDraft, 'phoneNumber'> & Pick<Agent, 'phoneNumber' | 'status'>
+>;
 
 /**
  * Makes an active agent.
@@ -180,10 +162,7 @@ export function checkTransferTarget(text: string, path: string): void {
 }
 
 /** Voice, language and texts of an agent or of a call's overrides; undefined fields are not checked. */
-export interface SpeechChoice {
-  readonly voice?: string | undefined;
-  readonly language?: string | undefined;
-}
+export type SpeechChoice = Unset<Pick<Agent, 'voice' | 'language'>>;
 
 type Known = Pick<VoiceCatalogue, 'list' | 'find' | 'languages'>;
 

@@ -63,20 +63,9 @@ export function average(sum: number, count: number): number {
 }
 
 function sum(days: readonly DayUsage[]): Sums {
-  return days.reduce<Sums>(
-    (total, day) => ({
-      calls: total.calls + day.calls,
-      inboundCalls: total.inboundCalls + day.inboundCalls,
-      outboundCalls: total.outboundCalls + day.outboundCalls,
-      completedCalls: total.completedCalls + day.completedCalls,
-      missedCalls: total.missedCalls + day.missedCalls,
-      answeredCalls: total.answeredCalls + day.answeredCalls,
-      billedSeconds: total.billedSeconds + day.billedSeconds,
-      sentimentSum: total.sentimentSum + day.sentimentSum,
-      sentimentCount: total.sentimentCount + day.sentimentCount,
-    }),
-    NONE,
-  );
+  const names = Object.keys(NONE) as (keyof Sums)[];
+  const totals = names.map((name) => [name, days.reduce((total, day) => total + day[name], 0)]);
+  return Object.fromEntries(totals);
 }
 
 function topIntents(intents: readonly IntentCount[]): AnalyticsReport['topIntents'] {

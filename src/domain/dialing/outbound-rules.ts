@@ -4,7 +4,7 @@ import type { Agent } from '../agent/agent.ts';
 import type { Call, CallOverrides } from '../call/call.ts';
 import { callEndedEvent } from '../call/call-events.ts';
 import { endCall, newCall } from '../call/call-life.ts';
-import { given } from '../ids.ts';
+import { given, type Unset } from '../ids.ts';
 import { ServiceError } from '../service-error.ts';
 import type { ServiceEvent } from '../webhook/service-event.ts';
 import { type DialRules, decideDial, isShortNumber, RINGS_HERE } from './dial-policy.ts';
@@ -32,10 +32,8 @@ export interface OutboundDraft {
   /** How long it may wait in the queue. */
   readonly expiresInSeconds?: number | undefined;
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
-  readonly overrides?: Overrides | undefined;
+  readonly overrides?: Unset<CallOverrides> | undefined;
 }
-
-type Overrides = { readonly [Name in keyof CallOverrides]: CallOverrides[Name] | undefined };
 
 /** What a request for an outbound call is checked against. */
 export interface OutboundFacts {

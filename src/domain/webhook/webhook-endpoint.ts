@@ -2,7 +2,7 @@
 import type { Environment } from '../account/account.ts';
 import type { Scope } from '../agent/agent.ts';
 import type { EventStamp } from '../call/call-events.ts';
-import { emptyPatch, laterThan } from '../ids.ts';
+import { emptyPatch, laterThan, type Unset } from '../ids.ts';
 import { ServiceError } from '../service-error.ts';
 import type { CustomerEventKind, ServiceEvent } from './service-event.ts';
 import { checkWebhookUrl, type WebhookUrlRules } from './webhook-url.ts';
@@ -69,19 +69,13 @@ export const RESENDS_MAX = 2000;
 export const RESEND_SPAN_MS_MAX = 31 * 86_400_000;
 
 /** An endpoint as customers describe it, of the right types and lengths. */
-interface EndpointDraft {
-  readonly url: string;
-  readonly events: readonly CustomerEventKind[];
-  readonly description?: string | undefined;
-}
+type EndpointDraft = Pick<WebhookEndpoint, 'url' | 'events'> &
+  Unset<Pick<WebhookEndpoint, 'description'>>;
 
 /** A change: only the fields that are there. */
-export interface EndpointPatch {
-  readonly url?: string | undefined;
-  readonly events?: readonly CustomerEventKind[] | undefined;
-  readonly description?: string | undefined;
-  readonly status?: WebhookEndpointStatus | undefined;
-}
+export type EndpointPatch = Unset<
+  Pick<WebhookEndpoint, 'url' | 'events' | 'description' | 'status'>
+>;
 
 /**
  * Makes an active endpoint.
