@@ -1,12 +1,10 @@
 /** Routes incoming calls: to the agent that answers, or to the SIP status that refuses. */
 import type { Agent } from '../domain/agent/agent.ts';
-import type { Call } from '../domain/call/call.ts';
-import { CarrierError, type IncomingCall, type Leg } from '../telephony/carrier.ts';
+import type { IncomingCall } from '../telephony/carrier.ts';
 import type { CallRegistry } from './call-registry.ts';
 import { ringing } from './session/call-journal.ts';
 import type { CallParts } from './session/call-parts.ts';
-import { CALLER_GAVE_UP, failureOf } from './session/end-reason.ts';
-import { endUnanswered, holdCall } from './session/hold-call.ts';
+import { answerAndHold } from './session/hold-call.ts';
 
 /** How long a refused caller is asked to wait; a typical call has ended by then. */
 const RETRY_AFTER_SECONDS = 30;
@@ -41,24 +39,20 @@ export async function agentOf(
   return findAgent(`+${calledNumber}`);
 }
 
+interface RouterOptions {
+  readonly parts: CallParts;
+  readonly registry: CallRegistry;
+  readonly findAgent: (calledNumber: string) => Promise<Agent | undefined>;
+  /** Called when a call is refused because the registry is full. */
+  readonly onFull?: () => void;
+}
+
 /** Takes ringing calls and turns them into sessions. */
 export class InboundRouter {
-  readonly #parts: CallParts;
-  readonly #registry: CallRegistry;
-  readonly #findAgent: (calledNumber: string) => Promise<Agent | undefined>;
-  readonly #onFull: () => void;
+  readonly #options: RouterOptions;
 
-  constructor(options: {
-    readonly parts: CallParts;
-    readonly registry: CallRegistry;
-    readonly findAgent: (calledNumber: string) => Promise<Agent | undefined>;
-    /** Called when a call is refused because the registry is full. */
-    readonly onFull?: () => void;
-  }) {
-    this.#parts = options.parts;
-    this.#registry = options.registry;
-    this.#findAgent = options.findAgent;
-    this.#onFull = options.onFull ?? (() => undefined);
+  constructor(options: RouterOptions) {
+    this.#options = options;
   }
 
   /**
@@ -68,35 +62,40 @@ export class InboundRouter {
    */
   async take(
     incoming: IncomingCall,
-    findAgent: () => Promise<Agent | undefined> = () => agentOf(incoming.to, this.#findAgent),
+    findAgent: () => Promise<Agent | undefined> = () =>
+      agentOf(incoming.to, this.#options.findAgent),
   ): Promise<void> {
     try {
       const agent = await findAgent();
-      const refusal = refusalOf(agent, this.#registry.isFull);
+      const refusal = refusalOf(agent, this.#options.registry.isFull);
       if (agent === undefined || refusal !== undefined) {
-        if (refusal?.sipStatus === 503) this.#onFull();
+        if (refusal?.sipStatus === 503) this.#options.onFull?.();
         return this.#refuse(incoming, refusal ?? { sipStatus: 404 });
       }
       await this.#connect(incoming, agent);
     } catch (error) {
-      this.#parts.log.error({ err: error }, 'incoming call refused: the server could not take it');
+      this.#options.parts.log.error(
+        { err: error },
+        'incoming call refused: the server could not take it',
+      );
       this.#refuse(incoming, { sipStatus: 503, retryAfterSeconds: RETRY_AFTER_SECONDS });
     }
   }
 
   #refuse(incoming: IncomingCall, refusal: Refusal): void {
     const { sipStatus, retryAfterSeconds } = refusal;
-    this.#parts.metrics.callRefused(sipStatus);
-    this.#parts.log.info({ sipStatus }, 'incoming call refused');
+    this.#options.parts.metrics.callRefused(sipStatus);
+    this.#options.parts.log.info({ sipStatus }, 'incoming call refused');
     try {
       incoming.reject(sipStatus, retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
     } catch (error) {
-      this.#parts.log.error({ err: error, sipStatus }, 'the refusal could not be sent');
+      this.#options.parts.log.error({ err: error, sipStatus }, 'the refusal could not be sent');
     }
   }
 
   async #connect(incoming: IncomingCall, agent: Agent): Promise<void> {
-    const { calls, clock, newId } = this.#parts;
+    const { parts, registry } = this.#options;
+    const { calls, clock, newId } = parts;
     const call = ringing({
       id: newId('call'),
       agent,
@@ -106,39 +105,7 @@ export class InboundRouter {
       carrierCallSid: incoming.carrierCallSid,
       now: clock.now(),
     });
-    const refuse = () => incoming.reject(503);
-    this.#registry.add({ callId: call.id, hangUp: refuse, end: async () => refuse() });
-    try {
-      await calls.insert(call, []);
-      const leg = await this.#answer(incoming, call);
-      if (leg !== undefined) {
-        await holdCall({ parts: this.#parts, registry: this.#registry, agent, call, leg });
-      }
-    } finally {
-      this.#registry.delete(call.id);
-    }
-  }
-
-  /** @returns undefined when the caller gave up; the call is over then. */
-  async #answer(incoming: IncomingCall, call: Call): Promise<Leg | undefined> {
-    let isCancelled = false;
-    incoming.onCancelled(() => {
-      isCancelled = true;
-    });
-    try {
-      return await incoming.answer({ callId: call.id });
-    } catch (error) {
-      const isGone = isCancelled || (error instanceof CarrierError && error.sipStatus === 487);
-      const isTheirFault = error instanceof CarrierError && error.sipStatus < 500;
-      const level = isTheirFault ? 'warn' : 'error';
-      if (!isGone) {
-        this.#parts.log[level]({ callId: call.id, err: error }, 'incoming call was not answered');
-      }
-      const end = isGone
-        ? { reason: 'no_answer' as const, failure: CALLER_GAVE_UP }
-        : { reason: 'error' as const, failure: failureOf(error) };
-      await endUnanswered(this.#parts, call, end);
-      return undefined;
-    }
+    const save = () => calls.insert(call, []);
+    await answerAndHold({ parts, registry, agent, call, incoming, save });
   }
 }

@@ -1,16 +1,12 @@
 /** Composition root: analysis of ended calls. */
 import { randomBytes } from 'node:crypto';
 import { Analyst } from '../call/analysis/analyst.ts';
-import type { Config } from '../config/config.ts';
 import { LINK_LIFETIME_MS, recordingLink } from '../domain/call/recording-link.ts';
-import type { NewId } from '../domain/ids.ts';
 import { systemClock } from '../lib/clock.ts';
-import type { Logger } from '../lib/logger.ts';
-import type { Metrics } from '../lib/metrics/metrics.ts';
 import { defaultRuleBook } from '../llm/scripted/default-rules.ts';
 import { ScriptedModel } from '../llm/scripted/scripted-model.ts';
 import type { Store } from '../store/store.ts';
-import type { SpeechParts } from './speech.ts';
+import type { ControlPlaneParts } from './app-parts.ts';
 
 /** The key of recording links; created at the first start. */
 export async function recordingSecretOf(store: Pick<Store, 'secrets'>): Promise<string> {
@@ -23,15 +19,7 @@ export async function recordingSecretOf(store: Pick<Store, 'secrets'>): Promise<
  *
  * @returns a function that stops both; call it before the store is closed.
  */
-export function startAnalysis(from: {
-  readonly config: Config;
-  readonly store: Store;
-  readonly speech: SpeechParts;
-  readonly recordingSecret: string;
-  readonly metrics: Metrics;
-  readonly newId: NewId;
-  readonly log: Logger;
-}): () => Promise<void> {
+export function startAnalysis(from: ControlPlaneParts): () => Promise<void> {
   const { config, store, speech, recordingSecret: secret, metrics, newId, log } = from;
   const publicUrl = config.PUBLIC_URL.replace(/\/$/, '');
   const models = {

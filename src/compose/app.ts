@@ -8,7 +8,7 @@ import { LiveAdmission } from '../call/admission/live-admission.ts';
 import type { InboundRouter } from '../call/inbound-router.ts';
 import type { CallParts } from '../call/session/call-parts.ts';
 import { SipTraceKeeper } from '../call/session/sip-trace-keeper.ts';
-import { type Config, ConfigError } from '../config/config.ts';
+import { ConfigError } from '../config/config.ts';
 import { isSigningSecret } from '../domain/account/api-key.ts';
 import { bootstrap, settingsWithoutEffect } from '../domain/account/bootstrap.ts';
 import type { NumberOwners } from '../domain/dialing/number-owner.ts';
@@ -17,16 +17,14 @@ import { idMaker, type NewId } from '../domain/ids.ts';
 import { ServiceError, StoreError } from '../domain/service-error.ts';
 import { trustedProxies } from '../domain/trusted-proxies.ts';
 import { systemClock } from '../lib/clock.ts';
-import type { Logger } from '../lib/logger.ts';
 import type { Dashboard } from '../operator/dashboard.ts';
-import type { Store } from '../store/store.ts';
 import { recordingSecretOf } from './analysis.ts';
+import type { AppParts } from './app-parts.ts';
 import { liveCallParts, liveRouter } from './calls.ts';
 import type { ControlPlane } from './control-plane.ts';
 import { openDashboard, setupUrlOf } from './dashboard.ts';
 import { recover, startTightening } from './data-folder.ts';
 import { checkNumbers, openNumberOwners } from './numbers.ts';
-import type { AppParts } from './parts.ts';
 import { engineTraces } from './sip.ts';
 import { engineStates } from './speech.ts';
 import { bootstrapNotice, type Notice, readyNotice, setupNotice } from './startup-banner.ts';
@@ -133,7 +131,7 @@ export class App {
     await disk.start();
     this.#admission.watchThreads();
     this.#stops.push(() => this.#admission.stop());
-    const welcome = await firstStart({ ...this.#parts, newId: this.#newId });
+    const welcome = await firstStart(this.#parts, this.#newId);
     // Before anything can fail: the keys are shown only once.
     if (welcome !== undefined) show(welcome);
     await checkNumbers({ ...this.#parts, trunks: telephony.trunks, owners: this.#numberOwners });
@@ -141,7 +139,7 @@ export class App {
     metrics.watchSip(() => telephony.sipCounts);
     metrics.watchTrunks(() => telephony.trunks.list());
     metrics.watchQueue(() => store.calls.countQueued('live', 'outbound'));
-    metrics.recordings.watch(disk);
+    metrics.watchDisk(disk);
     metrics.watchLog(this.#parts.linesLost ?? (() => 0));
     metrics.start();
     this.#stops.push(() => metrics.stop());
@@ -325,13 +323,10 @@ const SETTINGS = {
  * @returns what the operator must be shown, at once: keys are kept as hashes only.
  * @throws {ConfigError} when the signing secret of a first start is none.
  */
-async function firstStart(parts: {
-  readonly config: Config;
-  readonly store: Pick<Store, 'accounts' | 'apiKeys'>;
-  readonly newId: NewId;
-  readonly log: Logger;
-}): Promise<Notice | undefined> {
-  const { config, store, newId, log } = parts;
+async function firstStart(
+  { config, store, log }: AppParts,
+  newId: NewId,
+): Promise<Notice | undefined> {
   const { accounts, apiKeys } = store;
   const now = systemClock.now();
   const settings = {

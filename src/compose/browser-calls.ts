@@ -13,20 +13,19 @@ import {
 import { type Clock, systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { MessageSocket } from '../lib/process/message-socket.ts';
-import type { Dashboard } from '../operator/dashboard.ts';
 import { PhoneSockets } from '../operator/phone-sockets.ts';
 import { DrachtioServer } from '../sip/drachtio-server/drachtio-server.ts';
 import type { ServerInvite } from '../sip/server-invite.ts';
 import type { MessageTrace } from '../sip/trace/call-traces.ts';
 import type { Flow } from '../sip/transport/flow.ts';
 import { UserAgent } from '../sip/user-agent.ts';
-import type { Store } from '../store/store.ts';
 import { CarrierError, type IncomingCall } from '../telephony/carrier.ts';
 import { DrachtioCarrier } from '../telephony/drachtio/carrier/drachtio-carrier.ts';
 import type { SessionOpener } from '../telephony/media-gateway.ts';
 import { BrowserCall } from '../telephony/webrtc/browser-call.ts';
 import { addressesFor } from '../telephony/webrtc/host-addresses.ts';
 import { WeriftGateway } from '../telephony/webrtc/werift-gateway.ts';
+import type { AppParts, ControlPlaneParts } from './app-parts.ts';
 import type { Telephony } from './telephony.ts';
 
 /** Takes a call; the second argument finds its agent. */
@@ -47,13 +46,9 @@ interface Options {
 }
 
 /** Makes the browser calls; nothing is opened. */
-export function openBrowserCalls(from: {
-  readonly config: Config;
-  readonly version: string;
-  readonly telephony: Telephony;
-  readonly store: Store;
-  readonly log: Logger;
-}): BrowserCalls {
+export function openBrowserCalls(
+  from: Pick<AppParts, 'config' | 'version' | 'telephony' | 'store' | 'log'>,
+): BrowserCalls {
   const { telephony, store } = from;
   const { lines, traces } = telephony;
   return new BrowserCalls({
@@ -67,12 +62,12 @@ export function openBrowserCalls(from: {
 
 /** The WebSockets of the dashboard's telephone. */
 export function browserSockets(
-  { config, log }: { readonly config: Config; readonly log: Logger },
-  parts: { readonly dashboard: Dashboard; readonly phone: BrowserPhone },
+  { config, dashboard, log }: Pick<ControlPlaneParts, 'config' | 'dashboard' | 'log'>,
+  phone: BrowserPhone,
 ): PhoneSockets {
-  const { sessions, tickets } = parts.dashboard;
+  const { sessions, tickets } = dashboard;
   const publicUrl = config.PUBLIC_URL.replace(/\/$/, '');
-  return new PhoneSockets({ ...parts, sessions, tickets, publicUrl, clock: systemClock, log });
+  return new PhoneSockets({ phone, sessions, tickets, publicUrl, clock: systemClock, log });
 }
 
 /** Works with all four combinations of `TELEPHONY` and `MEDIA`; needs neither a drachtio-server nor FreeSWITCH. */

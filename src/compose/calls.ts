@@ -5,7 +5,6 @@ import { InboundRouter } from '../call/inbound-router.ts';
 import type { CallParts, TalkingParty, TalkOptions } from '../call/session/call-parts.ts';
 import { openRecordings } from '../call/session/recordings.ts';
 import { TransferCap, transferRulesOf } from '../call/session/transfer-cap.ts';
-import type { Config } from '../config/config.ts';
 import { Conversation } from '../conversation/conversation.ts';
 import { countryOfNumber } from '../conversation/endpointing/dictation.ts';
 import { phrasesFor } from '../conversation/reply/phrases.ts';
@@ -13,24 +12,14 @@ import type { Agent } from '../domain/agent/agent.ts';
 import { entitled, type NumberOwners } from '../domain/dialing/number-owner.ts';
 import type { NewId } from '../domain/ids.ts';
 import { systemClock } from '../lib/clock.ts';
-import type { DiskSpace } from '../lib/disk-space.ts';
-import type { Logger } from '../lib/logger.ts';
-import type { Metrics } from '../lib/metrics/metrics.ts';
 import { UNCOUNTED } from '../lib/metrics/model-metrics.ts';
 import type { Store } from '../store/store.ts';
 import { toolboxFor } from '../tool/toolbox.ts';
 import type { TransferRules } from '../tool/transfer-call.ts';
+import type { AppParts } from './app-parts.ts';
 import type { SpeechParts } from './speech.ts';
 
-export function liveCallParts(from: {
-  readonly config: Config;
-  readonly disk: DiskSpace;
-  readonly store: Store;
-  readonly speech: SpeechParts;
-  readonly metrics: Metrics;
-  readonly newId: NewId;
-  readonly log: Logger;
-}): CallParts {
+export function liveCallParts(from: AppParts & { readonly newId: NewId }): CallParts {
   const { config, disk, store, speech, metrics, newId, log } = from;
   return {
     calls: store.calls,

@@ -3,46 +3,22 @@ import { randomBytes } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
 import { createApi } from '../api/api.ts';
 import type { ApiApp } from '../api/api-env.ts';
-import type { LiveAdmission } from '../call/admission/live-admission.ts';
-import type { CallRegistry } from '../call/call-registry.ts';
-import type { InboundRouter } from '../call/inbound-router.ts';
 import { openLive } from '../call/live/live-calls.ts';
 import { OutboundDialer } from '../call/outbound/outbound-dialer.ts';
 import { agentChat } from '../call/sandbox/agent-chat.ts';
-import type { CallParts } from '../call/session/call-parts.ts';
 import { startGreetings } from '../call/session/greetings.ts';
-import type { SipTraceKeeper } from '../call/session/sip-trace-keeper.ts';
-import type { ReadinessCheck, ReadinessReport } from '../domain/call/engine-state.ts';
-import type { NumberOwners } from '../domain/dialing/number-owner.ts';
-import type { NewId } from '../domain/ids.ts';
+import type { ReadinessCheck } from '../domain/call/engine-state.ts';
 import { trustedProxies } from '../domain/trusted-proxies.ts';
 import { systemClock } from '../lib/clock.ts';
-import type { Dashboard } from '../operator/dashboard.ts';
 import { addDashboardRoutes } from '../operator/dashboard-routes.ts';
 import type { PhoneSockets } from '../operator/phone-sockets.ts';
 import type { ErasureRounds } from '../store/accounts/erasure-rounds.ts';
-import type { Store } from '../store/store.ts';
 import { startAnalysis } from './analysis.ts';
+import type { ControlPlaneParts } from './app-parts.ts';
 import { type BrowserCalls, browserSockets, openBrowserCalls } from './browser-calls.ts';
-import type { AppParts } from './parts.ts';
 import { openEraser, startRetention } from './retention.ts';
 import { Sandbox } from './sandbox.ts';
-import type { Telephony } from './telephony.ts';
 import { Webhooks, watchOutbox } from './webhooks.ts';
-
-/** What the control plane shares with the calls. */
-export interface ControlPlaneParts extends AppParts {
-  readonly newId: NewId;
-  readonly dashboard: Dashboard;
-  readonly admission: LiveAdmission;
-  readonly callParts: CallParts;
-  /** Routes calls from browsers. */
-  readonly router: InboundRouter;
-  readonly callTraces: SipTraceKeeper;
-  readonly numberOwners: NumberOwners;
-  readonly recordingSecret: string;
-  readonly readiness: () => Promise<ReadinessReport>;
-}
 
 /** Everything that no incoming call needs. Starts after the calls, and stops before them. */
 export class ControlPlane {
@@ -61,15 +37,14 @@ export class ControlPlane {
   constructor(parts: ControlPlaneParts) {
     this.#parts = parts;
     const { registry, watch } = parts.admission;
-    this.#dialer = liveDialer({ ...parts, registry });
+    this.#dialer = liveDialer(parts);
     this.#sandbox = new Sandbox({ ...parts, clock: systemClock, watch });
     this.#browser = openBrowserCalls(parts);
-    this.#live = openLive(registry, this.#sandbox);
-    const isQuiet = () => registry.size === 0 && this.#sandbox.inProgress.length === 0;
+    this.#live = openLive(registry, this.#sandbox.registry);
+    const isQuiet = () => registry.size === 0 && this.#sandbox.registry.inProgress.length === 0;
     this.#eraser = openEraser({ ...parts, isQuiet });
     this.#api = this.#createApi();
-    const sockets = { dashboard: parts.dashboard, phone: this.#browser };
-    this.upgrades = browserSockets(parts, sockets);
+    this.upgrades = browserSockets(parts, this.#browser);
   }
 
   /** Starts dialling and delivering; resolves when requests can be answered. @throws {Error} naming the part that failed. */
@@ -159,19 +134,13 @@ export class ControlPlane {
 }
 
 /** Dials the outgoing calls of the live environment. */
-function liveDialer(from: {
-  readonly store: Store;
-  readonly telephony: Telephony;
-  readonly callParts: CallParts;
-  readonly registry: CallRegistry;
-}): OutboundDialer {
-  const { store, telephony, callParts, registry } = from;
+function liveDialer({ admission, store, telephony, callParts }: ControlPlaneParts): OutboundDialer {
   return new OutboundDialer({
     ...callParts,
     environment: 'live',
     carrier: telephony,
     parts: () => callParts,
-    registry,
+    registry: admission.registry,
     findAgent: (scope, agentId) => store.agents.find(scope, agentId),
   });
 }

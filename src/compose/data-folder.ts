@@ -10,7 +10,7 @@ import { systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { makeFolder, PRIVATE_FOLDER_MODE, tightenTree } from '../lib/private-tree.ts';
 import { repairWav } from '../media/recording/wav-format.ts';
-import type { Store } from '../store/store.ts';
+import type { AppParts } from './app-parts.ts';
 
 /** @throws {ConfigError} naming the setting that asks for a folder that cannot be made. */
 export function makeDataFolders(config: Config): void {
@@ -82,12 +82,7 @@ async function tightenAll(
 }
 
 /** Ends the calls that an earlier process left unfinished, on record, and repairs their recordings. */
-export async function recover(parts: {
-  readonly config: Config;
-  readonly store: Store;
-  readonly newId: NewId;
-  readonly log: Logger;
-}): Promise<void> {
+export async function recover(parts: AppParts & { readonly newId: NewId }): Promise<void> {
   const { config, log, store, newId } = parts;
   await recoverCalls({
     calls: store.calls,

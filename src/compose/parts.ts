@@ -2,45 +2,19 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CallTracing } from '../call/session/call-tracing.ts';
-import { type Config, databaseFileOf } from '../config/config.ts';
+import { databaseFileOf } from '../config/config.ts';
 import { RECORDINGS } from '../domain/call/recording-link.ts';
 import { systemClock } from '../lib/clock.ts';
 import { DiskSpace } from '../lib/disk-space.ts';
-import type { Logger } from '../lib/logger.ts';
 import { Metrics } from '../lib/metrics/metrics.ts';
-import type { FileLock } from '../lib/process/file-lock.ts';
 import type { ThreadUse } from '../lib/process/thread-use.ts';
 import type { Hearing } from '../speech/hearing/hearing.ts';
 import { lockDatabase } from '../store/sqlite/database-lock.ts';
-import { openStore, type Store } from '../store/store.ts';
+import { openStore } from '../store/store.ts';
+import type { AppOptions, AppParts } from './app-parts.ts';
 import { makeDataFolders, refuseEmptyDatabase } from './data-folder.ts';
-import { composeSpeech, type SpeechParts } from './speech.ts';
-import type { Notice } from './startup-banner.ts';
+import { composeSpeech } from './speech.ts';
 import { Telephony } from './telephony.ts';
-
-/** What `main.ts` brings. */
-export interface AppOptions {
-  readonly config: Config;
-  readonly log: Logger;
-  /** Log lines lost since the start; 0 unless given. */
-  readonly linesLost?: () => number;
-  /** Shows a notice to the operator, whatever the log level is. */
-  readonly show: (notice: Notice) => void;
-}
-
-/** Everything that `App` is made of. */
-export interface AppParts extends AppOptions {
-  readonly version: string;
-  readonly metrics: Metrics;
-  /** The disk of the recordings; not started. */
-  readonly disk: DiskSpace;
-  readonly lock?: FileLock;
-  readonly store: Store;
-  readonly speech: SpeechParts;
-  readonly telephony: Telephony;
-  readonly threads?: ThreadUse;
-  readonly tracing?: CallTracing | undefined;
-}
 
 const PACKAGE = new URL('../../package.json', import.meta.url);
 
@@ -75,11 +49,9 @@ export async function openParts(
 }
 
 /** Opens the data folder and the database. */
-async function openData(options: {
-  readonly config: Config;
-  readonly version: string;
-  readonly log: Logger;
-}): Promise<Pick<AppParts, 'lock' | 'store' | 'tracing'>> {
+async function openData(
+  options: Pick<AppParts, 'config' | 'version' | 'log'>,
+): Promise<Pick<AppParts, 'lock' | 'store' | 'tracing'>> {
   const { config, log } = options;
   const file = databaseFileOf(config);
   makeDataFolders(config);
@@ -91,12 +63,9 @@ async function openData(options: {
 }
 
 /** Loads the exporter of traces only where the settings name a collector. */
-async function openTracing(options: {
-  readonly config: Config;
-  readonly version: string;
-  readonly store: Pick<Store, 'calls'>;
-  readonly log: Logger;
-}): Promise<CallTracing | undefined> {
+async function openTracing(
+  options: Pick<AppParts, 'config' | 'version' | 'store' | 'log'>,
+): Promise<CallTracing | undefined> {
   const { config, version, store, log } = options;
   const endpoint = config.OTEL_EXPORTER_OTLP_ENDPOINT;
   if (endpoint === undefined) return undefined;

@@ -1,7 +1,6 @@
 /** Composition root: the test environment: calls simulated in this process. */
 import { randomBytes } from 'node:crypto';
 import { AdmittingRegistry, type CallGate } from '../call/admission/admission-watch.ts';
-import type { CallInProgress } from '../call/call-registry.ts';
 import { OutboundDialer } from '../call/outbound/outbound-dialer.ts';
 import { SandboxCaller } from '../call/sandbox/sandbox-caller.ts';
 import { SandboxListener, SandboxVoice } from '../call/sandbox/sandbox-listener.ts';
@@ -17,8 +16,6 @@ import { openRecordings } from '../call/session/recordings.ts';
 import type { Config } from '../config/config.ts';
 import { Conversation } from '../conversation/conversation.ts';
 import type { Scope } from '../domain/agent/agent.ts';
-import type { TransferManner } from '../domain/agent/transfer-rules.ts';
-import type { LiveCalls, TransferStart } from '../domain/call/live-sound.ts';
 import type { DialQueue } from '../domain/dialing/outbound-rules.ts';
 import type { NewId } from '../domain/ids.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -69,17 +66,18 @@ const NO_METRICS: CallMetrics = {
 };
 
 /** Carrier, dialler and callers of the test environment. */
-export class Sandbox implements LiveCalls {
+export class Sandbox {
   readonly #parts: SandboxParts;
   readonly #carrier: SandboxCarrier;
-  readonly #registry: AdmittingRegistry;
+  /** The simulated calls. */
+  readonly registry: AdmittingRegistry;
   readonly #dialer: OutboundDialer;
   readonly #caller: SandboxCaller;
 
   constructor(parts: SandboxParts) {
     this.#parts = parts;
     const { clock, log, newId, speech, store, tracing, watch } = parts;
-    this.#registry = new AdmittingRegistry({
+    this.registry = new AdmittingRegistry({
       callsMax: CALLS_MAX,
       watch,
       onGone: (callId) => void tracing?.callOver(callId),
@@ -92,7 +90,7 @@ export class Sandbox implements LiveCalls {
     });
     const common = {
       parts: () => this.#callParts(),
-      registry: this.#registry,
+      registry: this.registry,
       findAgent: (scope: Scope, agentId: string) => store.agents.find(scope, agentId),
       calls: store.calls,
       clock,
@@ -124,30 +122,14 @@ export class Sandbox implements LiveCalls {
   /** Begins no more calls. Resolves when the last one has ended. */
   async drain(): Promise<void> {
     await this.#beginNoMore();
-    await this.#registry.whenEmpty();
+    await this.registry.whenEmpty();
   }
 
   /** Ends every call. Safe to call twice. */
   async stop(): Promise<void> {
     await this.#beginNoMore();
-    await this.#registry.endAll('the server stops');
+    await this.registry.endAll('the server stops');
     await this.#carrier.stop();
-  }
-
-  holds(callId: string): boolean {
-    return this.#registry.holds(callId);
-  }
-
-  hangUp(callId: string): boolean {
-    return this.#registry.hangUp(callId);
-  }
-
-  transfer(callId: string, number: string, manner?: TransferManner): TransferStart {
-    return this.#registry.transfer(callId, number, manner);
-  }
-
-  get inProgress(): readonly CallInProgress[] {
-    return this.#registry.inProgress;
   }
 
   async #beginNoMore(): Promise<void> {

@@ -1,20 +1,14 @@
 /** Composition root: delivery of webhooks. */
-import type { Config } from '../config/config.ts';
 import { systemClock } from '../lib/clock.ts';
-import type { Logger } from '../lib/logger.ts';
-import type { Metrics } from '../lib/metrics/metrics.ts';
 import type { Store } from '../store/store.ts';
 import { Deliverer } from '../webhook/deliverer.ts';
 import type { HttpSender, HttpSenderOptions } from '../webhook/http-sender.ts';
 import { nameResolver } from '../webhook/ssrf-guard.ts';
+import type { AppParts } from './app-parts.ts';
 
-interface Options {
-  readonly config: Config;
+type Options = Pick<AppParts, 'config' | 'metrics' | 'version' | 'log'> & {
   readonly store: Pick<Store, 'outbox'>;
-  readonly metrics: Metrics;
-  readonly version: string;
-  readonly log: Logger;
-}
+};
 
 /** Reports the outbox's length and age as metrics. */
 export function watchOutbox({ store, metrics }: Pick<Options, 'store' | 'metrics'>): void {

@@ -1,4 +1,5 @@
 /** Tool `book_appointment` and the port of the calendar. */
+import type { Appointment } from '../domain/call/call.ts';
 import type { Tool, ToolArguments, ToolContext, ToolOutcome } from './tool.ts';
 
 /** What the tool of one call needs. */
@@ -95,21 +96,10 @@ function notBooked(reason: string): ToolOutcome {
   return { text: `The appointment was not booked: ${reason}. Do not say that it was.` };
 }
 
-export interface AppointmentRequest {
-  readonly title: string;
-  readonly startTime: Date;
-  readonly endTime: Date;
-  readonly attendeeName: string;
-  /** E.164 where the caller's number is known, else as it came. */
-  readonly attendeePhone: string;
-}
+export type AppointmentRequest = Omit<Appointment, 'id' | 'calendarId' | 'confirmed'>;
 
-/** What the calendar says of an appointment that it has taken. */
-export interface Booking {
-  readonly calendarId: string;
-  /** False where a person has yet to agree. */
-  readonly confirmed: boolean;
-}
+/** What the calendar says of an appointment that it has taken; not `confirmed` where a person has yet to agree. */
+export type Booking = Pick<Appointment, 'calendarId' | 'confirmed'>;
 
 /** The calendar did not take an appointment. The message is for the model and the caller: no address, no secret. */
 export class CalendarError extends Error {

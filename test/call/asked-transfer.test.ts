@@ -198,10 +198,10 @@ test('Sandbox hands a simulated call over', async () => {
   const world = await openSandboxWorld();
   const id = await world.queue({ to: '+12025550199' });
   world.sandbox.start();
-  while (world.sandbox.inProgress.length === 0) await world.pass(60);
+  while (world.sandbox.registry.inProgress.length === 0) await world.pass(60);
   await world.pass(100);
 
-  const start = world.sandbox.transfer(id, NUMBER);
+  const start = world.sandbox.registry.transfer(id, NUMBER);
   await world.untilOver(id);
 
   expect(start).toBe('begun');

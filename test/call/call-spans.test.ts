@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { type CallSpan, spansOfCall } from '../../src/call/session/call-spans.ts';
+import { spansOfCall } from '../../src/call/session/call-spans.ts';
 import type { TimelineEntry } from '../../src/domain/call/call.ts';
+import type { SpanTree } from '../../src/lib/span-exporter.ts';
 import { buildCall } from '../support/store/build-call.ts';
 
 const START_MS = Date.parse('2030-01-01T10:00:00.000Z');
@@ -30,14 +31,14 @@ const turn = (details: TimelineEntry['details']): TimelineEntry => ({
   details,
 });
 
-function treeOf(...timeline: readonly TimelineEntry[]): CallSpan {
+function treeOf(...timeline: readonly TimelineEntry[]): SpanTree {
   const tree = spansOfCall(OVER, timeline);
   if (tree === null) throw new Error('The call is over, and yet there is no trace of it');
   return tree;
 }
 
 /** Name, beginning and end, in milliseconds after the call began to ring. */
-const placeOf = ({ name, startMs, endMs }: CallSpan) => [
+const placeOf = ({ name, startMs, endMs }: SpanTree) => [
   name,
   startMs - START_MS,
   endMs - START_MS,

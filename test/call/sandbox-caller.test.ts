@@ -118,9 +118,9 @@ test('Sandbox hangs up calls that ring and calls that talk, in both directions',
   ];
   await setImmediate();
   const [ringingIn = '', ringingOut = '', talkingIn = '', talkingOut = ''] = ids;
-  const wereThere = [world.sandbox.hangUp(ringingIn), world.sandbox.hangUp(ringingOut)];
+  const wereThere = [world.sandbox.registry.hangUp(ringingIn), world.sandbox.registry.hangUp(ringingOut)];
   await world.pass(300);
-  wereThere.push(world.sandbox.hangUp(talkingIn), world.sandbox.hangUp(talkingOut));
+  wereThere.push(world.sandbox.registry.hangUp(talkingIn), world.sandbox.registry.hangUp(talkingOut));
   await world.untilOver(...ids);
 
   expect(wereThere).toEqual([true, true, true, true]);
@@ -130,7 +130,7 @@ test('Sandbox hangs up calls that ring and calls that talk, in both directions',
     'agent_hangup',
     'agent_hangup',
   ]);
-  expect(world.sandbox.hangUp(ringingIn)).toBe(false);
+  expect(world.sandbox.registry.hangUp(ringingIn)).toBe(false);
 });
 
 test('Sandbox ends every call when it stops, and stops twice', async () => {

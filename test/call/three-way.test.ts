@@ -157,10 +157,13 @@ test('Sandbox lets a simulated call go on with three', async () => {
   const world = await openSandboxWorld();
   const id = await world.queue({ to: '+12025550199' });
   world.sandbox.start();
-  while (world.sandbox.inProgress.length === 0) await world.pass(60);
+  while (world.sandbox.registry.inProgress.length === 0) await world.pass(60);
   await world.pass(100);
 
-  const start = world.sandbox.transfer(id, NUMBER, { mode: 'three-way', summary: 'a refund' });
+  const start = world.sandbox.registry.transfer(id, NUMBER, {
+    mode: 'three-way',
+    summary: 'a refund',
+  });
   await world.untilOver(id);
 
   expect(start).toBe('begun');

@@ -1,18 +1,16 @@
-import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
-import { webhookMetrics } from '../../src/lib/metrics/metric-families.ts';
+import { Metrics } from '../../src/lib/metrics/metrics.ts';
 
-test('webhookMetrics counts attempts by result, measures them, and reads the outbox at each scrape', async () => {
-  const registry = new Registry();
-  const metrics = webhookMetrics(registry);
+test('Metrics counts attempts of webhooks by result, measures them, and reads the outbox at each scrape', async () => {
+  const metrics = new Metrics({ version: '1.2.3' });
   let pending = 7;
-  metrics.watchOutbox(async () => ({ pending, oldestSeconds: pending * 2 }));
+  metrics.webhooks.watchOutbox(async () => ({ pending, oldestSeconds: pending * 2 }));
 
-  metrics.attempted('ok', 20);
-  metrics.attempted('timeout', 10_000);
-  await registry.metrics();
+  metrics.webhooks.attempted('ok', 20);
+  metrics.webhooks.attempted('timeout', 10_000);
+  await metrics.render();
   pending = 8;
-  const text = await registry.metrics();
+  const text = await metrics.render();
 
   expect(text).toContain('offhook_webhook_attempts_total{result="ok"} 1');
   expect(text).toContain('offhook_webhook_attempts_total{result="refused"} 0');
@@ -22,18 +20,17 @@ test('webhookMetrics counts attempts by result, measures them, and reads the out
   expect(text).toContain('offhook_webhook_outbox_oldest_seconds 16');
 });
 
-test('webhookMetrics keeps the last values when the outbox cannot be read', async () => {
-  const registry = new Registry();
-  const metrics = webhookMetrics(registry);
+test('Metrics keeps the last values when the outbox cannot be read', async () => {
+  const metrics = new Metrics({ version: '1.2.3' });
   let isBroken = false;
-  metrics.watchOutbox(async () => {
+  metrics.webhooks.watchOutbox(async () => {
     if (isBroken) throw new Error('locked');
     return { pending: 7, oldestSeconds: 3 };
   });
 
-  await registry.metrics();
+  await metrics.render();
   isBroken = true;
-  const text = await registry.metrics();
+  const text = await metrics.render();
 
   expect(text).toContain('offhook_webhook_outbox_pending 7');
 });

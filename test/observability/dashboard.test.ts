@@ -29,7 +29,8 @@ async function families(): Promise<readonly Family[]> {
   }));
   metrics.watchTrunks(() => []);
   metrics.watchQueue(async () => 0);
-  metrics.recordings.watch({ freeBytes: 1, freeMinBytes: 0 });
+  metrics.watchDisk({ freeBytes: 1, freeMinBytes: 0 });
+  metrics.watchAdmission(() => undefined);
   metrics.watchLog(() => 0);
   metrics.webhooks.watchOutbox(async () => ({ pending: 0, oldestSeconds: 0 }));
   metrics.start();

@@ -5,31 +5,29 @@ import { CallRegistry } from '../call-registry.ts';
 
 const LOOK_MS = 1000;
 
+interface WatchOptions {
+  /** Gives the figures since it was asked last; must be quick. */
+  readonly measure: () => Headroom;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
 /** Measures load every second and decides from it whether new calls are admitted. */
 export class AdmissionWatch {
   /** Rings when calls are taken again. */
   readonly reopened = new Notifier();
-  readonly #measure: () => Headroom;
-  readonly #clock: Clock;
-  readonly #log: Logger;
+  readonly #options: WatchOptions;
   #admission: Admission = OPEN;
   #headroom: Headroom | undefined;
   #cancel: () => void = () => undefined;
 
-  /** @param options.measure gives the figures since it was asked last; must be quick. */
-  constructor(options: {
-    readonly measure: () => Headroom;
-    readonly clock: Clock;
-    readonly log: Logger;
-  }) {
-    this.#measure = options.measure;
-    this.#clock = options.clock;
-    this.#log = options.log;
+  constructor(options: WatchOptions) {
+    this.#options = options;
   }
 
   start(): void {
     this.#cancel();
-    this.#cancel = this.#clock.after(LOOK_MS, () => this.#look());
+    this.#cancel = this.#options.clock.after(LOOK_MS, () => this.#look());
   }
 
   /** Safe to call twice. */
@@ -53,7 +51,7 @@ export class AdmissionWatch {
 
   #look(): void {
     this.start();
-    this.#headroom = this.#measure();
+    this.#headroom = this.#options.measure();
     const loads = loadsOf(this.#headroom);
     const before = this.#admission;
     this.#admission = lookedAt(before, loads);
@@ -64,10 +62,13 @@ export class AdmissionWatch {
   #changed(loads: Loads): void {
     const { shortage } = this.#admission;
     if (shortage !== null) {
-      this.#log.warn({ shortage, loads }, 'new calls are refused: those in progress need it all');
+      this.#options.log.warn(
+        { shortage, loads },
+        'new calls are refused: those in progress need it all',
+      );
       return;
     }
-    this.#log.info({ loads }, 'new calls are taken again');
+    this.#options.log.info({ loads }, 'new calls are taken again');
     this.reopened.notify();
   }
 }

@@ -59,7 +59,7 @@ export class LiveAdmission {
   start(): void {
     this.#lag.start();
     this.watch.start();
-    this.#options.metrics.admission.watch(() => {
+    this.#options.metrics.watchAdmission(() => {
       const { headroom } = this.watch;
       return headroom && { callsLeft: this.#callsLeft(headroom), loads: loadsOf(headroom) };
     });
@@ -76,7 +76,7 @@ export class LiveAdmission {
   refused(): void {
     const { registry, watch } = this;
     if (watch.shortage === null || registry.size >= registry.callsMax) return;
-    this.#options.metrics.admission.shed(watch.shortage);
+    this.#options.metrics.callShed(watch.shortage);
   }
 
   /** For `/readyz`. Always ok: a server that a balancer takes out for its load would end the calls that it protects. */

@@ -25,6 +25,13 @@ const IN_ALL_MAX = 20;
 
 const HEADER = endlessWavHeader(LIVE_SOUND_SHAPE);
 
+/** What both kinds of rounds are made from. */
+export interface RoundOptions {
+  readonly clock: Clock;
+  /** The calls that were answered and go on, of every account. */
+  readonly inProgress: () => readonly CallInProgress[];
+}
+
 interface Listened {
   readonly call: CallInProgress;
   readonly sound: ListenedSound;
@@ -33,21 +40,16 @@ interface Listened {
 
 /** Sends live audio of calls in progress to supervisors; WAV, 8 kHz, stereo. */
 export class ListenerRounds {
-  readonly #clock: Clock;
-  readonly #inProgress: () => readonly CallInProgress[];
+  readonly #options: RoundOptions;
   readonly #listened = new Map<string, Listened>();
   #cancel: () => void = () => undefined;
 
-  constructor(options: {
-    readonly clock: Clock;
-    readonly inProgress: () => readonly CallInProgress[];
-  }) {
-    this.#clock = options.clock;
-    this.#inProgress = options.inProgress;
+  constructor(options: RoundOptions) {
+    this.#options = options;
   }
 
   add(callId: string, listener: SoundListener): Listening {
-    const call = this.#inProgress().find((one) => one.callId === callId);
+    const call = this.#options.inProgress().find((one) => one.callId === callId);
     if (call === undefined) return { kind: 'not-in-progress' };
     const { heard, tap } = call.audio;
     if (tap === undefined) return { kind: 'simulated' };
@@ -55,7 +57,7 @@ export class ListenerRounds {
     if (why !== undefined) return { kind: 'full', why };
     const wasIdle = this.#listened.size === 0;
     const listened = this.#listened.get(callId) ?? {
-      ...{ call, sound: new ListenedSound({ heard, tap }, this.#clock.nowMs()) },
+      ...{ call, sound: new ListenedSound({ heard, tap }, this.#options.clock.nowMs()) },
       listeners: new Set(),
     };
     listened.listeners.add(listener);
@@ -79,15 +81,15 @@ export class ListenerRounds {
 
   #later(): void {
     this.#cancel();
-    this.#cancel = this.#clock.after(PIECE_MS, () => {
+    this.#cancel = this.#options.clock.after(PIECE_MS, () => {
       this.#pass();
       if (this.#listened.size > 0) this.#later();
     });
   }
 
   #pass(): void {
-    const inProgress = new Set(this.#inProgress());
-    const nowMs = this.#clock.nowMs();
+    const inProgress = new Set(this.#options.inProgress());
+    const nowMs = this.#options.clock.nowMs();
     for (const listened of [...this.#listened.values()]) {
       if (!inProgress.has(listened.call)) {
         this.#end(listened);
@@ -191,19 +193,14 @@ interface Watch {
 
 /** Sends audio levels of calls in progress, in dBFS, to their watchers. */
 export class LevelRounds {
-  readonly #clock: Clock;
-  readonly #inProgress: () => readonly CallInProgress[];
+  readonly #options: RoundOptions;
   readonly #watches = new Set<Watch>();
   /** The meters that are on, by call. */
   readonly #meters = new Map<string, LevelMeter>();
   #cancel: () => void = () => undefined;
 
-  constructor(options: {
-    readonly clock: Clock;
-    readonly inProgress: () => readonly CallInProgress[];
-  }) {
-    this.#clock = options.clock;
-    this.#inProgress = options.inProgress;
+  constructor(options: RoundOptions) {
+    this.#options = options;
   }
 
   /** @returns stops it; safe to call twice. */
@@ -226,7 +223,7 @@ export class LevelRounds {
 
   #later(): void {
     this.#cancel();
-    this.#cancel = this.#clock.after(LEVELS_MS, () => {
+    this.#cancel = this.#options.clock.after(LEVELS_MS, () => {
       this.#tell();
       this.#measure();
       if (this.#watches.size > 0) this.#later();
@@ -234,7 +231,7 @@ export class LevelRounds {
   }
 
   #tell(): void {
-    const measured = this.#inProgress().flatMap((call) => {
+    const measured = this.#options.inProgress().flatMap((call) => {
       const taken = this.#meters.get(call.callId)?.take();
       if (taken === undefined) return [];
       const { callId } = call;
@@ -248,9 +245,9 @@ export class LevelRounds {
 
   /** Turns on the meters of calls that somebody looks at, and off those of all others. */
   #measure(): void {
-    const watched = this.#inProgress().filter(({ scope }) =>
-      [...this.#watches].some((watch) => isSame(watch.scope, scope)),
-    );
+    const watched = this.#options
+      .inProgress()
+      .filter(({ scope }) => [...this.#watches].some((watch) => isSame(watch.scope, scope)));
     const ids = new Set(watched.map(({ callId }) => callId));
     for (const [callId, meter] of this.#meters) if (!ids.has(callId)) this.#turnOff(callId, meter);
     for (const { callId, audio } of watched) {

@@ -20,25 +20,23 @@ export interface WaitingCall {
   readonly expiresAtMs: number | null;
 }
 
+interface QueueOptions {
+  /** Reads the waiting calls, in order. */
+  readonly load: (limit: number) => Promise<readonly WaitingParty[]>;
+  readonly trunkOf: (from: string) => string | undefined;
+  readonly clock: Clock;
+}
+
 /** Queued calls of one environment, oldest first, reread from the database. */
 export class OutboundQueue {
-  readonly #load: (limit: number) => Promise<readonly WaitingParty[]>;
-  readonly #trunkOf: (from: string) => string | undefined;
-  readonly #clock: Clock;
+  readonly #options: QueueOptions;
   /** In the order in which they were asked for. */
   readonly #waiting = new Map<string, WaitingCall>();
   #hasMore = false;
   #refreshAtMs = 0;
 
-  constructor(options: {
-    /** Reads the waiting calls, in order. */
-    readonly load: (limit: number) => Promise<readonly WaitingParty[]>;
-    readonly trunkOf: (from: string) => string | undefined;
-    readonly clock: Clock;
-  }) {
-    this.#load = options.load;
-    this.#trunkOf = options.trunkOf;
-    this.#clock = options.clock;
+  constructor(options: QueueOptions) {
+    this.#options = options;
   }
 
   /** Whether nothing waits, as far as is known and not known. */
@@ -53,16 +51,16 @@ export class OutboundQueue {
 
   /** Reads the queue again where calls were added; a long one not at every one of them. */
   async refresh(): Promise<void> {
-    const nowMs = this.#clock.nowMs();
+    const nowMs = this.#options.clock.nowMs();
     const isShort = this.#waiting.size < SHORT_QUEUE;
     if (!this.#hasMore || (!isShort && nowMs < this.#refreshAtMs)) return;
     const trunks = new Map<string, string | undefined>();
     this.#hasMore = false;
-    const calls = await this.#load(QUEUED_CALLS_MAX);
+    const calls = await this.#options.load(QUEUED_CALLS_MAX);
     const known = new Map(this.#waiting);
     this.#waiting.clear();
     for (const { id: callId, from, failureReason, expiresAt } of calls) {
-      if (!trunks.has(from)) trunks.set(from, this.#trunkOf(from));
+      if (!trunks.has(from)) trunks.set(from, this.#options.trunkOf(from));
       const expiresAtMs = known.get(callId)?.expiresAtMs ?? this.#elapsedOf(expiresAt);
       const trunk = trunks.get(from);
       this.#waiting.set(callId, { callId, from, trunk, failureReason, expiresAtMs });
@@ -74,7 +72,7 @@ export class OutboundQueue {
 
   #elapsedOf(date: Date | null): number | null {
     if (date === null) return null;
-    return this.#clock.nowMs() + date.getTime() - this.#clock.now().getTime();
+    return this.#options.clock.nowMs() + date.getTime() - this.#options.clock.now().getTime();
   }
 
   /** The known calls in order, as of now. */

@@ -5,11 +5,11 @@ import { moveCall } from '../../domain/call/call-life.ts';
 import { type SandboxScenario, scenarioNamed } from '../../domain/sandbox/sandbox-scenario.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { Repeater } from '../../lib/repeater.ts';
-import { CarrierError, type IncomingCall, type Leg } from '../../telephony/carrier.ts';
+import type { IncomingCall } from '../../telephony/carrier.ts';
 import type { CallRegistry } from '../call-registry.ts';
 import type { CallParts } from '../session/call-parts.ts';
-import { CALLER_GAVE_UP, failureBecause, failureOf } from '../session/end-reason.ts';
-import { endUnanswered, holdCall } from '../session/hold-call.ts';
+import { failureBecause } from '../session/end-reason.ts';
+import { answerAndHold, endUnanswered } from '../session/hold-call.ts';
 
 /** How long to wait for the database before looking again. */
 const LOOK_AGAIN_MS = 1000;
@@ -75,7 +75,7 @@ export class SandboxCaller {
 
   /** @throws {StoreError} when the database refuses; then the call waits on. */
   async #take(call: Call): Promise<void> {
-    const { findAgent, log, ringIn } = this.#options;
+    const { findAgent, log, registry } = this.#options;
     const parts = this.#options.parts();
     const agent = await findAgent(call, call.agentId);
     const startedAt = parts.clock.now();
@@ -87,9 +87,8 @@ export class SandboxCaller {
     if (change === undefined) return;
     const moved = change.call;
     const isThere = agent !== undefined && agent.status === 'active';
-    const scenario = scenarioNamed(call.scenario ?? '') ?? 'friendly';
     const ringing = isThere
-      ? this.#connect(ringIn({ from: call.from, to: call.to, scenario }), moved, { agent, parts })
+      ? answerAndHold({ agent, parts, registry, ...this.#ring(moved) })
       : endUnanswered(parts, moved, {
           reason: 'error',
           failure: failureBecause('The agent was deleted or paused meanwhile.'),
@@ -99,35 +98,10 @@ export class SandboxCaller {
     });
   }
 
-  async #connect(
-    incoming: IncomingCall,
-    moved: Call,
-    given: { readonly agent: Agent; readonly parts: CallParts },
-  ): Promise<void> {
-    const { registry } = this.#options;
-    const call = { ...moved, carrierCallSid: incoming.carrierCallSid };
-    const refuse = () => incoming.reject(503);
-    registry.add({ callId: call.id, hangUp: refuse, end: async () => refuse() });
-    try {
-      const leg = await this.#answer(incoming, call, given.parts);
-      if (leg !== undefined) await holdCall({ ...given, registry, call, leg });
-    } finally {
-      registry.delete(call.id);
-    }
-  }
-
-  /** @returns undefined when the caller gave up; the call is over and recorded then. */
-  async #answer(incoming: IncomingCall, call: Call, parts: CallParts): Promise<Leg | undefined> {
-    try {
-      return await incoming.answer();
-    } catch (error) {
-      const isGone = error instanceof CarrierError && error.sipStatus < 500;
-      if (!isGone) parts.log.error({ callId: call.id, err: error }, 'sandbox: no answer');
-      await endUnanswered(parts, call, {
-        reason: isGone ? 'no_answer' : 'error',
-        failure: isGone ? CALLER_GAVE_UP : failureOf(error),
-      });
-      return undefined;
-    }
+  #ring(moved: Call) {
+    const { from, to, scenario } = moved;
+    const party = scenarioNamed(scenario ?? '') ?? 'friendly';
+    const incoming = this.#options.ringIn({ from, to, scenario: party });
+    return { incoming, call: { ...moved, carrierCallSid: incoming.carrierCallSid } };
   }
 }

@@ -7,13 +7,14 @@ import type {
 } from '../../conversation/conversation-port.ts';
 import type { Account } from '../../domain/account/account.ts';
 import type { Agent } from '../../domain/agent/agent.ts';
-import type { Call, CallDirection, CallStore, EndReason } from '../../domain/call/call.ts';
+import type { Call, CallStore } from '../../domain/call/call.ts';
 import type { CallQualityStore } from '../../domain/call/call-life.ts';
 import type { LiveFeed } from '../../domain/call/live-sound.ts';
 import type { NewId } from '../../domain/ids.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
-import type { AudioStats, AudioStream } from '../../media/audio-stream.ts';
+import type { Metrics } from '../../lib/metrics/metrics.ts';
+import type { AudioStream } from '../../media/audio-stream.ts';
 import type { Leg } from '../../telephony/carrier.ts';
 import type { TransferCap } from './transfer-cap.ts';
 
@@ -44,24 +45,10 @@ export interface TalkOptions {
 }
 
 /** Metrics of calls. */
-export interface CallMetrics {
-  /** A call was answered. */
-  callStarted(direction: CallDirection): void;
-  /** A call that was answered is over. */
-  callEnded(direction: CallDirection, reason: EndReason, durationSeconds: number): void;
-  /** A call that rang and ended without an answer. */
-  callMissed(direction: CallDirection, reason: EndReason): void;
-  callRefused(sipStatus: number): void;
-  /** A recording was cut short, or did not begin. */
-  recordingFailed(how: 'cut_short' | 'not_begun'): void;
-  /** A call ended because no packet came from the caller any more. */
-  silentLine(): void;
-  /** The sound of a call that is over. */
-  audio(stats: AudioStats): void;
+export interface CallMetrics
+  extends Pick<Metrics, 'callStarted' | 'callEnded' | 'callMissed' | 'callRefused' | 'silentLine'>,
+    Pick<Metrics, 'recordingFailed' | 'audio' | 'bargeIn' | 'speculation'> {
   turn(times: TurnTimes): void;
-  bargeIn(): void;
-  /** What became of an answer that was begun before the caller's turn was over. */
-  speculation(outcome: 'hit' | 'miss'): void;
 }
 
 /** Where recordings go. */

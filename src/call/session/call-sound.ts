@@ -9,21 +9,16 @@ import type {
 } from '../../domain/call/live-sound.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Leg } from '../../telephony/carrier.ts';
-import type { CallInProgress } from '../call-registry.ts';
-import { LevelRounds, ListenerRounds } from '../live/listener-rounds.ts';
+import { LevelRounds, ListenerRounds, type RoundOptions } from '../live/listener-rounds.ts';
 import { qualityOf } from './call-quality.ts';
 
 /** Finds a call's audio for listening in, level meters and quality figures. */
 export class CallSound implements LiveSound {
   readonly #levels: LevelRounds;
   readonly #listeners: ListenerRounds;
-  readonly #inProgress: () => readonly CallInProgress[];
+  readonly #inProgress: RoundOptions['inProgress'];
 
-  /** @param options.inProgress the calls that were answered and go on, of every account. */
-  constructor(options: {
-    readonly clock: Clock;
-    readonly inProgress: () => readonly CallInProgress[];
-  }) {
+  constructor(options: RoundOptions) {
     this.#inProgress = options.inProgress;
     this.#levels = new LevelRounds(options);
     this.#listeners = new ListenerRounds(options);

@@ -1,20 +1,7 @@
 /** OpenTelemetry spans of a call, from its record and timeline, without words or numbers; pure */
 import type { Call, TimelineEntry } from '../../domain/call/call.ts';
 import type { Clock } from '../../lib/clock.ts';
-
-type Attributes = Readonly<Record<string, string | number | boolean>>;
-
-/** A span with its children, times in milliseconds since 1970. */
-export interface CallSpan {
-  readonly name: string;
-  /** Milliseconds since 1970, as the end. */
-  readonly startMs: number;
-  readonly endMs: number;
-  readonly attributes: Attributes;
-  readonly children: readonly CallSpan[];
-  /** Span events: instants without a length. */
-  readonly instants: readonly { readonly name: string; readonly atMs: number }[];
-}
+import type { SpanTree } from '../../lib/span-exporter.ts';
 
 /** Timeline kinds that become span events. */
 const INSTANTS: ReadonlySet<string> = new Set([
@@ -47,7 +34,7 @@ const SINCE_VOICE = [
 ] as const;
 
 /** The call as a tree: its turns, and in them what had to be waited for. Null when the call is not over. */
-export function spansOfCall(call: Call, timeline: readonly TimelineEntry[]): CallSpan | null {
+export function spansOfCall(call: Call, timeline: readonly TimelineEntry[]): SpanTree | null {
   if (call.endedAt === null) return null;
   const startMs = (call.startedAt ?? call.createdAt).getTime();
   const turns = timeline.flatMap((entry) => (entry.kind === 'turn' ? [turnSpan(entry)] : []));
@@ -64,7 +51,7 @@ export function spansOfCall(call: Call, timeline: readonly TimelineEntry[]): Cal
   };
 }
 
-function attributesOf(call: Call): Attributes {
+function attributesOf(call: Call): SpanTree['attributes'] {
   return {
     'call.id': call.id,
     'agent.id': call.agentId,
@@ -75,7 +62,7 @@ function attributesOf(call: Call): Attributes {
   };
 }
 
-function ringingSpans({ answeredAt }: Call, startMs: number): readonly CallSpan[] {
+function ringingSpans({ answeredAt }: Call, startMs: number): readonly SpanTree[] {
   if (answeredAt === null) return [];
   return [spanOf('ringing', { startMs, endMs: answeredAt.getTime() })];
 }
@@ -84,11 +71,11 @@ function ringingSpans({ answeredAt }: Call, startMs: number): readonly CallSpan[
  * A turn goes on the timeline when the first packet of its answer leaves, or when it is given up. So its beginning is
  * that instant less the longest of its times; against each other its spans are exact.
  */
-function turnSpan({ at, details }: TimelineEntry): CallSpan {
+function turnSpan({ at, details }: TimelineEntry): SpanTree {
   const times = SINCE_VOICE.map((name) => msOf(details, name) ?? 0);
   const longestMs = Math.max(...times);
   const startMs = at.getTime() - longestMs;
-  const children: CallSpan[] = [];
+  const children: SpanTree[] = [];
   const endOfTurnMs = msOf(details, 'endOfTurnMs');
   if (endOfTurnMs !== undefined) {
     children.push(spanOf('endpointing', { startMs, endMs: startMs + endOfTurnMs }));
@@ -113,7 +100,7 @@ function turnSpan({ at, details }: TimelineEntry): CallSpan {
 }
 
 /** A tool goes on the timeline when it has had its run. */
-function toolSpan({ at, details }: TimelineEntry): CallSpan {
+function toolSpan({ at, details }: TimelineEntry): SpanTree {
   const endMs = at.getTime();
   return {
     ...spanOf('tool', { startMs: endMs - (msOf(details, 'tookMs') ?? 0), endMs }),

@@ -33,31 +33,27 @@ export function endedEntry({ id, endedAt, endReason, ...call }: Call): TimelineE
   return { at: endedAt, kind: 'ended', details };
 }
 
+interface TimelineOptions {
+  readonly callId: string;
+  readonly calls: Pick<CallStore, 'addTimelineEntry'>;
+  readonly clock: Clock;
+  readonly journal: CallJournal;
+}
+
 /** Writes by the call's journal, in order with all else of its record. */
 export class SessionTimeline {
-  readonly #callId: string;
-  readonly #calls: Pick<CallStore, 'addTimelineEntry'>;
-  readonly #clock: Clock;
-  readonly #journal: CallJournal;
+  readonly #options: TimelineOptions;
   #keys = 0;
   #endsAt: Date | undefined;
   #isOver = false;
 
-  constructor(options: {
-    readonly callId: string;
-    readonly calls: Pick<CallStore, 'addTimelineEntry'>;
-    readonly clock: Clock;
-    readonly journal: CallJournal;
-  }) {
-    this.#callId = options.callId;
-    this.#calls = options.calls;
-    this.#clock = options.clock;
-    this.#journal = options.journal;
+  constructor(options: TimelineOptions) {
+    this.#options = options;
   }
 
   /** Adds what happens now. After the end nothing happens any more. */
   add(kind: string, details: Details = {}): void {
-    const now = this.#clock.now();
+    const now = this.#options.clock.now();
     const at = this.#endsAt !== undefined && this.#endsAt < now ? this.#endsAt : now;
     this.#write({ at, kind, details });
   }
@@ -98,8 +94,8 @@ export class SessionTimeline {
   }
 
   #write(entry: TimelineEntry): void {
-    if (this.#isOver) return;
-    this.#journal.write(() => this.#calls.addTimelineEntry(this.#callId, entry));
+    const { callId, calls, journal } = this.#options;
+    if (!this.#isOver) journal.write(() => calls.addTimelineEntry(callId, entry));
   }
 }
 
@@ -111,36 +107,32 @@ function tenths(value: number): number {
 /** What a call's record says of its recording. */
 type RecordingFacts = Pick<Call, 'recordingFile' | 'recordingTruncated'>;
 
+interface RecordingOptions {
+  readonly recordings: Recordings;
+  readonly metrics: Pick<CallMetrics, 'recordingFailed'>;
+  readonly timeline: SessionTimeline;
+  readonly log: Logger;
+}
+
 /** Recording of one call: start, failure, and the facts for its record. */
 export class SessionRecording {
-  readonly #recordings: Recordings;
-  readonly #metrics: Pick<CallMetrics, 'recordingFailed'>;
-  readonly #timeline: SessionTimeline;
-  readonly #log: Logger;
+  readonly #options: RecordingOptions;
   /** Why it did not begin. */
   #refusal: string | undefined;
   #file: string | null = null;
   #isCutShort = false;
 
-  constructor(options: {
-    readonly recordings: Recordings;
-    readonly metrics: Pick<CallMetrics, 'recordingFailed'>;
-    readonly timeline: SessionTimeline;
-    readonly log: Logger;
-  }) {
-    this.#recordings = options.recordings;
-    this.#metrics = options.metrics;
-    this.#timeline = options.timeline;
-    this.#log = options.log;
+  constructor(options: RecordingOptions) {
+    this.#options = options;
   }
 
   /** @returns the file; null when the call cannot be recorded, which is no reason not to talk. */
   start(callId: string, leg: Leg): string | null {
     try {
-      this.#file = this.#recordings.start(callId, leg);
+      this.#file = this.#options.recordings.start(callId, leg);
     } catch (error) {
       this.#refusal = error instanceof Error ? error.message : String(error);
-      this.#log.warn({ reason: this.#refusal }, 'the call is not recorded');
+      this.#options.log.warn({ reason: this.#refusal }, 'the call is not recorded');
     }
     return this.#file;
   }
@@ -148,23 +140,23 @@ export class SessionRecording {
   /** Puts a recording that did not begin on the timeline; called once the answer is on it. */
   answered(): void {
     if (this.#refusal === undefined) return;
-    this.#metrics.recordingFailed('not_begun');
-    this.#timeline.add('recording_failed', { reason: this.#refusal });
+    this.#options.metrics.recordingFailed('not_begun');
+    this.#options.timeline.add('recording_failed', { reason: this.#refusal });
   }
 
   /** It ended before the call did. */
   failed({ reason, recordedMs }: RecordingFailure): void {
     this.#isCutShort = recordedMs > 0;
-    this.#log.error({ reason, recordedMs }, 'recording stopped, the call goes on');
-    this.#metrics.recordingFailed(this.#isCutShort ? 'cut_short' : 'not_begun');
+    this.#options.log.error({ reason, recordedMs }, 'recording stopped, the call goes on');
+    this.#options.metrics.recordingFailed(this.#isCutShort ? 'cut_short' : 'not_begun');
     const truncated = this.#isCutShort ? { recordingTruncated: true, recordedMs } : {};
-    this.#timeline.add('recording_failed', { reason, ...truncated });
+    this.#options.timeline.add('recording_failed', { reason, ...truncated });
   }
 
   /** The recording's file, null without audio: the disk was full, or the call ended at once. */
   kept(): RecordingFacts {
     const recordingFile =
-      this.#file !== null && this.#recordings.hasSound(this.#file) ? this.#file : null;
+      this.#file !== null && this.#options.recordings.hasSound(this.#file) ? this.#file : null;
     return { recordingFile, recordingTruncated: recordingFile !== null && this.#isCutShort };
   }
 }

@@ -54,10 +54,7 @@ export class TransferCap {
 
   /** The attempts of one call. To be made once for each. */
   ofCall(agentId: string): CallTransfers {
-    return new CallTransfers({
-      triedToday: () => this.#today.get(agentId) ?? 0,
-      tried: () => this.#today.set(agentId, (this.#today.get(agentId) ?? 0) + 1),
-    });
+    return new CallTransfers(agentId, () => this.#today);
   }
 
   get #today(): Map<string, number> {
@@ -70,25 +67,25 @@ export class TransferCap {
 
 /** The transfers of one call, tried and made. */
 export class CallTransfers {
-  readonly #day: { readonly triedToday: () => number; readonly tried: () => void };
+  readonly #agentId: string;
+  readonly #today: () => Map<string, number>;
   #madeInCall = 0;
   #triedInCall = 0;
 
-  constructor(day: { readonly triedToday: () => number; readonly tried: () => void }) {
-    this.#day = day;
+  /** @param today the tries of this UTC day, by agent. */
+  constructor(agentId: string, today: () => Map<string, number>) {
+    this.#agentId = agentId;
+    this.#today = today;
   }
 
   /** Counts one more attempt, unless it may not be made. @returns why not; undefined when it may. */
   begin(asker: TransferAsker): TransferRefusal | undefined {
-    const counts = {
-      madeInCall: this.#madeInCall,
-      triedInCall: this.#triedInCall,
-      triedToday: this.#day.triedToday(),
-    };
+    const triedToday = this.#today().get(this.#agentId) ?? 0;
+    const counts = { madeInCall: this.#madeInCall, triedInCall: this.#triedInCall, triedToday };
     const refusal = refusalOfTransfer(counts, asker);
     if (refusal !== undefined) return refusal;
     this.#triedInCall += 1;
-    this.#day.tried();
+    this.#today().set(this.#agentId, triedToday + 1);
     return undefined;
   }
 

@@ -1,20 +1,19 @@
 /** What the server counts and measures, for Prometheus to scrape. No label holds a number, a name or an id. */
-import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { collectDefaultMetrics, Registry } from 'prom-client';
 import { systemClock } from '../clock.ts';
+import type { DiskSpace } from '../disk-space.ts';
 import { EventLoopLag } from '../process/thread-use.ts';
 import {
-  AdmissionMetrics,
-  addAskedGauge,
   addSipMetrics,
   audioMetrics,
   callMetrics,
   httpMetrics,
   type MeasuredSip,
-  RecordingMetrics,
+  MetricFamilies,
   webhookMetrics,
 } from './metric-families.ts';
 import {
-  AnalysisMetrics,
+  analysisMetrics,
   languageModelMetrics,
   modelMetrics,
   speechServerMetrics,
@@ -45,6 +44,13 @@ export interface MeasuredAudio {
   readonly details?: { readonly packetsUnsent: number } | undefined;
 }
 
+/** What the watch over the machine's headroom tells. */
+interface MeasuredAdmission {
+  readonly callsLeft: number;
+  /** Each figure over its limit, by name. */
+  readonly loads: Readonly<Record<string, number>>;
+}
+
 const STAGES = {
   endOfTurnMs: 'end_of_turn',
   textFinalMs: 'text_final',
@@ -64,32 +70,31 @@ const HTTP_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', '
 /** The server's metrics; made once, in the composition root. */
 export class Metrics {
   readonly #registry = new Registry();
-  readonly #calls = callMetrics(this.#registry);
-  readonly #audio = audioMetrics(this.#registry);
-  readonly #http = httpMetrics(this.#registry);
+  readonly #families = new MetricFamilies(this.#registry);
+  readonly #calls = callMetrics(this.#families);
+  readonly #audio = audioMetrics(this.#families);
+  readonly #http = httpMetrics(this.#families);
   readonly modelTimes = new RecentTimes({
-    times: modelMetrics(this.#registry),
+    times: modelMetrics(this.#families),
     clock: systemClock,
   });
-  readonly languageModel = languageModelMetrics(this.#registry);
-  readonly speechServers = speechServerMetrics(this.#registry);
-  readonly admission = new AdmissionMetrics(this.#registry);
-  readonly analysis = new AnalysisMetrics(this.#registry);
-  readonly recordings = new RecordingMetrics(this.#registry);
-  readonly webhooks = webhookMetrics(this.#registry);
+  readonly languageModel = languageModelMetrics(this.#families);
+  readonly speechServers = speechServerMetrics(this.#families);
+  readonly analysis = analysisMetrics(this.#families);
+  readonly webhooks = webhookMetrics(this.#families);
   readonly #loopLag = new EventLoopLag();
   #isStarted = false;
 
   constructor(options: { readonly version: string }) {
-    const labelNames = ['version', 'node_version'] as const;
-    new Gauge({
-      name: 'offhook_build_info',
-      help: 'Which version runs; always 1.',
-      labelNames,
-      registers: [this.#registry],
-    }).set({ version: options.version, node_version: process.version }, 1);
+    this.#families
+      .gauge('offhook_build_info', 'Which version runs; always 1.', ['version', 'node_version'])
+      .set({ version: options.version, node_version: process.version }, 1);
     for (const direction of ['inbound', 'outbound']) this.#calls.active.set({ direction }, 0);
-    this.#addLoopLag();
+    this.#families.readGauge(
+      'offhook_event_loop_lag_seconds',
+      'How late the event loop was since the last scrape, 99th percentile.',
+      () => this.#loopLag.takeSeconds(),
+    );
   }
 
   /** Starts measuring the process itself: memory, CPU, event loop. Safe to call twice. */
@@ -144,7 +149,12 @@ export class Metrics {
 
   /** A recording was cut short, or did not begin. */
   recordingFailed(how: 'cut_short' | 'not_begun'): void {
-    this.recordings.failed(how);
+    this.#calls.recordingsFailed.inc({ how });
+  }
+
+  /** A call was refused to spare the others. */
+  callShed(shortage: string): void {
+    this.#calls.shed.inc({ shortage });
   }
 
   turn(times: MeasuredTurn): void {
@@ -162,33 +172,6 @@ export class Metrics {
   /** What became of an answer that was begun before the caller's turn was over. */
   speculation(outcome: 'hit' | 'miss'): void {
     this.#calls.speculations.inc({ outcome });
-  }
-
-  /** Adds what the SIP engine counts, read at every scrape. Once. */
-  watchSip(read: () => MeasuredSip): void {
-    addSipMetrics(this.#registry, read);
-  }
-
-  /** Adds how many calls wait to be placed, asked at every scrape; `read` may fail. Once. */
-  watchQueue(read: () => Promise<number>): void {
-    addAskedGauge(this.#registry, {
-      name: 'offhook_calls_queued',
-      help: 'Calls that wait to be placed.',
-      read,
-    });
-  }
-
-  /** Adds how many lines of the log were lost since the start, read at every scrape. Once. */
-  watchLog(read: () => number): void {
-    new Counter({
-      name: 'offhook_log_lines_lost_total',
-      help: 'Lines of the log that were lost because standard output could not be written.',
-      registers: [this.#registry],
-      collect() {
-        this.reset();
-        this.inc(read());
-      },
-    });
   }
 
   /** The sound of one call, when it is over. */
@@ -219,31 +202,68 @@ export class Metrics {
     this.#http.rateLimited.inc();
   }
 
-  /** Adds the number of trunks in each state, read at every scrape. Once. */
-  watchTrunks(read: () => readonly { readonly state: TrunkStateName }[]): void {
-    new Gauge({
-      name: 'offhook_trunks',
-      help: 'SIP trunks, by state; calls that go out through a failed one wait.',
-      labelNames: ['state'],
-      registers: [this.#registry],
-      collect() {
-        const trunks = read();
-        for (const state of TRUNK_STATES) {
-          this.set({ state }, trunks.filter((trunk) => trunk.state === state).length);
-        }
-      },
-    });
+  /** Adds what the SIP engine counts, read at every scrape. Once. */
+  watchSip(read: () => MeasuredSip): void {
+    addSipMetrics(this.#families, read);
   }
 
-  #addLoopLag(): void {
-    const loopLag = this.#loopLag;
-    new Gauge({
-      name: 'offhook_event_loop_lag_seconds',
-      help: 'How late the event loop was since the last scrape, 99th percentile.',
-      registers: [this.#registry],
-      collect() {
-        this.set(loopLag.takeSeconds());
+  /** Adds how many calls wait to be placed, asked at every scrape; `read` may fail. Once. */
+  watchQueue(read: () => Promise<number>): void {
+    this.#families.readGauge('offhook_calls_queued', 'Calls that wait to be placed.', read);
+  }
+
+  /** Adds how many lines of the log were lost since the start, read at every scrape. Once. */
+  watchLog(read: () => number): void {
+    this.#families.readCounter(
+      'offhook_log_lines_lost_total',
+      'Lines of the log that were lost because standard output could not be written.',
+      [],
+      () => [[{}, read()]],
+    );
+  }
+
+  /** Adds the number of trunks in each state, read at every scrape. Once. */
+  watchTrunks(read: () => readonly { readonly state: TrunkStateName }[]): void {
+    this.#families.readGauges(
+      'offhook_trunks',
+      'SIP trunks, by state; calls that go out through a failed one wait.',
+      ['state'],
+      () => {
+        const trunks = read();
+        return TRUNK_STATES.map((state) => {
+          return [{ state }, trunks.filter((trunk) => trunk.state === state).length];
+        });
       },
-    });
+    );
+  }
+
+  /** Adds the free space of the recordings' disk, read at every scrape, and its bound. Once. */
+  watchDisk(disk: Pick<DiskSpace, 'freeBytes' | 'freeMinBytes'>): void {
+    this.#families.readGauge(
+      'offhook_disk_free_bytes',
+      'Free space on the disk of the recordings.',
+      () => disk.freeBytes,
+    );
+    this.#families
+      .gauge(
+        'offhook_disk_free_min_bytes',
+        'Free space below which no recording begins: DISK_FREE_MIN_MB.',
+      )
+      .set(disk.freeMinBytes);
+  }
+
+  /** Adds room and load, read at every scrape. Once. */
+  watchAdmission(read: () => MeasuredAdmission | undefined): void {
+    this.#families.readGauge(
+      'offhook_calls_room',
+      'About how many more calls the server would take now.',
+      () => read()?.callsLeft,
+    );
+    this.#families.readGauges(
+      'offhook_load_ratio',
+      'What is measured over the limit from which on new calls are refused.',
+      ['shortage'],
+      () => Object.entries(read()?.loads ?? {}).map(([shortage, load]) => [{ shortage }, load]),
+    );
   }
 }

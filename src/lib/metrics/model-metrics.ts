@@ -1,49 +1,37 @@
 /** Metrics of models: recognition, language model, synthesis, call analysis. */
-
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import { addAskedGauge } from './metric-families.ts';
+import type { MetricFamilies } from './metric-families.ts';
 
 /** Source of an analysis: a language model, the word list, or none, because the call had no words. */
 export type AnalysisResult = 'model' | 'lexicon' | 'empty';
 
 /** The analyses' part of the server's metrics. */
-export class AnalysisMetrics {
-  readonly #total: Counter<'result'>;
-  readonly #seconds: Histogram;
-  #readWaiting: () => Promise<number> = async () => 0;
-
-  constructor(registry: Registry) {
-    const registers = [registry];
-    this.#total = new Counter({
-      name: 'offhook_analysis_total',
-      help: 'Calls analysed, by who found it out.',
-      labelNames: ['result'],
-      registers,
-    });
-    for (const result of ['model', 'lexicon', 'empty']) this.#total.inc({ result }, 0);
-    this.#seconds = new Histogram({
-      name: 'offhook_analysis_seconds',
-      help: "From a call's end to its analysis.",
-      buckets: [0.1, 0.5, 1, 2, 5, 8, 15, 30, 60],
-      registers,
-    });
-    addAskedGauge(registry, {
-      name: 'offhook_analysis_waiting',
-      help: 'Ended calls whose analysis is still to be made.',
-      read: () => this.#readWaiting(),
-    });
-  }
-
-  /** @param sinceEndMs from the call's end; large for calls that a process before this one left. */
-  analysed(result: AnalysisResult, sinceEndMs: number): void {
-    this.#total.inc({ result });
-    this.#seconds.observe(Math.max(0, sinceEndMs) / 1000);
-  }
-
-  /** Gives how many calls wait, asked at every scrape; `read` may fail. */
-  watchWaiting(read: () => Promise<number>): void {
-    this.#readWaiting = read;
-  }
+export function analysisMetrics(families: MetricFamilies) {
+  let readWaiting: () => Promise<number> = async () => 0;
+  const total = families.counter('offhook_analysis_total', 'Calls analysed, by who found it out.', [
+    'result',
+  ]);
+  for (const result of ['model', 'lexicon', 'empty']) total.inc({ result }, 0);
+  const seconds = families.histogram(
+    'offhook_analysis_seconds',
+    "From a call's end to its analysis.",
+    [0.1, 0.5, 1, 2, 5, 8, 15, 30, 60],
+  );
+  families.readGauge(
+    'offhook_analysis_waiting',
+    'Ended calls whose analysis is still to be made.',
+    () => readWaiting(),
+  );
+  return {
+    /** @param sinceEndMs from the call's end; large for calls that a process before this one left. */
+    analysed: (result: AnalysisResult, sinceEndMs: number): void => {
+      total.inc({ result });
+      seconds.observe(Math.max(0, sinceEndMs) / 1000);
+    },
+    /** Gives how many calls wait, asked at every scrape; `read` may fail. */
+    watchWaiting: (read: () => Promise<number>): void => {
+      readWaiting = read;
+    },
+  };
 }
 
 /** `skipped`: the model was too busy to read ahead. */
@@ -72,26 +60,22 @@ export const UNCOUNTED: LanguageModelCounts = {
 };
 
 /** Adds the three families; engines are few, as they come from the settings. */
-export function languageModelMetrics(registry: Registry): LanguageModelCounts {
-  const registers = [registry];
-  const warmed = new Counter({
-    name: 'offhook_prefix_warmups_total',
-    help: 'Prompts that a model was to read while the greeting played, by what came of it.',
-    labelNames: ['result'],
-    registers,
-  });
-  const fallbacks = new Counter({
-    name: 'offhook_model_fallbacks_total',
-    help: 'Answers for which the next model was asked, by the one that failed.',
-    labelNames: ['engine'],
-    registers,
-  });
-  const summaries = new Counter({
-    name: 'offhook_history_summaries_total',
-    help: 'Summaries of the older part of long calls, by what came of them.',
-    labelNames: ['result'],
-    registers,
-  });
+export function languageModelMetrics(families: MetricFamilies): LanguageModelCounts {
+  const warmed = families.counter(
+    'offhook_prefix_warmups_total',
+    'Prompts that a model was to read while the greeting played, by what came of it.',
+    ['result'],
+  );
+  const fallbacks = families.counter(
+    'offhook_model_fallbacks_total',
+    'Answers for which the next model was asked, by the one that failed.',
+    ['engine'],
+  );
+  const summaries = families.counter(
+    'offhook_history_summaries_total',
+    'Summaries of the older part of long calls, by what came of them.',
+    ['result'],
+  );
   return {
     prefixWarmed: (result) => warmed.inc({ result }),
     fellBack: (engine) => fallbacks.inc({ engine }),
@@ -109,34 +93,29 @@ export interface SpeechServerCounts {
 }
 
 /** Adds the four families. */
-export function speechServerMetrics(registry: Registry): SpeechServerCounts {
-  const registers = [registry];
-  const labelNames = ['job', 'server'];
-  const up = new Gauge({
-    name: 'offhook_speech_server_up',
-    help: 'Whether a speech server works: 1, or 0.',
-    labelNames,
-    registers,
-  });
-  const seconds = new Histogram({
-    name: 'offhook_speech_server_seconds',
-    help: 'From the request to the text or the first sound, by server.',
-    labelNames,
-    buckets: [0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 1.5, 3, 6],
-    registers,
-  });
-  const failures = new Counter({
-    name: 'offhook_speech_server_failures_total',
-    help: 'Requests that a speech server did not answer.',
-    labelNames,
-    registers,
-  });
-  const fallbacks = new Counter({
-    name: 'offhook_speech_server_fallbacks_total',
-    help: 'Requests that the local engine took over from the speech servers.',
-    labelNames: ['job'],
-    registers,
-  });
+export function speechServerMetrics(families: MetricFamilies): SpeechServerCounts {
+  const labels = ['job', 'server'] as const;
+  const up = families.gauge(
+    'offhook_speech_server_up',
+    'Whether a speech server works: 1, or 0.',
+    labels,
+  );
+  const seconds = families.histogram(
+    'offhook_speech_server_seconds',
+    'From the request to the text or the first sound, by server.',
+    [0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 1.5, 3, 6],
+    labels,
+  );
+  const failures = families.counter(
+    'offhook_speech_server_failures_total',
+    'Requests that a speech server did not answer.',
+    labels,
+  );
+  const fallbacks = families.counter(
+    'offhook_speech_server_fallbacks_total',
+    'Requests that the local engine took over from the speech servers.',
+    ['job'],
+  );
   return {
     isUp: (job, server, isUp) => up.set({ job, server }, isUp ? 1 : 0),
     asked: (job, server, tookMs) => {
@@ -159,21 +138,18 @@ export interface ModelTimes {
 }
 
 /** Adds the two families; engines are few, as they come from the settings. */
-export function modelMetrics(registry: Registry): ModelTimes {
-  const labelNames = ['job', 'engine'];
-  const seconds = new Histogram({
-    name: 'offhook_model_seconds',
-    help: 'From the request to what can be used first: text, first word, first sound.',
-    labelNames,
-    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 1.5, 3, 6, 12],
-    registers: [registry],
-  });
-  const failures = new Counter({
-    name: 'offhook_model_failures_total',
-    help: 'Requests that a model did not answer.',
-    labelNames,
-    registers: [registry],
-  });
+export function modelMetrics(families: MetricFamilies): ModelTimes {
+  const seconds = families.histogram(
+    'offhook_model_seconds',
+    'From the request to what can be used first: text, first word, first sound.',
+    [0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 1.5, 3, 6, 12],
+    ['job', 'engine'],
+  );
+  const failures = families.counter(
+    'offhook_model_failures_total',
+    'Requests that a model did not answer.',
+    ['job', 'engine'],
+  );
   return {
     answered: (job, engine, tookMs) => seconds.observe({ job, engine }, tookMs / 1000),
     failed: (job, engine) => failures.inc({ job, engine }),
