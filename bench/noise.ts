@@ -5,14 +5,8 @@
  * calls at once. A false turn is any word that the record has a caller say who made noises alone. The sounds are made by rule,
  * not recorded. There is no peer here: it would need the same calls into a framework.
  */
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { startServer } from '../test/support/server/server.ts';
-import {
-  createNoiseAgents,
-  type NoiseCall,
-  playSounds,
-} from '../test/support/speech/noise-calls.ts';
+import { openTelephoneLines } from '../test/support/speech/agent-lines.ts';
+import { type NoiseCall, playNoise } from '../test/support/speech/noise-calls.ts';
 import { noiseCallSounds } from '../test/support/speech/non-speech.ts';
 import { checkTargets, markdownTable, numberArg, observe, printJson } from './lib/harness.ts';
 
@@ -25,8 +19,7 @@ export async function run(args: readonly string[]): Promise<void> {
     const { result, machine } = await observe(playAll);
     calls.push(...result.calls);
     heldUpMs.push(...result.heldUpMs);
-    const falseTurns = result.calls.flatMap((call) => call.falseTurns);
-    printJson({ bench: 'noise', falseTurns, machine });
+    printJson({ bench: 'noise', falseTurns: result.falseTurns, machine });
   }
   const minutes = calls.reduce((sum, call) => sum + call.minutes, 0);
   const falseTurns = calls.flatMap((call) => call.falseTurns).length / minutes;
@@ -46,21 +39,10 @@ export async function run(args: readonly string[]): Promise<void> {
 }
 
 async function playAll() {
-  const environment = { MODELS_DIR: join(tmpdir(), 'no-models-here') };
-  const server = await (await startServer({ environment })).ready();
+  const lines = await openTelephoneLines();
   try {
-    await createNoiseAgents(server);
-    const sounds = noiseCallSounds();
-    const [listens, [quiet, ...speaks]] = await Promise.all([
-      playSounds(server, 'listens', sounds),
-      playSounds(server, 'speaks', [[], ...sounds]),
-    ]);
-    const quietMs = quiet?.greetingMs ?? Number.NaN;
-    return {
-      calls: [...listens, ...speaks],
-      heldUpMs: speaks.map(({ greetingMs }) => greetingMs - quietMs),
-    };
+    return await playNoise(lines, noiseCallSounds());
   } finally {
-    await server.stop();
+    await lines.stop();
   }
 }

@@ -58,6 +58,7 @@ export class PhoneLine {
   #sentFrames = 0;
   #hasMarker = true;
   #timer: NodeJS.Timeout | undefined;
+  #answer: ((pcm: Int16Array) => Int16Array) | undefined;
   #isClosed = false;
 
   /** Opens any free port of `address`. */
@@ -86,6 +87,15 @@ export class PhoneLine {
     return new Promise((resolve) => {
       this.#speeches.push({ pcm, resolve, sentSamples: 0, startedAtMs: 0, lastVoicedAtMs: 0 });
     });
+  }
+
+  /**
+   * From now on sends one packet for each one that comes, with the sound that `answer` makes of it, and nothing else. Where this
+   * process is late, so is the packet, but a sound keeps its distance in samples from the one that it answers.
+   */
+  follow(answer: (pcm: Int16Array) => Int16Array): void {
+    clearTimeout(this.#timer);
+    this.#answer = answer;
   }
 
   /** Presses keys, 100 ms each. */
@@ -174,6 +184,9 @@ export class PhoneLine {
     const heard = { atMs, timestamp: packet.timestamp, pcm, isVoiced };
     if (this.heard.length < HEARD_PACKETS_MAX) this.heard.push(heard);
     for (const listener of this.#listeners) listener(heard);
+    if (this.#answer === undefined) return;
+    this.#send(agreed.payloadType, encodeG711(agreed.codec, this.#answer(pcm)), false);
+    this.#sentFrames += 1;
   }
 }
 

@@ -8,21 +8,25 @@ const run = promisify(execFile);
 
 /** Above ordinary threads, far below the kernel's own. */
 const FIFO_PRIORITY = '10';
+
+/** Real-time priority of threads that media threads come before. */
+export const FIFO_PRIORITY_LOW = '5';
 const NICENESS = -15;
 
 /**
  * Tries real-time scheduling, then a better niceness. On Linux a thread has a number of its own that the tools for
  * processes take as well.
  *
+ * @param priority of real-time scheduling, up to the limit `rtprio` of the system.
  * @returns what it runs with now, in plain English.
  */
-export async function raiseThreadPriority(): Promise<string> {
+export async function raiseThreadPriority(priority = FIFO_PRIORITY): Promise<string> {
   const thread = threadNumber();
   if (thread === undefined) return 'normal: not on Linux';
   try {
     // Reset on fork (-R): threads and children that are born here must not inherit it.
-    await run('chrt', ['-R', '-f', '-p', FIFO_PRIORITY, String(thread)], { timeout: 2000 });
-    return `real-time (SCHED_FIFO ${FIFO_PRIORITY})`;
+    await run('chrt', ['-R', '-f', '-p', priority, String(thread)], { timeout: 2000 });
+    return `real-time (SCHED_FIFO ${priority})`;
   } catch {
     // Not permitted, or no such program: the next best thing.
     return raiseNiceness(thread);

@@ -1,6 +1,7 @@
 /** The thread of the browser calls: werift is loaded here and nowhere else. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock, within } from '../../lib/clock.ts';
+import { FIFO_PRIORITY_LOW, raiseThreadPriority } from '../../media/worker/thread-priority.ts';
 import type { FromRelay, RelaySettings, ToRelay } from './relay-thread.ts';
 import { WeriftCall } from './werift-call.ts';
 
@@ -66,4 +67,6 @@ async function obey(message: ToRelay): Promise<void> {
 parentPort?.on('message', (message: ToRelay) => {
   queue = queue.then(() => obey(message));
 });
+// A packet that waits here is late for the media worker, whatever that one's own priority.
+await raiseThreadPriority(FIFO_PRIORITY_LOW);
 tell({ kind: 'ready' });

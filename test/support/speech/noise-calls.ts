@@ -1,9 +1,8 @@
 /** Calls with sounds on the caller's line: what the agent takes for a turn, what stops it, how much its voice is held up. */
 import { Listener } from '../../../examples/demo/listener.ts';
-import { Phone } from '../../../examples/phone/phone.ts';
-import type { PhoneCall } from '../../../examples/phone/phone-call.ts';
 import { phraseSaying } from '../../speech/spoken-phrases.ts';
-import type { TestServer } from '../server/server.ts';
+import { type AgentCall, beOnTime } from './agent-call.ts';
+import type { AgentLines } from './agent-lines.ts';
 
 /** Said by the caller at the end of a call: the agent must still hear it. */
 const QUESTION = 'What are your opening hours?';
@@ -51,105 +50,102 @@ export interface NoiseCall {
   readonly minutes: number;
 }
 
-interface Entry {
-  readonly role: 'agent' | 'user';
-  readonly text: string;
-  readonly timestamp: string;
-  readonly confidence?: number;
+/** A sound and the quiet after it, 8 kHz. */
+interface Recorded {
+  readonly name: string;
+  readonly pcm: Int16Array;
 }
 
-/** What the telephone knows of its call. */
+/** What is known of a call before its record. */
 interface Played {
+  readonly call: AgentCall;
+  readonly agent: keyof typeof AGENTS;
   readonly greetingMs: number;
   readonly began: readonly { readonly name: string; readonly at: Date }[];
 }
 
-/** Two agents: one speaks while there are sounds, the other listens. */
+/** What sounds did to all calls of a server. */
+export interface NoiseFindings {
+  readonly calls: readonly NoiseCall[];
+  readonly minutes: number;
+  readonly falseTurns: readonly FalseTurn[];
+  /** For each call on which the agent spoke: how much longer its greeting took than on a quiet line. */
+  readonly heldUpMs: readonly number[];
+}
+
+/** One agent speaks while there are sounds, the other listens. */
 const AGENTS = {
   speaks: { phoneNumber: '+12025550123', greeting: SPEECH },
   listens: { phoneNumber: '+12025550124', greeting: 'Hello.' },
 } as const;
 
-/** Adds the agents that `playSounds` calls. */
-export async function createNoiseAgents(server: TestServer): Promise<void> {
-  for (const agent of Object.values(AGENTS)) {
-    await server.createAgent({ ...agent, settings: { silenceTimeoutSeconds: 120 } });
-  }
-}
-
-/** Plays each list of sounds on a call of its own, all at once; then the caller asks a question. */
-export async function playSounds(
-  server: TestServer,
-  agent: keyof typeof AGENTS,
-  calls: readonly (readonly LineSound[])[],
-): Promise<readonly NoiseCall[]> {
-  const numberOf = (index: number) => `+12025552${agent === 'speaks' ? 0 : 1}${10 + index}`;
-  const played = await Promise.all(
-    calls.map((sounds, index) => playOn({ server, agent, sounds, number: numberOf(index) })),
+/** Plays each list of sounds on two calls, to an agent that listens and to one that speaks, all at once. */
+export async function playNoise(
+  { server, callAgent }: AgentLines,
+  sounds: readonly (readonly LineSound[])[],
+): Promise<NoiseFindings> {
+  const recorded = sounds.map((list) =>
+    list.map(({ name, make }) => ({ name, pcm: withGap(make(SOUND_SECONDS)) })),
   );
-  const ended = await server.endedCalls();
-  return Promise.all(
-    played.map(async ({ greetingMs, began }, index) => {
-      const id = ended.find(({ from }) => from === numberOf(index))?.id;
-      const { body } = await server.api('GET', `/api/calls/${id}`);
-      const entries = body.transcript as readonly Entry[];
-      const said = entries.filter(({ role }) => role === 'user');
-      return {
-        falseTurns: said
-          .filter(({ text }) => text !== QUESTION)
-          .map(({ text, confidence = 1, timestamp }) => {
-            const sound = began.findLast(
-              (each) => each.at.getTime() <= Date.parse(timestamp) + LEAD_MS,
-            );
-            return { text, confidence, sound: sound?.name ?? 'none' };
-          }),
-        isQuestionHeard: said.some(({ text }) => text === QUESTION),
-        isCutOff: entries[0]?.text !== AGENTS[agent].greeting,
-        greetingMs,
-        minutes: (began.length * (SOUND_SECONDS + GAP_SECONDS)) / 60,
-      };
-    }),
+  await beOnTime();
+  const play = async (kind: keyof typeof AGENTS, lists: readonly (readonly Recorded[])[]) => {
+    const agent = AGENTS[kind];
+    const id = await server.createAgent({ ...agent, settings: { silenceTimeoutSeconds: 120 } });
+    return Promise.all(lists.map((list) => playOn(() => callAgent({ ...agent, id }), kind, list)));
+  };
+  const played = await Promise.all([play('listens', recorded), play('speaks', [[], ...recorded])]);
+  const [listens = [], [quiet, ...speaks] = []] = await Promise.all(
+    played.map((calls) => Promise.all(calls.map(judged))),
   );
+  const calls = [...listens, ...speaks];
+  return {
+    calls,
+    minutes: calls.reduce((sum, call) => sum + call.minutes, 0),
+    falseTurns: calls.flatMap((call) => call.falseTurns),
+    heldUpMs: speaks.map(({ greetingMs }) => greetingMs - (quiet?.greetingMs ?? Number.NaN)),
+  };
 }
 
-async function playOn(options: {
-  readonly server: TestServer;
-  readonly agent: keyof typeof AGENTS;
-  readonly sounds: readonly LineSound[];
-  readonly number: string;
-}): Promise<Played> {
-  const { server, agent, sounds, number } = options;
-  const phone = new Phone({ number });
-  await phone.start();
-  try {
-    const { phoneNumber } = AGENTS[agent];
-    const call = await phone.call(`sip:${phoneNumber}@127.0.0.1:${server.sipPort}`);
-    return await converse(call, agent, sounds);
-  } finally {
-    await phone.stop();
-  }
+async function judged({ call, agent, greetingMs, began }: Played): Promise<NoiseCall> {
+  const entries = await call.transcript();
+  const said = entries.filter(({ role }) => role === 'user');
+  return {
+    falseTurns: said
+      .filter(({ text }) => text !== QUESTION)
+      .map(({ text, confidence = 1, timestamp }) => {
+        const sound = began.findLast(
+          (each) => each.at.getTime() <= Date.parse(timestamp) + LEAD_MS,
+        );
+        return { text, confidence, sound: sound?.name ?? 'none' };
+      }),
+    isQuestionHeard: said.some(({ text }) => text === QUESTION),
+    isCutOff: entries[0]?.text !== AGENTS[agent].greeting,
+    greetingMs,
+    minutes: (began.length * (SOUND_SECONDS + GAP_SECONDS)) / 60,
+  };
 }
 
-async function converse(
-  call: PhoneCall,
+async function playOn(
+  dial: () => Promise<AgentCall>,
   agent: keyof typeof AGENTS,
-  sounds: readonly LineSound[],
+  sounds: readonly Recorded[],
 ): Promise<Played> {
+  const call = await dial();
   const listener = new Listener(call.line);
   const greeted = () => listener.hasSpoken(0, QUIET_MS, WAIT_MS_MAX);
   if (agent === 'listens') await greeted();
   else await listener.isSpeaking(0, 500, WAIT_MS_MAX);
   const began: { name: string; at: Date }[] = [];
-  for (const { name, make } of sounds) {
+  for (const { name, pcm } of sounds) {
     began.push({ name, at: new Date() });
-    await call.line.speak(withGap(make(SOUND_SECONDS)));
+    await call.line.speak(pcm);
   }
   await greeted();
   const greetingMs = listener.lastVoicedAtMs - (listener.firstVoicedAfter(0) ?? Number.NaN);
   const { lastVoicedAtMs } = await call.line.speak(phraseSaying(QUESTION));
   await listener.hasSpoken(lastVoicedAtMs, QUIET_MS, WAIT_MS_MAX);
   await call.hangUp();
-  return { greetingMs, began };
+  return { call, agent, greetingMs, began };
 }
 
 function withGap(pcm: Int16Array): Int16Array {

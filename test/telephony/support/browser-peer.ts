@@ -21,6 +21,7 @@ export class BrowserPeer {
   #sequence = 1;
   #timestamp = 160;
   #timer: NodeJS.Timeout | undefined;
+  #onPacket: (datagram: Buffer) => void = () => {};
 
   constructor() {
     const line = { clockRate: 8000, channels: 1 };
@@ -46,8 +47,11 @@ export class BrowserPeer {
     this.#peer.addTransceiver(this.#track, { direction: 'sendrecv' });
     hostCandidatesOnly(this.#peer);
     this.#peer.onTrack.subscribe((track) => {
-      track.onReceiveRtp.subscribe(({ header, payload }) => {
-        if (header.payloadType === 0) this.heard.push(payload);
+      track.onReceiveRtp.subscribe((packet) => {
+        const { header, payload } = packet;
+        if (header.payloadType !== 0) return;
+        this.heard.push(payload);
+        this.#onPacket(packet.serialize());
       });
     });
   }
@@ -67,6 +71,16 @@ export class BrowserPeer {
 
   async connected(): Promise<void> {
     await eventually(() => this.state === 'connected', 'the browser is connected');
+  }
+
+  /** Sets the one listener of PCMU packets that come, in plain RTP. */
+  onPacket(listener: (datagram: Buffer) => void): void {
+    this.#onPacket = listener;
+  }
+
+  /** Sends a PCMU packet, given in plain RTP. */
+  send(datagram: Buffer): void {
+    this.#track.writeRtp(datagram);
   }
 
   /** Sends a tone from now on, 20 ms at a time. */
@@ -110,7 +124,7 @@ export class BrowserPeer {
     this.#sequence = (this.#sequence + 1) & 0xffff;
     this.#timestamp += FRAME_SAMPLES;
     if (payloadType === 0) {
-      this.#track.writeRtp(Buffer.from(writeRtp({ ...rtp, payload })));
+      this.send(Buffer.from(writeRtp({ ...rtp, payload })));
       return;
     }
     // A track's packets get the type of its voice, so keys go past it.
