@@ -127,7 +127,7 @@ export async function startRealWorld(
         ...options.freeswitch,
       },
       [
-        ...['-nf', '-nc', '-nonat', '-np', '-conf', join(ROOT, 'sip-config/freeswitch')],
+        ...['-nf', '-nc', '-nonat', '-conf', join(ROOT, 'sip-config/freeswitch')],
         ...folders.flat(),
       ],
     ),
