@@ -18,9 +18,9 @@ function waitAfter(text: string, responsiveness: Responsiveness) {
 }
 
 test.each([
-  ['fast', 200, 300, 900],
-  ['balanced', 300, 750, 1200],
-  ['patient', 600, 1200, 1800],
+  ['fast', 150, 300, 900],
+  ['balanced', 250, 750, 1200],
+  ['patient', 550, 1200, 1800],
 ] as const)('a %s agent waits after a question, a statement and words that break off', (responsiveness, ...waitsMs) => {
   const texts = ['When are you open?', 'I need an appointment.', 'I need an appointment and'];
 

@@ -19,7 +19,7 @@ const WORDS = setOf({
   it: 'sì bene certo già ecco esatto capisco',
   pt: 'sim pois certo tá uhum aham isso claro',
   hi: 'हाँ हां हा जी अच्छा ठीक हम्म हूँ सही haan haa ji accha theek',
-  te: 'అవును సరే ఊ ఆ హా ఓకే avunu sare',
+  te: 'అవును సరే ఊ ఆ హా ఓకే అలాగే avunu sare',
   ja: 'はい はいはい ええ うん うんうん そう そうですね そうですか なるほど へえ ああ hai ee un',
   zh: '嗯 嗯嗯 对 对对 对对对 好 好的 是 是的 行 哦 啊 ok',
 });
