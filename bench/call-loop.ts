@@ -4,7 +4,8 @@
  * Callers of a process of their own phone the whole server: SIP, RTP, conversation, database and recording are real,
  * the models are stubs of fixed times. A caller speaks for 600 ms and falls silent. **Overhead** is the time from the
  * moment when their last voiced packet leaves to the moment when the reply's first packet leaves, less the 460 ms that
- * are not ours: 200 ms of silence that end the turn, 80 ms of hearing, 120 ms of thinking, 60 ms of voicing. A packet
+ * are not ours: 200 ms of silence that end the turn, 80 ms of hearing, 120 ms of thinking, 60 ms of voicing. The bench sets
+ * these waits itself, the silence after every kind of words too; what an agent waits as shipped is `responsiveness`. A packet
  * is sent when its 20 ms have been spoken, so those come off neither time. Peers: an ideal agent with the same waits
  * and nothing else, and the same agent on a fixed 20 ms grid, where a reply waits for the next beat.
  */
@@ -21,7 +22,7 @@ import {
   type Target,
 } from './lib/harness.ts';
 import type { Command } from './lib/line-process.ts';
-import { NOMINAL_MS } from './lib/stub-times.ts';
+import { NOMINAL_MS, STUB_TIMES } from './lib/stub-times.ts';
 import { TalkServer } from './lib/talk-server.ts';
 import {
   runAgent,
@@ -33,6 +34,9 @@ import {
 } from './lib/turn-run.ts';
 
 const REPLY_MS = 400;
+
+/** As the rows tell it: silence that ends the turn, hearing, thinking, voicing. */
+const WAITS_SET = Object.values(STUB_TIMES).join(' + ');
 const CALLER_PERCENT_MAX = 70;
 
 /**
@@ -165,6 +169,7 @@ function rowsOf({ calls, pairs, grid }: Measured): Row[] {
     const { turns, missed, late, p50, p95, p99, cpuPercentPerCall, waitPercent } = figures(runs);
     return {
       ...{ calls, agent, turns, missed, 'caller late': late },
+      'waits set, ms': WAITS_SET,
       'overhead p50 ms': p50,
       'p95 ms': p95,
       'p99 ms': p99,

@@ -21,7 +21,22 @@ const DETECTOR_LATE_MS = 50;
 
 /** The first two of each are for a turn model that is trusted, the other two for words alone. */
 export const ENDPOINTING_WAITS: Readonly<Record<Responsiveness, EndpointingWaits>> = {
-  fast: { silenceMsMin: 200, silenceMsMax: 900, questionMs: 200 - DETECTOR_LATE_MS, statementMs: 300 },
-  balanced: { silenceMsMin: 250, silenceMsMax: 1200, questionMs: 300 - DETECTOR_LATE_MS, statementMs: 750 },
-  patient: { silenceMsMin: 500, silenceMsMax: 1800, questionMs: 600 - DETECTOR_LATE_MS, statementMs: 1200 },
+  fast: {
+    silenceMsMin: 200,
+    silenceMsMax: 900,
+    questionMs: 200 - DETECTOR_LATE_MS,
+    statementMs: 300,
+  },
+  balanced: {
+    silenceMsMin: 250,
+    silenceMsMax: 1200,
+    questionMs: 300 - DETECTOR_LATE_MS,
+    statementMs: 750,
+  },
+  patient: {
+    silenceMsMin: 500,
+    silenceMsMax: 1800,
+    questionMs: 600 - DETECTOR_LATE_MS,
+    statementMs: 1200,
+  },
 };
