@@ -12,8 +12,12 @@ import { VadTrack } from '../../../src/speech/vad/vad-track.ts';
 import { readScene } from '../../conversation/support/scene.ts';
 import { SceneWorld } from '../../conversation/support/scene-world.ts';
 import { describeWith } from '../../support/server/programs.ts';
-import type { SpokenTrack } from '../../support/speech/aligned-recognizer.ts';
-import { KNOWN_STORY, MONOLOGUES, speakMonologue } from '../../support/speech/monologues.ts';
+import {
+  KNOWN_STORY,
+  MONOLOGUES,
+  type SpokenTrack,
+  speakMonologue,
+} from '../../support/speech/monologues.ts';
 
 /** Before the first word, and after the last. */
 const SILENCE_MS = 1000;

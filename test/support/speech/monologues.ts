@@ -1,6 +1,5 @@
 /** What long-winded callers say in three languages: sentences with pauses, hesitations, and lists read out. */
 import { seededChance } from '../sip/sip-mutants.ts';
-import type { SpokenTrack } from './aligned-recognizer.ts';
 import { speakPhrase } from './espeak-phrase.ts';
 
 /** One caller. A piece is what is said in one breath, with the marks that a recogniser puts. */
@@ -32,7 +31,7 @@ export const KNOWN_STORY: Monologue = {
 const STORY = { name: 'story', pauseMs: [300, 1200] as const };
 const HESITATION = { name: 'hesitations and a list', pauseMs: [300, 1000] as const };
 
-/** Sentences, and breaths that break off, of languages that only a speech server knows here. */
+/** Sentences, and breaths that break off, that the tiny recogniser does not know. */
 export const MONOLOGUES: readonly Monologue[] = [
   {
     ...{ ...STORY, language: 'en-US', voice: 'en-us+m6' },
@@ -150,12 +149,25 @@ export const MONOLOGUES: readonly Monologue[] = [
   },
 ];
 
+/** What a caller says, from beginning to end. */
+export interface SpokenTrack {
+  /** 8 kHz, mono. */
+  readonly pcm: Int16Array;
+  readonly words: readonly {
+    /** With the marks that follow it. */
+    readonly text: string;
+    /** From the beginning of the track. */
+    readonly startMs: number;
+    readonly endMs: number;
+  }[];
+}
+
 const RATE_PER_MS = 8;
 const USUAL_DBFS = -22;
 
 /** Speaks it, with pauses of chance lengths that are the same each time. */
 export async function speakMonologue(
-  { language, voice, pieces, pauseMs: [leastMs, mostMs] }: Monologue,
+  { voice, pieces, pauseMs: [leastMs, mostMs] }: Monologue,
   seed: number,
 ): Promise<SpokenTrack> {
   const chance = seededChance(seed);
@@ -176,7 +188,7 @@ export async function speakMonologue(
     add(pcm);
   }
   const pcm = Int16Array.from(parts.flatMap((part) => [...part]));
-  return { language: language.slice(0, 2), pcm, words };
+  return { pcm, words };
 }
 
 /** Each word's time by its share of the letters. */
