@@ -213,7 +213,10 @@ function transcriptEntryOf(row: Omit<TranscriptRow, 'call_id'>): TranscriptEntry
   };
 }
 
-function callRowOf({ from, to, ...call }: Call): CallRow {
+/** What a list adds to a call is no column. */
+type MaybeSummary = Call & Partial<Pick<CallSummary, 'hasTranscript'>>;
+
+function callRowOf({ from, to, hasTranscript: _, ...call }: MaybeSummary): CallRow {
   const numbers = { from_number: from, to_number: to };
   return { ...rowOf(call), ...numbers, sort_at: (call.startedAt ?? call.createdAt).getTime() };
 }
