@@ -10,9 +10,10 @@
  */
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startServer, type TestServer } from '../test/support/server/server.ts';
+import { startServer } from '../test/support/server/server.ts';
+import { openTelephoneLines } from '../test/support/speech/agent-lines.ts';
 import { backchannelCalls, interruptionCalls } from '../test/support/speech/backchannels.ts';
-import { createNoiseAgents, playSounds } from '../test/support/speech/noise-calls.ts';
+import { playNoise } from '../test/support/speech/noise-calls.ts';
 import { noiseCallSounds } from '../test/support/speech/non-speech.ts';
 import {
   type OverlapCall,
@@ -107,27 +108,24 @@ async function measure(
 ): Promise<Measured> {
   const environment = { ...overlapEnvironment(), MODELS_DIR: modelsDir };
   const server = await (await startServer({ environment })).ready();
-  try {
-    const outcomes = await playOverlaps(server, [...backchannels, ...interruptions], atOnce);
-    const count = backchannels.flatMap(({ overlaps }) => overlaps).length;
-    return {
-      backchannels: outcomes.slice(0, count),
-      interruptions: outcomes.slice(count),
-      ...(await hearSounds(server, sounds, atOnce)),
-    };
-  } finally {
-    await server.stop();
-  }
+  const outcomes = await playOverlaps(server, [...backchannels, ...interruptions], atOnce).finally(
+    () => server.stop(),
+  );
+  const count = backchannels.flatMap(({ overlaps }) => overlaps).length;
+  return {
+    backchannels: outcomes.slice(0, count),
+    interruptions: outcomes.slice(count),
+    ...(await hearSounds(modelsDir, sounds)),
+  };
 }
 
-async function hearSounds(server: TestServer, sounds: Plan['sounds'], atOnce: number) {
-  await createNoiseAgents(server);
-  const calls = [];
-  for (let first = 0; first < sounds.length; first += atOnce) {
-    calls.push(...(await playSounds(server, 'speaks', sounds.slice(first, first + atOnce))));
+/** The sounds' own server: its agents may say a sentence of any length. */
+async function hearSounds(modelsDir: string, sounds: Plan['sounds']) {
+  const lines = await openTelephoneLines({ MODELS_DIR: modelsDir });
+  try {
+    const { calls, minutes } = await playNoise(lines, sounds);
+    return { soundMinutes: minutes, cutOff: calls.filter(({ isCutOff }) => isCutOff).length };
+  } finally {
+    await lines.stop();
   }
-  return {
-    soundMinutes: calls.reduce((sum, { minutes }) => sum + minutes, 0),
-    cutOff: calls.filter(({ isCutOff }) => isCutOff).length,
-  };
 }

@@ -118,9 +118,15 @@ test('Sandbox hangs up calls that ring and calls that talk, in both directions',
   ];
   await setImmediate();
   const [ringingIn = '', ringingOut = '', talkingIn = '', talkingOut = ''] = ids;
-  const wereThere = [world.sandbox.registry.hangUp(ringingIn), world.sandbox.registry.hangUp(ringingOut)];
+  const wereThere = [
+    world.sandbox.registry.hangUp(ringingIn),
+    world.sandbox.registry.hangUp(ringingOut),
+  ];
   await world.pass(300);
-  wereThere.push(world.sandbox.registry.hangUp(talkingIn), world.sandbox.registry.hangUp(talkingOut));
+  wereThere.push(
+    world.sandbox.registry.hangUp(talkingIn),
+    world.sandbox.registry.hangUp(talkingOut),
+  );
   await world.untilOver(...ids);
 
   expect(wereThere).toEqual([true, true, true, true]);
