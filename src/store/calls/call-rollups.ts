@@ -1,8 +1,8 @@
 /** Sums of calls by day, updated in the transaction of each change; totals and analytics read them. */
 
-import { sql } from 'kysely';
+import { CompiledQuery } from 'kysely';
 import type { Queries } from '../queries.ts';
-import { build, type CallDayRow, type CallRow, type IntentDayRow } from '../sqlite/schema.ts';
+import type { CallDayRow, CallRow, IntentDayRow } from '../sqlite/schema.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -118,13 +118,15 @@ function dayOf(call: RolledCall): number {
   return Math.floor(call.sort_at / DAY_MS);
 }
 
-/** Writes one table of sums, inside a transaction of the caller. `key` and `sums` are all of its columns. */
+/** Writes one table of sums, inside a transaction of the caller. Its SQL is made once: every change of a call runs it. */
 class SumTable<Row extends { readonly calls: number }> {
   readonly #database: Queries;
-  readonly #table: 'call_days' | 'intent_days';
   readonly #key: readonly (keyof Row & string)[];
   readonly #sums: readonly (keyof Row & string)[];
+  readonly #add: string;
+  readonly #deleteEmpty: string;
 
+  /** @param columns all of the table's. */
   constructor(
     database: Queries,
     table: 'call_days' | 'intent_days',
@@ -133,39 +135,51 @@ class SumTable<Row extends { readonly calls: number }> {
       readonly sums: readonly (keyof Row & string)[];
     },
   ) {
+    const { key, sums } = columns;
+    const all = [...key, ...sums];
     this.#database = database;
-    this.#table = table;
-    this.#key = columns.key;
-    this.#sums = columns.sums;
+    this.#key = key;
+    this.#sums = sums;
+    this.#add = `insert into ${table} (${all.join()}) values (${all.map(() => '?').join()})
+      on conflict (${key.join()}) do update set
+      ${sums.map((sum) => `${sum} = ${table}.${sum} + excluded.${sum}`).join()}`;
+    this.#deleteEmpty = `delete from ${table}
+      where ${key.map((column) => `${column} = ?`).join(' and ')} and calls = 0`;
   }
 
   /** Takes `was` away and adds `is`; undefined counts nothing. */
   async replace(was: Row | undefined, is: Row | undefined): Promise<void> {
-    if (was !== undefined) await this.#add(was, -1);
-    if (is !== undefined) await this.#add(is, 1);
-    if (was !== undefined) await this.#deleteEmpty(was);
+    if (was && is && this.#key.every((column) => was[column] === is[column])) {
+      return this.#change(
+        is,
+        this.#sums.map((sum) => Number(is[sum]) - Number(was[sum])),
+      );
+    }
+    if (is !== undefined) {
+      await this.#change(
+        is,
+        this.#sums.map((sum) => Number(is[sum])),
+      );
+    }
+    if (was === undefined) return;
+    await this.#change(
+      was,
+      this.#sums.map((sum) => -Number(was[sum])),
+    );
+    await this.#run(this.#deleteEmpty, this.#keyOf(was));
   }
 
-  async #add(row: Row, times: 1 | -1): Promise<void> {
-    const columns = [...this.#key, ...this.#sums].map((column) => sql.ref(column));
-    const values = [
-      ...this.#key.map((column) => sql`${row[column]}`),
-      ...this.#sums.map((column) => sql`${times * Number(row[column])}`),
-    ];
-    const added = this.#sums.map((column) => {
-      const sum = sql.ref(column);
-      return sql`${sum} = ${sql.table(this.#table)}.${sum} + excluded.${sum}`;
-    });
-    const upsert = sql`insert into ${sql.table(this.#table)} (${sql.join(columns)})
-      values (${sql.join(values)})
-      on conflict (${sql.join(columns.slice(0, this.#key.length))}) do update set ${sql.join(added)}`;
-    await this.#database.run({ compile: () => upsert.compile(build) });
+  async #change(row: Row, changes: readonly number[]): Promise<void> {
+    if (changes.some((change) => change !== 0)) {
+      await this.#run(this.#add, [...this.#keyOf(row), ...changes]);
+    }
   }
 
-  async #deleteEmpty(row: Row): Promise<void> {
-    const isTheRow = this.#key.map((column) => sql`${sql.ref(column)} = ${row[column]}`);
-    const remove = sql`delete from ${sql.table(this.#table)}
-      where ${sql.join(isTheRow, sql` and `)} and calls = 0`;
-    await this.#database.run({ compile: () => remove.compile(build) });
+  #keyOf(row: Row): readonly unknown[] {
+    return this.#key.map((column) => row[column]);
+  }
+
+  async #run(text: string, parameters: readonly unknown[]): Promise<void> {
+    await this.#database.run({ compile: () => CompiledQuery.raw(text, [...parameters]) });
   }
 }

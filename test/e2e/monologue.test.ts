@@ -6,11 +6,11 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { Listener } from '../../../examples/demo/listener.ts';
-import { Phone } from '../../../examples/phone/phone.ts';
-import { describeWith } from '../../support/server/programs.ts';
-import { startServer } from '../../support/server/server.ts';
-import { KNOWN_STORY, speakMonologue } from '../../support/speech/monologues.ts';
+import { Listener } from '../../examples/demo/listener.ts';
+import { Phone } from '../../examples/phone/phone.ts';
+import { describeWith } from '../support/server/programs.ts';
+import { startServer } from '../support/server/server.ts';
+import { KNOWN_STORY, speakMonologue } from '../support/speech/monologues.ts';
 
 const QUIET_MS = 600;
 const WAIT_MS_MAX = 20_000;

@@ -1,8 +1,8 @@
 /** Sounds of the line that are not speech, on a real call with the voice detector that comes with Offhook. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { expectNoiseIsNoSpeech } from '../../support/speech/agent-lines.contract.ts';
-import { type AgentLines, openTelephoneLines } from '../../support/speech/agent-lines.ts';
-import { noiseCallSounds } from '../../support/speech/non-speech.ts';
+import { expectNoiseIsNoSpeech } from '../support/speech/agent-lines.contract.ts';
+import { type AgentLines, openTelephoneLines } from '../support/speech/agent-lines.ts';
+import { noiseCallSounds } from '../support/speech/non-speech.ts';
 
 let lines: AgentLines;
 

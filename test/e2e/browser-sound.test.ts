@@ -4,10 +4,10 @@ import {
   expectEchoHidesNoCaller,
   expectEchoIsNoCaller,
   expectNoiseIsNoSpeech,
-} from '../../support/speech/agent-lines.contract.ts';
-import { type AgentLines, openBrowserLines } from '../../support/speech/agent-lines.ts';
-import { LINE_ECHOES } from '../../support/speech/echo-calls.ts';
-import { noiseCallSounds } from '../../support/speech/non-speech.ts';
+} from '../support/speech/agent-lines.contract.ts';
+import { type AgentLines, openBrowserLines } from '../support/speech/agent-lines.ts';
+import { LINE_ECHOES } from '../support/speech/echo-calls.ts';
+import { noiseCallSounds } from '../support/speech/non-speech.ts';
 
 /** Twice as many calls, and a quiet one: no more than ten browsers may call at once. */
 const LISTS = 2;
