@@ -58,6 +58,8 @@ export class Deliverer {
   #isTroubled = false;
   #drained: PromiseWithResolvers<void> | undefined;
   #stopped: Promise<void> | undefined;
+  /** A look was asked for and has not begun. */
+  #isLookComing = false;
 
   constructor(options: DelivererOptions) {
     this.#options = options;
@@ -67,7 +69,7 @@ export class Deliverer {
   start(): void {
     this.#isRunning = true;
     this.#unlisten = this.#options.outbox.notifier.listen(() => this.#wake());
-    this.#looks.ask();
+    this.#wake();
   }
 
   /**
@@ -94,15 +96,18 @@ export class Deliverer {
     await this.#guarded(() => this.#record());
   }
 
-  /** While the store fails, only the timer looks. */
+  /** One look for many reasons. While the store fails, only the timer looks. */
   #wake(): void {
-    if (!this.#isTroubled) this.#looks.ask();
+    if (this.#isTroubled || this.#isLookComing) return;
+    this.#isLookComing = true;
+    this.#looks.ask();
   }
 
   /** @returns milliseconds until the next one. */
   async #look(): Promise<number> {
-    // One look for many reasons, and never inside the work that gave the reason.
+    // Never inside the work that gave the reason.
     await setImmediate();
+    this.#isLookComing = false;
     let delayMs = LOOK_AGAIN_MS;
     await this.#guarded(async () => {
       await this.#record();
