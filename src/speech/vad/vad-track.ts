@@ -5,7 +5,6 @@ import type { VoiceEvent } from '../hearing/hearing.ts';
 import { PendingSamples } from '../hearing/pending-samples.ts';
 import type { VoiceShare } from '../stt/decoding/hallucination-gate.ts';
 import { Upsampler } from '../stt/features/resampler.ts';
-import { BackgroundTalk } from './background-talk.ts';
 import type { DetectorStream, Vad } from './vad.ts';
 import { VAD_THRESHOLD, VadGate } from './vad-gate.ts';
 
@@ -30,7 +29,6 @@ export class VadTrack {
   readonly #upsampler = new Upsampler();
   readonly #gate = new VadGate();
   readonly #loudness = new VadLoudness();
-  readonly #background = new BackgroundTalk();
   readonly #pending = new PendingSamples();
   /** Position of the first pending sample. */
   #position = 0;
@@ -71,17 +69,13 @@ export class VadTrack {
    */
   score(probability: number, newest: PositionInstant): VoiceEvent | null {
     const end = this.#position;
-    const isCovered = this.#background.covers(this.#loudness.newest, this.#gate.isOpen);
     const isVoiced = probability >= VAD_THRESHOLD;
-    this.#background.hear(this.#loudness.newest, isVoiced);
-    this.#loudness.weigh(isVoiced && !isCovered);
+    this.#loudness.weigh(isVoiced);
     this.#scores.push({ end, probability });
     if (this.#scores.length > 2 * SCORES_MAX) this.#scores.splice(0, SCORES_MAX);
     const endAtMs = newest.atMs - (newest.position - end) / SAMPLES_PER_MS;
     const startAtMs = endAtMs - WINDOW_SAMPLES / SAMPLES_PER_MS;
-    return this.#loudness.tell(
-      this.#gate.push(isCovered ? 0 : probability, { startAtMs, endAtMs }),
-    );
+    return this.#loudness.tell(this.#gate.push(probability, { startAtMs, endAtMs }));
   }
 
   /** Ends a voice when no more audio comes. */
@@ -126,15 +120,11 @@ function surestRun(certainties: readonly number[]): number {
 
 /** One call's. Takes each window, then whether it was voice, then what came of it. */
 class VadLoudness {
+  /** Mean square of the newest window. */
   #newest = 0;
   #sum = 0;
   #windows = 0;
   #isVoice = false;
-
-  /** Mean square of the newest window. */
-  get newest(): number {
-    return this.#newest;
-  }
 
   hear(window: Int16Array): void {
     this.#newest = meanPower(window);
