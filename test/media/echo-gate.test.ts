@@ -4,7 +4,7 @@ import { EchoGate } from '../../src/media/dsp/echo-gate.ts';
 import { EnergyDetector } from '../../src/media/dsp/energy-detector.ts';
 import { decodeG711, encodeG711 } from '../../src/media/dsp/g711.ts';
 import { meanPower } from '../../src/media/dsp/level-meter.ts';
-import { readPhrase, SPOKEN_PHRASES } from '../speech/spoken-phrases.ts';
+import { phraseSaying, readPhrase, SPOKEN_PHRASES } from '../speech/spoken-phrases.ts';
 import { EchoPath, type EchoPathOptions } from '../support/speech/echo-path.ts';
 
 const FRAME = 160;
@@ -85,6 +85,45 @@ test('a caller as loud as the agent is let through on a line with an echo', () =
   const { loud, taken } = listen({ smearMs: 8, gainDb: -20, delayMs: 100 }, CALLER);
 
   expect(taken / loud).toBeLessThan(0.1);
+});
+
+const QUESTION = phraseSaying('What are your opening hours?');
+
+/** All but the question itself. */
+const OTHER_WORDS = joined(
+  SPOKEN_PHRASES.filter(({ text }) => text !== 'What are your opening hours?').map(({ file }) =>
+    readPhrase(file),
+  ),
+);
+
+/** The line has had an echo until the question begins. @returns the share of its frames that the gate takes. */
+function takenOfQuestion(startMs: number, gain: number): number {
+  const gate = new EchoGate();
+  const path = new EchoPath({ smearMs: 8, gainDb: -20, delayMs: 100 });
+  const start = startMs * 8;
+  const speech = [...framesOf(OTHER_WORDS.subarray(0, start + QUESTION.length))].map(
+    (frame, index) => {
+      const at = index * FRAME - start;
+      const own = frame.map((_, sample) => (QUESTION[at + sample] ?? 0) * gain);
+      gate.play(frame);
+      const heard = path.pass(frame).map((sample, place) => sample + (own[place] ?? 0));
+      return { own, isEcho: gate.isEcho(onTheLine(heard)) };
+    },
+  );
+  const spoken = speech.filter(({ own }) => meanPower(own) > (150 * gain) ** 2);
+  return spoken.filter(({ isEcho }) => isEcho).length / spoken.length;
+}
+
+test.each([
+  [1, 0.02, 0.1],
+  [0.5, 0.05, 0.2],
+])('a question, %d times as loud as the agent, keeps its words where an echo is known', (gain, meanMax, max) => {
+  const starts = Array.from({ length: 50 }, (_, index) => 3000 + 120 * index);
+  const taken = starts.map((startMs) => takenOfQuestion(startMs, gain));
+
+  const mean = taken.reduce((sum, share) => sum + share, 0) / taken.length;
+  expect(mean).toBeLessThan(meanMax);
+  expect(Math.max(...taken)).toBeLessThan(max);
 });
 
 test('a silent agent has no echo', () => {

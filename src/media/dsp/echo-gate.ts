@@ -17,6 +17,12 @@ const SEARCH_STEP = 2;
 const FOUND_MIN = 0.6;
 const KNOWN_MIN = 0.5;
 
+/** While the caller speaks, a frame is an echo only if there is hardly anything else in it. */
+const KNOWN_MIN_IN_SPEECH = 0.9;
+
+/** From a frame that is certainly the caller's on, they are taken to speak for 300 ms: quiet consonants are words too. */
+const SPEECH_FRAMES = 15;
+
 /** A known delay is looked for so many samples around it: the clocks of both ends drift apart. */
 const DRIFT_SAMPLES = 3;
 
@@ -67,6 +73,8 @@ export class EchoGate {
   #powerGain = 0;
   #fruitless = 0;
   #searchInFrames = 0;
+  /** How much longer the caller is taken to speak. */
+  #speechFrames = 0;
 
   /** Takes a frame that was sent. */
   play(pcm: Int16Array): void {
@@ -102,12 +110,17 @@ export class EchoGate {
     if (this.#distance === undefined) return false;
     const delay = this.#lead - this.#distance;
     const match = this.#bestMatch(delay - DRIFT_SAMPLES, delay + DRIFT_SAMPLES, 1);
-    if (match.correlation >= KNOWN_MIN) {
+    const isSpeech = this.#speechFrames > 0;
+    this.#speechFrames -= isSpeech ? 1 : 0;
+    if (match.correlation >= (isSpeech ? KNOWN_MIN_IN_SPEECH : KNOWN_MIN)) {
       this.#trust = Math.min(TRUST_MAX, this.#trust + 1);
       this.#learn(match.delay);
       return true;
     }
-    if (this.#trust >= TRUST_NEEDED && power <= this.#powerExpected(delay)) return true;
+    if (this.#trust >= TRUST_NEEDED) {
+      if (power > this.#powerExpected(delay)) this.#speechFrames = SPEECH_FRAMES;
+      else if (!isSpeech) return true;
+    }
     this.#trust -= 1;
     if (this.#trust <= 0) this.#distance = undefined;
     return false;
