@@ -20,7 +20,8 @@ const KNOWN_MIN = 0.5;
 /** While the caller speaks, a frame is an echo only if there is hardly anything else in it. */
 const KNOWN_MIN_IN_SPEECH = 0.9;
 
-/** From a frame that is certainly the caller's on, they are taken to speak for 300 ms: quiet consonants are words too. */
+/** After three frames in a row that are certainly the caller's, they speak for 300 ms more: quiet consonants are words too. */
+const SPEECH_FRAMES_MIN = 3;
 const SPEECH_FRAMES = 15;
 
 /** A known delay is looked for so many samples around it: the clocks of both ends drift apart. */
@@ -75,6 +76,8 @@ export class EchoGate {
   #searchInFrames = 0;
   /** How much longer the caller is taken to speak. */
   #speechFrames = 0;
+  /** Frames in a row that are certainly the caller's. */
+  #ownFrames = 0;
 
   /** Takes a frame that was sent. */
   play(pcm: Int16Array): void {
@@ -118,8 +121,9 @@ export class EchoGate {
       return true;
     }
     if (this.#trust >= TRUST_NEEDED) {
-      if (power > this.#powerExpected(delay)) this.#speechFrames = SPEECH_FRAMES;
-      else if (!isSpeech) return true;
+      this.#ownFrames = power > this.#powerExpected(delay) ? this.#ownFrames + 1 : 0;
+      if (this.#ownFrames >= SPEECH_FRAMES_MIN) this.#speechFrames = SPEECH_FRAMES;
+      else if (this.#ownFrames === 0 && !isSpeech) return true;
     }
     this.#trust -= 1;
     if (this.#trust <= 0) this.#distance = undefined;
