@@ -136,11 +136,13 @@ function byteAt(bytes: Uint8Array, index: number): number {
   return bytes[index] ?? 0;
 }
 
-function uint16At(bytes: Uint8Array, index: number): number {
+/** Reads 16 bits, the highest first. */
+export function uint16At(bytes: Uint8Array, index: number): number {
   return (byteAt(bytes, index) << 8) | byteAt(bytes, index + 1);
 }
 
-function uint32At(bytes: Uint8Array, index: number): number {
+/** Reads 32 bits, the highest first. */
+export function uint32At(bytes: Uint8Array, index: number): number {
   return ((uint16At(bytes, index) << 16) | uint16At(bytes, index + 2)) >>> 0;
 }
 

@@ -1,0 +1,221 @@
+/** SRTP between two ends: loss, reordering, roll-over, replays and forgeries; werift as another implementation of it. */
+import { randomBytes } from 'node:crypto';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { ProtectionProfileAes128CmHmacSha1_80, RtpHeader, SrtpSession } from 'werift';
+import { parseRtp, writeRtp } from '../../../src/rtp/packet.ts';
+import {
+  CRYPTO_SUITES,
+  type CryptoSuite,
+  inlineBytesOf,
+  type SrtpKeys,
+} from '../../../src/rtp/srtp/crypto-suite.ts';
+import { SrtpReceiver, SrtpSender } from '../../../src/rtp/srtp/srtp-stream.ts';
+
+const SUITES = Object.keys(CRYPTO_SUITES) as CryptoSuite[];
+const SSRC = 0xcafe_babe;
+
+function keysOf(suite: CryptoSuite): SrtpKeys {
+  return { suite, inline: randomBytes(inlineBytesOf(suite)).toString('base64') };
+}
+
+/** The packet with that number, counted over all roll-overs; its payload tells it. */
+function packet(number: number, ssrc = SSRC): Uint8Array {
+  const payload = Buffer.alloc(160);
+  payload.writeUInt32BE(number);
+  const timestamp = (number * 160) >>> 0;
+  return writeRtp({
+    payloadType: 0,
+    hasMarker: false,
+    sequence: number % 65_536,
+    timestamp,
+    ssrc,
+    payload,
+  });
+}
+
+function report(ssrc = SSRC): Uint8Array {
+  const bytes = Buffer.alloc(28);
+  bytes.set([0x80, 200, 0, 6]);
+  bytes.writeUInt32BE(ssrc, 4);
+  return bytes;
+}
+
+/** Where a network without order puts each packet: `late` places behind its own. */
+function disordered<T>(items: readonly T[], late: readonly number[]): T[] {
+  return items
+    .map((item, at) => ({ item, place: at + (late[at % late.length] ?? 0) }))
+    .sort((one, other) => one.place - other.place)
+    .map(({ item }) => item);
+}
+
+test.each(
+  SUITES,
+)('SrtpReceiver with %s reads what SrtpSender sends, whatever the network does', (suite) => {
+  const network = fc.record({
+    first: fc.constantFrom(0, 1, 32_767, 65_500, 65_535),
+    isLost: fc.array(fc.boolean(), { minLength: 1, maxLength: 20 }),
+    late: fc.array(fc.integer({ min: 0, max: 12 }), { minLength: 1, maxLength: 20 }),
+  });
+
+  const property = fc.property(network, ({ first, isLost, late }) => {
+    const keys = keysOf(suite);
+    const [sender, receiver] = [new SrtpSender(keys), new SrtpReceiver(keys)];
+    const sent = Array.from({ length: 100 }, (_, at) => packet(first + at));
+    const sealed = sent.map((plain) => sender.protectRtp(plain));
+    const pairs = sent.map((plain, at) => ({ plain, sealed: sealed[at], at }));
+    const kept = pairs.filter(({ at }) => at === 0 || isLost[at % isLost.length] === false);
+
+    for (const { plain, sealed: arriving } of disordered(kept, late)) {
+      if (arriving === undefined) throw new Error('not sent');
+      expect(receiver.unprotectRtp(arriving)).toEqual(Buffer.from(plain));
+      expect(receiver.unprotectRtp(arriving)).toBeUndefined();
+    }
+  });
+  fc.assert(property, { numRuns: 40 });
+});
+
+test('SrtpReceiver follows several roll-overs', () => {
+  const keys = keysOf('AES_CM_128_HMAC_SHA1_80');
+  const [sender, receiver] = [new SrtpSender(keys), new SrtpReceiver(keys)];
+  const unread: number[] = [];
+
+  // Every packet is sent, every 20,000th arrives.
+  for (let number = 0; number < 200_001; number += 1) {
+    if (number % 20_000 !== 0) continue;
+    const sealed = sender.protectRtp(packet(number));
+    if (sealed === undefined || receiver.unprotectRtp(sealed) === undefined) unread.push(number);
+  }
+
+  expect(unread).toEqual([]);
+});
+
+test('SrtpReceiver reads a stream that rolled over before its first packet arrived', () => {
+  const keys = keysOf('AES_CM_128_HMAC_SHA1_80');
+  const [sender, receiver] = [new SrtpSender(keys), new SrtpReceiver(keys)];
+  sender.protectRtp(packet(65_535));
+
+  const arriving = [65_536, 65_537].map((number) => sender.protectRtp(packet(number)));
+
+  expect(arriving.map((sealed) => receiver.unprotectRtp(sealed ?? Buffer.alloc(0)))).toEqual(
+    [65_536, 65_537].map((number) => Buffer.from(packet(number))),
+  );
+});
+
+test('SrtpReceiver with new keys goes on with the roll-over counter of the old ones, or begins at 0', () => {
+  const [old, next] = [keysOf('AEAD_AES_128_GCM'), keysOf('AEAD_AES_128_GCM')];
+  const before = new SrtpReceiver(old);
+  const [counting, resetting] = [new SrtpSender(old), new SrtpSender(next)];
+  for (const number of [0, 30_000, 60_000, 90_000, 120_000, 150_000]) {
+    before.unprotectRtp(counting.protectRtp(packet(number)) ?? Buffer.alloc(0));
+  }
+  const rekeyed = new SrtpSender(next);
+  for (const number of [0, 30_000, 60_000, 90_000, 120_000, 150_000])
+    rekeyed.protectRtp(packet(number));
+
+  const goesOn = new SrtpReceiver(next, before).unprotectRtp(
+    rekeyed.protectRtp(packet(150_001)) ?? Buffer.alloc(0),
+  );
+  const beginsAtZero = new SrtpReceiver(next, before).unprotectRtp(
+    resetting.protectRtp(packet(150_001)) ?? Buffer.alloc(0),
+  );
+
+  expect([goesOn, beginsAtZero]).toEqual([
+    Buffer.from(packet(150_001)),
+    Buffer.from(packet(150_001)),
+  ]);
+});
+
+test.each(
+  SUITES,
+)('SrtpReceiver with %s refuses every packet that was changed, and reads the next', (suite) => {
+  const keys = keysOf(suite);
+  const [sender, receiver] = [new SrtpSender(keys), new SrtpReceiver(keys)];
+  const sealed = sender.protectRtp(packet(7)) ?? Buffer.alloc(0);
+
+  const changed = Array.from({ length: sealed.length }, (_, at) => {
+    const forged = Buffer.from(sealed);
+    forged[at] = (forged[at] ?? 0) ^ 1;
+    return receiver.unprotectRtp(forged);
+  });
+  const cut = Array.from({ length: sealed.length }, (_, length) =>
+    receiver.unprotectRtp(sealed.subarray(0, length)),
+  );
+
+  expect([...changed, ...cut].filter((plain) => plain !== undefined)).toEqual([]);
+  expect(receiver.unprotectRtp(sealed)).toEqual(Buffer.from(packet(7)));
+});
+
+test.each(SUITES)('SrtpReceiver with %s reads each report once, and no changed one', (suite) => {
+  const keys = keysOf(suite);
+  const [sender, receiver] = [new SrtpSender(keys), new SrtpReceiver(keys)];
+  const [first, second] = [report(), report()].map(
+    (plain) => sender.protectRtcp(plain) ?? Buffer.alloc(0),
+  );
+  const forged = Buffer.from(second ?? []);
+  forged[12] = (forged[12] ?? 0) ^ 1;
+
+  const read = [first, first, forged, second].map((sealed) =>
+    receiver.unprotectRtcp(sealed ?? Buffer.alloc(0)),
+  );
+
+  expect(read).toEqual([report(), undefined, undefined, report()]);
+  expect(receiver.unprotectRtcp(randomBytes(20))).toBeUndefined();
+});
+
+test('SrtpReceiver reads several streams of one key', () => {
+  const keys = keysOf('AES_CM_128_HMAC_SHA1_32');
+  const receiver = new SrtpReceiver(keys);
+
+  const read = [1, 2, 3].map((ssrc) =>
+    receiver.unprotectRtp(new SrtpSender(keys).protectRtp(packet(5, ssrc)) ?? Buffer.alloc(0)),
+  );
+
+  expect(read).toEqual([1, 2, 3].map((ssrc) => Buffer.from(packet(5, ssrc))));
+});
+
+test('SrtpSender uses no sequence number twice', () => {
+  const sender = new SrtpSender(keysOf('AES_CM_128_HMAC_SHA1_80'));
+
+  const sent = [10, 12, 11, 11, 12, 13].map(
+    (number) => sender.protectRtp(packet(number)) !== undefined,
+  );
+
+  expect(sent).toEqual([true, true, true, false, false, true]);
+});
+
+test('SrtpSender and SrtpReceiver understand werift, over a roll-over', () => {
+  const ours = randomBytes(30);
+  const theirs = randomBytes(30);
+  const peer = new SrtpSession({
+    profile: ProtectionProfileAes128CmHmacSha1_80,
+    keys: {
+      localMasterKey: theirs.subarray(0, 16),
+      localMasterSalt: theirs.subarray(16),
+      remoteMasterKey: ours.subarray(0, 16),
+      remoteMasterSalt: ours.subarray(16),
+    },
+  });
+  const suite = 'AES_CM_128_HMAC_SHA1_80';
+  const sender = new SrtpSender({ suite, inline: ours.toString('base64') });
+  const receiver = new SrtpReceiver({ suite, inline: theirs.toString('base64') });
+  const numbers = Array.from({ length: 200 }, (_, at) => 65_436 + at);
+
+  const there = numbers.map((number) =>
+    peer.decrypt(sender.protectRtp(packet(number)) ?? Buffer.alloc(0)),
+  );
+  const back = numbers.map((number) => {
+    const plain = packet(number);
+    const { sequence = 0, timestamp = 0 } = parseRtp(plain) ?? {};
+    const header = new RtpHeader({
+      payloadType: 0,
+      sequenceNumber: sequence,
+      timestamp,
+      ssrc: SSRC,
+    });
+    return receiver.unprotectRtp(peer.encrypt(Buffer.from(plain.subarray(12)), header));
+  });
+
+  expect(there).toEqual(numbers.map((number) => Buffer.from(packet(number))));
+  expect(back).toEqual(numbers.map((number) => Buffer.from(packet(number))));
+});
