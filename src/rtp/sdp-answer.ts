@@ -1,5 +1,6 @@
 /** SDP offer and answer by RFC 3264: our offer, our answer, and the agreement; pure */
 import { type Direction, type OfferedCodec, SdpError, type SessionDescription } from './sdp.ts';
+import type { AgreedSrtp } from './srtp/sdes.ts';
 
 /** Supported voice codecs. */
 export type CodecName = 'PCMU' | 'PCMA';
@@ -14,6 +15,10 @@ export interface LocalMedia {
   readonly sessionId: number;
   /** Grows by one with each change. */
   readonly version: number;
+  /** Our a=crypto lines; absent for plain RTP. */
+  readonly cryptoLines?: readonly string[] | undefined;
+  /** Protocol of an offer; RTP/AVP when not given. An answer has that of its offer. */
+  readonly protocol?: 'RTP/AVP' | 'RTP/SAVP';
 }
 
 /** Agreed media of a call, for the media engine. */
@@ -30,6 +35,8 @@ export interface AgreedMedia {
   readonly maySend: boolean;
   /** Whether the far end speaks. */
   readonly mayReceive: boolean;
+  /** Absent for plain RTP. */
+  readonly srtp?: AgreedSrtp | undefined;
 }
 
 /** Payload type of telephone-event in our offers; any dynamic one would do. */
@@ -55,7 +62,8 @@ export function offer(ours: LocalMedia, codecs = OUR_CODECS): string {
   const offered = OUR_CODECS.filter((name) => codecs.includes(name));
   return joinLines([
     ...sessionLines(ours),
-    `m=audio ${ours.port} RTP/AVP ${payloadTypes.join(' ')}`,
+    `m=audio ${ours.port} ${ours.protocol ?? 'RTP/AVP'} ${payloadTypes.join(' ')}`,
+    ...(ours.cryptoLines ?? []),
     ...offered.map((name) => `a=rtpmap:${PAYLOAD_TYPES[name]} ${name}/8000`),
     ...telephoneEventLines(OUR_TELEPHONE_EVENT),
     'a=ptime:20',
@@ -72,7 +80,7 @@ export function answer(theirs: SessionDescription, ours: LocalMedia): string {
   const agreed = agree(theirs);
   const media = theirs.mediaLines.flatMap((line, index) =>
     index === theirs.audioIndex
-      ? audioLines(agreed, { ...line, port: ours.port }, OPPOSITE[theirs.direction])
+      ? audioLines(agreed, { ...ours, protocol: line.protocol }, OPPOSITE[theirs.direction])
       : [`m=${line.kind} 0 ${line.protocol} ${line.formats}`],
   );
   return joinLines([...sessionLines(ours), ...media]);
@@ -118,13 +126,14 @@ function sessionLines(ours: LocalMedia): string[] {
 
 function audioLines(
   agreed: AgreedMedia,
-  line: { readonly port: number; readonly protocol: string },
+  line: Pick<LocalMedia, 'port' | 'cryptoLines'> & { readonly protocol: string },
   direction: Direction,
 ): string[] {
   const { payloadType, codec, telephoneEventPayloadType } = agreed;
   const events = telephoneEventPayloadType === undefined ? [] : [telephoneEventPayloadType];
   return [
     `m=audio ${line.port} ${line.protocol} ${[payloadType, ...events].join(' ')}`,
+    ...(line.cryptoLines ?? []),
     `a=rtpmap:${payloadType} ${codec}/8000`,
     ...events.flatMap(telephoneEventLines),
     ...(agreed.isRtcpMuxed ? ['a=rtcp-mux'] : []),

@@ -1,6 +1,13 @@
 /** Reads SDP: the far end's audio stream, checked and of limited size; pure */
 import { isIPv4 } from 'node:net';
 import * as sdpTransform from 'sdp-transform';
+import {
+  type CryptoLine,
+  readCryptoLines,
+  type SrtpPolicy,
+  SUPPORTED_SUITES,
+  suitesIn,
+} from './srtp/sdes.ts';
 
 /** Which way audio flows, as the describing side sees it. @see RFC 3264 section 5.1 */
 export type Direction = (typeof DIRECTIONS)[number];
@@ -41,6 +48,8 @@ export interface SessionDescription {
   /** Hold by RFC 2543 (address 0.0.0.0) reads as `sendonly`. */
   readonly direction: Direction;
   readonly ptimeMs: number;
+  /** Usable keys of the audio stream, best first; absent for plain RTP. */
+  readonly cryptoLines?: readonly CryptoLine[];
   readonly mediaLines: readonly MediaDescription[];
   /** Which of `mediaLines` is the audio stream. */
   readonly audioIndex: number;
@@ -81,25 +90,28 @@ const PROTOCOLS = ['RTP/AVP', 'RTP/AVPF'];
 /** SRTP with keys in the description; DTLS-SRTP is `UDP/TLS/RTP/SAVP`, or has no keys. RFC 4568, RFC 5764. */
 const SECURE_PROTOCOLS = ['RTP/SAVP', 'RTP/SAVPF'];
 
+/** Which audio streams are usable. */
+interface SdpOptions {
+  /** Whether SRTP with keys of any suite is usable besides plain RTP; default: false. */
+  readonly hasSrtp?: boolean;
+  /** Our own SRTP; default: off. */
+  readonly srtp?: SrtpPolicy | undefined;
+}
+
 /**
  * Reads an offer or an answer. IPv6 and DTLS are never usable.
  *
- * @param options.hasSrtp whether SRTP with keys in the description is usable; default false.
  * @throws {SdpError}
  * @see RFC 8866
  */
-export function parseSdp(
-  text: string,
-  { hasSrtp = false }: { readonly hasSrtp?: boolean } = {},
-): SessionDescription {
+export function parseSdp(text: string, options: SdpOptions = {}): SessionDescription {
   const session = parseText(text);
   const media = session.media.map(readMediaDescription);
-  const audioIndex = media.findIndex(
-    (line, index) => isPlainAudio(line) || (hasSrtp && isKeyedAudio(line, session.media[index])),
-  );
+  const audioIndex = findAudio(media, session.media, options);
   const audio = session.media[audioIndex];
   const line = media[audioIndex];
-  if (audio === undefined || line === undefined) throw noAudio(media, hasSrtp);
+  if (audio === undefined || line === undefined) throw noAudio(media, session.media, options);
+  const cryptoLines = isOn(options.srtp) ? readCryptoLines(audio.crypto) : [];
   const address = readAddress(audio.connection?.ip ?? session.connection?.ip);
   const formats = readFormats(line.formats, audio.rtp);
   const telephoneEvent = formats.find(
@@ -117,6 +129,7 @@ export function parseSdp(
     ...(telephoneEvent && { telephoneEventPayloadType: telephoneEvent.payloadType }),
     direction: readDirection(audio.direction ?? session.direction, address),
     ptimeMs: readPtime(audio.ptime),
+    ...(cryptoLines.length > 0 && { cryptoLines }),
     mediaLines: media,
     audioIndex,
   };
@@ -175,21 +188,58 @@ function readMediaDescription(media: ParsedMedia): MediaDescription {
   return { kind: type, port, protocol, formats: String(payloads ?? '') };
 }
 
+/** The stream to use: with our SRTP the first that is encrypted, else the first plain one where that may be. */
+function findAudio(
+  lines: readonly MediaDescription[],
+  media: readonly ParsedMedia[],
+  { hasSrtp = false, srtp = 'off' }: SdpOptions,
+): number {
+  const secured = isOn(srtp)
+    ? lines.findIndex((line, index) => isSecuredAudio(line, media[index]))
+    : -1;
+  if (secured >= 0 || srtp === 'required') return secured;
+  return lines.findIndex(
+    (line, index) => isPlainAudio(line) || (hasSrtp && isKeyedAudio(line, media[index])),
+  );
+}
+
+function isOn(srtp: SrtpPolicy | undefined): boolean {
+  return srtp === 'required' || srtp === 'preferred';
+}
+
 function isPlainAudio(line: MediaDescription): boolean {
   return line.kind === 'audio' && line.port !== 0 && PROTOCOLS.includes(line.protocol);
 }
 
 function isKeyedAudio(line: MediaDescription, media: ParsedMedia | undefined): boolean {
   const hasKey = media?.crypto?.some(({ config }) => String(config).startsWith('inline:')) === true;
-  const isSecure = SECURE_PROTOCOLS.includes(line.protocol);
-  return line.kind === 'audio' && line.port !== 0 && isSecure && hasKey;
+  return line.kind === 'audio' && line.port !== 0 && isSecure(line) && hasKey;
 }
 
-function noAudio(media: readonly MediaDescription[], hasSrtp: boolean): SdpError {
-  const offered = media
-    .filter(({ kind, port }) => kind === 'audio' && port !== 0)
-    .map(({ protocol }) => protocol);
-  const usable = hasSrtp ? 'RTP, or SRTP with keys (a=crypto)' : 'RTP';
+/** SRTP that we can do. Keys with plain RTP's name are best-effort SRTP. RFC 8643. */
+function isSecuredAudio(line: MediaDescription, media: ParsedMedia | undefined): boolean {
+  const isAudio =
+    isPlainAudio(line) || (line.kind === 'audio' && line.port !== 0 && isSecure(line));
+  return isAudio && readCryptoLines(media?.crypto).length > 0;
+}
+
+function isSecure({ protocol }: MediaDescription): boolean {
+  return SECURE_PROTOCOLS.includes(protocol);
+}
+
+function noAudio(
+  lines: readonly MediaDescription[],
+  media: readonly ParsedMedia[],
+  { hasSrtp = false, srtp = 'off' }: SdpOptions,
+): SdpError {
+  const offered = lines.flatMap(({ kind, port, protocol }, index) => {
+    if (kind !== 'audio' || port === 0) return [];
+    const suites = isOn(srtp) ? suitesIn(media[index]?.crypto) : '';
+    return [suites === '' ? protocol : `${protocol} with ${suites}`];
+  });
+  const ours = `SRTP with keys (a=crypto: ${SUPPORTED_SUITES})`;
+  const keyed = hasSrtp ? 'RTP, or SRTP with keys (a=crypto)' : 'RTP';
+  const usable = { off: keyed, preferred: `RTP, or ${ours}`, required: ours }[srtp];
   const found = offered.length === 0 ? 'no audio' : offered.join(', ');
   return unacceptable(`usable is audio by ${usable}; it has ${found}`);
 }

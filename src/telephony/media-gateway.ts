@@ -13,6 +13,7 @@ import type { LevelMeter } from '../media/dsp/level-meter.ts';
 import type { MediaEngine } from '../media/engine/media-engine.ts';
 import type { SdpError } from '../rtp/sdp.ts';
 import type { CodecName, LocalMedia } from '../rtp/sdp-answer.ts';
+import type { SrtpPolicy } from '../rtp/srtp/sdes.ts';
 
 /** One party's media. */
 export interface MediaEndpoint {
@@ -138,6 +139,8 @@ export interface MediaOptions {
   readonly carrier?: BlockList;
   /** Codecs to offer or accept; default: all supported ones. */
   readonly codecs?: readonly CodecName[];
+  /** Default: off. A media server encrypts by its own settings and refuses `required`. */
+  readonly srtp?: SrtpPolicy | undefined;
   /** RTP session that this one may be joined with later. */
   readonly near?: MediaSession | undefined;
   /** Sends nothing before `session.confirm`, as long as only a forgeable datagram names the far end; default: false. */

@@ -57,6 +57,8 @@ export class TestSession {
       throw error;
     },
   });
+  /** The RTP datagrams as they were sent. */
+  readonly sealed: Uint8Array[] = [];
   readonly session: RtpSession;
   /** Whether the system takes no packets. */
   isRefusing = false;
@@ -163,6 +165,7 @@ export class TestSession {
       this.session.onUnsent(datagram);
       return;
     }
+    this.sealed.push(Uint8Array.from(datagram));
     const packet = parseRtp(Uint8Array.from(datagram));
     if (packet !== undefined) this.sent.push({ ...packet, atMs: this.nowMs, target });
   }

@@ -12,24 +12,37 @@ test('parseTrunks fills in what is not said', () => {
 
   expect(trunk).toEqual({
     name: 'acme',
-    proxy: { host: 'sip.acme.example', port: undefined, transport: 'udp' },
+    proxy: { host: 'sip.acme.example', port: undefined, transport: 'udp', isSips: false },
     register: false,
     registerExpiresSeconds: 300,
     optionsIntervalSeconds: 30,
     transfer: 'auto',
     numbers: [],
     codecs: ['PCMU', 'PCMA'],
+    srtp: 'off',
     allowedSources: [],
   });
 });
 
 test.each([
-  ['192.0.2.1:5070', { host: '192.0.2.1', port: 5070, transport: 'udp' }],
+  ['192.0.2.1:5070', { host: '192.0.2.1', port: 5070, transport: 'udp', isSips: false }],
   [
     'sip.acme.example;transport=tcp',
-    { host: 'sip.acme.example', port: undefined, transport: 'tcp' },
+    { host: 'sip.acme.example', port: undefined, transport: 'tcp', isSips: false },
   ],
-  ['[2001:db8::1]:5060;transport=udp', { host: '2001:db8::1', port: 5060, transport: 'udp' }],
+  [
+    '192.0.2.1;transport=tls',
+    { host: '192.0.2.1', port: undefined, transport: 'tls', isSips: false },
+  ],
+  ['sips:a.example:5071', { host: 'a.example', port: 5071, transport: 'tls', isSips: true }],
+  [
+    'sips:a.example;transport=tls',
+    { host: 'a.example', port: undefined, transport: 'tls', isSips: true },
+  ],
+  [
+    '[2001:db8::1]:5060;transport=udp',
+    { host: '2001:db8::1', port: 5060, transport: 'udp', isSips: false },
+  ],
 ])('parseTrunks reads the proxy %s', (proxy, expected) => {
   const [trunk] = parseTrunks(trunkJson({ proxy }));
 
@@ -38,6 +51,8 @@ test.each([
 
 test.each([
   [{ proxy: 'sip:acme.example' }, 'trunk "acme": proxy: expected host, host:port'],
+  [{ proxy: 'sips:acme.example;transport=udp' }, 'trunk "acme": proxy: expected host, host:port'],
+  [{ srtp: 'maybe' }, 'trunk "acme": srtp: expected required, preferred or off'],
   [{ proxy: 'acme.example:99999' }, 'trunk "acme": proxy: expected a port from 1 to 65535'],
   [{ name: 'a b' }, 'trunk "a b": name: expected letters'],
   [{ name: undefined }, 'trunk number 1: name: '],

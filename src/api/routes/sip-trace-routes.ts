@@ -16,7 +16,7 @@ const sipLadderSchema = z
         z.object({
           at: z.iso.datetime(),
           direction: z.enum(['in', 'out']),
-          transport: z.enum(['UDP', 'TCP', 'WS', 'WSS']),
+          transport: z.enum(['UDP', 'TCP', 'TLS', 'WS', 'WSS']),
           from: place,
           to: place,
           startLine: z.string().openapi({ example: 'SIP/2.0 180 Ringing' }),

@@ -17,7 +17,7 @@ export const trunkSchema = z
       description: 'Where the carrier takes calls: host, and port where one is set.',
       example: 'sip.example.com:5060',
     }),
-    transport: z.enum(['udp', 'tcp']),
+    transport: z.enum(['udp', 'tcp', 'tls']),
     state: z.enum(['ready', 'registering', 'failed', 'unregistered']).openapi({
       description: [
         '`ready`: calls can go through. `registering`: the carrier was asked and has not answered yet. `failed`: refused, or',

@@ -8,7 +8,7 @@ export const SIP_TRACES_KEPT_MS = 30 * 86_400_000;
 export interface SipTraceMessage {
   readonly at: Date;
   readonly direction: 'in' | 'out';
-  readonly transport: 'UDP' | 'TCP' | 'WS' | 'WSS';
+  readonly transport: 'UDP' | 'TCP' | 'TLS' | 'WS' | 'WSS';
   /** Host and port it came from, IPv6 in brackets. */
   readonly from: string;
   readonly to: string;

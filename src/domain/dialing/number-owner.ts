@@ -215,7 +215,7 @@ export interface TrunkState extends TrunkStatus {
   readonly account: string | null;
   /** The carrier's proxy: host, and port where one is configured. */
   readonly proxy: string;
-  readonly transport: 'udp' | 'tcp';
+  readonly transport: 'udp' | 'tcp' | 'tls';
   /** E.164, or the beginning of numbers and a star. */
   readonly numbers: readonly string[];
   /** In the order of preference. */

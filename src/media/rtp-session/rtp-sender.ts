@@ -72,7 +72,8 @@ export class RtpSender {
     this.#session = session;
     this.#schedule = new SendSchedule(session, pacer);
     this.ssrc = nextUint32();
-    this.#sequence = nextUint32() & 0xffff;
+    // The upper half is left out, so that no SRTP stream rolls over before its first packets arrive. RFC 3711, 3.3.1.
+    this.#sequence = nextUint32() & 0x7fff;
     this.#timestamp = nextUint32() | 0;
   }
 
@@ -86,11 +87,11 @@ export class RtpSender {
     return this.#packetsUnsent;
   }
 
-  /** Counts a sent packet as unsent; its sequence number stays used. */
-  countUnsent(datagram: Uint8Array): void {
+  /** Counts a sent packet as unsent; its sequence number stays used. @param bytes length of the packet. */
+  countUnsent(bytes: number): void {
     this.#packetsSent -= 1;
     this.#packetsUnsent += 1;
-    this.#bytesSent -= datagram.length - RTP_HEADER_BYTES;
+    this.#bytesSent -= bytes - RTP_HEADER_BYTES;
   }
 
   /** Figures for a sender report (RTCP SR). */

@@ -14,6 +14,7 @@ import { CallerAudio } from './caller-audio.ts';
 import { RtcpReports, type RtpNetwork, sendReport } from './rtcp-reports.ts';
 import { type ListeningSession, RtpReceiver } from './rtp-receiver.ts';
 import { RtpSender, type SendingSession, SILENT_FRAME } from './rtp-sender.ts';
+import { SecureRtp } from './secure-rtp.ts';
 import { SoundFeed } from './sound-feed.ts';
 
 /** Packet under way, shared by all sessions of the thread, so that it stays in the processor's cache. */
@@ -35,7 +36,10 @@ export interface RtpSessionOptions {
 /** Driven by datagrams, the pacer and requests of the main thread. Reads no clock: instants are arguments. */
 export class RtpSession implements DatagramListener, ListeningSession, SendingSession {
   readonly #options: RtpSessionOptions;
-  readonly #network: RtpNetwork;
+  /** The sockets, or the SRTP in front of them. */
+  #network: RtpNetwork;
+  /** Undefined for plain RTP. */
+  #secure: SecureRtp | undefined;
   readonly #meter: LevelMeter;
   readonly #lock = new SourceLock();
   readonly #receiver = new RtpReceiver(this);
@@ -78,6 +82,7 @@ export class RtpSession implements DatagramListener, ListeningSession, SendingSe
     const { pacer, trusted } = this.#options;
     if (this.#agreed === undefined) pacer.add(this);
     this.#agreed = agreed;
+    this.#setKeys(agreed.srtp);
     const { address, port } = agreed;
     // Hold by RFC 2543 names no address to expect packets from.
     if (address !== '0.0.0.0') this.#lock.expect({ address, port, ...trusted }, nowMs);
@@ -87,7 +92,8 @@ export class RtpSession implements DatagramListener, ListeningSession, SendingSe
 
   onDatagram(datagram: Uint8Array, source: Source, nowMs: number): void {
     try {
-      this.onRtp(datagram, source, nowMs);
+      if (this.#secure === undefined) this.onRtp(datagram, source, nowMs);
+      else this.#onSecured(this.#secure.open(datagram), source, nowMs);
     } catch (error) {
       this.#options.onFault(error);
     }
@@ -95,12 +101,14 @@ export class RtpSession implements DatagramListener, ListeningSession, SendingSe
 
   /** Counts a frame that was not sent. */
   onUnsent(datagram: Uint8Array): void {
-    if (!isRtcp(datagram)) this.#sender.countUnsent(datagram);
+    if (isRtcp(datagram)) return;
+    const tagBytes = this.#secure?.tagBytes ?? 0;
+    this.#sender.countUnsent(datagram.length - tagBytes);
   }
 
   onRtp(datagram: Uint8Array, source: Source, nowMs: number): void {
     if (!packet.read(datagram)) {
-      if (isRtcp(datagram)) this.onRtcp(datagram, source, nowMs);
+      if (isRtcp(datagram)) this.#takeReport(datagram, source, nowMs);
       else this.#malformed += 1;
     } else if (!this.#receiver.understands(packet)) {
       this.#malformed += 1;
@@ -111,8 +119,22 @@ export class RtpSession implements DatagramListener, ListeningSession, SendingSe
     }
   }
 
-  /** Takes an RTCP report from any port of the far end's host. */
+  /** Takes a datagram of the RTCP port. */
   onRtcp(datagram: Uint8Array, source: Source, nowMs: number): void {
+    const isSealed = this.#secure !== undefined && isRtcp(datagram);
+    const report = isSealed ? this.#secure?.open(datagram) : datagram;
+    if (report === undefined) this.#malformed += 1;
+    else this.#takeReport(report, source, nowMs);
+  }
+
+  /** @param packet undefined when it was not authentic: counted, and never an end of the call. */
+  #onSecured(packet: Uint8Array | undefined, source: Source, nowMs: number): void {
+    if (packet === undefined) this.#malformed += 1;
+    else this.onRtp(packet, source, nowMs);
+  }
+
+  /** Takes an RTCP report from any port of the far end's host. */
+  #takeReport(datagram: Uint8Array, source: Source, nowMs: number): void {
     if (source.address !== this.#lock.target?.address || !isRtcp(datagram)) {
       this.#malformed += 1;
       return;
@@ -234,6 +256,14 @@ export class RtpSession implements DatagramListener, ListeningSession, SendingSe
     this.#tap?.write(pcm, nowMs);
     if (!this.#meter.isOn) return;
     this.#meter.note('agent', pcm === SILENT_FRAME ? SILENCE_DBFS : levelDbfs(pcm));
+  }
+
+  #setKeys(keys: AgreedMedia['srtp']): void {
+    if (keys === undefined) this.#secure = undefined;
+    else if (this.#secure === undefined) {
+      this.#secure = new SecureRtp(this.#options.network, keys);
+    } else this.#secure.setKeys(keys);
+    this.#network = this.#secure ?? this.#options.network;
   }
 
   #noteArrival(): void {

@@ -12,6 +12,7 @@ import {
   OUR_CODECS,
   offer,
 } from '../../rtp/sdp-answer.ts';
+import { SdesKeys, type SrtpPolicy } from '../../rtp/srtp/sdes.ts';
 import {
   type MediaGateway,
   type MediaOptions,
@@ -48,13 +49,14 @@ export class DirectGateway implements MediaGateway {
   }
 
   async open(options: MediaOptions): Promise<DirectEndpoint> {
-    const { remoteSdp, codecs = OUR_CODECS, advertisedAddress, ...line } = options;
+    const { remoteSdp, codecs = OUR_CODECS, srtp = 'off', advertisedAddress, ...line } = options;
     // Parsed before a port is taken: an unusable offer must not cost one.
-    const theirs = remoteSdp === undefined ? undefined : readSdp(remoteSdp, codecs);
+    const theirs = remoteSdp === undefined ? undefined : readSdp(remoteSdp, { codecs, srtp });
     const session = await openSession(this.#engine, line);
     const endpoint = new DirectEndpoint({
       session,
       codecs,
+      srtp,
       address:
         advertisedAddress ?? this.#routes.towards(session.localAddress, line.signallingAddress),
     });
@@ -67,6 +69,7 @@ export class DirectGateway implements MediaGateway {
 interface DirectEndpointOptions {
   readonly session: MediaSession;
   readonly codecs: readonly CodecName[];
+  readonly srtp: SrtpPolicy;
   /** IPv4 in our SDP. */
   readonly address: string;
 }
@@ -75,6 +78,9 @@ interface DirectEndpointOptions {
 class DirectEndpoint extends SessionEndpoint {
   readonly audio: AudioStream;
   readonly #options: DirectEndpointOptions;
+  readonly #keys = new SdesKeys();
+  /** Whether the newest agreement is RTP/SAVP. */
+  #isSavp = false;
 
   /** Call `offer`, `negotiate` or `apply` first. */
   constructor(options: DirectEndpointOptions) {
@@ -84,14 +90,18 @@ class DirectEndpoint extends SessionEndpoint {
   }
 
   async negotiate(remoteSdp: string): Promise<string> {
-    return this.apply(readSdp(remoteSdp, this.#options.codecs));
+    return this.apply(readSdp(remoteSdp, this.#options));
   }
 
   /** As `negotiate`, from a description that has been parsed. */
   apply({ theirs, agreed }: RemoteDescription): string {
-    this.session.setRemote(agreed);
+    const { cryptoLines = [] } = theirs;
+    const srtp = this.#keys.agree(cryptoLines);
+    this.#isSavp = theirs.mediaLines[theirs.audioIndex]?.protocol.startsWith('RTP/SAVP') === true;
+    this.session.setRemote(srtp === undefined ? agreed : { ...agreed, srtp });
     if (!this.isOfferPending) {
-      return this.describe((origin) => answer(theirs, { ...this.#place, ...origin }));
+      const ours = { ...this.#place, cryptoLines: this.#keys.answer(cryptoLines) };
+      return this.describe((origin) => answer(theirs, { ...ours, ...origin }));
     }
     this.isOfferPending = false;
     return this.localSdp;
@@ -99,8 +109,12 @@ class DirectEndpoint extends SessionEndpoint {
 
   offer(): string {
     this.isOfferPending = true;
-    const { codecs } = this.#options;
-    return this.describe((origin) => offer({ ...this.#place, ...origin }, codecs));
+    const { codecs, srtp } = this.#options;
+    const cryptoLines = srtp === 'off' ? [] : this.#keys.offer();
+    // Best-effort SRTP has the name of plain RTP, so that far ends without SRTP take it. RFC 8643.
+    const protocol = srtp === 'required' || this.#isSavp ? 'RTP/SAVP' : 'RTP/AVP';
+    const ours = { ...this.#place, cryptoLines, protocol } as const;
+    return this.describe((origin) => offer({ ...ours, ...origin }, codecs));
   }
 
   close(): Promise<void> {
@@ -121,11 +135,14 @@ interface RemoteDescription {
 /**
  * Parses the far end's SDP and ignores all codecs but the given ones.
  *
- * @throws {MediaError} 400 for malformed SDP, 488 without a usable codec.
+ * @throws {MediaError} 400 for malformed SDP, 488 without a usable codec, or without the SRTP that the policy asks for.
  */
-function readSdp(remoteSdp: string, codecs: readonly CodecName[]): RemoteDescription {
+function readSdp(
+  remoteSdp: string,
+  { codecs, srtp }: Pick<DirectEndpointOptions, 'codecs' | 'srtp'>,
+): RemoteDescription {
   try {
-    const all = parseSdp(remoteSdp);
+    const all = parseSdp(remoteSdp, { srtp });
     const isAllowed = (name: string) => (codecs as readonly string[]).includes(name);
     const theirs = { ...all, codecs: all.codecs.filter(({ name }) => isAllowed(name)) };
     return { theirs, agreed: agree(theirs) };

@@ -23,6 +23,9 @@ const LEG_MS_MAX = 5_000;
 /** The caller hears ringing meanwhile; an attempt that used up the time limit is the last. */
 const ATTEMPTS_MAX = 3;
 
+const NO_SRTP =
+  'Cannot set up sound: a trunk with "srtp": "required" needs MEDIA=direct; FreeSWITCH encrypts only what a carrier offers so';
+
 interface FreeSwitchGatewayOptions {
   readonly engine: SessionOpener;
   /** At least one. */
@@ -77,6 +80,7 @@ export class FreeSwitchGateway implements MediaGateway {
 
   async open(options: MediaOptions): Promise<BridgedEndpoint> {
     const { codecs, remoteSdp } = options;
+    if (options.srtp === 'required') throw new MediaError(NO_SRTP, 488);
     // Checked before a port is taken: an unusable offer must not cost one.
     const offer = remoteSdp === undefined ? undefined : limited(remoteSdp, codecs);
     const { clock, log } = this.#options;

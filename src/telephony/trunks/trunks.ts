@@ -1,6 +1,7 @@
 /** SIP trunks as configured in `sip-config/trunks.json`, validated, and the SIP URIs that follow from them; pure */
 import { BlockList, isIP } from 'node:net';
 import { urlHost } from '../../lib/local-routes.ts';
+import { SRTP_POLICIES, type SrtpPolicy } from '../../rtp/srtp/sdes.ts';
 import { ADVERTISED_ADDRESS_EXPECTED, isAdvertisable } from './advertised-address.ts';
 
 /** Next hop of calls to the carrier. Without a port, its name is resolved by RFC 3263. */
@@ -8,7 +9,9 @@ export interface TrunkProxy {
   /** Host name or IP address; an IPv6 address without its brackets. */
   readonly host: string;
   readonly port: number | undefined;
-  readonly transport: 'udp' | 'tcp';
+  readonly transport: 'udp' | 'tcp' | 'tls';
+  /** True for a proxy `sips:host`: URIs of its calls are `sips`. RFC 3261, 26.2.2. */
+  readonly isSips: boolean;
 }
 
 /** One carrier as `sip-config/trunks.json` describes it; see sip-config/README.md for each field. */
@@ -30,6 +33,7 @@ export interface Trunk {
   /** E.164 numbers, and beginnings of numbers with a star. */
   readonly numbers: readonly string[];
   readonly codecs: readonly ('PCMU' | 'PCMA')[];
+  readonly srtp: SrtpPolicy;
   readonly transfer: 'auto' | 'refer' | 'bridge';
   /** IP addresses and networks in CIDR form. */
   readonly allowedSources: readonly string[];
@@ -43,7 +47,8 @@ export class TrunkSettingsError extends Error {
   override readonly name = 'TrunkSettingsError';
 }
 
-const PROXY = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+)(?::(\d{1,5}))?(?:;transport=(udp|tcp))?$/;
+const PROXY =
+  /^(?:(sips):)?(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+)(?::(\d{1,5}))?(?:;transport=(udp|tcp|tls))?$/;
 const NUMBER = /^\+[1-9]\d{6,14}$/;
 const NUMBER_PATTERN = /^(\+[1-9]\d{6,14}|\+\d{0,14}\*|\*)$/;
 
@@ -92,7 +97,10 @@ const FIELDS: Readonly<Record<keyof Trunk, Check>> = {
     /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
     'letters, digits, dot, dash, underscore; 64 at most',
   ),
-  proxy: matching(PROXY, 'host, host:port or host:port;transport=tcp'),
+  proxy: textWhere(
+    (text) => PROXY.test(text) && !/^sips:.*;transport=(udp|tcp)$/.test(text),
+    'host, host:port, host:port;transport=tcp, host:port;transport=tls or sips:host:port',
+  ),
   domain: matching(/^[A-Za-z0-9.-]+$/, 'a host name'),
   username: textWhere(
     (text) => HEADER_TEXT.test(text) && /^[^\s@:;<>]+$/.test(text),
@@ -110,6 +118,7 @@ const FIELDS: Readonly<Record<keyof Trunk, Check>> = {
   callerId: matching(NUMBER, 'E.164, such as +390612345678'),
   numbers: matching(NUMBER_PATTERN, 'E.164, or its beginning and a star: +39061234*'),
   codecs: oneOf('PCMU', 'PCMA'),
+  srtp: oneOf(...SRTP_POLICIES),
   transfer: oneOf('auto', 'refer', 'bridge'),
   allowedSources: textWhere(isNetwork, 'an IP address or a network such as 203.0.113.0/24'),
   advertisedAddress: textWhere(isAdvertisable, ADVERTISED_ADDRESS_EXPECTED),
@@ -130,6 +139,7 @@ const DEFAULTS = {
   optionsIntervalSeconds: 30,
   numbers: [],
   codecs: ['PCMU', 'PCMA'],
+  srtp: 'off',
   transfer: 'auto',
   allowedSources: [],
 } as const satisfies Partial<Trunk>;
@@ -162,11 +172,13 @@ function trunkOf(settings: TrunkSettings): Trunk {
 }
 
 function proxyOf(text: string): TrunkProxy {
-  const [, host = '', port, transport] = PROXY.exec(text) ?? [];
+  const [, scheme, host = '', port, transport = 'udp'] = PROXY.exec(text) ?? [];
+  const isSips = scheme !== undefined;
   return {
     host: host.replace(/^\[|\]$/g, ''),
     port: port === undefined ? undefined : Number(port),
-    transport: transport === 'tcp' ? 'tcp' : 'udp',
+    transport: isSips ? 'tls' : (transport as TrunkProxy['transport']),
+    isSips,
   };
 }
 
@@ -200,7 +212,7 @@ function faultsOf(trunk: Readonly<Record<string, unknown>>): readonly string[] {
       : faultsOfField(field, trunk[field], check);
   });
   const { username, password, register, proxy } = trunk;
-  const port = typeof proxy === 'string' ? PROXY.exec(proxy)?.[2] : undefined;
+  const port = typeof proxy === 'string' ? PROXY.exec(proxy)?.[3] : undefined;
   return [
     ...fields,
     ...unknown.map((field) => `${field}: unknown field`),
@@ -273,22 +285,29 @@ export function domainOf({ domain, proxy }: Trunk): string {
 
 /** Request-URI of a call: the number at the trunk's domain, or at its proxy without a domain. */
 export function targetUriOf({ domain, proxy }: Trunk, number: string): string {
-  return `sip:${number}@${domain ?? hostPortOf(proxy)}`;
+  return `${schemeOf(proxy)}:${number}@${domain ?? hostPortOf(proxy)}`;
 }
 
 /** Request-URI of REGISTER: with the port of a proxy that has no domain, so that a registrar on the SIP server's own machine is not taken for it. */
 export function registrarUriOf({ domain, proxy }: Trunk): string {
-  return `sip:${domain ?? hostPortOf(proxy)}`;
+  return `${schemeOf(proxy)}:${domain ?? hostPortOf(proxy)}`;
 }
 
 /** The next hop of every request. */
 export function proxyUriOf({ proxy }: Trunk): string {
-  return `sip:${hostPortOf(proxy)}${proxy.transport === 'tcp' ? ';transport=tcp' : ''}`;
+  // A `sips` URI means TLS by itself. RFC 3261, 26.2.2.
+  const isNamed = proxy.transport !== 'udp' && !proxy.isSips;
+  const transport = isNamed ? `;transport=${proxy.transport}` : '';
+  return `${schemeOf(proxy)}:${hostPortOf(proxy)}${transport}`;
 }
 
 /** `host:port` of a trunk's proxy; IPv6 in brackets. */
 export function hostPortOf(proxy: TrunkProxy): string {
   return proxy.port === undefined ? hostOf(proxy) : `${hostOf(proxy)}:${proxy.port}`;
+}
+
+function schemeOf({ isSips }: TrunkProxy): 'sip' | 'sips' {
+  return isSips ? 'sips' : 'sip';
 }
 
 function hostOf({ host }: TrunkProxy): string {

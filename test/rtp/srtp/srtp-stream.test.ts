@@ -41,12 +41,13 @@ function report(ssrc = SSRC): Uint8Array {
   return bytes;
 }
 
-/** Where a network without order puts each packet: `late` places behind its own. */
-function disordered<T>(items: readonly T[], late: readonly number[]): T[] {
-  return items
-    .map((item, at) => ({ item, place: at + (late[at % late.length] ?? 0) }))
-    .sort((one, other) => one.place - other.place)
-    .map(({ item }) => item);
+/** What a network without order delivers: each packet so many places behind its own. */
+function disordered<T extends { readonly at: number }>(
+  items: readonly T[],
+  late: readonly number[],
+): T[] {
+  const placeOf = ({ at }: T) => at + (late[at % late.length] ?? 0);
+  return items.toSorted((one, other) => placeOf(one) - placeOf(other));
 }
 
 test.each(

@@ -154,7 +154,7 @@ export class SrfIncomingCall implements IncomingCall {
         advertisedAddress: addresses?.advertisedTo(signallingAddress, trunk),
         isHeld: true,
         ...(remoteSdp !== '' && { remoteSdp }),
-        ...(trunk && { codecs: trunk.codecs, carrier: sourcesOf(trunk) }),
+        ...(trunk && { codecs: trunk.codecs, srtp: trunk.srtp, carrier: sourcesOf(trunk) }),
       });
     } catch (error) {
       const sipStatus = statusOf(error);

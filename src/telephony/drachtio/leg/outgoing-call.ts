@@ -152,6 +152,7 @@ export class SrfOutgoingCall implements OutgoingCall {
         advertisedAddress: addresses?.advertisedTo(signallingAddress, trunk),
         carrier: sourcesOf(trunk),
         codecs: trunk.codecs,
+        srtp: trunk.srtp,
         near: earlyMediaSink,
       });
       // The call failed meanwhile, before it had a port to close.

@@ -1,0 +1,63 @@
+/** Keys in session descriptions: which lines are usable, and what two ends agree on. */
+import { expect, test } from 'vitest';
+import { readCryptoLines, SdesKeys } from '../../../src/rtp/srtp/sdes.ts';
+
+const KEY = 'd0RmdmcmVCspeEc3QGZiNWpVLFJhQX1cfHAwJSoj';
+const GCM_KEY = Buffer.alloc(28, 7).toString('base64');
+
+const line = (fields: object) => ({
+  ...{ id: 1, suite: 'AES_CM_128_HMAC_SHA1_80', config: `inline:${KEY}` },
+  ...fields,
+});
+
+test.each([
+  ['a key', {}],
+  ['a lifetime', { config: `inline:${KEY}|2^20` }],
+  ['a lifetime in packets', { config: `inline:${KEY}|1048576` }],
+  ['a window size hint', { sessionConfig: 'WSH=128' }],
+  ['the short tag', { suite: 'AES_CM_128_HMAC_SHA1_32' }],
+  ['GCM', { suite: 'AEAD_AES_128_GCM', config: `inline:${GCM_KEY}` }],
+])('readCryptoLines takes %s', (_, fields) => {
+  expect(readCryptoLines([line(fields)])).toHaveLength(1);
+});
+
+test.each([
+  ['another suite', { suite: 'F8_128_HMAC_SHA1_80' }],
+  ['a suite named as a property of objects', { suite: 'constructor' }],
+  ['a short key', { config: `inline:${GCM_KEY}` }],
+  ['a long key', { suite: 'AEAD_AES_128_GCM' }],
+  ['no key', { config: 'inline:' }],
+  ['a key with an identifier', { config: `inline:${KEY}|2^20|1:4` }],
+  ['two keys', { config: `inline:${KEY};inline:${KEY}` }],
+  ['a stream without authentication', { sessionConfig: 'UNAUTHENTICATED_SRTP' }],
+  ['reports in the clear', { sessionConfig: 'UNENCRYPTED_SRTCP' }],
+  ['a key derivation rate', { sessionConfig: 'KDR=4' }],
+  ['no tag', { id: undefined }],
+])('readCryptoLines leaves out %s', (_, fields) => {
+  expect(readCryptoLines([line(fields), line({ id: 2 })])).toMatchObject([{ tag: 2 }]);
+});
+
+test('SdesKeys answers with the tag and suite of the first usable line, and one key throughout', () => {
+  const ours = new SdesKeys();
+  const theirs = readCryptoLines([line({ id: 3 }), line({ suite: 'AES_CM_128_HMAC_SHA1_32' })]);
+
+  const [answer = ''] = ours.answer(theirs);
+  const agreed = ours.agree(theirs);
+
+  expect(answer).toBe(`a=crypto:3 AES_CM_128_HMAC_SHA1_80 inline:${agreed?.send.inline}`);
+  expect(ours.answer(theirs)).toEqual([answer]);
+  expect(ours.offer()[0]).toContain(agreed?.send.inline);
+  expect(agreed?.receive).toEqual({ suite: 'AES_CM_128_HMAC_SHA1_80', inline: KEY });
+});
+
+test('SdesKeys has another key for each suite and each call', () => {
+  const keysOf = (lines: readonly string[]) => lines.map((text) => text.split('inline:')[1]);
+
+  const keys = [...keysOf(new SdesKeys().offer()), ...keysOf(new SdesKeys().offer())];
+
+  expect(new Set(keys).size).toBe(6);
+});
+
+test('SdesKeys agrees on plain RTP where there are no keys', () => {
+  expect(new SdesKeys().agree([])).toBeUndefined();
+});
