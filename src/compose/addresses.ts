@@ -60,7 +60,7 @@ async function locateProxy(trunk: Trunk): Promise<readonly string[]> {
   try {
     const targets = await resolveTargets(
       parseUri(proxyUriOf(trunk)),
-      ['UDP', 'TCP'],
+      ['UDP', 'TCP', 'TLS'],
       systemResolver,
     );
     return targets.map(({ address }) => address);

@@ -18,7 +18,7 @@ import {
   type MessageTrace,
   traceText,
 } from '../sip/trace/call-traces.ts';
-import { type Flow, formatEndpoint } from '../sip/transport/flow.ts';
+import { type Flow, formatEndpoint, type ListenProtocol } from '../sip/transport/flow.ts';
 import type { Target } from '../sip/transport/next-hop.ts';
 import { UserAgent } from '../sip/user-agent.ts';
 import { headOf, type SentInvite } from '../telephony/drachtio/carrier/open-dialog-journal.ts';
@@ -150,8 +150,12 @@ function sentInvite(message: SipMessage, { protocol, remote }: Flow): SentInvite
 /** Ends an INVITE of an earlier process. @throws {SipError} when it cannot be read, or its peer is unreachable. */
 async function endOrphan(engine: UserAgent, { direction, head, peer }: OpenInvite): Promise<void> {
   const invite = parseMessage(Buffer.from(head));
-  const target: Target = { ...peer, protocol: peer.protocol === 'TCP' ? 'TCP' : 'UDP' };
+  const target: Target = { ...peer, protocol: protocolOf(peer.protocol) };
   await engine.endOrphan(direction, invite, target);
+}
+
+function protocolOf(name: string): ListenProtocol {
+  return name === 'TCP' || name === 'TLS' ? name : 'UDP';
 }
 
 /** Remote drachtio servers, which are started and stopped elsewhere. */

@@ -20,7 +20,9 @@ export type DropReason =
   | 'bad-stream'
   /** More connections than one peer or all may have. */
   | 'connection-limit'
-  /** Message of ours that could not be sent: the flow is closed. */
+  /** TLS handshake of a peer that failed. */
+  | 'bad-handshake'
+  /** Message of ours that could not be sent: the flow is closed, or TLS could not be set up. */
   | 'unsendable';
 
 /** Plain numbers since the start, for metrics. */
@@ -57,6 +59,7 @@ export class EngineStats {
       screened: 0,
       'bad-stream': 0,
       'connection-limit': 0,
+      'bad-handshake': 0,
       unsendable: 0,
     },
     rejected: new Map(),

@@ -3,7 +3,7 @@ import { ClientForks } from './client-invite.ts';
 import type { DialogTable } from './dialog/dialog.ts';
 import type { SipMessage } from './message/message.ts';
 import type { TransactionLayer } from './transaction/transaction-layer.ts';
-import { DEFAULT_PORT } from './transport/flow.ts';
+import { defaultPortOf } from './transport/flow.ts';
 import type { Target } from './transport/next-hop.ts';
 import type { TransportLayer } from './transport/transport-layer.ts';
 import type { EngineContext } from './user-agent-options.ts';
@@ -69,6 +69,7 @@ export async function refuseOrphan(
   source: Target,
 ): Promise<void> {
   // The connection of the request ended with its process. RFC 3261, 18.2.2.
-  const port = source.protocol === 'UDP' ? source.port : (invite.via.port ?? DEFAULT_PORT);
+  const port =
+    source.protocol === 'UDP' ? source.port : (invite.via.port ?? defaultPortOf(source.protocol));
   transactions.refuse(invite, await transport.flowTo({ ...source, port }), RESTARTED);
 }

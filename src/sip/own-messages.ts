@@ -55,10 +55,12 @@ function withTag(from: string, tokens: Tokens): string {
 const ALLOW = SERVED_METHODS.join(', ');
 const SUPPORTED = SUPPORTED_EXTENSIONS.join(', ');
 
-/** Value of Contact for requests that return over this flow. */
-export function contactOf(flow: Flow, user?: string): string {
+/** Value of Contact for requests that return over this flow; `sips` where the Request-URI is. RFC 3261, 8.1.1.8. */
+export function contactOf(flow: Flow, user: string | undefined, requestUri: string): string {
   const account = user === undefined || user === '' ? '' : `${user}@`;
-  return `<sip:${account}${formatEndpoint(flow.local)}${transportParam(flow.protocol)}>`;
+  const place = `${account}${formatEndpoint(flow.local)}`;
+  if (flow.protocol === 'TLS' && /^sips:/i.test(requestUri)) return `<sips:${place}>`;
+  return `<sip:${place}${transportParam(flow.protocol)}>`;
 }
 
 /** User part of a URI; undefined without one, and for any other text. */
@@ -141,7 +143,7 @@ export function newResponse(options: ResponseOptions): SipMessage {
   const response = makeResponse(request, status, parts.reason, options.tag);
   const isPositive = status > 100 && status < 300;
   if (isPositive && WITH_CONTACT.has(request.method)) {
-    response.add('contact', contactOf(flow, userOf(request.uri)));
+    response.add('contact', contactOf(flow, userOf(request.uri), request.uri));
   }
   if (status >= 180 && status < 300 && ABILITIES_IN_RESPONSE_TO.has(request.method))
     addCapabilities(response);

@@ -175,7 +175,7 @@ export class RequestSender {
 
   /** TCP first, UDP as the fallback for a peer without TCP. RFC 3261, 18.1.1. */
   #byTcpFirst(target: Target): readonly Target[] {
-    if (target.protocol === 'TCP' || this.#refusedTcp.has(target)) return [target];
+    if (target.protocol !== 'UDP' || this.#refusedTcp.has(target)) return [target];
     return [{ ...target, protocol: 'TCP' }, target];
   }
 
@@ -185,6 +185,8 @@ export class RequestSender {
     } catch (error) {
       if (!(error instanceof SipError)) throw error;
       if (target.protocol === 'TCP') this.#refusedTcp.add(target);
+      // A certificate that cannot be verified needs the operator.
+      if (target.protocol === 'TLS') this.#options.stats.drop('unsendable', error.message);
       return undefined;
     }
   }
@@ -193,7 +195,7 @@ export class RequestSender {
   #onFlow(request: SipMessage, flow: Flow, contactUser?: string): SipMessage {
     const sent = request.clone();
     if (!WITHOUT_CONTACT.has(sent.method) && sent.get('contact') === undefined) {
-      sent.add('contact', contactOf(flow, contactUser ?? userOf(sent.from.uri)));
+      sent.add('contact', contactOf(flow, contactUser ?? userOf(sent.from.uri), sent.uri));
     }
     return sent.prepend('via', ownVia(flow, this.#options.tokens.branch()));
   }

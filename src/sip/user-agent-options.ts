@@ -11,8 +11,10 @@ import type { MessageTrace } from './trace/call-traces.ts';
 import { type BaseTimers, STANDARD_TIMERS } from './transaction/timers.ts';
 import type { AddressFor } from './transport/flow.ts';
 import { type Resolver, systemResolver } from './transport/next-hop.ts';
+import { STANDARD_CONNECTION_LIMITS } from './transport/tcp-connection.ts';
+import type { TlsSettings } from './transport/tls-layer.ts';
 import type { ListenOptions, RequestFilter } from './transport/transport-layer.ts';
-import { STANDARD_CONNECTION_LIMITS, type TcpLimits } from './transport/transport-tcp.ts';
+import type { TcpLimits } from './transport/transport-tcp.ts';
 import { type OpenUdpSocket, openUdpSocket } from './transport/transport-udp.ts';
 
 /** Options of `UserAgent`; all but the listening addresses have defaults. */
@@ -32,6 +34,8 @@ export interface UserAgentOptions {
   /** More live transactions than that, and requests get 503. Default: 50,000. */
   readonly transactionsMax?: number;
   readonly tcpLimits?: Partial<TcpLimits>;
+  /** Certificates for TLS. Without one of ours, TLS connects and does not listen. */
+  readonly tls?: TlsSettings;
   readonly timers?: BaseTimers;
   readonly randomBytes?: RandomBytes;
   readonly resolver?: Resolver;
@@ -63,6 +67,7 @@ export function withDefaults(options: UserAgentOptions) {
     randomBytes,
     resolver: systemResolver,
     openUdpSocket,
+    tls: {},
     ...options,
     clock,
     tcpLimits: { ...STANDARD_TCP_LIMITS, ...options.tcpLimits },

@@ -16,6 +16,7 @@ import type { ServerInvite } from './server-invite.ts';
 import { TransactionLayer } from './transaction/transaction-layer.ts';
 import { type Endpoint, type Flow, formatEndpoint, type Protocol } from './transport/flow.ts';
 import type { Target } from './transport/next-hop.ts';
+import type { TlsSettings } from './transport/tls-layer.ts';
 import { TransportLayer } from './transport/transport-layer.ts';
 import { type EngineContext, type UserAgentOptions, withDefaults } from './user-agent-options.ts';
 
@@ -88,7 +89,7 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
 
   /** Listening addresses with the actual ports; only after start. */
   get addresses(): readonly (Endpoint & { readonly protocol: Protocol })[] {
-    return this.#transport.transports.map(({ protocol, bound }) => ({ protocol, ...bound }));
+    return this.#transport.listeners.map(({ protocol, bound }) => ({ protocol, ...bound }));
   }
 
   /** Our address for an unknown far end; undefined without a socket. */
@@ -133,6 +134,11 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
     this.#dialogs.stop();
     this.#transactions.stop();
     await this.#transport.stop();
+  }
+
+  /** Uses other certificates for new TLS connections; open ones and their calls go on. */
+  useTls(settings: TlsSettings): void {
+    this.#transport.useTls(settings);
   }
 
   /** From now on answers OPTIONS and new calls with 503 and Retry-After, so that carriers go elsewhere. */

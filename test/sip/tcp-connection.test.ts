@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import type { StreamFrame } from '../../src/sip/parser/stream-framer.ts';
-import { TcpConnection } from '../../src/sip/transport/transport-tcp.ts';
+import { TcpConnection } from '../../src/sip/transport/tcp-connection.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 import { request } from './messages.ts';
 
@@ -50,6 +50,7 @@ function open() {
   const frames: StreamFrame[] = [];
   let closed = 0;
   const connection = new TcpConnection({
+    protocol: 'TCP',
     ...{ clock, socket: socket as unknown as Socket, limits: LIMITS },
     remote: { address: '192.0.2.1', port: 5060 },
     localFor: () => ({ address: '192.0.2.2', port: 5060 }),

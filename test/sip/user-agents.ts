@@ -42,7 +42,7 @@ export async function stopPair({ alice, bob }: Pair): Promise<void> {
 
 export function uriOf(userAgent: UserAgent, protocol: ListenProtocol): string {
   const address = userAgent.addresses.find((each) => each.protocol === protocol);
-  const transport = protocol === 'TCP' ? ';transport=tcp' : '';
+  const transport = protocol === 'UDP' ? '' : `;transport=${protocol.toLowerCase()}`;
   return `sip:bob@127.0.0.1:${address?.port}${transport}`;
 }
 

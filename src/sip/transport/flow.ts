@@ -1,4 +1,4 @@
-/** Flow to one peer: a UDP address as seen from one of our sockets, a TCP connection, or a WebSocket. */
+/** Flow to one peer: a UDP address as seen from one of our sockets, a TCP or TLS connection, or a WebSocket. */
 import { urlHost } from '../../lib/local-routes.ts';
 import { splitList } from '../message/grammar.ts';
 import type { SipMessage } from '../message/message.ts';
@@ -6,7 +6,7 @@ import { SipError } from '../message/status.ts';
 import { formatVia, type Via } from '../message/via.ts';
 
 /** What we open sockets for ourselves. */
-export type ListenProtocol = 'UDP' | 'TCP';
+export type ListenProtocol = 'UDP' | 'TCP' | 'TLS';
 
 /** As Via names it. */
 export type Protocol = ListenProtocol | 'WS' | 'WSS';
@@ -70,11 +70,12 @@ export function bareHost(host: string): string {
 
 /** Makes a `SipError` 503 with protocol, address, port and remedy. */
 export function listenError(
-  protocol: 'UDP' | 'TCP',
+  protocol: ListenProtocol,
   { address, port }: { readonly address: string; readonly port: number },
   cause: NodeJS.ErrnoException,
 ): SipError {
-  const why = REASONS[cause.code ?? ''] ?? cause.message;
+  const setting = protocol === 'TLS' ? 'SIP_TLS_PORT' : 'SIP_PORT';
+  const why = REASONS[cause.code ?? '']?.replace('SIP_PORT', setting) ?? cause.message;
   return new SipError(503, `Cannot listen on ${protocol} "${address}:${port}": ${why}`);
 }
 
@@ -84,8 +85,10 @@ const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'this user may not open it; set SIP_PORT to 1024 or more',
 };
 
-/** Default port of a Via, for responses. RFC 3261, 18.2.2. */
-export const DEFAULT_PORT = 5060;
+/** Default port of URIs and of Via. RFC 3261, 18.2.2 and 19.1.2. */
+export function defaultPortOf(protocol: Protocol): number {
+  return protocol === 'TLS' || protocol === 'WSS' ? 5061 : 5060;
+}
 
 /**
  * Adds the actual source to the top Via of a request.
@@ -113,7 +116,7 @@ export function stampReceived(request: SipMessage, source: Endpoint): Via {
  */
 export function responseEndpoint(via: Via, source: Endpoint): Endpoint {
   if (via.params.has('rport')) return source;
-  return { address: source.address, port: via.port ?? DEFAULT_PORT };
+  return { address: source.address, port: via.port ?? defaultPortOf('UDP') };
 }
 
 /** Via of a request of ours. */

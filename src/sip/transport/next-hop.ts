@@ -3,11 +3,13 @@ import { lookup, resolveSrv } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { SipError } from '../message/status.ts';
 import type { SipUri } from '../message/uri.ts';
-import { bareHost, DEFAULT_PORT, type Endpoint, type Protocol } from './flow.ts';
+import { bareHost, defaultPortOf, type Endpoint, type Protocol } from './flow.ts';
 
 /** Address, port and protocol of a next hop. */
 export interface Target extends Endpoint {
   readonly protocol: Protocol;
+  /** Host name of the URI, which the peer's certificate must have; undefined for an IP address. */
+  readonly serverName?: string;
 }
 
 interface ServiceRecord {
@@ -39,7 +41,8 @@ export const systemResolver: Resolver = {
  * Resolves the targets of a URI.
  *
  * An IP address is used as it is. A name with a port is resolved by address records, one without by SRV records
- * first. The URI's transport decides the protocol, otherwise the first of `protocols`.
+ * first. The URI's transport decides the protocol, otherwise the first of `protocols`; TLS is for `transport=tls` and
+ * `sips` alone.
  *
  * @param protocols available transports, preferred first.
  * @throws {SipError} 503 without a target.
@@ -57,7 +60,7 @@ export async function resolveTargets(
     throw new SipError(503, `Cannot reach "${uri.scheme}:${host}": no transport for it`);
   }
   if (isIP(host) !== 0) {
-    return [{ protocol: favourite, address: host, port: uri.port ?? DEFAULT_PORT }];
+    return [{ protocol: favourite, address: host, port: uri.port ?? defaultPortOf(favourite) }];
   }
   const bySrv = uri.port === undefined ? await srvTargets(host, usable, resolver) : [];
   const targets =
@@ -65,13 +68,21 @@ export async function resolveTargets(
       ? bySrv
       : await addressTargets({ protocol: favourite, host, port: uri.port }, resolver);
   if (targets.length === 0) throw new SipError(503, `Cannot reach "${host}": no address for it`);
-  return targets.slice(0, TARGETS_MAX);
+  const serverName = isIP(bareHost(uri.host)) === 0 ? { serverName: uri.host } : {};
+  return targets.slice(0, TARGETS_MAX).map((target) => ({ ...target, ...serverName }));
 }
 
 function usableProtocols(uri: SipUri, protocols: readonly Protocol[]): readonly Protocol[] {
-  if (uri.scheme !== 'sip') return [];
+  if (uri.scheme === 'tel') return [];
   const wanted = uri.params.get('transport')?.toUpperCase();
-  return wanted === undefined ? protocols : protocols.filter((protocol) => protocol === wanted);
+  // `sips` with `transport=tcp` is TLS over TCP. RFC 3261, 26.2.2.
+  if (uri.scheme === 'sips') {
+    const isStream = wanted === undefined || wanted === 'TCP' || wanted === 'TLS';
+    return isStream ? protocols.filter((protocol) => protocol === 'TLS') : [];
+  }
+  return protocols.filter((protocol) =>
+    wanted === undefined ? protocol !== 'TLS' : protocol === wanted,
+  );
 }
 
 async function srvTargets(
@@ -81,7 +92,8 @@ async function srvTargets(
 ): Promise<Target[]> {
   const targets: Target[] = [];
   for (const protocol of protocols) {
-    const records = await resolver.services(`_sip._${protocol.toLowerCase()}.${host}`);
+    const service = protocol === 'TLS' ? '_sips._tcp' : `_sip._${protocol.toLowerCase()}`;
+    const records = await resolver.services(`${service}.${host}`);
     const sorted = [...records].sort((a, b) => a.priority - b.priority || b.weight - a.weight);
     for (const { name, port } of sorted.slice(0, TARGETS_MAX)) {
       targets.push(...(await addressTargets({ protocol, host: name, port }, resolver)));
@@ -95,6 +107,6 @@ async function addressTargets(
   resolver: Resolver,
 ): Promise<Target[]> {
   const addresses = await resolver.addresses(service.host);
-  const port = service.port ?? DEFAULT_PORT;
+  const port = service.port ?? defaultPortOf(service.protocol);
   return addresses.map((address) => ({ protocol: service.protocol, address, port }));
 }

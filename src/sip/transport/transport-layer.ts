@@ -19,6 +19,7 @@ import {
   stampReceived,
 } from './flow.ts';
 import { type Resolver, resolveTargets, type Target } from './next-hop.ts';
+import type { TlsSettings } from './tls-layer.ts';
 import { type TcpLimits, TcpTransport } from './transport-tcp.ts';
 import { type OpenUdpSocket, UdpTransport } from './transport-udp.ts';
 import { WsConnection } from './transport-ws.ts';
@@ -40,6 +41,8 @@ interface TransportLayerOptions {
   readonly clock: Clock;
   readonly stats: EngineStats;
   readonly tcpLimits: TcpLimits;
+  /** Certificates of the TLS listeners. */
+  readonly tls: TlsSettings;
   readonly openUdpSocket: OpenUdpSocket;
   readonly resolver: Resolver;
   /** To tag of stateless responses, always the same. RFC 3261, 8.2.7. */
@@ -64,12 +67,18 @@ export class TransportLayer {
     this.#tcp = options.listen.filter((listen) => !isUdp(listen)).map((tcp) => this.#makeTcp(tcp));
     this.#protocols = [
       ...(this.#udp.length > 0 ? (['UDP'] as const) : []),
-      ...(this.#tcp.length > 0 ? (['TCP'] as const) : []),
+      ...(this.#tcpBy('TCP') ? (['TCP'] as const) : []),
+      ...(this.#tcpBy('TLS') ? (['TLS'] as const) : []),
     ];
   }
 
   get transports(): readonly (UdpTransport | TcpTransport)[] {
     return [...this.#udp, ...this.#tcp];
+  }
+
+  /** Those that peers can send to. */
+  get listeners(): readonly (UdpTransport | TcpTransport)[] {
+    return [...this.#udp, ...this.#tcp.filter(({ isListening }) => isListening)];
   }
 
   get connectionCount(): number {
@@ -117,14 +126,23 @@ export class TransportLayer {
    * @throws {SipError} 503 without a suitable socket, or when the connection is refused.
    */
   async flowTo(target: Target): Promise<Flow> {
-    if (target.protocol === 'TCP') {
-      const [transport] = this.#tcp;
+    if (target.protocol === 'TCP' || target.protocol === 'TLS') {
+      const transport = this.#tcpBy(target.protocol);
       if (transport !== undefined) return await transport.flowTo(target);
     } else {
       const transport = this.#udp.find(({ bound }) => isSameFamily(bound, target));
       if (transport !== undefined) return transport.flowTo(target);
     }
     throw new SipError(503, `Cannot send by ${target.protocol}: no such transport`);
+  }
+
+  /** Uses other certificates from now on; open connections and their calls go on. */
+  useTls(settings: TlsSettings): void {
+    for (const transport of this.#tcp) transport.useTls(settings);
+  }
+
+  #tcpBy(protocol: 'TCP' | 'TLS'): TcpTransport | undefined {
+    return this.#tcp.find((transport) => transport.protocol === protocol);
   }
 
   /** The flow that answers to a request take. RFC 3261, 18.2.2. */
@@ -156,15 +174,17 @@ export class TransportLayer {
   }
 
   #makeTcp(listen: ListenOptions): TcpTransport {
-    const { clock, stats, tcpLimits, addressFor } = this.#options;
+    const { clock, stats, tcpLimits, addressFor, tls } = this.#options;
     return new TcpTransport({
       address: listen.address,
       port: listen.port,
       addressFor,
       clock,
       limits: tcpLimits,
+      ...(listen.protocol === 'TLS' && { tls }),
       onFrame: (frame, flow) => this.#receiveFrame(frame, flow),
       onRefused: () => stats.drop('connection-limit'),
+      onHandshakeFailed: (why) => stats.drop('bad-handshake', why),
     });
   }
 

@@ -1,9 +1,18 @@
-/** TCP transport: one listening port, the connections it accepted, and those opened from it. */
+/** TCP and TLS transport: one listening port, the connections it accepted, and those opened from it. */
 import { connect, createServer, isIPv6, type Server, type Socket } from 'node:net';
 import type { Clock } from '../../lib/clock.ts';
 import { SipError } from '../message/status.ts';
-import { type StreamFrame, StreamFramer } from '../parser/stream-framer.ts';
-import { type AddressFor, type Endpoint, type Flow, formatEndpoint, listenError } from './flow.ts';
+import type { StreamFrame } from '../parser/stream-framer.ts';
+import {
+  type AddressFor,
+  defaultPortOf,
+  type Endpoint,
+  type Flow,
+  formatEndpoint,
+  listenError,
+} from './flow.ts';
+import { type ConnectionLimits, TcpConnection } from './tcp-connection.ts';
+import { type PeerName, PeerNames, TlsLayer, type TlsSettings, tlsFailureOf } from './tls-layer.ts';
 
 interface TcpTransportOptions {
   readonly address: string;
@@ -11,9 +20,13 @@ interface TcpTransportOptions {
   readonly addressFor: AddressFor;
   readonly clock: Clock;
   readonly limits: TcpLimits;
+  /** Secures every connection; undefined for plain TCP. */
+  readonly tls?: TlsSettings | undefined;
   readonly onFrame: (frame: StreamFrame, flow: Flow) => void;
   /** Called when a connection exceeds the limits. */
   readonly onRefused: () => void;
+  /** Called when a peer's TLS handshake fails. */
+  readonly onHandshakeFailed: (why: string) => void;
 }
 
 /** Limits of TCP connections: total, per peer address, connect time in milliseconds. */
@@ -21,28 +34,48 @@ export interface TcpLimits extends ConnectionLimits {
   readonly connectionsMax: number;
   /** How many of them one address may have. */
   readonly connectionsPerPeerMax: number;
+  /** From the first packet to the established connection, the TLS handshake included. */
   readonly connectMs: number;
 }
 
-/** TCP listener and its connections. */
+/** Listener and its connections. With TLS and without a certificate of ours it listens nowhere and only connects. */
 export class TcpTransport {
-  readonly protocol = 'TCP';
+  readonly protocol: 'TCP' | 'TLS';
   readonly #options: TcpTransportOptions;
   readonly #server: Server;
+  readonly #tls: TlsLayer | undefined;
+  readonly #names = new PeerNames();
   readonly #connections = new Map<string, TcpConnection>();
   readonly #connecting = new Map<string, Promise<TcpConnection>>();
+  /** Accepted connections whose TLS handshake is under way. */
+  readonly #handshaking = new Map<string, Socket>();
   #port: number;
   #isOpen = false;
 
   constructor(options: TcpTransportOptions) {
+    const { tls, limits } = options;
     this.#options = options;
+    this.protocol = tls === undefined ? 'TCP' : 'TLS';
     this.#port = options.port;
     this.#server = createServer((socket) => this.#accept(socket));
+    this.#tls =
+      tls &&
+      new TlsLayer({
+        settings: tls,
+        handshakeMs: limits.connectMs,
+        onSecured: (socket) => this.#onSecured(socket),
+        onFailed: (why) => options.onHandshakeFailed(why),
+      });
   }
 
   /** Bound address, as opposed to the advertised one. */
   get bound(): Endpoint {
     return { address: this.#options.address, port: this.#port };
+  }
+
+  /** Whether peers can connect. */
+  get isListening(): boolean {
+    return this.#tls?.hasCertificate !== false;
   }
 
   /** Advertised address with the listening port. */
@@ -55,11 +88,22 @@ export class TcpTransport {
     return this.#connections.size;
   }
 
+  /** Uses other certificates from now on; connections that are open stay as they are. */
+  useTls(settings: TlsSettings): void {
+    this.#tls?.use(settings);
+  }
+
   /** @throws {SipError} 503 when address and port are not available. */
   async start(): Promise<void> {
+    if (this.isListening) await this.#listen();
+    else this.#port ||= defaultPortOf(this.protocol);
+    this.#isOpen = true;
+  }
+
+  async #listen(): Promise<void> {
     const { address, port } = this.#options;
     await new Promise<void>((resolve, reject) => {
-      const fail = (cause: Error) => reject(listenError('TCP', { address, port }, cause));
+      const fail = (cause: Error) => reject(listenError(this.protocol, { address, port }, cause));
       this.#server.once('error', fail);
       this.#server.listen({ port, host: address, ipv6Only: isIPv6(address) }, () => {
         this.#server.off('error', fail);
@@ -70,7 +114,6 @@ export class TcpTransport {
     this.#port = typeof bound === 'object' && bound !== null ? bound.port : port;
     // A failed accept, for example without free file descriptors, is left to the peer to retry.
     this.#server.on('error', () => this.#options.onRefused());
-    this.#isOpen = true;
   }
 
   async stop(): Promise<void> {
@@ -78,24 +121,26 @@ export class TcpTransport {
     this.#isOpen = false;
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     for (const connection of [...this.#connections.values()]) connection.abort();
+    for (const socket of [...this.#handshaking.values()]) socket.destroy();
     await Promise.allSettled(this.#connecting.values());
     await closed;
   }
 
   /**
-   * The open connection to that endpoint, or a new one.
+   * The open connection to that endpoint, or a new one. With TLS the peer proves the name that the target has.
    *
-   * @throws {SipError} 503 when the peer refuses or does not answer in time.
+   * @throws {SipError} 503 when the peer refuses, does not answer in time, or cannot prove its name.
    */
-  async flowTo(remote: Endpoint): Promise<Flow> {
-    const key = formatEndpoint(remote);
+  async flowTo(remote: Endpoint & PeerName): Promise<Flow> {
+    const peer = this.#tls === undefined ? remote : this.#names.named(remote);
+    const key = keyOf(peer);
     const open = this.#connections.get(key);
     if (open?.isOpen) return open;
-    const pending = this.#connecting.get(key) ?? this.#connect(remote, key);
+    const pending = this.#connecting.get(key) ?? this.#connect(peer, key);
     return await pending;
   }
 
-  #connect(remote: Endpoint, key: string): Promise<TcpConnection> {
+  #connect(remote: Endpoint & PeerName, key: string): Promise<TcpConnection> {
     if (!this.#isOpen || this.#connections.size >= this.#options.limits.connectionsMax) {
       return Promise.reject(new SipError(503, `Cannot connect to "${key}": too many connections`));
     }
@@ -104,23 +149,27 @@ export class TcpTransport {
     return connecting;
   }
 
-  #dial(remote: Endpoint, key: string): Promise<TcpConnection> {
+  #dial(remote: Endpoint & PeerName, key: string): Promise<TcpConnection> {
     const { clock, limits } = this.#options;
     return new Promise<TcpConnection>((resolve, reject) => {
-      const socket = connect(remote.port, remote.address);
+      const socket = this.#tls?.connect(remote) ?? connect(remote.port, remote.address);
       const fail = (why: string) => {
         cancelTimeout();
         socket.destroy();
         reject(new SipError(503, `Cannot connect to "${key}": ${why}`));
       };
-      const failBy = (error: Error) => fail(error.message);
+      const failBy = (error: Error) => fail(tlsFailureOf(error));
+      const failByEnd = () => fail('the peer closed the connection');
       const cancelTimeout = clock.after(limits.connectMs, () => fail('no answer'));
       socket.once('error', failBy);
-      socket.once('connect', () => {
+      socket.once('close', failByEnd);
+      socket.once(this.#tls === undefined ? 'connect' : 'secureConnect', () => {
         cancelTimeout();
         socket.off('error', failBy);
-        if (this.#isOpen) resolve(this.#adopt(socket, remote, key));
-        else fail('stopped');
+        socket.off('close', failByEnd);
+        if (!this.#isOpen) return fail('stopped');
+        this.#names.proved(remote);
+        resolve(this.#adopt(socket, remote, key));
       });
     });
   }
@@ -128,21 +177,40 @@ export class TcpTransport {
   #accept(socket: Socket): void {
     const { limits } = this.#options;
     const remote = { address: socket.remoteAddress ?? '', port: socket.remotePort ?? 0 };
-    const connections = [...this.#connections.values()];
-    const ofPeer = connections.filter((each) => each.remote.address === remote.address).length;
-    const isFull = connections.length >= limits.connectionsMax;
+    const remotes = [...this.#connections.values()].map((each) => each.remote.address);
+    remotes.push(...[...this.#handshaking.values()].map((each) => each.remoteAddress ?? ''));
+    const ofPeer = remotes.filter((address) => address === remote.address).length;
+    const isFull = remotes.length >= limits.connectionsMax;
     if (isFull || ofPeer >= limits.connectionsPerPeerMax || remote.address === '') {
       socket.on('error', () => undefined);
       socket.destroy();
       this.#options.onRefused();
       return;
     }
-    this.#adopt(socket, remote, formatEndpoint(remote));
+    const key = formatEndpoint(remote);
+    if (this.#tls === undefined) this.#adopt(socket, remote, key);
+    else this.#shakeHands(this.#tls, socket, key);
+  }
+
+  #shakeHands(tls: TlsLayer, socket: Socket, key: string): void {
+    this.#handshaking.set(key, socket);
+    socket.once('close', () => this.#handshaking.delete(key));
+    tls.accept(socket);
+  }
+
+  /** The peer of an accepted connection has proved no name: nothing is sent over it but to its own dialogs. */
+  #onSecured(socket: Socket): void {
+    const remote = { address: socket.remoteAddress ?? '', port: socket.remotePort ?? 0 };
+    const key = formatEndpoint(remote);
+    this.#handshaking.delete(key);
+    if (this.#isOpen && remote.address !== '') this.#adopt(socket, remote, `from ${key}`);
+    else socket.destroy();
   }
 
   #adopt(socket: Socket, remote: Endpoint, key: string): TcpConnection {
     const { clock, limits, onFrame } = this.#options;
     const connection: TcpConnection = new TcpConnection({
+      protocol: this.protocol,
       socket,
       remote,
       localFor: () => this.localFor(remote),
@@ -158,163 +226,8 @@ export class TcpTransport {
   }
 }
 
-interface ConnectionLimits {
-  /** A connection that no transaction and no dialog needs is closed after that long a silence. */
-  readonly idleMs: number;
-  /** Time limit from the first octet of a message to its last. */
-  readonly messageMs: number;
-  /** A peer that leaves so much unread is given up. */
-  readonly unsentBytesMax: number;
-}
-
-/** Default limits of a connection. */
-export const STANDARD_CONNECTION_LIMITS: ConnectionLimits = {
-  idleMs: 120_000,
-  messageMs: 5_000,
-  unsentBytesMax: 1024 * 1024,
-};
-
-/** How long a connection may be silent before the kernel asks whether its peer still lives. */
-const KEEP_ALIVE_MS = 60_000;
-
-const PONG = Buffer.from('\r\n');
-
-interface TcpConnectionOptions {
-  readonly socket: Socket;
-  readonly remote: Endpoint;
-  /** Our address for this peer. */
-  readonly localFor: () => Endpoint;
-  readonly clock: Clock;
-  readonly limits: ConnectionLimits;
-  readonly onFrame: (frame: StreamFrame, flow: Flow) => void;
-  readonly onClose: () => void;
-}
-
-/** One TCP connection that SIP goes over: framing, keep-alive, and the limits on slow and idle peers. */
-export class TcpConnection implements Flow {
-  readonly protocol = 'TCP';
-  readonly isReliable = true;
-  readonly remote: Endpoint;
-  readonly #options: TcpConnectionOptions;
-  readonly #socket: Socket;
-  readonly #framer = new StreamFramer();
-  readonly #closeListeners = new Set<() => void>();
-  #isOpen = true;
-  readonly #frames: StreamFrame[] = [];
-  #isDelivering = false;
-  #heardAtMs: number;
-  #cancelIdle: () => void = () => undefined;
-  #cancelSlow: (() => void) | undefined;
-
-  constructor(options: TcpConnectionOptions) {
-    this.#options = options;
-    this.remote = options.remote;
-    this.#socket = options.socket;
-    this.#socket.setNoDelay(true);
-    this.#socket.setKeepAlive(true, KEEP_ALIVE_MS);
-    this.#socket.on('data', (chunk: Buffer) => this.#receive(chunk));
-    // 'close' follows every 'error'.
-    this.#socket.on('error', () => undefined);
-    this.#socket.on('close', () => this.#closed());
-    this.#heardAtMs = options.clock.nowMs();
-    this.#watchIdle(options.limits.idleMs);
-  }
-
-  get local(): Endpoint {
-    return this.#options.localFor();
-  }
-
-  get isOpen(): boolean {
-    return this.#isOpen && this.#socket.writable;
-  }
-
-  send(bytes: Buffer): void {
-    if (!this.isOpen) throw new SipError(503, 'Cannot send by TCP: connection is closed');
-    if (this.#socket.writableLength > this.#options.limits.unsentBytesMax) {
-      this.abort();
-      throw new SipError(503, 'Cannot send by TCP: peer has stopped reading');
-    }
-    this.#socket.write(bytes);
-  }
-
-  onClosed(listener: () => void): () => void {
-    this.#closeListeners.add(listener);
-    return () => this.#closeListeners.delete(listener);
-  }
-
-  close(): void {
-    this.#socket.destroySoon();
-    this.#closed();
-  }
-
-  /** Closes without flushing pending writes. */
-  abort(): void {
-    this.#socket.destroy();
-    this.#closed();
-  }
-
-  #receive(chunk: Buffer): void {
-    this.#heardAtMs = this.#options.clock.nowMs();
-    const frames = this.#framer.push(chunk);
-    this.#watchSlow(frames.length > 0);
-    this.#frames.push(...frames);
-    if (this.#frames.length === 0 || this.#isDelivering) return;
-    this.#isDelivering = true;
-    this.#deliver();
-  }
-
-  /**
-   * Delivers one message per turn of the event loop: promises that follow from a 2xx settle before the request in the
-   * same packet. The socket is paused meanwhile, which bounds the queue.
-   */
-  #deliver(): void {
-    const frame = this.#frames.shift();
-    this.#isDelivering = frame !== undefined && this.#isOpen;
-    if (frame === undefined || !this.#isOpen) {
-      this.#socket.resume();
-      return;
-    }
-    if (this.#frames.length > 0) this.#socket.pause();
-    setImmediate(() => this.#deliver());
-    if (frame.kind === 'ping') this.#pong();
-    else this.#options.onFrame(frame, this);
-  }
-
-  /** Answers a double line break with a single one. RFC 5626, 4.4.1. */
-  #pong(): void {
-    if (this.isOpen && this.#socket.writableLength === 0) this.#socket.write(PONG);
-  }
-
-  #watchIdle(waitMs: number): void {
-    const { clock, limits } = this.#options;
-    this.#cancelIdle = clock.after(waitMs, () => {
-      const idleMs = clock.nowMs() - this.#heardAtMs;
-      // A close listener means that a transaction or dialog still needs the connection: a call may be silent for
-      // long.
-      if (this.#closeListeners.size > 0) this.#watchIdle(limits.idleMs);
-      else if (idleMs < limits.idleMs) this.#watchIdle(limits.idleMs - idleMs);
-      else this.abort();
-    });
-  }
-
-  /** Counted from the first octet of a message, so that a drip of octets does not put it off. */
-  #watchSlow(hasNewMessage: boolean): void {
-    if (hasNewMessage || !this.#framer.isWaiting) {
-      this.#cancelSlow?.();
-      this.#cancelSlow = undefined;
-    }
-    if (!this.#framer.isWaiting) return;
-    const { clock, limits } = this.#options;
-    this.#cancelSlow ??= clock.after(limits.messageMs, () => this.abort());
-  }
-
-  #closed(): void {
-    if (!this.#isOpen) return;
-    this.#isOpen = false;
-    this.#cancelIdle();
-    this.#cancelSlow?.();
-    this.#options.onClose();
-    for (const listener of [...this.#closeListeners]) listener();
-    this.#closeListeners.clear();
-  }
+/** A peer that proved one name is not taken for another one at the same address. */
+function keyOf(remote: Endpoint & PeerName): string {
+  const endpoint = formatEndpoint(remote);
+  return remote.serverName === undefined ? endpoint : `${remote.serverName} at ${endpoint}`;
 }

@@ -1,0 +1,172 @@
+/** One connection of the TCP or TLS transport: framing, keep-alive, and the limits on slow and idle peers. */
+import type { Socket } from 'node:net';
+import type { Clock } from '../../lib/clock.ts';
+import { SipError } from '../message/status.ts';
+import { type StreamFrame, StreamFramer } from '../parser/stream-framer.ts';
+import type { Endpoint, Flow } from './flow.ts';
+
+/** Limits of one connection. */
+export interface ConnectionLimits {
+  /** A connection that no transaction and no dialog needs is closed after that long a silence. */
+  readonly idleMs: number;
+  /** Time limit from the first octet of a message to its last. */
+  readonly messageMs: number;
+  /** A peer that leaves so much unread is given up. */
+  readonly unsentBytesMax: number;
+}
+
+/** Default limits of a connection. */
+export const STANDARD_CONNECTION_LIMITS: ConnectionLimits = {
+  idleMs: 120_000,
+  messageMs: 5_000,
+  unsentBytesMax: 1024 * 1024,
+};
+
+/** How long a connection may be silent before the kernel asks whether its peer still lives. */
+const KEEP_ALIVE_MS = 60_000;
+
+const PONG = Buffer.from('\r\n');
+
+interface TcpConnectionOptions {
+  readonly protocol: 'TCP' | 'TLS';
+  /** Connected; with TLS, the secured stream. */
+  readonly socket: Socket;
+  readonly remote: Endpoint;
+  /** Our address for this peer. */
+  readonly localFor: () => Endpoint;
+  readonly clock: Clock;
+  readonly limits: ConnectionLimits;
+  readonly onFrame: (frame: StreamFrame, flow: Flow) => void;
+  readonly onClose: () => void;
+}
+
+/** One TCP connection that SIP goes over, plain or secured by TLS: framing, keep-alive, and the limits on slow and idle peers. */
+export class TcpConnection implements Flow {
+  readonly protocol: 'TCP' | 'TLS';
+  readonly isReliable = true;
+  readonly remote: Endpoint;
+  readonly #options: TcpConnectionOptions;
+  readonly #socket: Socket;
+  readonly #framer = new StreamFramer();
+  readonly #closeListeners = new Set<() => void>();
+  #isOpen = true;
+  readonly #frames: StreamFrame[] = [];
+  #isDelivering = false;
+  #heardAtMs: number;
+  #cancelIdle: () => void = () => undefined;
+  #cancelSlow: (() => void) | undefined;
+
+  constructor(options: TcpConnectionOptions) {
+    this.#options = options;
+    this.protocol = options.protocol;
+    this.remote = options.remote;
+    this.#socket = options.socket;
+    this.#socket.setNoDelay(true);
+    this.#socket.setKeepAlive(true, KEEP_ALIVE_MS);
+    this.#socket.on('data', (chunk: Buffer) => this.#receive(chunk));
+    // 'close' follows every 'error'.
+    this.#socket.on('error', () => undefined);
+    this.#socket.on('close', () => this.#closed());
+    this.#heardAtMs = options.clock.nowMs();
+    this.#watchIdle(options.limits.idleMs);
+  }
+
+  get local(): Endpoint {
+    return this.#options.localFor();
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen && this.#socket.writable;
+  }
+
+  send(bytes: Buffer): void {
+    if (!this.isOpen)
+      throw new SipError(503, `Cannot send by ${this.protocol}: connection is closed`);
+    if (this.#socket.writableLength > this.#options.limits.unsentBytesMax) {
+      this.abort();
+      throw new SipError(503, `Cannot send by ${this.protocol}: peer has stopped reading`);
+    }
+    this.#socket.write(bytes);
+  }
+
+  onClosed(listener: () => void): () => void {
+    this.#closeListeners.add(listener);
+    return () => this.#closeListeners.delete(listener);
+  }
+
+  close(): void {
+    this.#socket.destroySoon();
+    this.#closed();
+  }
+
+  /** Closes without flushing pending writes. */
+  abort(): void {
+    this.#socket.destroy();
+    this.#closed();
+  }
+
+  #receive(chunk: Buffer): void {
+    this.#heardAtMs = this.#options.clock.nowMs();
+    const frames = this.#framer.push(chunk);
+    this.#watchSlow(frames.length > 0);
+    this.#frames.push(...frames);
+    if (this.#frames.length === 0 || this.#isDelivering) return;
+    this.#isDelivering = true;
+    this.#deliver();
+  }
+
+  /**
+   * Delivers one message per turn of the event loop: promises that follow from a 2xx settle before the request in the
+   * same packet. The socket is paused meanwhile, which bounds the queue.
+   */
+  #deliver(): void {
+    const frame = this.#frames.shift();
+    this.#isDelivering = frame !== undefined && this.#isOpen;
+    if (frame === undefined || !this.#isOpen) {
+      this.#socket.resume();
+      return;
+    }
+    if (this.#frames.length > 0) this.#socket.pause();
+    setImmediate(() => this.#deliver());
+    if (frame.kind === 'ping') this.#pong();
+    else this.#options.onFrame(frame, this);
+  }
+
+  /** Answers a double line break with a single one. RFC 5626, 4.4.1. */
+  #pong(): void {
+    if (this.isOpen && this.#socket.writableLength === 0) this.#socket.write(PONG);
+  }
+
+  #watchIdle(waitMs: number): void {
+    const { clock, limits } = this.#options;
+    this.#cancelIdle = clock.after(waitMs, () => {
+      const idleMs = clock.nowMs() - this.#heardAtMs;
+      // A close listener means that a transaction or dialog still needs the connection: a call may be silent for
+      // long.
+      if (this.#closeListeners.size > 0) this.#watchIdle(limits.idleMs);
+      else if (idleMs < limits.idleMs) this.#watchIdle(limits.idleMs - idleMs);
+      else this.abort();
+    });
+  }
+
+  /** Counted from the first octet of a message, so that a drip of octets does not put it off. */
+  #watchSlow(hasNewMessage: boolean): void {
+    if (hasNewMessage || !this.#framer.isWaiting) {
+      this.#cancelSlow?.();
+      this.#cancelSlow = undefined;
+    }
+    if (!this.#framer.isWaiting) return;
+    const { clock, limits } = this.#options;
+    this.#cancelSlow ??= clock.after(limits.messageMs, () => this.abort());
+  }
+
+  #closed(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.#cancelIdle();
+    this.#cancelSlow?.();
+    this.#options.onClose();
+    for (const listener of [...this.#closeListeners]) listener();
+    this.#closeListeners.clear();
+  }
+}

@@ -1,0 +1,142 @@
+/** TLS over TCP connections: our certificate for those we accept, verification of the peers that we connect to. */
+import { isIP, type Socket } from 'node:net';
+import {
+  checkServerIdentity,
+  connect,
+  createSecureContext,
+  createServer,
+  getCACertificates,
+  type SecureContext,
+  type Server,
+  type TLSSocket,
+} from 'node:tls';
+import { type Endpoint, formatEndpoint } from './flow.ts';
+
+/** Certificates, as PEM text. */
+export interface TlsSettings {
+  /** Our certificate with its chain, and its key, for accepted connections and for peers that ask for it. */
+  readonly identity?: { readonly cert: string; readonly key: string } | undefined;
+  /** Certificate authorities of peers, besides the well-known ones. */
+  readonly ca?: string | undefined;
+  /** Whether a peer that connects must have a certificate by one of `ca` (mutual TLS). */
+  readonly verifiesClients?: boolean;
+}
+
+/** Name that a peer's certificate must have; without one, its IP address. */
+export interface PeerName {
+  readonly serverName?: string | undefined;
+}
+
+/** RFC 8996: older versions are broken. */
+const VERSION_MIN = 'TLSv1.2';
+
+interface TlsLayerOptions {
+  readonly settings: TlsSettings;
+  /** Time limit of a handshake with a peer that connects. */
+  readonly handshakeMs: number;
+  readonly onSecured: (socket: TLSSocket) => void;
+  readonly onFailed: (why: string) => void;
+}
+
+/** Secures the connections of one transport. */
+export class TlsLayer {
+  readonly #server: Server;
+  #settings: TlsSettings;
+  /** Made by the first connection: the well-known authorities take a while to read. */
+  #clientContext: SecureContext | undefined;
+
+  constructor({ settings, handshakeMs, onSecured, onFailed }: TlsLayerOptions) {
+    this.#settings = settings;
+    // It listens nowhere: connections are handed to it once they are within the limits.
+    this.#server = createServer(
+      { ...serverOptions(settings), handshakeTimeout: handshakeMs },
+      onSecured,
+    );
+    this.#server.on('tlsClientError', (error, socket) => {
+      socket.destroy();
+      onFailed(error.message);
+    });
+  }
+
+  get hasCertificate(): boolean {
+    return this.#settings.identity !== undefined;
+  }
+
+  /** Uses other certificates for new connections. */
+  use(settings: TlsSettings): void {
+    this.#server.setSecureContext(serverOptions(settings));
+    this.#settings = settings;
+    this.#clientContext = undefined;
+  }
+
+  /** Begins the handshake on an accepted connection; ends in `onSecured` or `onFailed`. */
+  accept(socket: Socket): void {
+    this.#server.emit('connection', socket);
+  }
+
+  /** Connects; `secureConnect` means that the peer has proved its name. */
+  connect({ address, port, serverName }: Endpoint & PeerName): TLSSocket {
+    const name = serverName ?? address;
+    this.#clientContext ??= clientContext(this.#settings);
+    return connect({
+      host: address,
+      port,
+      // RFC 6066, 3: no IP address as a server name.
+      servername: isIP(name) === 0 ? name : '',
+      secureContext: this.#clientContext,
+      rejectUnauthorized: true,
+      checkServerIdentity: (_, certificate) => checkServerIdentity(name, certificate),
+    });
+  }
+}
+
+function serverOptions({ identity, ca, verifiesClients = false }: TlsSettings) {
+  const clients = { requestCert: true, rejectUnauthorized: true, ...(ca !== undefined && { ca }) };
+  return { ...identity, minVersion: VERSION_MIN, ...(verifiesClients && clients) } as const;
+}
+
+function clientContext({ identity, ca }: TlsSettings): SecureContext {
+  const authorities = ca === undefined ? [] : [...getCACertificates('default'), ca];
+  return createSecureContext({
+    ...identity,
+    ...(authorities.length > 0 && { ca: authorities }),
+    minVersion: VERSION_MIN,
+  });
+}
+
+/** Errors whose message does not say what to do. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is by no known authority; set SIP_TLS_CA',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate is by no known authority; set SIP_TLS_CA',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is by no known authority; set SIP_TLS_CA',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is signed by itself; set SIP_TLS_CA to trust it',
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+};
+
+/** Why a connection failed, in plain English. */
+export function tlsFailureOf(error: NodeJS.ErrnoException): string {
+  return REMEDIES[error.code ?? ''] ?? error.message;
+}
+
+const NAMES_MAX = 256;
+
+/** Names that peers proved, by endpoint: a Contact often has an IP address where the certificate has a name. */
+export class PeerNames {
+  readonly #names = new Map<string, string>();
+
+  /** The target with the name that its peer proved before, where it has none of its own. */
+  named(target: Endpoint & PeerName): Endpoint & PeerName {
+    const serverName = target.serverName ?? this.#names.get(formatEndpoint(target));
+    return { ...target, serverName };
+  }
+
+  /** Evicts the oldest entry when full. */
+  proved(target: Endpoint & PeerName): void {
+    if (target.serverName === undefined) return;
+    const key = formatEndpoint(target);
+    this.#names.delete(key);
+    const [oldest] = this.#names.keys();
+    if (this.#names.size >= NAMES_MAX && oldest !== undefined) this.#names.delete(oldest);
+    this.#names.set(key, target.serverName);
+  }
+}

@@ -1,0 +1,239 @@
+/** SIP over TLS between two user agents of ours, and with plain sockets: certificates good and bad, limits, and reloads. */
+import { connect as connectPlain, createServer } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { afterEach, expect, test } from 'vitest';
+import type { Resolver } from '../../src/sip/transport/next-hop.ts';
+import type { TlsSettings } from '../../src/sip/transport/tls-layer.ts';
+import type { ServerInvite } from '../../src/sip/server-invite.ts';
+import { UserAgent } from '../../src/sip/user-agent.ts';
+import type { UserAgentOptions } from '../../src/sip/user-agent-options.ts';
+import { TestAuthority } from '../support/network/certificates.ts';
+import { SDP } from './messages.ts';
+import { eventually, next, SHORT_TIMERS } from './user-agents.ts';
+
+const authority = new TestAuthority();
+const stranger = new TestAuthority('Another Authority');
+const HOUR_MS = 3_600_000;
+const ago = (ms: number) => new Date(Date.now() - ms);
+
+const closers: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+async function start(tls: TlsSettings, options: Partial<UserAgentOptions> = {}): Promise<UserAgent> {
+  const userAgent = new UserAgent({
+    listen: [{ protocol: 'TLS', address: '127.0.0.1', port: 0 }],
+    timers: SHORT_TIMERS,
+    tls,
+    ...options,
+  });
+  await userAgent.start();
+  closers.push(() => userAgent.stop());
+  return userAgent;
+}
+
+const server = (tls: TlsSettings = {}, options: Partial<UserAgentOptions> = {}) =>
+  start({ identity: authority.sign(), ...tls }, options);
+const client = (options: Partial<UserAgentOptions> = {}) => start({ ca: authority.cert }, options);
+const portOf = (userAgent: UserAgent) => userAgent.addresses[0]?.port ?? 0;
+
+const ask = (
+  from: UserAgent,
+  to: UserAgent,
+  uri = `sip:bob@127.0.0.1:${portOf(to)};transport=tls`,
+) => from.request({ method: 'OPTIONS', uri });
+
+/** A name service that knows one host. */
+function resolverOf(host: string, port?: number): Resolver {
+  return {
+    addresses: async (name) => (name === host || name === 'proxy.test' ? ['127.0.0.1'] : []),
+    services: async (name) =>
+      name === `_sips._tcp.${host}` && port !== undefined
+        ? [{ name: 'proxy.test', port, priority: 1, weight: 1 }]
+        : [],
+  };
+}
+
+async function call(from: UserAgent, to: UserAgent, uri: string) {
+  const arrived = next<[ServerInvite]>(to, 'invite');
+  const calling = from.invite({ uri, body: SDP });
+  const [invite] = await arrived;
+  return { calling, invite };
+}
+
+test.each([
+  'sip',
+  'sips',
+])('a %s call goes by TLS, and its BYE comes back over the same connection', async (scheme) => {
+  const [alice, bob] = [await client(), await server()];
+  const uri = `${scheme}:bob@127.0.0.1:${portOf(bob)}${scheme === 'sip' ? ';transport=tls' : ''}`;
+
+  const { calling, invite } = await call(alice, bob, uri);
+  const { dialog, acknowledged } = invite.accept({ body: SDP });
+  await Promise.all([calling.outcome, acknowledged]);
+  const bye = await dialog.bye();
+
+  expect(invite.request.get('via')).toMatch(/^SIP\/2\.0\/TLS 127\.0\.0\.1:\d+;/);
+  expect(invite.request.get('contact')).toMatch(
+    scheme === 'sips' ? /^<sips:127\.0\.0\.1:\d+>$/ : /^<sip:127\.0\.0\.1:\d+;transport=tls>$/,
+  );
+  expect(bye?.status).toBe(200);
+  expect([alice.sizes.connections, bob.sizes.connections]).toEqual([1, 1]);
+});
+
+test('without a certificate TLS connects and does not listen', async () => {
+  const alice = await client();
+
+  expect(alice.addresses).toEqual([]);
+  expect((await ask(alice, await server())).status).toBe(200);
+});
+
+test('requests go where _sips._tcp leads, to a peer that proves the name of the URI', async () => {
+  const bob = await server({ identity: authority.sign({ names: ['carrier.test'] }) });
+  const alice = await client({ resolver: resolverOf('carrier.test', portOf(bob)) });
+
+  const answers = [
+    await ask(alice, bob, 'sip:bob@carrier.test;transport=tls'),
+    await ask(alice, bob, 'sips:bob@carrier.test'),
+    // As a Contact has it: the peer at this address has proved its name.
+    await ask(alice, bob),
+  ];
+
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+  expect(bob.sizes.connections).toBe(1);
+});
+
+test.each([
+  ['of another name', authority.sign({ names: ['other.test'] }), /altnames/],
+  ['by an unknown authority', stranger.sign(), /no known authority; set SIP_TLS_CA/],
+  ['that has expired', authority.sign({ notAfter: ago(HOUR_MS) }), /has expired/],
+  [
+    'that is not valid yet',
+    authority.sign({ notBefore: new Date(Date.now() + HOUR_MS) }),
+    /not yet valid/,
+  ],
+])('a request to a peer with a certificate %s fails at once, and the log says why', async (_, identity, why) => {
+  const lines: string[] = [];
+  const log = (fields: object) => lines.push(JSON.stringify(fields));
+  const logger = { debug: log, info: log, warn: log, error: log };
+  const bob = await server({ identity });
+  // Standard timers: a request that waited for them would take 32 seconds.
+  const alice = await client({ logger, timers: { t1Ms: 500, t2Ms: 4000, t4Ms: 5000 } });
+
+  const startedAtMs = performance.now();
+  const response = await ask(alice, bob);
+
+  expect(response.status).toBe(503);
+  expect(performance.now() - startedAtMs).toBeLessThan(2000);
+  expect(lines.join()).toMatch(why);
+});
+
+test('a name that two hosts share is proved by each: an open connection proves no other name', async () => {
+  const bob = await server({ identity: authority.sign({ names: ['carrier.test'] }) });
+  const alice = await client({ resolver: resolverOf('carrier.test') });
+  const at = (host: string) => `sip:bob@${host}:${portOf(bob)};transport=tls`;
+  const proved = await ask(alice, bob, at('carrier.test'));
+
+  const other = await ask(alice, bob, at('proxy.test'));
+
+  expect([proved.status, other.status]).toEqual([200, 503]);
+});
+
+test('a peer that takes the connection and says nothing is given up after the connect time', async () => {
+  const mute = createServer().listen(0, '127.0.0.1');
+  await next(mute, 'listening');
+  closers.push(() => mute.close());
+  const { port } = mute.address() as { port: number };
+  const alice = await client({ tcpLimits: { connectMs: 200 } });
+
+  const response = await alice.request({
+    method: 'OPTIONS',
+    uri: `sip:bob@127.0.0.1:${port};transport=tls`,
+  });
+
+  expect(response.status).toBe(503);
+});
+
+test('requests that wait on a connection fail as soon as it closes', async () => {
+  const bob = await server();
+  const alice = await client({ timers: { t1Ms: 500, t2Ms: 4000, t4Ms: 5000 } });
+  const { calling } = await call(alice, bob, `sip:bob@127.0.0.1:${portOf(bob)};transport=tls`);
+
+  const startedAtMs = performance.now();
+  await bob.stop();
+  const outcome = await calling.outcome;
+
+  expect(outcome).toMatchObject({ dialog: null, response: { status: 503 } });
+  expect(performance.now() - startedAtMs).toBeLessThan(2000);
+});
+
+test('TLS before 1.2 is refused', async () => {
+  const bob = await server();
+  const socket = connectTls({
+    ...{ port: portOf(bob), host: '127.0.0.1', rejectUnauthorized: false },
+    ...{ minVersion: 'TLSv1', maxVersion: 'TLSv1.1' },
+  });
+
+  const [error] = await next<[Error]>(socket, 'error');
+
+  expect(error.message).toMatch(/protocol|version|alert/i);
+  await eventually(() => bob.counts.dropped['bad-handshake'] === 1, 'count');
+});
+
+test('noise on the port ends its own connection and nothing else', async () => {
+  const [alice, bob] = [await client(), await server()];
+  const noise = connectPlain(portOf(bob), '127.0.0.1');
+  noise.on('error', () => undefined);
+  noise.write('OPTIONS sip:bob@127.0.0.1 SIP/2.0\r\n\r\n'.repeat(10));
+
+  await next(noise, 'close');
+
+  expect((await ask(alice, bob)).status).toBe(200);
+  expect(bob.counts.dropped['bad-handshake']).toBe(1);
+});
+
+test('handshakes that do not end count towards the connections of an address, and are given up', async () => {
+  const limits = { connectionsPerPeerMax: 3, connectMs: 400 };
+  const [alice, bob] = [await client(), await server({}, { tcpLimits: limits })];
+  const idle = [1, 2, 3].map(() => connectPlain(portOf(bob), '127.0.0.1'));
+  for (const socket of idle) socket.on('error', () => undefined);
+  await Promise.all(idle.map((socket) => next(socket, 'connect')));
+
+  const refused = await ask(alice, bob);
+  await Promise.all(idle.map((socket) => next(socket, 'close')));
+  const taken = await ask(alice, bob);
+
+  expect([refused.status, taken.status]).toEqual([503, 200]);
+  expect(bob.counts.dropped['connection-limit']).toBeGreaterThan(0);
+});
+
+test('mutual TLS takes peers with a certificate of its authority alone', async () => {
+  const bob = await server({ ca: authority.cert, verifiesClients: true });
+  const known = await server({ ca: authority.cert });
+  const unknown = await start({ identity: stranger.sign(), ca: authority.cert });
+
+  const answers = [await ask(known, bob), await ask(await client(), bob), await ask(unknown, bob)];
+
+  expect(answers.map(({ status }) => status)).toEqual([200, 503, 503]);
+});
+
+test('useTls changes the certificate for new connections, and no call is cut', async () => {
+  const bob = await server();
+  const [alice, carol] = [await client(), await start({ ca: stranger.cert })];
+  const { calling, invite } = await call(
+    alice,
+    bob,
+    `sip:bob@127.0.0.1:${portOf(bob)};transport=tls`,
+  );
+  const { dialog, acknowledged } = invite.accept({ body: SDP });
+  await Promise.all([calling.outcome, acknowledged]);
+  const before = await ask(carol, bob);
+
+  bob.useTls({ identity: stranger.sign() });
+  const after = await ask(carol, bob);
+  const bye = await dialog.bye();
+
+  expect([before.status, after.status, bye?.status]).toEqual([503, 200, 200]);
+});
