@@ -7,6 +7,7 @@ import { levelDbfs } from '../../src/media/dsp/level-meter.ts';
 import { DtmfReceiver, DtmfSender } from '../../src/rtp/dtmf.ts';
 import { parseRtp, writeRtp } from '../../src/rtp/packet.ts';
 import type { AgreedMedia } from '../../src/rtp/sdp-answer.ts';
+import { SrtpReceiver, SrtpSender } from '../../src/rtp/srtp/srtp-stream.ts';
 
 const FRAME_MS = 20;
 const FRAME_SAMPLES = 160;
@@ -55,6 +56,8 @@ export class PhoneLine {
   readonly #startedAtMs = systemClock.nowMs();
   #speeches: Speech[] = [];
   #agreed: AgreedMedia | undefined;
+  /** Undefined for plain RTP. */
+  #srtp: { readonly sender: SrtpSender; readonly receiver: SrtpReceiver } | undefined;
   #sentFrames = 0;
   #hasMarker = true;
   #timer: NodeJS.Timeout | undefined;
@@ -78,6 +81,14 @@ export class PhoneLine {
 
   /** Begins to send, silence at first, or sends elsewhere from now on. */
   connect(agreed: AgreedMedia): void {
+    const keys = agreed.srtp;
+    if (keys === undefined) this.#srtp = undefined;
+    else if (keys.send.inline !== this.#agreed?.srtp?.send.inline) {
+      this.#srtp = {
+        sender: new SrtpSender(keys.send),
+        receiver: new SrtpReceiver(keys.receive),
+      };
+    }
     this.#agreed = agreed;
     if (this.#timer === undefined) this.#tick();
   }
@@ -149,7 +160,9 @@ export class PhoneLine {
       ssrc: this.#ssrc,
       payload,
     });
-    this.#socket.send(packet, this.#agreed.port, this.#agreed.address);
+    const sent = this.#srtp === undefined ? packet : this.#srtp.sender.protectRtp(packet);
+    if (sent === undefined) return;
+    this.#socket.send(sent, this.#agreed.port, this.#agreed.address);
   }
 
   /** The next 20 ms of what is to be said; undefined in silence. */
@@ -170,7 +183,8 @@ export class PhoneLine {
   }
 
   #receive(datagram: Uint8Array, atMs: number): void {
-    const packet = parseRtp(datagram);
+    const plain = this.#srtp === undefined ? datagram : this.#srtp.receiver.unprotectRtp(datagram);
+    const packet = plain && parseRtp(plain);
     const agreed = this.#agreed;
     if (packet === undefined || agreed === undefined) return;
     if (packet.payloadType === agreed.telephoneEventPayloadType) {

@@ -1,5 +1,5 @@
 /**
- * A small telephone for the demo, the tests and the benches: rings SIP addresses over UDP or TCP, speaks, listens.
+ * A small telephone for the demo, the tests and the benches: rings SIP addresses over UDP, TCP or TLS, speaks, listens.
  *
  * How to ring a server on this machine and say something:
  *
@@ -16,12 +16,14 @@
 
 import { parseSdp } from '../../src/rtp/sdp.ts';
 import { agree, answer, type LocalMedia, offer } from '../../src/rtp/sdp-answer.ts';
+import { SdesKeys, type SrtpPolicy } from '../../src/rtp/srtp/sdes.ts';
 import type { ClientInvite } from '../../src/sip/client-invite.ts';
 import type { DigestClient } from '../../src/sip/digest/digest.ts';
 import type { SipMessage } from '../../src/sip/message/message.ts';
 import type { HeaderValues } from '../../src/sip/requests.ts';
 import type { ServerInvite } from '../../src/sip/server-invite.ts';
 import type { Protocol } from '../../src/sip/transport/flow.ts';
+import type { TlsSettings } from '../../src/sip/transport/tls-layer.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
 import { PhoneCall } from './phone-call.ts';
 import { PhoneLine } from './phone-line.ts';
@@ -62,6 +64,10 @@ export interface PhoneOptions {
   readonly address?: string;
   /** 0: any free port. */
   readonly port?: number;
+  /** Certificates for TLS; without one of its own it only connects. */
+  readonly tls?: TlsSettings;
+  /** Whether its sound is encrypted; off when not given. */
+  readonly srtp?: SrtpPolicy;
 }
 
 export interface CallOptions {
@@ -73,20 +79,33 @@ export interface CallOptions {
   readonly sdp?: string;
 }
 
+/** An open port, its description, and its keys. */
+interface OpenLine {
+  readonly line: PhoneLine;
+  readonly media: LocalMedia;
+  readonly keys: SdesKeys;
+}
+
 export class Phone {
   readonly #number: string;
   readonly #address: string;
   readonly #agent: UserAgent;
+  readonly #srtp: SrtpPolicy;
   #onRinging: (call: RingingCall) => void = ({ reject }) => reject(480);
 
-  constructor({ number = '+15550100001', address = '127.0.0.1', port = 0 }: PhoneOptions = {}) {
+  constructor(options: PhoneOptions = {}) {
+    const { number = '+15550100001', address = '127.0.0.1', port = 0 } = options;
+    const { tls, srtp = 'off' } = options;
     this.#number = number;
     this.#address = address;
+    this.#srtp = srtp;
     this.#agent = new UserAgent({
       listen: [
         { protocol: 'UDP', address, port },
         { protocol: 'TCP', address, port },
+        ...(tls ? ([{ protocol: 'TLS', address, port: 0 }] as const) : []),
       ],
+      ...(tls && { tls }),
       product: 'offhook-phone',
     });
     this.#agent.on('invite', (invite) => this.#onRinging(this.#ringing(invite)));
@@ -112,7 +131,7 @@ export class Phone {
   }
 
   /**
-   * Rings `sip:number@host:port`, with `;transport=tcp` over TCP, and waits for the answer.
+   * Rings `sip:number@host:port`, with `;transport=tcp` over TCP or `;transport=tls` over TLS, and waits for the answer.
    *
    * @throws {PhoneError}
    */
@@ -124,49 +143,58 @@ export class Phone {
   /** Rings, and leaves the waiting, or the giving up, to the caller. */
   async dial(uri: string, options: CallOptions = {}): Promise<DialledCall> {
     const { hasOffer = true, sdp, ...parts } = options;
-    const { line, media } = await this.#openLine();
+    const { line, media, keys } = await this.#openLine();
     const invite = this.#agent.invite({
       ...parts,
       uri,
       from: `<sip:${this.#number}@${this.#address}>`,
       acknowledge: hasOffer ? 'automatic' : 'manual',
-      ...(hasOffer && { body: sdp ?? offer(media) }),
+      ...(hasOffer && { body: sdp ?? offer(this.#offered(media, keys)) }),
     });
-    const answered = this.#outcomeOf(invite, line, media, hasOffer);
+    const answered = this.#outcomeOf(invite, { line, media, keys }, hasOffer);
     answered.catch(() => line.close());
     return { invite, answered };
   }
 
   async #outcomeOf(
     invite: ClientInvite,
-    line: PhoneLine,
-    media: LocalMedia,
+    { line, media, keys }: OpenLine,
     hasOffer: boolean,
   ): Promise<PhoneCall> {
     const { response, dialog } = await invite.outcome;
     if (dialog === null) throw new PhoneError(response.status);
     const call = new PhoneCall({ dialog, line, media });
-    const theirs = parseSdp(response.body.toString());
-    if (!hasOffer) await dialog.ack({ body: answer(theirs, media) });
-    line.connect(agree(theirs));
+    const theirs = parseSdp(response.body.toString(), { srtp: this.#srtp });
+    const { cryptoLines = [] } = theirs;
+    const ours = { ...media, cryptoLines: keys.answer(cryptoLines) };
+    if (!hasOffer) await dialog.ack({ body: answer(theirs, ours) });
+    line.connect({ ...agree(theirs), srtp: keys.agree(cryptoLines) });
     return call;
   }
 
-  async #openLine(): Promise<{ line: PhoneLine; media: LocalMedia }> {
+  #offered(media: LocalMedia, keys: SdesKeys): LocalMedia {
+    if (this.#srtp === 'off') return media;
+    const protocol = this.#srtp === 'required' ? 'RTP/SAVP' : 'RTP/AVP';
+    return { ...media, cryptoLines: keys.offer(), protocol };
+  }
+
+  async #openLine(): Promise<OpenLine> {
     const line = new PhoneLine();
     await line.open(this.#address);
     const media = { address: this.#address, port: line.port, sessionId: 1, version: 1 };
-    return { line, media };
+    return { line, media, keys: new SdesKeys() };
   }
 
   #ringing(invite: ServerInvite): RingingCall {
-    const theirs = parseSdp(invite.request.body.toString());
+    const theirs = parseSdp(invite.request.body.toString(), { srtp: this.#srtp });
+    const { cryptoLines = [] } = theirs;
     const opened = this.#openLine();
     invite.on('cancelled', () => void opened.then(({ line }) => line.close()));
     const connect = async () => {
-      const { line, media } = await opened;
-      line.connect(agree(theirs));
-      return { line, media, body: answer(theirs, media) };
+      const { line, media, keys } = await opened;
+      line.connect({ ...agree(theirs), srtp: keys.agree(cryptoLines) });
+      const ours = { ...media, cryptoLines: keys.answer(cryptoLines) };
+      return { line, media, body: answer(theirs, ours) };
     };
     return {
       invite,

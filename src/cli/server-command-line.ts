@@ -36,6 +36,9 @@ const MEANINGS = {
   WEBHOOK_SIGNING_SECRET: 'whsec_ and Base64, at the first start; generated unless given',
   'TELEPHONY, MEDIA': 'embedded or drachtio; direct or freeswitch',
   'SIP_HOST, SIP_PORT': 'where the embedded SIP engine listens',
+  'SIP_TLS_PORT, SIP_TLS_CERT, SIP_TLS_KEY': 'SIP over TLS: port, certificate and key as PEM files',
+  'SIP_TLS_CA, SIP_TLS_VERIFY_CLIENTS':
+    'authorities of carriers; whether their certificates are asked for',
   SIP_TRUNKS: 'file that describes the carriers',
   RTP_PORTS: 'UDP ports of media, such as 20000-20999',
   MAX_CALLS: 'calls at a time',

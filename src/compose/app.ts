@@ -110,7 +110,7 @@ export class App {
         this.#admission.check(),
         this.#control?.browserCheck() ?? BROWSER_NOT_STARTED,
         telephony.mediaCheck(),
-        ...[telephony.addressCheck()].flatMap((check) => check ?? []),
+        ...[telephony.addressCheck(), telephony.certificateCheck()].flatMap((check) => check ?? []),
       ],
       log,
     });
@@ -138,6 +138,7 @@ export class App {
     await recover({ ...this.#parts, newId: this.#newId });
     metrics.watchSip(() => telephony.sipCounts);
     metrics.watchTrunks(() => telephony.trunks.list());
+    metrics.watchCertificate(() => telephony.certificateExpiresAt);
     metrics.watchQueue(() => store.calls.countQueued('live', 'outbound'));
     metrics.watchDisk(disk);
     metrics.watchLog(this.#parts.linesLost ?? (() => 0));

@@ -29,6 +29,7 @@ import { parseServers, placeOf, type ServerAddress } from '../telephony/trunks/s
 import { credentialsOf } from '../telephony/trunks/trunk-table.ts';
 import type { Trunk } from '../telephony/trunks/trunks.ts';
 import { sipAddressFor, sipHostsOf } from './addresses.ts';
+import { SipCertificate } from './sip-certificate.ts';
 
 /** Session timer: refreshed every 30 minutes; a lost peer is noticed within the hour. RFC 4028. */
 const SESSION_TIMER = { intervalMs: 1_800_000, intervalMsMin: 90_000 };
@@ -71,6 +72,8 @@ export interface SipSide {
   stop(): Promise<void>;
   /** The engine's counters since the start; zeros for remote servers. */
   readonly counts: EngineCounts;
+  /** Certificate of the engine; undefined for remote servers, which have their own. */
+  readonly certificate?: SipCertificate;
 }
 
 /** Chooses by `TELEPHONY`. */
@@ -83,6 +86,7 @@ const EMBEDDED = 'sip';
 
 /** Our SIP engine, with drachtio's client protocol in front of it. */
 class EmbeddedSip implements SipSide {
+  readonly certificate: SipCertificate;
   readonly #engine: UserAgent;
   readonly #drachtio: DrachtioServer;
   /** Known to this process only, so that no other program on this machine can take the calls. */
@@ -90,12 +94,15 @@ class EmbeddedSip implements SipSide {
   #onInvite: InviteListener = () => undefined;
 
   constructor({ config, version, trunks, addresses, traces, clock, log }: SipOptions) {
-    const { SIP_PORT: port } = config;
+    const { SIP_PORT: port, SIP_TLS_PORT: tlsPort } = config;
+    this.certificate = new SipCertificate({ config, clock, log });
     this.#engine = new UserAgent({
       listen: sipHostsOf(config).flatMap((address) => [
         { protocol: 'UDP', address, port },
         { protocol: 'TCP', address, port },
+        { protocol: 'TLS', address, port: tlsPort },
       ]),
+      tls: this.certificate.settings,
       addressFor: sipAddressFor(addresses, { clock, log }),
       product: `offhook/${version}`,
       screen: isAllowedUserAgent,
@@ -118,6 +125,7 @@ class EmbeddedSip implements SipSide {
   async start(onInvite: InviteListener): Promise<readonly SipServer[]> {
     this.#onInvite = onInvite;
     await this.#engine.start();
+    this.certificate.start((settings) => this.#engine.useTls(settings));
     await this.#drachtio.start();
     const { port } = this.#drachtio;
     const endInvite = (invite: OpenInvite) => endOrphan(this.#engine, invite);
@@ -130,6 +138,7 @@ class EmbeddedSip implements SipSide {
   }
 
   async stop(): Promise<void> {
+    this.certificate.stop();
     await this.#drachtio.stop();
     await this.#engine.stop();
   }

@@ -53,6 +53,7 @@ export class Telephony {
     this.#options = options;
     const { SIP_TRUNKS } = options.config;
     this.#trunks = parseTrunks(readSettingsFile(SIP_TRUNKS), SIP_TRUNKS);
+    warnOfClearKeys(this.#trunks, options.log);
     this.#table = new TrunkTable(this.#trunks);
     this.trunks = operatorTrunks(this.#trunks, {
       statusOf: (trunk) => this.#carrier?.trunkStatusOf(trunk),
@@ -139,6 +140,16 @@ export class Telephony {
     return this.#media.check();
   }
 
+  /** The certificate of SIP over TLS, for `/readyz`; undefined without one. */
+  certificateCheck(): ReadinessCheck | undefined {
+    return this.#sip.certificate?.check();
+  }
+
+  /** Expiry of the certificate of SIP over TLS; undefined without one. */
+  get certificateExpiresAt(): Date | undefined {
+    return this.#sip.certificate?.expiresAt;
+  }
+
   /** The public address, for `/readyz`; undefined where the settings name none. */
   addressCheck(): ReadinessCheck | undefined {
     return this.#addresses.check();
@@ -160,6 +171,16 @@ export class Telephony {
       open: (ties) =>
         new DrachtioCarrier({ ...parts, ...ties, trunks: this.#trunks, channels: this.#channels }),
     };
+  }
+}
+
+/** SRTP keys are in the SIP messages: without TLS, everyone on the way can read them. RFC 4568, 9.2. */
+function warnOfClearKeys(trunks: readonly Trunk[], log: Logger): void {
+  const names = trunks
+    .filter(({ srtp, proxy }) => srtp !== 'off' && proxy.transport !== 'tls')
+    .map(({ name }) => name);
+  if (names.length > 0) {
+    log.warn({ trunks: names }, 'SRTP keys go unencrypted: add ;transport=tls to these trunks');
   }
 }
 

@@ -13,75 +13,26 @@ import {
 } from '../telephony/trunks/advertised-address.ts';
 import { isServerList } from '../telephony/trunks/server-list.ts';
 import {
+  Expected,
+  flag,
+  matching,
+  numberAboveZero,
+  oneOf,
+  optional,
+  port,
+  type Reader,
+  type Setting,
+  setting,
+  text,
+  textWhere,
+  wholeNumber,
+} from './setting-readers.ts';
+import {
   isSpeechServer,
   SPEECH_PROTOCOLS,
   SPEECH_SERVERS_EXPECTED,
   serverContradictions,
 } from './speech-server-settings.ts';
-
-/** Reads the text of one setting. @throws {Expected} with what is allowed. */
-type Reader<Value> = (text: string) => Value;
-
-/** What a setting allows, such as "a whole number from 1 to 64". */
-class Expected extends Error {}
-
-/** How a setting is read, and its value when it is not given. */
-interface Setting<Value> {
-  readonly read: Reader<Value>;
-  readonly otherwise: Value;
-}
-
-function setting<Value>(read: Reader<Value>, otherwise: Value): Setting<Value> {
-  return { read, otherwise };
-}
-
-function optional<Value>(read: Reader<Value>): Setting<Value | undefined> {
-  return { read, otherwise: undefined };
-}
-
-const text: Reader<string> = (given) => given;
-
-/** Text that passes the check. */
-function textWhere(isAllowed: (given: string) => boolean, expected: string): Reader<string> {
-  return (given) => {
-    if (!isAllowed(given)) throw new Expected(expected);
-    return given;
-  };
-}
-
-function matching(pattern: RegExp, expected: string): Reader<string> {
-  return textWhere((given) => pattern.test(given), expected);
-}
-
-function oneOf<const Name extends string>(...names: readonly Name[]): Reader<Name> {
-  return (given) => {
-    const name = names.find((each) => each === given);
-    if (name === undefined) throw new Expected(`one of ${names.join(', ')}`);
-    return name;
-  };
-}
-
-/** Digits alone, both bounds included: `Number` takes `0x10`, `1e3` and a space as well. */
-function wholeNumber(min: number, max: number): Reader<number> {
-  return (given) => {
-    const value = Number(given);
-    if (!/^\d{1,9}$/.test(given) || value < min || value > max) {
-      throw new Expected(`a whole number from ${min} to ${max}`);
-    }
-    return value;
-  };
-}
-
-/** A port, or 0 for a free one. */
-const port = wholeNumber(0, 65_535);
-
-const numberAboveZero: Reader<number> = (given) => {
-  const value = Number(given);
-  if (!(value > 0 && Number.isFinite(value))) throw new Expected('a number above 0');
-  return value;
-};
-
-const flag: Reader<boolean> = (given) => oneOf('true', 'false')(given) === 'true';
 
 /** An IP address or a host name; four numbers with dots between them must be an address. */
 const host = textWhere(
@@ -205,6 +156,11 @@ const SETTINGS = {
   MEDIA: optional(oneOf('direct', 'freeswitch')),
   SIP_HOST: setting(ownAddress, '127.0.0.1'),
   SIP_PORT: setting(port, 5060),
+  SIP_TLS_PORT: setting(port, 5061),
+  SIP_TLS_CERT: optional(text),
+  SIP_TLS_KEY: optional(text),
+  SIP_TLS_CA: optional(text),
+  SIP_TLS_VERIFY_CLIENTS: setting(flag, false),
   SIP_TRUNKS: setting(text, 'sip-config/trunks.json'),
   RTP_PORTS: setting(portRange, { first: 20_000, last: 20_999 }),
   MAX_CALLS: setting(wholeNumber(1, 100_000), 200),
@@ -345,8 +301,13 @@ function got(name: string, value = ''): string {
 /** Settings that are valid one by one but not together. */
 function contradictionsOf(config: Config): string[] {
   const { LLM, OPENAI_BASE_URL, OPENAI_MODEL } = config;
+  const { SIP_TLS_CERT, SIP_TLS_KEY, SIP_TLS_CA, SIP_TLS_VERIFY_CLIENTS } = config;
+  const isHalf = (SIP_TLS_CERT === undefined) !== (SIP_TLS_KEY === undefined);
+  const isBlind = SIP_TLS_VERIFY_CLIENTS && !(SIP_TLS_CERT && SIP_TLS_CA);
   const isLost = LLM.includes('openai') && !(OPENAI_BASE_URL && OPENAI_MODEL);
   return [
+    ...(isHalf ? ['SIP_TLS_CERT and SIP_TLS_KEY: expected both of them, or neither'] : []),
+    ...(isBlind ? ['SIP_TLS_VERIFY_CLIENTS: needs SIP_TLS_CERT and SIP_TLS_CA as well'] : []),
     ...(isLost ? ['LLM: openai needs OPENAI_BASE_URL and OPENAI_MODEL as well'] : []),
     ...(['STT', 'TTS'] as const).flatMap((job) =>
       serverContradictions(job, config[job], config[`${job}_URL`]),

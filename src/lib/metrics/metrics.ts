@@ -237,6 +237,17 @@ export class Metrics {
     );
   }
 
+  /** Adds the expiry of the certificate of SIP over TLS, read at every scrape; no sample without one. Once. */
+  watchCertificate(read: () => Date | undefined): void {
+    this.#families.readGauges(
+      'offhook_sip_tls_certificate_expiry_timestamp_seconds',
+      'When the certificate of SIP over TLS expires, in seconds since 1970.',
+      [],
+      () =>
+        [read()].flatMap((at) => (at === undefined ? [] : [[{}, at.getTime() / 1000] as const])),
+    );
+  }
+
   /** Adds the free space of the recordings' disk, read at every scrape, and its bound. Once. */
   watchDisk(disk: Pick<DiskSpace, 'freeBytes' | 'freeMinBytes'>): void {
     this.#families.readGauge(

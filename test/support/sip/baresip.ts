@@ -25,6 +25,16 @@ interface Message {
   readonly token?: string;
 }
 
+/** SIP over TLS, and SRTP. */
+export interface BaresipSecurity {
+  /** PEM text. */
+  readonly ca: string;
+  /** PEM text of a certificate and its key, for calls that come in. */
+  readonly identity: { readonly cert: string; readonly key: string };
+  /** `srtp`: keys with plain RTP's name; `srtp-mand`: RTP/SAVP. */
+  readonly mediaEncryption: 'srtp' | 'srtp-mand';
+}
+
 interface Ports {
   readonly sip: number;
   readonly control: number;
@@ -41,8 +51,12 @@ export class Baresip {
   #commands = 0;
   #sentences = 0;
 
-  private constructor(folder: string) {
+  /** Port of its TLS listener, one above that of the others. */
+  readonly tlsPort: number;
+
+  private constructor(folder: string, { sip }: Ports) {
     this.#folder = folder;
+    this.tlsPort = sip + 1;
     this.#child = spawn('baresip', ['-f', folder], { cwd: folder });
     const keep = (chunk: Buffer) => {
       this.#output = (this.#output + chunk.toString()).slice(-20_000);
@@ -52,18 +66,20 @@ export class Baresip {
     this.#exited = new Promise((resolve) => this.#child.on('close', resolve));
   }
 
-  /** Starts one with a folder and ports of its own; it speaks PCMU as `number`. */
-  static async start(number: string): Promise<Baresip> {
+  /** Starts one with a folder and ports of its own; it speaks PCMU as `number`, and with `security` answers by itself. */
+  static async start(number: string, security?: BaresipSecurity): Promise<Baresip> {
     const folder = mkdtempSync(join(tmpdir(), 'offhook-baresip-'));
     const ports = { sip: await freePort(), control: await freePort() };
     writeWav(join(folder, 'silence.wav'), SILENCE);
-    writeFileSync(join(folder, 'config'), configFor(folder, ports));
+    const config = configFor(folder, ports) + (security ? secureConfig(folder, security) : '');
+    const secure = security ? `;answermode=auto;mediaenc=${security.mediaEncryption}` : '';
+    writeFileSync(join(folder, 'config'), config);
     writeFileSync(
       join(folder, 'accounts'),
-      `<sip:${number}@127.0.0.1>;regint=0;audio_codecs=PCMU\n`,
+      `<sip:${number}@127.0.0.1${security ? ';transport=tls' : ''}>;regint=0;audio_codecs=PCMU${secure}\n`,
     );
     writeFileSync(join(folder, 'contacts'), '');
-    const baresip = new Baresip(folder);
+    const baresip = new Baresip(folder, ports);
     await baresip.#openControl(ports.control);
     return baresip;
   }
@@ -71,6 +87,11 @@ export class Baresip {
   /** Rings, and waits for the answer. */
   async dial(uri: string): Promise<void> {
     await this.#command('dial', uri);
+    await this.#event('CALL_ESTABLISHED');
+  }
+
+  /** Waits for a call that it answers by itself. */
+  async answered(): Promise<void> {
     await this.#event('CALL_ESTABLISHED');
   }
 
@@ -202,6 +223,18 @@ function configFor(folder: string, { sip, control }: Ports): string {
     'module_app menu.so',
     `ctrl_tcp_listen 127.0.0.1:${control}`,
     `snd_path ${folder}`,
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function secureConfig(folder: string, { ca, identity }: BaresipSecurity): string {
+  writeFileSync(join(folder, 'ca.pem'), ca);
+  writeFileSync(join(folder, 'identity.pem'), `${identity.cert}${identity.key}`);
+  const lines = [
+    'module srtp.so',
+    `sip_certificate ${join(folder, 'identity.pem')}`,
+    `sip_cafile ${join(folder, 'ca.pem')}`,
+    'sip_verify_server yes',
   ];
   return `${lines.join('\n')}\n`;
 }
