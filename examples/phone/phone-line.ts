@@ -75,6 +75,11 @@ export class PhoneLine {
     return this.#socket.address().port;
   }
 
+  /** Whether what is sent and heard is SRTP. */
+  get isEncrypted(): boolean {
+    return this.#srtp !== undefined;
+  }
+
   onPacket(listener: (packet: HeardPacket) => void): void {
     this.#listeners.push(listener);
   }

@@ -26,6 +26,7 @@ const HIDDEN_FIELDS = [
   'messages',
   'password',
   'secret',
+  'inline',
   'key',
   'authorization',
   'metadata',

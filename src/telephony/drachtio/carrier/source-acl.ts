@@ -71,6 +71,15 @@ export function refuse(
   answer.send(status, { headers });
 }
 
+/** Length limit of the text of a Warning header. */
+const WARNING_CHARACTERS_MAX = 300;
+
+/** Refuses a session description, and says why: the carrier's log and our trace show it. RFC 3261, 20.43. */
+export function refuseSession(answer: SrfAnswer, status: number, why: string): void {
+  const text = why.replace(/[^\x20-\x7e]|["\\]/g, ' ').slice(0, WARNING_CHARACTERS_MAX);
+  answer.send(status, { headers: { Warning: `399 offhook "${text}"` } });
+}
+
 const PAUSE_MS = 10_000;
 
 /** Logs refused sources at a limited rate, so that a scanner cannot fill the disk. */

@@ -14,7 +14,7 @@ import {
   withTag,
 } from '../carrier/open-dialog-journal.ts';
 import type { OurContacts } from '../carrier/our-contacts.ts';
-import { refuse } from '../carrier/source-acl.ts';
+import { refuse, refuseSession } from '../carrier/source-acl.ts';
 import {
   isTransactionGone,
   reasonOf,
@@ -159,6 +159,8 @@ export class SrfIncomingCall implements IncomingCall {
     } catch (error) {
       const sipStatus = statusOf(error);
       if (this.#hasEnded) this.#over();
+      else if (sipStatus === 400 || sipStatus === 488)
+        this.#refuseSession(sipStatus, reasonOf(error));
       else this.#refuse(sipStatus);
       throw this.#error(reasonOf(error), sipStatus, error);
     }
@@ -246,6 +248,13 @@ export class SrfIncomingCall implements IncomingCall {
   #refuse(sipStatus: number, options: { readonly retryAfterSeconds?: number } = {}): void {
     this.#state = 'rejected';
     refuse(this.#options.answer, sipStatus, options.retryAfterSeconds);
+    this.#over();
+  }
+
+  #refuseSession(sipStatus: number, why: string): void {
+    this.#state = 'rejected';
+    this.#options.log.info({ sipStatus, why }, 'refused a call for its session description');
+    refuseSession(this.#options.answer, sipStatus, why);
     this.#over();
   }
 

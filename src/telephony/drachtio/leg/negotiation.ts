@@ -2,6 +2,7 @@
 
 import type { Logger } from '../../../lib/logger.ts';
 import { type MediaEndpoint, MediaError, statusOf } from '../../media-gateway.ts';
+import { refuseSession } from '../carrier/source-acl.ts';
 import {
   reasonOf,
   type SrfAnswer,
@@ -84,7 +85,7 @@ export class Negotiation {
     } catch (error) {
       // The call goes on as it was. RFC 3261, 14.2.
       this.#log.info({ why: reasonOf(error) }, 'refused a change of the session');
-      answer.send(statusOf(error));
+      refuseSession(answer, statusOf(error), reasonOf(error));
     } finally {
       this.#isBusy = false;
     }
@@ -197,7 +198,7 @@ export class EarlySession {
       } catch (error) {
         // The previous agreement stays in force. RFC 3311, 5.2.
         this.#log.info({ why: reasonOf(error) }, 'refused a change of the session');
-        answer.send(statusOf(error));
+        refuseSession(answer, statusOf(error), reasonOf(error));
       }
     });
     this.#isAnswering = false;

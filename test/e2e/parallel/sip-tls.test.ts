@@ -1,0 +1,214 @@
+/** A whole server with SIP over TLS and SRTP: wrong files, calls in and out, refusals, and a certificate that changes during a call. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { Phone, type PhoneOptions, type RingingCall } from '../../../examples/phone/phone.ts';
+import { type Identity, TestAuthority } from '../../support/network/certificates.ts';
+import { freePort } from '../../support/network/free-ports.ts';
+import { startServer, type TestServer } from '../../support/server/server.ts';
+
+const OURS = '+12025550123';
+const THEIRS = '+12025550187';
+const authority = new TestAuthority();
+const stranger = new TestAuthority('Another Authority');
+const undo: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const step of undo.splice(0).reverse()) await step();
+});
+
+interface World {
+  readonly server: TestServer;
+  readonly agentId: string;
+  /** What to call. */
+  readonly uri: string;
+  writeCertificate(identity: Identity): void;
+}
+
+function tlsFolder() {
+  const folder = mkdtempSync(join(tmpdir(), 'offhook-tls-'));
+  undo.push(() => rmSync(folder, { recursive: true, force: true }));
+  return (name: string, text: string) => {
+    writeFileSync(join(folder, name), text);
+    return join(folder, name);
+  };
+}
+
+/** A server whose only trunk leads to `proxy`. */
+async function start(trunk: object, identity: Identity = authority.sign()): Promise<World> {
+  const file = tlsFolder();
+  const tlsPort = String(await freePort());
+  const trunks = [{ name: 'carrier', numbers: [OURS], allowedSources: ['127.0.0.1'], ...trunk }];
+  const environment = {
+    SIP_TRUNKS: file('trunks.json', JSON.stringify(trunks)),
+    SIP_TLS_PORT: tlsPort,
+    SIP_TLS_CERT: file('cert.pem', identity.cert),
+    SIP_TLS_KEY: file('key.pem', identity.key),
+    SIP_TLS_CA: file('ca.pem', authority.cert),
+  };
+  const server = await startServer({ environment });
+  undo.push(() => server.stop());
+  await server.ready();
+  return {
+    server,
+    agentId: await server.createAgent({ phoneNumber: OURS }),
+    uri: `sip:${OURS}@127.0.0.1:${tlsPort};transport=tls`,
+    writeCertificate: ({ cert, key }) => {
+      file('cert.pem', cert);
+      file('key.pem', key);
+    },
+  };
+}
+
+async function startPhone(options: PhoneOptions): Promise<Phone> {
+  const phone = new Phone(options);
+  await phone.start();
+  undo.push(() => phone.stop());
+  return phone;
+}
+
+const NOWHERE = { proxy: '127.0.0.1:9;transport=tls', optionsIntervalSeconds: 0 };
+const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function eventually<T>(read: () => Promise<T>, isWanted: (value: T) => boolean): Promise<T> {
+  const deadlineMs = performance.now() + 30_000;
+  let value = await read();
+  while (!isWanted(value) && performance.now() < deadlineMs) {
+    await later(200);
+    value = await read();
+  }
+  return value;
+}
+
+test.each([
+  [
+    { SIP_TLS_CERT: '/nowhere.pem', SIP_TLS_KEY: '/nowhere.key' },
+    'Cannot use SIP_TLS_CERT "/nowhere.pem"',
+  ],
+  [
+    { SIP_TLS_CERT: '/nowhere.pem' },
+    'SIP_TLS_CERT and SIP_TLS_KEY: expected both of them, or neither',
+  ],
+  [
+    { SIP_TLS_VERIFY_CLIENTS: 'true' },
+    'SIP_TLS_VERIFY_CLIENTS: needs SIP_TLS_CERT and SIP_TLS_CA as well',
+  ],
+])('the settings %j end the start with 78 and a sentence', async (environment, sentence) => {
+  const server = await startServer({ environment });
+  undo.push(() => server.stop());
+
+  expect(await server.exited).toBe(78);
+  expect(server.output).toContain(sentence);
+});
+
+test('an expired certificate ends the start with 78', async () => {
+  const file = tlsFolder();
+  const { cert, key } = authority.sign({ notAfter: new Date('2020-01-02') });
+  const environment = { SIP_TLS_CERT: file('cert.pem', cert), SIP_TLS_KEY: file('key.pem', key) };
+  const server = await startServer({ environment });
+  undo.push(() => server.stop());
+
+  expect(await server.exited).toBe(78);
+  expect(server.output).toContain('expired on 2020-01-02T00:00:00.000Z; renew the certificate');
+});
+
+test('a certificate that changes during a call cuts no call, and new connections get the new one', async () => {
+  const notAfter = new Date(Date.now() + 5 * 86_400_000);
+  const { server, uri, writeCertificate } = await start(
+    { ...NOWHERE, srtp: 'required' },
+    authority.sign({ notAfter }),
+  );
+  const expiry = async () => {
+    const text = await (await fetch(`${server.baseUrl}/metrics`)).text();
+    return Number(/^offhook_sip_tls_certificate_expiry_timestamp_seconds (\S+)$/m.exec(text)?.[1]);
+  };
+  const readiness = async () => (await fetch(`${server.baseUrl}/readyz`)).text();
+  const [before, degraded] = [await expiry(), await readiness()];
+  const phone = await startPhone({ tls: { ca: authority.cert }, srtp: 'required' });
+  const other = await startPhone({ tls: { ca: stranger.cert }, srtp: 'required' });
+  const refused = await other.call(uri).catch((error: Error) => error.message);
+
+  const calls = [await phone.call(uri), await phone.call(uri), await phone.call(uri)];
+  writeCertificate(stranger.sign());
+  const after = await eventually(expiry, (value) => value !== before);
+  const fresh = await other.call(uri);
+  const heardBefore = calls.map(({ line }) => line.heard.length);
+  await later(1000);
+  const heardSince = calls.map(({ line }, at) => line.heard.length - (heardBefore[at] ?? 0));
+  const ended = await Promise.all([...calls, fresh].map((call) => call.hangUp()));
+
+  expect(before).toBe(Math.floor(notAfter.getTime() / 1000));
+  expect(degraded).toContain('degraded: expires in 4 days');
+  expect(refused).toContain('503');
+  expect(after).toBeGreaterThan(before);
+  expect(await readiness()).not.toContain('degraded');
+  expect(heardSince.every((packets) => packets > 30)).toBe(true);
+  expect(ended).toHaveLength(4);
+  const records = await server.endedCalls();
+  expect(records.map(({ endReason }) => endReason)).toEqual(Array(4).fill('user_hangup'));
+});
+
+test.each([
+  ['required', 'required', true],
+  ['preferred', 'preferred', true],
+  ['preferred', 'off', false],
+] as const)('a trunk with SRTP %s calls out by TLS to a phone with SRTP %s', async (srtp, theirs, isEncrypted) => {
+  const phone = await startPhone({
+    number: THEIRS,
+    tls: { identity: authority.sign(), ca: authority.cert },
+    srtp: theirs,
+  });
+  const { promise: rung, resolve } = Promise.withResolvers<RingingCall>();
+  phone.onRinging(resolve);
+  const proxy = `${phone.hostPort('TLS')};transport=tls`;
+  const { server, agentId } = await start({ proxy, srtp, optionsIntervalSeconds: 0 });
+
+  await server.api('POST', '/api/calls/outbound', { agentId, to: THEIRS });
+  const ringing = await rung;
+  const call = await ringing.answer();
+  await eventually(
+    async () => call.line.heard.filter(({ isVoiced }) => isVoiced).length,
+    (voiced) => voiced > 25,
+  );
+  await call.hangUp();
+  const offered = ringing.request.body.toString();
+  const [record] = await server.endedCalls();
+
+  expect(ringing.request.get('via')).toContain('SIP/2.0/TLS');
+  expect(ringing.request.get('contact')).toContain(';transport=tls');
+  expect(offered).toContain(srtp === 'required' ? 'RTP/SAVP 0' : 'RTP/AVP 0');
+  expect(offered).toContain('a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:');
+  expect(call.line.heard.filter(({ isVoiced }) => isVoiced).length).toBeGreaterThan(25);
+  expect(call.line.isEncrypted).toBe(isEncrypted);
+  expect(record).toMatchObject({ status: 'completed', endReason: 'user_hangup' });
+});
+
+test('an offer that does not fit the trunk is 488 and says why, in the trace and in the log', async () => {
+  const { server, uri } = await start({ ...NOWHERE, srtp: 'required' });
+  const phone = await startPhone({ tls: { ca: authority.cert } });
+
+  const dialled = await phone.dial(uri);
+  const { response } = await dialled.invite.outcome;
+  await dialled.answered.catch(() => undefined);
+
+  expect(response.status).toBe(488);
+  expect(response.get('warning')).toMatch(
+    /^399 offhook "Cannot use SDP: usable is audio by SRTP .*; it has RTP\/AVP"$/,
+  );
+  expect(server.output).toContain('refused a call for its session description');
+});
+
+test('a call to a proxy whose certificate is not verified fails at once, and the log says why', async () => {
+  const phone = await startPhone({ tls: { identity: stranger.sign(), ca: authority.cert } });
+  const proxy = `${phone.hostPort('TLS')};transport=tls`;
+  const { server, agentId } = await start({ proxy, optionsIntervalSeconds: 0 });
+
+  const startedAtMs = performance.now();
+  await server.api('POST', '/api/calls/outbound', { agentId, to: THEIRS });
+  const [record] = await server.endedCalls();
+
+  expect(record).toMatchObject({ status: 'failed', sipStatus: 503 });
+  expect(performance.now() - startedAtMs).toBeLessThan(10_000);
+  expect(server.output).toContain('its certificate is by no known authority; set SIP_TLS_CA');
+});
