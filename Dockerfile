@@ -52,7 +52,7 @@ ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data MODELS_DIR=/models ORT_DISAB
 ENV NODE_COMPILE_CACHE=/data/compiled
 USER 10001:10001
 VOLUME ["/data", "/models"]
-EXPOSE 3000/tcp 5060/tcp 5060/udp
+EXPOSE 3000/tcp 5060/tcp 5060/udp 5061/tcp
 # The first SIGTERM drains: give `docker stop` as long as DRAIN_TIMEOUT_SECONDS, with --time.
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=3 CMD ["node", "src/cli/health-check.ts"]

@@ -27,6 +27,7 @@ test('helpText names settings that exist, and no other', () => {
     'PUBLIC_ADDRESS',
     'DATABASE_URL',
     'MEDIA',
+    ...['SIP_TLS_CERT', 'SIP_TLS_KEY', 'SIP_TLS_CA'],
     'BOOTSTRAP_LIVE_KEY',
     'BOOTSTRAP_TEST_KEY',
   ];

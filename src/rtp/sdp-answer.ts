@@ -74,10 +74,14 @@ export function offer(ours: LocalMedia, codecs = OUR_CODECS): string {
 /**
  * Writes our answer: the first supported voice codec of the offer; other streams are refused with port 0.
  *
- * @throws {SdpError} `unacceptable` when there is no common codec.
+ * @throws {SdpError} `unacceptable` when there is no common codec, and for RTP/SAVP without keys of ours.
  */
 export function answer(theirs: SessionDescription, ours: LocalMedia): string {
   const agreed = agree(theirs);
+  const isSecure = theirs.mediaLines[theirs.audioIndex]?.protocol.includes('SAVP') === true;
+  if (isSecure && !ours.cryptoLines?.length) {
+    throw new SdpError('Cannot use SDP: SRTP has no plain answer', { kind: 'unacceptable' });
+  }
   const media = theirs.mediaLines.flatMap((line, index) =>
     index === theirs.audioIndex
       ? audioLines(agreed, { ...ours, protocol: line.protocol }, OPPOSITE[theirs.direction])

@@ -104,3 +104,12 @@ test.each([
     expect.objectContaining({ kind: 'unacceptable', constructor: SdpError }),
   );
 });
+
+test('answer never answers RTP/SAVP in plain RTP', () => {
+  const key = `a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:${Buffer.alloc(30).toString('base64')}`;
+  const head = ['v=0', 'o=- 1 1 IN IP4 192.0.2.5', 's=-', 'c=IN IP4 192.0.2.5', 't=0 0'];
+  const lines = [...head, 'm=audio 4000 RTP/SAVP 0', key, ''];
+  const offered = parseSdp(lines.join('\r\n'), { srtp: 'required' });
+
+  expect(() => answer(offered, OURS)).toThrow('SRTP has no plain answer');
+});

@@ -94,6 +94,18 @@ test('without a certificate TLS connects and does not listen', async () => {
   expect((await ask(alice, await server())).status).toBe(200);
 });
 
+test('a connection of a side that does not listen stays open in silence, and any other is closed', async () => {
+  const limits = { idleMs: 100 };
+  const bob = await server();
+  const silent = await client({ tcpLimits: limits });
+  const listening = await server({ ca: authority.cert }, { tcpLimits: limits });
+  await Promise.all([ask(silent, bob), ask(listening, bob)]);
+
+  await eventually(() => listening.sizes.connections === 0, 'close');
+
+  expect(silent.sizes.connections).toBe(1);
+});
+
 test('requests go where _sips._tcp leads, to a peer that proves the name of the URI', async () => {
   const bob = await server({ identity: authority.sign({ names: ['carrier.test'] }) });
   const alice = await client({ resolver: resolverOf('carrier.test', portOf(bob)) });

@@ -32,8 +32,9 @@ function ringRefused(why: string) {
 
 test.each([
   [503, { 'Retry-After': '30' }],
-  [488, {}],
-])('SrfIncomingCall that has no sound is refused with %i, and 503 says when to come again', async (sipStatus, headers) => {
+  [488, { Warning: '399 offhook "Cannot open a line"' }],
+  [500, {}],
+])('SrfIncomingCall that has no sound is refused with %i: 503 says when to come again, 488 says why', async (sipStatus, headers) => {
   const { call, answer } = ringWithout(new MediaError('Cannot open a line', sipStatus));
 
   await call.answer().catch(() => undefined);

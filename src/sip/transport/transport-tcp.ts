@@ -38,6 +38,12 @@ export interface TcpLimits extends ConnectionLimits {
   readonly connectMs: number;
 }
 
+/**
+ * Idle time of our connections where no peer can connect: a carrier that we registered with has no other way to us. The
+ * kernel's keep-alive holds the way open.
+ */
+const KEPT_MS = 86_400_000;
+
 /** Listener and its connections. With TLS and without a certificate of ours it listens nowhere and only connects. */
 export class TcpTransport {
   readonly protocol: 'TCP' | 'TLS';
@@ -169,7 +175,8 @@ export class TcpTransport {
         socket.off('close', failByEnd);
         if (!this.#isOpen) return fail('stopped');
         this.#names.proved(remote);
-        resolve(this.#adopt(socket, remote, key));
+        const kept = this.isListening ? limits : { ...limits, idleMs: KEPT_MS };
+        resolve(this.#adopt(socket, { remote, key, limits: kept }));
       });
     });
   }
@@ -188,12 +195,14 @@ export class TcpTransport {
       return;
     }
     const key = formatEndpoint(remote);
-    if (this.#tls === undefined) this.#adopt(socket, remote, key);
+    if (this.#tls === undefined) this.#adopt(socket, { remote, key, limits });
     else this.#shakeHands(this.#tls, socket, key);
   }
 
   #shakeHands(tls: TlsLayer, socket: Socket, key: string): void {
     this.#handshaking.set(key, socket);
+    // 'close' follows every 'error'.
+    socket.on('error', () => undefined);
     socket.once('close', () => this.#handshaking.delete(key));
     tls.accept(socket);
   }
@@ -203,12 +212,20 @@ export class TcpTransport {
     const remote = { address: socket.remoteAddress ?? '', port: socket.remotePort ?? 0 };
     const key = formatEndpoint(remote);
     this.#handshaking.delete(key);
-    if (this.#isOpen && remote.address !== '') this.#adopt(socket, remote, `from ${key}`);
-    else socket.destroy();
+    const { limits } = this.#options;
+    if (!this.#isOpen || remote.address === '') socket.destroy();
+    else this.#adopt(socket, { remote, key: `from ${key}`, limits });
   }
 
-  #adopt(socket: Socket, remote: Endpoint, key: string): TcpConnection {
-    const { clock, limits, onFrame } = this.#options;
+  #adopt(
+    socket: Socket,
+    {
+      remote,
+      key,
+      limits,
+    }: { readonly remote: Endpoint; readonly key: string; readonly limits: ConnectionLimits },
+  ): TcpConnection {
+    const { clock, onFrame } = this.#options;
     const connection: TcpConnection = new TcpConnection({
       protocol: this.protocol,
       socket,

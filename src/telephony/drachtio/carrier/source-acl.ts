@@ -74,8 +74,12 @@ export function refuse(
 /** Length limit of the text of a Warning header. */
 const WARNING_CHARACTERS_MAX = 300;
 
-/** Refuses a session description, and says why: the carrier's log and our trace show it. RFC 3261, 20.43. */
+/**
+ * Refuses a session description. With 400 and 488 it says why: the carrier's log and our trace show it. Other statuses are
+ * faults of ours. RFC 3261, 20.43.
+ */
 export function refuseSession(answer: SrfAnswer, status: number, why: string): void {
+  if (status !== 400 && status !== 488) return refuse(answer, status);
   const text = why.replace(/[^\x20-\x7e]|["\\]/g, ' ').slice(0, WARNING_CHARACTERS_MAX);
   answer.send(status, { headers: { Warning: `399 offhook "${text}"` } });
 }

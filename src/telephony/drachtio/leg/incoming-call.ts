@@ -159,8 +159,7 @@ export class SrfIncomingCall implements IncomingCall {
     } catch (error) {
       const sipStatus = statusOf(error);
       if (this.#hasEnded) this.#over();
-      else if (sipStatus === 400 || sipStatus === 488)
-        this.#refuseSession(sipStatus, reasonOf(error));
+      else if (sipStatus < 500) this.#refuseSession(sipStatus, reasonOf(error));
       else this.#refuse(sipStatus);
       throw this.#error(reasonOf(error), sipStatus, error);
     }
