@@ -28,6 +28,7 @@ async function families(): Promise<readonly Family[]> {
     responsesOut: new Map(),
   }));
   metrics.watchTrunks(() => []);
+  metrics.watchCertificate(() => undefined);
   metrics.watchQueue(async () => 0);
   metrics.watchDisk({ freeBytes: 1, freeMinBytes: 0 });
   metrics.watchAdmission(() => undefined);

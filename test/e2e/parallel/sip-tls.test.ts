@@ -1,7 +1,9 @@
 /** A whole server with SIP over TLS and SRTP: wrong files, calls in and out, refusals, and a certificate that changes during a call. */
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createServer, type TLSSocket } from 'node:tls';
 import { afterEach, expect, test } from 'vitest';
 import { Phone, type PhoneOptions, type RingingCall } from '../../../examples/phone/phone.ts';
 import { type Identity, TestAuthority } from '../../support/network/certificates.ts';
@@ -184,6 +186,31 @@ test.each([
   expect(record).toMatchObject({ status: 'completed', endReason: 'user_hangup' });
 });
 
+test('without a certificate a trunk registers over TLS, and its calls come in over that connection', async () => {
+  const file = tlsFolder();
+  const carrier = await startCarrier(authority.sign());
+  const trunk = {
+    ...{ name: 'carrier', numbers: [OURS], allowedSources: ['127.0.0.1'], srtp: 'required' },
+    ...{ register: true, username: 'joe', password: 'secret' },
+    proxy: `127.0.0.1:${carrier.port};transport=tls`,
+  };
+  const environment = {
+    SIP_TRUNKS: file('trunks.json', JSON.stringify([trunk])),
+    SIP_TLS_CA: file('ca.pem', authority.cert),
+  };
+  const server = await startServer({ environment });
+  undo.push(() => server.stop());
+  await server.ready();
+  await server.createAgent({ phoneNumber: OURS });
+
+  const answer = await carrier.call(OURS);
+
+  expect(carrier.registered).toMatch(/^Contact: <sip:joe@127\.0\.0\.1:5061;transport=tls>/m);
+  expect(answer).toMatch(/^SIP\/2\.0 200 /);
+  expect(answer).toMatch(/^m=audio \d+ RTP\/SAVP 0/m);
+  expect(answer).toMatch(/^a=crypto:7 AES_CM_128_HMAC_SHA1_80 inline:/m);
+});
+
 test('an offer that does not fit the trunk is 488 and says why, in the trace and in the log', async () => {
   const { server, uri } = await start({ ...NOWHERE, srtp: 'required' });
   const phone = await startPhone({ tls: { ca: authority.cert } });
@@ -212,3 +239,52 @@ test('a call to a proxy whose certificate is not verified fails at once, and the
   expect(performance.now() - startedAtMs).toBeLessThan(10_000);
   expect(server.output).toContain('its certificate is by no known authority; set SIP_TLS_CA');
 });
+
+/** A registrar over TLS that calls over the connection of the REGISTER. */
+async function startCarrier({ cert, key }: Identity) {
+  const registered = Promise.withResolvers<{ socket: TLSSocket; text: string }>();
+  const answered = Promise.withResolvers<string>();
+  const server = createServer({ cert, key }, (socket) => {
+    socket.on('error', () => undefined);
+    socket.on('data', (bytes) => {
+      const text = bytes.toString();
+      if (text.startsWith('REGISTER ')) {
+        const kept = text.match(/^(?:Via|From|To|Call-ID|CSeq|Contact|Expires): .*\r\n/gim) ?? [];
+        socket.write(`SIP/2.0 200 OK\r\n${kept.join('')}Content-Length: 0\r\n\r\n`);
+        registered.resolve({ socket, text });
+      } else if (/^SIP\/2\.0 [2-6]/.test(text)) answered.resolve(text);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  undo.push(() => server.close());
+  const { port } = server.address() as { port: number };
+  const carrier = { port, registered: '', call };
+
+  async function call(number: string): Promise<string> {
+    const { socket, text: register } = await registered.promise;
+    carrier.registered = register;
+    undo.push(() => socket.destroy());
+    const body = [
+      ...['v=0', 'o=- 1 1 IN IP4 127.0.0.1', 's=-', 'c=IN IP4 127.0.0.1', 't=0 0'],
+      'm=audio 40000 RTP/SAVP 0',
+      `a=crypto:7 AES_CM_128_HMAC_SHA1_80 inline:${Buffer.alloc(30, 3).toString('base64')}`,
+      '',
+    ].join('\r\n');
+    const head = [
+      `INVITE sip:${number}@127.0.0.1:5061;transport=tls SIP/2.0`,
+      `Via: SIP/2.0/TLS 127.0.0.1:${port};branch=z9hG4bKcarrier;rport`,
+      `From: <sip:${THEIRS}@127.0.0.1>;tag=carrier`,
+      `To: <sip:${number}@127.0.0.1>`,
+      'Call-ID: from-the-carrier',
+      'CSeq: 1 INVITE',
+      'Max-Forwards: 70',
+      `Contact: <sip:127.0.0.1:${port};transport=tls>`,
+      'Content-Type: application/sdp',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+    ];
+    socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
+    return await answered.promise;
+  }
+  return carrier;
+}

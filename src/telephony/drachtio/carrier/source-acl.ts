@@ -79,9 +79,9 @@ const WARNING_CHARACTERS_MAX = 300;
  * faults of ours. RFC 3261, 20.43.
  */
 export function refuseSession(answer: SrfAnswer, status: number, why: string): void {
-  if (status !== 400 && status !== 488) return refuse(answer, status);
   const text = why.replace(/[^\x20-\x7e]|["\\]/g, ' ').slice(0, WARNING_CHARACTERS_MAX);
-  answer.send(status, { headers: { Warning: `399 offhook "${text}"` } });
+  if (status !== 400 && status !== 488) refuse(answer, status);
+  else answer.send(status, { headers: { Warning: `399 offhook "${text}"` } });
 }
 
 const PAUSE_MS = 10_000;
