@@ -1,5 +1,5 @@
 /** SRTP crypto suites, their sizes, and the session keys that follow from a master key; pure */
-import { createCipheriv } from 'node:crypto';
+import { createCipheriv, createSecretKey, type KeyObject } from 'node:crypto';
 
 /** Suites as SDP names them. @see RFC 4568 section 6.2, RFC 7714 section 14.1 */
 export type CryptoSuite =
@@ -39,10 +39,10 @@ export interface SrtpKeys {
   readonly inline: string;
 }
 
-/** Keys of one stream direction and protocol. */
+/** Keys of one stream direction and protocol, prepared: as octets they would cost each packet five times as much. */
 export interface SessionKeys {
-  readonly encryption: Buffer;
-  readonly authentication: Buffer;
+  readonly encryption: KeyObject;
+  readonly authentication: KeyObject;
   readonly salt: Buffer;
 }
 
@@ -66,10 +66,11 @@ export function deriveSessionKeys(
   const key = master.subarray(0, KEY_BYTES);
   const salt = master.subarray(KEY_BYTES);
   const labels = LABELS[protocol];
+  const derive = (label: number, bytes: number) => deriveKey({ key, salt, label, bytes });
   return {
-    encryption: deriveKey({ key, salt, label: labels.encryption, bytes: KEY_BYTES }),
-    authentication: deriveKey({ key, salt, label: labels.authentication, bytes: AUTH_KEY_BYTES }),
-    salt: deriveKey({ key, salt, label: labels.salt, bytes: CRYPTO_SUITES[suite].saltBytes }),
+    encryption: createSecretKey(derive(labels.encryption, KEY_BYTES)),
+    authentication: createSecretKey(derive(labels.authentication, AUTH_KEY_BYTES)),
+    salt: derive(labels.salt, CRYPTO_SUITES[suite].saltBytes),
   };
 }
 

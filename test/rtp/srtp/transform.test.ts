@@ -1,4 +1,5 @@
 /** The packet transforms against the vectors of RFC 3711, RFC 7714 and libsrtp. */
+import { createSecretKey } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { deriveKey } from '../../../src/rtp/srtp/crypto-suite.ts';
 import {
@@ -11,8 +12,8 @@ const hex = (text: string) => Buffer.from(text.replace(/\s/g, ''), 'hex');
 
 test('CounterTransform has the key stream of RFC 3711, appendix B.2', () => {
   const keys = {
-    encryption: hex('2B7E151628AED2A6ABF7158809CF4F3C'),
-    authentication: Buffer.alloc(20),
+    encryption: createSecretKey(hex('2B7E151628AED2A6ABF7158809CF4F3C')),
+    authentication: createSecretKey(Buffer.alloc(20)),
     salt: hex('F0F1F2F3F4F5F6F7F8F9FAFBFCFD'),
   };
   const transform = new CounterTransform({
@@ -82,8 +83,8 @@ test('createTransform has the packets of libsrtp for AES_CM_128_HMAC_SHA1_80', (
 
 /** RFC 7714 gives session keys, not master keys. */
 const GCM_KEYS = {
-  encryption: hex('000102030405060708090a0b0c0d0e0f'),
-  authentication: Buffer.alloc(0),
+  encryption: createSecretKey(hex('000102030405060708090a0b0c0d0e0f')),
+  authentication: createSecretKey(Buffer.alloc(20)),
   salt: hex('517569642070726f2071756f'),
 };
 
