@@ -94,10 +94,13 @@ describeWith(['baresip', 'espeak-ng'], 'baresip over TLS with SRTP', () => {
   const wordsOf = ({ transcript }: CallRecord, role: string) =>
     (transcript ?? []).filter((entry) => entry.role === role).map(({ text }) => text);
 
-  /** Says a sentence once the greeting is over, hangs up, and gives the record and the trace. */
+  /** Holds and resumes once the greeting is over, says a sentence, hangs up, and gives the record and the trace. */
   async function talk() {
     const [pcm = new Int16Array()] = await speakAll([SENTENCE], VOICE);
     await newestOnce((call) => wordsOf(call, 'agent').length === 1);
+    // Both are re-INVITEs, which may bring new keys.
+    await baresip.hold();
+    await baresip.resume();
     await baresip.speak(pcm);
     const heard = await newestOnce((call) => wordsOf(call, 'user').length > 0);
     await baresip.hangUp();

@@ -137,3 +137,21 @@ test('RtpSession counts the octets of a sealed packet that was not sent as it co
   expect(packets).toBeGreaterThan(0);
   expect(report?.readUInt32BE(24)).toBe(packets * 160);
 });
+
+test('RtpSession with SRTP forwards to a plain one, and the other way', () => {
+  const call = secured();
+  const plain = new TestSession();
+  plain.setRemote();
+  plain.session.feed.from(call.session.session.feed);
+  call.session.session.feed.from(plain.session.feed);
+
+  const sealed = call.farSender.protectRtp(voicePacket(1)) ?? Buffer.alloc(0);
+  call.session.session.onDatagram(sealed, FAR_END, call.session.nowMs);
+  plain.hear(VOICE);
+  const voice = Buffer.from(encodeG711('PCMU', VOICE));
+  const there = plain.sent.map(({ payload }) => Buffer.from(payload));
+  const back = call.session.sealed.map((datagram) => call.farReceiver.unprotectRtp(datagram));
+
+  expect(there).toEqual([voice]);
+  expect(back.map((packet) => packet?.subarray(12))).toEqual([voice]);
+});

@@ -44,19 +44,20 @@ const HARMLESS_PARAMETERS = /^(?:(?:WSH=\d+|KDR=0)(?:\s+|$))*$/;
 
 /** The usable a=crypto lines, in their order. @see RFC 4568 sections 4, 6 */
 export function readCryptoLines(lines: readonly CryptoFields[] = []): readonly CryptoLine[] {
-  return lines.slice(0, LINES_MAX).flatMap(({ id, suite, config, sessionConfig }) => {
-    const [, inline = ''] = KEY_PARAMETERS.exec(String(config)) ?? [];
-    const isPlain = HARMLESS_PARAMETERS.test(String(sessionConfig ?? '').trim());
-    if (!isSuite(suite) || !isPlain || typeof id !== 'number') return [];
+  return lines.slice(0, LINES_MAX).flatMap(({ id, suite, config, sessionConfig = '' }) => {
+    const isText = typeof config === 'string' && typeof sessionConfig === 'string';
+    if (!isSuite(suite) || typeof id !== 'number' || !isText) return [];
+    const [, inline = ''] = KEY_PARAMETERS.exec(config) ?? [];
     const isWhole = Buffer.from(inline, 'base64').length === inlineBytesOf(suite);
-    return isWhole ? [{ tag: id, suite, inline }] : [];
+    const isPlain = HARMLESS_PARAMETERS.test(sessionConfig.trim());
+    return isWhole && isPlain ? [{ tag: id, suite, inline }] : [];
   });
 }
 
 /** Names of the suites of a stream, for messages. */
 export function suitesIn(lines: readonly CryptoFields[] = []): string {
-  const names = lines.slice(0, LINES_MAX).map(({ suite }) => String(suite));
-  return names.filter((name) => /^\w{1,40}$/.test(name)).join(', ');
+  const names = lines.slice(0, LINES_MAX).map(({ suite }) => suite);
+  return names.filter((name) => typeof name === 'string' && /^\w{1,40}$/.test(name)).join(', ');
 }
 
 /** Names of the supported suites, for messages. */

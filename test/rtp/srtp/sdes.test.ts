@@ -1,5 +1,7 @@
 /** Keys in session descriptions: which lines are usable, and what two ends agree on. */
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { parseSdp, SdpError } from '../../../src/rtp/sdp.ts';
 import { readCryptoLines, SdesKeys } from '../../../src/rtp/srtp/sdes.ts';
 
 const KEY = 'd0RmdmcmVCspeEc3QGZiNWpVLFJhQX1cfHAwJSoj';
@@ -60,4 +62,37 @@ test('SdesKeys has another key for each suite and each call', () => {
 
 test('SdesKeys agrees on plain RTP where there are no keys', () => {
   expect(new SdesKeys().agree([])).toBeUndefined();
+});
+
+test('readCryptoLines takes anything a parser may give, and only whole keys', () => {
+  const field = fc.oneof(
+    fc.anything(),
+    fc.constantFrom('AES_CM_128_HMAC_SHA1_80', `inline:${KEY}`),
+  );
+  const lines = fc.array(
+    fc.record({ id: field, suite: field, config: field, sessionConfig: field }),
+  );
+
+  const property = fc.property(lines, (given) => {
+    for (const { inline } of readCryptoLines(given)) expect(inline).toBe(KEY);
+  });
+
+  fc.assert(property);
+});
+
+test('parseSdp with SRTP takes or refuses every a=crypto line', () => {
+  const head = ['v=0', 'o=- 1 1 IN IP4 192.0.2.5', 's=-', 'c=IN IP4 192.0.2.5', 't=0 0'];
+  const tail = fc.array(fc.string({ unit: 'binary-ascii' }), { maxLength: 3 });
+  const property = fc.property(tail, (words) => {
+    const text = [...head, 'm=audio 4000 RTP/SAVP 0', `a=crypto:${words.join(' ')}`, ''].join(
+      '\r\n',
+    );
+    try {
+      expect(parseSdp(text, { srtp: 'preferred' }).cryptoLines).not.toEqual([]);
+    } catch (error) {
+      expect(error).toBeInstanceOf(SdpError);
+    }
+  });
+
+  fc.assert(property, { numRuns: 500 });
 });
