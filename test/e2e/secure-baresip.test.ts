@@ -24,6 +24,11 @@ interface CallRecord {
   readonly transcript: readonly { readonly role: string; readonly text: string }[] | null;
 }
 
+interface Packets {
+  readonly packetsReceived: number;
+  readonly packetsRejected: number;
+}
+
 describeWith(['baresip', 'espeak-ng'], 'baresip over TLS with SRTP', () => {
   const authority = new TestAuthority();
   const folder = mkdtempSync(join(tmpdir(), 'offhook-tls-'));
@@ -94,7 +99,7 @@ describeWith(['baresip', 'espeak-ng'], 'baresip over TLS with SRTP', () => {
   const wordsOf = ({ transcript }: CallRecord, role: string) =>
     (transcript ?? []).filter((entry) => entry.role === role).map(({ text }) => text);
 
-  /** Holds and resumes once the greeting is over, says a sentence, hangs up, and gives the record and the trace. */
+  /** Holds and resumes once the greeting is over, says a sentence, hangs up, and gives record, trace and packets. */
   async function talk() {
     const [pcm = new Int16Array()] = await speakAll([SENTENCE], VOICE);
     await newestOnce((call) => wordsOf(call, 'agent').length === 1);
@@ -107,7 +112,9 @@ describeWith(['baresip', 'espeak-ng'], 'baresip over TLS with SRTP', () => {
     const { id } = await newestOnce(({ status }) => status === 'completed');
     await new Promise((resolve) => setTimeout(resolve, 500));
     const { body } = await server.api('GET', `/api/calls/${id}/sip`);
-    return { heard, trace: JSON.stringify(body) };
+    const { body: quality } = await server.api('GET', `/api/calls/${id}/quality`);
+    const { local } = quality as { readonly local: Packets };
+    return { heard, trace: JSON.stringify(body), local };
   }
 
   test.each([
@@ -117,11 +124,14 @@ describeWith(['baresip', 'espeak-ng'], 'baresip over TLS with SRTP', () => {
     await start(mediaEncryption);
 
     await baresip.dial(`sip:${OURS}@127.0.0.1:${tlsPort};transport=tls`);
-    const { heard, trace } = await talk();
+    const { heard, trace, local } = await talk();
     await baresip.stop();
 
     expect(wordsOf(heard, 'user')).toEqual([SENTENCE]);
     expect(voicedMs(baresip.recording())).toBeGreaterThan(800);
+    expect(local.packetsReceived).toBeGreaterThan(150);
+    // It pings and says goodbye by RTCP in the clear, and its description names another address than its packets have.
+    expect(local.packetsRejected).toBeLessThan(20);
     expect(trace).toMatch(/SIP\/2\.0\/TLS/);
     expect(trace).toMatch(new RegExp(`m=audio \\d+ ${protocol} `));
     expect(trace).toMatch(/a=crypto:\d+ \w+ \(removed\)/);
@@ -133,12 +143,15 @@ describeWith(['baresip', 'espeak-ng'], 'baresip over TLS with SRTP', () => {
 
     const placed = await server.api('POST', '/api/calls/outbound', { agentId, to: NUMBER });
     await baresip.answered();
-    const { heard, trace } = await talk();
+    const { heard, trace, local } = await talk();
     await baresip.stop();
 
     expect(placed.status).toBe(202);
     expect(wordsOf(heard, 'user')).toEqual([SENTENCE]);
     expect(voicedMs(baresip.recording())).toBeGreaterThan(800);
+    expect(local.packetsReceived).toBeGreaterThan(150);
+    // It pings and says goodbye by RTCP in the clear, and its description names another address than its packets have.
+    expect(local.packetsRejected).toBeLessThan(20);
     expect(trace).toMatch(/m=audio \d+ RTP\/SAVP /);
     expect(`${trace}${server.output}`).not.toMatch(/inline:/);
   });
