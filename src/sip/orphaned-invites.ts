@@ -1,10 +1,12 @@
 /** Ends INVITE transactions of an earlier process that have no final response. */
 import { ClientForks } from './client-invite.ts';
 import type { DialogTable } from './dialog/dialog.ts';
+import { nextHopUri } from './dialog/dialog-state.ts';
 import type { SipMessage } from './message/message.ts';
+import { parseUri } from './message/uri.ts';
 import type { TransactionLayer } from './transaction/transaction-layer.ts';
 import { defaultPortOf } from './transport/flow.ts';
-import type { Target } from './transport/next-hop.ts';
+import { serverNameOf, type Target } from './transport/next-hop.ts';
 import type { TransportLayer } from './transport/transport-layer.ts';
 import type { EngineContext } from './user-agent-options.ts';
 
@@ -33,7 +35,8 @@ export async function cancelOrphan(
   target: Target,
 ): Promise<void> {
   const { context, dialogs, transport, transactions } = parts;
-  const flow = await transport.flowTo(target);
+  const name = serverNameOf(parseUri(nextHopUri(invite)));
+  const flow = await transport.flowTo({ ...target, ...name });
   const forks = new ClientForks({
     context,
     dialogs,

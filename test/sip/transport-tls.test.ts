@@ -3,6 +3,7 @@ import { connect as connectPlain, createServer } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { afterEach, expect, test } from 'vitest';
 import { silentLogger } from '../../src/lib/logger.ts';
+import type { SipMessage } from '../../src/sip/message/message.ts';
 import type { ServerInvite } from '../../src/sip/server-invite.ts';
 import type { Resolver } from '../../src/sip/transport/next-hop.ts';
 import type { TlsSettings } from '../../src/sip/transport/tls-layer.ts';
@@ -143,6 +144,26 @@ test.each([
   expect(response.status).toBe(503);
   expect(performance.now() - startedAtMs).toBeLessThan(2000);
   expect(lines.join()).toMatch(why);
+});
+
+test('a call of an earlier process is cancelled at the peer that proves the name of its proxy', async () => {
+  const bob = await server({ identity: authority.sign({ names: ['carrier.test'] }) });
+  const resolver = resolverOf('carrier.test');
+  const [before, after] = [await client({ resolver }), await client()];
+  const uri = `sip:bob@carrier.test:${portOf(bob)};transport=tls`;
+  const calling = before.invite({ uri, body: SDP });
+  const [[sent], [invite]] = await Promise.all([
+    next<[SipMessage]>(calling, 'sent'),
+    next<[ServerInvite]>(bob, 'invite'),
+  ]);
+  invite.progress(180);
+  await next(calling, 'provisional');
+  await before.stop();
+  const cancelled = next(invite, 'cancelled');
+
+  await after.endOrphan('out', sent, { protocol: 'TLS', address: '127.0.0.1', port: portOf(bob) });
+
+  await cancelled;
 });
 
 test('a name that two hosts share is proved by each: an open connection proves no other name', async () => {

@@ -242,3 +242,15 @@ describe('over UDP', () => {
     expect(bob.counts.dropped.screened).toBeGreaterThan(1);
   });
 });
+
+test('two names of one TCP peer share a connection', async () => {
+  const resolver = { addresses: async () => ['127.0.0.1'], services: async () => [] };
+  const [alice, bob] = [await start({ resolver }), await start()];
+  const port = bob.addresses.find(({ protocol }) => protocol === 'TCP')?.port;
+  const ask = (host: string) =>
+    alice.request({ method: 'OPTIONS', uri: `sip:bob@${host}:${port};transport=tcp` });
+
+  await Promise.all([ask('one.test'), ask('two.test'), ask('127.0.0.1')]);
+
+  expect(bob.sizes.connections).toBe(1);
+});

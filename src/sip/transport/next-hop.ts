@@ -68,8 +68,13 @@ export async function resolveTargets(
       ? bySrv
       : await addressTargets({ protocol: favourite, host, port: uri.port }, resolver);
   if (targets.length === 0) throw new SipError(503, `Cannot reach "${host}": no address for it`);
-  const serverName = isIP(bareHost(uri.host)) === 0 ? { serverName: uri.host } : {};
-  return targets.slice(0, TARGETS_MAX).map((target) => ({ ...target, ...serverName }));
+  const name = serverNameOf(uri);
+  return targets.slice(0, TARGETS_MAX).map((target) => ({ ...target, ...name }));
+}
+
+/** The name that a peer's certificate must have to be the next hop of that URI; none for an IP address. */
+export function serverNameOf({ host }: SipUri): Pick<Target, 'serverName'> {
+  return isIP(bareHost(host)) === 0 ? { serverName: host } : {};
 }
 
 function usableProtocols(uri: SipUri, protocols: readonly Protocol[]): readonly Protocol[] {

@@ -138,7 +138,8 @@ export class TcpTransport {
    * @throws {SipError} 503 when the peer refuses, does not answer in time, or cannot prove its name.
    */
   async flowTo(remote: Endpoint & PeerName): Promise<Flow> {
-    const peer = this.#tls === undefined ? remote : this.#names.named(remote);
+    const { address, port } = remote;
+    const peer = this.#tls === undefined ? { address, port } : this.#names.named(remote);
     const key = keyOf(peer);
     const open = this.#connections.get(key);
     if (open?.isOpen) return open;
