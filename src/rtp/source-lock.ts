@@ -62,6 +62,13 @@ export class SourceLock {
     return this.#locked ?? this.#expected;
   }
 
+  /** Whether packets of that host may be accepted at all: asked before what costs more, such as their authentication. */
+  mayHear(source: Source): boolean {
+    const { address } = source;
+    const isKnown = address === this.#locked?.address || address === this.#expected?.address;
+    return isKnown || this.#isNear(source);
+  }
+
   /** Applies new SDP. A repeated address changes nothing. */
   expect(expected: ExpectedSource, nowMs: number): void {
     const before = this.#expected;

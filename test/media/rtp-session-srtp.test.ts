@@ -155,3 +155,20 @@ test('RtpSession with SRTP forwards to a plain one, and the other way', () => {
   expect(there).toEqual([voice]);
   expect(back.map((packet) => packet?.subarray(12))).toEqual([voice]);
 });
+
+test('RtpSession with SRTP hears the far end behind NAT once it is proven, and no stranger with its packets', () => {
+  const call = secured();
+  const { session, farSender } = call;
+  const behindNat = { address: FAR_END.address, port: 33_000 };
+  const stranger = { address: '198.51.100.1', port: 4000 };
+
+  for (let sequence = 1; sequence <= 10; sequence += 1) {
+    const sealed = farSender.protectRtp(voicePacket(sequence)) ?? Buffer.alloc(0);
+    session.session.onDatagram(sealed, stranger, session.nowMs);
+    session.session.onDatagram(sealed, behindNat, session.nowMs);
+    session.clock.advance(20);
+  }
+
+  // Three packets prove the port, and the stranger's ten are never looked at.
+  expect(session.session.stats()).toMatchObject({ packetsReceived: 7, packetsRejected: 13 });
+});

@@ -93,7 +93,7 @@ export class RtpSession implements DatagramListener, ListeningSession, SendingSe
   onDatagram(datagram: Uint8Array, source: Source, nowMs: number): void {
     try {
       if (this.#secure === undefined) this.onRtp(datagram, source, nowMs);
-      else this.#onSecured(this.#secure.open(datagram), source, nowMs);
+      else this.#onSecured(this.#open(datagram, source), source, nowMs);
     } catch (error) {
       this.#options.onFault(error);
     }
@@ -122,9 +122,14 @@ export class RtpSession implements DatagramListener, ListeningSession, SendingSe
   /** Takes a datagram of the RTCP port. */
   onRtcp(datagram: Uint8Array, source: Source, nowMs: number): void {
     const isSealed = this.#secure !== undefined && isRtcp(datagram);
-    const report = isSealed ? this.#secure?.open(datagram) : datagram;
+    const report = isSealed ? this.#open(datagram, source) : datagram;
     if (report === undefined) this.#malformed += 1;
     else this.#takeReport(report, source, nowMs);
+  }
+
+  /** Opens a packet of SRTP or SRTCP; those of strangers are not worth an authentication. */
+  #open(datagram: Uint8Array, source: Source): Uint8Array | undefined {
+    return this.#lock.mayHear(source) ? this.#secure?.open(datagram) : undefined;
   }
 
   /** @param packet undefined when it was not authentic: counted, and never an end of the call. */

@@ -2,7 +2,7 @@
 import { RTP_HEADER_BYTES, uint16At, uint32At } from '../packet.ts';
 import type { SrtpKeys } from './crypto-suite.ts';
 import { ReplayWindow } from './replay-window.ts';
-import { createTransform, RTCP_CLEAR_BYTES, rtcpIndexOf, type Transform } from './transform.ts';
+import { createTransform, RTCP_CLEAR_BYTES, type Transform } from './transform.ts';
 
 const ROLL_OVER = 2 ** 16;
 const HALF = ROLL_OVER / 2;
@@ -54,17 +54,16 @@ interface ReceivedStream {
 
 /** Unprotects what the far end sends. Nothing is remembered of a packet that fails authentication. */
 export class SrtpReceiver {
-  readonly #keys: SrtpKeys;
   readonly #transform: Transform;
   /** By SSRC, the newest last. */
   readonly #streams = new Map<number, ReceivedStream>();
-  readonly #before: SrtpReceiver | undefined;
+  /** The highest index of each stream under the keys before these. */
+  readonly #before: ReadonlyMap<number, number>;
 
   /** @param before the receiver with the keys before these: its roll-over counters may go on. */
   constructor(keys: SrtpKeys, before?: SrtpReceiver) {
-    this.#keys = keys;
     this.#transform = createTransform(keys);
-    this.#before = before;
+    this.#before = before?.newest ?? new Map();
   }
 
   /** @returns the RTP packet; undefined when it is malformed, not authentic, or a replay. */
@@ -94,25 +93,24 @@ export class SrtpReceiver {
 
   /** A stream may roll over before its first packet arrives, and may go on with a new key. */
   #firstIndices(ssrc: number, sequence: number): readonly number[] {
-    const newest = this.#before?.newestOf(ssrc) ?? -1;
+    const newest = this.#before.get(ssrc) ?? -1;
     return [...new Set([sequence, sequence + ROLL_OVER, nearestIndex(newest, sequence)])];
   }
 
-  /** The highest index of a stream; undefined before its first packet. */
-  newestOf(ssrc: number): number | undefined {
-    return this.#streams.get(ssrc)?.rtp.newest;
+  /** The highest index of each stream, by SSRC. */
+  get newest(): ReadonlyMap<number, number> {
+    return new Map([...this.#streams].map(([ssrc, { rtp }]) => [ssrc, rtp.newest]));
   }
 
   /** @returns the RTCP packet; undefined as `unprotectRtp`. */
   unprotectRtcp(packet: Uint8Array): Buffer | undefined {
     if (packet.length < RTCP_CLEAR_BYTES) return undefined;
-    const plain = this.#transform.unprotectRtcp(packet);
-    if (plain === undefined) return undefined;
+    const opened = this.#transform.unprotectRtcp(packet);
+    if (opened === undefined) return undefined;
     const { rtcp } = this.#streamOf(uint32At(packet, 4));
-    const index = rtcpIndexOf(packet, this.#keys);
-    if (!rtcp.isNew(index)) return undefined;
-    rtcp.add(index);
-    return plain;
+    if (!rtcp.isNew(opened.index)) return undefined;
+    rtcp.add(opened.index);
+    return opened.packet;
   }
 
   /** For authenticated packets alone. */

@@ -27,7 +27,7 @@ export interface Transform {
   protectRtcp(packet: Uint8Array, index: number): Buffer;
 
   /** @returns undefined when the packet is malformed or its authentication fails. */
-  unprotectRtcp(packet: Uint8Array): Buffer | undefined;
+  unprotectRtcp(packet: Uint8Array): OpenedRtcp | undefined;
 
   /** Octets that `protectRtp` adds. */
   readonly rtpTagBytes: number;
@@ -43,22 +43,17 @@ export function createTransform(keys: SrtpKeys): Transform {
     : new CounterTransform({ rtp, rtcp, rtpTagBytes, rtcpTagBytes });
 }
 
-/**
- * Index of an SRTCP packet, before it is authenticated; undefined when it is too short or not encrypted.
- *
- * @param tagBytes length of what follows the index.
- */
+/** An authenticated RTCP packet, and its SRTCP index. */
+export interface OpenedRtcp {
+  readonly packet: Buffer;
+  readonly index: number;
+}
+
+/** Index in the word at that place; undefined when the packet is too short or not encrypted. */
 function rtcpIndexAt(packet: Buffer, at: number): number | undefined {
   if (at < RTCP_CLEAR_BYTES) return undefined;
   const word = packet.readUInt32BE(at);
   return word >= IS_ENCRYPTED ? word - IS_ENCRYPTED : undefined;
-}
-
-/** Index of an authenticated SRTCP packet. */
-export function rtcpIndexOf(packet: Uint8Array, { suite }: Pick<SrtpKeys, 'suite'>): number {
-  const { isAead, rtcpTagBytes } = CRYPTO_SUITES[suite];
-  const at = packet.length - RTCP_INDEX_BYTES - (isAead ? 0 : rtcpTagBytes);
-  return rtcpIndexAt(viewOf(packet), at) ?? 0;
 }
 
 /**
@@ -121,7 +116,7 @@ export class CounterTransform implements Transform {
     return Buffer.concat([sealed, this.#rtcpTag(sealed)]);
   }
 
-  unprotectRtcp(packet: Uint8Array): Buffer | undefined {
+  unprotectRtcp(packet: Uint8Array): OpenedRtcp | undefined {
     const sealed = viewOf(packet);
     const end = sealed.length - this.#rtcpTagBytes;
     const index = rtcpIndexAt(sealed, end - RTCP_INDEX_BYTES);
@@ -131,7 +126,7 @@ export class CounterTransform implements Transform {
     const ssrc = sealed.readUInt32BE(4);
     const encrypted = sealed.subarray(RTCP_CLEAR_BYTES, end - RTCP_INDEX_BYTES);
     const rest = crypt(this.#rtcp, { ssrc, index }, encrypted);
-    return Buffer.concat([sealed.subarray(0, RTCP_CLEAR_BYTES), rest]);
+    return { packet: Buffer.concat([sealed.subarray(0, RTCP_CLEAR_BYTES), rest]), index };
   }
 
   #rtpTag(authenticated: Uint8Array, index: number): Buffer {
@@ -208,7 +203,7 @@ export class GcmTransform implements Transform {
     return Buffer.concat([clear, rest, word]);
   }
 
-  unprotectRtcp(packet: Uint8Array): Buffer | undefined {
+  unprotectRtcp(packet: Uint8Array): OpenedRtcp | undefined {
     const sealed = viewOf(packet);
     const end = sealed.length - RTCP_INDEX_BYTES;
     const index = rtcpIndexAt(sealed, end);
@@ -217,7 +212,7 @@ export class GcmTransform implements Transform {
     const header = Buffer.concat([clear, sealed.subarray(end)]);
     const iv = rtcpIv(sealed.readUInt32BE(4), index, this.#rtcp.salt);
     const rest = unseal(this.#rtcp, { iv, header }, sealed.subarray(RTCP_CLEAR_BYTES, end));
-    return rest && Buffer.concat([clear, rest]);
+    return rest && { packet: Buffer.concat([clear, rest]), index };
   }
 }
 

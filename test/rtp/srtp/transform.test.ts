@@ -78,7 +78,7 @@ test('createTransform has the packets of libsrtp for AES_CM_128_HMAC_SHA1_80', (
     hex('81c8000bcafebabe7128035be487b9bdbef89041f977a5a880000001993e08cd54d6c1230798'),
   );
   expect(transform.unprotectRtp(sealed, 0x1234)).toEqual(rtp);
-  expect(transform.unprotectRtcp(sealedReport)).toEqual(rtcp);
+  expect(transform.unprotectRtcp(sealedReport)).toEqual({ packet: rtcp, index: 1 });
 });
 
 /** RFC 7714 gives session keys, not master keys. */
@@ -116,5 +116,5 @@ test('GcmTransform has the SRTCP packet of RFC 7714, section 17.1', () => {
     hex(`81c8000d4d61727363e94885dcdab67ca727d7662f6b7e997ff5c0f76c06f32dc676a5f1730d6fda4ce09b46
          86303ded0bb9275bc84aa45896cf4d2fc5abf87245d9eade 800005d4`),
   );
-  expect(transform.unprotectRtcp(sealed)).toEqual(plain);
+  expect(transform.unprotectRtcp(sealed)).toEqual({ packet: plain, index: 0x5d4 });
 });
