@@ -10,6 +10,7 @@ import type { TlsSettings } from '../../src/sip/transport/tls-layer.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
 import type { UserAgentOptions } from '../../src/sip/user-agent-options.ts';
 import { TestAuthority } from '../support/network/certificates.ts';
+import { freePort } from '../support/network/free-ports.ts';
 import { SDP } from './messages.ts';
 import { eventually, next, SHORT_TIMERS } from './user-agents.ts';
 
@@ -175,6 +176,25 @@ test('a name that two hosts share is proved by each: an open connection proves n
   const other = await ask(alice, bob, at('proxy.test'));
 
   expect([proved.status, other.status]).toEqual([200, 503]);
+});
+
+test('nothing is asked over a connection that a peer opened, for it has proved no name', async () => {
+  const alice = await server({ ca: authority.cert });
+  const localPort = await freePort();
+  const socket = connectPlain({ port: portOf(alice), host: '127.0.0.1', localPort });
+  const peer = connectTls({ socket, rejectUnauthorized: false });
+  const received: string[] = [];
+  peer.on('error', () => undefined).on('data', (bytes) => received.push(bytes.toString()));
+  closers.push(() => peer.destroy());
+  await eventually(() => alice.sizes.connections === 1, 'connect');
+
+  const response = await alice.request({
+    method: 'OPTIONS',
+    uri: `sip:bob@127.0.0.1:${localPort};transport=tls`,
+  });
+
+  expect(response.status).toBe(503);
+  expect(received).toEqual([]);
 });
 
 test('a peer that takes the connection and says nothing is given up after the connect time', async () => {
