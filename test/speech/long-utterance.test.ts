@@ -2,22 +2,11 @@
 import { expect, test } from 'vitest';
 import { LongUtterance } from '../../src/speech/hearing/call-listener.ts';
 import { UtteranceAudio } from '../../src/speech/stt/pool/recognition-request.ts';
-import { RecognizerLane } from '../../src/speech/stt/pool/recognizer-lane.ts';
-import { FakeClock } from '../support/time/fake-clock.ts';
-import { FakeRecognizerProcess } from './fake-recognizer-process.ts';
+import { startPool } from './started-pool.ts';
 
-async function startLane() {
-  const child = new FakeRecognizerProcess();
-  const lane = new RecognizerLane({
-    clock: new FakeClock(1000),
-    moduleUrl: 'file:///engine.ts',
-    note: () => undefined,
-    fork: () => child,
-  });
-  const started = lane.start(['model']);
-  child.loads();
-  await started;
-  return { child, lane };
+async function startOne() {
+  const { pool, at } = await startPool(1);
+  return { child: at(0), call: pool.join() };
 }
 
 const loudMs = (ms: number) =>
@@ -28,8 +17,8 @@ function speak(utterance: LongUtterance, ms: number): void {
 }
 
 test('LongUtterance goes on in a new part at the first pause after 25 s', async () => {
-  const { child, lane } = await startLane();
-  const utterance = new LongUtterance(lane, { language: 'en' });
+  const { child, call } = await startOne();
+  const utterance = new LongUtterance(call, { language: 'en' });
   speak(utterance, 10_000);
   utterance.append(new Int16Array(800));
   speak(utterance, 16_000);
@@ -48,8 +37,8 @@ test('LongUtterance goes on in a new part at the first pause after 25 s', async 
 });
 
 test('LongUtterance cuts speech without a pause before the window is full', async () => {
-  const { child, lane } = await startLane();
-  const utterance = new LongUtterance(lane, { language: 'en' });
+  const { child, call } = await startOne();
+  const utterance = new LongUtterance(call, { language: 'en' });
 
   speak(utterance, 29_400);
   const before = child.requests.length;
@@ -60,8 +49,8 @@ test('LongUtterance cuts speech without a pause before the window is full', asyn
 });
 
 test('LongUtterance fails as a whole when a part could not be recognised', async () => {
-  const { child, lane } = await startLane();
-  const utterance = new LongUtterance(lane, { language: 'en' });
+  const { child, call } = await startOne();
+  const utterance = new LongUtterance(call, { language: 'en' });
   speak(utterance, 30_000);
   const asked = utterance.transcribe({ priority: 'final' });
 
@@ -81,8 +70,8 @@ test('UtteranceAudio leaves out what comes after 30 s', () => {
 });
 
 test('LongUtterance counts the times of words from the start of the utterance, past its first part too', async () => {
-  const { child, lane } = await startLane();
-  const utterance = new LongUtterance(lane, { language: 'en' });
+  const { child, call } = await startOne();
+  const utterance = new LongUtterance(call, { language: 'en' });
   const answer = (word: string, audioMs: number) =>
     child.says({
       kind: 'answer',

@@ -64,6 +64,7 @@ test('RecognizerPool knows who was served, whichever process it was', async () =
   const newcomer = ask(pool.join());
 
   at(1).answers('of the second');
+  at(1).answers('of the first newcomer');
   at(1).answers('of the newcomer');
   at(1).answers('of the one who was served, again');
 

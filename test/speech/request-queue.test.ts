@@ -66,14 +66,13 @@ test('RequestQueue has callers take turns within a priority', () => {
   expect(namesInOrder(queue)).toEqual(['one 1', 'other 4', 'one 2', 'other 5', 'one 3']);
 });
 
-test('RequestQueue.peek leaves the next one where it is', () => {
+test('RequestQueue.take passes over requests that are not ready', () => {
   const queue = new RequestQueue<Wish>();
   queue.add(wish('speculative', 'speculative', 1));
   queue.add(wish('final', 'final', 2));
 
-  expect(queue.peek()?.name).toBe('final');
-  expect(queue.peek(({ priority }) => priority !== 'final')?.name).toBe('speculative');
-  expect(queue.length).toBe(2);
+  expect(queue.take(({ priority }) => priority !== 'final')?.name).toBe('speculative');
+  expect(namesInOrder(queue)).toEqual(['final']);
 });
 
 test.each([

@@ -4,7 +4,7 @@ import type { ReceiveRing } from '../../media/buffers/receive-ring.ts';
 import { withoutHallucination } from '../stt/decoding/hallucination-gate.ts';
 import type {
   CallRecognizer,
-  LaneUtterance,
+  OpenUtterance,
   PendingRecognition,
   RecognitionOrder,
   UtteranceOptions,
@@ -145,7 +145,7 @@ export class LongUtterance {
   readonly #recognizer: CallRecognizer;
   readonly #options: UtteranceOptions;
   readonly #finished: Promise<Recognition>[] = [];
-  #current: LaneUtterance;
+  #current: OpenUtterance;
   #energy = 0;
 
   constructor(recognizer: CallRecognizer, options: UtteranceOptions) {

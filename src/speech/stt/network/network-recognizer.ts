@@ -4,10 +4,10 @@ import type { RecognizedWord } from '../../hearing/hearing.ts';
 import { messageOf, type ServerLease, type SpeechServers } from '../../network/speech-servers.ts';
 import {
   type CallRecognizer,
-  type LaneUtterance,
-  laneFailure,
+  type OpenUtterance,
   type PendingRecognition,
   type RecognitionOrder,
+  recognitionFailure,
   UtteranceAudio,
   type UtteranceOptions,
 } from '../pool/recognition-request.ts';
@@ -51,7 +51,7 @@ export class NetworkRecognizer {
 
   /** The servers as one call uses them. */
   join(): CallRecognizer {
-    const memories = new WeakMap<LaneUtterance, Memory>();
+    const memories = new WeakMap<OpenUtterance, Memory>();
     const caller = {};
     // Joined late: the local engine starts its other processes for it.
     let local: CallRecognizer | null | undefined;
@@ -71,10 +71,10 @@ export class NetworkRecognizer {
     };
   }
 
-  #open(options: UtteranceOptions, caller: object): LaneUtterance {
+  #open(options: UtteranceOptions, caller: object): OpenUtterance {
     this.#lastId += 1;
     const audio = new UtteranceAudio();
-    return { ...options, id: this.#lastId, caller, audio, sent: -1, isClosing: false };
+    return { ...options, id: this.#lastId, caller, audio };
   }
 
   /** A newer request of the utterance ends a partial one. */
@@ -83,7 +83,7 @@ export class NetworkRecognizer {
     const { promise, resolve, reject } = Promise.withResolvers<Recognition>();
     const end = new AbortController();
     const cancel = (reason = 'it was cancelled') => {
-      const error = laneFailure(reason);
+      const error = recognitionFailure(reason);
       reject(error);
       end.abort(error);
     };
@@ -146,7 +146,7 @@ export class NetworkRecognizer {
     if (order.priority !== 'partial') return servers.lend(except);
     const lease = servers.lend(except, PARTIAL_LOAD_MAX);
     const areBusy = lease === null && servers.working.some((server) => !except.has(server));
-    if (areBusy) throw laneFailure('the servers are busy');
+    if (areBusy) throw recognitionFailure('the servers are busy');
     return lease;
   }
 
@@ -182,7 +182,7 @@ export class NetworkRecognizer {
         .states()
         .map(({ address, fault }) => `${address}: ${fault}`);
       const why = (faults.length > 0 ? faults : states).join('; ');
-      throw laneFailure(`no server answers (${why}), and no local engine is loaded`);
+      throw recognitionFailure(`no server answers (${why}), and no local engine is loaded`);
     }
     if (order.priority !== 'partial') this.#options.onFallback?.();
     const { language, prompt } = utterance;
@@ -200,7 +200,7 @@ export class NetworkRecognizer {
 }
 
 interface Inquiry {
-  readonly utterance: LaneUtterance;
+  readonly utterance: OpenUtterance;
   readonly order: RecognitionOrder;
   readonly memory: Memory;
   readonly localOf: () => CallRecognizer | null;

@@ -1,4 +1,4 @@
-/** Recognition requests: an utterance's audio, a request about it, and the queue in front of a recogniser process. */
+/** Recognition requests: an utterance's audio, a request about it, and the queue in front of the recogniser processes. */
 import { LINE_RATE_HZ } from '../../../media/audio-stream.ts';
 import { RecognitionError, type TranscriptionPriority } from '../../hearing/hearing.ts';
 import type { Recognition } from './recognizer.ts';
@@ -10,38 +10,18 @@ export interface UtteranceOptions {
   readonly prompt?: string;
 }
 
-/** One utterance as a lane has it. */
-export interface LaneUtterance extends UtteranceOptions {
+/** One utterance of a call. */
+export interface OpenUtterance extends UtteranceOptions {
   readonly id: number;
   /** Identity of the call, for taking turns. */
   readonly caller: object;
   readonly audio: UtteranceAudio;
-  /** Samples that the present child has; -1 before it knows the utterance. */
-  sent: number;
-  isClosing: boolean;
 }
 
 export interface RecognitionOrder {
   readonly priority: TranscriptionPriority;
   /** Time limit of the caller of `request`; default: none. */
   readonly timeoutMs?: number;
-}
-
-export interface LaneRequest extends RecognitionOrder {
-  readonly id: number;
-  readonly utterance: LaneUtterance;
-  /** Audio after this sample came after the request. */
-  readonly endSample: number;
-  /** Children that were asked. */
-  attempts: number;
-  /** When the present child was asked, `Clock.nowMs()`. */
-  startedAtMs: number;
-  /** Cancelled; the answer is not needed. */
-  isGivenUp: boolean;
-  /** Cancels it; set by the lane that holds it. */
-  giveUp(reason: string): void;
-  resolve(recognition: Recognition): void;
-  reject(error: Error): void;
 }
 
 /** A request under way. */
@@ -55,48 +35,20 @@ export interface PendingRecognition {
 /** The recogniser pool as one call uses it. */
 export interface CallRecognizer {
   /** Begins an utterance. */
-  open(options: UtteranceOptions): LaneUtterance;
+  open(options: UtteranceOptions): OpenUtterance;
 
   /** Adds audio: 8 kHz, mono, signed 16-bit. */
-  append(utterance: LaneUtterance, pcm: Int16Array): void;
+  append(utterance: OpenUtterance, pcm: Int16Array): void;
 
   /** Recognises the audio that the utterance holds now. */
-  request(utterance: LaneUtterance, order: RecognitionOrder): PendingRecognition;
+  request(utterance: OpenUtterance, order: RecognitionOrder): PendingRecognition;
 
   /** Drops the utterance once its requests are answered. */
-  close(utterance: LaneUtterance): void;
-}
-
-/** An utterance on its way from one lane to another, with its waiting requests. */
-export interface MovingUtterance {
-  readonly utterance: LaneUtterance;
-  readonly requests: readonly LaneRequest[];
-}
-
-/** Makes a request about the audio that the utterance holds now. */
-export function newRequest(
-  id: number,
-  utterance: LaneUtterance,
-  order: RecognitionOrder,
-): { readonly request: LaneRequest; readonly answer: Promise<Recognition> } {
-  const { promise, resolve, reject } = Promise.withResolvers<Recognition>();
-  const request = {
-    id,
-    priority: order.priority,
-    utterance,
-    endSample: utterance.audio.length,
-    attempts: 0,
-    startedAtMs: 0,
-    isGivenUp: false,
-    giveUp: () => undefined,
-    resolve,
-    reject,
-  };
-  return { request, answer: promise };
+  close(utterance: OpenUtterance): void;
 }
 
 /** The error of a request without an answer. */
-export function laneFailure(reason: string): RecognitionError {
+export function recognitionFailure(reason: string): RecognitionError {
   return new RecognitionError(`Cannot recognise the utterance: ${reason}`);
 }
 
@@ -112,18 +64,12 @@ export interface QueuedRequest {
   readonly utterance: { readonly id: number; readonly caller: object };
 }
 
-/** Requests that wait for one child: final before speculative before partial; within a priority, callers take turns. */
+/** Waiting requests: final before speculative before partial; within a priority, callers take turns. */
 export class RequestQueue<Request extends QueuedRequest> {
   #requests: readonly Request[] = [];
-  readonly #turns: CallerTurns;
-
-  constructor(turns = new CallerTurns()) {
-    this.#turns = turns;
-  }
-
-  get length(): number {
-    return this.#requests.length;
-  }
+  /** Number of each caller's last turn; none before the first. */
+  readonly #turns = new WeakMap<object, number>();
+  #newestTurn = 0;
 
   /**
    * Adds a request.
@@ -141,26 +87,16 @@ export class RequestQueue<Request extends QueuedRequest> {
   /** Puts a taken request back, before others of its priority. */
   putBack(request: Request): void {
     this.#requests = [request, ...this.#requests];
-    this.#turns.giveBack(request.utterance.caller);
+    this.#turns.delete(request.utterance.caller);
   }
 
-  /** The next request; it stays in the queue. */
-  peek(isWanted: (request: Request) => boolean = () => true): Request | undefined {
-    return this.#requests
-      .filter(isWanted)
-      .reduce<Request | undefined>(
-        (first, request) =>
-          first === undefined || this.#isBefore(request, first) ? request : first,
-        undefined,
-      );
-  }
-
-  /** Takes the next request: of the highest priority, that of the caller who was served longest ago. */
-  take(): Request | undefined {
-    const next = this.peek();
+  /** Takes the next request that is ready: of the highest priority, that of the caller who was served longest ago. */
+  take(isReady: (request: Request) => boolean = () => true): Request | undefined {
+    const [next] = this.#requests.filter(isReady).toSorted((a, b) => this.#compare(a, b));
     if (next === undefined) return undefined;
     this.remove(next);
-    this.#turns.took(next.utterance.caller);
+    this.#newestTurn += 1;
+    this.#turns.set(next.utterance.caller, this.#newestTurn);
     return next;
   }
 
@@ -188,55 +124,9 @@ export class RequestQueue<Request extends QueuedRequest> {
     return requests;
   }
 
-  #isBefore(request: Request, other: Request): boolean {
-    const ranks = RANKS[request.priority] - RANKS[other.priority];
-    if (ranks !== 0) return ranks < 0;
-    const turnOf = ({ utterance }: Request) => this.#turns.lastOf(utterance.caller);
-    return turnOf(request) < turnOf(other);
-  }
-}
-
-/** The order in which callers were served last, over all queues of one machine. */
-export class CallerTurns {
-  readonly #turns = new WeakMap<object, number>();
-  #newest = 0;
-
-  /** Number of the caller's last turn; 0 before the first. */
-  lastOf(caller: object): number {
-    return this.#turns.get(caller) ?? 0;
-  }
-
-  took(caller: object): void {
-    this.#newest += 1;
-    this.#turns.set(caller, this.#newest);
-  }
-
-  /** Undoes a turn without an answer: the caller is next. */
-  giveBack(caller: object): void {
-    this.#turns.delete(caller);
-  }
-}
-
-/** Weight of the newest answer: about the last ten count. */
-const NEWEST_WEIGHT = 0.2;
-
-/** Typical answer time over all recogniser processes of one machine: a request that would be late is refused at once. */
-export class AnswerPace {
-  #typicalMs = 0;
-
-  /** Running mean; 0 before the first answer. */
-  get typicalMs(): number {
-    return this.#typicalMs;
-  }
-
-  answered(tookMs: number): void {
-    const weight = this.#typicalMs === 0 ? 1 : NEWEST_WEIGHT;
-    this.#typicalMs += (tookMs - this.#typicalMs) * weight;
-  }
-
-  /** Whether an answer is likely within `timeoutMs` behind `waiting` others; true before the first answer. */
-  isInTime(waiting: number, timeoutMs: number): boolean {
-    return (waiting + 1) * this.#typicalMs <= timeoutMs;
+  #compare(a: Request, b: Request): number {
+    const turnOf = ({ utterance }: Request) => this.#turns.get(utterance.caller) ?? 0;
+    return RANKS[a.priority] - RANKS[b.priority] || turnOf(a) - turnOf(b);
   }
 }
 

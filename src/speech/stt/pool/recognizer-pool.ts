@@ -1,23 +1,30 @@
-/** The pool of recogniser processes: an utterance begins at the least busy one, and moves to one that is idle. */
+/** The pool of recogniser processes behind one queue: an utterance's audio is sent ahead to one process; a free one runs its request. */
 import type { Clock } from '../../../lib/clock.ts';
 import type { EngineOrder } from '../../hearing/hearing-messages.ts';
 import type { LoadOutcome } from '../../models/speech-engine.ts';
 import type { Note } from './model-process.ts';
 import {
-  AnswerPace,
-  CallerTurns,
   type CallRecognizer,
-  type LaneUtterance,
-  laneFailure,
+  type OpenUtterance,
   type PendingRecognition,
   type RecognitionOrder,
+  RequestQueue,
+  recognitionFailure,
+  UtteranceAudio,
   type UtteranceOptions,
 } from './recognition-request.ts';
-import { RecognizerLane, type RecognizerProcess } from './recognizer-lane.ts';
+import type { FromChild, Recognition } from './recognizer.ts';
+import { type LaneRequest, RecognizerLane, type RecognizerProcess } from './recognizer-lane.ts';
 
 /** Pauses between attempts to start: a lack of memory may pass soon, a broken file seldom. */
 const RETRY_WAIT_MS_MIN = 1000;
 const RETRY_WAIT_MS_MAX = 60_000;
+
+/** A request that was running when two children died may be the reason. */
+const ATTEMPTS_MAX = 2;
+
+/** Weight of the newest answer time in the typical one: about the last ten count. */
+const NEWEST_WEIGHT = 0.2;
 
 export interface RecognizerPoolOptions extends Omit<EngineOrder, 'models'> {
   /** Number of processes, at least 1. */
@@ -31,8 +38,12 @@ export interface RecognizerPoolOptions extends Omit<EngineOrder, 'models'> {
 
 export class RecognizerPool {
   readonly #lanes: readonly RecognizerLane[];
-  readonly #pace = new AnswerPace();
-  readonly #homes = new WeakMap<LaneUtterance, RecognizerLane>();
+  readonly #queue = new RequestQueue<LaneRequest>();
+  /** By open utterance: the process that gets its audio ahead. */
+  readonly #homes = new Map<OpenUtterance, RecognizerLane>();
+  readonly #closing = new Set<OpenUtterance>();
+  /** Running mean of the answer times; 0 before the first answer. */
+  #typicalMs = 0;
   readonly #note: Note;
   readonly #clock: Clock;
   readonly #onOutcome: (outcome: LoadOutcome) => void;
@@ -46,17 +57,17 @@ export class RecognizerPool {
   #lastId = 0;
 
   constructor(options: RecognizerPoolOptions) {
-    const shared = {
+    const laneOptions = {
       ...options,
-      pace: this.#pace,
-      turns: new CallerTurns(),
-      nextId: () => this.#nextId(),
-      onChange: () => this.#balance(),
+      onUp: () => this.#dispatch(),
+      onAnswer: (request: LaneRequest, answer: FromChild, tookMs: number) =>
+        this.#settle(request, answer, tookMs),
+      onDown: (how: string, running: LaneRequest | null) => this.#down(how, running),
     };
     this.#note = options.note;
     this.#clock = options.clock;
     this.#onOutcome = options.onOutcome ?? (() => undefined);
-    this.#lanes = Array.from({ length: options.size }, () => new RecognizerLane(shared));
+    this.#lanes = Array.from({ length: options.size }, () => new RecognizerLane(laneOptions));
   }
 
   /** Whether a model is loaded, so that calls may join. */
@@ -85,6 +96,10 @@ export class RecognizerPool {
   async stop(): Promise<void> {
     this.#isStopped = true;
     for (const cancel of this.#cancelRetries) cancel();
+    const running = this.#lanes.flatMap((lane) => lane.running ?? []);
+    for (const request of [...this.#queue.clear(), ...running]) {
+      request.reject(recognitionFailure('the recogniser is stopping'));
+    }
     await Promise.all(this.#lanes.map((lane) => lane.stop()));
   }
 
@@ -94,9 +109,9 @@ export class RecognizerPool {
     const caller = {};
     return {
       open: (options) => this.#open(options, caller),
-      append: (utterance, pcm) => this.#homeOf(utterance).append(utterance, pcm),
+      append: (utterance, pcm) => this.#append(utterance, pcm),
       request: (utterance, order) => this.#request(utterance, order),
-      close: (utterance) => this.#homeOf(utterance).close(utterance),
+      close: (utterance) => this.#close(utterance),
     };
   }
 
@@ -154,52 +169,131 @@ export class RecognizerPool {
     };
   }
 
-  #open(options: UtteranceOptions, caller: object): LaneUtterance {
-    const lane = this.#lanes.reduce((least, other) => (other.load < least.load ? other : least));
-    const utterance = lane.open(options, caller);
-    this.#homes.set(utterance, lane);
+  #open(options: UtteranceOptions, caller: object): OpenUtterance {
+    const utterance = { ...options, id: this.#nextId(), caller, audio: new UtteranceAudio() };
+    const homes = [...this.#homes.values()];
+    const loadOf = (lane: RecognizerLane) =>
+      homes.filter((home) => home === lane).length + (lane.isUp ? 0 : 1000);
+    const [leastBusy] = this.#lanes.toSorted((a, b) => loadOf(a) - loadOf(b));
+    if (leastBusy !== undefined) this.#homes.set(utterance, leastBusy);
     return utterance;
   }
 
-  #request(utterance: LaneUtterance, order: RecognitionOrder): PendingRecognition {
-    const idle = this.#lanes.find(({ isIdle }) => isIdle);
-    if (idle === undefined) {
-      const refusal = this.#refusalOf(order);
-      if (refusal !== null) return refusal;
-    } else if (!this.#homeOf(utterance).isIdle) {
-      this.#move(this.#homeOf(utterance), idle, utterance);
-    }
-    return this.#homeOf(utterance).request(utterance, order);
+  #close(utterance: OpenUtterance): void {
+    if (!this.#homes.has(utterance)) return;
+    this.#closing.add(utterance);
+    this.#sweep(utterance);
   }
 
-  /** Refuses a request that cannot be answered in time, early enough for a fallback. */
-  #refusalOf({ priority, timeoutMs }: RecognitionOrder): PendingRecognition | null {
-    if (timeoutMs === undefined) return null;
-    const before = this.#lanes.reduce((sum, lane) => sum + lane.countBefore(priority), 0);
-    if (this.#pace.isInTime(before / this.#lanes.length, timeoutMs)) return null;
+  #append(utterance: OpenUtterance, pcm: Int16Array): void {
+    utterance.audio.append(pcm);
+    // A request covers the audio before it alone.
+    const limits = this.#queue.of(utterance.id).map(({ endSample }) => endSample);
+    const end = Math.min(utterance.audio.length, ...limits);
+    this.#homeOf(utterance).sendAhead(utterance, end);
+  }
+
+  #request(utterance: OpenUtterance, order: RecognitionOrder): PendingRecognition {
+    const { promise, resolve, reject } = Promise.withResolvers<Recognition>();
+    const request = {
+      ...{ ...order, id: this.#nextId(), utterance, endSample: utterance.audio.length },
+      ...{ attempts: 0, isGivenUp: false, resolve, reject },
+    };
+    const cancel = () => this.#giveUp(request, 'it was cancelled');
+    const refusal = this.#refusalOf(order);
+    if (refusal !== null) {
+      reject(recognitionFailure(refusal));
+      return { answer: promise, cancel };
+    }
+    for (const stale of this.#queue.add(request)) {
+      stale.reject(recognitionFailure('a newer request came'));
+    }
+    this.#preemptFor(request);
+    this.#dispatch();
+    return { answer: promise, cancel };
+  }
+
+  /** Says why a request cannot be answered in time, early enough for a fallback; null where it can. */
+  #refusalOf({ priority, timeoutMs }: RecognitionOrder): string | null {
+    if (timeoutMs === undefined || this.#lanes.some(({ isFree }) => isFree)) return null;
+    const running = this.#lanes.filter((lane) => lane.running !== null).length;
+    const before = this.#queue.countBefore(priority) + running;
+    if ((before / this.#lanes.length + 1) * this.#typicalMs <= timeoutMs) return null;
     const first = before === 1 ? '1 request comes first' : `${before} requests come first`;
-    const reason = `${first}, which takes longer than ${timeoutMs} ms`;
-    return { answer: Promise.reject(laneFailure(reason)), cancel: () => undefined };
+    return `${first}, which takes longer than ${timeoutMs} ms`;
   }
 
-  /** Moves waiting utterances to idle processes. */
-  #balance(): void {
-    for (const idle of this.#lanes) {
-      const busy = this.#lanes.find((lane) => lane !== idle && lane.hasMovable);
-      if (idle.isIdle && busy !== undefined) this.#move(busy, idle);
+  /** Aborts a running partial request: it can be made again, and more urgent ones do not wait for it. */
+  #preemptFor({ priority, utterance }: LaneRequest): void {
+    if (priority === 'partial' || this.#laneFor(utterance) !== undefined) return;
+    const home = this.#homeOf(utterance);
+    const lanes = home.running?.utterance === utterance ? [home] : [home, ...this.#lanes];
+    const partial = lanes
+      .map(({ running }) => running)
+      .find((running) => running?.priority === 'partial' && !running.isGivenUp);
+    if (partial) this.#giveUp(partial, `a ${priority} request came`);
+  }
+
+  /** Rejects the request now; a child that runs it stops at its next step. */
+  #giveUp(request: LaneRequest, reason: string): void {
+    request.isGivenUp = true;
+    request.reject(recognitionFailure(reason));
+    if (this.#queue.remove(request)) this.#sweep(request.utterance);
+    else this.#lanes.find(({ running }) => running === request)?.abort();
+  }
+
+  /** Has free processes run the next requests. */
+  #dispatch(): void {
+    for (;;) {
+      const request = this.#queue.take(({ utterance }) => this.#laneFor(utterance) !== undefined);
+      const lane = request && this.#laneFor(request.utterance);
+      if (request === undefined || lane === undefined) return;
+      const home = this.#homeOf(request.utterance);
+      if (home !== lane) home.forget(request.utterance);
+      this.#homes.set(request.utterance, lane);
+      lane.run(request);
     }
   }
 
-  #move(from: RecognizerLane, to: RecognizerLane, wanted?: LaneUtterance): void {
-    const moving = from.giveAway(wanted);
-    if (moving === null) return;
-    this.#homes.set(moving.utterance, to);
-    to.adopt(moving);
+  /** The free process for an utterance: the one that has its audio, or any. None while the utterance is being recognised. */
+  #laneFor(utterance: OpenUtterance): RecognizerLane | undefined {
+    const home = this.#homeOf(utterance);
+    if (home.isFree || home.running?.utterance === utterance) return home.isFree ? home : undefined;
+    return this.#lanes.find(({ isFree }) => isFree);
   }
 
-  #homeOf(utterance: LaneUtterance): RecognizerLane {
+  #settle(request: LaneRequest, answer: FromChild, tookMs: number): void {
+    if (answer.kind === 'answer') {
+      const weight = this.#typicalMs === 0 ? 1 : NEWEST_WEIGHT;
+      this.#typicalMs += (tookMs - this.#typicalMs) * weight;
+      request.resolve(answer.recognition);
+    } else request.reject(recognitionFailure(answer.reason));
+    this.#sweep(request.utterance);
+    this.#dispatch();
+  }
+
+  /** The running request is given to another child, once. */
+  #down(how: string, request: LaneRequest | null): void {
+    if (request === null) return;
+    if (request.attempts < ATTEMPTS_MAX && !request.isGivenUp) this.#queue.putBack(request);
+    else request.reject(recognitionFailure(`its process ended with ${how}`));
+    this.#sweep(request.utterance);
+    this.#dispatch();
+  }
+
+  /** Drops a closed utterance without waiting requests. */
+  #sweep(utterance: OpenUtterance): void {
+    if (!this.#closing.has(utterance)) return;
+    const home = this.#homeOf(utterance);
+    if (home.running?.utterance === utterance || this.#queue.of(utterance.id).length > 0) return;
+    home.forget(utterance);
+    this.#homes.delete(utterance);
+    this.#closing.delete(utterance);
+  }
+
+  #homeOf(utterance: OpenUtterance): RecognizerLane {
     const home = this.#homes.get(utterance);
-    if (home === undefined) throw new RangeError('The utterance is of another pool');
+    if (home === undefined) throw new RangeError('The utterance is closed, or of another pool');
     return home;
   }
 
