@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../src/lib/clock.ts';
 import { silentLogger } from '../src/lib/logger.ts';
-import { SpokenSynthesizer } from '../src/speech/text-normalization/spoken-form.ts';
+import { spokenSynthesizer } from '../src/speech/text-normalization/spoken-form.ts';
 import { espeakEngines } from '../src/speech/tts/espeak/espeak-engines.ts';
 import { kokoroEngine } from '../src/speech/tts/kokoro/kokoro-engine.ts';
 import { piperEngine } from '../src/speech/tts/piper/piper-engine.ts';
@@ -38,7 +38,7 @@ export async function run(args: readonly string[]): Promise<void> {
   const madeDir = mkdtempSync(join(tmpdir(), 'tts-bench-'));
   const synthesizer = await openSynthesizer(args, { tts, madeDir });
   const cache = new PhraseCache({
-    synthesizer: new SpokenSynthesizer(synthesizer),
+    synthesizer: spokenSynthesizer(synthesizer),
     sizeBytesMax: 2 ** 24,
   });
   try {

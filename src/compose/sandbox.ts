@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { AdmittingRegistry, type CallGate } from '../call/admission/admission-watch.ts';
 import { OutboundDialer } from '../call/outbound/outbound-dialer.ts';
 import { SandboxCaller } from '../call/sandbox/sandbox-caller.ts';
-import { SandboxListener, SandboxVoice } from '../call/sandbox/sandbox-listener.ts';
+import { SandboxListener, sandboxVoice } from '../call/sandbox/sandbox-listener.ts';
 import { sandboxRules, sandboxToolbox } from '../call/sandbox/sandbox-rules.ts';
 import type {
   CallMetrics,
@@ -171,7 +171,7 @@ export class Sandbox {
       ...options,
       listener: new SandboxListener({ voice: audio, clock }),
       hasVoiceDetector: false,
-      synthesizer: new SandboxVoice({ voice: this.#parts.speech.synthesizer, clock }),
+      synthesizer: sandboxVoice(this.#parts.speech.synthesizer, clock),
       model: new ScriptedModel({ book: parseRuleBook(sandboxRules(clock.now())), clock }),
       tools: sandboxToolbox({
         transferTargets: agent.settings.transferTargets,

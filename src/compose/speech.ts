@@ -15,7 +15,6 @@ import type {
 } from '../lib/metrics/model-metrics.ts';
 import { chooseHearing } from '../speech/hearing/choose-hearing.ts';
 import type { Hearing } from '../speech/hearing/hearing.ts';
-import { MeasuredHearing } from '../speech/hearing/measured-hearing.ts';
 import type { RecognitionServersPlan } from '../speech/hearing/threaded-hearing.ts';
 import {
   moonshineEngine,
@@ -23,11 +22,10 @@ import {
   transformersEngine,
   whisperEngine,
 } from '../speech/stt/recognizer-engines.ts';
-import { SpokenSynthesizer } from '../speech/text-normalization/spoken-form.ts';
+import { spokenSynthesizer } from '../speech/text-normalization/spoken-form.ts';
 import { NetworkSynthesizer } from '../speech/tts/network/network-synthesizer.ts';
 import { chooseSynthesizer } from '../speech/tts/pool/choose-synthesizer.ts';
-import { MeasuredSynthesizer } from '../speech/tts/pool/measured-synthesizer.ts';
-import type { Synthesizer } from '../speech/tts/pool/synthesizer.ts';
+import { measuredSynthesizer, type Synthesizer } from '../speech/tts/pool/synthesizer.ts';
 import { ttsEngines, VOICE_SERVERS } from '../speech/tts/tts-engines.ts';
 import { PhraseCache } from '../speech/tts/voices/phrase-cache.ts';
 import { loadVoiceBook, type VoiceBook } from '../speech/tts/voices/voice-book.ts';
@@ -57,9 +55,9 @@ interface Options {
 /** Chooses the synthesiser and the language models by settings and installed models. Nothing is started. */
 export async function composeSpeech(options: Options): Promise<SpeechParts> {
   const { hearing, servers, times } = options;
-  hearing.watchServers?.(servers);
+  hearing.measure?.({ times, servers });
   return {
-    hearing: new MeasuredHearing({ hearing, times }),
+    hearing,
     ...(await composeVoices(options)),
     ...(await composeModel(options)),
   };
@@ -162,8 +160,7 @@ async function composeVoices(options: {
     logger: log,
   });
   const network = withVoiceServers({ ...options, local, book });
-  const measured = new MeasuredSynthesizer({ synthesizer: network ?? local, times, clock });
-  const spoken = new SpokenSynthesizer(measured);
+  const spoken = spokenSynthesizer(measuredSynthesizer(network ?? local, { times, clock }));
   // Measured behind the cache: a cached phrase takes no model time.
   const synthesizer = new PhraseCache({
     synthesizer: spoken,

@@ -1,6 +1,6 @@
 /** The agent's side of a simulated call: what it answers, with which voice, and what it hears. */
 import { expect, test } from 'vitest';
-import { SandboxListener, SandboxVoice } from '../../src/call/sandbox/sandbox-listener.ts';
+import { SandboxListener, sandboxVoice } from '../../src/call/sandbox/sandbox-listener.ts';
 import {
   sandboxRules,
   sandboxToolbox,
@@ -100,12 +100,12 @@ function slowVoice() {
   };
 }
 
-test('SandboxVoice slows the clock of the call while the engine works', async () => {
+test('sandboxVoice slows the clock of the call while the engine works', async () => {
   const real = new FakeClock();
   const clock = new ScaledClock({ speed: 10, clock: real });
   const { ready, voice } = slowVoice();
 
-  const chunks = Array.fromAsync(new SandboxVoice({ voice, clock }).speak(PHRASE));
+  const chunks = Array.fromAsync(sandboxVoice(voice, clock).speak(PHRASE));
   real.advance(100);
   const workedMs = clock.nowMs();
   ready.resolve();
@@ -116,13 +116,13 @@ test('SandboxVoice slows the clock of the call while the engine works', async ()
   expect(clock.nowMs()).toBe(1100);
 });
 
-test('SandboxVoice lets the engine finish for others when one call has heard enough', async () => {
+test('sandboxVoice lets the engine finish for others when one call has heard enough', async () => {
   const clock = new ScaledClock({ speed: 10, clock: new FakeClock() });
   const { prepared, ready, voice } = slowVoice();
   const stop = new AbortController();
 
   const request = { ...PHRASE, signal: stop.signal };
-  const chunks = Array.fromAsync(new SandboxVoice({ voice, clock }).speak(request));
+  const chunks = Array.fromAsync(sandboxVoice(voice, clock).speak(request));
   stop.abort(new Error('enough'));
   ready.resolve();
 
@@ -130,12 +130,12 @@ test('SandboxVoice lets the engine finish for others when one call has heard eno
   expect(prepared).toEqual([PHRASE]);
 });
 
-test('SandboxVoice lets the clock run again when the engine fails', async () => {
+test('sandboxVoice lets the clock run again when the engine fails', async () => {
   const real = new FakeClock();
   const clock = new ScaledClock({ speed: 10, clock: real });
   const { ready, voice } = slowVoice();
 
-  const chunks = Array.fromAsync(new SandboxVoice({ voice, clock }).speak(PHRASE));
+  const chunks = Array.fromAsync(sandboxVoice(voice, clock).speak(PHRASE));
   ready.reject(new Error('no voice'));
   await expect(chunks).rejects.toThrow('no voice');
   real.advance(10);

@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest';
-import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
-import type { Hearing, SpeechListener, Utterance } from '../../src/speech/hearing/hearing.ts';
-import { MeasuredHearing } from '../../src/speech/hearing/measured-hearing.ts';
-import { MeasuredSynthesizer } from '../../src/speech/tts/pool/measured-synthesizer.ts';
-import type { Synthesizer } from '../../src/speech/tts/pool/synthesizer.ts';
+import { ThreadedListener } from '../../src/speech/hearing/threaded-listener.ts';
+import { measuredSynthesizer, type Synthesizer } from '../../src/speech/tts/pool/synthesizer.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
+import { recognitionOf } from './fake-recognizer-process.ts';
 
 const REPORT = { reason: 'installed', isFallback: false };
 
@@ -18,7 +16,7 @@ function notebook() {
   return { times, noted };
 }
 
-test('MeasuredSynthesizer reports the time to the first chunk, once', async () => {
+test('measuredSynthesizer reports the time to the first chunk, once', async () => {
   const { times, noted } = notebook();
   const clock = new FakeClock();
   const synthesizer: Synthesizer = {
@@ -32,7 +30,7 @@ test('MeasuredSynthesizer reports the time to the first chunk, once', async () =
       yield new Int16Array(160);
     },
   };
-  const measured = new MeasuredSynthesizer({ synthesizer, times, clock });
+  const measured = measuredSynthesizer(synthesizer, { times, clock });
 
   let chunks = 0;
   for await (const _chunk of measured.speak({ text: 'Hi', voice: 'v', language: 'en' }))
@@ -42,24 +40,30 @@ test('MeasuredSynthesizer reports the time to the first chunk, once', async () =
   expect(noted).toEqual(['tts espeak answered in 40']);
 });
 
-test('MeasuredHearing reports what a recognition took that a caller waits for, and one that failed', async () => {
-  const { times, noted } = notebook();
-  const answers: (() => Promise<Utterance>)[] = [
-    () => Promise.resolve({ text: 'ye', tookMs: 900 } as Utterance),
-    () => Promise.resolve({ text: 'yes', tookMs: 35 } as Utterance),
-    () => Promise.reject(new Error('every child is gone')),
-  ];
-  const ear = { transcribe: () => answers.shift()?.() } as unknown as SpeechListener;
-  const hearing = {
-    reports: () => [{ job: 'stt', engine: 'whisper', ...REPORT }],
-    open: () => ear,
-  } as unknown as Hearing;
-  const measured = new MeasuredHearing({ hearing, times });
+test('ThreadedListener reports what a recognition took that a caller waits for, and one that failed', async () => {
+  const clock = new FakeClock();
+  const timed: (number | null)[] = [];
+  let request = 0;
+  const listener = new ThreadedListener({
+    ...{ id: 1, clock, post: () => undefined, onClose: () => undefined },
+    nextRequest: () => ++request,
+    onTimed: (tookMs) => timed.push(tookMs),
+  });
+  const answer = (tookMs: number) => {
+    clock.advance(tookMs);
+    const recognition = recognitionOf('yes');
+    listener.settle({ kind: 'answer', listener: 1, request, recognition });
+  };
 
-  const opened = measured.open({ ring: new ReceiveRing(), language: 'en' });
-  await opened.transcribe({ priority: 'partial' });
-  await opened.transcribe({ priority: 'final' });
-  await expect(opened.transcribe({ priority: 'final' })).rejects.toThrow('every child');
+  const partial = listener.transcribe({ priority: 'partial' });
+  answer(900);
+  await partial;
+  const final = listener.transcribe({ priority: 'final' });
+  answer(35);
+  await final;
+  const failing = listener.transcribe({ priority: 'final' });
+  listener.settle({ kind: 'failed', listener: 1, request, reason: 'every child is gone' });
 
-  expect(noted).toEqual(['stt whisper answered in 35', 'stt whisper failed']);
+  await expect(failing).rejects.toThrow('every child');
+  expect(timed).toEqual([35, null]);
 });

@@ -1,6 +1,6 @@
 /** What the phrase cache keeps, and what it forgets. */
 import { expect, test } from 'vitest';
-import { SpokenSynthesizer } from '../../src/speech/text-normalization/spoken-form.ts';
+import { spokenSynthesizer } from '../../src/speech/text-normalization/spoken-form.ts';
 import { SynthesisError, type WordEnds } from '../../src/speech/tts/pool/synthesizer.ts';
 import { PhraseCache } from '../../src/speech/tts/voices/phrase-cache.ts';
 import { ScriptedSynthesizer } from '../support/speech/scripted-synthesizer.ts';
@@ -178,7 +178,7 @@ test.each([
 test('PhraseCache tells when the words of a kept phrase end, as its engine did', async () => {
   const engine = new ScriptedSynthesizer();
   const cache = new PhraseCache({
-    synthesizer: new SpokenSynthesizer(engine),
+    synthesizer: spokenSynthesizer(engine),
     sizeBytesMax: 1_000_000,
   });
   const request = { ...GREETING, text: 'at 5 now' };

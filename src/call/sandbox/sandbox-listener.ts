@@ -1,8 +1,12 @@
 /** Speech of a simulated call: a recogniser that reads the script, and a voice from the phrase cache. */
 import type { Clock } from '../../lib/clock.ts';
 import type { ScaledClock } from '../../lib/scaled-clock.ts';
-import type { EngineReport, SpeechListener, Utterance } from '../../speech/hearing/hearing.ts';
-import type { SpeechRequest, Synthesizer } from '../../speech/tts/pool/synthesizer.ts';
+import type { SpeechListener, Utterance } from '../../speech/hearing/hearing.ts';
+import {
+  type SpeechRequest,
+  type Synthesizer,
+  speakingBy,
+} from '../../speech/tts/pool/synthesizer.ts';
 
 /** Script of the simulated party, as the recogniser reads it. */
 export interface PartyVoice {
@@ -62,37 +66,17 @@ interface KeepingVoice extends Synthesizer {
  * What the sandbox's agents say is always the same, so it is kept, and said again at once. While the engine works, the
  * call's clock is slow: a reply comes as soon after the caller's words as it would in a real call.
  */
-export class SandboxVoice implements Synthesizer {
-  readonly #voice: KeepingVoice;
-  readonly #clock: ScaledClock;
-
-  constructor(options: { readonly voice: KeepingVoice; readonly clock: ScaledClock }) {
-    this.#voice = options.voice;
-    this.#clock = options.clock;
-  }
-
-  start(): Promise<void> {
-    return this.#voice.start();
-  }
-
-  stop(): Promise<void> {
-    return this.#voice.stop();
-  }
-
-  report(): EngineReport {
-    return this.#voice.report();
-  }
-
-  async *speak(request: SpeechRequest): AsyncIterable<Int16Array> {
+export function sandboxVoice(voice: KeepingVoice, clock: ScaledClock): Synthesizer {
+  return speakingBy(voice, async function* (request) {
     const { signal, ...phrase } = request;
-    const speedUp = this.#clock.slowDown();
+    const speedUp = clock.slowDown();
     try {
       // Without the signal: other calls may wait for the same sentence.
-      await this.#voice.prepare(phrase);
+      await voice.prepare(phrase);
     } finally {
       speedUp();
     }
     signal?.throwIfAborted();
-    yield* this.#voice.speak(request);
-  }
+    yield* voice.speak(request);
+  });
 }

@@ -1,5 +1,5 @@
 /** The speech recognition port: voice activity events and transcripts of one call, interim results included. */
-import type { SpeechServerCounts } from '../../lib/metrics/model-metrics.ts';
+import type { ModelTimes, SpeechServerCounts } from '../../lib/metrics/model-metrics.ts';
 import type { ReceiveRing } from '../../media/buffers/receive-ring.ts';
 
 /** Final requests go before speculative ones, and these before partial ones (interim results). */
@@ -93,6 +93,12 @@ export interface EngineReport {
   readonly replacement?: { readonly engine: string; readonly how: string };
 }
 
+export interface MeasuredRecognition {
+  /** Final and speculative requests: interim results run when a recogniser is idle, so their times say nothing about the load. */
+  readonly times: ModelTimes;
+  readonly servers: SpeechServerCounts;
+}
+
 /** All listening of the server: the VAD's thread and the recognisers' child processes. */
 export interface Hearing {
   /** Whether listeners report voice activity; otherwise `AudioStream`'s energy detector does. */
@@ -121,6 +127,6 @@ export interface Hearing {
 
   reports(): readonly EngineReport[];
 
-  /** Sets the one receiver of what recognition servers do; absent without servers. */
-  watchServers?(counts: SpeechServerCounts): void;
+  /** Sets the one receiver of recognition times, and of what recognition servers do; absent where nothing is measured. */
+  measure?(receivers: MeasuredRecognition): void;
 }

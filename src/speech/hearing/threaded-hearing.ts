@@ -2,14 +2,13 @@
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
-import type { SpeechServerCounts } from '../../lib/metrics/model-metrics.ts';
 import type { ReceiveRing } from '../../media/buffers/receive-ring.ts';
 import { type EnginePlan, reportOf } from '../models/engine-plan.ts';
 import type { LoadOutcome } from '../models/speech-engine.ts';
 import { logServerChange, serverReport } from '../network/server-report.ts';
 import type { ServerState } from '../network/speech-servers.ts';
 import type { RecognitionServersOrder } from '../stt/network/recognition-server.ts';
-import type { EngineReport, Hearing, SpeechListener } from './hearing.ts';
+import type { EngineReport, Hearing, MeasuredRecognition, SpeechListener } from './hearing.ts';
 import type { FromThread, HearingOrder, ToThread } from './hearing-messages.ts';
 import { ThreadedListener } from './threaded-listener.ts';
 
@@ -58,7 +57,7 @@ export class ThreadedHearing implements Hearing {
   #reports: readonly EngineReport[] = [];
   #isTurnTiny = false;
   #serverStates: readonly ServerState[] = [];
-  #serverCounts: SpeechServerCounts | undefined;
+  #measured: MeasuredRecognition | undefined;
   #lastId = 0;
   #started: Promise<void> | undefined;
   #isStopping = false;
@@ -140,6 +139,7 @@ export class ThreadedHearing implements Hearing {
       post: (message) => this.#post(message),
       nextRequest: () => this.#nextId(),
       onClose: () => this.#listeners.delete(id),
+      onTimed: (tookMs) => this.#timed(tookMs),
     });
     const open = { listener, ring, language, prompt };
     this.#listeners.set(id, open);
@@ -156,9 +156,15 @@ export class ThreadedHearing implements Hearing {
     );
   }
 
-  watchServers(counts: SpeechServerCounts): void {
-    this.#serverCounts = counts;
+  measure(receivers: MeasuredRecognition): void {
+    this.#measured = receivers;
     this.#countServers();
+  }
+
+  #timed(tookMs: number | null): void {
+    const engine = this.reports().find(({ job }) => job === 'stt')?.engine ?? 'none';
+    if (tookMs === null) this.#measured?.times.failed('stt', engine);
+    else this.#measured?.times.answered('stt', engine, tookMs);
   }
 
   #openInThread(listener: number, { ring, language, prompt }: OpenListener): void {
@@ -222,10 +228,10 @@ export class ThreadedHearing implements Hearing {
         this.#takeStates(message.states);
         break;
       case 'server-request':
-        this.#serverCounts?.asked('stt', message.address, message.tookMs);
+        this.#measured?.servers.asked('stt', message.address, message.tookMs);
         break;
       case 'server-fallback':
-        this.#serverCounts?.fellBack('stt');
+        this.#measured?.servers.fellBack('stt');
         break;
       case 'note':
         this.#logger.warn(message.fields, message.message);
@@ -253,7 +259,7 @@ export class ThreadedHearing implements Hearing {
 
   #countServers(): void {
     for (const { address, isUp } of this.#serverStates) {
-      this.#serverCounts?.isUp('stt', address, isUp);
+      this.#measured?.servers.isUp('stt', address, isUp);
     }
   }
 

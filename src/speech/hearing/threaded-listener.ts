@@ -30,6 +30,7 @@ export class ThreadedListener implements SpeechListener {
   readonly #post: (message: ToThread) => void;
   readonly #nextRequest: () => number;
   readonly #onClose: () => void;
+  readonly #onTimed: (tookMs: number | null) => void;
   readonly #pending = new Map<number, PendingRequest>();
   #voiceListener: (event: VoiceEvent) => void = () => undefined;
   #isClosed = false;
@@ -41,12 +42,15 @@ export class ThreadedListener implements SpeechListener {
     /** Numbers requests over all listeners. */
     nextRequest: () => number;
     onClose: () => void;
+    /** Receives the time of each final and speculative request; null where it failed. */
+    onTimed: (tookMs: number | null) => void;
   }) {
     this.#id = options.id;
     this.#clock = options.clock;
     this.#post = options.post;
     this.#nextRequest = options.nextRequest;
     this.#onClose = options.onClose;
+    this.#onTimed = options.onTimed;
   }
 
   onVoice(listener: (event: VoiceEvent) => void): void {
@@ -84,6 +88,12 @@ export class ThreadedListener implements SpeechListener {
       },
     });
     this.#post({ kind: 'transcribe', listener: this.#id, request, priority, timeoutMs });
+    if (priority !== 'partial') {
+      promise.then(
+        ({ tookMs }) => this.#onTimed(tookMs),
+        () => signal?.aborted !== true && this.#onTimed(null),
+      );
+    }
     return promise;
   }
 

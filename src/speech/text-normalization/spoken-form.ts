@@ -1,12 +1,10 @@
 /** Turns a text as it is written into the text that a voice is to read, and keeps which part became which; pure */
 
-import type { EngineReport } from '../hearing/hearing.ts';
-import type {
-  Pronunciation,
-  SpeechRequest,
-  Synthesizer,
-  VoiceChoice,
-  WordEnds,
+import {
+  type Pronunciation,
+  type Synthesizer,
+  speakingBy,
+  type WordEnds,
 } from '../tts/pool/synthesizer.ts';
 import type { Rule } from './language-pack.ts';
 import { languageRules } from './language-rules.ts';
@@ -186,35 +184,13 @@ function makeRule(pronunciations: readonly Pronunciation[]): Rule {
 }
 
 /** In front of an engine. Tells when the words of the written text end, by what the engine knows of the spoken one. */
-export class SpokenSynthesizer implements Synthesizer {
-  readonly #synthesizer: Synthesizer;
-
-  constructor(synthesizer: Synthesizer) {
-    this.#synthesizer = synthesizer;
-  }
-
-  start(): Promise<void> {
-    return this.#synthesizer.start();
-  }
-
-  stop(): Promise<void> {
-    return this.#synthesizer.stop();
-  }
-
-  speak(request: SpeechRequest): AsyncIterable<Int16Array> {
+export function spokenSynthesizer(synthesizer: Synthesizer): Synthesizer {
+  return speakingBy(synthesizer, (request) => {
     const { pronunciations = [], onWords, ...rest } = request;
     const form = spokenForm(request.text, { language: request.language, pronunciations });
     const spoken = { ...rest, text: form.text };
-    if (onWords === undefined) return this.#synthesizer.speak(spoken);
+    if (onWords === undefined) return synthesizer.speak(spoken);
     onWords(form.wordEnds());
-    return this.#synthesizer.speak({ ...spoken, onWords: (ends) => onWords(form.wordEnds(ends)) });
-  }
-
-  report(): EngineReport {
-    return this.#synthesizer.report();
-  }
-
-  reportFor(voice: VoiceChoice): EngineReport {
-    return this.#synthesizer.reportFor?.(voice) ?? this.#synthesizer.report();
-  }
+    return synthesizer.speak({ ...spoken, onWords: (ends) => onWords(form.wordEnds(ends)) });
+  });
 }

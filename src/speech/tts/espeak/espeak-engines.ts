@@ -184,11 +184,6 @@ export class EspeakSynthesizer implements Synthesizer {
     yield* this.#pool.speak({ text, voice, pauseAfterMs: pauseAfterMs(text) }, { signal });
   }
 
-  /** Gets a voice ready before its first call: its first sound then takes 3 ms instead of 17. */
-  warm(request: Pick<SpeechRequest, 'voice' | 'language'>): void {
-    this.#pool.warm(this.#voiceFor(request));
-  }
-
   report(): EngineReport {
     return this.#options.report;
   }

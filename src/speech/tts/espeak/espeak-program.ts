@@ -63,10 +63,6 @@ export class EspeakProgram implements SentenceEngine {
     await this.#warm.stop();
   }
 
-  warm(voice: EspeakVoice): void {
-    this.#warm.warm(voice);
-  }
-
   speak(sentence: Sentence, sink: WaveSink): () => void {
     const turn: Turn = { sentence, sink };
     this.#waiting.push(turn);

@@ -28,11 +28,6 @@ export class EspeakWasm implements SentenceEngine {
     this.#waiting.length = 0;
   }
 
-  /** Every voice is as near as any other. */
-  warm(): void {
-    return;
-  }
-
   speak(sentence: Sentence, sink: WaveSink): () => void {
     const turn = { sentence, sink };
     this.#waiting.push(turn);

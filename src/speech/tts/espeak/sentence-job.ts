@@ -4,7 +4,7 @@ import { LINE_RATE_HZ } from '../../../media/audio-stream.ts';
 import { Resampler } from '../../stt/features/resampler.ts';
 import type { SpeakingReply } from '../pool/synthesizer-pool.ts';
 import { concat, VoiceLine } from '../pool/voice-line.ts';
-import type { EspeakVoice, Sentence } from './espeak-voice.ts';
+import type { Sentence } from './espeak-voice.ts';
 
 /** Work done on a wave between two looks at whether the first piece can go: 46 ms of speech. */
 const STEP_BYTES = 2048;
@@ -178,7 +178,4 @@ export interface SentenceEngine {
    * @returns cancels it: the sink hears nothing more. Safe to call twice, and after the end.
    */
   speak(sentence: Sentence, sink: WaveSink): () => void;
-
-  /** Gets ready for a voice before it is needed. */
-  warm(voice: EspeakVoice): void;
 }

@@ -60,9 +60,6 @@ function take(message: SpeakingRequest<Sentence>): void {
       cancels.get(message.id)?.();
       cancels.delete(message.id);
       break;
-    case 'warm':
-      engine.warm(message.voice);
-      break;
     case 'stop':
       void endProcess(() => engine.stop());
       break;

@@ -71,7 +71,7 @@ export class SynthesizerPool<Sentence extends SpokenSentence> {
     const { audio, cancel } = this.#leastBusy().speak(sentence, onWords);
     signal?.addEventListener('abort', cancel, { once: true });
     try {
-      for (let pcm = await audio.next(); pcm !== null; pcm = await audio.next()) {
+      for await (const pcm of audio) {
         signal?.throwIfAborted();
         yield pcm;
       }
@@ -80,11 +80,6 @@ export class SynthesizerPool<Sentence extends SpokenSentence> {
       signal?.removeEventListener('abort', cancel);
       cancel();
     }
-  }
-
-  /** Prepares every process for the voice. */
-  warm(voice: Sentence['voice']): void {
-    for (const process of this.#processes) process.warm(voice);
   }
 
   #leastBusy(): SynthesizerProcess<Sentence> {
@@ -100,7 +95,8 @@ export class SynthesizerPool<Sentence extends SpokenSentence> {
 interface Job<Sentence> {
   readonly id: number;
   readonly sentence: Sentence;
-  readonly audio: SpokenAudio;
+  /** Writes the sentence's audio. The child bounds its length. */
+  readonly audio: ReadableStreamDefaultController<Int16Array>;
   readonly onWords: (ends: WordEnds) => void;
   hasSound: boolean;
   isSecondTry: boolean;
@@ -170,38 +166,30 @@ class SynthesizerProcess<Sentence extends SpokenSentence> {
   speak(
     sentence: Sentence,
     onWords: (ends: WordEnds) => void = () => undefined,
-  ): { readonly audio: SpokenAudio; cancel(): void } {
-    const audio = new SpokenAudio();
+  ): { readonly audio: ReadableStream<Int16Array>; cancel(): void } {
     if (this.#isStopped) {
-      audio.end(new SynthesisError('Cannot speak: the synthesizer is not started'));
-      return { audio, cancel: () => undefined };
+      throw new SynthesisError('Cannot speak: the synthesizer is not started');
     }
     const id = this.#nextId++;
-    const cancelTimeout = () => undefined;
-    const job = {
-      id,
-      sentence,
-      audio,
-      onWords,
-      hasSound: false,
-      isSecondTry: false,
-      cancelTimeout,
+    const start = (audio: Job<Sentence>['audio']) => {
+      const flags = { hasSound: false, isSecondTry: false, cancelTimeout: () => undefined };
+      const job = { id, sentence, audio, onWords, ...flags };
+      this.#jobs.set(id, job);
+      this.#wait(job);
     };
-    this.#jobs.set(id, job);
-    this.#wait(job);
+    const audio = new ReadableStream<Int16Array>({ start, cancel: () => void this.#cancel(id) });
     this.#supervisor.send({ kind: 'speak', id, sentence });
-    return { audio, cancel: () => this.#cancel(job) };
+    return { audio, cancel: () => this.#cancel(id)?.audio.close() };
   }
 
-  warm(voice: Sentence['voice']): void {
-    this.#supervisor.send({ kind: 'warm', voice });
-  }
-
-  #cancel(job: Job<Sentence>): void {
-    if (this.#jobs.has(job.id)) {
-      this.#supervisor.send({ kind: 'cancel', id: job.id });
-      this.#end(job, null);
-    }
+  /** Cancels a sentence; undefined where it is over. */
+  #cancel(id: number): Job<Sentence> | undefined {
+    const job = this.#jobs.get(id);
+    if (job === undefined) return undefined;
+    this.#supervisor.send({ kind: 'cancel', id });
+    job.cancelTimeout();
+    this.#jobs.delete(id);
+    return job;
   }
 
   #take(message: SpeakingReply): void {
@@ -212,7 +200,7 @@ class SynthesizerProcess<Sentence extends SpokenSentence> {
     }
     if (message.kind === 'audio') {
       job.hasSound = true;
-      job.audio.push(message.pcm);
+      job.audio.enqueue(message.pcm);
       this.#wait(job);
     } else if (message.kind === 'words') {
       job.onWords(message.ends);
@@ -260,47 +248,8 @@ class SynthesizerProcess<Sentence extends SpokenSentence> {
   #end(job: Job<Sentence>, error: SynthesisError | null): void {
     job.cancelTimeout();
     this.#jobs.delete(job.id);
-    job.audio.end(error);
-  }
-}
-
-/** Queue of one sentence's audio, with one reader. The child bounds its length. */
-class SpokenAudio {
-  readonly #chunks: Int16Array[] = [];
-  #end: { readonly error: Error | null } | undefined;
-  #wake: () => void = () => undefined;
-
-  push(pcm: Int16Array): void {
-    if (this.#end === undefined) {
-      this.#chunks.push(pcm);
-      this.#wake();
-    }
-  }
-
-  /** Ends the queue: after the waiting chunks, or at once with an error. The first end counts. */
-  end(error: Error | null): void {
-    if (this.#end !== undefined) {
-      return;
-    }
-    this.#end = { error };
-    if (error !== null) {
-      this.#chunks.length = 0;
-    }
-    this.#wake();
-  }
-
-  /** @returns null at the end. @throws the error that ended the queue. */
-  async next(): Promise<Int16Array | null> {
-    while (this.#chunks.length === 0 && this.#end === undefined) {
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-    }
-    const chunk = this.#chunks.shift();
-    if (chunk === undefined && this.#end?.error) {
-      throw this.#end.error;
-    }
-    return chunk ?? null;
+    if (error === null) job.audio.close();
+    else job.audio.error(error);
   }
 }
 
@@ -317,8 +266,6 @@ export interface SpokenSentence {
 export type SpeakingRequest<Sentence extends SpokenSentence> =
   | { readonly kind: 'speak'; readonly id: number; readonly sentence: Sentence }
   | { readonly kind: 'cancel'; readonly id: number }
-  /** Gets ready for the voice. */
-  | { readonly kind: 'warm'; readonly voice: Sentence['voice'] }
   /** Ends the child. */
   | { readonly kind: 'stop' };
 

@@ -1,4 +1,6 @@
 /** The port through which a conversation speaks: text in, line-rate PCM out. */
+import type { Clock } from '../../../lib/clock.ts';
+import type { ModelTimes } from '../../../lib/metrics/model-metrics.ts';
 import type { EngineReport } from '../../hearing/hearing.ts';
 
 /** Synthesis failed: no voice for the language, a process that ended, or a timeout. */
@@ -57,4 +59,38 @@ export interface Synthesizer {
 
   /** Report on the engine for this voice, where engines differ by voice. */
   reportFor?(choice: VoiceChoice): EngineReport;
+}
+
+/** The same synthesizer with another way to speak. */
+export function speakingBy(synthesizer: Synthesizer, speak: Synthesizer['speak']): Synthesizer {
+  return {
+    start: () => synthesizer.start(),
+    stop: () => synthesizer.stop(),
+    report: () => synthesizer.report(),
+    reportFor: (choice) => synthesizer.reportFor?.(choice) ?? synthesizer.report(),
+    speak,
+  };
+}
+
+/** Reports how long the first chunk of each request takes. */
+export function measuredSynthesizer(
+  synthesizer: Synthesizer,
+  { times, clock }: { readonly times: ModelTimes; readonly clock: Clock },
+): Synthesizer {
+  const measured = speakingBy(synthesizer, async function* (request) {
+    const { engine } = measured.reportFor?.(request) ?? measured.report();
+    const startMs = clock.nowMs();
+    let hasSpoken = false;
+    try {
+      for await (const chunk of synthesizer.speak(request)) {
+        if (!hasSpoken) times.answered('tts', engine, clock.nowMs() - startMs);
+        hasSpoken = true;
+        yield chunk;
+      }
+    } catch (error) {
+      if (request.signal?.aborted !== true) times.failed('tts', engine);
+      throw error;
+    }
+  });
+  return measured;
 }

@@ -65,10 +65,6 @@ function take(message: SpeakingRequest<NeuralSentence>): void {
     case 'cancel':
       for (const { job } of waiting) if (job.id === message.id) job.cancel();
       break;
-    case 'warm':
-      // A model that cannot be opened is reported when it has to speak.
-      void cache.open(message.voice.model).catch(() => undefined);
-      break;
     case 'stop':
       void endProcess(release);
       break;
