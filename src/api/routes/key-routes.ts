@@ -7,7 +7,6 @@ import { type ApiApp, type ApiContext, type ApiDeps, callerOf } from '../api-env
 import { answerOnce } from '../http/answer-once.ts';
 import { describeRoute } from '../http/describe-route.ts';
 import { existing } from '../http/errors.ts';
-import type { KeyCache } from '../http/key-cache.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
 import {
   createdKeySchema,
@@ -57,7 +56,7 @@ const deleteRoute = describeRoute({
   responses: { 204: { description: 'The key is revoked.' } },
 });
 
-export function addKeyRoutes(api: ApiApp, deps: ApiDeps, keys: KeyCache): void {
+export function addKeyRoutes(api: ApiApp, deps: ApiDeps): void {
   const { apiKeys, clock, newId, random } = deps;
 
   api.openapi(listRoute, async (context) => {
@@ -95,7 +94,6 @@ export function addKeyRoutes(api: ApiApp, deps: ApiDeps, keys: KeyCache): void {
     const isManaged = apiKey !== undefined && managedBy(context).includes(apiKey.environment);
     const { id, environment } = existing(isManaged ? apiKey : undefined, 'key');
     await apiKeys.revoke({ accountId, environment }, id, clock.now());
-    keys.forget(id);
     return context.body(null, 204);
   });
 }

@@ -68,6 +68,9 @@ const common = {
     .openapi({ description: 'null until the call was analysed.' }),
 };
 
+/** What every view of a call has. */
+export const callCommonSchema = z.object(common);
+
 export const callItemSchema = z
   .object({ ...common, hasTranscript: z.boolean(), hasRecording: z.boolean() })
   .openapi('CallItem');

@@ -1,7 +1,13 @@
 /** Calls as customers see them; pure */
 import type { z } from '@hono/zod-openapi';
 import type { Call, CallSummary, TimelineEntry, TranscriptEntry } from '../../domain/call/call.ts';
-import type { callItemSchema, callSchema, timelinePageSchema } from '../schemas/call-schemas.ts';
+import {
+  callCommonSchema,
+  type callItemSchema,
+  type callSchema,
+  type timelinePageSchema,
+} from '../schemas/call-schemas.ts';
+import { viewOf } from './view-of.ts';
 
 type CallItem = z.infer<typeof callItemSchema>;
 
@@ -40,23 +46,7 @@ export function serializeTimelineEntry(
 
 /** What every view of a call has. */
 export function serializeCallCommon(call: Call): Omit<CallItem, 'hasTranscript' | 'hasRecording'> {
-  return {
-    id: call.id,
-    agentId: call.agentId,
-    direction: call.direction,
-    status: call.status,
-    from: call.from,
-    to: call.to,
-    durationSeconds: call.durationSeconds,
-    startedAt: call.startedAt?.toISOString() ?? null,
-    endedAt: call.endedAt?.toISOString() ?? null,
-    answeredAt: call.answeredAt?.toISOString() ?? null,
-    endReason: call.endReason,
-    failureReason: call.failureReason,
-    sipStatus: call.sipStatus,
-    sentiment: call.sentiment,
-    intentDetected: call.intentDetected,
-  };
+  return viewOf(callCommonSchema, call);
 }
 
 export function serializeTranscriptEntry(
