@@ -209,69 +209,55 @@ function addSecretCommands(root: Command, console: Console): void {
   const add = (
     name: string,
     description: string,
-    work: (desk: Desk, options: SecretOptions) => Promise<Result>,
+    news: string,
+    work: (scope: Scope, desk: Desk) => Promise<SigningSecrets>,
   ) => {
     const command = secret.command(name).description(description);
     command.option('--account <id>', 'whose; may be left out where there is only one');
     command.requiredOption('--environment <name>', 'live or test', environmentOption);
     command.option('--show', 'show the secret itself');
-    atDesk(command, console, work);
+    atDesk<SecretOptions>(command, console, async (desk, options) => {
+      const { id: accountId } = await accountOf(desk, options.account);
+      const scope = { accountId, environment: options.environment };
+      const secrets = await patiently(() => work(scope, desk));
+      return resultOf(news, accountId, { secrets, options });
+    });
   };
-  add('show', 'shows the current secret, the prepared one and the previous one', show);
-  add('prepare', 'makes a new secret, which signs beside the current one', prepare);
+  add(
+    'show',
+    'shows the current secret, the prepared one and the previous one',
+    '',
+    async ({ accountId, environment }, { store, now }) => {
+      const secrets = await store.accounts.signingSecrets(accountId, environment, now);
+      if (secrets !== undefined) return secrets;
+      throw new Error(`The account "${accountId}" has no signing secret`);
+    },
+  );
+  add(
+    'prepare',
+    'makes a new secret, which signs beside the current one',
+    'A new secret is prepared. Give it to the receivers, then run "secret activate".',
+    (scope, { store, random, now }) =>
+      store.accounts.prepareSigningSecret(scope, newSigningSecret(random), now),
+  );
   add(
     'activate',
     'makes the prepared secret the current one; the old one signs for 24 h',
-    activate,
+    'The prepared secret is the current one.',
+    (scope, { store, now }) => store.accounts.activateSigningSecret(scope, now),
   );
-  add('drop-prepared', 'ends the prepared secret', (desk, options) =>
-    drop(desk, options, 'prepared'),
+  add(
+    'drop-prepared',
+    'ends the prepared secret',
+    'There is no prepared secret now.',
+    (scope, { store, now }) => store.accounts.dropSigningSecret(scope, 'prepared', now),
   );
-  add('drop-previous', 'ends the previous secret before its 24 h are over', (desk, options) =>
-    drop(desk, options, 'previous'),
+  add(
+    'drop-previous',
+    'ends the previous secret before its 24 h are over',
+    'There is no previous secret now.',
+    (scope, { store, now }) => store.accounts.dropSigningSecret(scope, 'previous', now),
   );
-}
-
-async function prepare(desk: Desk, options: SecretOptions): Promise<Result> {
-  const scope = await scopeOf(desk, options);
-  const secret = newSigningSecret(desk.random);
-  const secrets = await patiently(() =>
-    desk.store.accounts.prepareSigningSecret(scope, secret, desk.now),
-  );
-  const news = 'A new secret is prepared. Give it to the receivers, then run "secret activate".';
-  return resultOf(news, scope.accountId, { secrets, options });
-}
-
-async function activate(desk: Desk, options: SecretOptions): Promise<Result> {
-  const scope = await scopeOf(desk, options);
-  const secrets = await patiently(() => desk.store.accounts.activateSigningSecret(scope, desk.now));
-  return resultOf('The prepared secret is the current one.', scope.accountId, { secrets, options });
-}
-
-async function drop(
-  desk: Desk,
-  options: SecretOptions,
-  which: 'prepared' | 'previous',
-): Promise<Result> {
-  const scope = await scopeOf(desk, options);
-  const secrets = await patiently(() =>
-    desk.store.accounts.dropSigningSecret(scope, which, desk.now),
-  );
-  return resultOf(`There is no ${which} secret now.`, scope.accountId, { secrets, options });
-}
-
-async function scopeOf(desk: Desk, options: SecretOptions): Promise<Scope> {
-  return {
-    accountId: (await accountOf(desk, options.account)).id,
-    environment: options.environment,
-  };
-}
-
-async function show(desk: Desk, options: SecretOptions): Promise<Result> {
-  const { id } = await accountOf(desk, options.account);
-  const secrets = await desk.store.accounts.signingSecrets(id, options.environment, desk.now);
-  if (secrets === undefined) throw new Error(`The account "${id}" has no signing secret`);
-  return resultOf('', id, { secrets, options });
 }
 
 function resultOf(

@@ -32,7 +32,7 @@ function wordsOf(text: string): string[] {
 }
 
 /** A field as the texts name it: `agent.<field>`. */
-type AgentField = (typeof FIELDS)[number];
+type AgentField = keyof ReturnType<typeof textsOf>;
 
 interface FieldDifference {
   readonly field: AgentField;
@@ -49,22 +49,6 @@ interface ValueWords {
   readonly responsivenessOf: (responsiveness: Responsiveness) => string;
 }
 
-const FIELDS = [
-  'name',
-  'greeting',
-  'systemPrompt',
-  'voice',
-  'language',
-  'phoneNumber',
-  'tools',
-  'transferTargets',
-  'pronunciations',
-  'maxDurationSeconds',
-  'silenceTimeoutSeconds',
-  'interruptible',
-  'responsiveness',
-] as const;
-
 /** Only what differs; `status` is left out, because going back leaves it as it is. */
 export function differencesOf(
   before: AgentContent,
@@ -73,9 +57,10 @@ export function differencesOf(
 ): readonly FieldDifference[] {
   const texts = (agent: AgentContent) => textsOf(agent, words);
   const [old, now] = [texts(before), texts(after)];
-  return FIELDS.map((field) => ({ field, before: old[field], after: now[field] })).filter(
-    (one) => one.before !== one.after,
-  );
+  const fields = Object.keys(now) as AgentField[];
+  return fields
+    .map((field) => ({ field, before: old[field], after: now[field] }))
+    .filter((one) => one.before !== one.after);
 }
 
 /** The name of a field, as a version tells it, such as `settings.interruptible`. */
@@ -83,7 +68,8 @@ export function fieldOf(changed: string): string {
   return changed.replace(/^settings\./, '');
 }
 
-function textsOf(agent: AgentContent, words: ValueWords): Readonly<Record<AgentField, string>> {
+/** In the order in which they are shown. */
+function textsOf(agent: AgentContent, words: ValueWords) {
   const { settings } = agent;
   return {
     name: agent.name,
