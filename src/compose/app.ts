@@ -1,4 +1,5 @@
 /** Composition root: puts the server together, starts it in order, and stops it in reverse. */
+
 import { randomBytes } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
 import { HttpServer, type Upgrades } from '../api/http/http-server.ts';
@@ -17,6 +18,7 @@ import { idMaker, type NewId } from '../domain/ids.ts';
 import { ServiceError, StoreError } from '../domain/service-error.ts';
 import { trustedProxies } from '../domain/trusted-proxies.ts';
 import { systemClock } from '../lib/clock.ts';
+import { waitAtMost } from '../lib/time-limit.ts';
 import type { Dashboard } from '../operator/dashboard.ts';
 import { recordingSecretOf } from './analysis.ts';
 import type { AppParts } from './app-parts.ts';
@@ -244,15 +246,12 @@ export class App {
   async drain(timeoutMs: number): Promise<void> {
     this.#isDraining = true;
     const isTelephonyEmpty = this.#parts.telephony.drain();
-    const timeOver = Promise.withResolvers<void>();
-    const cancel = systemClock.after(timeoutMs, timeOver.resolve);
     const isEmpty = Promise.all([
       this.#admission.registry.whenEmpty(),
       this.#control?.drain(),
       isTelephonyEmpty,
     ]);
-    await Promise.race([isEmpty, timeOver.promise]);
-    cancel();
+    await waitAtMost(systemClock, timeoutMs, isEmpty);
   }
 
   /** Ends every call, then stops everything in reverse. Safe to call twice, and after a start that failed. */

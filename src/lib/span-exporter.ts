@@ -1,9 +1,12 @@
 /** Sends spans to an OpenTelemetry collector by OTLP over HTTP. To be imported only where one is set: it is large. */
+
 import { type Context, type HrTime, ROOT_CONTEXT, type Tracer, trace } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, type SpanExporter, TracerProvider } from '@opentelemetry/sdk-trace';
+import { systemClock } from './clock.ts';
 import type { Logger } from './logger.ts';
+import { waitAtMost } from './time-limit.ts';
 
 /** A span and what is inside it; instants are milliseconds since 1970. */
 export interface SpanTree {
@@ -69,12 +72,9 @@ export class OtlpSpans {
   }
 
   async #shutDown(): Promise<void> {
-    const { promise: timeOver, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, STOP_MS_MAX);
     // What could not be sent was logged; nothing more can be done about it.
-    const isSent = this.#provider.shutdown().catch(() => undefined);
-    await Promise.race([isSent, timeOver]);
-    clearTimeout(timer);
+    const sent = this.#provider.shutdown().catch(() => undefined);
+    await waitAtMost(systemClock, STOP_MS_MAX, sent);
   }
 
   #add({ name, startMs, endMs, attributes, children, instants }: SpanTree, parent: Context): void {

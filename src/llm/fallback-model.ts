@@ -1,7 +1,9 @@
 /** Fallback chain of language models in order of preference. */
+
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { type LanguageModelCounts, UNCOUNTED } from '../lib/metrics/model-metrics.ts';
+import { TimeLimit } from '../lib/time-limit.ts';
 import {
   type ChatMessage,
   type LanguageModel,
@@ -188,10 +190,9 @@ export class FallbackModel implements LanguageModel {
 
   /** Never rejects. */
   async #probe(candidate: Candidate): Promise<void> {
-    const limit = new AbortController();
     const reason = `no answer within ${PROBE_MS_MAX / 1000} s`;
-    const cancelLimit = this.#clock.after(PROBE_MS_MAX, () => limit.abort(new Error(reason)));
-    const signal = AbortSignal.any([limit.signal, this.#end.signal]);
+    using limit = new TimeLimit(this.#clock, PROBE_MS_MAX, { signal: this.#end.signal, reason });
+    const { signal } = limit;
     try {
       if (this.#mayWarm) await candidate.model.warm?.({ messages: PROBE, signal });
       for await (const _ of candidate.model.stream({ messages: PROBE, signal })) break;
@@ -201,8 +202,6 @@ export class FallbackModel implements LanguageModel {
       if (candidate.cancelProbe === undefined || this.#end.signal.aborted) return;
       this.#fail(candidate, error);
       this.#probeLater(candidate);
-    } finally {
-      cancelLimit();
     }
   }
 

@@ -1,6 +1,8 @@
 /** Reads prompts into models before their first answer. */
+
 import type { Clock } from '../lib/clock.ts';
 import type { LanguageModelCounts } from '../lib/metrics/model-metrics.ts';
+import { TimeLimit } from '../lib/time-limit.ts';
 import type { LanguageModel, ModelRequest } from './language-model.ts';
 
 /** Parallel prompts slow each other down, and most servers cache few of them. */
@@ -39,12 +41,13 @@ export class PrefixWarming {
       this.#counts.prefixWarmed('skipped');
       return false;
     }
-    const late = new AbortController();
-    const cancel = this.#clock.after(WARM_MS_MAX, () => late.abort(new Error('it takes too long')));
+    using limit = new TimeLimit(this.#clock, WARM_MS_MAX, {
+      signal: prefix.signal,
+      reason: 'it takes too long',
+    });
     this.#warming += 1;
     try {
-      const signal = AbortSignal.any([prefix.signal, late.signal]);
-      const isDone = await model.warm({ ...prefix, signal });
+      const isDone = await model.warm({ ...prefix, signal: limit.signal });
       if (isDone) this.#counts.prefixWarmed('done');
       return isDone;
     } catch {
@@ -52,7 +55,6 @@ export class PrefixWarming {
       this.#counts.prefixWarmed(prefix.signal.aborted ? 'aborted' : 'failed');
       return false;
     } finally {
-      cancel();
       this.#warming -= 1;
     }
   }

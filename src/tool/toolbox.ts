@@ -1,6 +1,8 @@
 /** Tools of one call: validates arguments, limits time, returns every outcome as text for the model. */
+
 import { AGENT_TOOLS } from '../domain/agent/agent-rules.ts';
 import type { Clock } from '../lib/clock.ts';
+import { TimeLimit, unlessAborted } from '../lib/time-limit.ts';
 import type { ToolCall, ToolDescription } from '../llm/language-model.ts';
 import { type BookingRules, createBookAppointment } from './book-appointment.ts';
 import {
@@ -14,10 +16,6 @@ import { createTransferCall, type TransferRules } from './transfer-call.ts';
 
 /** A caller does not wait longer than this for anything. */
 const TIMEOUT_MS = 10_000;
-
-class ToolTimeout extends Error {
-  override readonly name = 'ToolTimeout';
-}
 
 export class Toolbox {
   readonly #tools: ReadonlyMap<string, Tool>;
@@ -56,11 +54,15 @@ export class Toolbox {
     const refusal = refusalOf(tool, call.arguments);
     if (refusal !== undefined) return { text: refusal };
 
+    const limitMs = tool.timeoutMs ?? TIMEOUT_MS;
+    using limit = new TimeLimit(this.#clock, limitMs, { signal, reason: 'it took too long' });
     try {
-      const outcome = await this.#withinTime(tool, call, context, signal);
+      limit.signal.throwIfAborted();
+      const work = tool.run(call.arguments, context, limit.signal);
+      const outcome = await unlessAborted(work, limit.signal);
       return { ...outcome, text: outcome.text.slice(0, RESULT_LENGTH_MAX) };
-    } catch (error) {
-      const isLate = error instanceof ToolTimeout;
+    } catch {
+      const isLate = limit.isOver;
       if (isLate && tool.lateText !== undefined) return { text: tool.lateText };
       // The error's own words may hold a number that the model is not to know.
       const reason = isLate ? 'it took too long' : 'it was refused or failed';
@@ -72,28 +74,6 @@ export class Toolbox {
     const isKnown = (AGENT_TOOLS as readonly string[]).includes(name);
     const state = isKnown ? 'is not available here' : 'does not exist';
     return `Not done: "${String(name).slice(0, 60)}" ${state}. Do not say that it was done.`;
-  }
-
-  async #withinTime(
-    tool: Tool,
-    call: ToolCall,
-    context: ToolContext,
-    signal: AbortSignal,
-  ): Promise<ToolOutcome> {
-    const late = new AbortController();
-    const anySignal = AbortSignal.any([signal, late.signal]);
-    const timeout = new Promise<never>((_resolve, reject) => {
-      anySignal.addEventListener('abort', () => reject(anySignal.reason), { once: true });
-    });
-    const cancel = this.#clock.after(tool.timeoutMs ?? TIMEOUT_MS, () => {
-      late.abort(new ToolTimeout());
-    });
-    try {
-      anySignal.throwIfAborted();
-      return await Promise.race([tool.run(call.arguments, context, anySignal), timeout]);
-    } finally {
-      cancel();
-    }
   }
 }
 

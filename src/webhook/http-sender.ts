@@ -1,8 +1,10 @@
 /** Sends deliveries over HTTP: signed, over pooled connections, to checked addresses, within one limit of time. */
+
 import { Agent, request } from 'undici';
 import { ServiceError } from '../domain/service-error.ts';
 import { checkWebhookUrl, type WebhookUrlRules } from '../domain/webhook/webhook-url.ts';
 import type { Clock } from '../lib/clock.ts';
+import { TimeLimit } from '../lib/time-limit.ts';
 import {
   type Answer,
   answerOfError,
@@ -62,8 +64,10 @@ export class HttpSender implements Sender {
   }
 
   async send(delivery: SentDelivery, signal: AbortSignal): Promise<Answer> {
-    const limit = new AbortController();
-    const cancelTimeout = this.#clock.after(this.#timeoutMs, () => limit.abort());
+    using limit = new TimeLimit(this.#clock, this.#timeoutMs, {
+      signal,
+      reason: 'it takes too long',
+    });
     try {
       // It was checked when it was registered, but the rules may be others by now.
       const url = checkWebhookUrl(delivery.url, this.#rules);
@@ -74,15 +78,13 @@ export class HttpSender implements Sender {
         headers: { ...this.#fixedHeaders, ...signatureHeaders({ id, timestamp, body }, keys) },
         body,
         dispatcher: this.#agent,
-        signal: AbortSignal.any([signal, limit.signal]),
+        signal: limit.signal,
       });
       return answerOfStatus(answer.statusCode, await beginningOf(answer.body));
     } catch (error) {
-      if (limit.signal.aborted) return timeoutAnswer(this.#timeoutMs);
+      if (limit.isOver) return timeoutAnswer(this.#timeoutMs);
       if (error instanceof ServiceError) return refusedAnswer(error.message);
       return answerOfError(error instanceof Error ? error : new Error(String(error)));
-    } finally {
-      cancelTimeout();
     }
   }
 

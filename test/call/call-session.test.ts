@@ -255,7 +255,7 @@ test('CallSession lets the call go when the database refuses for a minute, and s
 
   world.isDiskFull = true;
   leg.release({ kind: 'far-end' });
-  for (let turns = 0; turns < 10; turns += 1) await Promise.resolve();
+  await settle();
   world.store.clock.advance(60_000);
   await over;
   const sizeWhenLetGo = world.registry.size;

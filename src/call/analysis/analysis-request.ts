@@ -1,4 +1,5 @@
 /** Asks a language model for summary, sentiment and intent of an ended call, within a time limit. */
+
 import { z } from 'zod';
 import {
   type CallAnalysis,
@@ -6,6 +7,7 @@ import {
   type TranscriptEntry,
 } from '../../domain/call/call.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { TimeLimit, unlessAborted } from '../../lib/time-limit.ts';
 import type { LanguageModel, ModelRequest } from '../../llm/language-model.ts';
 import { cutTo, onOneLine } from './analysis-fallback.ts';
 
@@ -49,32 +51,14 @@ export async function askForAnalysis(parts: Parts, question: Question): Promise<
 
 async function askInTime({ model, clock }: Parts, question: Question): Promise<CallAnalysis> {
   const limitMs = Math.min(REQUEST_MS_MAX, question.remainingMs());
-  const timeout = new AbortController();
-  const cancel = clock.after(limitMs, () => {
-    timeout.abort(new Error(`no analysis came within ${Math.round(limitMs)} ms`));
+  // Its end aborts a model that was refused in the middle of its answer, which must not keep its server busy.
+  using limit = new TimeLimit(clock, limitMs, {
+    signal: question.signal,
+    reason: `no analysis came within ${Math.round(limitMs)} ms`,
   });
-  const signal = AbortSignal.any([timeout.signal, question.signal]);
-  try {
-    const request = { ...analysisRequest(question.transcript, question), signal };
-    return readAnswer(await beforeAbort(wholeText(model, request), signal), question.intents);
-  } finally {
-    cancel();
-    // A model that was refused in the middle of its answer must not keep its server busy.
-    timeout.abort();
-  }
-}
-
-/** Does not wait for a model that ignores the signal. */
-async function beforeAbort<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  const aborted = Promise.withResolvers<never>();
-  const stop = () => aborted.reject(signal.reason);
-  if (signal.aborted) stop();
-  signal.addEventListener('abort', stop, { once: true });
-  try {
-    return await Promise.race([work, aborted.promise]);
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
+  const { signal } = limit;
+  const request = { ...analysisRequest(question.transcript, question), signal };
+  return readAnswer(await unlessAborted(wholeText(model, request), signal), question.intents);
 }
 
 async function wholeText(model: LanguageModel, request: ModelRequest): Promise<string> {

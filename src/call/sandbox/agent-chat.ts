@@ -1,4 +1,5 @@
 /** Text chat with an agent, with the prompt, tools and model of its calls. */
+
 import { HistoryKeeper } from '../../conversation/history/history-keeper.ts';
 import { messagesFor, prefixFor } from '../../conversation/history/prompt.ts';
 import { speakable } from '../../conversation/reply/clause-splitter.ts';
@@ -8,6 +9,7 @@ import type { AgentChat, ChatLine, ChatReply } from '../../domain/agent/agent-ve
 import { ServiceError } from '../../domain/service-error.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
+import { TimeLimit } from '../../lib/time-limit.ts';
 import type { ChatMessage, LanguageModel, ModelEvent, ToolCall } from '../../llm/language-model.ts';
 import { toolboxFor } from '../../tool/toolbox.ts';
 import { briefOf } from '../session/call-parts.ts';
@@ -45,9 +47,9 @@ export function agentChat(parts: Parts): AgentChat {
 async function reply(asked: Asked, parts: Parts): Promise<ChatReply> {
   const { model, clock, log } = parts;
   const beganAtMs = clock.nowMs();
-  const late = new AbortController();
-  const cancel = clock.after(REPLY_MS_MAX, () => late.abort());
-  const signal = AbortSignal.any([asked.signal, late.signal]);
+  const reason = 'the language model took too long; retry later';
+  using limit = new TimeLimit(clock, REPLY_MS_MAX, { signal: asked.signal, reason });
+  const { signal } = limit;
   try {
     const { text, calls } = await collect(model.stream({ ...requestOf(asked, parts), signal }));
     return {
@@ -59,15 +61,13 @@ async function reply(asked: Asked, parts: Parts): Promise<ChatReply> {
     };
   } catch (error) {
     if (asked.signal.aborted) throw unanswered('the client is gone');
-    if (late.signal.aborted) throw unanswered('the language model took too long; retry later');
-    const reason = error instanceof Error ? error.message : String(error);
+    if (limit.isOver) throw unanswered(reason);
+    const why = error instanceof Error ? error.message : String(error);
     log.warn(
-      { agentId: asked.agent.id, model: model.name, reason },
+      { agentId: asked.agent.id, model: model.name, reason: why },
       'language model failed in a chat',
     );
     throw unanswered('the language model failed; retry later');
-  } finally {
-    cancel();
   }
 }
 

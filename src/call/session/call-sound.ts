@@ -1,4 +1,5 @@
 /** Live sound of this process's calls: level meters, listening in, quality. */
+
 import type { Scope } from '../../domain/agent/agent.ts';
 import type { CallQuality } from '../../domain/call/call-life.ts';
 import type {
@@ -8,6 +9,7 @@ import type {
   SoundListener,
 } from '../../domain/call/live-sound.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { waitAtMost } from '../../lib/time-limit.ts';
 import type { Leg } from '../../telephony/carrier.ts';
 import { LevelRounds, ListenerRounds, type RoundOptions } from '../live/listener-rounds.ts';
 import { qualityOf } from './call-quality.ts';
@@ -48,9 +50,7 @@ const LINE_CLOSE_MS_MAX = 5000;
 
 /** Resolves when the recording is whole; a disk that hangs must not keep the record from its end. */
 export async function lineClosed(leg: Leg, clock: Clock): Promise<void> {
-  const timeout = Promise.withResolvers<void>();
-  const cancel = clock.after(LINE_CLOSE_MS_MAX, timeout.resolve);
   // Over already: nothing is said to the far end, only waited for what ends with the leg.
-  await Promise.race([leg.hangUp().catch(() => undefined), timeout.promise]);
-  cancel();
+  const ended = leg.hangUp().catch(() => undefined);
+  await waitAtMost(clock, LINE_CLOSE_MS_MAX, ended);
 }

@@ -1,7 +1,9 @@
 /** Keeps requests within the model's context window: summarises the older part of a long call between turns. */
+
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { type LanguageModelCounts, UNCOUNTED } from '../../lib/metrics/model-metrics.ts';
+import { TimeLimit } from '../../lib/time-limit.ts';
 import {
   ANSWER_TOKENS_MAX,
   type ChatMessage,
@@ -160,20 +162,14 @@ export class HistoryKeeper {
 
   async #ask(part: readonly ChatMessage[], signal: AbortSignal): Promise<string> {
     const { model, clock } = this.#parts;
-    const late = new AbortController();
-    const cancel = clock.after(SUMMARY_MS_MAX, () => late.abort(new Error('it takes too long')));
-    try {
-      const messages = summaryRequest(this.#summary, part, this.#room.summariseAt);
-      const signals = AbortSignal.any([signal, late.signal]);
-      let text = '';
-      for await (const event of model.stream({ messages, signal: signals })) {
-        if (event.kind === 'text') text += event.text;
-        if (text.length > ANSWER_CHARS_MAX) break;
-      }
-      return text;
-    } finally {
-      cancel();
+    using limit = new TimeLimit(clock, SUMMARY_MS_MAX, { signal, reason: 'it takes too long' });
+    const messages = summaryRequest(this.#summary, part, this.#room.summariseAt);
+    let text = '';
+    for await (const event of model.stream({ messages, signal: limit.signal })) {
+      if (event.kind === 'text') text += event.text;
+      if (text.length > ANSWER_CHARS_MAX) break;
     }
+    return text;
   }
 
   async #warm(messages: readonly ChatMessage[], signal: AbortSignal): Promise<void> {

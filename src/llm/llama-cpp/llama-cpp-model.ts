@@ -1,8 +1,10 @@
 /** Language model adapter for llama.cpp in a child process, by the optional package node-llama-cpp. */
+
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
+import { TimeLimit, unlessAborted } from '../../lib/time-limit.ts';
 import {
   type LanguageModel,
   LanguageModelError,
@@ -16,13 +18,14 @@ import {
   DEFAULT_ANSWER_LIMITS,
 } from '../model-server.ts';
 import {
-  AnswerChannel,
   type FromLlama,
   forkLlama,
   LlamaKeeper,
   type LlamaOrder,
   type LlamaProcess,
 } from './llama-keeper.ts';
+
+type Part = Extract<FromLlama, { readonly kind: 'event' | 'done' }>;
 
 export class LlamaCppModel implements LanguageModel {
   readonly name: string;
@@ -31,7 +34,7 @@ export class LlamaCppModel implements LanguageModel {
   readonly #log: Logger;
   readonly #limits: AnswerLimits;
   readonly #keeper: LlamaKeeper;
-  readonly #answers = new Map<number, AnswerChannel>();
+  readonly #answers = new Map<number, ReadableStreamDefaultController<Part>>();
   #lastId = 0;
 
   /** Starts nothing: the first check or question does. */
@@ -89,16 +92,12 @@ export class LlamaCppModel implements LanguageModel {
 
   /** Starts loading, unless it has begun. */
   async check(): Promise<void> {
-    const late = Promise.withResolvers<never>();
-    const cancel = this.#clock.after(CHECK_TIMEOUT_MS, () => {
-      late.reject(new Error('it is still being loaded'));
-    });
+    const reason = 'it is still being loaded';
+    using limit = new TimeLimit(this.#clock, CHECK_TIMEOUT_MS, { reason });
     try {
-      await Promise.race([this.load(), late.promise]);
+      await unlessAborted(this.load(), limit.signal);
     } catch (error) {
       throw this.#unavailable(error);
-    } finally {
-      cancel();
     }
   }
 
@@ -120,60 +119,70 @@ export class LlamaCppModel implements LanguageModel {
   /** Safe to call twice. */
   async stop(): Promise<void> {
     await this.#keeper.stop();
-    for (const answer of this.#answers.values()) answer.fail(this.#unavailable('the server stops'));
+    this.#failAll(this.#unavailable('the server stops'));
   }
 
   /** Sends a request; cancels it when its reader stops early. */
   async *#ask(kind: 'ask' | 'warm', request: ModelRequest, signal: AbortSignal) {
     const { messages, tools, schema } = request;
-    await orAborted(this.load(), signal);
+    // A model may take longer to load than the caller listens.
+    await unlessAborted(this.load(), signal);
     this.#lastId += 1;
     const id = this.#lastId;
-    const answer = new AnswerChannel();
-    this.#answers.set(id, answer);
-    const stop = () => answer.fail(signal.reason);
+    // The engine writes no more tokens than an answer may have, so the queue is never longer than that.
+    const parts = new ReadableStream<Part>({
+      start: (answer) => void this.#answers.set(id, answer),
+      cancel: () => void this.#answers.delete(id),
+    });
+    const stop = () => this.#fail(id, signal.reason);
     signal.addEventListener('abort', stop, { once: true });
     const question = { messages, ...(tools && { tools }), ...(schema && { schema }) };
     this.#keeper.send({ kind, id, question });
+    let isWhole = false;
     try {
-      yield* answer.messages();
+      for await (const part of parts) {
+        isWhole = part.kind === 'done';
+        yield part;
+      }
     } finally {
       signal.removeEventListener('abort', stop);
-      this.#answers.delete(id);
-      if (!answer.isWhole) this.#keeper.send({ kind: 'abort', id });
+      if (!isWhole) this.#keeper.send({ kind: 'abort', id });
     }
   }
 
   #take(message: FromLlama): void {
     if (message.kind === 'loaded' || message.kind === 'not-loaded') return;
+    if (message.kind === 'failed') {
+      this.#fail(message.id, this.#unavailable(message.reason));
+      return;
+    }
     const answer = this.#answers.get(message.id);
-    if (message.kind === 'failed') answer?.fail(this.#unavailable(message.reason));
-    else answer?.push(message);
+    answer?.enqueue(message);
+    if (message.kind !== 'done') return;
+    this.#answers.delete(message.id);
+    answer?.close();
+  }
+
+  /** Ends an answer with an error; what has come before is not read any more. */
+  #fail(id: number, error: unknown): void {
+    const answer = this.#answers.get(id);
+    this.#answers.delete(id);
+    answer?.error(error);
+  }
+
+  #failAll(error: Error): void {
+    for (const id of [...this.#answers.keys()]) this.#fail(id, error);
   }
 
   #down(how: string): void {
     const { size: answers } = this.#answers;
     this.#log.warn({ model: this.name, how, answers }, 'language model’s process ended');
-    const error = this.#unavailable(`its process ended with ${how}`);
-    for (const answer of this.#answers.values()) answer.fail(error);
+    this.#failAll(this.#unavailable(`its process ended with ${how}`));
   }
 
   #unavailable(cause: unknown): LanguageModelError {
     if (cause instanceof LanguageModelError) return cause;
     const reason = cause instanceof Error ? cause.message : String(cause);
     return new LanguageModelError(`Cannot use "${this.name}": ${reason}`, { cause });
-  }
-}
-
-/** Does not wait for a model that takes longer to load than anybody listens. */
-async function orAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
-  const aborted = Promise.withResolvers<never>();
-  const stop = () => aborted.reject(signal.reason);
-  if (signal.aborted) stop();
-  signal.addEventListener('abort', stop, { once: true });
-  try {
-    await Promise.race([work, aborted.promise]);
-  } finally {
-    signal.removeEventListener('abort', stop);
   }
 }

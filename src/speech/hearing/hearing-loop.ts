@@ -1,5 +1,7 @@
 /** The work of the hearing thread: every 32 ms it reads all calls and scores their voice activity in one model run. */
+
 import type { Clock } from '../../lib/clock.ts';
+import { messageOf } from '../../lib/message-of.ts';
 import { ReceiveRing } from '../../media/buffers/receive-ring.ts';
 import type { LoadOutcome } from '../models/speech-engine.ts';
 import { SpeechServers } from '../network/speech-servers.ts';
@@ -9,7 +11,7 @@ import type {
   RecognitionServerModule,
   RecognitionServersOrder,
 } from '../stt/network/recognition-server.ts';
-import { messageOf, openFirst } from '../stt/pool/model-process.ts';
+import { openFirst } from '../stt/pool/model-process.ts';
 import type { CallRecognizer } from '../stt/pool/recognition-request.ts';
 import type { RecognizerProcess } from '../stt/pool/recognizer-lane.ts';
 import { RecognizerPool } from '../stt/pool/recognizer-pool.ts';

@@ -1,7 +1,9 @@
 /** Hearing in a worker thread: starts, watches and stops the thread. */
+
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
+import { waitAtMost } from '../../lib/time-limit.ts';
 import type { ReceiveRing } from '../../media/buffers/receive-ring.ts';
 import { type EnginePlan, reportOf } from '../models/engine-plan.ts';
 import type { LoadOutcome } from '../models/speech-engine.ts';
@@ -124,10 +126,7 @@ export class ThreadedHearing implements Hearing {
     if (thread === null) return;
     const ended = new Promise<void>((resolve) => thread.once('exit', () => resolve()));
     thread.postMessage({ kind: 'stop' } satisfies ToThread);
-    const waited = Promise.withResolvers<void>();
-    const cancelWait = this.#clock.after(STOP_WAIT_MS, waited.resolve);
-    await Promise.race([ended, waited.promise]);
-    cancelWait();
+    await waitAtMost(this.#clock, STOP_WAIT_MS, ended);
     thread.unref();
   }
 

@@ -1,5 +1,8 @@
 /** Several speech servers that do the same work: probes, health, and the least busy one for each request. */
+
 import type { Clock } from '../../lib/clock.ts';
+import { messageOf } from '../../lib/message-of.ts';
+import { TimeLimit, waitAtMost } from '../../lib/time-limit.ts';
 
 /** One server on the network. */
 export interface SpeechServer {
@@ -97,13 +100,8 @@ export class SpeechServers<Server extends SpeechServer> {
 
   /** Probes all servers; resolves when each has answered or failed, after 5 s at the latest. */
   async start(): Promise<void> {
-    const limit = Promise.withResolvers<void>();
-    const cancel = this.#clock.after(START_MS_MAX, limit.resolve);
-    await Promise.race([
-      Promise.all(this.#watched.map((watched) => this.#probe(watched))),
-      limit.promise,
-    ]);
-    cancel();
+    const probes = Promise.all(this.#watched.map((watched) => this.#probe(watched)));
+    await waitAtMost(this.#clock, START_MS_MAX, probes);
   }
 
   /** Safe to call twice. */
@@ -178,18 +176,14 @@ export class SpeechServers<Server extends SpeechServer> {
 
   async #probe(watched: Watched<Server>): Promise<void> {
     watched.cancelProbe();
-    const limit = new AbortController();
-    const cancel = this.#clock.after(PROBE_MS_MAX, () =>
-      limit.abort(new Error(`no answer within ${PROBE_MS_MAX / 1000} s`)),
-    );
-    const signal = AbortSignal.any([limit.signal, this.#end.signal]);
+    const reason = `no answer within ${PROBE_MS_MAX / 1000} s`;
+    using limit = new TimeLimit(this.#clock, PROBE_MS_MAX, { signal: this.#end.signal, reason });
+    const { signal } = limit;
     try {
       await watched.server.probe(signal);
       this.#up(watched);
     } catch (error) {
       this.#down(watched, messageOf(signal.aborted ? signal.reason : error));
-    } finally {
-      cancel();
     }
   }
 
@@ -224,9 +218,4 @@ export class SpeechServers<Server extends SpeechServer> {
       else void this.#probe(watched);
     });
   }
-}
-
-/** The message of a thrown value. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,5 +1,7 @@
 /** The self-test's run: every voice engine says the reference sentences, every recogniser hears them over a telephone line. */
+
 import type { Clock } from '../../lib/clock.ts';
+import { messageOf } from '../../lib/message-of.ts';
 import { LINE_RATE_HZ } from '../../media/audio-stream.ts';
 import type { Synthesizer } from '../tts/pool/synthesizer.ts';
 import { languageOf } from '../tts/voices/voice-list.ts';
@@ -231,8 +233,4 @@ class HeardTally {
 
 function millisecondsOf(pcm: Int16Array): number {
   return (pcm.length * 1000) / LINE_RATE_HZ;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,9 +1,9 @@
 /** The turn detector's child process: one model for all calls, one score at a time. */
+import { messageOf } from '../../lib/message-of.ts';
 import { endProcess, obeyParent, tellParent } from '../../lib/process/child-supervisor.ts';
 import {
   type Loaded,
   type LoadOrder,
-  messageOf,
   openFirst,
   type StopOrder,
 } from '../stt/pool/model-process.ts';

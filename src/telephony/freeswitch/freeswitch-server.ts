@@ -1,7 +1,9 @@
 /** Connection to one FreeSWITCH: its event socket and its two SIP profiles, health checks and reconnects. */
+
 import { setMaxListeners } from 'node:events';
 import { type Clock, within } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
+import { messageOf } from '../../lib/message-of.ts';
 import type { CarrierReport } from '../carrier.ts';
 import { placeOf, type ServerAddress } from '../trunks/server-list.ts';
 import { EventSocket } from './event-socket.ts';
@@ -120,7 +122,7 @@ export class FreeSwitchServer {
     try {
       await this.#connection?.socket.api(`uuid_kill ${uuid}`);
     } catch (error) {
-      this.#options.log.debug({ why: reasonOf(error) }, 'could not end a leg in FreeSWITCH');
+      this.#options.log.debug({ why: messageOf(error) }, 'could not end a leg in FreeSWITCH');
     }
   }
 
@@ -135,7 +137,7 @@ export class FreeSwitchServer {
     try {
       await this.#connection?.socket.api(`uuid_debug_media ${uuid} read ${isOn ? 'on' : 'off'}`);
     } catch (error) {
-      this.#options.log.debug({ why: reasonOf(error) }, 'could not trace a leg in FreeSWITCH');
+      this.#options.log.debug({ why: messageOf(error) }, 'could not trace a leg in FreeSWITCH');
     }
   }
 
@@ -154,7 +156,7 @@ export class FreeSwitchServer {
     } catch (error) {
       // It will be there in a moment.
       if (error instanceof NotReadyError) this.#retryMs = RETRY_MS_MIN;
-      this.#retry(reasonOf(error));
+      this.#retry(messageOf(error));
     }
   }
 
@@ -208,7 +210,7 @@ export class FreeSwitchServer {
       if (this.#connection !== undefined && !this.#hasSip) await this.#trySip(this.#connection);
       if (this.#connection !== undefined) this.#checkLater();
     } catch (error) {
-      this.#onLost(reasonOf(error));
+      this.#onLost(messageOf(error));
     }
   }
 
@@ -278,8 +280,4 @@ function urisOf(profiles: readonly string[], status: string): readonly string[] 
     if (found === undefined) throw new Error(`it has no SIP profile "${profile}"`);
     return found;
   });
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,7 +1,10 @@
 /** Recognition by servers on the network: the least busy one is asked, and the local engine takes over what they do not answer. */
+
 import type { Clock } from '../../../lib/clock.ts';
+import { messageOf } from '../../../lib/message-of.ts';
+import { TimeLimit } from '../../../lib/time-limit.ts';
 import type { RecognizedWord } from '../../hearing/hearing.ts';
-import { messageOf, type ServerLease, type SpeechServers } from '../../network/speech-servers.ts';
+import type { ServerLease, SpeechServers } from '../../network/speech-servers.ts';
 import {
   type CallRecognizer,
   type OpenUtterance,
@@ -111,28 +114,19 @@ export class NetworkRecognizer {
   async #askServers(question: Question, faults: string[]): Promise<Recognition | null> {
     const { clock, answerMs } = this.#options;
     const tried = new Set<RecognitionServer>();
-    const late = new AbortController();
-    const cancelLimit = clock.after(answerMs, () =>
-      late.abort(new Error(`no answer within ${answerMs} ms`)),
-    );
-    try {
-      while (tried.size < ATTEMPTS_MAX && !late.signal.aborted) {
-        const lease = this.#lend(question, tried);
-        if (lease === null) return null;
-        tried.add(lease.server);
-        const recognition = await this.#ask(question, lease, late.signal).catch(
-          (error: unknown) => {
-            question.signal.throwIfAborted();
-            faults.push(`${lease.server.address}: ${messageOf(error)}`);
-            return null;
-          },
-        );
-        if (recognition !== null) return recognition;
-      }
-      return null;
-    } finally {
-      cancelLimit();
+    using limit = new TimeLimit(clock, answerMs, { reason: `no answer within ${answerMs} ms` });
+    while (tried.size < ATTEMPTS_MAX && !limit.isOver) {
+      const lease = this.#lend(question, tried);
+      if (lease === null) return null;
+      tried.add(lease.server);
+      const recognition = await this.#ask(question, lease, limit.signal).catch((error: unknown) => {
+        question.signal.throwIfAborted();
+        faults.push(`${lease.server.address}: ${messageOf(error)}`);
+        return null;
+      });
+      if (recognition !== null) return recognition;
     }
+    return null;
   }
 
   /** @throws {RecognitionError} for a partial request while every server that works is busy. */

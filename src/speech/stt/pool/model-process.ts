@@ -1,5 +1,7 @@
 /** One model's supervised child process, and the messages that all model children share. */
+
 import type { Clock } from '../../../lib/clock.ts';
+import { messageOf } from '../../../lib/message-of.ts';
 import { type Child, ChildSupervisor, forkChild } from '../../../lib/process/child-supervisor.ts';
 import type { Provider } from '../../models/onnx-providers.ts';
 import type { LoadOutcome } from '../../models/speech-engine.ts';
@@ -151,9 +153,4 @@ export async function openFirst<Model extends object>(
     }
   }
   return { opened: null, outcome: { model: null, failures } };
-}
-
-/** The message of a thrown value. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -86,13 +86,8 @@ export class SentenceJob implements WaveSink {
     if (this.#pieceSamples === 0) {
       return;
     }
-    const pcm = new Int16Array(this.#pieceSamples);
-    let at = 0;
-    for (const piece of this.#pieces) {
-      pcm.set(piece, at);
-      at += piece.length;
-    }
-    this.#sentSamples += at;
+    const pcm = concat(...this.#pieces);
+    this.#sentSamples += pcm.length;
     this.#pieces = [];
     this.#pieceSamples = 0;
     this.#reply({ kind: 'audio', id: this.#id, pcm });

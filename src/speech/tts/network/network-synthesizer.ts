@@ -1,16 +1,14 @@
 /** Speaks with voices of servers on the network; the local engine speaks what they do not. */
+
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
+import { messageOf } from '../../../lib/message-of.ts';
 import type { SpeechServerCounts } from '../../../lib/metrics/model-metrics.ts';
+import { unlessAborted } from '../../../lib/time-limit.ts';
 import { LINE_RATE_HZ } from '../../../media/audio-stream.ts';
 import type { EngineReport } from '../../hearing/hearing.ts';
 import { logServerChange, serverReport } from '../../network/server-report.ts';
-import {
-  messageOf,
-  type ServerLease,
-  type ServerState,
-  SpeechServers,
-} from '../../network/speech-servers.ts';
+import { type ServerLease, type ServerState, SpeechServers } from '../../network/speech-servers.ts';
 import { spokenText } from '../pool/spoken-text.ts';
 import type { SpeechRequest, Synthesizer, VoiceChoice } from '../pool/synthesizer.ts';
 import {
@@ -163,7 +161,7 @@ export class NetworkSynthesizer implements Synthesizer {
           limitMs < timeoutMs ? 'its audio comes too slowly' : `no audio for ${timeoutMs} ms`;
         const cancel = clock.after(limitMs, () => end.abort(new Error(fault)));
         const askedMs = clock.nowMs();
-        const { done, value } = await untilAborted(audio.next(), signal).finally(cancel);
+        const { done, value } = await unlessAborted(audio.next(), signal).finally(cancel);
         if (done === true) break;
         if (saying.heardMs > 0) waitedMs += clock.nowMs() - askedMs;
         else firstMs = clock.nowMs() - startMs;
@@ -217,16 +215,4 @@ interface Saying {
   heardMs: number;
   /** Whether there was more audio than the text can take: it was not the text. */
   isEndless: boolean;
-}
-
-/** A server's stream may not notice the signal. */
-function untilAborted<Value>(value: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
-    if (signal.aborted) abort();
-    value
-      .then(resolve, (error: unknown) => reject(signal.aborted ? signal.reason : error))
-      .finally(() => signal.removeEventListener('abort', abort));
-  });
 }

@@ -1,11 +1,11 @@
 /** Speech synthesis over OpenAI's speech interface: OpenAI, speaches, Kokoro-FastAPI, LocalAI, vLLM and others. */
+import { messageOf } from '../../../lib/message-of.ts';
 import {
   HttpStatusError,
   limitedJson,
   operationUrl,
   request as send,
 } from '../../network/speech-http.ts';
-import { messageOf } from '../../network/speech-servers.ts';
 import { LinePcm } from '../network/line-pcm.ts';
 import { type ServerVoice, serverVoice, usableVoices } from '../network/server-voices.ts';
 import {

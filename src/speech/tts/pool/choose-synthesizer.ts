@@ -1,5 +1,7 @@
 /** Chooses the TTS engine, set by name or the best installed one, and the engines that stand in for it. */
+
 import { type Logger, silentLogger } from '../../../lib/logger.ts';
+import { messageOf } from '../../../lib/message-of.ts';
 import type { EngineReport } from '../../hearing/hearing.ts';
 import type { SpeechRequest, Synthesizer, VoiceChoice } from './synthesizer.ts';
 
@@ -178,8 +180,4 @@ export class LayeredSynthesizer implements Synthesizer {
       this.#logger.warn({ reason: messageOf(error) }, 'voice failed; another engine stands in');
     }
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

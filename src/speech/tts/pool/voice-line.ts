@@ -72,9 +72,12 @@ function isSound(sample: number): boolean {
 }
 
 /** One after the other. */
-export function concat(first: Int16Array, second: Int16Array): Int16Array {
-  const joined = new Int16Array(first.length + second.length);
-  joined.set(first);
-  joined.set(second, first.length);
+export function concat(...pieces: readonly Int16Array[]): Int16Array {
+  const joined = new Int16Array(pieces.reduce((length, piece) => length + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    joined.set(piece, at);
+    at += piece.length;
+  }
   return joined;
 }

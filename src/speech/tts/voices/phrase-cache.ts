@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto';
 import type { EngineReport } from '../../hearing/hearing.ts';
 import type { SpeechRequest, Synthesizer, VoiceChoice, WordEnds } from '../pool/synthesizer.ts';
+import { concat } from '../pool/voice-line.ts';
 
 /** Phrases cached by a hash only, to tell a second saying from a first. */
 const ONCE_SAID_MAX = 2000;
@@ -120,7 +121,7 @@ export class PhraseCache implements Synthesizer {
       yield chunk;
     }
     // Another engine may have taken over meanwhile: its voice is not kept under this one's name.
-    if (this.#keyOf(request) === key) this.#keep(key, { pcm: join(chunks), wordEnds });
+    if (this.#keyOf(request) === key) this.#keep(key, { pcm: concat(...chunks), wordEnds });
   }
 
   /** By voice, text, pronunciations, and the engine that speaks them now. */
@@ -161,14 +162,4 @@ export class PhraseCache implements Synthesizer {
       this.#sizeBytes -= old.pcm.byteLength;
     }
   }
-}
-
-function join(chunks: readonly Int16Array[]): Int16Array {
-  const pcm = new Int16Array(chunks.reduce((length, chunk) => length + chunk.length, 0));
-  let at = 0;
-  for (const chunk of chunks) {
-    pcm.set(chunk, at);
-    at += chunk.length;
-  }
-  return pcm;
 }
