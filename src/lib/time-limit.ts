@@ -48,7 +48,7 @@ export async function unlessAborted<Result>(
   if (signal.aborted) stop();
   signal.addEventListener('abort', stop, { once: true });
   try {
-    return await Promise.race([work, aborted.promise]);
+    return await Promise.race([aborted.promise, work]);
   } finally {
     signal.removeEventListener('abort', stop);
   }

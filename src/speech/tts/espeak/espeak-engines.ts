@@ -37,40 +37,37 @@ export function espeakEngines(options: EspeakEngineOptions): readonly Synthesize
 
 /** The installed program espeak-ng. */
 export function espeakProgramEngine(options: EspeakEngineOptions): SynthesizerEngine {
-  const { voices, clock, logger, program = 'espeak-ng' } = options;
-  return {
-    name: 'espeak',
-    isUniversal: true,
-    probe: () => probeProgram(program),
-    open: ({ version, passedOver }) =>
-      new EspeakSynthesizer({
-        engine: { kind: 'program', program },
-        voices,
-        clock,
-        logger,
-        report: reportOf(version, passedOver),
-      }),
-  };
+  const { program = 'espeak-ng' } = options;
+  const probe = () => probeProgram(program);
+  return espeakEngine(options, { name: 'espeak', probe, engine: { kind: 'program', program } });
 }
 
 /** The WASM build of espeak-ng from npm. */
 export function espeakWasmEngine(options: EspeakEngineOptions): SynthesizerEngine {
-  const { voices, clock, logger, moduleName = 'espeak-ng' } = options;
-  return {
-    name: 'espeak-wasm',
-    isUniversal: true,
-    probe: () => probeModule(moduleName),
-    open: ({ version, passedOver }) =>
-      new EspeakSynthesizer({
-        engine: { kind: 'wasm', moduleName },
-        voices,
-        clock,
-        logger,
-        report: reportOf(version, passedOver),
-        // A child speaks one sentence at a time and then loads for 80 ms: two take turns.
-        childCount: 2,
-      }),
-  };
+  const { moduleName = 'espeak-ng' } = options;
+  const probe = () => probeModule(moduleName);
+  const engine = { kind: 'wasm', moduleName } as const;
+  // A child speaks one sentence at a time and then loads for 80 ms: two take turns.
+  return espeakEngine(options, { name: 'espeak-wasm', probe, engine, childCount: 2 });
+}
+
+function espeakEngine(
+  { voices, clock, logger }: EspeakEngineOptions,
+  {
+    name,
+    probe,
+    ...build
+  }: Pick<SynthesizerEngine, 'name' | 'probe'> & Pick<EspeakOptions, 'engine' | 'childCount'>,
+): SynthesizerEngine {
+  const open: SynthesizerEngine['open'] = ({ version, passedOver }) =>
+    new EspeakSynthesizer({
+      ...build,
+      voices,
+      clock,
+      logger,
+      report: reportOf(version, passedOver),
+    });
+  return { name, isUniversal: true, probe, open };
 }
 
 async function probeProgram(program: string): Promise<EngineProbe> {
