@@ -1,6 +1,7 @@
 /** Port between a call and its conversation: brief, events, call control. */
 import type { Pronunciation, Responsiveness } from '../domain/agent/agent.ts';
 import type { Appointment, TranscriptEntry } from '../domain/call/call.ts';
+import type { MeasuredTurn } from '../lib/metrics/metrics.ts';
 
 /** How a conversation is to be held: the agent's configuration with the call's overrides laid over it. */
 export interface ConversationBrief {
@@ -17,19 +18,9 @@ export interface ConversationBrief {
   readonly maxDurationMs: number;
 }
 
-/** Where the time of one turn went, in milliseconds after the caller's last voiced frame; undefined where it did not happen. */
-export interface TurnTimes {
+/** Where the time of one turn went, and how its answer came about. */
+export interface TurnTimes extends MeasuredTurn {
   readonly turn: number;
-  readonly endOfTurnMs?: number;
-  readonly textFinalMs?: number;
-  /** When the turn model had scored the pause that ended the turn. */
-  readonly turnScoredMs?: number;
-  readonly firstTokenMs?: number;
-  readonly firstClauseMs?: number;
-  readonly firstAudioMs?: number;
-  readonly firstPacketMs?: number;
-  /** How long after the caller's first voiced frame the agent fell silent, when this turn interrupted it. */
-  readonly bargeInMs?: number;
   /** Whether the answer had been begun before the turn was over. */
   readonly speculated: boolean;
   /** Set where a tool took so long that the first audio was a word to bridge it, and not the answer. */

@@ -34,18 +34,7 @@ export type TurnTimer =
 export type TurnEvent =
   | { readonly kind: 'started' }
   | { readonly kind: 'voice-started'; readonly voicedAtMs: number }
-  | {
-      readonly kind: 'voice-stopped';
-      readonly lastVoicedAtMs: number;
-      /** Mean over the voice, in dB below full scale, where it was measured. */
-      readonly levelDbfs?: number;
-    }
-  /** The turn model's score of the pause after `lastVoicedAtMs`, from 0 to 1. */
-  | {
-      readonly kind: 'turn-scored';
-      readonly lastVoicedAtMs: number;
-      readonly probability: number;
-    }
+  | Exclude<VoiceEvent, { readonly kind: 'voice-started' }>
   | {
       readonly kind: 'transcribed';
       readonly attempt: number;

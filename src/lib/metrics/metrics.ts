@@ -20,15 +20,17 @@ import {
 } from './model-metrics.ts';
 import { RecentTimes } from './recent-times.ts';
 
-/** Where the time of one turn went, in milliseconds; what did not happen is left out. */
+/** Where the time of one turn went, in milliseconds after the caller's last voiced frame; what did not happen is left out. */
 export interface MeasuredTurn {
   readonly endOfTurnMs?: number;
   readonly textFinalMs?: number;
+  /** When the turn model had scored the pause that ended the turn. */
   readonly turnScoredMs?: number;
   readonly firstTokenMs?: number;
   readonly firstClauseMs?: number;
   readonly firstAudioMs?: number;
   readonly firstPacketMs?: number;
+  /** How long after the caller's first voiced frame the agent fell silent, when this turn interrupted it. */
   readonly bargeInMs?: number;
 }
 

@@ -9,9 +9,9 @@ import type {
   RecognitionOrder,
   UtteranceOptions,
 } from '../stt/pool/recognition-request.ts';
-import type { Recognition } from '../stt/pool/recognizer.ts';
+import type { Recognition, RecognizedWord } from '../stt/pool/recognizer.ts';
 import type { VadTrack } from '../vad/vad-track.ts';
-import { RecognitionError, type RecognizedWord, type VoiceEvent } from './hearing.ts';
+import { RecognitionError, type VoiceEvent } from './hearing.ts';
 
 /** Audio kept from before an utterance: the VAD needs two windows to be sure, and misses a soft start. */
 const PRE_ROLL_MS = 300;

@@ -1,33 +1,13 @@
 /** The speech recognition port: voice activity events and transcripts of one call, interim results included. */
 import type { ModelTimes, SpeechServerCounts } from '../../lib/metrics/model-metrics.ts';
 import type { ReceiveRing } from '../../media/buffers/receive-ring.ts';
+import type { Recognition } from '../stt/pool/recognizer.ts';
 
 /** Final requests go before speculative ones, and these before partial ones (interim results). */
 export type TranscriptionPriority = 'final' | 'speculative' | 'partial';
 
-export interface RecognizedWord {
-  readonly text: string;
-  /** From 0 to 1: the lowest of its tokens' probabilities. */
-  readonly confidence: number;
-  /** Times from the start of the utterance's audio, in milliseconds; absent where the recogniser has none. */
-  readonly startMs?: number;
-  readonly endMs?: number;
-}
-
 /** The transcript of one stretch of speech. */
-export interface Utterance {
-  /** Empty without speech. */
-  readonly text: string;
-  readonly words: readonly RecognizedWord[];
-  /** exp of the mean token log-probability, from 0 to 1. */
-  readonly confidence: number;
-  /** ISO 639-1, such as `en`. */
-  readonly language: string;
-  /** Chance that the audio holds no speech, from 0 to 1. */
-  readonly noSpeechProbability: number;
-  /** Number of leading words that the previous answer had too: they are stable. Absent where unknown. */
-  readonly agreedWords?: number;
-  readonly audioMs: number;
+export interface Utterance extends Recognition {
   /** Time from the request to the answer, waiting included. */
   readonly tookMs: number;
 }

@@ -2,7 +2,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { InferenceSession } from 'onnxruntime-node';
-import type { RecognizedWord } from '../../hearing/hearing.ts';
 import { ModelFileError } from '../../models/model-file-error.ts';
 import { graphPath } from '../../models/model-folders.ts';
 import { Tensor } from '../../models/onnx-runtime.ts';
@@ -15,6 +14,7 @@ import { MODEL_RATE_HZ } from '../features/log-mel.ts';
 import { Upsampler } from '../features/resampler.ts';
 import type {
   Recognition,
+  RecognizedWord,
   Recognizer,
   RecognizerOptions,
   UtteranceStream,

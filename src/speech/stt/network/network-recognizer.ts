@@ -3,7 +3,6 @@
 import type { Clock } from '../../../lib/clock.ts';
 import { messageOf } from '../../../lib/message-of.ts';
 import { TimeLimit } from '../../../lib/time-limit.ts';
-import type { RecognizedWord } from '../../hearing/hearing.ts';
 import type { ServerLease, SpeechServers } from '../../network/speech-servers.ts';
 import {
   type CallRecognizer,
@@ -14,7 +13,7 @@ import {
   UtteranceAudio,
   type UtteranceOptions,
 } from '../pool/recognition-request.ts';
-import type { Recognition } from '../pool/recognizer.ts';
+import type { Recognition, RecognizedWord } from '../pool/recognizer.ts';
 import { agreedWords } from '../pool/word-groups.ts';
 import type { RecognitionServer } from './recognition-server.ts';
 

@@ -1,7 +1,6 @@
 /** Reads the answer of a transcription request: text, words, confidence, silence; pure */
-import type { RecognizedWord } from '../../hearing/hearing.ts';
 import { languageOf } from '../../tts/voices/voice-list.ts';
-import type { Recognition } from '../pool/recognizer.ts';
+import type { Recognition, RecognizedWord } from '../pool/recognizer.ts';
 
 /** Longer texts are no transcript of 30 s, and longer lists not of one. */
 const TEXT_CHARACTERS_MAX = 4000;

@@ -3,24 +3,15 @@
 import type { Clock } from '../../../lib/clock.ts';
 import { messageOf } from '../../../lib/message-of.ts';
 import { type Child, ChildSupervisor, forkChild } from '../../../lib/process/child-supervisor.ts';
-import type { Provider } from '../../models/onnx-providers.ts';
+import type { EngineOrder } from '../../hearing/hearing-messages.ts';
 import type { LoadOutcome } from '../../models/speech-engine.ts';
 
 /** Large models take seconds from a cold disk. */
 const LOAD_MS_MAX = 60_000;
 
 /** First message to a model child: load the first usable of these models. */
-export interface LoadOrder {
+export interface LoadOrder extends EngineOrder {
   readonly kind: 'load';
-  readonly moduleUrl: string;
-  /** Paths, best first. */
-  readonly models: readonly string[];
-  /** By model: the module that opens it, where it is not `moduleUrl`. */
-  readonly modules?: Readonly<Record<string, string>> | undefined;
-  /** Threads of the model's runtime; default 1. */
-  readonly threads?: number | undefined;
-  /** ONNX Runtime's execution providers, best first; default: the CPU. */
-  readonly providers?: readonly Provider[] | undefined;
 }
 
 /** Asks a model child to release its model and to end. */

@@ -1,15 +1,24 @@
 /** The port of a speech recogniser inside its child process (one model, many utterances), and the child's messages. */
-import type { RecognizedWord } from '../../hearing/hearing.ts';
+
+export interface RecognizedWord {
+  readonly text: string;
+  /** From 0 to 1: the lowest of its tokens' probabilities. */
+  readonly confidence: number;
+  /** Times from the start of the utterance's audio, in milliseconds; absent where the recogniser has none. */
+  readonly startMs?: number;
+  readonly endMs?: number;
+}
 
 /** The model's answer for one utterance, before the hallucination gate. */
 export interface Recognition {
+  /** Empty without speech. */
   readonly text: string;
   readonly words: readonly RecognizedWord[];
   /** exp of the mean token log-probability, from 0 to 1. */
   readonly confidence: number;
-  /** ISO 639-1. */
+  /** ISO 639-1, such as `en`. */
   readonly language: string;
-  /** From 0 to 1. */
+  /** Chance that the audio holds no speech, from 0 to 1. */
   readonly noSpeechProbability: number;
   /** Number of leading words that the previous answer had too; they are stable. */
   readonly agreedWords?: number;

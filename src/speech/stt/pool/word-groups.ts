@@ -1,7 +1,7 @@
 /** From tokens to words with their confidence and time; pure */
 
-import type { RecognizedWord } from '../../hearing/hearing.ts';
 import type { DecodedToken } from '../decoding/greedy-decoder.ts';
+import type { RecognizedWord } from './recognizer.ts';
 
 /** How a model's tokens make text. */
 export interface WordTokens {

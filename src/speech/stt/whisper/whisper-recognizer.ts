@@ -1,5 +1,4 @@
 /** Whisper speech recognition: mel features grow with the audio; each request runs the encoder once and decodes greedily. */
-import type { RecognizedWord } from '../../hearing/hearing.ts';
 import { VoicedSpan } from '../../vad/voiced-span.ts';
 import { type AttentionHead, DecoderRun } from '../decoding/decoder-run.ts';
 import { type DecodedToken, decodeGreedily, isRepetitive } from '../decoding/greedy-decoder.ts';
@@ -8,6 +7,7 @@ import { FULL_WINDOW_FRAMES, LogMel, MODEL_RATE_HZ } from '../features/log-mel.t
 import { Upsampler } from '../features/resampler.ts';
 import type {
   Recognition,
+  RecognizedWord,
   Recognizer,
   RecognizerOptions,
   UtteranceStream,
