@@ -1,7 +1,7 @@
 /** Time limits of work that can be aborted, and waits that end at a limit. */
 import type { Clock } from './clock.ts';
 
-/** A time limit as a signal. Declare it by `using`: leaving the scope ends the wait, and aborts what still runs. */
+/** A time limit as a signal. Declare it by `using`: leaving the scope ends the wait. */
 export class TimeLimit implements Disposable {
   /** Aborts when the time is over, or with the signal of the caller. */
   readonly signal: AbortSignal;
@@ -28,9 +28,13 @@ export class TimeLimit implements Disposable {
     return this.#isOver;
   }
 
+  /** Aborts what still runs before the time is over. */
+  abort(reason: Error): void {
+    this.#end.abort(reason);
+  }
+
   [Symbol.dispose](): void {
     this.#cancel();
-    this.#end.abort(new Error('it is no longer needed'));
   }
 }
 

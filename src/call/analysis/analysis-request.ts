@@ -51,14 +51,18 @@ export async function askForAnalysis(parts: Parts, question: Question): Promise<
 
 async function askInTime({ model, clock }: Parts, question: Question): Promise<CallAnalysis> {
   const limitMs = Math.min(REQUEST_MS_MAX, question.remainingMs());
-  // Its end aborts a model that was refused in the middle of its answer, which must not keep its server busy.
   using limit = new TimeLimit(clock, limitMs, {
     signal: question.signal,
     reason: `no analysis came within ${Math.round(limitMs)} ms`,
   });
   const { signal } = limit;
-  const request = { ...analysisRequest(question.transcript, question), signal };
-  return readAnswer(await unlessAborted(wholeText(model, request), signal), question.intents);
+  try {
+    const request = { ...analysisRequest(question.transcript, question), signal };
+    return readAnswer(await unlessAborted(wholeText(model, request), signal), question.intents);
+  } finally {
+    // A model that was refused in the middle of its answer must not keep its server busy.
+    limit.abort(new Error('the analysis is over'));
+  }
 }
 
 async function wholeText(model: LanguageModel, request: ModelRequest): Promise<string> {
