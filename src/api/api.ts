@@ -4,6 +4,7 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import type { ApiApp, ApiContext, ApiDeps } from './api-env.ts';
 import { authenticate } from './http/authentication.ts';
 import { errorHandler, notFound, refuseInvalid } from './http/errors.ts';
+import { KeyCache } from './http/key-cache.ts';
 import { limitBody } from './http/limit-body.ts';
 import { usePlainMessages } from './http/plain-message.ts';
 import { countRequest } from './http/rate-limit.ts';
@@ -42,9 +43,10 @@ export interface ApiParts extends ApiDeps {
 export function createApi({ addRoutes, ...deps }: ApiParts): ApiApp {
   usePlainMessages();
   const api: ApiApp = new OpenAPIHono({ defaultHook: refuseInvalid });
+  const keys = new KeyCache(deps);
   api.use(identity(deps));
   api.use('/api/*', async (context, next) => {
-    await authenticate(context, deps);
+    await authenticate(context, keys);
     await countRequest(context, deps);
     return next();
   });
@@ -73,7 +75,7 @@ export function createApi({ addRoutes, ...deps }: ApiParts): ApiApp {
   addDeliveryRoutes(api, deps);
   addEventRoutes(api, deps);
   addAccountRoutes(api, deps);
-  addKeyRoutes(api, deps);
+  addKeyRoutes(api, deps, keys);
   addSandboxRoutes(api, deps);
   addTrunkRoutes(api, deps);
   addSipTraceRoutes(api, deps);

@@ -122,7 +122,7 @@ export function addAccountRoutes(api: ApiApp, deps: ApiDeps): void {
 
 function addAccount(api: ApiApp, deps: ApiDeps): void {
   api.openapi(getRoute, async (context) =>
-    context.json(await accountView(context, callerOf(context).account, deps), 200),
+    context.json(await accountView(context, await storedAccount(context, deps), deps), 200),
   );
 
   api.openapi(patchRoute, async (context) => {
@@ -131,9 +131,7 @@ function addAccount(api: ApiApp, deps: ApiDeps): void {
       throw new ServiceError('FORBIDDEN', 'Cannot change the account: this API key is a test key');
     }
     const changed = await deps.transaction(async (stores) => {
-      const { account } = callerOf(context);
-      const stored = (await stores.accounts.find(account.id)) ?? account;
-      const patched = patchAccount(stored, patch);
+      const patched = patchAccount(await storedAccount(context, stores), patch);
       await stores.accounts.update(patched);
       return patched;
     });
@@ -185,6 +183,15 @@ function addSigningSecret(api: ApiApp, deps: ApiDeps): void {
     await accounts.dropSigningSecret(scopeOf(context), 'prepared', clock.now());
     return context.body(null, 204);
   });
+}
+
+/** As it is kept now: the key cache may know it as it was half a second ago. */
+async function storedAccount(
+  context: ApiContext,
+  { accounts }: Pick<ApiDeps, 'accounts'>,
+): Promise<Account> {
+  const { account } = callerOf(context);
+  return (await accounts.find(account.id)) ?? account;
 }
 
 async function accountView(context: ApiContext, account: Account, { analytics, clock }: ApiDeps) {

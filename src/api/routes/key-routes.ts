@@ -7,6 +7,7 @@ import { type ApiApp, type ApiContext, type ApiDeps, callerOf } from '../api-env
 import { answerOnce } from '../http/answer-once.ts';
 import { describeRoute } from '../http/describe-route.ts';
 import { existing } from '../http/errors.ts';
+import type { KeyCache } from '../http/key-cache.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
 import {
   createdKeySchema,
@@ -56,7 +57,7 @@ const deleteRoute = describeRoute({
   responses: { 204: { description: 'The key is revoked.' } },
 });
 
-export function addKeyRoutes(api: ApiApp, deps: ApiDeps): void {
+export function addKeyRoutes(api: ApiApp, deps: ApiDeps, keys: KeyCache): void {
   const { apiKeys, clock, newId, random } = deps;
 
   api.openapi(listRoute, async (context) => {
@@ -94,6 +95,7 @@ export function addKeyRoutes(api: ApiApp, deps: ApiDeps): void {
     const isManaged = apiKey !== undefined && managedBy(context).includes(apiKey.environment);
     const { id, environment } = existing(isManaged ? apiKey : undefined, 'key');
     await apiKeys.revoke({ accountId, environment }, id, clock.now());
+    keys.forget(id);
     return context.body(null, 204);
   });
 }

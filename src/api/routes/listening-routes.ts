@@ -4,9 +4,9 @@ import type { Call } from '../../domain/call/call.ts';
 import type { Listening } from '../../domain/call/live-sound.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
-import { isKeyAlive } from '../http/authentication.ts';
 import { describeRoute } from '../http/describe-route.ts';
 import { existing } from '../http/errors.ts';
+import { isKeyAlive } from '../http/key-cache.ts';
 import { SoundStream } from '../http/sound-stream.ts';
 import { callPathSchema } from '../schemas/call-schemas.ts';
 

@@ -5,10 +5,10 @@ import type { Call, TranscriptEntry } from '../../domain/call/call.ts';
 import type { CallLevels, LiveCallEvent } from '../../domain/call/live-sound.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
-import { isKeyAlive } from '../http/authentication.ts';
 import { describeRoute } from '../http/describe-route.ts';
 import { existing } from '../http/errors.ts';
 import { sendEvents } from '../http/event-stream.ts';
+import { isKeyAlive } from '../http/key-cache.ts';
 import { type LiveEvent, liveQuerySchema } from '../schemas/live-schemas.ts';
 import {
   serializeCallCommon,
