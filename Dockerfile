@@ -12,16 +12,20 @@ RUN find node_modules/onnxruntime-node/bin -mindepth 3 -maxdepth 3 -type d ! -pa
   && find node_modules/better-sqlite3/prebuilds -type f ! -name "linux-$(node -p process.arch).node" -delete \
   && node -e "require('onnxruntime-node'); require('koffi').load(null); new (require('better-sqlite3'))(':memory:')"
 
-# The dashboard's page: Vite and what it needs stay behind in this stage. Vite's native parts are optional packages.
-FROM node:24.21.0-bookworm-slim AS dashboard
+# The dashboard's page and the server in plain JavaScript: Vite, Rolldown and what they need stay behind in this stage.
+# Rolldown's native parts are optional packages.
+FROM node:24.21.0-bookworm-slim AS built
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
 # Vite reads how to translate the sources from it.
 COPY tsconfig.json ./
 COPY src/dashboard src/dashboard
-COPY src/cli/build-dashboard.ts src/cli/build-dashboard.ts
+COPY src/cli/build-dashboard.ts src/cli/build-output.ts src/cli/
 RUN node src/cli/build-dashboard.ts --always
+COPY models/prepare models/prepare
+COPY src src
+RUN node src/cli/build-server.ts --always
 
 FROM node:24.21.0-bookworm-slim
 LABEL org.opencontainers.image.title="Offhook" \
@@ -38,7 +42,7 @@ RUN groupadd --gid 10001 offhook \
   && install -d -o 10001 -g 10001 -m 0750 /data /models
 WORKDIR /app
 COPY --from=packages /app/node_modules node_modules
-COPY --from=dashboard /app/dist dist
+COPY --from=built /app/dist dist
 COPY package.json LICENSE ./
 COPY models models
 COPY src src
@@ -48,14 +52,12 @@ RUN node src/cli/prepare-bundled-models.ts
 RUN chmod -R a+rX package.json LICENSE dist models src \
   && install -d sip-config && echo '[]' > sip-config/trunks.json
 ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data MODELS_DIR=/models ORT_DISABLE_TELEMETRY=1
-# Compiled code is kept beside the data: every start but the first takes half the time.
-ENV NODE_COMPILE_CACHE=/data/compiled
 USER 10001:10001
 VOLUME ["/data", "/models"]
 EXPOSE 3000/tcp 5060/tcp 5060/udp 5061/tcp
 # The first SIGTERM drains: give `docker stop` as long as DRAIN_TIMEOUT_SECONDS, with --time.
 STOPSIGNAL SIGTERM
-HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=3 CMD ["node", "src/cli/health-check.ts"]
+HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=3 CMD ["node", "dist/server/health-check.js"]
 # tini is process 1: it passes signals on, and buries what the voices' and models' processes leave behind.
 ENTRYPOINT ["tini", "--"]
-CMD ["node", "--max-semi-space-size=16", "--min-semi-space-size=16", "--initial-old-space-size=256", "src/main.ts"]
+CMD ["node", "--max-semi-space-size=16", "--min-semi-space-size=16", "--initial-old-space-size=256", "dist/server/main.js"]

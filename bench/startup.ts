@@ -1,7 +1,5 @@
 /** Row 21, startup: from the start of the process until `/readyz` answers, against Node that runs nothing. */
-import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { execFile, execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { startServer } from '../test/support/server/server.ts';
@@ -17,6 +15,9 @@ import {
   type Row,
 } from './lib/harness.ts';
 
+const ROOT = join(import.meta.dirname, '..');
+const BUILT = 'dist/server/main.js';
+
 /** Short, so that the wait between two polls is not counted as the server's. */
 const POLL_MS = 10;
 
@@ -28,34 +29,21 @@ interface Start {
 
 /** `npm run bench -- startup [--pairs 7] [--gate]`. */
 export async function run(args: readonly string[]): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'startup-bench-'));
   const pairs = numberArg(args, 'pairs', 7);
-  try {
-    // An empty variable is none.
-    const plain = await pairedRuns({ pairs, a: () => start(''), b: startNothing });
-    await start(folder);
-    const cached = await pairedRuns({ pairs, a: () => start(folder), b: startNothing });
-    console.log(
-      markdownTable([rowOf('nothing compiled', plain), rowOf('as npm start: cached', cached)]),
-    );
-    const name = 'ms over bare Node';
-    checkTargets(args, [
-      { name: `${name}, nothing compiled`, value: overMs(plain), limit: 500, tolerance: 0.1 },
-      { name: `${name}, cached`, value: overMs(cached), limit: 500, tolerance: 0.1 },
-    ]);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  execFileSync(process.execPath, ['src/cli/build-server.ts'], { cwd: ROOT, stdio: 'inherit' });
+  const built = await pairedRuns({ pairs, a: () => start(BUILT), b: startNothing });
+  const source = await pairedRuns({ pairs, a: () => start('src/main.ts'), b: startNothing });
+  console.log(markdownTable([rowOf('built, as npm start', built), rowOf('from source', source)]));
+  checkTargets(args, [
+    { name: 'ms over bare Node, built', value: overMs(built), limit: 500, tolerance: 0.1 },
+  ]);
 }
 
-/**
- * Models are loaded, carriers are registered with, and the store is open when it is ready.
- *
- * @param compiledFolder cache of compiled code; empty for none.
- */
-async function start(compiledFolder: string): Promise<Start> {
+/** Models are loaded, carriers are registered with, and the store is open when it is ready. */
+async function start(program: string): Promise<Start> {
   const startedMs = performance.now();
-  const server = await startServer({ environment: { NODE_COMPILE_CACHE: compiledFolder } });
+  // An empty variable is none: what Node compiles is not kept.
+  const server = await startServer({ program, environment: { NODE_COMPILE_CACHE: '' } });
   try {
     await server.ready(POLL_MS);
     return { wallMs: performance.now() - startedMs, cpuMs: cpuSecondsOf(server.pid) * 1000 };

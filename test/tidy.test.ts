@@ -161,7 +161,7 @@ const BANNED_LEFT: Readonly<Record<string, number>> = {
   docs: 2,
   'src/api': 4,
   'src/call': 7,
-  'src/cli': 9,
+  'src/cli': 8,
   'src/compose': 2,
   'src/conversation': 3,
   'src/dashboard': 12,

@@ -29,7 +29,7 @@ const BREACHES: readonly (readonly [string, string | RegExp, string])[] = [
   ['cd instead of WORKDIR', 'RUN npm ci', 'RUN cd /app && npm ci'],
   ['npm without its lock file', 'npm ci', 'npm install'],
   ['development packages', ' --omit=dev', ''],
-  ['development packages', '--from=packages /app/node', '--from=dashboard /app/node'],
+  ['development packages', '--from=packages /app/node', '--from=built /app/node'],
   ['install scripts', ' --ignore-scripts', ''],
   ['secret in the image', 'ENV NODE_ENV', 'ENV DRACHTIO_SECRET=cymru NODE_ENV'],
   ['secret in the image', 'ENV NODE_ENV', 'ARG OPENAI_API_KEY\nENV NODE_ENV'],

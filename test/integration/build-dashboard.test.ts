@@ -31,7 +31,9 @@ function checkout({ hasPackages = true } = {}): Checkout {
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const page = join(folder, 'src/dashboard');
   mkdirSync(page, { recursive: true });
-  cpSync(join(ROOT, 'src/cli/build-dashboard.ts'), join(folder, 'src/cli/build-dashboard.ts'));
+  for (const file of ['src/cli/build-dashboard.ts', 'src/cli/build-output.ts']) {
+    cpSync(join(ROOT, file), join(folder, file));
+  }
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   if (hasPackages) symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   const write = (file: string, text: string) => writeFileSync(join(page, file), text);
@@ -103,7 +105,7 @@ test('build-dashboard says what is missing, and does not hold up the start', asy
   const outcomes = [await withoutVite.run(), await withoutSources.run()];
 
   expect(outcomes).toEqual([
-    [0, 'Dashboard: not built: Vite is not installed (npm ci installs it); there is none\n'],
+    [0, 'Dashboard: not built: vite is not installed (npm ci installs it); there is none\n'],
     [0, 'Dashboard: no sources here; there is none\n'],
   ]);
 });

@@ -84,7 +84,9 @@ test('the image has the packages of production, for this system only', ({ skip }
 
   expect(image.leftOut.map((step) => step.split(' ', 1)[0])).toEqual(['apt-get', 'groupadd']);
   expect(
-    ['vitest', 'vite', 'typescript', 'espeak-ng'].filter((name) => existsSync(join(modules, name))),
+    ['vitest', 'vite', 'rolldown', 'typescript', 'espeak-ng'].filter((name) =>
+      existsSync(join(modules, name)),
+    ),
   ).toEqual([]);
   expect(existsSync(join(image.app, 'dist/dashboard/index.html'))).toBe(true);
   expect(readdirSync(onnx).flatMap((system) => readdirSync(join(onnx, system)))).toEqual([
@@ -110,7 +112,7 @@ test('the image starts as its user, gets healthy, takes an admin command, and en
     ({ status }) => status,
     () => 0,
   );
-  const admin = await run(['node', 'src/cli/admin.ts', 'account', 'list', '--json'], place);
+  const admin = await run(['node', 'dist/server/admin.js', 'account', 'list', '--json'], place);
   server.kill(image.argsOf('STOPSIGNAL') as NodeJS.Signals);
   const status = await ended;
   const after = await healthCheck();

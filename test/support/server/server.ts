@@ -21,6 +21,8 @@ export interface ServerOptions {
   readonly dataDir?: string;
   /** A network that it is to be in, instead of this machine's own. */
   readonly namespace?: NetworkNamespace;
+  /** What Node runs: the sources unless given. */
+  readonly program?: string;
   /** Where its standard output goes, a descriptor; read into `output` unless given. */
   readonly stdout?: number;
 }
@@ -167,7 +169,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
   const { namespace } = options;
   const [program = '', ...words] = [
     ...(namespace?.prefix ?? []),
-    ...[join(ROOT, 'node_modules/.bin/node'), 'src/main.ts'],
+    ...[join(ROOT, 'node_modules/.bin/node'), options.program ?? 'src/main.ts'],
   ];
   const child = spawn(program, words, {
     cwd: ROOT,

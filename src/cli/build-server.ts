@@ -1,0 +1,176 @@
+/** Builds `dist/server`, the server in plain JavaScript: at each start where its sources have changed, always with `--always`. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import type { Plugin } from 'rolldown';
+import { buildFailure, builtHash, filesBelow, hashOf, replaceBuilt } from './build-output.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const SOURCES = join(ROOT, 'src');
+
+/** What `models.ts` prepares models with. */
+const PREPARATION = join(ROOT, 'models/prepare');
+const BUILT = join(ROOT, 'dist/server');
+
+/** What people and service managers start. */
+const PROGRAMS = ['main.ts', 'cli/admin.ts', 'cli/models.ts', 'cli/health-check.ts'];
+
+/**
+ * Packages that are built in: those that a start loads, in many files. The others stay packages, because they are native, find
+ * files of their own by their address, or are loaded by few servers.
+ */
+const BUILT_IN: ReadonlySet<string> = new Set([
+  '@hono/node-server',
+  '@hono/zod-openapi',
+  '@opentelemetry/api',
+  'commander',
+  'drachtio-srf',
+  'hono',
+  'kysely',
+  'pino',
+  'prom-client',
+  'sdp-transform',
+  'sentiment',
+  'zod',
+]);
+
+/** How our code names a module that a thread, a child process or an engine loads. */
+const MODULE_ADDRESS = /new URL\(\s*'([^']+)\.ts',\s*import\.meta\.url,?\s*\)/g;
+
+function sourceFiles(): string[] {
+  const isOurs = (file: string) => !file.startsWith(join(SOURCES, 'dashboard/'));
+  return filesBelow(SOURCES).filter(isOurs);
+}
+
+function sourcesHash(): string {
+  const packages = join(ROOT, 'package-lock.json');
+  return hashOf(ROOT, [packages, ...filesBelow(PREPARATION), ...sourceFiles()]);
+}
+
+/**
+ * Source of each file with a name of its own, by that name without its ending.
+ *
+ * @throws {Error} when two have the same name.
+ */
+function entryPoints(): Record<string, string> {
+  const entries: Record<string, string> = {};
+  const files = [...PROGRAMS.map((file) => join(SOURCES, file)), ...addressedModules()];
+  for (const file of files) {
+    const name = basename(file, '.ts');
+    if (entries[name] !== undefined && entries[name] !== file) {
+      throw new Error(`"${entries[name]}" and "${file}" would both become "${name}.js"`);
+    }
+    entries[name] = file;
+  }
+  return entries;
+}
+
+function addressedModules(): string[] {
+  return sourceFiles()
+    .filter((file) => file.endsWith('.ts'))
+    .flatMap((file) => {
+      const addresses = readFileSync(file, 'utf8').matchAll(MODULE_ADDRESS);
+      return [...addresses].map(([, path = '']) => resolve(dirname(file), `${path}.ts`));
+    });
+}
+
+/**
+ * Keeps addresses true in chunks, which all lie in one folder: a module's is that of its built file, every other one is still
+ * counted from the source, so that models, `package.json` and packages are found where they are.
+ */
+const ADDRESSES: Plugin = {
+  name: 'addresses',
+  transform(code, id) {
+    if (!id.startsWith(SOURCES) || !code.includes('import.meta.')) return null;
+    const source = relative(BUILT, id);
+    return code
+      .split(MODULE_ADDRESS)
+      .map((part, index) =>
+        index % 2 === 1
+          ? `new URL('./${basename(part)}.js', import.meta.url)`
+          : part
+              .replaceAll('import.meta.url', `new URL('${source}', import.meta.url).href`)
+              .replaceAll('import.meta.dirname', `(import.meta.dirname + '/${dirname(source)}')`),
+      )
+      .join('');
+  },
+};
+
+/** @param importer the file that names the package; packages that are built in bring their own along. */
+function isOutside(name: string, importer = ''): boolean {
+  if (!/^[@a-z]/.test(name) || relative(ROOT, importer).startsWith('node_modules')) return false;
+  const [scope = '', inScope = ''] = name.split('/');
+  return !BUILT_IN.has(name.startsWith('@') ? `${scope}/${inScope}` : scope);
+}
+
+/**
+ * Every program, thread, child process and module that is loaded by its address becomes a file with its own name, such as
+ * `main.js` or `hearing-thread.js`; what they share becomes chunks in the same folder.
+ */
+async function build(fresh: string): Promise<void> {
+  const { rolldown } = await import('rolldown');
+  const bundle = await rolldown({
+    cwd: ROOT,
+    input: entryPoints(),
+    platform: 'node',
+    external: isOutside,
+    plugins: [ADDRESSES],
+    logLevel: 'silent',
+  });
+  try {
+    await bundle.write({
+      dir: fresh,
+      entryFileNames: '[name].js',
+      chunkFileNames: '[name]-[hash].js',
+      // Read by Node only with --enable-source-maps.
+      sourcemap: true,
+      keepNames: true,
+      banner: ({ name, isEntry }) => (isEntry && name === 'main' ? shebang() : ''),
+    });
+  } finally {
+    await bundle.close();
+  }
+}
+
+/** First line of the command `offhook` of the npm package, with the flags of `npm start`. */
+function shebang(): string {
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  const flags: readonly string[] = scripts?.start?.match(/--[a-z-]+=\d+/g) ?? [];
+  return `#!/usr/bin/env -S ${['node', ...flags].join(' ')}`;
+}
+
+/** Prints one line on failure: the server then runs from its sources. */
+async function run(isAsked: boolean): Promise<string> {
+  if (!existsSync(join(SOURCES, 'main.ts'))) return 'Server: no sources here';
+  try {
+    const hash = sourcesHash();
+    if (hash === builtHash(BUILT) && !isAsked) return 'Server: built already';
+    const startedMs = performance.now();
+    await replaceBuilt(BUILT, hash, build);
+    return `Server: built in ${((performance.now() - startedMs) / 1000).toFixed(1)} s`;
+  } catch (error) {
+    process.exitCode = isAsked ? 1 : 0;
+    return `Server: not built: ${buildFailure(error)}; ${await standIn()}`;
+  }
+}
+
+/** Puts the sources in place of what could not be built, so that the same command starts them. */
+async function standIn(): Promise<string> {
+  try {
+    await replaceBuilt(BUILT, undefined, (fresh) => {
+      for (const file of PROGRAMS) {
+        const source = relative(BUILT, join(SOURCES, file));
+        writeFileSync(join(fresh, `${basename(file, '.ts')}.js`), `import '${source}';\n`);
+      }
+    });
+    return 'it runs from its sources, which starts slower';
+  } catch (error) {
+    // A folder that this user may not write to: what its owner built is all there is.
+    if (existsSync(join(BUILT, 'main.js'))) return 'the one built before runs';
+    process.exitCode = 1;
+    return `there is none: ${buildFailure(error)}`;
+  }
+}
+
+const line = await run(process.argv.includes('--always'));
+// Not to the output of the command that follows, which programs may read.
+process.stderr.write(`${line}\n`);
