@@ -21,7 +21,8 @@ RUN npm ci --ignore-scripts --no-audit --no-fund
 # Vite reads how to translate the sources from it.
 COPY tsconfig.json ./
 COPY src/dashboard src/dashboard
-COPY src/cli/build-dashboard.ts src/cli/build-output.ts src/cli/
+COPY src/cli/build-dashboard.ts src/cli/build-dashboard.ts
+COPY src/cli/build-output.ts src/cli/build-output.ts
 RUN node src/cli/build-dashboard.ts --always
 COPY models/prepare models/prepare
 COPY src src

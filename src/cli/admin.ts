@@ -1,13 +1,13 @@
 /** The operator's commands: `npm run admin -- …`. Works on the server's database, whether the server runs or not. */
 import { Argument, Command, CommanderError } from 'commander';
-import { ConfigError, readProcessConfig, readSettingsFile } from '../config/config.ts';
+import { readTrunksFile } from '../compose/trunks-file.ts';
+import { ConfigError, readProcessConfig } from '../config/config.ts';
 import type { Environment, SigningSecrets } from '../domain/account/account.ts';
 import { newSigningSecret } from '../domain/account/api-key.ts';
 import type { Scope } from '../domain/agent/agent.ts';
 import { assignNumber, NumberOwners, unassignNumber } from '../domain/dialing/number-owner.ts';
 import { PASSWORD_SECRET } from '../operator/operator-password.ts';
 import { TrunkNumbers } from '../telephony/trunks/trunk-table.ts';
-import { parseTrunks } from '../telephony/trunks/trunks.ts';
 import { addAccountCommands } from './admin-accounts.ts';
 import { addBackupCommands } from './admin-backup.ts';
 import {
@@ -189,8 +189,7 @@ function ownersOf({ store }: Desk, trunks: TrunkNumbers): NumberOwners {
 
 /** @throws {Error} naming the trunk file and what is wrong in it. */
 function trunksOf(console: Console): TrunkNumbers {
-  const { SIP_TRUNKS } = console.config();
-  return new TrunkNumbers(parseTrunks(readSettingsFile(SIP_TRUNKS), SIP_TRUNKS));
+  return new TrunkNumbers(readTrunksFile(console.config()));
 }
 
 function numberArgument(): Argument {

@@ -1,5 +1,5 @@
 /** Composition root: the telephone network, with the SIP and media sides that the settings choose. */
-import { type Config, readSettingsFile } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
 import type { ReadinessCheck } from '../domain/call/engine-state.ts';
 import type { DialogStore } from '../domain/call/open-dialog.ts';
 import type { TrunkState, TrunkStatus, Trunks } from '../domain/dialing/number-owner.ts';
@@ -20,10 +20,11 @@ import { TrunkChannels } from '../telephony/drachtio/carrier/outgoing-calls.ts';
 import { openSrf } from '../telephony/drachtio/carrier/srf.ts';
 import type { OurAddresses } from '../telephony/trunks/our-addresses.ts';
 import { TrunkNumbers, TrunkTable } from '../telephony/trunks/trunk-table.ts';
-import { hostPortOf, parseTrunks, type Trunk } from '../telephony/trunks/trunks.ts';
+import { hostPortOf, type Trunk } from '../telephony/trunks/trunks.ts';
 import { openAddresses } from './addresses.ts';
 import { openMediaSide } from './media.ts';
 import { openSipSide, type SipServer, type SipSide } from './sip.ts';
+import { readTrunksFile } from './trunks-file.ts';
 
 interface Options {
   readonly config: Config;
@@ -51,8 +52,7 @@ export class Telephony {
   /** @throws {Error} naming the trunk file and what is wrong in it. */
   constructor(options: Options) {
     this.#options = options;
-    const { SIP_TRUNKS } = options.config;
-    this.#trunks = parseTrunks(readSettingsFile(SIP_TRUNKS), SIP_TRUNKS);
+    this.#trunks = readTrunksFile(options.config);
     warnOfClearKeys(this.#trunks, options.log);
     this.#table = new TrunkTable(this.#trunks);
     this.trunks = operatorTrunks(this.#trunks, {

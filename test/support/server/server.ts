@@ -23,6 +23,8 @@ export interface ServerOptions {
   readonly namespace?: NetworkNamespace;
   /** What Node runs: the sources unless given. */
   readonly program?: string;
+  /** Its working directory: the repository unless given. */
+  readonly cwd?: string;
   /** Where its standard output goes, a descriptor; read into `output` unless given. */
   readonly stdout?: number;
 }
@@ -172,7 +174,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     ...[join(ROOT, 'node_modules/.bin/node'), options.program ?? 'src/main.ts'],
   ];
   const child = spawn(program, words, {
-    cwd: ROOT,
+    cwd: options.cwd ?? ROOT,
     env: {
       PATH: '/usr/local/bin:/usr/bin:/bin',
       NODE_COMPILE_CACHE: COMPILE_CACHE,

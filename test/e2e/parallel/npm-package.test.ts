@@ -1,0 +1,59 @@
+/** What `npm pack` makes, laid out as `npm install` does: it starts in an empty folder, from below `node_modules`, where Node takes no types out. */
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, onTestFinished, test } from 'vitest';
+import { childrenOf } from '../../support/server/processes.ts';
+import { startServer } from '../../support/server/server.ts';
+
+const ROOT = join(import.meta.dirname, '../../..');
+const PACKAGE = 'node_modules/offhook';
+
+async function run(program: string, ...words: string[]): Promise<void> {
+  await promisify(execFile)(program, words, { cwd: ROOT });
+}
+
+/** The package with the packages of this repository next to it. @returns the folder that it is installed in */
+async function install(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'offhook-package-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  await run(process.execPath, 'src/cli/build-dashboard.ts');
+  await run(process.execPath, 'src/cli/build-server.ts');
+  await run(process.execPath, 'src/cli/prepare-bundled-models.ts');
+  await run('npm', 'pack', '--ignore-scripts', '--pack-destination', folder);
+  const [archive = ''] = readdirSync(folder);
+  mkdirSync(join(folder, PACKAGE), { recursive: true });
+  const target = join(folder, PACKAGE);
+  await run('tar', '-xzf', join(folder, archive), '--strip-components=1', '-C', target);
+  for (const name of readdirSync(join(ROOT, 'node_modules'))) {
+    symlinkSync(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name));
+  }
+  return folder;
+}
+
+test('an installed package starts with its models, page and documents, without trunks', async () => {
+  const folder = await install();
+
+  const program = join(folder, PACKAGE, 'dist/server/main.js');
+  const environment = { MODELS_DIR: '', SIP_TRUNKS: '' };
+  const server = await startServer({ program, cwd: folder, environment });
+  onTestFinished(() => server.stop());
+  await server.ready();
+
+  const ready = (await (await fetch(`${server.baseUrl}/readyz`)).json()) as { engines: unknown };
+  const pages = ['/', '/docs', '/api/openapi.json'].map((path) => fetch(server.baseUrl + path));
+  const statuses = (await Promise.all(pages)).map(({ status }) => status);
+  expect(statuses).toEqual([200, 200, 200]);
+  expect(ready.engines).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ job: 'vad', engine: 'silero' }),
+      expect.objectContaining({ job: 'stt', engine: 'whisper' }),
+      expect.objectContaining({ job: 'llm', engine: 'scripted/front-desk' }),
+    ]),
+  );
+  expect(server.output).toContain('no SIP trunk is set up');
+  const commands = childrenOf(server.pid).map(({ commandLine }) => commandLine);
+  expect(commands.join('\n')).toContain(join(folder, PACKAGE, 'dist/server/recognizer-child.js'));
+});
