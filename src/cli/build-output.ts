@@ -17,6 +17,8 @@ const MARK = '.sources';
 
 const REASON_CHARS = 300;
 
+const PLACE_TRIES_MAX = 5;
+
 export function filesBelow(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile())
@@ -58,10 +60,22 @@ export async function replaceBuilt(
     mkdirSync(fresh);
     await build(fresh);
     if (hash !== undefined) writeFileSync(join(fresh, MARK), hash);
-    if (existsSync(folder)) renameSync(folder, old);
-    renameSync(fresh, folder);
+    takePlace(folder, fresh, old);
   } finally {
     for (const left of [fresh, old]) rmSync(left, { recursive: true, force: true });
+  }
+}
+
+/** Two that build at once disturb each other here; the next try finds what the other one has left. */
+function takePlace(folder: string, fresh: string, old: string): void {
+  for (let tried = 1; ; tried += 1) {
+    try {
+      if (existsSync(folder)) renameSync(folder, old);
+      return renameSync(fresh, folder);
+    } catch (error) {
+      if (tried === PLACE_TRIES_MAX) throw error;
+      rmSync(old, { recursive: true, force: true });
+    }
   }
 }
 

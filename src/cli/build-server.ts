@@ -141,15 +141,13 @@ function shebang(): string {
 /** Prints one line on failure: the server then runs from its sources. */
 async function run(isAsked: boolean): Promise<string> {
   if (!existsSync(join(SOURCES, 'main.ts'))) return 'Server: no sources here';
-  const built = 'Server: built already';
   try {
-    if (sourcesHash() === builtHash(BUILT) && !isAsked) return built;
+    const hash = sourcesHash();
+    if (hash === builtHash(BUILT) && !isAsked) return 'Server: built already';
     const startedMs = performance.now();
-    await replaceBuilt(BUILT, sourcesHash(), build);
+    await replaceBuilt(BUILT, hash, build);
     return `Server: built in ${((performance.now() - startedMs) / 1000).toFixed(1)} s`;
   } catch (error) {
-    // Another start was quicker: two cannot take the same place.
-    if (codeOf(error) === 'ENOTEMPTY' && sourcesHash() === builtHash(BUILT)) return built;
     process.exitCode = isAsked ? 1 : 0;
     return `Server: not built: ${buildFailure(error)}; ${await standIn()}`;
   }

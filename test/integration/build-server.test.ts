@@ -132,6 +132,19 @@ test('it is built once, and again when a source of ours, a preparation or a pack
   expect(JSON.parse(out).answer).toBe(8);
 });
 
+test('starts that build at the same time do not disturb each other', async () => {
+  const { folder, build, run } = checkout();
+
+  const builds = await Promise.all([build(), build(), build()]);
+  const { out } = await run('dist/server/main.js');
+
+  for (const { status, err } of builds) {
+    expect([status, err]).toEqual([0, expect.stringMatching(/^Server: built (in|already)/)]);
+  }
+  expect(JSON.parse(out).answer).toBe(2);
+  expect(readdirSync(join(folder, 'dist'))).toEqual(['server']);
+});
+
 test('where it cannot be built, the same command runs the sources, and never what was built from others', async () => {
   const { folder, build, run, write } = checkout();
   await build();
