@@ -71,7 +71,8 @@ function takePlace(folder: string, fresh: string, old: string): void {
   for (let tried = 1; ; tried += 1) {
     try {
       if (existsSync(folder)) renameSync(folder, old);
-      return renameSync(fresh, folder);
+      renameSync(fresh, folder);
+      return;
     } catch (error) {
       if (tried === PLACE_TRIES_MAX) throw error;
       rmSync(old, { recursive: true, force: true });
