@@ -4,7 +4,7 @@ import { speakPhrase } from './espeak-phrase.ts';
 
 /** One caller. A piece is what is said in one breath, with the marks that a recogniser puts. */
 export interface Monologue {
-  readonly name: string;
+  readonly name: 'story' | 'hesitations and a list';
   /** Of the agent. */
   readonly language: string;
   /** Of espeak-ng. */
@@ -16,7 +16,7 @@ export interface Monologue {
 
 /** Twenty sentences that the tiny recogniser knows. */
 export const KNOWN_STORY: Monologue = {
-  ...{ name: 'story, tiny recogniser', language: 'en-US', voice: 'en-us+f4', pauseMs: [300, 1200] },
+  ...{ name: 'story', language: 'en-US', voice: 'en-us+f4', pauseMs: [300, 1200] },
   pieces: [
     ...['My name is Alice Smith.', 'I have a question about my bill.', 'I lost my password.'],
     ...['I want to pay my bill.', "I don't understand.", 'I need to change my appointment.'],
@@ -28,8 +28,8 @@ export const KNOWN_STORY: Monologue = {
   ],
 };
 
-const STORY = { name: 'story', pauseMs: [300, 1200] as const };
-const HESITATION = { name: 'hesitations and a list', pauseMs: [300, 1000] as const };
+const STORY = { name: 'story', pauseMs: [300, 1200] } as const;
+const HESITATION = { name: 'hesitations and a list', pauseMs: [300, 1000] } as const;
 
 /** Sentences, and breaths that break off, that the tiny recogniser does not know. */
 export const MONOLOGUES: readonly Monologue[] = [
@@ -151,6 +151,7 @@ export const MONOLOGUES: readonly Monologue[] = [
 
 /** What a caller says, from beginning to end. */
 export interface SpokenTrack {
+  readonly language: string;
   /** 8 kHz, mono. */
   readonly pcm: Int16Array;
   readonly words: readonly {
@@ -167,7 +168,7 @@ const USUAL_DBFS = -22;
 
 /** Speaks it, with pauses of chance lengths that are the same each time. */
 export async function speakMonologue(
-  { voice, pieces, pauseMs: [leastMs, mostMs] }: Monologue,
+  { language, voice, pieces, pauseMs: [leastMs, mostMs] }: Monologue,
   seed: number,
 ): Promise<SpokenTrack> {
   const chance = seededChance(seed);
@@ -188,7 +189,7 @@ export async function speakMonologue(
     add(pcm);
   }
   const pcm = Int16Array.from(parts.flatMap((part) => [...part]));
-  return { pcm, words };
+  return { language, pcm, words };
 }
 
 /** Each word's time by its share of the letters. */

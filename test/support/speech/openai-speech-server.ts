@@ -4,6 +4,7 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Recognition } from '../../../src/speech/stt/pool/recognizer.ts';
 import { hear, MS_PER_CHARACTER, PIECE_MS, toneBytes } from './served-speech.ts';
 
 const RATE_HZ = 24_000;
@@ -12,6 +13,9 @@ const RATE_HZ = 24_000;
 export type ServerFault = 'none' | 'slow' | 'hang' | 'refuse' | 'garbage' | 'cut';
 
 const SLOW_MS = 600;
+
+/** Recognises 16 kHz sound. */
+export type Hearing = (pcm: Int16Array, language: string) => Promise<Recognition>;
 
 interface Heard {
   readonly fields: Readonly<Record<string, string>>;
@@ -37,14 +41,18 @@ export class OpenAiSpeechServer {
   speedup = 5;
   readonly #server: Server;
 
-  private constructor() {
+  readonly #hear: Hearing;
+
+  private constructor(hearing: Hearing) {
+    this.#hear = hearing;
     this.#server = createServer((request, response) => {
       this.#answer(request, response).catch(() => response.destroy());
     });
   }
 
-  static async start(port = 0): Promise<OpenAiSpeechServer> {
-    const server = new OpenAiSpeechServer();
+  /** @param hearing default: our own tiny recogniser. */
+  static async start(port = 0, hearing: Hearing = hear): Promise<OpenAiSpeechServer> {
+    const server = new OpenAiSpeechServer(hearing);
     await new Promise<void>((resolve) => server.#server.listen(port, '127.0.0.1', resolve));
     return server;
   }
@@ -125,7 +133,7 @@ export class OpenAiSpeechServer {
     const isSilent = pcm.every((sample) => Math.abs(sample) < 10);
     this.heard.push({ fields, rateHz, audioMs: (pcm.length * 1000) / rateHz, isSilent });
     if (this.#refuses(fields, response) || (await this.#fails(response))) return;
-    const recognition = await hear(pcm, fields.language ?? 'en');
+    const recognition = await this.#hear(pcm, fields.language ?? 'en');
     if (this.fault === 'cut') return void cut(response, '{"text":"I wou');
     const isVerbose = fields.response_format === 'verbose_json';
     const isTimed = fields['timestamp_granularities[]'] === 'word';
