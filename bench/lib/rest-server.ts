@@ -2,10 +2,12 @@
 import { randomBytes } from 'node:crypto';
 import { createApi } from '../../src/api/api.ts';
 import { HttpServer } from '../../src/api/http/http-server.ts';
-import { NumberOwners, type Trunks } from '../../src/domain/dialing/number-owner.ts';
+import { NumberOwners } from '../../src/domain/dialing/number-owner.ts';
+import type { Trunks } from '../../src/domain/dialing/trunk.ts';
 import { systemClock as clock } from '../../src/lib/clock.ts';
 import { silentLogger as log } from '../../src/lib/logger.ts';
 import { Metrics } from '../../src/lib/metrics/metrics.ts';
+import { readTrunkSettings } from '../../src/telephony/trunks/trunk-registry.ts';
 import { silentVoices } from '../../test/support/api/silent-voices.ts';
 import { LINK_SECRET, openRestWorld } from './rest-world.ts';
 
@@ -44,6 +46,11 @@ export async function startRestServer(
       of: async () => ({ messages: [], isTruncated: false, source: 'none', note: 'None' }),
     },
     trunks: TRUNKS,
+    trunkControl: {
+      read: readTrunkSettings,
+      reload: async () => undefined,
+      check: async () => undefined,
+    },
     numberOwners: new NumberOwners({ ...store, assignments, trunks: TRUNKS }),
     voices: silentVoices(),
     webhookUrlRules: { allowLocal: false, allowPrivate: false },

@@ -14,8 +14,9 @@ import type { ReadinessReport } from '../domain/call/engine-state.ts';
 import type { LiveCalls, LiveFeed, LiveSound } from '../domain/call/live-sound.ts';
 import type { ReadPeaks } from '../domain/call/recording-link.ts';
 import type { SipTraces } from '../domain/call/sip-trace.ts';
-import type { NumberOwners, Trunks } from '../domain/dialing/number-owner.ts';
+import type { NumberOwners } from '../domain/dialing/number-owner.ts';
 import type { DialQueue } from '../domain/dialing/outbound-rules.ts';
+import type { TrunkControl, Trunks } from '../domain/dialing/trunk.ts';
 import type { NewId, RandomBytes } from '../domain/ids.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import type { RunTransaction, Stores } from '../domain/stores.ts';
@@ -33,6 +34,7 @@ export interface ApiDeps
   readonly chat: AgentChat;
   readonly numberOwners: NumberOwners;
   readonly trunks: Trunks;
+  readonly trunkControl: TrunkControl;
   readonly callTraces: SipTraces;
   readonly eraser: Eraser;
   /** Which receivers the operator has opened besides public ones. */

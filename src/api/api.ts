@@ -23,6 +23,7 @@ import { addEventRoutes } from './routes/event-routes.ts';
 import { addKeyRoutes } from './routes/key-routes.ts';
 import { addListeningRoutes } from './routes/listening-routes.ts';
 import { addLiveRoutes } from './routes/live-routes.ts';
+import { addNumberRoutes } from './routes/number-routes.ts';
 import { addOutboundRoutes } from './routes/outbound-routes.ts';
 import { addPeaksRoutes } from './routes/peaks-routes.ts';
 import { addQualityRoutes } from './routes/quality-routes.ts';
@@ -78,6 +79,7 @@ export function createApi({ addRoutes, ...deps }: ApiParts): ApiApp {
   addKeyRoutes(api, deps, keys);
   addSandboxRoutes(api, deps);
   addTrunkRoutes(api, deps);
+  addNumberRoutes(api, deps);
   addSipTraceRoutes(api, deps);
   addRoutes?.(api, deps);
   return api;

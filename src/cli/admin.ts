@@ -1,13 +1,12 @@
 /** The operator's commands: `npm run admin -- …`. Works on the server's database, whether the server runs or not. */
 import { Argument, Command, CommanderError } from 'commander';
-import { readTrunksFile } from '../compose/trunks-file.ts';
 import { ConfigError, readProcessConfig } from '../config/config.ts';
 import type { Environment, SigningSecrets } from '../domain/account/account.ts';
 import { newSigningSecret } from '../domain/account/api-key.ts';
 import type { Scope } from '../domain/agent/agent.ts';
 import { assignNumber, NumberOwners, unassignNumber } from '../domain/dialing/number-owner.ts';
 import { PASSWORD_SECRET } from '../operator/operator-password.ts';
-import { TrunkNumbers } from '../telephony/trunks/trunk-table.ts';
+import type { TrunkNumbers } from '../telephony/trunks/trunk-table.ts';
 import { addAccountCommands } from './admin-accounts.ts';
 import { addBackupCommands } from './admin-backup.ts';
 import {
@@ -24,6 +23,7 @@ import {
 import { addEraseCommands } from './admin-erase.ts';
 import { addKeyCommands } from './admin-keys.ts';
 import { addSelfTestCommand } from './admin-self-test.ts';
+import { addTrunkCommands, readTrunks } from './admin-trunks.ts';
 import { addWebhookCommands } from './admin-webhooks.ts';
 
 const EXIT_FAILED = 1;
@@ -48,7 +48,7 @@ const terminal: Console = {
 function program(): Command {
   const root = new Command('admin')
     .description(
-      'Manages an Offhook installation: accounts, keys, webhooks, backups; tests its models.',
+      'Manages an Offhook installation: accounts, keys, trunks, webhooks, backups; tests its models.',
     )
     .usage('<command>  (npm run admin -- <command>)')
     .addHelpText('after', HELP)
@@ -56,6 +56,7 @@ function program(): Command {
   addAccountCommands(root, terminal);
   addKeyCommands(root, terminal);
   addNumberCommands(root, terminal);
+  addTrunkCommands(root, terminal);
   addWebhookCommands(root, terminal);
   addSecretCommands(root, terminal);
   addOperatorCommands(root, terminal);
@@ -114,7 +115,7 @@ function addNumberCommands(root: Command, console: Console): void {
   const number = root.command('number').description('telephone numbers and their accounts');
 
   const list = number.command('list').description('lists numbers, whose they are and who answers');
-  atDesk(list, console, (desk) => listNumbers(desk, trunksOf(console)));
+  atDesk(list, console, async (desk) => listNumbers(desk, await trunksOf(desk, console)));
 
   const assign = number.command('assign').description('gives a number to an account');
   assign.addArgument(numberArgument());
@@ -122,14 +123,15 @@ function addNumberCommands(root: Command, console: Console): void {
   atDesk<AssignOptions>(assign, console, async (desk, options, text = '') => {
     const { id } = await accountOf(desk, options.account);
     const request = { number: text, accountId: id, now: desk.now };
-    await change(desk, trunksOf(console), (parts) => assignNumber(request, parts));
+    const trunks = await trunksOf(desk, console);
+    await change(desk, trunks, (parts) => assignNumber(request, parts));
     return { text: `${text} belongs to ${id}.`, json: { number: text, accountId: id } };
   });
 
   const unassign = number.command('unassign').description('takes an assignment back');
   unassign.addArgument(numberArgument());
   atDesk(unassign, console, async (desk, _options, text = '') => {
-    const trunks = trunksOf(console);
+    const trunks = await trunksOf(desk, console);
     await change(desk, trunks, (parts) => unassignNumber(text, parts));
     const owner = (await ownersOf(desk, trunks).ownerOf(text)) ?? null;
     const whose = owner === null ? 'no account: no trunk has it' : owner;
@@ -188,8 +190,8 @@ function ownersOf({ store }: Desk, trunks: TrunkNumbers): NumberOwners {
 }
 
 /** @throws {Error} naming the trunk file and what is wrong in it. */
-function trunksOf(console: Console): TrunkNumbers {
-  return new TrunkNumbers(readTrunksFile(console.config()));
+async function trunksOf(desk: Desk, console: Console): Promise<TrunkNumbers> {
+  return (await readTrunks(desk, console)).numbers;
 }
 
 function numberArgument(): Argument {

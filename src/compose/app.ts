@@ -136,9 +136,11 @@ export class App {
     const welcome = await firstStart(this.#parts, this.#newId);
     // Before anything can fail: the keys are shown only once.
     if (welcome !== undefined) show(welcome);
+    await telephony.useStored(store.storedTrunks);
     await checkNumbers({ ...this.#parts, trunks: telephony.trunks, owners: this.#numberOwners });
     await recover({ ...this.#parts, newId: this.#newId });
     metrics.watchSip(() => telephony.sipCounts);
+    metrics.watchStrangers(() => telephony.strangers);
     metrics.watchTrunks(() => telephony.trunks.list());
     metrics.watchCertificate(() => telephony.certificateExpiresAt);
     metrics.watchQueue(() => store.calls.countQueued('live', 'outbound'));

@@ -18,6 +18,7 @@ import type { ControlPlaneParts } from './app-parts.ts';
 import { type BrowserCalls, browserSockets, openBrowserCalls } from './browser-calls.ts';
 import { openEraser, startRetention } from './retention.ts';
 import { Sandbox } from './sandbox.ts';
+import { openTrunkControl } from './trunks/trunk-control.ts';
 import { Webhooks, watchOutbox } from './webhooks.ts';
 
 /** Everything that no incoming call needs. Starts after the calls, and stops before them. */
@@ -110,6 +111,7 @@ export class ControlPlane {
       voices: this.#parts.speech.voices,
       callTraces: this.#parts.callTraces,
       trunks: this.#parts.telephony.trunks,
+      trunkControl: openTrunkControl(this.#parts),
       numberOwners: this.#parts.numberOwners,
       eraser: this.#eraser,
       chat: agentChat({ model: this.#parts.speech.model, clock: systemClock, log }),

@@ -1,6 +1,7 @@
 /** Composition root: owners of telephone numbers, and the warnings about them at the start. */
-import { NumberOwners, strangersOn, type Trunks } from '../domain/dialing/number-owner.ts';
+import { NumberOwners, strangersOn } from '../domain/dialing/number-owner.ts';
 import type { HeldNumber } from '../domain/dialing/phone-number.ts';
+import type { Trunks } from '../domain/dialing/trunk.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Store } from '../store/store.ts';
 import { TrunkSettingsError } from '../telephony/trunks/trunks.ts';

@@ -26,6 +26,7 @@ import type { EndInvite } from '../telephony/drachtio/carrier/orphaned-calls.ts'
 import type { AnswerChallenge } from '../telephony/drachtio/leg/in-dialog-request.ts';
 import type { OurAddresses } from '../telephony/trunks/our-addresses.ts';
 import { parseServers, placeOf, type ServerAddress } from '../telephony/trunks/server-list.ts';
+import type { Strangers } from '../telephony/trunks/strangers.ts';
 import { credentialsOf } from '../telephony/trunks/trunk-table.ts';
 import type { Trunk } from '../telephony/trunks/trunks.ts';
 import { sipAddressFor, sipHostsOf } from './addresses.ts';
@@ -38,8 +39,10 @@ const SESSION_TIMER = { intervalMs: 1_800_000, intervalMsMin: 90_000 };
 export interface SipOptions {
   readonly config: Config;
   readonly version: string;
-  readonly trunks: readonly Trunk[];
+  /** Those that challenges may be answered for, asked at each. */
+  readonly trunks: () => readonly Trunk[];
   readonly addresses: OurAddresses;
+  readonly strangers: Strangers;
   readonly traces?: MessageTrace;
   readonly clock: Clock;
   readonly log: Logger;
@@ -93,7 +96,8 @@ class EmbeddedSip implements SipSide {
   readonly #secret = randomBytes(24).toString('hex');
   #onInvite: InviteListener = () => undefined;
 
-  constructor({ config, version, trunks, addresses, traces, clock, log }: SipOptions) {
+  constructor(options: SipOptions) {
+    const { config, version, trunks, addresses, strangers, traces, clock, log } = options;
     const { SIP_PORT: port, SIP_TLS_PORT: tlsPort } = config;
     this.certificate = new SipCertificate({ config, clock, log });
     this.#engine = new UserAgent({
@@ -106,6 +110,7 @@ class EmbeddedSip implements SipSide {
       addressFor: sipAddressFor(addresses, { clock, log }),
       product: `offhook/${version}`,
       screen: isAllowedUserAgent,
+      ...(config.SIP_STRANGERS === 'ignore' && { strangers }),
       sessionTimer: SESSION_TIMER,
       trace: traces,
       clock,
@@ -115,7 +120,7 @@ class EmbeddedSip implements SipSide {
       userAgent: this.#engine,
       secret: this.#secret,
       port: 0,
-      credentialsFor: credentialsOf(trunks),
+      credentialsFor: (...challenge) => credentialsOf(trunks())(...challenge),
       onInvite: (invite, flow) => this.#onInvite(invite.callId, sentInvite(invite, flow)),
       clock,
       logger: log,
@@ -170,14 +175,14 @@ function protocolOf(name: string): ListenProtocol {
 /** Remote drachtio servers, which are started and stopped elsewhere. */
 function remoteSip({ config, trunks, clock, log }: SipOptions): SipSide {
   const servers = parseServers(config.DRACHTIO_HOST, config.DRACHTIO_PORT);
-  const credentials = credentialsOf(trunks);
   return {
     start: async () =>
       servers.map((server) => ({
         ...server,
         secret: config.DRACHTIO_SECRET,
         name: `sip by ${placeOf(server)}`,
-        answerChallenge: (refused, response) => answerChallenge(credentials, refused, response),
+        answerChallenge: (refused, response) =>
+          answerChallenge(credentialsOf(trunks()), refused, response),
       })),
     drain: () => undefined,
     stop: async () => undefined,

@@ -2,7 +2,7 @@
 import type { Config } from '../config/config.ts';
 import type { ReadinessCheck } from '../domain/call/engine-state.ts';
 import type { DialogStore } from '../domain/call/open-dialog.ts';
-import type { TrunkState, TrunkStatus, Trunks } from '../domain/dialing/number-owner.ts';
+import type { StoredTrunks, TrunkCheck, Trunks } from '../domain/dialing/trunk.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { EngineCounts } from '../sip/engine-stats.ts';
@@ -18,13 +18,17 @@ import { DrachtioCarrier } from '../telephony/drachtio/carrier/drachtio-carrier.
 import { OpenDialogJournal } from '../telephony/drachtio/carrier/open-dialog-journal.ts';
 import { TrunkChannels } from '../telephony/drachtio/carrier/outgoing-calls.ts';
 import { openSrf } from '../telephony/drachtio/carrier/srf.ts';
+import { NOT_STARTED, operatorTrunks } from '../telephony/trunks/operator-trunks.ts';
 import type { OurAddresses } from '../telephony/trunks/our-addresses.ts';
-import { TrunkNumbers, TrunkTable } from '../telephony/trunks/trunk-table.ts';
-import { hostPortOf, type Trunk } from '../telephony/trunks/trunks.ts';
+import { type StrangerCounts, Strangers } from '../telephony/trunks/strangers.ts';
+import { TrunkRegistry } from '../telephony/trunks/trunk-registry.ts';
+import { TrunkTable } from '../telephony/trunks/trunk-table.ts';
+import type { Trunk } from '../telephony/trunks/trunks.ts';
 import { openAddresses } from './addresses.ts';
 import { openMediaSide } from './media.ts';
 import { openSipSide, type SipServer, type SipSide } from './sip.ts';
-import { readTrunksFile } from './trunks-file.ts';
+import { diagnose } from './trunks/sip-doctor-client.ts';
+import { readTrunksFile } from './trunks/trunks-file.ts';
 
 interface Options {
   readonly config: Config;
@@ -42,9 +46,12 @@ export class Telephony {
   readonly traces: CallTraces;
   readonly #sip: SipSide;
   readonly #media: ReturnType<typeof openMediaSide>;
-  readonly #trunks: readonly Trunk[];
+  readonly #registry: TrunkRegistry;
   readonly #table: TrunkTable;
+  /** Settings that are no longer in effect, while calls or a goodbye to the carrier use them: challenges come still. */
+  #former: readonly Trunk[] = [];
   readonly #addresses: OurAddresses;
+  readonly #strangers: Strangers;
   readonly #channels = new TrunkChannels();
   #mediaStarted: Promise<void> | undefined;
   #carrier: CarrierPool | undefined;
@@ -52,21 +59,31 @@ export class Telephony {
   /** @throws {Error} naming the trunk file and what is wrong in it. */
   constructor(options: Options) {
     this.#options = options;
-    this.#trunks = readTrunksFile(options.config);
-    warnOfClearKeys(this.#trunks, options.log);
-    this.#table = new TrunkTable(this.#trunks);
-    this.trunks = operatorTrunks(this.#trunks, {
+    const trunks = readTrunksFile(options.config);
+    warnOfClearKeys(trunks, options.log);
+    this.#registry = new TrunkRegistry(trunks);
+    this.#table = new TrunkTable(trunks);
+    this.trunks = operatorTrunks(this.#registry, {
       statusOf: (trunk) => this.#carrier?.trunkStatusOf(trunk),
       callsOn: (trunk) => this.#channels.inUse(trunk),
     });
     this.traces = new CallTraces(options);
     this.#addresses = openAddresses({
       ...options,
-      trunks: this.#trunks,
+      trunks,
       onChange: () => this.#carrier?.register(),
     });
-    const parts = { trunks: this.#trunks, addresses: this.#addresses, traces: this.traces };
-    this.#sip = openSipSide({ ...options, ...parts });
+    this.#strangers = new Strangers({
+      ...options,
+      isKnown: (source) => this.#table.isAllowed(source) || this.#addresses.isProxy(source),
+    });
+    const { traces } = this;
+    const parts = { addresses: this.#addresses, strangers: this.#strangers, traces };
+    this.#sip = openSipSide({
+      ...options,
+      ...parts,
+      trunks: () => [...this.#registry.all, ...this.#former],
+    });
     this.#media = openMediaSide(options);
   }
 
@@ -95,6 +112,32 @@ export class Telephony {
     await this.#carrier.start(onIncoming);
   }
 
+  /**
+   * Puts the trunks of the database into effect, before the start or at any time after it. Calls in progress go on.
+   * Resolves when registrations of trunks that are gone are taken back, after 2 s at most.
+   */
+  async useStored(stored: Pick<StoredTrunks, 'list'>): Promise<void> {
+    const before = this.#registry.all;
+    for (const problem of this.#registry.replaceStored(await stored.list())) {
+      this.#options.log.warn({ problem }, 'a trunk was left out');
+    }
+    const { all } = this.#registry;
+    const changed = all.filter((trunk) => !before.includes(trunk));
+    warnOfClearKeys(changed, this.#options.log);
+    const gone = [...before, ...this.#former].filter((trunk) => !all.includes(trunk));
+    this.#former = gone;
+    this.#table.useTrunks(all);
+    await this.#addresses.useTrunks(all);
+    await this.#carrier?.useTrunks(all);
+    this.#former = this.#former.filter((trunk) => this.#channels.inUse(trunk) > 0);
+  }
+
+  /** Checks a trunk step by step; undefined without a trunk of that name. */
+  async check(name: string): Promise<TrunkCheck | undefined> {
+    const trunk = this.#registry.find(name);
+    return trunk && (await diagnose(trunk, { ...this.#options, addresses: this.#addresses }));
+  }
+
   /** @throws {CarrierError} as every carrier does, and 503 before the start. */
   place(request: Parameters<CarrierPool['place']>[0]): ReturnType<CarrierPool['place']> {
     if (this.#carrier === undefined) {
@@ -120,6 +163,7 @@ export class Telephony {
   /** Safe to call twice, and after a start that failed. */
   async stop(): Promise<void> {
     this.#addresses.stop();
+    this.#strangers.stop();
     await this.#carrier?.stop();
     await this.#sip.stop();
     await this.#media.stop();
@@ -133,6 +177,11 @@ export class Telephony {
   /** The SIP engine's counters since the start. */
   get sipCounts(): EngineCounts {
     return this.#sip.counts;
+  }
+
+  /** Requests of hosts that no trunk knows, by network. */
+  get strangers(): StrangerCounts {
+    return this.#strangers.counts;
   }
 
   /** The kind of RTP sockets, for `/readyz`. */
@@ -165,11 +214,17 @@ export class Telephony {
     const { clock, log } = this.#options;
     const srf = openSrf();
     const media = await this.#media.gatewayFor({ name: server.name, srf }, journal.orphanChannels);
-    const parts = { ...server, srf, media, addresses: this.#addresses, journal, clock, log };
+    const ours = { addresses: this.#addresses, strangers: this.#strangers };
+    const parts = { ...server, ...ours, srf, media, journal, clock, log };
     return {
       weight: server.weight,
       open: (ties) =>
-        new DrachtioCarrier({ ...parts, ...ties, trunks: this.#trunks, channels: this.#channels }),
+        new DrachtioCarrier({
+          ...parts,
+          ...ties,
+          trunks: this.#registry.all,
+          channels: this.#channels,
+        }),
     };
   }
 }
@@ -182,42 +237,4 @@ function warnOfClearKeys(trunks: readonly Trunk[], log: Logger): void {
   if (names.length > 0) {
     log.warn({ trunks: names }, 'SRTP keys go unencrypted: add ;transport=tls to these trunks');
   }
-}
-
-const NOT_STARTED: TrunkStatus = {
-  state: 'unregistered',
-  detail: 'telephony has not been started',
-  expiresAt: null,
-};
-
-/** @param now.statusOf undefined before the start. */
-export function operatorTrunks(
-  trunks: readonly Trunk[],
-  now: {
-    readonly statusOf: (trunk: Trunk) => TrunkStatus | undefined;
-    readonly callsOn: (trunk: Trunk) => number;
-  },
-): Trunks {
-  const numbers = new TrunkNumbers(trunks);
-  return {
-    list: () => trunks.map((trunk) => stateOf(trunk, now)),
-    numbers: numbers.all,
-    trunksOf: (number) => numbers.trunksOf(number),
-    accountOf: numbers.accountOf,
-  };
-}
-
-function stateOf(trunk: Trunk, now: Parameters<typeof operatorTrunks>[1]): TrunkState {
-  const { name, account = null, proxy, numbers, codecs, maxCalls } = trunk;
-  return {
-    ...(now.statusOf(trunk) ?? NOT_STARTED),
-    name,
-    account,
-    proxy: hostPortOf(proxy),
-    transport: proxy.transport,
-    numbers,
-    codecs,
-    callsInProgress: now.callsOn(trunk),
-    callsMax: maxCalls ?? null,
-  };
 }

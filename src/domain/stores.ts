@@ -13,6 +13,7 @@ import type { DialogStore } from './call/open-dialog.ts';
 import type { SipTraceStore } from './call/sip-trace.ts';
 import type { NumberAssignments } from './dialing/number-owner.ts';
 import type { NumberHolders } from './dialing/phone-number.ts';
+import type { StoredTrunks } from './dialing/trunk.ts';
 import type { Outbox } from './webhook/outbox.ts';
 import type { EventStore } from './webhook/service-event.ts';
 import type { DeliveryStore } from './webhook/webhook-delivery.ts';
@@ -26,6 +27,7 @@ export interface Stores {
   readonly agentVersions: AgentVersionStore;
   readonly numberHolders: NumberHolders;
   readonly numberAssignments: NumberAssignments;
+  readonly storedTrunks: StoredTrunks;
   readonly calls: CallStore;
   readonly qualities: CallQualityStore;
   readonly analyses: AnalysisStore;

@@ -24,6 +24,8 @@ export interface SendOptions {
   readonly nextSequence?: (() => number) | undefined;
   /** User part of Contact, for a request without one; default: that of From. */
   readonly contactUser?: string | undefined;
+  /** Leaves Contact out. */
+  readonly withoutContact?: boolean | undefined;
   readonly onSent?: ((request: SipMessage, flow: Flow) => void) | undefined;
   readonly onProvisional?: ((response: SipMessage) => void) | undefined;
   /** A 2xx to INVITE after the first: a retransmission, or of another fork. */
@@ -81,11 +83,14 @@ export class RequestSender {
   /** Resolves with the final response; never rejects for network errors. */
   async send(request: SipMessage, options: SendOptions): Promise<Reply> {
     let attempt = request;
+    let { flow } = options;
     for (let tries = 1; ; tries++) {
-      const reply = await this.#sendOnce(attempt, options);
+      const reply = await this.#sendOnce(attempt, { ...options, flow });
       const isChallenge = reply.response.status === 401 || reply.response.status === 407;
       const mayRetry = isChallenge && tries < TRIES_MAX && !reply.isLocal;
       if (!mayRetry || options.digest?.accept(reply.response, reply.request) !== true) return reply;
+      // Another server of the same name may not know the nonce.
+      flow = reply.flow ?? flow;
       const sequence = options.nextSequence?.() ?? attempt.cseq.seq + 1;
       attempt = attempt.clone().set('cseq', `${sequence} ${attempt.method}`);
     }
@@ -120,7 +125,7 @@ export class RequestSender {
     options.digest?.authorize(request);
     let reply = localReply(request, 503, null);
     for await (const flow of this.#flows(request, options.flow)) {
-      reply = await this.#transact(this.#onFlow(request, flow, options.contactUser), flow, options);
+      reply = await this.#transact(this.#onFlow(request, flow, options), flow, options);
       // RFC 3263, 4.3: the next place is tried when this one is silent, unreachable or overloaded.
       const isLost =
         reply.response.status === 503 || (reply.isLocal && reply.response.status === 408);
@@ -192,9 +197,14 @@ export class RequestSender {
   }
 
   /** The request as it goes over this flow: with our Via, and a Contact that leads back here. */
-  #onFlow(request: SipMessage, flow: Flow, contactUser?: string): SipMessage {
+  #onFlow(
+    request: SipMessage,
+    flow: Flow,
+    { contactUser, withoutContact = false }: SendOptions = {},
+  ): SipMessage {
     const sent = request.clone();
-    if (!WITHOUT_CONTACT.has(sent.method) && sent.get('contact') === undefined) {
+    const mayHave = !withoutContact && !WITHOUT_CONTACT.has(sent.method);
+    if (mayHave && sent.get('contact') === undefined) {
       sent.add('contact', contactOf(flow, contactUser ?? userOf(sent.from.uri), sent.uri));
     }
     return sent.prepend('via', ownVia(flow, this.#options.tokens.branch()));

@@ -30,6 +30,8 @@ export interface OutgoingRequest extends MessageParts {
   readonly to?: string;
   /** User part of our Contact; default: that of From. */
   readonly contactUser?: string;
+  /** Leaves Contact out, as a REGISTER that only asks does. RFC 3261, 10.2.3. */
+  readonly withoutContact?: boolean;
   readonly callId?: string;
   /** Sequence number of the first try; a retry with credentials counts on. */
   readonly sequence?: number;

@@ -17,6 +17,15 @@ import type { ListenOptions, RequestFilter } from './transport/transport-layer.t
 import type { TcpLimits } from './transport/transport-tcp.ts';
 import { type OpenUdpSocket, openUdpSocket } from './transport/transport-udp.ts';
 
+/** Tells which sources are not to learn that a SIP server is here. */
+export interface StrangerGuard {
+  /** @param sourceAddress IP address that the packet came from. */
+  isStranger(sourceAddress: string): boolean;
+
+  /** Called for each request that gets no answer. */
+  count(sourceAddress: string): void;
+}
+
 /** Options of `UserAgent`; all but the listening addresses have defaults. */
 export interface UserAgentOptions {
   /** Of each protocol the first one is what requests are sent from. */
@@ -31,6 +40,8 @@ export interface UserAgentOptions {
   readonly sessionTimer?: SessionTimerOptions;
   /** Filter of incoming requests; a rejected one gets no response. Default: accept all. */
   readonly screen?: RequestFilter;
+  /** Sources that get no answer to a request that belongs to no dialog and no transaction. Default: none. */
+  readonly strangers?: StrangerGuard;
   /** More live transactions than that, and requests get 503. Default: 50,000. */
   readonly transactionsMax?: number;
   readonly tcpLimits?: Partial<TcpLimits>;

@@ -5,8 +5,9 @@ import { ClientInvite } from './client-invite.ts';
 import { type Dialog, DialogTable } from './dialog/dialog.ts';
 import { addSessionExpires } from './dialog/session-timer.ts';
 import { type EngineCounts, EngineStats } from './engine-stats.ts';
-import { Tokens } from './message/identifiers.ts';
+import { idsOf, Tokens } from './message/identifiers.ts';
 import type { SipMessage } from './message/message.ts';
+import { ifSound } from './message/status.ts';
 import { cancelOrphan, refuseOrphan } from './orphaned-invites.ts';
 import { newRequest } from './own-messages.ts';
 import { RequestDispatcher } from './request-dispatcher.ts';
@@ -18,7 +19,12 @@ import { type Endpoint, type Flow, formatEndpoint, type Protocol } from './trans
 import type { Target } from './transport/next-hop.ts';
 import type { TlsSettings } from './transport/tls-layer.ts';
 import { TransportLayer } from './transport/transport-layer.ts';
-import { type EngineContext, type UserAgentOptions, withDefaults } from './user-agent-options.ts';
+import {
+  type EngineContext,
+  type StrangerGuard,
+  type UserAgentOptions,
+  withDefaults,
+} from './user-agent-options.ts';
 
 interface UserAgentEvents {
   /** A new call. Without a listener: 480. */
@@ -50,6 +56,9 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
       ...settings,
       stats: this.#stats,
       statelessTag: tokens.tag(),
+      screen: (request, source, protocol) =>
+        settings.screen(request, source, protocol) &&
+        this.#mayAsk(request, source.address, options.strangers),
       onRequest: (request, via, flow) => this.#transactions.receiveRequest(request, via, flow),
       onResponse: (response, via) => this.#transactions.receiveResponse(response, via),
     });
@@ -163,6 +172,7 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
     const reply = await this.#sender.send(this.#newRequest(options), {
       digest: options.digest,
       contactUser: options.contactUser,
+      withoutContact: options.withoutContact,
       onSent: options.onSent,
       onProvisional: options.onProvisional,
     });
@@ -219,6 +229,18 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
   /** The live dialog with that `Dialog.id`. */
   findDialog(id: string): Dialog | undefined {
     return this.#dialogs.get(id);
+  }
+
+  /** Whether a request may be answered: a stranger's only where it belongs to a dialog or transaction of ours. */
+  #mayAsk(request: SipMessage, address: string, strangers: StrangerGuard | undefined): boolean {
+    if (!strangers?.isStranger(address)) return true;
+    const isOurs = ifSound(
+      () =>
+        this.#transactions.knows(request) || this.#dialogs.ofRequest(idsOf(request)) !== undefined,
+    );
+    if (isOurs === true) return true;
+    strangers.count(address);
+    return false;
   }
 
   #newRequest(request: OutgoingRequest): SipMessage {

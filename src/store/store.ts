@@ -29,6 +29,7 @@ import { build } from './sqlite/schema.ts';
 import type { FileSystemTypeOf } from './sqlite/sqlite-file.ts';
 import { SqliteRateStore, SqliteSecretStore } from './sqlite/sqlite-server-state.ts';
 import { newStoreFeeds, type StoreFeeds } from './store-feeds.ts';
+import { SqliteStoredTrunks } from './trunks/sqlite-stored-trunks.ts';
 import { SqliteDeliveryStore } from './webhooks/sqlite-delivery-store.ts';
 import { SqliteEventStore } from './webhooks/sqlite-event-store.ts';
 import { SqliteOutbox } from './webhooks/sqlite-outbox.ts';
@@ -143,6 +144,7 @@ function sqliteStores(
     agentVersions: new SqliteAgentVersionStore(database),
     numberHolders: new SqliteNumberHolders(database),
     numberAssignments: new SqliteNumberAssignments(database),
+    storedTrunks: new SqliteStoredTrunks(database),
     calls: new SqliteCallStore(database, feeds),
     qualities: new SqliteCallQualityStore(database),
     analyses: new SqliteAnalysisStore(database, feeds),

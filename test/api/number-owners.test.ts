@@ -1,6 +1,6 @@
 /** A trunk's numbers belong to accounts: another account neither calls from them nor answers them. */
 import { expect, test } from 'vitest';
-import type { Trunks } from '../../src/domain/dialing/number-owner.ts';
+import type { Trunks } from '../../src/domain/dialing/trunk.ts';
 import {
   addKey,
   FOREIGN_KEY,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { TrunkState, Trunks } from '../../src/domain/dialing/number-owner.ts';
+import type { TrunkState, Trunks } from '../../src/domain/dialing/trunk.ts';
 import { addKey, FOREIGN_KEY, openTestApi, TEST_KEY } from '../support/api/test-api.ts';
 import { buildAgent } from '../support/store/build-agent.ts';
 
@@ -9,16 +9,30 @@ const NUMBER = '+390612345678';
 
 const TRUNK: TrunkState = {
   name: 'acme',
+  source: 'file',
   account: null,
   proxy: 'sip.example.com:5060',
+  domain: null,
   transport: 'udp',
+  username: 'joe',
+  hasPassword: true,
+  realm: null,
+  register: true,
+  registerExpiresSeconds: 300,
+  optionsIntervalSeconds: 30,
+  callerId: null,
+  allowedSources: ['203.0.113.0/24'],
+  srtp: 'off',
+  transfer: 'auto',
+  callsPerSecond: null,
+  advertisedAddress: null,
   state: 'ready',
   detail: 'registered with sip.example.com:5060',
   expiresAt: new Date('2026-11-20T12:05:00.000Z'),
   numbers: [NUMBER, '+39069*'],
   codecs: ['PCMU', 'PCMA'],
   callsInProgress: 2,
-  callsMax: null,
+  maxCalls: null,
 };
 
 const TRUNKS: Trunks = {
@@ -46,7 +60,8 @@ describe('GET /api/trunks', () => {
     const { status, body } = await api.json('GET', '/api/trunks', { key: ADMIN_KEY });
 
     expect(status).toBe(200);
-    expect(body).toEqual({ data: [{ ...TRUNK, expiresAt: '2026-11-20T12:05:00.000Z' }] });
+    const expiresAt = '2026-11-20T12:05:00.000Z';
+    expect(body).toEqual({ data: [{ ...TRUNK, expiresAt, callsMax: null }] });
   });
 
   test('answers 403 to a key that may do everything else', async () => {

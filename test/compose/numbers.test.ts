@@ -2,8 +2,9 @@
 import { expect, test } from 'vitest';
 import { liveRouter } from '../../src/compose/calls.ts';
 import { checkNumbers, openNumberOwners } from '../../src/compose/numbers.ts';
-import { operatorTrunks } from '../../src/compose/telephony.ts';
 import { type Logger, silentLogger } from '../../src/lib/logger.ts';
+import { operatorTrunks } from '../../src/telephony/trunks/operator-trunks.ts';
+import { TrunkRegistry } from '../../src/telephony/trunks/trunk-registry.ts';
 import { parseTrunks, TrunkSettingsError } from '../../src/telephony/trunks/trunks.ts';
 import { openCallWorld } from '../call/support/call-world.ts';
 import { ScriptedIncoming } from '../call/support/scripted-party.ts';
@@ -15,7 +16,7 @@ const NUMBER = '+390612345678';
 function trunksWith(fields: object) {
   const trunk = { name: 'acme', proxy: 'sip.example.com', numbers: ['+39*'], ...fields };
   const unstarted = { statusOf: () => undefined, callsOn: () => 0 };
-  return operatorTrunks(parseTrunks(JSON.stringify([trunk])), unstarted);
+  return operatorTrunks(new TrunkRegistry(parseTrunks(JSON.stringify([trunk]))), unstarted);
 }
 
 /** @returns what was warned of. */

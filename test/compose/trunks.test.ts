@@ -1,6 +1,7 @@
 /** What the interface learns of the operator's trunks, and what it never does. */
 import { expect, test } from 'vitest';
-import { operatorTrunks } from '../../src/compose/telephony.ts';
+import { operatorTrunks } from '../../src/telephony/trunks/operator-trunks.ts';
+import { TrunkRegistry } from '../../src/telephony/trunks/trunk-registry.ts';
 import { parseTrunks } from '../../src/telephony/trunks/trunks.ts';
 
 const SETTINGS = [
@@ -17,9 +18,9 @@ const SETTINGS = [
   { name: 'other', proxy: '[2001:db8::1]', codecs: ['PCMA'], numbers: ['+390699'.padEnd(13, '1')] },
 ];
 
-const TRUNKS = parseTrunks(JSON.stringify(SETTINGS));
+const TRUNKS = new TrunkRegistry(parseTrunks(JSON.stringify(SETTINGS)));
 
-test('operatorTrunks tells how each trunk is, without user name and password', () => {
+test('operatorTrunks tells how each trunk is, without its password', () => {
   const expiresAt = new Date(5000);
   const trunks = operatorTrunks(TRUNKS, {
     statusOf: () => ({ state: 'ready', detail: 'registered', expiresAt }),
@@ -29,20 +30,34 @@ test('operatorTrunks tells how each trunk is, without user name and password', (
   expect(trunks.list()).toEqual([
     {
       name: 'acme',
+      source: 'file',
       account: null,
       proxy: 'sip.example.com:5070',
+      domain: null,
       transport: 'tcp',
+      username: 'joe-the-user',
+      hasPassword: true,
+      realm: 'the-realm',
+      register: true,
+      registerExpiresSeconds: 300,
+      optionsIntervalSeconds: 30,
+      callerId: null,
+      allowedSources: [],
+      srtp: 'off',
+      transfer: 'auto',
+      callsPerSecond: null,
+      advertisedAddress: null,
       state: 'ready',
       detail: 'registered',
       expiresAt,
       numbers: ['+390612345678', '+39069*'],
       codecs: ['PCMU', 'PCMA'],
       callsInProgress: 3,
-      callsMax: 4,
+      maxCalls: 4,
     },
-    expect.objectContaining({ name: 'other', proxy: '[2001:db8::1]', callsMax: null }),
+    expect.objectContaining({ name: 'other', proxy: '[2001:db8::1]', maxCalls: null }),
   ]);
-  expect(JSON.stringify(trunks.list())).not.toMatch(/the-password|joe-the-user|the-realm/);
+  expect(JSON.stringify(trunks.list())).not.toContain('the-password');
 });
 
 test('operatorTrunks says before the start that there is none yet', () => {

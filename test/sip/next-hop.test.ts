@@ -16,7 +16,7 @@ const NAMES: Resolver = {
 };
 
 const targetsOf = async (uri: string) =>
-  (await resolveTargets(parseUri(uri), ['UDP', 'TCP'], NAMES)).map(
+  (await resolveTargets(parseUri(uri), ['UDP', 'TCP'], NAMES, () => 0.9)).map(
     ({ protocol, address, port }) => `${protocol} ${address} ${port}`,
   );
 

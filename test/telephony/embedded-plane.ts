@@ -16,6 +16,11 @@ import { SilentLines } from './silent-lines.ts';
 const SECRET = 'only for tests';
 const PARTS = { clock: systemClock, log: silentLogger, logger: silentLogger };
 
+/** A plane whose trunks can change. */
+export interface EmbeddedPlane extends Plane {
+  readonly carrier: DrachtioCarrier;
+}
+
 /** With the media engine's real ports and threads. */
 export const startEmbeddedPlane: StartPlane = (trunks) => {
   const ports = { first: 18_200, last: 18_399 };
@@ -29,13 +34,13 @@ export const startEmbeddedPlane: StartPlane = (trunks) => {
 export const startSilentPlane = (
   trunks: readonly Trunk[],
   journal?: OpenDialogJournal,
-): Promise<Plane> => start(trunks, new SilentLines(), journal);
+): Promise<EmbeddedPlane> => start(trunks, new SilentLines(), journal);
 
 async function start(
   trunks: readonly Trunk[],
   lines: StartedEngine,
   journal?: OpenDialogJournal,
-): Promise<Plane> {
+): Promise<EmbeddedPlane> {
   const address = '127.0.0.1';
   const port = await freePort();
   const engine = new UserAgent({

@@ -142,9 +142,10 @@ function written<Body, Status extends ContentfulStatusCode>(
   { body, status }: Answer<Body, Status>,
 ): JsonResponse<Body, Status> {
   if (status === 201) {
-    const { id } = body as { readonly id?: string };
-    if (id === undefined) throw new TypeError('Cannot say where the new resource is: it has no id');
-    context.header('Location', `${context.req.path}/${id}`);
+    const { id, name } = body as { readonly id?: string; readonly name?: string };
+    const place = id ?? name;
+    if (place === undefined) throw new TypeError('Cannot say where the new resource is: no id');
+    context.header('Location', `${context.req.path}/${place}`);
   }
   return context.json(body as object, status) as unknown as JsonResponse<Body, Status>;
 }

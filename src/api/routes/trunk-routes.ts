@@ -1,125 +1,199 @@
-/** `/api/trunks` and `/api/phone-numbers`: the ways that calls come by, whose the numbers are, and which agents answer. */
-
-import { type ListedNumber, liveNumber, numberPage } from '../../domain/dialing/number-list.ts';
-import { assignNumber, NumberOwners, unassignNumber } from '../../domain/dialing/number-owner.ts';
+/** `/api/trunks`: lists, sets up, changes, removes and checks the SIP trunks of the installation. */
+import type { TrunkState } from '../../domain/dialing/trunk.ts';
+import {
+  changeTrunk,
+  createTrunk,
+  noTrunk,
+  removeTrunk,
+} from '../../domain/dialing/trunk-changes.ts';
+import { ServiceError } from '../../domain/service-error.ts';
 import type { Stores } from '../../domain/stores.ts';
-import { type ApiApp, type ApiDeps, scopeOf } from '../api-env.ts';
+import type { ApiApp, ApiContext, ApiDeps } from '../api-env.ts';
+import { answerOnce } from '../http/answer-once.ts';
 import { describeRoute } from '../http/describe-route.ts';
+import { parsedJson } from '../http/parsed-json.ts';
 import { isOperator, requireOperator } from '../operator.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
 import {
-  assignNumberSchema,
-  phoneNumberPageSchema,
-  phoneNumberPathSchema,
-  phoneNumberQuerySchema,
-  phoneNumberSchema,
+  createTrunkSchema,
+  patchTrunkSchema,
+  trunkCheckSchema,
   trunkListSchema,
+  trunkPathSchema,
   trunkSchema,
 } from '../schemas/trunk-schemas.ts';
 import { viewOf } from '../serializers/view-of.ts';
 
-const shared = { tag: 'Trunks' } as const;
+const shared = { tag: 'Trunks', scope: 'admin' } as const;
 
-const trunksRoute = describeRoute({
+const ofOperator = 'Needs a live key of the first account.';
+
+const listRoute = describeRoute({
   ...shared,
   operationId: 'listTrunks',
   method: 'get',
   path: '/api/trunks',
   summary: 'Lists the SIP trunks and how each one is',
   description:
-    'The trunks of the installation, as the operator has set them up: the same for every account and environment. Never a user name or password.',
-  scope: 'admin',
+    'The trunks of the installation: the same for every account and environment. Never a password.',
   responses: { 200: jsonResponse('Every trunk.', trunkListSchema) },
 });
 
-const numbersRoute = describeRoute({
+const getRoute = describeRoute({
   ...shared,
-  operationId: 'listPhoneNumbers',
+  operationId: 'getTrunk',
   method: 'get',
-  path: '/api/phone-numbers',
-  summary: 'Lists telephone numbers, and the agent that answers each',
-  description:
-    'The numbers of the account’s agents, and those of trunks and assignments that belong to the account, sorted; to an admin key of the first account, those of all accounts. With a test key only those of its agents: no trunk leads to the sandbox.',
-  scope: 'agents:read',
-  request: { query: phoneNumberQuerySchema },
-  responses: { 200: jsonResponse('A page of numbers.', phoneNumberPageSchema) },
+  path: '/api/trunks/{trunkName}',
+  summary: 'Shows a SIP trunk and how it is',
+  request: { params: trunkPathSchema },
+  responses: { 200: jsonResponse('The trunk.', trunkSchema) },
 });
 
-const ofOperator =
-  'A trunk’s numbers belong to the account that the trunk names, else to the first account. Needs a live key of the first account.';
-
-const assignRoute = describeRoute({
+const createRoute = describeRoute({
   ...shared,
-  operationId: 'assignPhoneNumber',
-  method: 'put',
-  path: '/api/phone-numbers/{number}',
-  summary: 'Gives a telephone number to an account',
-  description: `The number, or all that begin alike (\`+39061234*\`), may then be used by agents and calls of that account alone; a longer beginning counts before a shorter one. ${ofOperator} 409 while an agent of another account holds the number.`,
-  scope: 'admin',
-  request: { params: phoneNumberPathSchema, body: jsonBody(assignNumberSchema) },
-  responses: { 200: jsonResponse('The number is the account’s.', phoneNumberSchema) },
+  operationId: 'createTrunk',
+  method: 'post',
+  path: '/api/trunks',
+  summary: 'Sets up a SIP trunk',
+  description: `It takes effect at once, without a restart: it is registered where \`register\` says so, and its sources may call. The fields are those of the trunk file (sip-config/README.md). ${ofOperator} 409 when the name is taken.`,
+  request: { body: jsonBody(createTrunkSchema) },
+  responses: { 201: jsonResponse('The trunk is set up.', trunkSchema) },
+});
+
+const patchRoute = describeRoute({
+  ...shared,
+  operationId: 'updateTrunk',
+  method: 'patch',
+  path: '/api/trunks/{trunkName}',
+  summary: 'Changes the fields of a SIP trunk that the body has',
+  description: `It takes effect at once; calls in progress go on as they are. ${ofOperator} 409 for a trunk of the file.`,
+  request: { params: trunkPathSchema, body: jsonBody(patchTrunkSchema) },
+  responses: { 200: jsonResponse('The trunk was changed.', trunkSchema) },
   errors: [409, 422],
 });
 
-const unassignRoute = describeRoute({
+const deleteRoute = describeRoute({
   ...shared,
-  operationId: 'unassignPhoneNumber',
+  operationId: 'deleteTrunk',
   method: 'delete',
-  path: '/api/phone-numbers/{number}',
-  summary: 'Takes an assignment of a telephone number back',
-  description: `${ofOperator} 409 while an agent holds the number whose account would lose it.`,
-  scope: 'admin',
-  request: { params: phoneNumberPathSchema },
-  responses: { 204: { description: 'The number belongs to the account of its trunk.' } },
+  path: '/api/trunks/{trunkName}',
+  summary: 'Removes a SIP trunk',
+  description: `Its registration is taken back, and no more calls are taken or placed through it; calls in progress go on. ${ofOperator} 409 for a trunk of the file.`,
+  request: { params: trunkPathSchema },
+  responses: { 204: { description: 'The trunk is removed.' } },
   errors: [409],
 });
 
+const checkRoute = describeRoute({
+  ...shared,
+  operationId: 'checkTrunk',
+  method: 'post',
+  path: '/api/trunks/{trunkName}/check',
+  summary: 'Checks a SIP trunk step by step',
+  description: `Resolves the proxy, connects, sends OPTIONS, and REGISTER where the trunk registers, without changing the registration. Each step says what is wrong and what to do. Takes some 30 s where the carrier is silent. ${ofOperator}`,
+  request: { params: trunkPathSchema },
+  responses: { 200: jsonResponse('What was found.', trunkCheckSchema) },
+});
+
 export function addTrunkRoutes(api: ApiApp, deps: ApiDeps): void {
+  addReads(api, deps);
+  addWrites(api, deps);
+
+  api.openapi(checkRoute, async (context) => {
+    await requireOperator(context, deps);
+    const { trunkName: name } = context.req.valid('param');
+    return answerOnce(context, deps, {
+      work: async () => {
+        const check = await deps.trunkControl.check(name);
+        if (check === undefined) throw noTrunk(name);
+        return { status: 200, body: trunkCheckSchema.parse(check) };
+      },
+    });
+  });
+}
+
+function addReads(api: ApiApp, deps: ApiDeps): void {
   const { trunks } = deps;
-  const parts = {
-    ...{ trunks, assignments: deps.numberAssignments },
-    ...{ holders: deps.numberHolders, owners: deps.numberOwners },
-  };
 
-  const assigning = ({ accounts, numberAssignments: assignments, numberHolders }: Stores) => {
-    const owners = new NumberOwners({ accounts, assignments, trunks });
-    return { accounts, assignments, holders: numberHolders, owners };
-  };
-
-  api.openapi(trunksRoute, (context) =>
-    context.json({ data: trunks.list().map((trunk) => viewOf(trunkSchema, trunk)) }, 200),
-  );
-
-  api.openapi(numbersRoute, async (context) => {
-    const { limit, offset } = context.req.valid('query');
-    const scope = { ...scopeOf(context), isOperator: await isOperator(context, deps) };
-    const page = await numberPage(parts, scope, { limit, offset });
-    const data = page.numbers.map(numberView);
-    return context.json({ data, total: page.total, limit, offset }, 200);
+  api.openapi(listRoute, async (context) => {
+    const shown = await isOperator(context, deps);
+    return context.json({ data: trunks.list().map((trunk) => trunkView(trunk, shown)) }, 200);
   });
 
-  api.openapi(assignRoute, async (context) => {
+  api.openapi(getRoute, async (context) => {
+    const { trunkName: name } = context.req.valid('param');
+    return context.json(trunkView(trunkOf(deps, name), await isOperator(context, deps)), 200);
+  });
+}
+
+function addWrites(api: ApiApp, deps: ApiDeps): void {
+  const changing = ({ storedTrunks: stored, accounts }: Stores) => {
+    const { trunks, trunkControl: control, clock } = deps;
+    return { trunks, control, stored, accounts, now: clock.now() };
+  };
+
+  api.openapi(createRoute, async (context) => {
     await requireOperator(context, deps);
-    const { number } = context.req.valid('param');
-    const { accountId } = context.req.valid('json');
-    const request = { number, accountId, now: deps.clock.now() };
-    await deps.transaction((stores) => assignNumber(request, assigning(stores)));
-    return context.json(numberView(await liveNumber(parts, scopeOf(context), number)), 200);
+    const fields = fieldsOf(context);
+    return answerOnce(context, deps, {
+      work: async (commit) => {
+        const saved = await commit(async (stores) => {
+          const settings = await createTrunk(fields, changing(stores));
+          return { status: 201, body: trunkView({ ...settings, ...JUST_SET_UP }, true) };
+        });
+        await deps.trunkControl.reload();
+        return saved;
+      },
+    });
   });
 
-  api.openapi(unassignRoute, async (context) => {
+  api.openapi(patchRoute, async (context) => {
     await requireOperator(context, deps);
-    const { number } = context.req.valid('param');
-    await deps.transaction((stores) => unassignNumber(number, assigning(stores)));
+    const { trunkName: name } = context.req.valid('param');
+    const changes = changesOf(fieldsOf(context));
+    await deps.transaction((stores) => changeTrunk(name, changes, changing(stores)));
+    await deps.trunkControl.reload();
+    return context.json(trunkView(trunkOf(deps, name), true), 200);
+  });
+
+  api.openapi(deleteRoute, async (context) => {
+    await requireOperator(context, deps);
+    const { trunkName: name } = context.req.valid('param');
+    await deps.transaction((stores) => removeTrunk(name, changing(stores)));
+    await deps.trunkControl.reload();
     return context.body(null, 204);
   });
 }
 
-function numberView({ owner, holder, ...listed }: ListedNumber) {
-  return viewOf(phoneNumberSchema, {
-    ...listed,
-    accountId: owner ?? null,
-    agentId: holder?.agentId ?? null,
-    agentName: holder?.agentName ?? null,
-  });
+const JUST_SET_UP = {
+  state: 'registering',
+  detail: 'just set up',
+  expiresAt: null,
+  callsInProgress: 0,
+} as const;
+
+/** The body as it came: the schema, which leaves the check of fields to the validator of trunks, drops `__proto__`. */
+function fieldsOf(context: ApiContext): Readonly<Record<string, unknown>> {
+  return parsedJson(context.get('bodyText')) as Readonly<Record<string, unknown>>;
+}
+
+/** @throws {ServiceError} VALIDATION_ERROR when nothing is to change. */
+function changesOf(changes: Readonly<Record<string, unknown>>) {
+  if (Object.keys(changes).length > 0) return changes;
+  const message = 'expected one field at least';
+  throw new ServiceError('VALIDATION_ERROR', `Cannot read the body: ${message}`, [
+    { path: '', message },
+  ]);
+}
+
+function trunkOf({ trunks }: Pick<ApiDeps, 'trunks'>, name: string): TrunkState {
+  const found = trunks.list().find((trunk) => trunk.name === name);
+  if (found === undefined) throw noTrunk(name);
+  return found;
+}
+
+/** The user name is half of what the carrier asks for. */
+function trunkView(trunk: TrunkState, isOperator: boolean) {
+  const username = isOperator ? trunk.username : null;
+  return viewOf(trunkSchema, { ...trunk, username, callsMax: trunk.maxCalls });
 }

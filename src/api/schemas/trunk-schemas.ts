@@ -1,23 +1,22 @@
-/** What trunks and telephone numbers look like in queries and answers: the one source of validation, types and documentation. */
+/** What trunks look like in bodies and answers. Bodies are validated by the one validator of trunks, not here. */
 import { z } from '@hono/zod-openapi';
-import { pageOf, pagingFields } from './paging-schema.ts';
 
 const number = z.string().openapi({
   description: 'E.164, or the beginning of numbers and a star.',
   example: '+390612345678',
 });
 
+const nullableText = z.string().nullable();
+
+const CODECS = ['PCMU', 'PCMA'] as const;
+
 export const trunkSchema = z
   .object({
     name: z.string().openapi({ example: 'acme' }),
-    account: z.string().nullable().openapi({
-      description: 'The account that its numbers belong to; null: the first account.',
+    source: z.enum(['file', 'api']).openapi({
+      description:
+        '`file`: of the trunk file (`SIP_TRUNKS`), which answers 409 to changes. `api`: of the database.',
     }),
-    proxy: z.string().openapi({
-      description: 'Where the carrier takes calls: host, and port where one is set.',
-      example: 'sip.example.com:5060',
-    }),
-    transport: z.enum(['udp', 'tcp', 'tls']),
     state: z.enum(['ready', 'registering', 'failed', 'unregistered']).openapi({
       description: [
         '`ready`: calls can go through. `registering`: the carrier was asked and has not answered yet. `failed`: refused, or',
@@ -29,45 +28,132 @@ export const trunkSchema = z
       description:
         'When the registration ends unless it is renewed; null where there is none. It is renewed well before.',
     }),
+    proxy: z.string().openapi({
+      description: 'Where the carrier takes calls: host, and port where one is set.',
+      example: 'sip.example.com:5060',
+    }),
+    domain: nullableText,
+    transport: z.enum(['udp', 'tcp', 'tls']),
+    username: nullableText.openapi({
+      description: 'Shown to the operator: a live key of the first account; null to others.',
+    }),
+    hasPassword: z.boolean().openapi({ description: 'Whether one is set. It is never shown.' }),
+    realm: nullableText,
+    register: z.boolean(),
+    registerExpiresSeconds: z.int(),
+    optionsIntervalSeconds: z.int(),
     numbers: z.array(number),
-    codecs: z.array(z.string()).openapi({ example: ['PCMU', 'PCMA'] }),
+    callerId: nullableText,
+    account: nullableText.openapi({
+      description: 'The account that its numbers belong to; null: the first account.',
+    }),
+    allowedSources: z.array(z.string()),
+    codecs: z.array(z.string()).openapi({ example: [...CODECS] }),
+    srtp: z.enum(['required', 'preferred', 'off']),
+    transfer: z.enum(['auto', 'refer', 'bridge']),
+    maxCalls: z.int().nullable().openapi({ description: 'null where there is no limit.' }),
+    callsPerSecond: z.number().nullable(),
+    advertisedAddress: nullableText,
     callsInProgress: z.int(),
-    callsMax: z.int().nullable().openapi({ description: 'null where there is no limit.' }),
+    callsMax: z
+      .int()
+      .nullable()
+      .openapi({ description: 'The same as `maxCalls`, which says it better.' }),
   })
   .openapi('Trunk');
 
 export const trunkListSchema = z.object({ data: z.array(trunkSchema) }).openapi('TrunkList');
 
-export const phoneNumberSchema = z
+export const trunkPathSchema = z.object({ trunkName: z.string().openapi({ example: 'acme' }) });
+
+type JsonType = 'string' | 'boolean' | 'integer' | 'number' | 'array' | 'null';
+
+/** A type, not an interface: only a type has the index signature of extensions. */
+type Field = {
+  type: JsonType | JsonType[];
+  description?: string;
+  example?: unknown;
+  default?: unknown;
+  enum?: (string | null)[];
+  items?: Field;
+};
+
+function text(description: string, example?: string): Field {
+  return { type: 'string', description, ...(example !== undefined && { example }) };
+}
+
+function list(description: string, example: readonly string[]): Field {
+  return { type: 'array', items: { type: 'string' }, description, example };
+}
+
+function choice(names: string[], usual: string): Field {
+  return { type: 'string', enum: names, default: usual };
+}
+
+/** The fields of a trunk without its name. */
+const FIELDS: Readonly<Record<string, Field>> = {
+  proxy: text('Host, or host:port.', 'sip.example.com'),
+  transport: choice(['udp', 'tcp', 'tls'], 'udp'),
+  domain: text('Domain of the numbers and names, where it is not the proxy’s host.'),
+  username: text('Name that the carrier knows us by, without host.'),
+  password: text('Never shown.'),
+  realm: text('Realm of the challenge that the password is for.'),
+  register: { type: 'boolean', default: false },
+  registerExpiresSeconds: { type: 'integer', default: 300 },
+  optionsIntervalSeconds: { type: 'integer', default: 30 },
+  numbers: list('E.164, or beginnings of numbers with a star.', ['+390612345678']),
+  callerId: text('Number shown to the called party.'),
+  account: text('Id of the account that the numbers belong to; the first account unless given.'),
+  allowedSources: list('Addresses and networks that its calls come from.', ['203.0.113.0/24']),
+  codecs: list('The better one first.', CODECS),
+  srtp: choice(['required', 'preferred', 'off'], 'off'),
+  transfer: choice(['auto', 'refer', 'bridge'], 'auto'),
+  maxCalls: { type: 'integer', description: 'Calls at a time, both ways together.' },
+  callsPerSecond: { type: 'number', description: 'Calls that may begin in a second.' },
+  advertisedAddress: text('Address that this carrier sends to, where it is not PUBLIC_ADDRESS.'),
+};
+
+/** In changes, null takes the field away. */
+function changeOf(name: string, field: Field): Field {
+  if (name === 'proxy') return field;
+  const { default: _, enum: names, type, ...rest } = field;
+  const types = [type, 'null'].flat() as JsonType[];
+  return { ...rest, type: types, ...(names && { enum: [...names, null] }) };
+}
+
+const CHANGES = Object.fromEntries(
+  Object.entries(FIELDS).map(([name, field]) => [name, changeOf(name, field)]),
+);
+
+export const createTrunkSchema = z.looseObject({}).openapi('CreateTrunk', {
+  type: 'object',
+  required: ['name', 'proxy'],
+  properties: {
+    name: text('Letters, digits, dot, dash, underscore; 64 at most.', 'acme'),
+    ...FIELDS,
+  },
+  additionalProperties: false,
+});
+
+export const patchTrunkSchema = z.looseObject({}).openapi('PatchTrunk', {
+  type: 'object',
+  minProperties: 1,
+  description: 'Only the fields that are there change; null takes one away.',
+  properties: CHANGES,
+  additionalProperties: false,
+});
+
+export const trunkCheckSchema = z
   .object({
-    number,
-    trunks: z.array(z.string()).openapi({
-      description: 'The trunks that bring its calls; none: nothing rings there.',
-      example: ['acme'],
-    }),
-    accountId: z.string().nullable().openapi({
-      description:
-        'The account that may use it: that of its assignment, else of its trunk. null: any, since no trunk has it.',
-    }),
-    agentId: z
-      .string()
-      .nullable()
-      .openapi({ description: 'The agent of this account that answers.' }),
-    agentName: z.string().nullable(),
-    isTaken: z.boolean().openapi({
-      description: 'Whether an agent answers, of this account or another. Another’s is not named.',
-    }),
+    ok: z.boolean().openapi({ description: 'Whether every step is.' }),
+    steps: z.array(
+      z.object({
+        step: z.string().openapi({ example: 'dns' }),
+        ok: z.boolean(),
+        message: z.string().openapi({
+          description: 'What was found; where it is wrong, what to do.',
+        }),
+      }),
+    ),
   })
-  .openapi('PhoneNumber');
-
-export const phoneNumberPathSchema = z.object({ number });
-
-export const assignNumberSchema = z
-  .strictObject({
-    accountId: z.string().openapi({ example: 'acct_0VbZOZK8iLGcXSKvcmQMdaX5' }),
-  })
-  .openapi('AssignNumber');
-
-export const phoneNumberPageSchema = pageOf(phoneNumberSchema).openapi('PhoneNumberPage');
-
-export const phoneNumberQuerySchema = z.strictObject(pagingFields({ default: 100, max: 500 }));
+  .openapi('TrunkCheck');

@@ -37,7 +37,7 @@ function TrunkTable({ trunks }: { readonly trunks: readonly Trunk[] }) {
         codecs: ({ codecs }) => codecs.join(', '),
         callsNow: [
           'number',
-          ({ callsInProgress: now, callsMax: max }) =>
+          ({ callsInProgress: now, maxCalls: max }) =>
             max === null ? count(now) : `${count(now)} / ${count(max)}`,
         ],
       }}

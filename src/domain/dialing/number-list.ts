@@ -1,7 +1,8 @@
 /** The list of telephone numbers, with owner and agent of each. */
 import type { Scope } from '../agent/agent.ts';
-import type { NumberAssignments, NumberOwners, Trunks } from './number-owner.ts';
+import type { NumberAssignments, NumberOwners } from './number-owner.ts';
 import type { HeldNumber, NumberHolders } from './phone-number.ts';
+import type { Trunks } from './trunk.ts';
 
 /** A telephone number with its trunks, owner and agent. */
 export interface ListedNumber {

@@ -3,6 +3,7 @@ import type { AccountStore } from '../account/account-store.ts';
 import type { Agent, Scope } from '../agent/agent.ts';
 import { ServiceError } from '../service-error.ts';
 import { type HeldNumber, isPhoneNumber, type NumberHolders } from './phone-number.ts';
+import type { Trunks } from './trunk.ts';
 
 /** A number, or the beginning of numbers and a star, that the operator has given to an account. */
 export interface NumberAssignment {
@@ -193,49 +194,4 @@ function coveringOf(number: string): readonly string[] {
     (_, cut) => `${written.slice(0, written.length - cut)}*`,
   );
   return [number, ...beginnings];
-}
-
-/** Whether a trunk can take calls, and why. */
-export interface TrunkStatus {
-  /**
-   * `ready`: registered, or in need of no registration while the proxy answers OPTIONS. `registering`: asked, not yet
-   * answered. `failed`: refused, or no answer; it is tried again. `unregistered`: nothing is tried, because the SIP server is away or the server stops.
-   */
-  readonly state: 'ready' | 'registering' | 'failed' | 'unregistered';
-  /** In plain English, such as `registered with sip.example.com`. */
-  readonly detail: string;
-  /** Expiry of the registration unless renewed; null where there is none. */
-  readonly expiresAt: Date | null;
-}
-
-/** A trunk with its settings, status and calls, without credentials. */
-export interface TrunkState extends TrunkStatus {
-  readonly name: string;
-  /** Account id that its numbers belong to; null: the first account. */
-  readonly account: string | null;
-  /** The carrier's proxy: host, and port where one is configured. */
-  readonly proxy: string;
-  readonly transport: 'udp' | 'tcp' | 'tls';
-  /** E.164, or the beginning of numbers and a star. */
-  readonly numbers: readonly string[];
-  /** In the order of preference. */
-  readonly codecs: readonly string[];
-  readonly callsInProgress: number;
-  /** Null where the operator set no limit. */
-  readonly callsMax: number | null;
-}
-
-/** The trunks of the installation. */
-export interface Trunks {
-  /** In the order of the operator's file. Never a password, nor a user name. */
-  list(): readonly TrunkState[];
-
-  /** Every number, or beginning and star, that some trunk has; each once, sorted. */
-  readonly numbers: readonly string[];
-
-  /** Names of the trunks that have the number, in the order of the operator's file. */
-  trunksOf(number: string): readonly string[];
-
-  /** Account id that the first trunk with the number names, null where it names none; undefined where no trunk has it. */
-  accountOf(number: string): string | null | undefined;
 }

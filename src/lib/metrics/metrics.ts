@@ -209,6 +209,16 @@ export class Metrics {
     addSipMetrics(this.#families, read);
   }
 
+  /** Adds the requests of hosts that no trunk knows, by the network of their source, read at every scrape. Once. */
+  watchStrangers(read: () => Readonly<Record<string, number>>): void {
+    this.#families.readCounter(
+      'offhook_sip_strangers_total',
+      'SIP requests from hosts that no trunk allows, ignored or refused, by network.',
+      ['network'],
+      () => Object.entries(read()).map(([network, count]) => [{ network }, count]),
+    );
+  }
+
   /** Adds how many calls wait to be placed, asked at every scrape; `read` may fail. Once. */
   watchQueue(read: () => Promise<number>): void {
     this.#families.readGauge('offhook_calls_queued', 'Calls that wait to be placed.', read);

@@ -92,6 +92,17 @@ export class TransactionLayer {
     this.#reject(invite, transaction, status);
   }
 
+  /**
+   * Whether a request belongs to a transaction that is there: a retransmission, an ACK or a CANCEL.
+   *
+   * @throws {SipError} when it lacks what identifies it.
+   */
+  knows(request: SipMessage): boolean {
+    const { method, via } = request;
+    const ofInvite = method === 'ACK' || method === 'CANCEL';
+    return this.#servers.has(serverKey(idsOf(request), via, ofInvite ? 'INVITE' : method));
+  }
+
   receiveResponse(response: SipMessage, via: Via): void {
     const branch = via.params.get('branch') ?? '';
     const transaction = this.#clients.get(clientKey(branch, response.cseq.method));

@@ -4,6 +4,7 @@ import { isIP } from 'node:net';
 import { SipError } from '../message/status.ts';
 import type { SipUri } from '../message/uri.ts';
 import { bareHost, defaultPortOf, type Endpoint, type Protocol } from './flow.ts';
+import { inSrvOrder, type WeightedServer } from './srv-order.ts';
 
 /** Address, port and protocol of a next hop. */
 export interface Target extends Endpoint {
@@ -12,11 +13,9 @@ export interface Target extends Endpoint {
   readonly serverName?: string;
 }
 
-interface ServiceRecord {
+interface ServiceRecord extends WeightedServer {
   readonly name: string;
   readonly port: number;
-  readonly priority: number;
-  readonly weight: number;
 }
 
 /** DNS queries that SIP needs. An empty answer means no record. */
@@ -45,6 +44,7 @@ export const systemResolver: Resolver = {
  * `sips` alone.
  *
  * @param protocols available transports, preferred first.
+ * @param random from 0 up to 1; draws among servers of the same priority by their weights.
  * @throws {SipError} 503 without a target.
  * @see RFC 3263 section 4
  */
@@ -52,6 +52,7 @@ export async function resolveTargets(
   uri: SipUri,
   protocols: readonly Protocol[],
   resolver: Resolver,
+  random: () => number = Math.random,
 ): Promise<readonly Target[]> {
   const usable = usableProtocols(uri, protocols);
   const [favourite] = usable;
@@ -62,7 +63,7 @@ export async function resolveTargets(
   if (isIP(host) !== 0) {
     return [{ protocol: favourite, address: host, port: uri.port ?? defaultPortOf(favourite) }];
   }
-  const bySrv = uri.port === undefined ? await srvTargets(host, usable, resolver) : [];
+  const bySrv = uri.port === undefined ? await srvTargets(host, usable, { resolver, random }) : [];
   const targets =
     bySrv.length > 0
       ? bySrv
@@ -93,14 +94,13 @@ function usableProtocols(uri: SipUri, protocols: readonly Protocol[]): readonly 
 async function srvTargets(
   host: string,
   protocols: readonly Protocol[],
-  resolver: Resolver,
+  { resolver, random }: { readonly resolver: Resolver; readonly random: () => number },
 ): Promise<Target[]> {
   const targets: Target[] = [];
   for (const protocol of protocols) {
     const service = protocol === 'TLS' ? '_sips._tcp' : `_sip._${protocol.toLowerCase()}`;
     const records = await resolver.services(`${service}.${host}`);
-    const sorted = [...records].sort((a, b) => a.priority - b.priority || b.weight - a.weight);
-    for (const { name, port } of sorted.slice(0, TARGETS_MAX)) {
+    for (const { name, port } of inSrvOrder(records, random).slice(0, TARGETS_MAX)) {
       targets.push(...(await addressTargets({ protocol, host: name, port }, resolver)));
     }
   }

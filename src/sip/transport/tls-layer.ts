@@ -75,19 +75,31 @@ export class TlsLayer {
   }
 
   /** Connects; `secureConnect` means that the peer has proved its name. */
-  connect({ address, port, serverName }: Endpoint & PeerName): TLSSocket {
-    const name = serverName ?? address;
+  connect(peer: Endpoint & PeerName): TLSSocket {
     this.#clientContext ??= clientContext(this.#settings);
-    return connect({
-      host: address,
-      port,
-      // RFC 6066, 3: no IP address as a server name.
-      servername: isIP(name) === 0 ? name : '',
-      secureContext: this.#clientContext,
-      rejectUnauthorized: true,
-      checkServerIdentity: (_, certificate) => checkServerIdentity(name, certificate),
-    });
+    return connectIn(this.#clientContext, peer);
   }
+}
+
+/** One connection to a peer, as `TlsLayer.connect` makes it. */
+export function connectTls(settings: TlsSettings, peer: Endpoint & PeerName): TLSSocket {
+  return connectIn(clientContext(settings), peer);
+}
+
+function connectIn(
+  secureContext: SecureContext,
+  { address, port, serverName }: Endpoint & PeerName,
+): TLSSocket {
+  const name = serverName ?? address;
+  return connect({
+    host: address,
+    port,
+    // RFC 6066, 3: no IP address as a server name.
+    servername: isIP(name) === 0 ? name : '',
+    secureContext,
+    rejectUnauthorized: true,
+    checkServerIdentity: (_, certificate) => checkServerIdentity(name, certificate),
+  });
 }
 
 function serverOptions({ identity, ca, verifiesClients = false }: TlsSettings) {

@@ -25,6 +25,13 @@ const STEPS: readonly Step[] = [
       drop table if exists kysely_migration;
       drop table if exists kysely_migration_lock;`,
   },
+  {
+    name: '0020-trunks',
+    sql: `
+      create table trunks (
+        name text primary key, settings text not null, password text,
+        created_at integer not null, updated_at integer not null) strict;`,
+  },
 ];
 
 /** The schema of databases from before 0.1.0 that this version takes: the same as the baseline. */

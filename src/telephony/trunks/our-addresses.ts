@@ -49,7 +49,8 @@ export class OurAddresses {
   readonly #options: OurAddressesOptions;
   /** The newest address of each name. */
   readonly #addresses = new Map<string, string>();
-  readonly #names: readonly string[];
+  #trunks: readonly Trunk[];
+  #names: readonly string[];
   readonly #proxies = new WeakMap<Trunk, { addresses: readonly string[]; untilMs: number }>();
   readonly #ownNetworks: () => ReturnType<typeof listOf>;
   #isRunning = false;
@@ -57,11 +58,9 @@ export class OurAddresses {
 
   constructor(options: OurAddressesOptions) {
     this.#options = options;
-    const { publicAddress, trunks, clock } = options;
-    const all = [publicAddress, ...trunks.map(({ advertisedAddress }) => advertisedAddress)];
-    this.#names = [...new Set(all.flatMap((text) => text ?? []))].filter(
-      (text) => isIP(text) === 0,
-    );
+    const { trunks, clock } = options;
+    this.#trunks = trunks;
+    this.#names = this.#namesOf(trunks);
     this.#ownNetworks = cached(ownNetworks, { keptMs: INTERFACES_MS, clock });
   }
 
@@ -70,6 +69,17 @@ export class OurAddresses {
     if (this.#isRunning) return;
     this.#isRunning = true;
     await this.#lookUpAll();
+  }
+
+  /** Uses the addresses of these trunks from now on. Resolves when their names have been looked up once. */
+  async useTrunks(trunks: readonly Trunk[]): Promise<void> {
+    const hadNames = this.#names.length > 0;
+    this.#trunks = trunks;
+    this.#names = this.#namesOf(trunks);
+    if (!this.#isRunning) return;
+    const unknown = this.#names.filter((name) => !this.#addresses.has(name));
+    await Promise.all(unknown.map((name) => this.#lookUpName(name)));
+    if (!hadNames) this.#lookUpLater();
   }
 
   /** Safe to call twice. */
@@ -92,6 +102,15 @@ export class OurAddresses {
       trunkAddress: this.#addressOf(trunk?.advertisedAddress),
       publicAddress: this.#addressOf(this.#options.publicAddress),
     });
+  }
+
+  /** Whether an address is the proxy of a trunk, as far as its name has been resolved. */
+  isProxy(address: string): boolean {
+    const plain = address.replace(/^::ffff:(?=\d+\.)/i, '');
+    return this.#trunks.some(
+      (trunk) =>
+        trunk.proxy.host === plain || this.#proxies.get(trunk)?.addresses.includes(plain) === true,
+    );
   }
 
   /** Whether a far end is outside all private networks; an empty address counts as outside. */
@@ -128,6 +147,12 @@ export class OurAddresses {
     return { name: 'public address', isOk: address !== undefined, state };
   }
 
+  #namesOf(trunks: readonly Trunk[]): readonly string[] {
+    const { publicAddress } = this.#options;
+    const all = [publicAddress, ...trunks.map(({ advertisedAddress }) => advertisedAddress)];
+    return [...new Set(all.flatMap((text) => text ?? []))].filter((text) => isIP(text) === 0);
+  }
+
   #addressOf(text: string | undefined): string | undefined {
     return text === undefined || isIP(text) !== 0 ? text : this.#addresses.get(text);
   }
@@ -136,7 +161,7 @@ export class OurAddresses {
   #trunkAt(farEnd: string): Trunk | undefined {
     const family = isIP(farEnd);
     if (family === 0) return undefined;
-    return this.#options.trunks.find(
+    return this.#trunks.find(
       (trunk) =>
         trunk.advertisedAddress !== undefined &&
         (trunk.proxy.host === farEnd ||
@@ -148,10 +173,16 @@ export class OurAddresses {
   async #lookUpAll(): Promise<void> {
     const before = new Map(this.#addresses);
     await Promise.all(this.#names.map((name) => this.#lookUpName(name)));
-    if (!this.#isRunning || this.#names.length === 0) return;
-    this.#cancelNext = this.#options.clock.after(LOOK_UP_MS, () => void this.#lookUpAll());
+    this.#lookUpLater();
+    if (!this.#isRunning) return;
     const hasChanged = this.#names.some((name) => before.get(name) !== this.#addresses.get(name));
     if (hasChanged && before.size > 0) this.#options.onChange?.();
+  }
+
+  #lookUpLater(): void {
+    if (!this.#isRunning || this.#names.length === 0) return;
+    this.#cancelNext();
+    this.#cancelNext = this.#options.clock.after(LOOK_UP_MS, () => void this.#lookUpAll());
   }
 
   async #lookUpName(name: string): Promise<void> {

@@ -5,13 +5,23 @@ import { addNetwork, type Trunk } from './trunks.ts';
 
 const LOOPBACK = ['127.0.0.0/8', '::1'];
 
-/** Look-up over the configured trunks. */
+/** Look-up over the trunks in effect. */
 export class TrunkTable {
-  readonly trunks: readonly Trunk[];
   readonly #loopback = listOf(LOOPBACK);
+  #trunks: readonly Trunk[];
 
   constructor(trunks: readonly Trunk[]) {
-    this.trunks = trunks;
+    this.#trunks = trunks;
+  }
+
+  /** In the order of preference. */
+  get trunks(): readonly Trunk[] {
+    return this.#trunks;
+  }
+
+  /** Looks up in these from now on. */
+  useTrunks(trunks: readonly Trunk[]): void {
+    this.#trunks = trunks;
   }
 
   /**
@@ -28,6 +38,11 @@ export class TrunkTable {
   ofIncoming(sourceAddress: string, calledNumber: string): Trunk | undefined {
     const possible = this.trunks.filter((trunk) => this.#allows(trunk, sourceAddress));
     return possible.find((trunk) => hasNumber(trunk, calledNumber)) ?? possible[0];
+  }
+
+  /** The trunks that may call from the number, in the order of preference. */
+  allOfOutgoing(number: string): readonly Trunk[] {
+    return this.trunks.filter((trunk) => hasNumber(trunk, number));
   }
 
   /** The first trunk that may call from the number. */
@@ -76,7 +91,7 @@ export class TrunkNumbers {
   readonly all: readonly string[];
   readonly #names = new Map<string, string[]>();
   readonly #beginnings: readonly { readonly start: string; readonly name: string }[];
-  /** Places of the trunks in the operator's file. */
+  /** Places of the trunks in the order of preference. */
   readonly #places: ReadonlyMap<string, number>;
   /** Account ids by the trunk's name. */
   readonly #accounts: ReadonlyMap<string, string | null>;
@@ -98,7 +113,7 @@ export class TrunkNumbers {
     this.all = [...this.#names.keys()].sort();
   }
 
-  /** Trunk names in file order. A pattern `+39*` belongs to the trunks that list it or a shorter one. */
+  /** Trunk names in the order of preference. A pattern `+39*` belongs to the trunks that list it or a shorter one. */
   trunksOf(number: string): readonly string[] {
     const written = number.endsWith('*') ? number.slice(0, -1) : number;
     const byStart = this.#beginnings

@@ -42,6 +42,12 @@ export interface Trunk {
   readonly callsPerSecond?: number;
 }
 
+/** A wrong field of a trunk: its path, such as `numbers.0`, and what was expected there. */
+export interface TrunkFault {
+  readonly path: string;
+  readonly message: string;
+}
+
 /** Names the trunk, the wrong fields, and the expected values. */
 export class TrunkSettingsError extends Error {
   override readonly name = 'TrunkSettingsError';
@@ -92,7 +98,7 @@ const NOT_EMPTY = textWhere(
 );
 
 /** The checks of a trunk's fields, in the order of the manual. */
-const FIELDS: Readonly<Record<keyof Trunk, Check>> = {
+const FIELDS: Readonly<Record<keyof TrunkSettings, Check>> = {
   name: matching(
     /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
     'letters, digits, dot, dash, underscore; 64 at most',
@@ -101,6 +107,7 @@ const FIELDS: Readonly<Record<keyof Trunk, Check>> = {
     (text) => PROXY.test(text) && !/^sips:.*;transport=(udp|tcp)$/.test(text),
     'host, host:port, host:port;transport=tcp, host:port;transport=tls or sips:host:port',
   ),
+  transport: oneOf('udp', 'tcp', 'tls'),
   domain: matching(/^[A-Za-z0-9.-]+$/, 'a host name'),
   username: textWhere(
     (text) => HEADER_TEXT.test(text) && /^[^\s@:;<>]+$/.test(text),
@@ -161,18 +168,34 @@ export function parseTrunks(json: string, file = 'sip-config/trunks.json'): read
   return (settings as readonly TrunkSettings[]).map(trunkOf);
 }
 
+/**
+ * Reads one trunk, as the file or the REST interface has it.
+ *
+ * @throws {TrunkSettingsError} naming every wrong field.
+ */
+export function parseTrunk(settings: Readonly<Record<string, unknown>>): Trunk {
+  const faults = faultsOfTrunk(settings);
+  if (faults.length > 0) {
+    const message = faults.map(({ path, message }) => `${path}: ${message}`).join('; ');
+    throw new TrunkSettingsError(`Cannot use ${nameOf(settings, 0)}: ${message}`);
+  }
+  return trunkOf(settings as unknown as TrunkSettings);
+}
+
 /** A trunk as the file has it, once every field has passed its check. */
 interface TrunkSettings extends Partial<Omit<Trunk, 'proxy'>> {
   readonly name: string;
   readonly proxy: string;
+  /** The transport of the proxy, where `proxy` names none. */
+  readonly transport?: string;
 }
 
-function trunkOf(settings: TrunkSettings): Trunk {
-  return { ...DEFAULTS, ...settings, proxy: proxyOf(settings.proxy) };
+function trunkOf({ transport, ...settings }: TrunkSettings): Trunk {
+  return { ...DEFAULTS, ...settings, proxy: proxyOf(settings.proxy, transport) };
 }
 
-function proxyOf(text: string): TrunkProxy {
-  const [, scheme, host = '', port, transport = 'udp'] = PROXY.exec(text) ?? [];
+function proxyOf(text: string, given = 'udp'): TrunkProxy {
+  const [, scheme, host = '', port, transport = given] = PROXY.exec(text) ?? [];
   const isSips = scheme !== undefined;
   return {
     host: host.replace(/^\[|\]$/g, ''),
@@ -193,9 +216,10 @@ function problemsOf(settings: unknown): readonly string[] {
     const another = settings
       .slice(0, index)
       .some((one) => isObject(one) && one.name === trunk.name);
-    return [...faultsOf(trunk), ...(another ? ['name: another trunk has it already'] : [])].map(
-      (fault) => `${name}: ${fault}`,
-    );
+    return [
+      ...faultsOfTrunk(trunk),
+      ...(another ? [{ path: 'name', message: 'another trunk has it already' }] : []),
+    ].map(({ path, message }) => `${name}: ${path}: ${message}`);
   });
 }
 
@@ -203,7 +227,8 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function faultsOf(trunk: Readonly<Record<string, unknown>>): readonly string[] {
+/** Every wrong field of one trunk; empty where all are right. */
+export function faultsOfTrunk(trunk: Readonly<Record<string, unknown>>): readonly TrunkFault[] {
   const unknown = Object.keys(trunk).filter((field) => !Object.hasOwn(FIELDS, field));
   const fields = Object.entries(FIELDS).flatMap(([field, check]) => {
     const isRequired = field === 'name' || field === 'proxy';
@@ -211,32 +236,41 @@ function faultsOf(trunk: Readonly<Record<string, unknown>>): readonly string[] {
       ? []
       : faultsOfField(field, trunk[field], check);
   });
-  const { username, password, register, proxy } = trunk;
-  const port = typeof proxy === 'string' ? PROXY.exec(proxy)?.[3] : undefined;
   return [
     ...fields,
-    ...unknown.map((field) => `${field}: unknown field`),
-    ...(port !== undefined && !wholeNumber(1, 65_535).allows(Number(port))
-      ? ['proxy: expected a port from 1 to 65535']
-      : []),
-    ...((username === undefined) === (password === undefined)
-      ? []
-      : ['password: expected a username and a password, or neither']),
-    ...(register === true && username === undefined
-      ? ['register: expected a username and a password where register is true']
-      : []),
+    ...unknown.map((path) => ({ path, message: 'unknown field' })),
+    ...faultsOfPairs(trunk),
   ];
 }
 
-function faultsOfField(field: string, value: unknown, { expected, allows }: Check): string[] {
-  const bounds = LISTS[field];
-  if (bounds === undefined) return allows(value) ? [] : [`${field}: expected ${expected}`];
+/** Fields that are right one by one but not together. */
+function faultsOfPairs(trunk: Readonly<Record<string, unknown>>): readonly TrunkFault[] {
+  const { username, password, register, proxy, transport } = trunk;
+  const [, scheme, , port, named] = typeof proxy === 'string' ? (PROXY.exec(proxy) ?? []) : [];
+  const inProxy = scheme === undefined ? named : 'tls';
+  const isPort = port === undefined || wholeNumber(1, 65_535).allows(Number(port));
+  const isHalf = (username === undefined) !== (password === undefined);
+  const isNameless = register === true && username === undefined;
+  const isTwice = inProxy !== undefined && transport !== undefined && transport !== inProxy;
+  const faults: readonly (readonly [boolean, string, string])[] = [
+    [!isPort, 'proxy', 'expected a port from 1 to 65535'],
+    [isTwice, 'transport', 'expected the transport that proxy names, or none there'],
+    [isHalf, 'password', 'expected a username and a password, or neither'],
+    [isNameless, 'register', 'expected a username and a password where register is true'],
+  ];
+  return faults.flatMap(([isWrong, path, message]) => (isWrong ? [{ path, message }] : []));
+}
+
+function faultsOfField(path: string, value: unknown, { expected, allows }: Check): TrunkFault[] {
+  const message = `expected ${expected}`;
+  const bounds = LISTS[path];
+  if (bounds === undefined) return allows(value) ? [] : [{ path, message }];
   const { min, max } = bounds;
   if (!Array.isArray(value) || value.length < min || value.length > max) {
-    return [`${field}: expected a list of ${min} to ${max} items`];
+    return [{ path, message: `expected a list of ${min} to ${max} items` }];
   }
   return value.flatMap((item, index) =>
-    allows(item) ? [] : [`${field}.${index}: expected ${expected}`],
+    allows(item) ? [] : [{ path: `${path}.${index}`, message }],
   );
 }
 

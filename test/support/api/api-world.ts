@@ -59,6 +59,10 @@ export async function openApiWorld(): Promise<ApiWorld> {
   const testPath = `/api/webhooks/endpoints/${endpointId}/test`;
   const response = await api.request('POST', testPath, { key: ADMIN_KEY });
   const { deliveryId } = (await response.json()) as { deliveryId: string };
+  const trunk = { name: 'spare', settings: { proxy: 'sip.example.com' }, password: null };
+  const times = { createdAt: new Date(0), updatedAt: new Date(0) };
+  await api.store.storedTrunks.save({ ...trunk, ...times });
+  await api.reloadTrunks();
   const keys = { keyId: keyId(SPARE_KEY) };
   const voiceId = 'en-US-JennyNeural';
   const ids = {
@@ -70,6 +74,7 @@ export async function openApiWorld(): Promise<ApiWorld> {
     ...keys,
     version: '1',
     number: '+390612345678',
+    trunkName: 'spare',
   };
   return { api, ids };
 }

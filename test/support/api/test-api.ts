@@ -10,11 +10,14 @@ import {
   hashOfKey,
 } from '../../../src/domain/account/api-key.ts';
 import type { LiveSound } from '../../../src/domain/call/live-sound.ts';
-import { NumberOwners, type Trunks } from '../../../src/domain/dialing/number-owner.ts';
+import { NumberOwners } from '../../../src/domain/dialing/number-owner.ts';
 import type { DialQueue } from '../../../src/domain/dialing/outbound-rules.ts';
+import type { TrunkControl, Trunks } from '../../../src/domain/dialing/trunk.ts';
 import { idMaker } from '../../../src/domain/ids.ts';
 import { silentLogger } from '../../../src/lib/logger.ts';
 import { Metrics } from '../../../src/lib/metrics/metrics.ts';
+import { operatorTrunks } from '../../../src/telephony/trunks/operator-trunks.ts';
+import { readTrunkSettings, TrunkRegistry } from '../../../src/telephony/trunks/trunk-registry.ts';
 import { addAccount, openTestStore, type TestStore } from '../store/test-store.ts';
 import { silentVoices } from './silent-voices.ts';
 import { askByFetch } from './web-face.ts';
@@ -32,12 +35,18 @@ const NO_SOUND: LiveSound = {
   close: () => undefined,
 };
 
-const NO_TRUNKS: Trunks = {
-  list: () => [],
-  numbers: [],
-  trunksOf: () => [],
-  accountOf: () => undefined,
-};
+/** The trunks of the store, in a server whose telephony is not started. */
+function trunksOf(store: TestStore): { trunks: Trunks; trunkControl: TrunkControl } {
+  const registry = new TrunkRegistry([]);
+  return {
+    trunks: operatorTrunks(registry, { statusOf: () => undefined, callsOn: () => 0 }),
+    trunkControl: {
+      read: readTrunkSettings,
+      check: async (name) => registry.find(name) && { ok: true, steps: [] },
+      reload: async () => void registry.replaceStored(await store.storedTrunks.list()),
+    },
+  };
+}
 
 export interface RequestOptions {
   /** `null` sends none. */
@@ -83,6 +92,8 @@ export interface TestApi {
   /** The application as a server serves it. */
   readonly app: ApiApp;
   fetch(request: Request): Promise<Response>;
+  /** Takes what was written to the store's trunks itself. */
+  reloadTrunks(): Promise<void>;
   request(method: string, path: string, options?: RequestOptions): Promise<Response>;
   /** As `request`, reading the answer's JSON. */
   json(
@@ -109,7 +120,8 @@ export async function openTestApi(
   await addKey(store, FOREIGN_KEY, { accountId: 'acct_foreign', environment: 'live' });
   const metrics = new Metrics({ version: '0.0.0' });
   const given = typeof deps === 'function' ? deps(store) : deps;
-  const trunks = given.trunks ?? NO_TRUNKS;
+  const stored = trunksOf(store);
+  const { trunks = stored.trunks } = given;
   const { accounts, numberAssignments: assignments } = store;
   const api = createApi({
     ...store,
@@ -133,6 +145,7 @@ export async function openTestApi(
       of: async () => ({ messages: [], isTruncated: false, source: 'none', note: 'None' }),
     },
     trunks,
+    trunkControl: stored.trunkControl,
     chat: {
       reply: async () => ({
         text: 'Yes.',
@@ -157,7 +170,8 @@ export async function openTestApi(
     return { status: response.status, body: (await response.json()) as AnswerBody };
   };
   const fetch = (asked: Request) => askByFetch(api, asked);
-  return { store, metrics, app: api, fetch, request, json };
+  const reloadTrunks = () => stored.trunkControl.reload();
+  return { store, metrics, app: api, fetch, request, json, reloadTrunks };
 }
 
 /** Adds a key to an account. */

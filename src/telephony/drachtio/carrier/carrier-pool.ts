@@ -1,11 +1,10 @@
 /** Several SIP servers as one carrier: outgoing calls use a healthy server, incoming calls arrive at all of them. */
-import type { TrunkStatus } from '../../../domain/dialing/number-owner.ts';
+import type { TrunkStatus } from '../../../domain/dialing/trunk.ts';
 import type { Carrier, CarrierReport, IncomingCall, TrunkRoute } from '../../carrier.ts';
 import { WeightedTurns } from '../../trunks/server-list.ts';
 import type { Trunk } from '../../trunks/trunks.ts';
-import type { SrfOutgoingCall } from '../leg/outgoing-call.ts';
 import type { DrachtioCarrier, DrachtioCarrierOptions } from './drachtio-carrier.ts';
-import type { OutgoingRequest } from './outgoing-calls.ts';
+import type { OutgoingRequest, PlacedCall } from './outgoing-calls.ts';
 
 /** Callbacks of a member to the pool. */
 export type PoolTies = Required<Pick<DrachtioCarrierOptions, 'mayRegister' | 'onLost'>>;
@@ -47,6 +46,11 @@ export class CarrierPool implements Carrier {
     this.#registrar?.register();
   }
 
+  /** Uses these trunks for new calls from now on. Resolves when former registrations are taken back. */
+  async useTrunks(trunks: readonly Trunk[]): Promise<void> {
+    await Promise.all(this.#carriers.map((carrier) => carrier.useTrunks(trunks)));
+  }
+
   drain(): void {
     for (const carrier of this.#carriers) carrier.drain();
   }
@@ -60,13 +64,13 @@ export class CarrierPool implements Carrier {
     await Promise.all(this.#carriers.map((carrier) => carrier.stop()));
   }
 
-  place(request: OutgoingRequest): SrfOutgoingCall {
-    const trunk = this.#first.trunkFor(request.from);
+  place(request: OutgoingRequest): PlacedCall {
+    const trunks = (this.#registrar ?? this.#first).trunksFor(request.from);
     // A registered trunk knows us by the server that registered it; the others take calls from every server.
-    const carrier = trunk?.register
+    const carrier = trunks.some(({ register }) => register)
       ? this.#registrar
       : this.#turns.next(({ isConnected }) => isConnected);
-    return (carrier ?? this.#first).place(request, trunk);
+    return (carrier ?? this.#first).place(request, trunks);
   }
 
   routeFor(from: string): TrunkRoute | undefined {

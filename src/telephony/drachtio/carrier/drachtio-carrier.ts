@@ -1,5 +1,5 @@
 /** The telephone network by SIP trunks: call control over drachtio-srf, embedded engine or real server alike. */
-import type { TrunkStatus } from '../../../domain/dialing/number-owner.ts';
+import type { TrunkStatus } from '../../../domain/dialing/trunk.ts';
 import { type Clock, within } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import {
@@ -12,11 +12,11 @@ import {
 import type { MediaGateway } from '../../media-gateway.ts';
 import { numberOfUri } from '../../trunks/number.ts';
 import type { AdvertisedAddresses } from '../../trunks/our-addresses.ts';
+import type { Strangers } from '../../trunks/strangers.ts';
 import { TrunkTable } from '../../trunks/trunk-table.ts';
 import type { Trunk } from '../../trunks/trunks.ts';
 import type { AnswerChallenge } from '../leg/in-dialog-request.ts';
 import { calledNumberOf, SrfIncomingCall } from '../leg/incoming-call.ts';
-import type { SrfOutgoingCall } from '../leg/outgoing-call.ts';
 import type { OpenDialogJournal, ServerConnection } from './open-dialog-journal.ts';
 import { type EndInvite, invitesOver, OrphanedLegs } from './orphaned-calls.ts';
 import { OurContacts } from './our-contacts.ts';
@@ -24,6 +24,7 @@ import {
   OutgoingCalls,
   type OutgoingCallsOptions,
   type OutgoingRequest,
+  type PlacedCall,
   TrunkChannels,
 } from './outgoing-calls.ts';
 import { refuse, SourceAcl } from './source-acl.ts';
@@ -50,6 +51,8 @@ export interface DrachtioCarrierOptions {
   readonly srf?: SrfClient;
   /** Replaces the source check of the trunks. */
   readonly mayRing?: (sourceAddress: string) => boolean;
+  /** Counts sources that are refused; shared by all servers. */
+  readonly strangers?: Strangers;
   /** What reports call the server; `sip` when not given. */
   readonly name?: string;
   /** Shared among several servers, so that a trunk's `maxCalls` holds for all of them together. */
@@ -107,7 +110,7 @@ export class DrachtioCarrier implements Carrier {
       contacts,
       server: this.#name,
       isReportedByEngine: options.endInvite !== undefined,
-      table: this.#table,
+      trunksFor: (from) => this.trunksFor(from),
       channels: this.#channels,
       journal: options.journal,
       answerChallenge: options.answerChallenge,
@@ -138,6 +141,12 @@ export class DrachtioCarrier implements Carrier {
     if (this.#link.isConnected) this.#registrations.start();
   }
 
+  /** Uses these trunks for new calls from now on; see `TrunkRegistrations.useTrunks`. Calls in progress go on. */
+  async useTrunks(trunks: readonly Trunk[]): Promise<void> {
+    this.#table.useTrunks(trunks);
+    await this.#registrations.useTrunks(trunks);
+  }
+
   drain(): void {
     this.#sourceAcl.drain();
   }
@@ -164,24 +173,23 @@ export class DrachtioCarrier implements Carrier {
   }
 
   /** @throws {CarrierError} as every carrier does, and 503 while the server is out of reach. */
-  place(request: OutgoingRequest, trunk = this.trunkFor(request.from)): SrfOutgoingCall {
+  place(request: OutgoingRequest, trunks = this.trunksFor(request.from)): PlacedCall {
     const { isConnected, problem } = this.#link;
     // A hung server would execute the command when it resumes.
     if (!isConnected) throw new CarrierError(`Cannot place the call: ${problem}`, 503);
-    return this.#outgoing.place(request, trunk);
+    return this.#outgoing.place(request, trunks);
   }
 
-  /** First trunk that may call from this number. */
-  trunkFor(from: string): Trunk | undefined {
-    return this.#table.ofOutgoing(from);
+  /** Trunks that may call from this number, in the order in which they are tried: those that are down come last. */
+  trunksFor(from: string): readonly Trunk[] {
+    const trunks = this.#table.allOfOutgoing(from);
+    return trunks.length < 2 ? trunks : this.#registrations.bestFirst(trunks);
   }
 
+  /** Of several trunks the first that has a free line; without one, the first of all. */
   routeFor(from: string): TrunkRoute | undefined {
-    const trunk = this.trunkFor(from);
-    if (trunk === undefined) return undefined;
-    const isUncertain = this.#registrations.isUncertain(trunk);
-    const problem = isUncertain ? undefined : this.#registrations.problemOf(trunk);
-    return this.#channels.routeThrough(trunk, { problem, isUncertain });
+    const routes = this.trunksFor(from).map((trunk) => this.#routeThrough(trunk));
+    return routes.find(({ free }) => free > 0) ?? routes[0];
   }
 
   reports(): readonly CarrierReport[] {
@@ -208,6 +216,12 @@ export class DrachtioCarrier implements Carrier {
   /** Of the trunks, as they are reached from this server. */
   trunkReports(): readonly CarrierReport[] {
     return this.#registrations.reports();
+  }
+
+  #routeThrough(trunk: Trunk): TrunkRoute {
+    const isUncertain = this.#registrations.isUncertain(trunk);
+    const problem = isUncertain ? undefined : this.#registrations.problemOf(trunk);
+    return this.#channels.routeThrough(trunk, { problem, isUncertain });
   }
 
   get #name(): string {

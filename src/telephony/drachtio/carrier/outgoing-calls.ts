@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 import type { MediaSession } from '../../../media/audio-stream.ts';
 import { type Carrier, CarrierError, type TrunkRoute } from '../../carrier.ts';
 import { isDialable, isE164 } from '../../trunks/number.ts';
-import type { TrunkTable } from '../../trunks/trunk-table.ts';
 import type { Trunk } from '../../trunks/trunks.ts';
 import { type OutgoingCallOptions, SrfOutgoingCall } from '../leg/outgoing-call.ts';
 import type { CallSecond, SecondCall } from '../transfer/transfer.ts';
+import { FailoverCall } from './failover-call.ts';
 
 /** Ringing limit of a second call: the caller listens to the ringing tone meanwhile. */
 const SECOND_RINGS_MS_MAX = 30_000;
@@ -15,6 +15,15 @@ const SECOND_RINGS_MS_MAX = 30_000;
 export type OutgoingRequest = Parameters<Carrier['place']>[0] & {
   readonly earlyMediaSink?: MediaSession | undefined;
 };
+
+/** One attempt at it, through one trunk. */
+type Attempt = OutgoingRequest & Pick<OutgoingCallOptions, 'callId' | 'responseMsMax'>;
+
+/** A call that was placed, through one trunk or several one after the other. */
+export type PlacedCall = Pick<
+  SrfOutgoingCall,
+  'carrierCallSid' | 'answered' | 'onRinging' | 'cancel'
+>;
 
 /** Constructor parameters of `OutgoingCalls`. */
 export interface OutgoingCallsOptions
@@ -31,7 +40,8 @@ export interface OutgoingCallsOptions
     | 'journal'
     | 'answerChallenge'
   > {
-  readonly table: TrunkTable;
+  /** Trunks that may call from a number, in the order in which they are tried. */
+  readonly trunksFor: (from: string) => readonly Trunk[];
   readonly channels: TrunkChannels;
   /** Called for each response of a trunk's proxy to an INVITE. */
   readonly onProxyResponse: (trunk: Trunk) => void;
@@ -55,13 +65,27 @@ export class OutgoingCalls {
     return [...this.#calls];
   }
 
-  /** @throws {CarrierError} 404 without a trunk, 503 when its channels are all in use. */
-  place(request: OutgoingRequest, trunk: Trunk | undefined): SrfOutgoingCall {
+  /**
+   * Places a call through the first of the trunks that can be reached.
+   *
+   * @throws {CarrierError} 404 without a trunk, 503 when their channels are all in use.
+   */
+  place(request: OutgoingRequest, trunks: readonly Trunk[]): PlacedCall {
+    if (!isDialable(request.to)) throw new CarrierError('Cannot place the call: to no number', 484);
+    const [first, ...others] = trunks;
     // Numbers stay out of the messages, since errors are logged.
-    if (trunk === undefined) {
+    if (first === undefined) {
       throw new CarrierError('Cannot place the call: no trunk has the number it is from', 404);
     }
-    return this.#placeThrough(trunk, request);
+    const callId = randomUUID();
+    if (others.length === 0) return this.#placeThrough(first, { ...request, callId });
+    return new FailoverCall({
+      ...this.#options,
+      carrierCallSid: callId,
+      trunks,
+      ringingTimeoutMs: request.ringingTimeoutMs,
+      begin: (trunk, limits) => this.#placeThrough(trunk, { ...request, ...limits, callId }),
+    });
   }
 
   /**
@@ -72,24 +96,26 @@ export class OutgoingCalls {
    * @returns undefined without a trunk.
    */
   secondFor(ours: string, trunk: Trunk | undefined): CallSecond | undefined {
-    const { table, callThrough } = this.#options;
-    const route = table.ofOutgoing(ours) ?? trunk;
+    const { trunksFor, callThrough } = this.#options;
+    const [route = trunk] = trunksFor(ours);
     if (route !== undefined) return this.#callSecondThrough(route, ours);
     const timing = { ringingTimeoutMs: SECOND_RINGS_MS_MAX };
     if (callThrough === undefined) return undefined;
     return (to, earlyMediaSink) => callThrough({ from: ours, to, earlyMediaSink, ...timing });
   }
 
+  /** @param trunk tried first; the others with our number follow. */
   #callSecondThrough(trunk: Trunk, ours: string): CallSecond {
     const from = fromOf(ours, trunk);
     const ringingTimeoutMs = SECOND_RINGS_MS_MAX;
-    return (to, earlyMediaSink) =>
-      this.#placeThrough(trunk, { from, to, earlyMediaSink, ringingTimeoutMs });
+    return (to, earlyMediaSink) => {
+      const others = this.#options.trunksFor(ours).filter(({ name }) => name !== trunk.name);
+      return this.place({ from, to, earlyMediaSink, ringingTimeoutMs }, [trunk, ...others]);
+    };
   }
 
-  #placeThrough(trunk: Trunk, request: OutgoingRequest): SrfOutgoingCall {
+  #placeThrough(trunk: Trunk, request: Attempt): SrfOutgoingCall {
     const { channels } = this.#options;
-    if (!isDialable(request.to)) throw new CarrierError('Cannot place the call: to no number', 484);
     const release = channels.take(trunk);
     if (release === undefined) {
       throw new CarrierError(
@@ -101,7 +127,6 @@ export class OutgoingCalls {
       ...this.#options,
       ...request,
       trunk,
-      callId: randomUUID(),
       callSecond: this.#callSecondThrough(trunk, request.from),
       onResponse: () => this.#options.onProxyResponse(trunk),
       onOver: () => {
@@ -123,7 +148,8 @@ function fromOf(ours: string, trunk: Trunk): string {
 
 /** Channels in use of each trunk, against its `maxCalls`. Shared by all SIP servers. */
 export class TrunkChannels {
-  readonly #inUse = new Map<Trunk, number>();
+  /** By the trunk's name: its settings may change while calls are in progress. */
+  readonly #inUse = new Map<string, number>();
 
   /**
    * Takes one channel of the trunk; without a trunk there is no limit.
@@ -134,10 +160,10 @@ export class TrunkChannels {
     if (trunk === undefined) return () => {};
     const inUse = this.inUse(trunk);
     if (trunk.maxCalls !== undefined && inUse >= trunk.maxCalls) return undefined;
-    this.#inUse.set(trunk, inUse + 1);
+    this.#inUse.set(trunk.name, inUse + 1);
     let isTaken = true;
     return () => {
-      if (isTaken) this.#inUse.set(trunk, this.inUse(trunk) - 1);
+      if (isTaken) this.#release(trunk);
       isTaken = false;
     };
   }
@@ -162,7 +188,13 @@ export class TrunkChannels {
   }
 
   /** Channels of the trunk that are in use. */
-  inUse(trunk: Trunk): number {
-    return this.#inUse.get(trunk) ?? 0;
+  inUse({ name }: Pick<Trunk, 'name'>): number {
+    return this.#inUse.get(name) ?? 0;
+  }
+
+  #release(trunk: Trunk): void {
+    const inUse = this.inUse(trunk) - 1;
+    if (inUse > 0) this.#inUse.set(trunk.name, inUse);
+    else this.#inUse.delete(trunk.name);
   }
 }

@@ -1,6 +1,7 @@
 /** Source access control: decides by the source address which hosts may call. */
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
+import { Strangers } from '../../trunks/strangers.ts';
 import type { TrunkTable } from '../../trunks/trunk-table.ts';
 import type { SrfAnswer, SrfRequest } from './srf.ts';
 
@@ -12,19 +13,21 @@ const ALLOWED_METHODS = 'INVITE, ACK, BYE, CANCEL, OPTIONS, INFO, UPDATE, NOTIFY
 /** Accepts or refuses calls and OPTIONS by their source address; refuses them while the server drains. */
 export class SourceAcl {
   readonly #mayRing: (sourceAddress: string) => boolean;
-  readonly #refusals: RefusalLog;
+  readonly #strangers: Strangers;
   #isDraining = false;
 
   constructor(options: {
     readonly table: TrunkTable;
     /** Replaces the source check of the trunks. */
     readonly mayRing?: (sourceAddress: string) => boolean;
+    /** Counts refused sources. */
+    readonly strangers?: Strangers;
     readonly clock: Clock;
     readonly log: Logger;
   }) {
     const { table, mayRing = (sourceAddress) => table.isAllowed(sourceAddress) } = options;
     this.#mayRing = mayRing;
-    this.#refusals = new RefusalLog(options);
+    this.#strangers = options.strangers ?? new Strangers({ ...options, isKnown: mayRing });
   }
 
   get isDraining(): boolean {
@@ -37,13 +40,13 @@ export class SourceAcl {
 
   stop(): void {
     this.#isDraining = true;
-    this.#refusals.stop();
+    this.#strangers.stop();
   }
 
   /** Status to refuse an INVITE with; undefined to accept it. */
   refusalOf(request: SrfRequest): number | undefined {
     if (!this.#mayRing(request.source_address)) {
-      this.#refusals.count(request.source_address);
+      this.#strangers.count(request.source_address);
       return 403;
     }
     if (this.#isDraining) return 503;
@@ -82,42 +85,4 @@ export function refuseSession(answer: SrfAnswer, status: number, why: string): v
   const text = why.replace(/[^\x20-\x7e]|["\\]/g, ' ').slice(0, WARNING_CHARACTERS_MAX);
   if (status !== 400 && status !== 488) refuse(answer, status);
   else answer.send(status, { headers: { Warning: `399 offhook "${text}"` } });
-}
-
-const PAUSE_MS = 10_000;
-
-/** Logs refused sources at a limited rate, so that a scanner cannot fill the disk. */
-class RefusalLog {
-  readonly #clock: Clock;
-  readonly #log: Logger;
-  #count = 0;
-  #stopTimer: (() => void) | undefined;
-
-  constructor({ clock, log }: { readonly clock: Clock; readonly log: Logger }) {
-    this.#clock = clock;
-    this.#log = log;
-  }
-
-  /** Logs the first at once, and those of the next ten seconds together. */
-  count(sourceAddress: string): void {
-    this.#count += 1;
-    if (this.#stopTimer === undefined) this.#write(sourceAddress);
-  }
-
-  stop(): void {
-    this.#stopTimer?.();
-    this.#stopTimer = undefined;
-  }
-
-  #write(sourceAddress: string): void {
-    this.#log.warn(
-      { sourceAddress, count: this.#count },
-      'refused calls from a host that no SIP trunk allows',
-    );
-    this.#count = 0;
-    this.#stopTimer = this.#clock.after(PAUSE_MS, () => {
-      this.#stopTimer = undefined;
-      if (this.#count > 0) this.#write(sourceAddress);
-    });
-  }
 }

@@ -1,5 +1,5 @@
 /** Probes the proxy of a trunk without registration by OPTIONS. */
-import type { TrunkStatus } from '../../../domain/dialing/number-owner.ts';
+import type { TrunkStatus } from '../../../domain/dialing/trunk.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import type { CarrierReport } from '../../carrier.ts';
@@ -53,6 +53,7 @@ interface TrunkProbeOptions {
  */
 export class TrunkProbe {
   readonly #options: TrunkProbeOptions;
+  #trunk: Trunk;
   #isRunning = false;
   #isDown = false;
   #misses = 0;
@@ -68,10 +69,16 @@ export class TrunkProbe {
 
   constructor(options: TrunkProbeOptions) {
     this.#options = options;
+    this.#trunk = options.trunk;
   }
 
   get trunk(): Trunk {
-    return this.#options.trunk;
+    return this.#trunk;
+  }
+
+  /** Goes on for a trunk whose changed settings do not concern its proxy. */
+  useTrunk(trunk: Trunk): void {
+    this.#trunk = trunk;
   }
 
   /** Asks soon, and again at each interval. Call it again when the server has been out of reach. */
@@ -92,7 +99,8 @@ export class TrunkProbe {
   }
 
   report(): CarrierReport {
-    const { trunk, serverProblem } = this.#options;
+    const { trunk } = this;
+    const { serverProblem } = this.#options;
     const ofServer = serverProblem();
     const problem = ofServer ?? (this.#isDown ? this.#problem : undefined);
     const state = problem ?? `calls go to ${hostPortOf(trunk.proxy)}, without registration`;
@@ -123,12 +131,13 @@ export class TrunkProbe {
   }
 
   #askLater(): void {
-    const { random, trunk } = this.#options;
-    this.#askIn(trunk.optionsIntervalSeconds * 1000 * (1 + JITTER * (2 * random() - 1)));
+    const { random } = this.#options;
+    this.#askIn(this.trunk.optionsIntervalSeconds * 1000 * (1 + JITTER * (2 * random() - 1)));
   }
 
   #ask(): void {
-    const { clock, srf, trunk } = this.#options;
+    const { trunk } = this;
+    const { clock, srf } = this.#options;
     this.#newest += 1;
     const request = this.#newest;
     const silence = `no answer to OPTIONS from ${hostPortOf(trunk.proxy)}`;
@@ -150,7 +159,7 @@ export class TrunkProbe {
 
   #answered(status: number, request: number): void {
     if (!this.#isRunning || status === 408) return;
-    const { trunk } = this.#options;
+    const { trunk } = this;
     if (status === 503) {
       this.#refused(
         `${hostPortOf(trunk.proxy)} is out of reach or answers OPTIONS with 503`,
@@ -165,8 +174,7 @@ export class TrunkProbe {
   }
 
   #alive(): void {
-    const { log, trunk } = this.#options;
-    if (this.#isDown) log.info({ trunk: trunk.name }, 'trunk answers again');
+    if (this.#isDown) this.#options.log.info({ trunk: this.trunk.name }, 'trunk answers again');
     this.#isDown = false;
     this.#misses = 0;
   }
@@ -189,8 +197,7 @@ export class TrunkProbe {
       this.#askIn(RETRY_MS);
       return;
     }
-    const { log, trunk } = this.#options;
-    if (!this.#isDown) log.warn({ trunk: trunk.name, why }, 'trunk is down');
+    if (!this.#isDown) this.#options.log.warn({ trunk: this.trunk.name, why }, 'trunk is down');
     this.#isDown = true;
     this.#askLater();
   }

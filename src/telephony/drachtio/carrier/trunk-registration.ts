@@ -1,5 +1,5 @@
 /** Registration of a trunk with its carrier. */
-import type { TrunkStatus } from '../../../domain/dialing/number-owner.ts';
+import type { TrunkStatus } from '../../../domain/dialing/trunk.ts';
 import { type Clock, TRANSACTION_MS, within } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import type { CarrierReport } from '../../carrier.ts';
@@ -42,10 +42,12 @@ export class TrunkRegistration {
   readonly #options: TrunkRegistrationOptions;
   /** One for all its life, with a growing CSeq, as a registrar expects. RFC 3261, 10.2. */
   readonly #callId: string;
+  #trunk: Trunk;
   #sequence = 0;
   #expiresSeconds: number;
   #retryMs = RETRY_MS_MIN;
   #isRunning = false;
+  #isStopped = false;
   #isRegistered = false;
   #hasFailed = false;
   #expiresAt: Date | null = null;
@@ -57,11 +59,17 @@ export class TrunkRegistration {
   constructor(options: TrunkRegistrationOptions) {
     this.#options = options;
     this.#callId = options.newCallId();
+    this.#trunk = options.trunk;
     this.#expiresSeconds = options.trunk.registerExpiresSeconds;
   }
 
   get trunk(): Trunk {
-    return this.#options.trunk;
+    return this.#trunk;
+  }
+
+  /** Goes on for a trunk whose changed settings do not concern its registration. */
+  useTrunk(trunk: Trunk): void {
+    this.#trunk = trunk;
   }
 
   /** A registrar answers, or does not. */
@@ -90,17 +98,12 @@ export class TrunkRegistration {
   async stop(): Promise<void> {
     const wasRegistered = this.#isRegistered;
     this.suspend('stopped');
-    if (!wasRegistered) return;
-    await within(this.#options.clock, GOODBYE_MS, this.#exchange(0)).catch((error: unknown) => {
-      this.#options.log.debug(
-        { why: reasonOf(error) },
-        'the REGISTER that unregisters was not answered',
-      );
-    });
+    this.#isStopped = true;
+    if (wasRegistered) await this.#unregister();
   }
 
   report(): CarrierReport {
-    const { trunk } = this.#options;
+    const { trunk } = this;
     const place = hostPortOf(trunk.proxy);
     const state = this.#isRegistered
       ? `registered with ${place}`
@@ -123,6 +126,8 @@ export class TrunkRegistration {
     try {
       const response = await this.#exchange(this.#expiresSeconds);
       if (this.#isRunning) this.#take(response);
+      // It was stopped while the carrier was asked.
+      else if (this.#isStopped && isSuccess(response)) await this.#unregister();
     } catch (error) {
       if (this.#isRunning) this.#retryLater(reasonOf(error));
     }
@@ -131,20 +136,26 @@ export class TrunkRegistration {
   #take(response: SrfResponse): void {
     const { status } = response;
     const secondsMin = Number(response.get('min-expires'));
-    if (status >= 200 && status < 300) {
+    if (isSuccess(response)) {
       this.#registered(response);
     } else if (status === 423 && secondsMin > this.#expiresSeconds && secondsMin <= 86_400) {
       this.#expiresSeconds = secondsMin;
       this.start();
     } else {
       const retryAfterMs = Number.parseInt(response.get('retry-after') ?? '0', 10) * 1000 || 0;
-      this.#retryLater(`the carrier answered ${status}`, retryAfterMs);
+      this.#retryLater(`the carrier answered ${status}${remedyOf(status)}`, retryAfterMs);
     }
   }
 
+  async #unregister(): Promise<void> {
+    const { clock, log } = this.#options;
+    await within(clock, GOODBYE_MS, this.#exchange(0)).catch((error: unknown) => {
+      log.debug({ why: reasonOf(error) }, 'the REGISTER that unregisters was not answered');
+    });
+  }
+
   #registered(response: SrfResponse): void {
-    if (!this.#isRegistered)
-      this.#options.log.info({ trunk: this.#options.trunk.name }, 'registered');
+    if (!this.#isRegistered) this.#options.log.info({ trunk: this.trunk.name }, 'registered');
     this.#isRegistered = true;
     this.#hasFailed = false;
     this.#retryMs = RETRY_MS_MIN;
@@ -160,8 +171,7 @@ export class TrunkRegistration {
     this.#problem = why;
     const waitMs = Math.min(RETRY_MS_MAX, Math.max(this.#retryMs, retryAfterMs));
     this.#retryMs = Math.min(RETRY_MS_MAX, this.#retryMs * 2);
-    const { log, trunk } = this.#options;
-    log.warn({ trunk: trunk.name, why, waitMs }, 'could not register');
+    this.#options.log.warn({ trunk: this.trunk.name, why, waitMs }, 'could not register');
     this.#wait(waitMs);
   }
 
@@ -172,7 +182,8 @@ export class TrunkRegistration {
 
   /** One REGISTER and its final response. */
   async #exchange(expiresSeconds: number): Promise<SrfResponse> {
-    const { trunk, contactHostPort } = this.#options;
+    const { trunk } = this;
+    const { contactHostPort } = this.#options;
     const hostPort = await contactHostPort();
     // The retry after a challenge uses a number too.
     this.#sequence += SEQUENCE_STEP;
@@ -190,7 +201,8 @@ export class TrunkRegistration {
 
   /** Sends REGISTER, and again with credentials after a challenge. */
   async #send(headers: Record<string, string>, isFirst: boolean): Promise<SrfResponse> {
-    const { srf, trunk, clock, answerChallenge } = this.#options;
+    const { trunk } = this;
+    const { srf, clock, answerChallenge } = this.#options;
     const parts = { method: 'REGISTER', headers, proxy: proxyUriOf(trunk) };
     const exchange = sendOver(srf, registrarUriOf(trunk), parts).then(
       async ({ sent, answered }) => [sent, await answered] as const,
@@ -200,6 +212,18 @@ export class TrunkRegistration {
     const again = isFirst ? secondTry({ refused, response, headers, answerChallenge }) : undefined;
     return again === undefined ? response : this.#send(again, false);
   }
+}
+
+/** What to do about a refusal; empty where it will pass by itself. */
+function remedyOf(status: number): string {
+  if (status === 401 || status === 407) return ': check username and password';
+  if (status === 403)
+    return ': check username and password, or ask it whether the account is locked';
+  return status === 404 ? ': check username and domain' : '';
+}
+
+function isSuccess({ status }: SrfResponse): boolean {
+  return status >= 200 && status < 300;
 }
 
 /** How long the carrier keeps our Contact: its own `expires` first, then the Expires header. RFC 3261, 10.3. */

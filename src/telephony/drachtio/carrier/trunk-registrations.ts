@@ -1,6 +1,7 @@
 /** Registrations and probes of all trunks, as seen from one SIP server. */
 import { randomUUID } from 'node:crypto';
-import type { TrunkStatus } from '../../../domain/dialing/number-owner.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type { TrunkStatus } from '../../../domain/dialing/trunk.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import type { CarrierReport } from '../../carrier.ts';
@@ -20,37 +21,56 @@ interface TrunkRegistrationsOptions {
   readonly log: Logger;
 }
 
+type TrunkWatch = TrunkRegistration | TrunkProbe;
+
 /** Keeps every trunk registered or probed while the SIP server is connected. */
 export class TrunkRegistrations {
   readonly #options: TrunkRegistrationsOptions;
   /** Registrations first, as in reports. */
-  readonly #watches: readonly (TrunkRegistration | TrunkProbe)[];
+  #watches: readonly TrunkWatch[];
+  #isRunning = false;
 
   constructor(options: TrunkRegistrationsOptions) {
-    const { clock, link, log, trunks } = options;
     this.#options = options;
-    const parts = { srf: link.srf, clock, log, random: Math.random };
-    const serverProblem = () => (link.isConnected ? undefined : link.problem);
-    this.#watches = [
-      ...trunks.filter(({ register }) => register).map((trunk) => this.#registrationOf(trunk)),
-      ...trunks
-        .filter(({ register }) => !register)
-        .map((trunk) => new TrunkProbe({ ...parts, trunk, serverProblem })),
-    ];
+    this.#watches = inOrder(options.trunks.map((trunk) => this.#watch(trunk)));
   }
 
   /** Registers and probes now, and periodically. */
   start(): void {
+    this.#isRunning = true;
     for (const watch of this.#watches) watch.start();
   }
 
   /** Waits: the server is out of reach. */
   suspend(why: string): void {
+    this.#isRunning = false;
     for (const watch of this.#watches) watch.suspend(why);
+  }
+
+  /**
+   * Watches these trunks from now on. Registrations of trunks that are gone are taken back; one whose line to the
+   * carrier has changed is registered once the former registration is taken back. Resolves then, after 2 s at most.
+   */
+  async useTrunks(trunks: readonly Trunk[]): Promise<void> {
+    const former = this.#watches;
+    const watches = trunks.map((trunk) => {
+      const known = former.find((watch) => isSameLine(watch.trunk, trunk));
+      known?.useTrunk(trunk);
+      return known ?? this.#watch(trunk);
+    });
+    this.#watches = inOrder(watches);
+    const gone = former.filter((watch) => !watches.includes(watch));
+    const goodbyes = new Map(gone.map((watch) => [watch.trunk.name, watch.stop()]));
+    const begun = watches.filter((watch) => !former.includes(watch));
+    await Promise.all([
+      ...goodbyes.values(),
+      ...begun.map((watch) => this.#begin(watch, goodbyes.get(watch.trunk.name))),
+    ]);
   }
 
   /** Takes all registrations back. Safe to call twice. */
   async stop(): Promise<void> {
+    this.#isRunning = false;
     await Promise.allSettled(this.#watches.map((watch) => watch.stop()));
   }
 
@@ -63,6 +83,15 @@ export class TrunkRegistrations {
   /** Whether a trunk that is down may be alive because its proxy may ignore OPTIONS: a call will show. */
   isUncertain(trunk: Trunk): boolean {
     return this.#watchOf(trunk)?.isUncertain ?? false;
+  }
+
+  /** Sorts: trunks that take calls, those that may be alive, those that are down; each in the given order. */
+  bestFirst(trunks: readonly Trunk[]): readonly Trunk[] {
+    const rankOf = (trunk: Trunk) => {
+      if (this.problemOf(trunk) === undefined) return 0;
+      return this.isUncertain(trunk) ? 1 : 2;
+    };
+    return [...trunks].sort((a, b) => rankOf(a) - rankOf(b));
   }
 
   /** The trunk's proxy has answered an INVITE. */
@@ -80,8 +109,25 @@ export class TrunkRegistrations {
     return this.#watches.map((watch) => watch.report());
   }
 
-  #watchOf(trunk: Trunk): TrunkRegistration | TrunkProbe | undefined {
-    return this.#watches.find((watch) => watch.trunk === trunk);
+  /** By name: the settings of a call's trunk may have changed since. */
+  #watchOf({ name }: Trunk): TrunkWatch | undefined {
+    return this.#watches.find((watch) => watch.trunk.name === name);
+  }
+
+  /** The REGISTER that takes the former registration back must not overtake the new one. */
+  async #begin(watch: TrunkWatch, goodbye: Promise<void> | undefined): Promise<void> {
+    await goodbye;
+    if (this.#isRunning && this.#watches.includes(watch)) watch.start();
+  }
+
+  #watch(trunk: Trunk): TrunkWatch {
+    const { clock, link, log } = this.#options;
+    if (trunk.register) return this.#registrationOf(trunk);
+    const serverProblem = () => (link.isConnected ? undefined : link.problem);
+    return new TrunkProbe({
+      ...{ srf: link.srf, clock, log, trunk, serverProblem },
+      random: Math.random,
+    });
   }
 
   #registrationOf(trunk: Trunk): TrunkRegistration {
@@ -96,4 +142,23 @@ export class TrunkRegistrations {
       answerChallenge,
     });
   }
+}
+
+function inOrder(watches: readonly TrunkWatch[]): readonly TrunkWatch[] {
+  const registered = watches.filter(({ trunk }) => trunk.register);
+  return [...registered, ...watches.filter(({ trunk }) => !trunk.register)];
+}
+
+/** Whether nothing has changed that the registration or the probe of a trunk is made of. */
+function isSameLine(former: Trunk, trunk: Trunk): boolean {
+  return isDeepStrictEqual(lineOf(former), lineOf(trunk));
+}
+
+function lineOf(trunk: Trunk): Partial<Trunk> {
+  const { name, proxy, domain, username, password, realm, register, advertisedAddress } = trunk;
+  const { registerExpiresSeconds, optionsIntervalSeconds } = trunk;
+  return {
+    ...{ name, proxy, domain, username, password, realm, register, advertisedAddress },
+    ...{ registerExpiresSeconds, optionsIntervalSeconds },
+  } as Partial<Trunk>;
 }

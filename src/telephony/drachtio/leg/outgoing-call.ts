@@ -39,6 +39,8 @@ export interface OutgoingCallOptions {
   readonly to: string;
   readonly callId: string;
   readonly ringingTimeoutMs: number;
+  /** Gives up when the INVITE has no response at all after this time; default: the SIP server's own limit. */
+  readonly responseMsMax?: number | undefined;
   /** RTP session that hears early media; ours is opened on the same worker. */
   readonly earlyMediaSink?: MediaSession | undefined;
   readonly media: MediaGateway;
@@ -79,8 +81,11 @@ export class SrfOutgoingCall implements OutgoingCall {
   /** Destination IP address; empty if the proxy's name does not resolve. */
   #farEnd = '';
   #hasRung = false;
+  #hasResponse = false;
+  #isUnanswered = false;
   #onRinging: () => void = () => {};
   #stopTimer: () => void;
+  #stopResponseTimer: () => void = () => {};
 
   constructor(options: OutgoingCallOptions) {
     this.#options = options;
@@ -89,6 +94,11 @@ export class SrfOutgoingCall implements OutgoingCall {
     this.answered.catch(() => undefined);
     this.#stopTimer = options.clock.after(options.ringingTimeoutMs, () => this.cancel());
     void this.#begin();
+  }
+
+  /** Whether it was given up because nothing came back. */
+  get isUnanswered(): boolean {
+    return this.#isUnanswered;
   }
 
   /** From the moment of its answer. */
@@ -163,8 +173,25 @@ export class SrfOutgoingCall implements OutgoingCall {
     } catch (error) {
       return this.fail(reasonOf(error), statusOf(error), { cause: error });
     }
-    if (this.#state === 'calling') this.#invite(this.#endpoint, this.#firstHeaders(), true);
-    else this.fail('cancelled', 487);
+    if (this.#state !== 'calling') return this.fail('cancelled', 487);
+    this.#limitResponse();
+    this.#invite(this.#endpoint, this.#firstHeaders(), true);
+  }
+
+  #limitResponse(): void {
+    const { clock, responseMsMax } = this.#options;
+    if (responseMsMax === undefined) return;
+    this.#stopResponseTimer = clock.after(responseMsMax, () => {
+      if (this.#state !== 'calling' || this.#hasResponse) return;
+      this.#isUnanswered = true;
+      this.#sent?.cancel();
+      this.fail(`no response in ${responseMsMax / 1000} s`, 408);
+    });
+  }
+
+  #responded(): void {
+    this.#hasResponse = true;
+    this.#options.onResponse?.();
   }
 
   #firstHeaders(): Record<string, string> {
@@ -219,7 +246,7 @@ export class SrfOutgoingCall implements OutgoingCall {
   }
 
   #onProvisional(early: EarlySession, response: SrfResponse): void {
-    this.#options.onResponse?.();
+    this.#responded();
     if (this.#state !== 'calling' || response.status === 100) return;
     early.provisional(response, this.#sent);
     if (this.#hasRung || (response.status !== 180 && response.status !== 183)) return;
@@ -231,6 +258,7 @@ export class SrfOutgoingCall implements OutgoingCall {
   #secondTry(error: unknown, headers: Record<string, string>): Record<string, string> | undefined {
     const response = responseOf(error);
     const refused = this.#sent;
+    this.#hasResponse = true;
     if (this.#state !== 'calling' || response === undefined || !refused) return undefined;
     const { answerChallenge } = this.#options;
     return secondTry({ refused, response, headers, answerChallenge });
@@ -239,7 +267,7 @@ export class SrfOutgoingCall implements OutgoingCall {
   #onRefused(error: unknown): void {
     const status = responseOf(error)?.status;
     // The SIP server itself responds 408 and 503 for an unreachable proxy. RFC 3261, 8.1.3.1.
-    if (status !== undefined && status !== 408 && status !== 503) this.#options.onResponse?.();
+    if (status !== undefined && status !== 408 && status !== 503) this.#responded();
     if (status === undefined) this.fail(reasonOf(error), 503, { cause: error });
     else this.fail(`it answered ${status}`, status, { cause: error, refusedWith: status });
   }
@@ -247,7 +275,7 @@ export class SrfOutgoingCall implements OutgoingCall {
   /** Listeners are added synchronously: a BYE may follow in the same packet as the answer. */
   #onDialog(endpoint: MediaEndpoint, early: EarlySession, dialog: SrfDialog): void {
     const { trunk } = this.#options;
-    this.#options.onResponse?.();
+    this.#responded();
     const expected = this.#entry;
     this.#entry = undefined;
     const leg = new SrfLeg({
@@ -284,6 +312,7 @@ export class SrfOutgoingCall implements OutgoingCall {
   #end(): void {
     this.#state = 'over';
     this.#stopTimer();
+    this.#stopResponseTimer();
   }
 
   #reject(why: string, sipStatus: number, facts: FailureFacts = {}): void {

@@ -1,8 +1,8 @@
 /** Reads the carriers of the operator's own file. */
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { type Config, readConfig, readSettingsFile } from '../config/config.ts';
-import { parseTrunks, type Trunk } from '../telephony/trunks/trunks.ts';
+import { type Config, readConfig, readSettingsFile } from '../../config/config.ts';
+import { parseTrunks, type Trunk } from '../../telephony/trunks/trunks.ts';
 
 /**
  * Reads the trunks of `SIP_TRUNKS`. A server that was installed as an npm package has no folder `sip-config` until its operator

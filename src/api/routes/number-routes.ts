@@ -1,0 +1,107 @@
+/** `/api/phone-numbers`: telephone numbers, whose they are, and which agents answer. */
+
+import { type ListedNumber, liveNumber, numberPage } from '../../domain/dialing/number-list.ts';
+import { assignNumber, NumberOwners, unassignNumber } from '../../domain/dialing/number-owner.ts';
+import type { Stores } from '../../domain/stores.ts';
+import { type ApiApp, type ApiDeps, scopeOf } from '../api-env.ts';
+import { describeRoute } from '../http/describe-route.ts';
+import { isOperator, requireOperator } from '../operator.ts';
+import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
+import {
+  assignNumberSchema,
+  phoneNumberPageSchema,
+  phoneNumberPathSchema,
+  phoneNumberQuerySchema,
+  phoneNumberSchema,
+} from '../schemas/number-schemas.ts';
+import { viewOf } from '../serializers/view-of.ts';
+
+const shared = { tag: 'Trunks' } as const;
+
+const numbersRoute = describeRoute({
+  ...shared,
+  operationId: 'listPhoneNumbers',
+  method: 'get',
+  path: '/api/phone-numbers',
+  summary: 'Lists telephone numbers, and the agent that answers each',
+  description:
+    'The numbers of the account’s agents, and those of trunks and assignments that belong to the account, sorted; to an admin key of the first account, those of all accounts. With a test key only those of its agents: no trunk leads to the sandbox.',
+  scope: 'agents:read',
+  request: { query: phoneNumberQuerySchema },
+  responses: { 200: jsonResponse('A page of numbers.', phoneNumberPageSchema) },
+});
+
+const ofOperator =
+  'A trunk’s numbers belong to the account that the trunk names, else to the first account. Needs a live key of the first account.';
+
+const assignRoute = describeRoute({
+  ...shared,
+  operationId: 'assignPhoneNumber',
+  method: 'put',
+  path: '/api/phone-numbers/{number}',
+  summary: 'Gives a telephone number to an account',
+  description: `The number, or all that begin alike (\`+39061234*\`), may then be used by agents and calls of that account alone; a longer beginning counts before a shorter one. ${ofOperator} 409 while an agent of another account holds the number.`,
+  scope: 'admin',
+  request: { params: phoneNumberPathSchema, body: jsonBody(assignNumberSchema) },
+  responses: { 200: jsonResponse('The number is the account’s.', phoneNumberSchema) },
+  errors: [409, 422],
+});
+
+const unassignRoute = describeRoute({
+  ...shared,
+  operationId: 'unassignPhoneNumber',
+  method: 'delete',
+  path: '/api/phone-numbers/{number}',
+  summary: 'Takes an assignment of a telephone number back',
+  description: `${ofOperator} 409 while an agent holds the number whose account would lose it.`,
+  scope: 'admin',
+  request: { params: phoneNumberPathSchema },
+  responses: { 204: { description: 'The number belongs to the account of its trunk.' } },
+  errors: [409],
+});
+
+export function addNumberRoutes(api: ApiApp, deps: ApiDeps): void {
+  const { trunks } = deps;
+  const parts = {
+    ...{ trunks, assignments: deps.numberAssignments },
+    ...{ holders: deps.numberHolders, owners: deps.numberOwners },
+  };
+
+  const assigning = ({ accounts, numberAssignments: assignments, numberHolders }: Stores) => {
+    const owners = new NumberOwners({ accounts, assignments, trunks });
+    return { accounts, assignments, holders: numberHolders, owners };
+  };
+
+  api.openapi(numbersRoute, async (context) => {
+    const { limit, offset } = context.req.valid('query');
+    const scope = { ...scopeOf(context), isOperator: await isOperator(context, deps) };
+    const page = await numberPage(parts, scope, { limit, offset });
+    const data = page.numbers.map(numberView);
+    return context.json({ data, total: page.total, limit, offset }, 200);
+  });
+
+  api.openapi(assignRoute, async (context) => {
+    await requireOperator(context, deps);
+    const { number } = context.req.valid('param');
+    const { accountId } = context.req.valid('json');
+    const request = { number, accountId, now: deps.clock.now() };
+    await deps.transaction((stores) => assignNumber(request, assigning(stores)));
+    return context.json(numberView(await liveNumber(parts, scopeOf(context), number)), 200);
+  });
+
+  api.openapi(unassignRoute, async (context) => {
+    await requireOperator(context, deps);
+    const { number } = context.req.valid('param');
+    await deps.transaction((stores) => unassignNumber(number, assigning(stores)));
+    return context.body(null, 204);
+  });
+}
+
+function numberView({ owner, holder, ...listed }: ListedNumber) {
+  return viewOf(phoneNumberSchema, {
+    ...listed,
+    accountId: owner ?? null,
+    agentId: holder?.agentId ?? null,
+    agentName: holder?.agentName ?? null,
+  });
+}

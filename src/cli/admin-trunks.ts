@@ -1,0 +1,96 @@
+/** `admin trunk …`: lists the SIP trunks, checks one step by step, and removes one of the database. */
+import { Argument, type Command } from 'commander';
+import { openAddresses } from '../compose/addresses.ts';
+import { diagnose } from '../compose/trunks/sip-doctor-client.ts';
+import { readTrunksFile } from '../compose/trunks/trunks-file.ts';
+import { removeTrunk } from '../domain/dialing/trunk-changes.ts';
+import { systemClock as clock } from '../lib/clock.ts';
+import { silentLogger as log } from '../lib/logger.ts';
+import { operatorTrunks } from '../telephony/trunks/operator-trunks.ts';
+import { TrunkRegistry, viewOfTrunk } from '../telephony/trunks/trunk-registry.ts';
+import { atDesk, type Console, type Desk, patiently, type Result, table } from './admin-command.ts';
+
+/** A trunk that is not well is a failure, for scripts. */
+const EXIT_FAILED = 1;
+
+export function addTrunkCommands(root: Command, console: Console): void {
+  const trunk = root.command('trunk').description('SIP trunks');
+
+  const list = trunk.command('list').description('lists trunks of the file and of the database');
+  atDesk(list, console, async (desk) => listTrunks(await readTrunks(desk, console)));
+
+  const remove = trunk
+    .command('remove')
+    .description('removes a trunk of the database, such as that of a backup on another machine');
+  remove.addArgument(nameArgument());
+  atDesk(remove, console, (desk, _options, name = '') => removeStored(desk, name, console));
+
+  const check = trunk
+    .command('check')
+    .description('asks the carrier step by step, and says what is wrong and what to do');
+  check.addArgument(nameArgument());
+  atDesk(check, console, async (desk, _options, name = '') => {
+    const result = await checkTrunk(await readTrunks(desk, console), name, console);
+    if (!result.json.ok) process.exitCode = EXIT_FAILED;
+    return result;
+  });
+}
+
+function nameArgument(): Argument {
+  return new Argument('<name>', 'the name of the trunk');
+}
+
+async function removeStored(desk: Desk, name: string, console: Console): Promise<Result> {
+  const registry = await readTrunks(desk, console);
+  const trunks = operatorTrunks(registry, { statusOf: () => undefined, callsOn: () => 0 });
+  await patiently(() =>
+    desk.store.transaction(({ storedTrunks: stored }) => removeTrunk(name, { trunks, stored })),
+  );
+  const later = `A server that runs goes on with it until its next start; DELETE /api/trunks/${name} removes one at once.`;
+  return { text: `Trunk "${name}" is removed.\n${later}`, json: { name } };
+}
+
+/**
+ * The trunks of the file and of the database, as the server has them.
+ *
+ * @throws {Error} naming the trunk file and what is wrong in it.
+ */
+export async function readTrunks(desk: Desk, console: Console): Promise<TrunkRegistry> {
+  const registry = new TrunkRegistry(readTrunksFile(console.config()));
+  registry.replaceStored(await desk.store.storedTrunks.list());
+  return registry;
+}
+
+function listTrunks(registry: TrunkRegistry): Result {
+  const views = registry.all.map((trunk) => viewOfTrunk(trunk, registry.sourceOf(trunk)));
+  const head = ['NAME', 'SOURCE', 'PROXY', 'TRANSPORT', 'REGISTERS', 'NUMBERS'];
+  const rows = views.map((view) => [
+    ...[view.name, view.source, view.proxy, view.transport, view.register ? 'yes' : 'no'],
+    view.numbers.join(',') || '-',
+  ]);
+  return { text: table([head, ...rows], 'There are no trunks.'), json: views };
+}
+
+/** @throws {Error} naming the trunks there are, when it is none of them. */
+async function checkTrunk(registry: TrunkRegistry, name: string, console: Console) {
+  const trunk = registry.find(name);
+  if (trunk === undefined) {
+    const known = registry.all.map((each) => each.name).join(', ') || 'none';
+    throw new Error(
+      `Cannot check trunk "${name}": there is none of this name; there are: ${known}`,
+    );
+  }
+  const config = console.config();
+  const addresses = openAddresses({
+    ...{ config, trunks: registry.all, clock, log },
+    onChange: () => undefined,
+  });
+  await addresses.start();
+  try {
+    const json = await diagnose(trunk, { config, addresses, clock, log });
+    const lines = json.steps.map(({ ok, step, message }) => [ok ? 'ok' : 'WRONG', step, message]);
+    return { text: table([['', 'STEP', 'FOUND'], ...lines], ''), json };
+  } finally {
+    addresses.stop();
+  }
+}

@@ -1,0 +1,213 @@
+/** Composition root: the SIP client of the trunk doctor, on sockets of its own, so that it works while a server runs. */
+import { connect, isIPv6 } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import type { Config } from '../../config/config.ts';
+import type { TrunkCheck } from '../../domain/dialing/trunk.ts';
+import { type Clock, OverdueError, within } from '../../lib/clock.ts';
+import { rangeOfAddress, urlHost } from '../../lib/local-routes.ts';
+import type { Logger } from '../../lib/logger.ts';
+import { DigestClient } from '../../sip/digest/digest.ts';
+import type { SipMessage } from '../../sip/message/message.ts';
+import { SipError } from '../../sip/message/status.ts';
+import { parseUri } from '../../sip/message/uri.ts';
+import type { OutgoingRequest } from '../../sip/requests.ts';
+import { resolveTargets, systemResolver } from '../../sip/transport/next-hop.ts';
+import { connectTls, type TlsSettings, tlsFailureOf } from '../../sip/transport/tls-layer.ts';
+import { UserAgent } from '../../sip/user-agent.ts';
+import type {
+  DoctorClient,
+  DoctorReply,
+  ProxyCertificate,
+  ProxyPlace,
+} from '../../telephony/trunks/doctor/doctor-client.ts';
+import { checkTrunk } from '../../telephony/trunks/doctor/trunk-doctor.ts';
+import type { OurAddresses } from '../../telephony/trunks/our-addresses.ts';
+import { domainOf, proxyUriOf, registrarUriOf, type Trunk } from '../../telephony/trunks/trunks.ts';
+import { sipAddressFor, sipHostsOf } from '../addresses.ts';
+import { SipCertificate } from '../sip-certificate.ts';
+
+/** Of DNS, of a TCP connection, and of each request; four transmissions over UDP. */
+const WAIT_MS_MAX = 5_000;
+
+interface DoctorOptions {
+  readonly config: Config;
+  readonly addresses: OurAddresses;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Checks a trunk, in some 20 s at most. */
+export async function diagnose(trunk: Trunk, options: DoctorOptions): Promise<TrunkCheck> {
+  const client = new SipDoctorClient(trunk, options);
+  try {
+    await client.start();
+    return await checkTrunk(trunk, { client, now: () => options.clock.now() });
+  } finally {
+    await client.stop();
+  }
+}
+
+class SipDoctorClient implements DoctorClient {
+  readonly #trunk: Trunk;
+  readonly #options: DoctorOptions;
+  readonly #engine: UserAgent;
+  readonly #tls: TlsSettings;
+
+  constructor(trunk: Trunk, options: DoctorOptions) {
+    this.#trunk = trunk;
+    this.#options = options;
+    const { config, addresses, clock, log } = options;
+    this.#tls = new SipCertificate({ config, clock, log }).settings;
+    this.#engine = new UserAgent({
+      listen: sipHostsOf(config).flatMap((address) => [
+        { protocol: 'UDP', address, port: 0 },
+        { protocol: 'TCP', address, port: 0 },
+        { protocol: 'TLS', address, port: 0 },
+      ]),
+      tls: this.#tls,
+      addressFor: sipAddressFor(addresses, { clock, log }),
+      // It asks, and answers no requests.
+      strangers: { isStranger: () => true, count: () => undefined },
+      clock,
+      logger: log,
+    });
+  }
+
+  /** @throws {SipError} 503 when no port is free. */
+  start(): Promise<void> {
+    return this.#engine.start();
+  }
+
+  stop(): Promise<void> {
+    return this.#engine.stop();
+  }
+
+  async locate(): Promise<readonly ProxyPlace[]> {
+    const uri = parseUri(proxyUriOf(this.#trunk));
+    const found = resolveTargets(uri, ['UDP', 'TCP', 'TLS'], systemResolver);
+    const noPlaces = (error: unknown) => {
+      if (error instanceof SipError) return [];
+      throw error;
+    };
+    return (await this.#inTime(found.catch(noPlaces))) ?? [];
+  }
+
+  async connectProblem({ address, port }: ProxyPlace): Promise<string | undefined> {
+    const { SIP_HOST } = this.#options.config;
+    const isFar = rangeOfAddress(address) !== 'loopback';
+    if (isFar && rangeOfAddress(SIP_HOST) === 'loopback') {
+      return `SIP_HOST is ${SIP_HOST}, which only this machine reaches; set it to the address that faces the carrier, or 0.0.0.0`;
+    }
+    if (this.#trunk.proxy.transport === 'udp') return undefined;
+    const problem = await this.#inTime(tcpProblem({ address, port }));
+    return problem === undefined
+      ? `no answer in ${WAIT_MS_MAX / 1000} s; a firewall may drop it, or the carrier takes UDP alone`
+      : problem.why;
+  }
+
+  async certificate({ address, port }: ProxyPlace): Promise<ProxyCertificate | undefined> {
+    const { transport, host: serverName } = this.#trunk.proxy;
+    if (transport !== 'tls') return undefined;
+    const found = await this.#inTime(
+      certificateOf(connectTls(this.#tls, { address, port, serverName })),
+    );
+    const problem = `no answer in ${WAIT_MS_MAX / 1000} s to the handshake; the port may be one without TLS`;
+    return found ?? { problem, expiresAt: undefined };
+  }
+
+  options(): Promise<DoctorReply | undefined> {
+    return this.#ask({ method: 'OPTIONS', uri: registrarUriOf(this.#trunk) });
+  }
+
+  bindings(): Promise<DoctorReply | undefined> {
+    const uri = registrarUriOf(this.#trunk);
+    return this.#ask({ method: 'REGISTER', uri, to: this.#from, withoutContact: true });
+  }
+
+  async #ask(request: OutgoingRequest): Promise<DoctorReply | undefined> {
+    const { username, password } = this.#trunk;
+    const credentials =
+      username === undefined || password === undefined ? undefined : { username, password };
+    const sent = this.#engine.request({
+      ...request,
+      from: this.#from,
+      route: [`<${proxyUriOf(this.#trunk)};lr>`],
+      digest: new DigestClient({
+        credentialsFor: (realm) => (this.#isFor(realm) ? credentials : undefined),
+      }),
+    });
+    const response = await this.#inTime(sent);
+    return response === undefined ? undefined : replyOf(response);
+  }
+
+  get #from(): string {
+    return `<sip:${this.#trunk.username ?? 'check'}@${domainOf(this.#trunk)}>`;
+  }
+
+  #isFor(realm: string): boolean {
+    return this.#trunk.realm === undefined || this.#trunk.realm === realm;
+  }
+
+  /** Undefined when it takes too long: silence is a finding. */
+  #inTime<Value>(work: Promise<Value>): Promise<Value | undefined> {
+    return within(this.#options.clock, WAIT_MS_MAX, work).catch((error: unknown) => {
+      if (error instanceof OverdueError) return undefined;
+      throw error;
+    });
+  }
+}
+
+function replyOf(response: SipMessage): DoctorReply {
+  const { host, params } = response.via;
+  const received = params.get('received') ?? undefined;
+  const hasPort = (params.get('rport') ?? '') !== '';
+  const date = new Date(response.get('date') ?? Number.NaN);
+  const body = response.body.toString();
+  const challenge = response.get('www-authenticate') ?? response.get('proxy-authenticate');
+  return {
+    status: response.status,
+    realm: /realm="([^"]*)"/i.exec(challenge ?? '')?.[1],
+    advertised: host,
+    seen: received ?? (hasPort ? host : undefined),
+    date: Number.isNaN(date.getTime()) ? undefined : date,
+    sdp: body.startsWith('v=') ? body : undefined,
+    bindings: response.list('contact').length,
+  };
+}
+
+/** Waits for the handshake, and ends the connection. */
+function certificateOf(socket: TLSSocket): Promise<ProxyCertificate> {
+  return new Promise((resolve) => {
+    const end = (problem: string | undefined, expiresAt?: Date) => {
+      socket.destroy();
+      resolve({ problem, expiresAt });
+    };
+    socket.setTimeout(WAIT_MS_MAX, () => end('no answer to the handshake'));
+    socket.once('secureConnect', () => {
+      end(undefined, new Date(socket.getPeerCertificate().valid_to));
+    });
+    socket.once('error', (error) => end(tlsFailureOf(error)));
+  });
+}
+
+/** Undefined as `why` when it connects. */
+function tcpProblem({ address, port }: ProxyPlace): Promise<{ readonly why: string | undefined }> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: address, port, timeout: WAIT_MS_MAX });
+    const end = (why: string | undefined) => {
+      socket.destroy();
+      resolve({ why });
+    };
+    socket.once('connect', () => end(undefined));
+    socket.once('timeout', () => end('no answer; a firewall may drop it'));
+    socket.once('error', (error: NodeJS.ErrnoException) => {
+      const isRefused = error.code === 'ECONNREFUSED';
+      const place = isIPv6(address) ? urlHost(address) : address;
+      end(
+        isRefused
+          ? `${place} refuses the connection; check the port, and whether the carrier takes TCP`
+          : error.message,
+      );
+    });
+  });
+}

@@ -1,0 +1,122 @@
+/** SIP trunks as the operator sees them: status, settings without secrets, checks, and the contract of their store. */
+
+/** Whether a trunk can take calls, and why. */
+export interface TrunkStatus {
+  /**
+   * `ready`: registered, or in need of no registration while the proxy answers OPTIONS. `registering`: asked, not yet
+   * answered. `failed`: refused, or no answer; it is tried again. `unregistered`: nothing is tried, because the SIP server is away or the server stops.
+   */
+  readonly state: 'ready' | 'registering' | 'failed' | 'unregistered';
+  /** In plain English, such as `registered with sip.example.com`. */
+  readonly detail: string;
+  /** Expiry of the registration unless renewed; null where there is none. */
+  readonly expiresAt: Date | null;
+}
+
+/** The settings of a trunk, without its password. Null: not set. */
+export interface TrunkSettingsView {
+  readonly name: string;
+  /** `file`: of `sip-config/trunks.json`, which only its editor changes. `api`: of the database. */
+  readonly source: 'file' | 'api';
+  /** The carrier's proxy: host, and port where one is configured. */
+  readonly proxy: string;
+  readonly domain: string | null;
+  readonly transport: 'udp' | 'tcp' | 'tls';
+  readonly username: string | null;
+  readonly hasPassword: boolean;
+  readonly realm: string | null;
+  readonly register: boolean;
+  readonly registerExpiresSeconds: number;
+  readonly optionsIntervalSeconds: number;
+  /** E.164, or the beginning of numbers and a star. */
+  readonly numbers: readonly string[];
+  readonly callerId: string | null;
+  /** Account id that its numbers belong to; null: the first account. */
+  readonly account: string | null;
+  readonly allowedSources: readonly string[];
+  /** In the order of preference. */
+  readonly codecs: readonly string[];
+  readonly srtp: 'required' | 'preferred' | 'off';
+  readonly transfer: 'auto' | 'refer' | 'bridge';
+  /** Null where the operator set no limit. */
+  readonly maxCalls: number | null;
+  readonly callsPerSecond: number | null;
+  readonly advertisedAddress: string | null;
+}
+
+/** A trunk with its settings, status and calls, without its password. */
+export interface TrunkState extends TrunkStatus, TrunkSettingsView {
+  readonly callsInProgress: number;
+}
+
+/** The trunks of the installation: those of the operator's file, then those of the database. */
+export interface Trunks {
+  /** In the order of preference. Never a password. */
+  list(): readonly TrunkState[];
+
+  /** Every number, or beginning and star, that some trunk has; each once, sorted. */
+  readonly numbers: readonly string[];
+
+  /** Names of the trunks that have the number, in the order of preference. */
+  trunksOf(number: string): readonly string[];
+
+  /** Account id that the first trunk with the number names, null where it names none; undefined where no trunk has it. */
+  accountOf(number: string): string | null | undefined;
+}
+
+/** One step of a trunk's check. */
+export interface TrunkCheckStep {
+  readonly step: string;
+  readonly ok: boolean;
+  /** What was found; where it is wrong, also what to do. */
+  readonly message: string;
+}
+
+/** What a check of a trunk found. */
+export interface TrunkCheck {
+  /** Whether every step is. */
+  readonly ok: boolean;
+  readonly steps: readonly TrunkCheckStep[];
+}
+
+/** Changes the trunks of a running server. */
+export interface TrunkControl {
+  /**
+   * Reads settings as a trunk of the database has them.
+   *
+   * @param settings fields of a trunk, its name and password included.
+   * @returns the view of the trunk.
+   * @throws {ServiceError} VALIDATION_ERROR naming every wrong field.
+   */
+  read(settings: Readonly<Record<string, unknown>>): TrunkSettingsView;
+
+  /** Puts the trunks of the database into effect. Calls in progress go on. */
+  reload(): Promise<void>;
+
+  /** Checks a trunk step by step; takes some 30 s at most. Undefined without a trunk of that name. */
+  check(name: string): Promise<TrunkCheck | undefined>;
+}
+
+/** A trunk of the database. */
+export interface StoredTrunk {
+  readonly name: string;
+  /** Fields as in `sip-config/trunks.json`, without name and password. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly password: string | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** Keeps the trunks of the database. The writes may run inside of a transaction. */
+export interface StoredTrunks {
+  /** The oldest first. */
+  list(): Promise<readonly StoredTrunk[]>;
+
+  find(name: string): Promise<StoredTrunk | undefined>;
+
+  /** Takes the place of a trunk of the same name. */
+  save(trunk: StoredTrunk): Promise<void>;
+
+  /** @returns whether there was one. */
+  remove(name: string): Promise<boolean>;
+}

@@ -1,0 +1,41 @@
+/** The trunks of the database in SQLite. */
+import type { StoredTrunk, StoredTrunks } from '../../domain/dialing/trunk.ts';
+import type { Queries } from '../queries.ts';
+import { type RowOf, recordOf, rowOf } from '../sqlite/rows.ts';
+import { build } from '../sqlite/schema.ts';
+
+/** As many as the trunk file may have. */
+const TRUNKS_MAX = 1000;
+
+/** Keeps trunks in SQLite. */
+export class SqliteStoredTrunks implements StoredTrunks {
+  readonly #database: Queries;
+
+  constructor(database: Queries) {
+    this.#database = database;
+  }
+
+  async list(): Promise<readonly StoredTrunk[]> {
+    const query = build.selectFrom('trunks').selectAll().orderBy('created_at').orderBy('name');
+    return (await this.#database.all(query.limit(TRUNKS_MAX))).map(trunkOf);
+  }
+
+  async find(name: string): Promise<StoredTrunk | undefined> {
+    const query = build.selectFrom('trunks').selectAll().where('name', '=', name);
+    const row = await this.#database.get(query);
+    return row === undefined ? undefined : trunkOf(row);
+  }
+
+  async save(trunk: StoredTrunk): Promise<void> {
+    await this.#database.run(build.replaceInto('trunks').values(rowOf(trunk)));
+  }
+
+  async remove(name: string): Promise<boolean> {
+    const query = build.deleteFrom('trunks').where('name', '=', name);
+    return (await this.#database.run(query)) > 0;
+  }
+}
+
+function trunkOf(row: RowOf<StoredTrunk>): StoredTrunk {
+  return recordOf<StoredTrunk>(row, { json: ['settings'] });
+}

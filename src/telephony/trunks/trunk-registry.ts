@@ -1,0 +1,112 @@
+/** The trunks in effect: those of the operator's file, then those of the database; pure */
+import { isDeepStrictEqual } from 'node:util';
+import type { StoredTrunk, TrunkSettingsView } from '../../domain/dialing/trunk.ts';
+import { ServiceError } from '../../domain/service-error.ts';
+import { TrunkNumbers } from './trunk-table.ts';
+import { faultsOfTrunk, hostPortOf, parseTrunk, type Trunk, TrunkSettingsError } from './trunks.ts';
+
+/** Where a trunk is set up. */
+export type TrunkSource = TrunkSettingsView['source'];
+
+/** Holds the trunks of both sources. A trunk whose settings stay the same stays the same object. */
+export class TrunkRegistry {
+  readonly #ofFile: readonly Trunk[];
+  #stored: readonly Trunk[] = [];
+  #numbers: TrunkNumbers;
+
+  /** @param ofFile trunks of the operator's file, which stay until the next start. */
+  constructor(ofFile: readonly Trunk[]) {
+    this.#ofFile = ofFile;
+    this.#numbers = new TrunkNumbers(ofFile);
+  }
+
+  /** In the order of preference. */
+  get all(): readonly Trunk[] {
+    return [...this.#ofFile, ...this.#stored];
+  }
+
+  /** Which numbers the trunks have. */
+  get numbers(): TrunkNumbers {
+    return this.#numbers;
+  }
+
+  find(name: string): Trunk | undefined {
+    return this.all.find((trunk) => trunk.name === name);
+  }
+
+  sourceOf({ name }: Pick<Trunk, 'name'>): TrunkSource {
+    return this.#ofFile.some((trunk) => trunk.name === name) ? 'file' : 'api';
+  }
+
+  /**
+   * Takes the trunks of the database.
+   *
+   * @returns why trunks were left out: the file has one of the name, or another version wrote settings that this one
+   * cannot read.
+   */
+  replaceStored(stored: readonly StoredTrunk[]): readonly string[] {
+    const problems: string[] = [];
+    const trunks = stored.flatMap((each) => {
+      const read = this.#read(each);
+      if (typeof read !== 'string') return [read];
+      problems.push(read);
+      return [];
+    });
+    this.#stored = trunks;
+    this.#numbers = new TrunkNumbers(this.all);
+    return problems;
+  }
+
+  #read(stored: StoredTrunk): Trunk | string {
+    if (this.sourceOf(stored) === 'file') {
+      return `Cannot use trunk "${stored.name}" of the database: the trunk file has one of this name`;
+    }
+    try {
+      const trunk = trunkOfStored(stored);
+      const former = this.#stored.find(({ name }) => name === trunk.name);
+      return former !== undefined && isDeepStrictEqual(former, trunk) ? former : trunk;
+    } catch (error) {
+      if (error instanceof TrunkSettingsError) return error.message;
+      throw error;
+    }
+  }
+}
+
+/**
+ * Reads a trunk of the REST interface, by the validator of the file.
+ *
+ * @throws {ServiceError} VALIDATION_ERROR naming every wrong field.
+ */
+export function readTrunkSettings(settings: Readonly<Record<string, unknown>>): TrunkSettingsView {
+  const faults = faultsOfTrunk(settings);
+  const [first] = faults;
+  if (first === undefined) return viewOfTrunk(parseTrunk(settings), 'api');
+  const message = `Cannot read the body: ${first.path}: ${first.message}`;
+  throw new ServiceError('VALIDATION_ERROR', message, faults);
+}
+
+/** @throws {TrunkSettingsError} naming every wrong field. */
+function trunkOfStored({ name, settings, password }: StoredTrunk): Trunk {
+  return parseTrunk({ ...settings, name, ...(password !== null && { password }) });
+}
+
+/** The trunk as the operator is shown it. */
+export function viewOfTrunk(trunk: Trunk, source: TrunkSource): TrunkSettingsView {
+  const { name, proxy, register, registerExpiresSeconds, optionsIntervalSeconds } = trunk;
+  const { numbers, allowedSources, codecs, srtp, transfer } = trunk;
+  return {
+    ...{ name, source, transport: proxy.transport },
+    proxy: `${proxy.isSips ? 'sips:' : ''}${hostPortOf(proxy)}`,
+    domain: trunk.domain ?? null,
+    username: trunk.username ?? null,
+    hasPassword: trunk.password !== undefined,
+    realm: trunk.realm ?? null,
+    ...{ register, registerExpiresSeconds, optionsIntervalSeconds, numbers },
+    callerId: trunk.callerId ?? null,
+    account: trunk.account ?? null,
+    ...{ allowedSources, codecs, srtp, transfer },
+    maxCalls: trunk.maxCalls ?? null,
+    callsPerSecond: trunk.callsPerSecond ?? null,
+    advertisedAddress: trunk.advertisedAddress ?? null,
+  };
+}

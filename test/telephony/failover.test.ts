@@ -1,0 +1,151 @@
+/** Calls that go on to the next trunk with the same number. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { Phone } from '../../examples/phone/phone.ts';
+import type { CarrierError } from '../../src/telephony/carrier.ts';
+import type { Trunk } from '../../src/telephony/trunks/trunks.ts';
+import { freePort } from '../support/network/free-ports.ts';
+import {
+  type Script,
+  type ScriptedCarrier,
+  startCarrier,
+} from '../support/sip/scripted-carrier.ts';
+import { type EmbeddedPlane, startSilentPlane } from './embedded-plane.ts';
+import { OURS, THEIRS, trunkTo } from './plane.ts';
+
+const REQUEST = { from: OURS, to: THEIRS, ringingTimeoutMs: 20_000 };
+
+/** Without OPTIONS, so that calls alone find out. */
+const UNASKED = { optionsIntervalSeconds: 0, allowedSources: [] };
+
+const stops: (() => Promise<unknown>)[] = [];
+let phone: Phone;
+let first: ScriptedCarrier;
+
+beforeEach(async () => {
+  phone = new Phone({ number: THEIRS });
+  await phone.start();
+  first = await startCarrier(() => undefined);
+  stops.push(
+    () => phone.stop(),
+    () => first.stop(),
+  );
+});
+afterEach(async () => {
+  for (const stop of stops.splice(0).reverse()) await stop();
+});
+
+async function start(...trunks: readonly Trunk[]): Promise<EmbeddedPlane> {
+  const plane = await startSilentPlane(trunks);
+  stops.push(() => plane.stop());
+  return plane;
+}
+
+function trunk(name: string, proxy: string, fields: object = {}): Trunk {
+  return trunkTo(proxy, { name, ...UNASKED, ...fields });
+}
+
+function answering(status: number): Script {
+  return ({ method }) => (method === 'INVITE' ? { status } : undefined);
+}
+
+describe('Carrier with two trunks that have the number', () => {
+  test.each([
+    ['answers 503', answering(503)],
+    ['answers 408', answering(408)],
+    ['answers nothing', () => undefined],
+  ])('goes on to the second one when the first %s', async (_case, script: Script) => {
+    first.script = script;
+    phone.onRinging((call) => void call.answer());
+    const plane = await start(trunk('one', first.hostPort), trunk('two', phone.hostPort()));
+
+    const startedAtMs = performance.now();
+    const call = plane.carrier.place(REQUEST);
+    const leg = await call.answered;
+
+    expect(performance.now() - startedAtMs).toBeLessThan(8_000);
+    expect(first.of('INVITE').length).toBeGreaterThan(0);
+    await leg.hangUp();
+  });
+
+  test('goes on when the first one refuses the connection', async () => {
+    phone.onRinging((call) => void call.answer());
+    const closed = `127.0.0.1:${await freePort()};transport=tcp`;
+    const plane = await start(trunk('one', closed), trunk('two', phone.hostPort()));
+
+    const leg = await plane.carrier.place(REQUEST).answered;
+
+    await leg.hangUp();
+  });
+
+  test('believes an answer of the called party, and asks no other trunk', async () => {
+    first.script = answering(486);
+    let rings = 0;
+    phone.onRinging((call) => {
+      rings += 1;
+      call.reject(480);
+    });
+    const plane = await start(trunk('one', first.hostPort), trunk('two', phone.hostPort()));
+
+    const error: CarrierError = await plane.carrier.place(REQUEST).answered.catch((why) => why);
+
+    expect([error.sipStatus, rings]).toEqual([486, 0]);
+  });
+
+  test('does not go on with a call that was cancelled', async () => {
+    let rings = 0;
+    phone.onRinging(() => {
+      rings += 1;
+    });
+    const plane = await start(trunk('one', first.hostPort), trunk('two', phone.hostPort()));
+
+    const call = plane.carrier.place(REQUEST);
+    await expect.poll(() => first.of('INVITE').length).toBeGreaterThan(0);
+    call.cancel();
+    first.script = answering(503);
+
+    await expect(call.answered).rejects.toThrow('trunk "one"');
+    expect(rings).toBe(0);
+  });
+
+  test('takes the second one while the lines of the first are all in use', async () => {
+    phone.onRinging((call) => call.ring());
+    const one = trunk('one', first.hostPort, { maxCalls: 1 });
+    const plane = await start(one, trunk('two', phone.hostPort()));
+
+    const waiting = plane.carrier.place(REQUEST);
+    const route = plane.carrier.routeFor(OURS);
+    const ringing = Promise.withResolvers<void>();
+    plane.carrier.place(REQUEST).onRinging(ringing.resolve);
+    await ringing.promise;
+
+    expect(route).toMatchObject({ trunk: 'two', problem: undefined });
+    waiting.cancel();
+  });
+
+  test('tells the last failure when every trunk fails, after each was asked once', async () => {
+    first.script = answering(503);
+    phone.onRinging((call) => call.reject(503));
+    const plane = await start(trunk('one', first.hostPort), trunk('two', phone.hostPort()));
+
+    const error: CarrierError = await plane.carrier.place(REQUEST).answered.catch((why) => why);
+
+    expect(error).toMatchObject({ sipStatus: 503, refusedWith: 503 });
+    expect(error.message).toContain('trunk "two"');
+  });
+
+  test('tries a trunk whose OPTIONS are unanswered last', async () => {
+    first.script = () => undefined;
+    phone.onRinging((call) => void call.answer());
+    const asked = { optionsIntervalSeconds: 5 };
+    const plane = await start(trunk('one', first.hostPort, asked), trunk('two', phone.hostPort()));
+    const order = () => plane.carrier.trunksFor(OURS).map(({ name }) => name);
+    expect(order()).toEqual(['one', 'two']);
+
+    await expect.poll(order, { timeout: 20_000, interval: 200 }).toEqual(['two', 'one']);
+    const leg = await plane.carrier.place(REQUEST).answered;
+
+    expect(plane.carrier.routeFor(OURS)).toMatchObject({ trunk: 'two', problem: undefined });
+    expect(first.of('INVITE')).toEqual([]);
+    await leg.hangUp();
+  }, 40_000);
+});
