@@ -16,7 +16,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   media: ['lib', 'rtp'],
   speech: ['lib', 'media'],
   llm: ['lib'],
-  tool: ['lib', 'domain', 'llm'],
+  tool: ['lib', 'domain', 'llm', 'webhook'],
   conversation: ['lib', 'domain', 'media', 'speech', 'llm', 'tool'],
   telephony: ['lib', 'domain', 'rtp', 'media'],
   call: ['lib', 'domain', 'media', 'speech', 'llm', 'tool', 'conversation', 'telephony'],

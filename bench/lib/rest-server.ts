@@ -42,6 +42,7 @@ export async function startRestServer(
     dialQueues: { live: queue, test: queue },
     plansWithoutOutbound: [],
     chat: { reply: async () => null },
+    toolTrial: { run: async () => null },
     callTraces: {
       of: async () => ({ messages: [], isTruncated: false, source: 'none', note: 'None' }),
     },

@@ -20,6 +20,7 @@ import type { TrunkControl, Trunks } from '../domain/dialing/trunk.ts';
 import type { NewId, RandomBytes } from '../domain/ids.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import type { RunTransaction, Stores } from '../domain/stores.ts';
+import type { ToolTrial } from '../domain/tool/tool-trial.ts';
 import type { IsTrustedProxy } from '../domain/trusted-proxies.ts';
 import type { WebhookUrlRules } from '../domain/webhook/webhook-url.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -32,6 +33,7 @@ export interface ApiDeps
   /** Those of the dashboard; without it, none. */
   readonly operatorKeys?: OperatorKeys | undefined;
   readonly chat: AgentChat;
+  readonly toolTrial: ToolTrial;
   readonly numberOwners: NumberOwners;
   readonly trunks: Trunks;
   readonly trunkControl: TrunkControl;

@@ -30,6 +30,7 @@ import { addQualityRoutes } from './routes/quality-routes.ts';
 import { addRecordingRoutes } from './routes/recording-routes.ts';
 import { addSandboxRoutes } from './routes/sandbox-routes.ts';
 import { addSipTraceRoutes } from './routes/sip-trace-routes.ts';
+import { addToolRoutes } from './routes/tool-routes.ts';
 import { addTransferRoutes } from './routes/transfer-routes.ts';
 import { addTrunkRoutes } from './routes/trunk-routes.ts';
 import { addVoiceRoutes } from './routes/voice-routes.ts';
@@ -61,6 +62,7 @@ export function createApi({ addRoutes, ...deps }: ApiParts): ApiApp {
   addAgentRoutes(api, deps);
   addAgentVersionRoutes(api, deps);
   addAgentChatRoutes(api, deps);
+  addToolRoutes(api, deps);
   addVoiceRoutes(api, deps);
   addAnalyticsRoutes(api, deps);
   addCallRoutes(api, deps);

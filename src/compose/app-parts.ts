@@ -15,6 +15,7 @@ import type { FileLock } from '../lib/process/file-lock.ts';
 import type { ThreadUse } from '../lib/process/thread-use.ts';
 import type { Dashboard } from '../operator/dashboard.ts';
 import type { Store } from '../store/store.ts';
+import type { CustomTools } from './custom-tools.ts';
 import type { SpeechParts } from './speech.ts';
 import type { Notice } from './startup-banner.ts';
 import type { Telephony } from './telephony.ts';
@@ -49,6 +50,7 @@ export interface ControlPlaneParts extends AppParts {
   readonly dashboard: Dashboard;
   readonly admission: LiveAdmission;
   readonly callParts: CallParts;
+  readonly customTools: CustomTools;
   /** Routes calls from browsers. */
   readonly router: InboundRouter;
   readonly callTraces: SipTraceKeeper;

@@ -24,6 +24,7 @@ import { recordingSecretOf } from './analysis.ts';
 import type { AppParts } from './app-parts.ts';
 import { liveCallParts, liveRouter } from './calls.ts';
 import type { ControlPlane } from './control-plane.ts';
+import { CustomTools } from './custom-tools.ts';
 import { openDashboard, setupUrlOf } from './dashboard.ts';
 import { recover, startTightening } from './data-folder.ts';
 import { checkNumbers, openNumberOwners } from './numbers.ts';
@@ -43,6 +44,7 @@ export class App {
   readonly #health: Health;
   readonly #http: HttpServer;
   readonly #numberOwners: NumberOwners;
+  readonly #customTools: CustomTools;
   /** Undefined until it has started. */
   #control: ControlPlane | undefined;
   /** The newest attempt, which `stop` ends. */
@@ -75,7 +77,9 @@ export class App {
         void this.#callTraces.callOver(callId);
       },
     });
-    this.#callParts = liveCallParts({ ...parts, newId: this.#newId });
+    this.#customTools = new CustomTools({ ...parts, newId: this.#newId });
+    const customTools = this.#customTools;
+    this.#callParts = liveCallParts({ ...parts, newId: this.#newId, customTools });
     this.#router = liveRouter({
       store,
       numberOwners: this.#numberOwners,
@@ -149,6 +153,7 @@ export class App {
     metrics.start();
     this.#stops.push(() => metrics.stop());
     this.#stops.push(() => speech.model.stop());
+    this.#stops.push(() => this.#customTools.stop());
     this.#stops.push(() => this.#health.stop());
     await Promise.all([
       speech.hearing.start(),
@@ -192,6 +197,7 @@ export class App {
       dashboard: this.#dashboard,
       admission: this.#admission,
       callParts: this.#callParts,
+      customTools: this.#customTools,
       router: this.#router,
       callTraces: this.#callTraces,
       numberOwners: this.#numberOwners,

@@ -17,9 +17,12 @@ import type { Store } from '../store/store.ts';
 import { toolboxFor } from '../tool/toolbox.ts';
 import type { TransferRules } from '../tool/transfer-call.ts';
 import type { AppParts } from './app-parts.ts';
+import type { CustomTools } from './custom-tools.ts';
 import type { SpeechParts } from './speech.ts';
 
-export function liveCallParts(from: AppParts & { readonly newId: NewId }): CallParts {
+export function liveCallParts(
+  from: AppParts & { readonly newId: NewId; readonly customTools: CustomTools },
+): CallParts {
   const { config, disk, store, speech, metrics, newId, log } = from;
   return {
     calls: store.calls,
@@ -33,6 +36,7 @@ export function liveCallParts(from: AppParts & { readonly newId: NewId }): CallP
     isOwnNumber: async (number) => (await store.agents.findByPhoneNumber(number)) !== undefined,
     transfers: new TransferCap({ clock: systemClock }),
     accountOf: (agent) => store.accounts.find(agent.accountId),
+    toolsOf: (agent) => from.customTools.toolsOf(agent),
     talk: (options) => openTalk(speech, options),
   };
 }
@@ -85,6 +89,7 @@ function openTalk(speech: SpeechParts, options: TalkOptions): TalkingParty {
       names: agent.tools,
       clock: systemClock,
       transferRules,
+      custom: options.customTools,
     }),
     control,
     clock: systemClock,

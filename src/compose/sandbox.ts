@@ -160,6 +160,7 @@ export class Sandbox {
       log,
       isOwnNumber: async () => false,
       accountOf: async () => undefined,
+      toolsOf: async () => [],
       talk: (options) => this.#talk(options, clock),
     };
   }

@@ -14,6 +14,7 @@ import type { SipTraceStore } from './call/sip-trace.ts';
 import type { NumberAssignments } from './dialing/number-owner.ts';
 import type { NumberHolders } from './dialing/phone-number.ts';
 import type { StoredTrunks } from './dialing/trunk.ts';
+import type { CustomToolStore } from './tool/custom-tool.ts';
 import type { Outbox } from './webhook/outbox.ts';
 import type { EventStore } from './webhook/service-event.ts';
 import type { DeliveryStore } from './webhook/webhook-delivery.ts';
@@ -25,6 +26,7 @@ export interface Stores {
   readonly apiKeys: ApiKeyStore;
   readonly agents: AgentStore;
   readonly agentVersions: AgentVersionStore;
+  readonly customTools: CustomToolStore;
   readonly numberHolders: NumberHolders;
   readonly numberAssignments: NumberAssignments;
   readonly storedTrunks: StoredTrunks;

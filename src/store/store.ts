@@ -30,6 +30,7 @@ import type { FileSystemTypeOf } from './sqlite/sqlite-file.ts';
 import { SqliteRateStore, SqliteSecretStore } from './sqlite/sqlite-server-state.ts';
 import { newStoreFeeds, type StoreFeeds } from './store-feeds.ts';
 import { SqliteStoredTrunks } from './trunks/sqlite-stored-trunks.ts';
+import { SqliteCustomToolStore } from './tools/sqlite-custom-tool-store.ts';
 import { SqliteDeliveryStore } from './webhooks/sqlite-delivery-store.ts';
 import { SqliteEventStore } from './webhooks/sqlite-event-store.ts';
 import { SqliteOutbox } from './webhooks/sqlite-outbox.ts';
@@ -142,6 +143,7 @@ function sqliteStores(
     apiKeys: new SqliteApiKeyStore(database),
     agents: new SqliteAgentStore(database),
     agentVersions: new SqliteAgentVersionStore(database),
+    customTools: new SqliteCustomToolStore(database),
     numberHolders: new SqliteNumberHolders(database),
     numberAssignments: new SqliteNumberAssignments(database),
     storedTrunks: new SqliteStoredTrunks(database),

@@ -24,6 +24,8 @@ export interface ToolContext {
 export interface ToolOutcome {
   /** For the model, in plain English; never longer than `RESULT_LENGTH_MAX`. */
   readonly text: string;
+  /** Whether a tool without any other effect on the call did what it was asked; false unless given. */
+  readonly isDone?: boolean;
   /** What becomes of the call; undefined when it goes on as before. */
   readonly next?: 'hang-up' | 'transferred' | 'three-way';
 }
@@ -44,6 +46,9 @@ export interface Tool {
 
   /** How long it may take; 10 s unless given. */
   readonly timeoutMs?: number;
+
+  /** What the caller hears while it runs; a set phrase unless given. */
+  readonly sayWhileWaiting?: string;
 
   /** What the model is told when it takes longer and goes on by itself; that it was not done unless given. */
   readonly lateText?: string;

@@ -1,6 +1,7 @@
 /** Tools of one call: validates arguments, limits time, returns every outcome as text for the model. */
 
 import { AGENT_TOOLS } from '../domain/agent/agent-rules.ts';
+import { argumentFaults } from '../domain/tool/argument-schema.ts';
 import type { Clock } from '../lib/clock.ts';
 import { TimeLimit, unlessAborted } from '../lib/time-limit.ts';
 import type { ToolCall, ToolDescription } from '../llm/language-model.ts';
@@ -46,6 +47,11 @@ export class Toolbox {
     return tool?.needsSureWords === true && refusalOf(tool, call.arguments) === undefined;
   }
 
+  /** What the caller hears while a call runs; undefined for the set phrase. */
+  sayWhileWaiting(call: ToolCall): string | undefined {
+    return this.#tools.get(call.name)?.sayWhileWaiting;
+  }
+
   /** Runs a tool. Never rejects: what went wrong is said to the model, which says it to the caller. */
   async run(call: ToolCall, context: ToolContext, signal: AbortSignal): Promise<ToolOutcome> {
     const tool = this.#tools.get(call.name);
@@ -86,10 +92,12 @@ export function toolboxFor(options: {
   readonly transferRules: TransferRules;
   /** Undefined without a configured calendar: no booking then. */
   readonly booking?: BookingRules;
+  /** The customer's own that the agent lists; none unless given. */
+  readonly custom?: readonly Tool[];
   readonly clock: Clock;
 }): Toolbox {
-  const { names, transferRules, booking, clock } = options;
-  const tools: Tool[] = [endCall];
+  const { names, transferRules, booking, custom = [], clock } = options;
+  const tools: Tool[] = [...custom, endCall];
   if (names.includes('transfer_call')) tools.unshift(createTransferCall(transferRules));
   if (booking !== undefined && names.includes('book_appointment')) {
     tools.unshift(createBookAppointment(booking));
@@ -101,74 +109,4 @@ export function toolboxFor(options: {
 function refusalOf(tool: Tool, args: ToolCall['arguments']): string | undefined {
   const faults = argumentFaults(args, tool.description.parameters);
   return faults.length > 0 ? `Not done: ${faults.join('; ')}.` : tool.refusal?.(args);
-}
-
-interface PropertySchema {
-  readonly type?: string;
-  readonly enum?: readonly unknown[];
-  readonly maxLength?: number;
-}
-
-interface ObjectSchema {
-  readonly properties?: Readonly<Record<string, PropertySchema>>;
-  readonly required?: readonly string[];
-}
-
-/** Longest text that an argument may have where its schema names no length. */
-const TEXT_LENGTH_MAX = 2000;
-
-/**
- * Checks that the arguments are an object, `type`, `enum` and `maxLength` of each property, `required`, and that nothing else is given.
- *
- * @returns what is wrong, in words a model can act on; empty when all is well.
- */
-function argumentFaults(args: unknown, parameters: Readonly<Record<string, unknown>>): string[] {
-  if (!isObject(args)) return ['the arguments must be an object'];
-  const { properties = {}, required = [] } = parameters as ObjectSchema;
-  const missing = required
-    .filter((name) => !Object.hasOwn(args, name))
-    .map((name) => `"${name}" is missing`);
-  const wrong = Object.entries(args).flatMap(([name, value]) => {
-    const schema = Object.hasOwn(properties, name) ? properties[name] : undefined;
-    return schema === undefined ? [`"${name}" is not known`] : faultsOf(name, value, schema);
-  });
-  return [...missing, ...wrong];
-}
-
-function faultsOf(name: string, value: unknown, schema: PropertySchema): string[] {
-  if (schema.type !== undefined && !hasType(value, schema.type)) {
-    return [`"${name}" must be of type ${schema.type}`];
-  }
-  if (schema.enum !== undefined && !schema.enum.some((one) => fold(one) === fold(value))) {
-    return [`"${name}" must be one of ${schema.enum.map((one) => JSON.stringify(one)).join(', ')}`];
-  }
-  const lengthMax = schema.maxLength ?? TEXT_LENGTH_MAX;
-  if (typeof value === 'string' && value.length > lengthMax) {
-    return [`"${name}" must be at most ${lengthMax} characters long`];
-  }
-  return [];
-}
-
-/** Models are careless with capitals; tools compare without them. */
-function fold(value: unknown): unknown {
-  return typeof value === 'string' ? value.trim().toLowerCase() : value;
-}
-
-function hasType(value: unknown, type: string): boolean {
-  switch (type) {
-    case 'integer':
-      return Number.isInteger(value);
-    case 'number':
-      return typeof value === 'number' && Number.isFinite(value);
-    case 'array':
-      return Array.isArray(value);
-    case 'object':
-      return isObject(value);
-    default:
-      return typeof value === type;
-  }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -63,7 +63,7 @@ const says = (text: string): ModelEvent => ({ kind: 'text', text });
 
 function chatWith(model: TestModel, fields: Partial<Agent> = {}) {
   const clock = new FakeClock(Date.UTC(2026, 10, 20, 12));
-  const chat = agentChat({ model, clock, log: silentLogger });
+  const chat = agentChat({ model, toolsOf: async () => [], clock, log: silentLogger });
   const agent = buildAgent(fields);
   const ask = (messages = ASKED, signal = new AbortController().signal) =>
     chat.reply({ agent, account: ACCOUNT, messages, signal });

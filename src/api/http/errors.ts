@@ -111,6 +111,7 @@ const NONE_FOUND = {
   'webhook endpoint': 'WEBHOOK_ENDPOINT_NOT_FOUND',
   delivery: 'NOT_FOUND',
   key: 'NOT_FOUND',
+  tool: 'NOT_FOUND',
 } as const satisfies Record<string, ErrorCode>;
 
 /**

@@ -103,6 +103,7 @@ function headersOf(method: string, status: string): readonly AnswerHeader[] {
 /** Groups of operations, in the order in which a newcomer needs them. */
 export const TAGS: readonly { readonly name: string; readonly description: string }[] = [
   { name: 'Agents', description: 'Voice agents: who answers, with which words and which tools.' },
+  { name: 'Tools', description: 'HTTP requests of your own that agents may make during calls.' },
   { name: 'Voices', description: 'The voices that agents can be given, and how they sound.' },
   { name: 'Calls', description: 'Calls, past and present, with transcripts and recordings.' },
   { name: 'Sandbox', description: 'Simulated callers, for test keys.' },

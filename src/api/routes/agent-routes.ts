@@ -9,6 +9,7 @@ import {
   type SpeechChoice,
 } from '../../domain/agent/agent-rules.ts';
 import { ServiceError } from '../../domain/service-error.ts';
+import { requireKnownTools } from '../../domain/tool/custom-tool.ts';
 import { type ApiApp, type ApiDeps, changedBy, scopeOf } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
 import { describeRoute } from '../http/describe-route.ts';
@@ -142,6 +143,7 @@ function addAgentWrites(api: ApiApp, deps: ApiDeps): void {
         const agent = createAgent(draft, { id: newId('agent'), scope, now: clock.now() });
         await numberOwners.requireOwn(scope, agent.phoneNumber);
         return commit(async (stores) => {
+          await requireKnownTools(agent.tools, scope, stores.customTools);
           await stores.agents.insert(agent, changedBy(context));
           return { status: 201, body: viewOf(createdAgentSchema, agent) };
         });
@@ -164,6 +166,7 @@ function addAgentWrites(api: ApiApp, deps: ApiDeps): void {
       requireMatch(context, agent.updatedAt, 'the agent');
       requireKnownSpeech(changedSpeech(patch, agent), voices);
       const patched = patchAgent(agent, patch, clock.now());
+      await requireKnownTools(patched.tools, agent, stores.customTools);
       await stores.agents.update(patched, changedBy(context));
       return patched;
     });

@@ -6,6 +6,7 @@ import {
   restoreAgent,
 } from '../../domain/agent/agent-version.ts';
 import { ServiceError } from '../../domain/service-error.ts';
+import { requireKnownTools } from '../../domain/tool/custom-tool.ts';
 import { type ApiApp, type ApiDeps, changedBy, scopeOf } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
 import { describeRoute } from '../http/describe-route.ts';
@@ -115,7 +116,9 @@ export function addAgentVersionRoutes(api: ApiApp, deps: ApiDeps): void {
         return commit(async (stores) => {
           const agent = existing(await stores.agents.find(scope, agentId), 'agent');
           requireMatch(context, agent.updatedAt, 'the agent');
-          await stores.agents.update(restoreAgent(agent, chosen, clock.now()), changedBy(context));
+          const then = restoreAgent(agent, chosen, clock.now());
+          await requireKnownTools(then.tools, agent, stores.customTools);
+          await stores.agents.update(then, changedBy(context));
           const restored = await stores.agents.findWithUsage(scope, agentId, clock.now());
           return { status: 200, body: viewOf(agentSchema, existing(restored, 'agent')) };
         });

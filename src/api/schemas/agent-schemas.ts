@@ -9,6 +9,7 @@ import {
   isSayable,
 } from '../../domain/agent/agent-rules.ts';
 import { VOICE_ID } from '../../domain/agent/voice-catalogue.ts';
+import { TOOL_NAME } from '../../domain/tool/custom-tool.ts';
 import { PAGE_LIMIT, pageOf, pagingFields } from './paging-schema.ts';
 
 const LIMITS = AGENT_LIMITS;
@@ -113,12 +114,13 @@ const language = z
   });
 
 const tools = z
-  .array(z.enum(AGENT_TOOLS))
+  .array(z.string().regex(TOOL_NAME, 'expected the name of a tool'))
   .max(LIMITS.toolsMax)
   .refine(allDifferent, 'tools must differ')
   .openapi({
     uniqueItems: true,
-    description: 'What the agent may do besides speaking; none unless given.',
+    description: `What the agent may do besides speaking; none unless given: ${AGENT_TOOLS.join(', ')}, or names of GET /api/tools. An unknown name is 400.`,
+    example: ['transfer_call'],
   });
 
 const responsiveness = z.enum(RESPONSIVENESS).openapi({

@@ -5,12 +5,14 @@ import { messagesFor, prefixFor } from '../../conversation/history/prompt.ts';
 import { speakable } from '../../conversation/reply/clause-splitter.ts';
 import { CALLS_MAX, CHARACTERS_MAX } from '../../conversation/reply/llm-stream.ts';
 import { rulesFor } from '../../conversation/turn/turn-rules.ts';
+import type { Agent } from '../../domain/agent/agent.ts';
 import type { AgentChat, ChatLine, ChatReply } from '../../domain/agent/agent-version.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { TimeLimit } from '../../lib/time-limit.ts';
 import type { ChatMessage, LanguageModel, ModelEvent, ToolCall } from '../../llm/language-model.ts';
+import type { Tool } from '../../tool/tool.ts';
 import { toolboxFor } from '../../tool/toolbox.ts';
 import { briefOf } from '../session/call-parts.ts';
 import { transferRulesOf } from '../session/transfer-cap.ts';
@@ -22,6 +24,8 @@ const REPLY_MS_MAX = 30_000;
 
 interface Parts {
   readonly model: LanguageModel;
+  /** The customer's own tools that the agent lists. */
+  readonly toolsOf: (agent: Agent) => Promise<readonly Tool[]>;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -51,7 +55,9 @@ async function reply(asked: Asked, parts: Parts): Promise<ChatReply> {
   using limit = new TimeLimit(clock, REPLY_MS_MAX, { signal: asked.signal, reason });
   const { signal } = limit;
   try {
-    const { text, calls } = await collect(model.stream({ ...requestOf(asked, parts), signal }));
+    const custom = await parts.toolsOf(asked.agent);
+    const request = requestOf(asked, parts, custom);
+    const { text, calls } = await collect(model.stream({ ...request, signal }));
     return {
       text: speakable(text),
       toolCalls: calls.map(({ name, arguments: given }) => ({ name, arguments: given })),
@@ -72,10 +78,10 @@ async function reply(asked: Asked, parts: Parts): Promise<ChatReply> {
 }
 
 /** What a call of the agent would ask, had these words been said on it. */
-function requestOf({ agent, account, messages }: Asked, parts: Parts) {
+function requestOf({ agent, account, messages }: Asked, parts: Parts, custom: readonly Tool[]) {
   const brief = briefOf(agent, { overrides: {} });
   const transferRules = transferRulesOf(agent, brief, account);
-  const tools = toolboxFor({ names: agent.tools, clock: parts.clock, transferRules });
+  const tools = toolboxFor({ names: agent.tools, custom, clock: parts.clock, transferRules });
   const rules = rulesFor({ brief, tools, clock: parts.clock });
   const greeting = messages[0]?.role === 'agent' ? [] : prefixFor(rules).slice(1);
   const asked = messagesFor(rules, [...greeting, ...messages.map(messageOf)]);

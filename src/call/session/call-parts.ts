@@ -16,6 +16,7 @@ import type { Logger } from '../../lib/logger.ts';
 import type { Metrics } from '../../lib/metrics/metrics.ts';
 import type { AudioStream } from '../../media/audio-stream.ts';
 import type { Leg } from '../../telephony/carrier.ts';
+import type { Tool } from '../../tool/tool.ts';
 import type { TransferCap } from './transfer-cap.ts';
 
 /** The agent's side of one call: a conversation. */
@@ -38,6 +39,8 @@ export interface TalkOptions {
   readonly account: Account | undefined;
   readonly brief: ConversationBrief;
   readonly agent: Agent;
+  /** The customer's own tools that the agent lists, as of the call's begin. */
+  readonly customTools: readonly Tool[];
   readonly audio: AudioStream;
   readonly control: CallControl;
   readonly log: Logger;
@@ -80,6 +83,8 @@ export interface CallParts {
   readonly isOwnNumber: (number: string) => Promise<boolean>;
   /** The agent's account; undefined where transfers go by the agent's own settings alone. */
   readonly accountOf: (agent: Agent) => Promise<Account | undefined>;
+  /** The customer's own tools that the agent lists. */
+  readonly toolsOf: (agent: Agent) => Promise<readonly Tool[]>;
   /** Limits transfers; absent in the sandbox, which dials no one. */
   readonly transfers?: TransferCap;
   readonly talk: (options: TalkOptions) => TalkingParty;

@@ -159,12 +159,16 @@ export class CallSession implements LiveCall, CallInProgress {
       if (event.kind === 'recording-failed') this.#recordingFailed(event);
       if (event.kind === 'digit' && !this.#hasAgentLeft) this.#timeline.key();
     });
-    const account = await this.#parts.accountOf(this.#agent);
+    const [account, customTools] = await Promise.all([
+      this.#parts.accountOf(this.#agent),
+      this.#parts.toolsOf(this.#agent),
+    ]);
     if (this.#hungUpAt !== undefined) return;
     this.#party = this.#parts.talk({
       brief: briefOf(this.#agent, this.#call),
       agent: this.#agent,
       account,
+      customTools,
       audio: this.#leg.audio,
       control: this.#control.ofAgent,
       log: this.#log,

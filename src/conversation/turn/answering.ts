@@ -249,8 +249,10 @@ export function onFillerTimer(draft: Draft, atMs: number): void {
     act(draft, { kind: 'set-timer', timer: 'filler', delayMs: restMs + rules.timing.fillerMs });
     return;
   }
+  const [call] = reply.calls;
+  const own = call === undefined ? undefined : rules.sayWhileWaiting?.(call);
   changeReply(draft, { hasFiller: true });
-  bridge(draft, rules.phrases.filler);
+  bridge(draft, own ?? rules.phrases.filler);
 }
 
 /** The model is slow: bridges the silence once, and says later on that it takes longer. Never over the caller. */

@@ -44,7 +44,8 @@ export async function runTool(run: ToolRun): Promise<void> {
   // A successful transfer ends the agent's part in the call and aborts the tool.
   if (signal.aborted) await effects.transfer;
   const isKnown = tools.descriptions.some(({ name }) => name === call.name);
-  const isDone = effects.isBooked || effects.isTransferred || outcome.next !== undefined;
+  const hasEffect = effects.isBooked || effects.isTransferred || outcome.next !== undefined;
+  const isDone = hasEffect || outcome.isDone === true;
   const name = isKnown ? call.name : 'unknown';
   const tookMs = clock.nowMs() - startMs;
   onEvent({ kind: 'tool', name, outcome: isDone ? 'done' : 'refused', tookMs });

@@ -81,6 +81,8 @@ export interface TurnRules {
   readonly isAfterWords: (call: ToolCall) => boolean;
   /** Whether the caller's words must be sure for a call; false where it would be refused. */
   readonly needsSureWords: (call: ToolCall) => boolean;
+  /** What the caller hears while a tool runs; undefined for the set phrase. */
+  readonly sayWhileWaiting?: (call: ToolCall) => string | undefined;
   /** For the model, which is asked for dates and times. */
   readonly startedAt: Date;
 }
@@ -147,6 +149,7 @@ export function rulesFor(options: RuleOptions): TurnRules {
     country: options.country ?? regionOf(brief.language),
     isAfterWords: (call) => tools.isAfterWords(call),
     needsSureWords: (call) => tools.needsSureWords(call),
+    sayWhileWaiting: (call) => tools.sayWhileWaiting(call),
     startedAt: clock.now(),
   };
 }

@@ -32,6 +32,16 @@ const STEPS: readonly Step[] = [
         name text primary key, settings text not null, password text,
         created_at integer not null, updated_at integer not null) strict;`,
   },
+  {
+    name: '0021-custom-tools',
+    sql: `
+      create table custom_tools (
+        account_id text not null references accounts (id), environment text not null, name text not null,
+        description text not null, parameters text not null, method text not null, url text not null,
+        headers text not null, timeout_ms integer not null, say_while_waiting text, result_path text,
+        created_at integer not null, updated_at integer not null,
+        primary key (account_id, environment, name)) strict;`,
+  },
 ];
 
 /** The schema of databases from before 0.1.0 that this version takes: the same as the baseline. */

@@ -17,6 +17,7 @@ import type { CallQuality } from '../../domain/call/call-life.ts';
 import type { OpenDialog } from '../../domain/call/open-dialog.ts';
 import type { NumberAssignment } from '../../domain/dialing/number-owner.ts';
 import type { StoredTrunk } from '../../domain/dialing/trunk.ts';
+import type { CustomTool } from '../../domain/tool/custom-tool.ts';
 import type { ServiceEvent } from '../../domain/webhook/service-event.ts';
 import type { DeliveryAttempt, WebhookDelivery } from '../../domain/webhook/webhook-delivery.ts';
 import type { WebhookEndpoint } from '../../domain/webhook/webhook-endpoint.ts';
@@ -196,6 +197,7 @@ export interface Tables {
   api_keys: ApiKeyRow;
   agents: AgentRow;
   agent_versions: AgentVersionRow;
+  custom_tools: RowOf<CustomTool>;
   number_assignments: RowOf<NumberAssignment>;
   trunks: RowOf<StoredTrunk>;
   /** `words_erased` is 1 once transcript and summary are gone. */

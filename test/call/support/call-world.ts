@@ -118,6 +118,7 @@ function partsOf(
     transfers: new TransferCap(store),
     isOwnNumber: async (number) => (await store.agents.findByPhoneNumber(number)) !== undefined,
     accountOf: (agent) => store.accounts.find(agent.accountId),
+    toolsOf: async () => [],
     talk: (options) => given.world().onTalk(options),
   };
 }

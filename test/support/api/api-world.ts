@@ -64,6 +64,11 @@ export async function openApiWorld(): Promise<ApiWorld> {
   await api.store.storedTrunks.save({ ...trunk, ...times });
   await api.reloadTrunks();
   const keys = { keyId: keyId(SPARE_KEY) };
+  const tool = {
+    ...{ name: 'order_status', description: 'Looks up an order.', parameters: { type: 'object' } },
+    ...{ method: 'GET', url: 'https://example.com/' },
+  };
+  await api.request('POST', '/api/tools', { key: ADMIN_KEY, body: tool });
   const voiceId = 'en-US-JennyNeural';
   const ids = {
     agentId: 'agent_1',
@@ -71,6 +76,7 @@ export async function openApiWorld(): Promise<ApiWorld> {
     endpointId,
     deliveryId,
     voiceId,
+    toolName: 'order_status',
     ...keys,
     version: '1',
     number: '+390612345678',

@@ -1,0 +1,191 @@
+/** `/api/tools`: makes, lists, shows, changes, deletes and tries custom tools. */
+
+import { ServiceError } from '../../domain/service-error.ts';
+import {
+  type CustomTool,
+  createTool,
+  patchTool,
+  TOOL_LIMITS,
+} from '../../domain/tool/custom-tool.ts';
+import { type ApiApp, type ApiDeps, scopeOf } from '../api-env.ts';
+import { answerOnce } from '../http/answer-once.ts';
+import { describeRoute } from '../http/describe-route.ts';
+import { existing } from '../http/errors.ts';
+import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
+import {
+  createToolSchema,
+  patchToolSchema,
+  toolPageSchema,
+  toolPathSchema,
+  toolQuerySchema,
+  toolSchema,
+  toolTrialSchema,
+  tryToolSchema,
+} from '../schemas/tool-schemas.ts';
+import { viewOf } from '../serializers/view-of.ts';
+
+const reads = { tag: 'Tools', scope: 'agents:read' } as const;
+
+const writes = { tag: 'Tools', scope: 'agents:write' } as const;
+
+const listRoute = describeRoute({
+  ...reads,
+  operationId: 'listTools',
+  method: 'get',
+  path: '/api/tools',
+  summary: 'Lists custom tools by name',
+  description: 'The built-in tools are not in it. Scope: `agents:read`.',
+  request: { query: toolQuerySchema },
+  responses: { 200: jsonResponse('A page of tools.', toolPageSchema) },
+});
+
+const newRoute = describeRoute({
+  ...writes,
+  operationId: 'createTool',
+  method: 'post',
+  path: '/api/tools',
+  summary: 'Makes a tool: an HTTP request that agents may make during calls',
+  description: `At most ${TOOL_LIMITS.toolsMax} an environment (409). An agent uses it once its \`tools\` name it. Requests are signed as webhooks are. A url that is no https URL is 400; one whose host is a private, loopback or special address is 422. Scope: \`agents:write\`.`,
+  request: { body: jsonBody(createToolSchema) },
+  responses: { 201: jsonResponse('The tool was made.', toolSchema) },
+});
+
+const getRoute = describeRoute({
+  ...reads,
+  operationId: 'getTool',
+  method: 'get',
+  path: '/api/tools/{toolName}',
+  summary: 'Shows a tool',
+  request: { params: toolPathSchema },
+  responses: { 200: jsonResponse('Every field; secret header values are null.', toolSchema) },
+});
+
+const patchRoute = describeRoute({
+  ...writes,
+  operationId: 'updateTool',
+  method: 'patch',
+  path: '/api/tools/{toolName}',
+  summary: 'Changes the fields that the body has',
+  description: 'Calls in progress keep the tool as it was when they began.',
+  request: { params: toolPathSchema, body: jsonBody(patchToolSchema) },
+  responses: { 200: jsonResponse('The tool was changed.', toolSchema) },
+  errors: [422],
+});
+
+const deleteRoute = describeRoute({
+  ...writes,
+  operationId: 'deleteTool',
+  method: 'delete',
+  path: '/api/tools/{toolName}',
+  summary: 'Deletes a tool',
+  description: 'A tool that an agent lists is 409.',
+  request: { params: toolPathSchema },
+  responses: { 204: { description: 'The tool is gone.' } },
+  errors: [409],
+});
+
+const testRoute = describeRoute({
+  ...writes,
+  operationId: 'testTool',
+  method: 'post',
+  path: '/api/tools/{toolName}/test',
+  summary: 'Makes the request of a tool, as a call would',
+  description:
+    'What goes wrong at the other server is no error of this request: `done` is false. 429 with `Retry-After` also while four tests run.',
+  request: { params: toolPathSchema, body: jsonBody(tryToolSchema) },
+  responses: { 200: jsonResponse('What came of it.', toolTrialSchema) },
+});
+
+/** A test takes as long as the other server. */
+const RETRY_AFTER_SECONDS = '5';
+
+export function addToolRoutes(api: ApiApp, deps: ApiDeps): void {
+  addToolReads(api, deps);
+  addToolWrites(api, deps);
+  addToolTest(api, deps);
+}
+
+function addToolReads(api: ApiApp, { customTools }: ApiDeps): void {
+  api.openapi(listRoute, async (context) => {
+    const { limit, offset } = context.req.valid('query');
+    const { tools, total } = await customTools.list(scopeOf(context), { limit, offset });
+    return context.json({ data: tools.map(toolView), total, limit, offset }, 200);
+  });
+
+  api.openapi(getRoute, async (context) => {
+    const { toolName } = context.req.valid('param');
+    const tool = existing(await customTools.find(scopeOf(context), toolName), 'tool');
+    return context.json(toolView(tool), 200);
+  });
+}
+
+function addToolWrites(api: ApiApp, deps: ApiDeps): void {
+  const { clock, webhookUrlRules: urlRules } = deps;
+
+  api.openapi(newRoute, async (context) => {
+    const draft = context.req.valid('json');
+    const scope = scopeOf(context);
+    return answerOnce(context, deps, {
+      work: async (commit) => {
+        const tool = createTool(draft, { scope, now: clock.now(), urlRules });
+        return commit(async (stores) => {
+          await stores.customTools.insert(tool);
+          return { status: 201, body: toolView(tool) };
+        });
+      },
+    });
+  });
+
+  api.openapi(patchRoute, async (context) => {
+    const { toolName } = context.req.valid('param');
+    const facts = { now: clock.now(), urlRules };
+    const changed = await deps.transaction(async (stores) => {
+      const tool = existing(await stores.customTools.find(scopeOf(context), toolName), 'tool');
+      const patched = patchTool(tool, context.req.valid('json'), facts);
+      await stores.customTools.update(patched);
+      return patched;
+    });
+    return context.json(toolView(changed), 200);
+  });
+
+  api.openapi(deleteRoute, async (context) => {
+    const { toolName } = context.req.valid('param');
+    const scope = scopeOf(context);
+    await deps.transaction(async (stores) => {
+      existing(await stores.customTools.find(scope, toolName), 'tool');
+      await stores.customTools.delete(scope, toolName);
+    });
+    return context.body(null, 204);
+  });
+}
+
+function addToolTest(api: ApiApp, deps: ApiDeps): void {
+  const { customTools, toolTrial } = deps;
+
+  api.openapi(testRoute, async (context) => {
+    const { toolName } = context.req.valid('param');
+    const { arguments: args } = context.req.valid('json');
+    return answerOnce(context, deps, {
+      work: async () => {
+        const tool = existing(await customTools.find(scopeOf(context), toolName), 'tool');
+        const outcome = await toolTrial.run(tool, args, context.req.raw.signal);
+        if (outcome === null) {
+          context.header('Retry-After', RETRY_AFTER_SECONDS);
+          throw new ServiceError(
+            'RATE_LIMITED',
+            'Cannot test the tool: four tests run; retry later',
+          );
+        }
+        const { isDone: done, text: result, tookMs } = outcome;
+        return { status: 200, body: { done, result, tookMs } };
+      },
+    });
+  });
+}
+
+function toolView(tool: CustomTool) {
+  const headers = tool.headers.map((header) =>
+    header.secret ? { ...header, value: null } : header,
+  );
+  return viewOf(toolSchema, { ...tool, headers });
+}

@@ -1,0 +1,112 @@
+/** Composition root: custom tools of agents, for calls and for trials over REST. */
+import type { Config } from '../config/config.ts';
+import type { Agent, Scope } from '../domain/agent/agent.ts';
+import type { NewId } from '../domain/ids.ts';
+import type { CustomTool } from '../domain/tool/custom-tool.ts';
+import type { ToolTrial } from '../domain/tool/tool-trial.ts';
+import type { WebhookUrlRules } from '../domain/webhook/webhook-url.ts';
+import { systemClock } from '../lib/clock.ts';
+import type { Store } from '../store/store.ts';
+import { createHttpTool, type HttpToolParts } from '../tool/http-tool.ts';
+import type { HttpToolClient } from '../tool/http-tool-client.ts';
+import type { Tool } from '../tool/tool.ts';
+import { Toolbox } from '../tool/toolbox.ts';
+
+/** Trials that run at one time. */
+const TRIALS_MAX = 4;
+
+interface Options {
+  readonly config: Pick<Config, 'WEBHOOK_ALLOW_LOCAL' | 'WEBHOOK_ALLOW_PRIVATE'>;
+  readonly store: Pick<Store, 'customTools' | 'accounts'>;
+  readonly version: string;
+  readonly newId: NewId;
+}
+
+/** Makes tools of the records that agents list; all of them share one client. */
+export class CustomTools {
+  readonly #options: Options;
+  #client: Promise<HttpToolClient> | undefined;
+  #trials = 0;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** Tools of the next call of an agent. */
+  async toolsOf(agent: Agent): Promise<readonly Tool[]> {
+    const tools = await this.#options.store.customTools.findAll(agent, agent.tools);
+    return tools.map((tool) => createHttpTool(tool, this.#partsFor(agent)));
+  }
+
+  /** Runs a tool without a call. */
+  readonly trial: ToolTrial = {
+    run: async (tool, args, signal) => {
+      if (this.#trials >= TRIALS_MAX) return null;
+      this.#trials += 1;
+      try {
+        return await this.#try(tool, args, signal);
+      } finally {
+        this.#trials -= 1;
+      }
+    },
+  };
+
+  /** Ends requests in progress. Safe to call twice. */
+  async stop(): Promise<void> {
+    await (await this.#client)?.close();
+  }
+
+  async #try(tool: CustomTool, args: Readonly<Record<string, unknown>>, signal: AbortSignal) {
+    const startMs = systemClock.nowMs();
+    const tools = [createHttpTool(tool, this.#partsFor(tool))];
+    const box = new Toolbox({ tools, clock: systemClock });
+    const call = { id: 'trial', name: tool.name, arguments: args };
+    const noCall = { transfer: async () => undefined, appointmentBooked: () => undefined };
+    const { isDone = false, text } = await box.run(call, noCall, signal);
+    return { isDone, text, tookMs: Math.round(systemClock.nowMs() - startMs) };
+  }
+
+  #partsFor(scope: Scope): HttpToolParts {
+    const { store, newId } = this.#options;
+    return {
+      rules: this.#rules,
+      client: () => this.#openClient(),
+      newRequestId: () => newId('req'),
+      now: () => systemClock.now(),
+      keys: async () => {
+        const { accountId, environment } = scope;
+        const now = systemClock.now();
+        const secrets = await store.accounts.signingSecrets(accountId, environment, now);
+        if (secrets === undefined) throw new Error('the account of the tool is gone');
+        const others = [secrets.prepared, secrets.previous];
+        return {
+          secret: secrets.current,
+          otherSecrets: others.filter((secret) => secret !== null),
+        };
+      },
+    };
+  }
+
+  /** Loads undici's hundred modules with the first request. */
+  #openClient(): Promise<HttpToolClient> {
+    this.#client ??= this.#loadClient();
+    return this.#client;
+  }
+
+  async #loadClient(): Promise<HttpToolClient> {
+    const [{ HttpToolClient }, { nameResolver }] = await Promise.all([
+      import('../tool/http-tool-client.ts'),
+      import('../webhook/ssrf-guard.ts'),
+    ]);
+    const { version } = this.#options;
+    return new HttpToolClient({ rules: this.#rules, resolve: nameResolver(), version });
+  }
+
+  get #rules(): WebhookUrlRules {
+    const { config } = this.#options;
+    return {
+      allowLocal: config.WEBHOOK_ALLOW_LOCAL,
+      allowPrivate: config.WEBHOOK_ALLOW_PRIVATE,
+    };
+  }
+}

@@ -1,0 +1,225 @@
+/** JSON Schema of tool arguments: which part of it is taken, and the check of arguments by it */
+import { createContext, Script } from 'node:vm';
+import type { ErrorDetail } from '../service-error.ts';
+
+/** The part of a JSON Schema that arguments are checked by. */
+interface ArgumentSchema {
+  readonly type?: string;
+  readonly enum?: readonly unknown[];
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly pattern?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly items?: ArgumentSchema;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly properties?: Readonly<Record<string, ArgumentSchema>>;
+  readonly required?: readonly string[];
+}
+
+/** Bounds of a schema that a customer writes, as JSON; the model reads it at every turn. */
+export const SCHEMA_LIMITS = { charsMax: 8000, depthMax: 5, patternCharsMax: 200 } as const;
+
+const TYPES = ['object', 'array', 'string', 'number', 'integer', 'boolean'];
+
+type Check = (value: unknown) => boolean;
+
+const isText: Check = (value) => typeof value === 'string';
+const isNumber: Check = (value) => typeof value === 'number' && Number.isFinite(value);
+const isCount: Check = (value) => Number.isInteger(value) && Number(value) >= 0;
+const isList: Check = (value) => Array.isArray(value) && value.length > 0;
+
+/** Keywords that are taken, and what their values must be. Others are refused: an agent would not keep to them. */
+const KEYWORDS: ReadonlyMap<string, Check> = new Map<string, Check>([
+  ['type', (value) => isText(value) && TYPES.includes(String(value))],
+  ['title', isText],
+  ['description', isText],
+  [
+    'enum',
+    (value) => isList(value) && (value as unknown[]).every((one) => isText(one) || isNumber(one)),
+  ],
+  ['minLength', isCount],
+  ['maxLength', isCount],
+  ['pattern', (value) => isText(value) && isPattern(String(value))],
+  ['minimum', isNumber],
+  ['maximum', isNumber],
+  ['items', isObject],
+  ['minItems', isCount],
+  ['maxItems', isCount],
+  ['properties', isObject],
+  ['required', (value) => Array.isArray(value) && value.every(isText)],
+  ['additionalProperties', (value) => value === false],
+]);
+
+/** What is wrong with a schema that a customer wrote; undefined when it can be used. */
+export function schemaFault(
+  parameters: Readonly<Record<string, unknown>>,
+): ErrorDetail | undefined {
+  const { charsMax } = SCHEMA_LIMITS;
+  if (JSON.stringify(parameters).length > charsMax) {
+    return { path: 'parameters', message: `expected at most ${charsMax} characters of JSON` };
+  }
+  if (parameters.type !== 'object') {
+    return { path: 'parameters.type', message: 'expected "object"' };
+  }
+  return faultIn(parameters, 'parameters', 1);
+}
+
+function faultIn(schema: unknown, path: string, depth: number): ErrorDetail | undefined {
+  if (!isObject(schema)) return { path, message: 'expected a JSON Schema object' };
+  if (depth > SCHEMA_LIMITS.depthMax) {
+    return { path, message: `expected at most ${SCHEMA_LIMITS.depthMax} levels` };
+  }
+  for (const [keyword, value] of Object.entries(schema)) {
+    const at = `${path}.${keyword}`.slice(0, 200);
+    const isRight = KEYWORDS.get(keyword);
+    if (isRight === undefined) {
+      return { path: at, message: `expected one of ${[...KEYWORDS.keys()].join(', ')}` };
+    }
+    if (!isRight(value)) return { path: at, message: 'expected another value for this keyword' };
+  }
+  if (schema.type === undefined) return { path: `${path}.type`, message: 'expected a type' };
+  return faultBelow(schema, path, depth);
+}
+
+function faultBelow(
+  schema: Readonly<Record<string, unknown>>,
+  path: string,
+  depth: number,
+): ErrorDetail | undefined {
+  const properties = Object(schema.properties ?? {});
+  for (const [name, below] of Object.entries(properties)) {
+    const fault = faultIn(below, `${path}.properties.${name}`.slice(0, 200), depth + 1);
+    if (fault !== undefined) return fault;
+  }
+  const required: readonly string[] = Object(schema.required ?? []);
+  const unknown = required.find((name) => !Object.hasOwn(properties, name));
+  if (unknown !== undefined) {
+    return { path: `${path}.required`, message: `"${unknown.slice(0, 60)}" is not in properties` };
+  }
+  return schema.items === undefined ? undefined : faultIn(schema.items, `${path}.items`, depth + 1);
+}
+
+/** Longest text that an argument may have where its schema names no length. */
+const TEXT_LENGTH_MAX = 2000;
+
+/** Longest list that an argument may have where its schema names no length. */
+const ITEMS_MAX = 100;
+
+/**
+ * Checks arguments against a schema; what the schema does not name is refused.
+ *
+ * @returns what is wrong, in words a model can act on; empty when all is well.
+ */
+export function argumentFaults(
+  args: unknown,
+  parameters: Readonly<Record<string, unknown>>,
+): string[] {
+  if (!isObject(args)) return ['the arguments must be an object'];
+  return membersFaults(args, parameters as ArgumentSchema, '');
+}
+
+function membersFaults(
+  given: Readonly<Record<string, unknown>>,
+  { properties = {}, required = [] }: ArgumentSchema,
+  at: string,
+): string[] {
+  const missing = required
+    .filter((name) => !Object.hasOwn(given, name))
+    .map((name) => `"${at}${name}" is missing`);
+  const wrong = Object.entries(given).flatMap(([name, value]) => {
+    const schema = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    const path = `${at}${name}`.slice(0, 100);
+    return schema === undefined ? [`"${path}" is not known`] : faultsOf(path, value, schema);
+  });
+  return [...missing, ...wrong];
+}
+
+function faultsOf(name: string, value: unknown, schema: ArgumentSchema): string[] {
+  if (schema.type !== undefined && !hasType(value, schema.type)) {
+    return [`"${name}" must be of type ${schema.type}`];
+  }
+  if (schema.enum !== undefined && !schema.enum.some((one) => fold(one) === fold(value))) {
+    return [`"${name}" must be one of ${schema.enum.map((one) => JSON.stringify(one)).join(', ')}`];
+  }
+  if (typeof value === 'string') return textFaults(name, value, schema);
+  if (typeof value === 'number') return numberFaults(name, value, schema);
+  if (Array.isArray(value)) return listFaults(name, value, schema);
+  if (isObject(value) && schema.type === 'object') return membersFaults(value, schema, `${name}.`);
+  return [];
+}
+
+function textFaults(name: string, value: string, schema: ArgumentSchema): string[] {
+  const { minLength = 0, maxLength = TEXT_LENGTH_MAX, pattern } = schema;
+  if (value.length > maxLength) return [`"${name}" must be at most ${maxLength} characters long`];
+  if (value.length < minLength) return [`"${name}" must be at least ${minLength} characters long`];
+  if (pattern !== undefined && !matches(pattern, value)) {
+    return [`"${name}" must match ${pattern}`];
+  }
+  return [];
+}
+
+function numberFaults(name: string, value: number, schema: ArgumentSchema): string[] {
+  const { minimum = -Infinity, maximum = Infinity } = schema;
+  if (value < minimum) return [`"${name}" must be at least ${minimum}`];
+  return value > maximum ? [`"${name}" must be at most ${maximum}`] : [];
+}
+
+function listFaults(name: string, value: readonly unknown[], schema: ArgumentSchema): string[] {
+  const { minItems = 0, maxItems = ITEMS_MAX, items } = schema;
+  if (value.length > maxItems) return [`"${name}" must have at most ${maxItems} items`];
+  if (value.length < minItems) return [`"${name}" must have at least ${minItems} items`];
+  if (items === undefined) return [];
+  return value.flatMap((item, index) => faultsOf(`${name}.${index}`, item, items)).slice(0, 5);
+}
+
+/** Models are careless with capitals; tools compare without them. */
+function fold(value: unknown): unknown {
+  return typeof value === 'string' ? value.trim().toLowerCase() : value;
+}
+
+function hasType(value: unknown, type: string): boolean {
+  switch (type) {
+    case 'integer':
+      return Number.isInteger(value);
+    case 'number':
+      return typeof value === 'number' && Number.isFinite(value);
+    case 'array':
+      return Array.isArray(value);
+    case 'object':
+      return isObject(value);
+    default:
+      return typeof value === type;
+  }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isPattern(text: string): boolean {
+  if (text.length > SCHEMA_LIMITS.patternCharsMax) return false;
+  try {
+    return new RegExp(text, 'u') instanceof RegExp;
+  } catch {
+    // A malformed expression is a SyntaxError, and that is the answer.
+    return false;
+  }
+}
+
+/** Some expressions take exponential time; the thread that matches them holds every conversation. */
+const MATCH_MS_MAX = 25;
+
+const MATCH = new Script('new RegExp(pattern, "u").test(text)');
+
+/** An expression that takes too long does not match. */
+function matches(pattern: string, text: string): boolean {
+  const context = createContext({ pattern, text });
+  try {
+    return MATCH.runInContext(context, { timeout: MATCH_MS_MAX }) === true;
+  } catch {
+    // Only the time limit throws: the expression was checked when the tool was made.
+    return false;
+  }
+}

@@ -1,0 +1,239 @@
+/** Custom tools: HTTP requests that a customer lets agents make during calls; their rules, and the contract of their store. */
+import type { Environment } from '../account/account.ts';
+import type { Scope } from '../agent/agent.ts';
+import { AGENT_TOOLS } from '../agent/agent-rules.ts';
+import { emptyPatch, given, laterThan, type Unset } from '../ids.ts';
+import { type ErrorDetail, ServiceError } from '../service-error.ts';
+import type { WebhookUrlRules } from '../webhook/webhook-url.ts';
+import { schemaFault } from './argument-schema.ts';
+import { checkToolUrl, placesOf } from './tool-url.ts';
+
+/** Methods of a tool's request. */
+export const TOOL_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+/** One of `TOOL_METHODS`. */
+export type ToolMethod = (typeof TOOL_METHODS)[number];
+
+/** A header of a tool's request. */
+export interface ToolHeader {
+  readonly name: string;
+  readonly value: string;
+  /** Whether the interface never shows the value. */
+  readonly secret: boolean;
+}
+
+/** A tool that a customer has made: one HTTP request, described for the model. */
+export interface CustomTool {
+  readonly accountId: string;
+  readonly environment: Environment;
+  /** Unique in the account and environment. */
+  readonly name: string;
+  /** For the model: what it does and when to use it. */
+  readonly description: string;
+  /** JSON Schema of the arguments: see `argument-schema.ts`. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly method: ToolMethod;
+  /** With places such as `{orderId}`. */
+  readonly url: string;
+  readonly headers: readonly ToolHeader[];
+  readonly timeoutMs: number;
+  /** What the caller hears while it runs; null for the phrase of the agent's language. */
+  readonly sayWhileWaiting: string | null;
+  /** Which part of a JSON answer the model gets, such as `data.items.0.price`; null for all of it. */
+  readonly resultPath: string | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** Limits of the fields of a tool: lengths in characters, counts, durations in milliseconds. */
+export const TOOL_LIMITS = {
+  toolsMax: 100,
+  descriptionCharsMax: 1000,
+  headersMax: 20,
+  headerNameCharsMax: 100,
+  headerValueCharsMax: 4096,
+  timeoutMs: { min: 500, max: 30_000 },
+  sayWhileWaitingCharsMax: 300,
+  resultPathCharsMax: 200,
+} as const;
+
+/** Names of custom tools. */
+export const TOOL_NAME = /^[a-z][a-z0-9_]{0,62}$/;
+
+const TIMEOUT_MS_DEFAULT = 10_000;
+
+/** Keeps custom tools. */
+export interface CustomToolStore {
+  /** @throws {ServiceError} CONFLICT when the name is taken, or there are `TOOL_LIMITS.toolsMax` already. */
+  insert(tool: CustomTool): Promise<void>;
+
+  /** Saves every field. */
+  update(tool: CustomTool): Promise<void>;
+
+  /** @throws {ServiceError} CONFLICT when an agent lists it. */
+  delete(scope: Scope, name: string): Promise<void>;
+
+  find(scope: Scope, name: string): Promise<CustomTool | undefined>;
+
+  /** Those of the names that exist, in no order. */
+  findAll(scope: Scope, names: readonly string[]): Promise<readonly CustomTool[]>;
+
+  /** By name. */
+  list(
+    scope: Scope,
+    page: { readonly limit: number; readonly offset: number },
+  ): Promise<{ readonly tools: readonly CustomTool[]; readonly total: number }>;
+}
+
+/** A header as customers send it; null leaves the secret value that the tool has. */
+interface HeaderDraft {
+  readonly name: string;
+  readonly value: string | null;
+  readonly secret?: boolean | undefined;
+}
+
+type Optional = Unset<Pick<CustomTool, 'timeoutMs' | 'sayWhileWaiting' | 'resultPath'>> & {
+  readonly headers?: readonly HeaderDraft[] | undefined;
+};
+
+type Required = Pick<CustomTool, 'description' | 'parameters' | 'method' | 'url'>;
+
+/** A tool as customers describe it, of the right types and lengths. */
+export type ToolDraft = Pick<CustomTool, 'name'> & Required & Optional;
+
+/** A change: only the fields that are there. */
+export type ToolPatch = Unset<Required> & Optional;
+
+/**
+ * Makes a tool.
+ *
+ * @throws {ServiceError} VALIDATION_ERROR when its name, parameters, places or headers are wrong; UNPROCESSABLE when its
+ *   host is refused; CONFLICT when the name is that of a built-in tool.
+ */
+export function createTool(
+  draft: ToolDraft,
+  facts: { readonly scope: Scope; readonly now: Date; readonly urlRules: WebhookUrlRules },
+): CustomTool {
+  const { scope, now, urlRules } = facts;
+  if (isBuiltIn(draft.name)) {
+    throw new ServiceError(
+      'CONFLICT',
+      `Cannot make the tool "${draft.name}": that is the name of a built-in tool`,
+    );
+  }
+  const tool = {
+    ...draft,
+    accountId: scope.accountId,
+    environment: scope.environment,
+    headers: headersOf(draft.headers ?? [], []),
+    timeoutMs: draft.timeoutMs ?? TIMEOUT_MS_DEFAULT,
+    sayWhileWaiting: draft.sayWhileWaiting ?? null,
+    resultPath: draft.resultPath ?? null,
+    createdAt: now,
+    updatedAt: now,
+  };
+  checkTool(tool, urlRules);
+  return tool;
+}
+
+/**
+ * Changes the fields that the patch has. `headers` replaces all of them; a header without a value keeps the stored one.
+ *
+ * @throws {ServiceError} as `createTool`, and VALIDATION_ERROR when the patch is empty.
+ */
+export function patchTool(
+  tool: CustomTool,
+  patch: ToolPatch,
+  { now, urlRules }: { readonly now: Date; readonly urlRules: WebhookUrlRules },
+): CustomTool {
+  const { headers, ...changes } = given(patch);
+  if (headers === undefined && Object.keys(changes).length === 0) throw emptyPatch('the tool');
+  const patched = {
+    ...tool,
+    ...changes,
+    headers: headers === undefined ? tool.headers : headersOf(headers, tool.headers),
+    updatedAt: laterThan(tool.updatedAt, now),
+  };
+  checkTool(patched, urlRules);
+  return patched;
+}
+
+/**
+ * Requires that every name is that of a built-in tool or of a tool that exists.
+ *
+ * @throws {ServiceError} VALIDATION_ERROR with a detail for each unknown name.
+ */
+export async function requireKnownTools(
+  names: readonly string[],
+  scope: Scope,
+  tools: Pick<CustomToolStore, 'findAll'>,
+): Promise<void> {
+  const custom = names.filter((name) => !isBuiltIn(name));
+  if (custom.length === 0) return;
+  const known = new Set((await tools.findAll(scope, custom)).map(({ name }) => name));
+  const details = names.flatMap((name, index) => {
+    if (isBuiltIn(name) || known.has(name)) return [];
+    const message = `"${name}" does not exist; expected ${AGENT_TOOLS.join(', ')} or a tool of GET /api/tools`;
+    return [{ path: `tools.${index}`, message }];
+  });
+  if (details.length > 0) throw wrong(details);
+}
+
+function isBuiltIn(name: string): boolean {
+  return (AGENT_TOOLS as readonly string[]).includes(name);
+}
+
+function checkTool(tool: CustomTool, urlRules: WebhookUrlRules): void {
+  const fault = schemaFault(tool.parameters);
+  if (fault !== undefined) throw wrong([fault]);
+  checkToolUrl(tool.url, urlRules);
+  const properties = Object(tool.parameters.properties ?? {});
+  const required: readonly unknown[] = Object(tool.parameters.required ?? []);
+  for (const place of placesOf(tool.url)) {
+    const isKnown = Object.hasOwn(properties, place) && required.includes(place);
+    if (isKnown) continue;
+    const message = `the place {${place}} must be a required property of parameters`;
+    throw wrong([{ path: 'url', message }]);
+  }
+}
+
+/** @see RFC 9110, 5.6.2: token. */
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+/** Visible ASCII with blanks inside: undici refuses the rest, and a line break would begin another header. */
+const HEADER_VALUE = /^[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?$/;
+
+/** Headers that the server writes itself, or that would change where the request ends or goes. */
+const OWN_HEADERS = new Set([
+  ...['host', 'connection', 'content-length', 'content-type', 'transfer-encoding', 'upgrade'],
+  ...['keep-alive', 'te', 'trailer', 'expect', 'proxy-authorization', 'proxy-connection'],
+  ...['user-agent', 'accept-encoding', 'x-service-signature', 'x-service-timestamp'],
+  ...['webhook-id', 'webhook-timestamp', 'webhook-signature'],
+]);
+
+function headersOf(
+  drafts: readonly HeaderDraft[],
+  before: readonly ToolHeader[],
+): readonly ToolHeader[] {
+  const names = drafts.map(({ name }) => name.toLowerCase());
+  return drafts.map(({ name, value, secret }, index) => {
+    const at = `headers.${index}`;
+    const key = name.toLowerCase();
+    if (!HEADER_NAME.test(name)) throw wrong([{ path: at, message: 'expected a header name' }]);
+    if (OWN_HEADERS.has(key)) throw wrong([{ path: at, message: 'the server sets this header' }]);
+    if (names.indexOf(key) !== index) throw wrong([{ path: at, message: 'names must differ' }]);
+    const stored = before.find((header) => header.name.toLowerCase() === key && header.secret);
+    const text = value ?? stored?.value;
+    if (text === undefined || !HEADER_VALUE.test(text)) {
+      throw wrong([{ path: `${at}.value`, message: 'expected visible ASCII characters' }]);
+    }
+    // A kept secret stays one: otherwise the next answer would show it.
+    return { name, value: text, secret: value === null || secret === true };
+  });
+}
+
+function wrong(details: readonly ErrorDetail[]): ServiceError {
+  const [first] = details;
+  const reason = `${first?.path}: ${first?.message}`;
+  return new ServiceError('VALIDATION_ERROR', `Cannot read the body: ${reason}`, details);
+}

@@ -1,0 +1,113 @@
+/** Custom tools in SQLite. */
+import { sql } from 'kysely';
+import type { Scope } from '../../domain/agent/agent.ts';
+import { ServiceError } from '../../domain/service-error.ts';
+import {
+  type CustomTool,
+  type CustomToolStore,
+  TOOL_LIMITS,
+} from '../../domain/tool/custom-tool.ts';
+import type { Queries } from '../queries.ts';
+import { type RowOf, recordOf, rowOf } from '../sqlite/rows.ts';
+import { build } from '../sqlite/schema.ts';
+
+/** Keeps custom tools in SQLite. */
+export class SqliteCustomToolStore implements CustomToolStore {
+  readonly #database: Queries;
+
+  constructor(database: Queries) {
+    this.#database = database;
+  }
+
+  async insert(tool: CustomTool): Promise<void> {
+    await this.#database.transaction(async (transaction) => {
+      const store = new SqliteCustomToolStore(transaction);
+      if ((await store.find(tool, tool.name)) !== undefined) {
+        throw conflict(`Cannot make the tool "${tool.name}": there is one with this name`);
+      }
+      if ((await countOf(transaction, tool)) >= TOOL_LIMITS.toolsMax) {
+        throw conflict(`Cannot make the tool: there are ${TOOL_LIMITS.toolsMax} already`);
+      }
+      await transaction.run(build.insertInto('custom_tools').values(rowOf(tool)));
+    });
+  }
+
+  async update(tool: CustomTool): Promise<void> {
+    await this.#database.run(
+      build
+        .updateTable('custom_tools')
+        .set(rowOf(tool))
+        .where('account_id', '=', tool.accountId)
+        .where('environment', '=', tool.environment)
+        .where('name', '=', tool.name),
+    );
+  }
+
+  async delete({ accountId, environment }: Scope, name: string): Promise<void> {
+    await this.#database.transaction(async (transaction) => {
+      const user = await transaction.get(
+        build
+          .selectFrom('agents')
+          .select('name')
+          .where('account_id', '=', accountId)
+          .where('environment', '=', environment)
+          .where(sql<boolean>`exists (select 1 from json_each(agents.tools) where value = ${name})`)
+          .limit(1),
+      );
+      if (user !== undefined) {
+        throw conflict(`Cannot delete the tool "${name}": the agent "${user.name}" lists it`);
+      }
+      await transaction.run(
+        build
+          .deleteFrom('custom_tools')
+          .where('account_id', '=', accountId)
+          .where('environment', '=', environment)
+          .where('name', '=', name),
+      );
+    });
+  }
+
+  async find(scope: Scope, name: string): Promise<CustomTool | undefined> {
+    const row = await this.#database.get(toolsOf(scope).selectAll().where('name', '=', name));
+    return row === undefined ? undefined : toolOf(row);
+  }
+
+  async findAll(scope: Scope, names: readonly string[]): Promise<readonly CustomTool[]> {
+    if (names.length === 0) return [];
+    const named = toolsOf(scope)
+      .selectAll()
+      .where('name', 'in', [...names]);
+    return (await this.#database.all(named)).map(toolOf);
+  }
+
+  async list(
+    scope: Scope,
+    { limit, offset }: { readonly limit: number; readonly offset: number },
+  ): Promise<{ readonly tools: readonly CustomTool[]; readonly total: number }> {
+    const page = toolsOf(scope).selectAll().orderBy('name').limit(limit).offset(offset);
+    return {
+      tools: (await this.#database.all(page)).map(toolOf),
+      total: await countOf(this.#database, scope),
+    };
+  }
+}
+
+async function countOf(database: Queries, scope: Scope): Promise<number> {
+  const count = toolsOf(scope).select((expression) => expression.fn.countAll<number>().as('n'));
+  return (await database.get(count))?.n ?? 0;
+}
+
+function toolsOf({ accountId, environment }: Scope) {
+  return build
+    .selectFrom('custom_tools')
+    .where('account_id', '=', accountId)
+    .where('environment', '=', environment);
+}
+
+function toolOf(row: RowOf<CustomTool>): CustomTool {
+  return recordOf<CustomTool>(row, { json: ['parameters', 'headers'] });
+}
+
+function conflict(message: string): ServiceError {
+  return new ServiceError('CONFLICT', message);
+}

@@ -1,0 +1,143 @@
+/** A call whose agent asks the customer's own server: the answer is heard, and a server that hangs leaves no dead air. */
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { Phone } from '../../../examples/phone/phone.ts';
+import { startServer, type TestServer } from '../../support/server/server.ts';
+import {
+  answers,
+  type Behaviour,
+  type Received,
+  WebhookReceiver,
+} from '../../support/webhook/webhook-receiver.ts';
+
+const NUMBER = '+12025550123';
+
+const TOKEN = 'Bearer a-long-secret-token';
+
+/** The set phrase comes 0.7 s after the tool's start, and the voice takes a moment for it. */
+const FIRST_SOUND_MS_MAX = 1_500;
+
+const TIMEOUT_MS = 3_000;
+
+interface ChatMessage {
+  readonly role: string;
+  readonly content: string;
+}
+
+/** A server that speaks Ollama's protocol: asks for the tool after a key, and then says what it was told. */
+async function startModel(): Promise<string> {
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => answer(request.url ?? '', Buffer.concat(chunks), response));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+function answer(url: string, body: Buffer, response: ServerResponse): void {
+  if (url !== '/api/chat') {
+    const models = [{ name: 'asker:latest', model: 'asker:latest' }];
+    response.end(JSON.stringify({ models, version: '0.9.0' }));
+    return;
+  }
+  const { messages } = JSON.parse(body.toString()) as { messages: readonly ChatMessage[] };
+  const message = { role: 'assistant', content: '', ...answerTo(messages.at(-1)) };
+  response.writeHead(200, { 'content-type': 'application/x-ndjson' });
+  response.write(`${JSON.stringify({ model: 'asker', message, done: false })}\n`);
+  const last = { role: 'assistant', content: '' };
+  response.end(`${JSON.stringify({ model: 'asker', message: last, done: true })}\n`);
+}
+
+function answerTo(last: ChatMessage | undefined): object {
+  if (last?.role === 'tool') {
+    const day = /ships on (\w+)/.exec(last.content)?.[1];
+    return { content: day === undefined ? 'Sorry, that did not work.' : `It ships on ${day}.` };
+  }
+  if (!/5/.test(last?.content ?? '')) return { content: 'Hello.' };
+  const call = { name: 'order_status', arguments: { orderId: '10/47', part: 'a&b' } };
+  return { tool_calls: [{ function: call }] };
+}
+
+async function openWorld(behave: Behaviour) {
+  const shop = await WebhookReceiver.open(behave);
+  const environment = {
+    ...{ LLM: 'ollama', OLLAMA_HOST: await startModel(), OLLAMA_MODEL: 'asker' },
+    WEBHOOK_ALLOW_LOCAL: 'true',
+  };
+  const server = await (await startServer({ environment })).ready();
+  onTestFinished(() => server.stop());
+  const tool = await server.api('POST', '/api/tools', {
+    name: 'order_status',
+    description: 'Looks up an order.',
+    parameters: {
+      type: 'object',
+      properties: { orderId: { type: 'string' }, part: { type: 'string' } },
+      required: ['orderId'],
+    },
+    method: 'GET',
+    url: `http://127.0.0.1:${shop.port}/orders/{orderId}`,
+    headers: [{ name: 'Authorization', value: TOKEN, secret: true }],
+    timeoutMs: TIMEOUT_MS,
+    sayWhileWaiting: 'Let me look that up.',
+    resultPath: 'data.status',
+  });
+  expect(tool.status).toBe(201);
+  await server.createAgent({ greeting: 'Hello.', tools: ['order_status'] });
+  const phone = new Phone();
+  await phone.start();
+  onTestFinished(() => phone.stop());
+  const call = await phone.call(`sip:${NUMBER}@127.0.0.1:${server.sipPort}`);
+  const id = await server.callInProgress();
+  const voicedAtMs: number[] = [];
+  call.line.onPacket(({ atMs, isVoiced }) => {
+    if (isVoiced) voicedAtMs.push(atMs);
+  });
+  await expect.poll(() => wordsOf(server, id), { timeout: 10_000 }).toContain('Hello.');
+  return { server, shop, call, id, voicedAtMs };
+}
+
+async function wordsOf(server: TestServer, id: string): Promise<string> {
+  return JSON.stringify((await server.api('GET', `/api/calls/${id}`)).body.transcript ?? []);
+}
+
+async function timelineOf(server: TestServer, id: string): Promise<string> {
+  return JSON.stringify((await server.api('GET', `/api/calls/${id}/events`)).body);
+}
+
+test('a caller hears what the customer’s server answered, which no record shows the secret of', async () => {
+  const status = JSON.stringify({ data: { status: 'The order ships on Friday' } });
+  const { server, shop, call, id } = await openWorld(answers(200, status));
+
+  call.line.press('5#');
+  await expect.poll(() => wordsOf(server, id), { timeout: 15_000 }).toContain('ships on Friday.');
+  const timeline = await timelineOf(server, id);
+  await call.hangUp();
+
+  const [asked] = shop.received as readonly [Received];
+  expect(shop.received).toHaveLength(1);
+  expect(asked).toMatchObject({ method: 'GET', path: '/orders/10%2F47?part=a%26b' });
+  expect(asked.headers.authorization).toBe(TOKEN);
+  expect(asked.headers['x-service-signature']).toMatch(/^[0-9a-f]{64}$/);
+  expect(timeline).toContain('order_status');
+  expect(timeline + server.output).not.toContain(TOKEN);
+});
+
+test('a customer’s server that hangs leaves no dead air, and an apology at the time limit', async () => {
+  const { server, shop, call, id, voicedAtMs } = await openWorld(() => undefined);
+
+  call.line.press('5#');
+  await expect.poll(() => shop.received.length, { timeout: 10_000, interval: 10 }).toBe(1);
+  const askedAtMs = performance.timeOrigin + performance.now();
+  await expect.poll(() => wordsOf(server, id), { timeout: 15_000 }).toContain('did not work.');
+  await call.hangUp();
+
+  const sinceAsked = voicedAtMs.map((atMs) => atMs - askedAtMs).filter((atMs) => atMs > 0);
+  expect(sinceAsked[0]).toBeLessThan(FIRST_SOUND_MS_MAX);
+  expect(sinceAsked.filter((atMs) => atMs > TIMEOUT_MS)[0]).toBeLessThan(TIMEOUT_MS + 1_500);
+});
