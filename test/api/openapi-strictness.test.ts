@@ -31,7 +31,7 @@ const REFUSED: readonly (readonly [operationId: string, fields: Fields])[] = [
   ['createAgent', { language: '' }],
   ['createAgent', { phoneNumber: null }],
   ['createAgent', { tools: ['end_call', 'end_call'] }],
-  ['createAgent', { tools: ['fly'] }],
+  ['createAgent', { tools: ['Fly!'] }],
   ['createAgent', { settings: { maxDurationSeconds: 9 } }],
   ['createAgent', { settings: { silenceTimeoutSeconds: 2.5 } }],
   ['createAgent', { settings: { transferTargets: [TARGET, TARGET] } }],

@@ -9,6 +9,11 @@ import { readVectors } from '../support/webhook/webhook-vectors.ts';
 /** Read by people, or by generators where an addition is a new requirement: compared apart. */
 const IGNORED = new Set(['description', 'summary', 'example', 'examples', 'title', 'tags']);
 
+/** Closed lists of a request that take other values as well by now: what was valid still is. */
+const WIDENED = ['CreateAgent', 'PatchAgent'].map(
+  (name) => `components.schemas.${name}.properties.tools.items.enum: gone`,
+);
+
 /** Places in `now` where something of `was` is missing or another, such as `paths./api/agents.get`. */
 function lossesOf(was: unknown, now: unknown, place: string): string[] {
   if (Array.isArray(was)) return lossesOfList(was, now, place);
@@ -67,7 +72,7 @@ test('the OpenAPI document has every operation, field and value of the version b
   const { paths, components } = await readDescription();
 
   expect(lossesOf(was.paths, paths, 'paths')).toEqual([]);
-  expect(lossesOf(was.components, components, 'components')).toEqual([]);
+  expect(lossesOf(was.components, components, 'components')).toEqual(WIDENED);
 });
 
 test('the OpenAPI document asks no more of a request than the version before', async () => {

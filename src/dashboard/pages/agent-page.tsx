@@ -1,6 +1,6 @@
 /** One agent: made, changed, paused, deleted. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { type AgentDraft, agentWith, type Pronunciation, TOOLS } from '../agent-draft.ts';
+import { type AgentDraft, agentWith, type Pronunciation } from '../agent-draft.ts';
 import { isMissing, messageUnder } from '../api-error.ts';
 import type { Agent } from '../api-types.ts';
 import { client, t, word } from '../app-state.ts';
@@ -8,7 +8,6 @@ import { ChatButton } from '../parts/chat-dialog.tsx';
 import { ConfirmButton } from '../parts/dialog.tsx';
 import {
   CheckField,
-  ChecksField,
   SelectField,
   TextField,
   type TextFieldProps,
@@ -16,6 +15,7 @@ import {
 import { Button, Missing, Page, Problem, Shown } from '../parts/page.tsx';
 import { ENGINE_JOBS, StandIns } from '../parts/stand-ins.tsx';
 import { TalkButton } from '../parts/talk-button.tsx';
+import { ToolsField } from '../parts/tools-field.tsx';
 import { useAgentForm } from '../parts/use-agent-form.ts';
 import { useLoad } from '../parts/use-load.ts';
 import { Differences, Versions } from '../parts/versions.tsx';
@@ -197,11 +197,10 @@ function Settings(form: FormParts) {
   const { draft, change, wrong } = form;
   return (
     <>
-      <ChecksField
+      <ToolsField
         label={t('agent.tools')}
         error={messageUnder(wrong, 'tools')}
         value={draft.tools}
-        options={TOOLS.map((tool) => [tool, word('tool', tool)])}
         onValue={(tools) => change({ tools })}
       />
       <TextField
