@@ -15,7 +15,7 @@ import type { FileLock } from '../lib/process/file-lock.ts';
 import type { ThreadUse } from '../lib/process/thread-use.ts';
 import type { Dashboard } from '../operator/dashboard.ts';
 import type { Store } from '../store/store.ts';
-import type { CustomTools } from './custom-tools.ts';
+import type { CustomTools } from '../tool/custom-tools.ts';
 import type { SpeechParts } from './speech.ts';
 import type { Notice } from './startup-banner.ts';
 import type { Telephony } from './telephony.ts';

@@ -20,11 +20,11 @@ import { trustedProxies } from '../domain/trusted-proxies.ts';
 import { systemClock } from '../lib/clock.ts';
 import { waitAtMost } from '../lib/time-limit.ts';
 import type { Dashboard } from '../operator/dashboard.ts';
+import { CustomTools } from '../tool/custom-tools.ts';
 import { recordingSecretOf } from './analysis.ts';
 import type { AppParts } from './app-parts.ts';
 import { liveCallParts, liveRouter } from './calls.ts';
 import type { ControlPlane } from './control-plane.ts';
-import { CustomTools } from './custom-tools.ts';
 import { openDashboard, setupUrlOf } from './dashboard.ts';
 import { recover, startTightening } from './data-folder.ts';
 import { checkNumbers, openNumberOwners } from './numbers.ts';
@@ -77,7 +77,14 @@ export class App {
         void this.#callTraces.callOver(callId);
       },
     });
-    this.#customTools = new CustomTools({ ...parts, newId: this.#newId });
+    this.#customTools = new CustomTools({
+      rules: { allowLocal: config.WEBHOOK_ALLOW_LOCAL, allowPrivate: config.WEBHOOK_ALLOW_PRIVATE },
+      tools: store.customTools,
+      accounts: store.accounts,
+      version: parts.version,
+      newId: this.#newId,
+      clock: systemClock,
+    });
     const customTools = this.#customTools;
     this.#callParts = liveCallParts({ ...parts, newId: this.#newId, customTools });
     this.#router = liveRouter({

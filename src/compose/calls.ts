@@ -14,10 +14,10 @@ import type { NewId } from '../domain/ids.ts';
 import { systemClock } from '../lib/clock.ts';
 import { UNCOUNTED } from '../lib/metrics/model-metrics.ts';
 import type { Store } from '../store/store.ts';
+import type { CustomTools } from '../tool/custom-tools.ts';
 import { toolboxFor } from '../tool/toolbox.ts';
 import type { TransferRules } from '../tool/transfer-call.ts';
 import type { AppParts } from './app-parts.ts';
-import type { CustomTools } from './custom-tools.ts';
 import type { SpeechParts } from './speech.ts';
 
 export function liveCallParts(

@@ -109,6 +109,7 @@ const freeNumberRoute = describeRoute({
 export function addAgentRoutes(api: ApiApp, deps: ApiDeps): void {
   addAgentReads(api, deps);
   addAgentWrites(api, deps);
+  addAgentRemovals(api, deps);
 }
 
 function addAgentReads(api: ApiApp, { agents, clock }: ApiDeps): void {
@@ -173,6 +174,10 @@ function addAgentWrites(api: ApiApp, deps: ApiDeps): void {
     context.header('ETag', entityTag(changed.updatedAt));
     return context.json(viewOf(patchedAgentSchema, changed), 200);
   });
+}
+
+function addAgentRemovals(api: ApiApp, deps: ApiDeps): void {
+  const { clock } = deps;
 
   api.openapi(freeNumberRoute, async (context) => {
     const { agentId } = context.req.valid('param');

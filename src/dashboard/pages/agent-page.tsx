@@ -3,15 +3,10 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { type AgentDraft, agentWith, type Pronunciation } from '../agent-draft.ts';
 import { isMissing, messageUnder } from '../api-error.ts';
 import type { Agent } from '../api-types.ts';
-import { client, t, word } from '../app-state.ts';
+import { client, t } from '../app-state.ts';
 import { ChatButton } from '../parts/chat-dialog.tsx';
 import { ConfirmButton } from '../parts/dialog.tsx';
-import {
-  CheckField,
-  SelectField,
-  TextField,
-  type TextFieldProps,
-} from '../parts/field.tsx';
+import { CheckField, SelectField, TextField, type TextFieldProps } from '../parts/field.tsx';
 import { Button, Missing, Page, Problem, Shown } from '../parts/page.tsx';
 import { ENGINE_JOBS, StandIns } from '../parts/stand-ins.tsx';
 import { TalkButton } from '../parts/talk-button.tsx';

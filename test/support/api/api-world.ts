@@ -65,7 +65,7 @@ export async function openApiWorld(): Promise<ApiWorld> {
   await api.reloadTrunks();
   const keys = { keyId: keyId(SPARE_KEY) };
   const tool = {
-    ...{ name: 'order_status', description: 'Looks up an order.', parameters: { type: 'object' } },
+    ...{ name: 'spare_tool', description: 'Looks up an order.', parameters: { type: 'object' } },
     ...{ method: 'GET', url: 'https://example.com/' },
   };
   await api.request('POST', '/api/tools', { key: ADMIN_KEY, body: tool });
@@ -76,7 +76,7 @@ export async function openApiWorld(): Promise<ApiWorld> {
     endpointId,
     deliveryId,
     voiceId,
-    toolName: 'order_status',
+    toolName: 'spare_tool',
     ...keys,
     version: '1',
     number: '+390612345678',

@@ -1,25 +1,27 @@
-/** Composition root: custom tools of agents, for calls and for trials over REST. */
-import type { Config } from '../config/config.ts';
+/** Custom tools of agents, for calls and for trials over REST. */
+import type { AccountStore } from '../domain/account/account-store.ts';
 import type { Agent, Scope } from '../domain/agent/agent.ts';
 import type { NewId } from '../domain/ids.ts';
-import type { CustomTool } from '../domain/tool/custom-tool.ts';
+import type { CustomTool, CustomToolStore } from '../domain/tool/custom-tool.ts';
 import type { ToolTrial } from '../domain/tool/tool-trial.ts';
 import type { WebhookUrlRules } from '../domain/webhook/webhook-url.ts';
-import { systemClock } from '../lib/clock.ts';
-import type { Store } from '../store/store.ts';
-import { createHttpTool, type HttpToolParts } from '../tool/http-tool.ts';
-import type { HttpToolClient } from '../tool/http-tool-client.ts';
-import type { Tool } from '../tool/tool.ts';
-import { Toolbox } from '../tool/toolbox.ts';
+import type { Clock } from '../lib/clock.ts';
+import { createHttpTool, type HttpToolParts } from './http-tool.ts';
+import type { HttpToolClient } from './http-tool-client.ts';
+import type { Tool } from './tool.ts';
+import { Toolbox } from './toolbox.ts';
 
 /** Trials that run at one time. */
 const TRIALS_MAX = 4;
 
 interface Options {
-  readonly config: Pick<Config, 'WEBHOOK_ALLOW_LOCAL' | 'WEBHOOK_ALLOW_PRIVATE'>;
-  readonly store: Pick<Store, 'customTools' | 'accounts'>;
+  readonly rules: WebhookUrlRules;
+  readonly tools: CustomToolStore;
+  readonly accounts: Pick<AccountStore, 'signingSecrets'>;
+  /** Of the server, for the `User-Agent`. */
   readonly version: string;
   readonly newId: NewId;
+  readonly clock: Clock;
 }
 
 /** Makes tools of the records that agents list; all of them share one client. */
@@ -34,7 +36,7 @@ export class CustomTools {
 
   /** Tools of the next call of an agent. */
   async toolsOf(agent: Agent): Promise<readonly Tool[]> {
-    const tools = await this.#options.store.customTools.findAll(agent, agent.tools);
+    const tools = await this.#options.tools.findAll(agent, agent.tools);
     return tools.map((tool) => createHttpTool(tool, this.#partsFor(agent)));
   }
 
@@ -57,26 +59,27 @@ export class CustomTools {
   }
 
   async #try(tool: CustomTool, args: Readonly<Record<string, unknown>>, signal: AbortSignal) {
-    const startMs = systemClock.nowMs();
+    const { clock } = this.#options;
+    const startMs = clock.nowMs();
     const tools = [createHttpTool(tool, this.#partsFor(tool))];
-    const box = new Toolbox({ tools, clock: systemClock });
+    const box = new Toolbox({ tools, clock });
     const call = { id: 'trial', name: tool.name, arguments: args };
     const noCall = { transfer: async () => undefined, appointmentBooked: () => undefined };
     const { isDone = false, text } = await box.run(call, noCall, signal);
-    return { isDone, text, tookMs: Math.round(systemClock.nowMs() - startMs) };
+    return { isDone, text, tookMs: Math.round(clock.nowMs() - startMs) };
   }
 
   #partsFor(scope: Scope): HttpToolParts {
-    const { store, newId } = this.#options;
+    const { accounts, clock, newId, rules } = this.#options;
     return {
-      rules: this.#rules,
+      rules,
       client: () => this.#openClient(),
       newRequestId: () => newId('req'),
-      now: () => systemClock.now(),
+      now: () => clock.now(),
       keys: async () => {
         const { accountId, environment } = scope;
-        const now = systemClock.now();
-        const secrets = await store.accounts.signingSecrets(accountId, environment, now);
+        const now = clock.now();
+        const secrets = await accounts.signingSecrets(accountId, environment, now);
         if (secrets === undefined) throw new Error('the account of the tool is gone');
         const others = [secrets.prepared, secrets.previous];
         return {
@@ -95,18 +98,10 @@ export class CustomTools {
 
   async #loadClient(): Promise<HttpToolClient> {
     const [{ HttpToolClient }, { nameResolver }] = await Promise.all([
-      import('../tool/http-tool-client.ts'),
+      import('./http-tool-client.ts'),
       import('../webhook/ssrf-guard.ts'),
     ]);
-    const { version } = this.#options;
-    return new HttpToolClient({ rules: this.#rules, resolve: nameResolver(), version });
-  }
-
-  get #rules(): WebhookUrlRules {
-    const { config } = this.#options;
-    return {
-      allowLocal: config.WEBHOOK_ALLOW_LOCAL,
-      allowPrivate: config.WEBHOOK_ALLOW_PRIVATE,
-    };
+    const { rules, version } = this.#options;
+    return new HttpToolClient({ rules, resolve: nameResolver(), version });
   }
 }
