@@ -70,7 +70,8 @@ function openTalk(speech: SpeechParts, options: TalkOptions): TalkingParty {
   // Phrases of every call of this agent: cached for the next call.
   const { language, pronunciations = [] } = brief;
   const spoken = { voice: brief.voice, language, pronunciations };
-  for (const text of [brief.greeting, phrasesFor(language).filler]) {
+  const waiting = options.customTools.flatMap(({ sayWhileWaiting: said }) => said ?? []);
+  for (const text of [brief.greeting, phrasesFor(language).filler, ...waiting]) {
     speech.synthesizer.prepare({ text, ...spoken }).catch((error: unknown) => {
       log.warn({ err: error }, 'set phrase could not be prepared');
     });
