@@ -138,7 +138,7 @@ describeWith(['chromium'], 'the dashboard', () => {
     await button('Run the self-test').click();
     await page.getByText('Under way: about two minutes.').waitFor();
     const report = page.getByText(/recogniser tiny whisper: a sentence takes/);
-    await report.waitFor({ timeout: 60_000 });
+    await report.waitFor({ timeout: 180_000 });
 
     expect(await report.textContent()).toMatch(/OK {2}voice /);
     expect(await shown.findings()).toEqual([]);

@@ -53,7 +53,7 @@ describeWith(['curl', 'jq'], 'the pages', () => {
       writeFileSync(join(folder, name), text);
       chmodSync(join(folder, name), 0o755);
     }
-    server = await (await startServer()).ready();
+    server = await (await startServer({ environment: { WEBHOOK_ALLOW_LOCAL: 'true' } })).ready();
     const agent = await server.createAgent({ phoneNumber: NUMBER });
     for (const greeting of ['One.', 'Two.', 'Three.']) {
       await server.api('PATCH', `/api/agents/${agent}`, { greeting });
