@@ -7,8 +7,8 @@ import { DEFAULT_TIMING } from '../../src/conversation/turn/turn-rules.ts';
 import { openState } from '../../src/conversation/turn/turn-state.ts';
 import { BRIEF } from './support/table.ts';
 
-/** A conversation whose greeting has been heard. */
-function openTurns() {
+/** A conversation whose greeting lasts so long: it has been heard unless that is longer than a second. */
+function openTurns(greetingMs = 490) {
   let state = openState({
     brief: BRIEF,
     phrases: phrasesFor('en'),
@@ -26,9 +26,12 @@ function openTurns() {
     return step.effects;
   };
   take(0, { kind: 'started' });
-  take(5, { kind: 'voiced', reply: 1, clause: 0, audioMs: 490, isWhole: true });
+  take(5, { kind: 'voiced', reply: 1, clause: 0, audioMs: greetingMs, isWhole: true });
   take(10, { kind: 'playout-started', reply: 1, startedAtMs: 10 });
-  take(500, { kind: 'playout-finished', reply: 1, playedMs: 490, isComplete: true });
+  if (greetingMs < 1000) {
+    const playedMs = greetingMs;
+    take(500, { kind: 'playout-finished', reply: 1, playedMs, isComplete: true });
+  }
   return { take, state: () => state };
 }
 
@@ -164,4 +167,22 @@ test('counts an answer begun ahead as thrown away when a key is pressed', () => 
   take(1750, { kind: 'digit', digit: '4' });
 
   expect(state()).toMatchObject({ reply: null, speculationMisses: 1 });
+});
+
+test.each([
+  ['two sure words', { text: 'My order', confidence: 0.95 }, 1600, true],
+  ['two unsure words, half a second long', { text: 'My order', confidence: 0.4 }, 1600, false],
+  ['two unsure words, a second long', { text: 'My order', confidence: 0.4 }, 2050, true],
+  ['one sure word', { text: 'Order', confidence: 0.99 }, 1600, false],
+  ['a "wait" that is less sure', { text: 'Wait, my order', confidence: 0.82 }, 1600, true],
+] as const)('a voice over the agent that goes on takes the floor or not: %s', (_what, words, atMs, isTaken) => {
+  const { take } = openTurns(3000);
+  take(1060, { kind: 'voice-started', voicedAtMs: 1000 });
+  take(1500, LOOK);
+
+  const effects = take(atMs, { kind: 'transcribed', attempt: 1, ...words });
+
+  const bargeIn = { kind: 'emit', event: { kind: 'barge-in' } };
+  if (isTaken) expect(effects).toContainEqual(bargeIn);
+  else expect(effects).not.toContainEqual(bargeIn);
 });

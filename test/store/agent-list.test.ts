@@ -25,15 +25,25 @@ test('AgentStore lists agents without their words', async () => {
   expect(page.agents).toEqual([{ ...shown, totalCallsToday: 0, totalMinutesToday: 0 }]);
 });
 
-test('AgentStore lists a hundred agents within 4 ms, however long their prompts are', async () => {
+/** Processor time of a list of a hundred agents, in milliseconds: the least of three, as other work only adds to it. */
+async function listCostMs(systemPrompt: string): Promise<number> {
   const { agents } = await openTestStore();
   for (let index = 0; index < 100; index++) {
-    await agents.insert(buildAgent({ id: `agent_${index}`, systemPrompt: 'a€'.repeat(10_000) }));
+    await agents.insert(buildAgent({ id: `agent_${index}`, systemPrompt }));
   }
+  const costs: number[] = [];
+  for (let round = 0; round < 3; round++) {
+    const startedAtMs = cpuMs();
+    for (let list = 0; list < LISTS; list++)
+      await agents.list(SCOPE, { limit: 100, offset: 0 }, new Date());
+    costs.push((cpuMs() - startedAtMs) / LISTS);
+  }
+  return Math.min(...costs);
+}
 
-  const startedAtMs = cpuMs();
-  for (let list = 0; list < LISTS; list++)
-    await agents.list(SCOPE, { limit: 100, offset: 0 }, new Date());
+test('AgentStore lists a hundred agents within 2 ms, and prompts of any length cost it nothing', async () => {
+  const [short, long] = [await listCostMs('You are brief.'), await listCostMs('a€'.repeat(10_000))];
 
-  expect((cpuMs() - startedAtMs) / LISTS).toBeLessThan(4);
+  expect(long).toBeLessThan(2);
+  expect(long / short).toBeLessThan(1.5);
 });

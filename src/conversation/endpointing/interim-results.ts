@@ -1,9 +1,16 @@
 /** Interim results: transcribes while the caller still speaks, for the live view and for barge-in; pure */
 import { contentWords } from '../turn/backchannel.ts';
-import { interrupt } from '../turn/barge-in.ts';
-import { act, change, changeUtterance, type Draft, isAgentsFloor } from '../turn/turn-state.ts';
+import { interrupt, wantsFloor } from '../turn/barge-in.ts';
+import {
+  act,
+  change,
+  changeUtterance,
+  type Draft,
+  isAgentsFloor,
+  type Words,
+} from '../turn/turn-state.ts';
 
-/** This many content words take the floor from the agent. */
+/** This many content words take the floor from the agent, where the voice so far is no murmur. */
 const CLAIM_WORDS = 2;
 
 /** Looks, unless the caller has stopped or the look before is still under way. */
@@ -17,7 +24,8 @@ export function onInterimTimer(draft: Draft, atMs: number): void {
 }
 
 /** Takes what a look has found. */
-export function takeInterimResult(draft: Draft, text: string, atMs: number): void {
+export function takeInterimResult(draft: Draft, words: Words): void {
+  const { text, atMs } = words;
   const { utterance } = draft.state;
   if (utterance === null || utterance.interim === null) return;
   const tookMs = atMs - utterance.interim.askedAtMs;
@@ -27,7 +35,8 @@ export function takeInterimResult(draft: Draft, text: string, atMs: number): voi
   }
   lookAgain(draft, tookMs);
   const { reply } = draft.state;
-  if (isAgentsFloor(reply) && contentWords(text) >= CLAIM_WORDS) interrupt(draft, atMs);
+  const isClaim = contentWords(text) >= CLAIM_WORDS && wantsFloor(draft.state, words);
+  if (isAgentsFloor(reply) && isClaim) interrupt(draft, atMs);
 }
 
 /** A look that fails shows a recogniser that is busy with others. */

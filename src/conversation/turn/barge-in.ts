@@ -94,7 +94,7 @@ export function onBargeInTimer(draft: Draft, atMs: number): void {
 export function settleAside(draft: Draft, words: Words): boolean {
   const { reply } = draft.state;
   if (!isAgentsFloor(reply)) return false;
-  const overlap = overlapOf(draft.state, words);
+  const overlap = overlapOf(draft.state, words, draft.state.utterance?.speechMs ?? 0);
   if (!isAside(overlap, reply, words)) return false;
   if (overlap === 'noise') {
     if (reply.stage === 'paused') noteFalsePause(draft, words.atMs);
@@ -106,6 +106,14 @@ export function settleAside(draft: Draft, words: Words): boolean {
   forgetUtterance(draft);
   goOn(draft, words.atMs);
   return true;
+}
+
+/** Whether a voice that goes on wants the floor, by its length and its words so far. */
+export function wantsFloor(state: TurnState, words: Words): boolean {
+  const { utterance } = state;
+  if (utterance === null) return false;
+  const stretchMs = utterance.isSpeaking ? words.atMs - utterance.stretchAtMs : 0;
+  return overlapOf(state, words, utterance.speechMs + stretchMs) === 'claim';
 }
 
 /** Lets the agent go on after a voice that came to nothing. */
@@ -151,11 +159,15 @@ export function emitCallersWords(draft: Draft, text: string, confidence: number)
   });
 }
 
-function overlapOf({ utterance, usualLevel, rules }: TurnState, words: Words): Overlap {
+function overlapOf(
+  { utterance, usualLevel, rules }: TurnState,
+  words: Words,
+  voicedMs: number,
+): Overlap {
   return weighOverlap({
     text: words.text,
     confidence: words.confidence,
-    voicedMs: utterance?.speechMs ?? 0,
+    voicedMs,
     longMs: rules.timing.bargeInMs,
     overUsualDb: overUsualDb(usualLevel, utterance?.level ?? LEVEL_UNKNOWN),
   });

@@ -193,18 +193,18 @@ function onPause(draft: Draft, event: TurnEventOf<'voice-stopped'>): void {
 
 function onTranscribed(draft: Draft, event: TurnEventOf<'transcribed'>): void {
   const { utterance } = draft.state;
-  if (utterance?.interim?.attempt === event.attempt) {
-    takeInterimResult(draft, event.text.trim(), event.atMs);
-    return;
-  }
-  if (utterance === null || !utterance.isTranscribing || utterance.attempt !== event.attempt)
-    return;
-  changeUtterance(draft, { isTranscribing: false });
   const words: Words = {
     text: event.text.trim(),
     confidence: event.confidence,
     atMs: event.atMs,
   };
+  if (utterance?.interim?.attempt === event.attempt) {
+    takeInterimResult(draft, words);
+    return;
+  }
+  if (utterance === null || !utterance.isTranscribing || utterance.attempt !== event.attempt)
+    return;
+  changeUtterance(draft, { isTranscribing: false });
   if (!settleAside(draft, words)) {
     interrupt(draft, words.atMs);
     takeWords(draft, words);

@@ -47,8 +47,7 @@ describeWith(['espeak-ng'], 'a voice over the agent', () => {
     );
     expect(count).toBeGreaterThanOrEqual(60);
     expect(new Set(backchannels.map(({ language }) => language)).size).toBe(10);
-    // Runs differ: 5 and 8 % in two of them. The bench `interruptions` holds them against the target, 5 %.
-    expect(taken.length / count).toBeLessThanOrEqual(1 / 8);
+    expect(taken.length / count).toBeLessThanOrEqual(0.05);
     expect(missed.length / interruptions.length).toBeLessThanOrEqual(0.1);
     // Whatever it was taken for: nothing is hung up on a "mm-hm".
     expect(backchannels.filter(({ isOver }) => isOver)).toEqual([]);

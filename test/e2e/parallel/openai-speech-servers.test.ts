@@ -5,6 +5,7 @@ import type { ServerFault } from '../../support/speech/openai-speech-server.ts';
 import { SERVER_VOICE_HZ } from '../../support/speech/served-speech.ts';
 import {
   engineOf,
+  expectLocalEnginesTakeOver,
   heardSince,
   PHRASES,
   record,
@@ -66,18 +67,13 @@ test.each([
     STT_TIMEOUT_MS: '1500',
     TTS_TIMEOUT_MS: '1500',
   });
-  const talk = await ring(server);
-  await say(talk, PHRASES[0]);
-  speech.fault = fault;
-  await say(talk, PHRASES[1]);
-  const stt = await engineOf(server, 'stt');
-  const tts = await engineOf(server, 'tts');
-  const said = await record(server, talk);
-
-  expect(said).toEqual(PHRASES);
-  expect(stt).toMatchObject({ engine: 'whisper', state: 'fallback', isFallback: true });
-  expect(stt.reason).toContain(speech.address);
-  expect(tts).toMatchObject({ isFallback: true, replacement: { engine: 'openai' } });
+  await expectLocalEnginesTakeOver(server, {
+    engine: 'openai',
+    address: speech.address,
+    fail: () => {
+      speech.fault = fault;
+    },
+  });
 });
 
 test('a server that is killed in mid-call is replaced at once, and used again once it is back', async () => {

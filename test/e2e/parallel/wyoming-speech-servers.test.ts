@@ -3,6 +3,7 @@ import { afterEach, expect, test } from 'vitest';
 import { SERVER_VOICE_HZ } from '../../support/speech/served-speech.ts';
 import {
   engineOf,
+  expectLocalEnginesTakeOver,
   heardSince,
   PHRASES,
   record,
@@ -55,18 +56,13 @@ test.each([
     ...{ STT: 'wyoming', STT_URL: speech.address, STT_TIMEOUT_MS: '1500' },
     ...{ TTS: 'wyoming', TTS_URL: speech.address, TTS_TIMEOUT_MS: '1500' },
   });
-  const talk = await ring(server);
-  await say(talk, PHRASES[0]);
-  speech.fault = fault;
-  await say(talk, PHRASES[1]);
-  const stt = await engineOf(server, 'stt');
-  const tts = await engineOf(server, 'tts');
-  const said = await record(server, talk);
-
-  expect(said).toEqual(PHRASES);
-  expect(stt).toMatchObject({ engine: 'whisper', state: 'fallback', isFallback: true });
-  expect(stt.reason).toContain(speech.address);
-  expect(tts).toMatchObject({ isFallback: true, replacement: { engine: 'wyoming' } });
+  await expectLocalEnginesTakeOver(server, {
+    engine: 'wyoming',
+    address: speech.address,
+    fail: () => {
+      speech.fault = fault;
+    },
+  });
 });
 
 test('a Wyoming recogniser that never ends its transcript costs no word', async () => {

@@ -103,3 +103,22 @@ export function heardSince({ call }: Talk, sinceMs: number): Int16Array {
   const packets = call.line.heard.filter(({ atMs }) => atMs > sinceMs);
   return Int16Array.from(packets.flatMap(({ pcm }) => [...pcm]));
 }
+
+/** A call on which the speech server gets a fault after the first answer: no word is lost, and `/readyz` names what stands in. */
+export async function expectLocalEnginesTakeOver(
+  server: TestServer,
+  at: { readonly engine: string; readonly address: string; readonly fail: () => void },
+): Promise<void> {
+  const talk = await ring(server);
+  await say(talk, PHRASES[0]);
+  at.fail();
+  await say(talk, PHRASES[1]);
+  const stt = await engineOf(server, 'stt');
+  const tts = await engineOf(server, 'tts');
+  const said = await record(server, talk);
+
+  expect(said).toEqual(PHRASES);
+  expect(stt).toMatchObject({ engine: 'whisper', state: 'fallback', isFallback: true });
+  expect(stt.reason).toContain(at.address);
+  expect(tts).toMatchObject({ isFallback: true, replacement: { engine: at.engine } });
+}
