@@ -117,6 +117,7 @@ export class EchoGate {
     this.#speechFrames -= isSpeech ? 1 : 0;
     if (match.correlation >= (isSpeech ? KNOWN_MIN_IN_SPEECH : KNOWN_MIN)) {
       this.#trust = Math.min(TRUST_MAX, this.#trust + 1);
+      this.#ownFrames = 0;
       this.#learn(match.delay);
       return true;
     }
