@@ -59,6 +59,8 @@ export type ConversationEvent =
       readonly name: string;
       readonly outcome: 'done' | 'refused';
       readonly tookMs: number;
+      /** Why it was not done, for the operator; not always known. */
+      readonly problem?: string;
     }
   | { readonly kind: 'ended'; readonly end: ConversationEnd };
 

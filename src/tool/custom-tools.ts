@@ -65,8 +65,8 @@ export class CustomTools {
     const box = new Toolbox({ tools, clock });
     const call = { id: 'trial', name: tool.name, arguments: args };
     const noCall = { transfer: async () => undefined, appointmentBooked: () => undefined };
-    const { isDone = false, text } = await box.run(call, noCall, signal);
-    return { isDone, text, tookMs: Math.round(clock.nowMs() - startMs) };
+    const { isDone = false, text, problem = null } = await box.run(call, noCall, signal);
+    return { isDone, text, problem, tookMs: Math.round(clock.nowMs() - startMs) };
   }
 
   #partsFor(scope: Scope): HttpToolParts {

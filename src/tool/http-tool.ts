@@ -2,6 +2,7 @@
 import type { CustomTool, ToolMethod } from '../domain/tool/custom-tool.ts';
 import { filledUrl, restOf } from '../domain/tool/tool-url.ts';
 import { checkWebhookUrl, type WebhookUrlRules } from '../domain/webhook/webhook-url.ts';
+import { answerOfError, answerOfStatus } from '../webhook/answer.ts';
 import { type SigningKeys, signatureHeaders } from '../webhook/signature.ts';
 import type { Tool, ToolArguments, ToolOutcome } from './tool.ts';
 
@@ -75,9 +76,18 @@ async function run(
   const body = IN_QUERY.includes(method) ? undefined : JSON.stringify(restOf(tool.url, args));
   const [client, keys] = await Promise.all([parts.client(), parts.keys()]);
   const headers = { ...headersOf(tool, body), ...signed(body ?? '', keys, parts) };
-  const answer = await client.send({ url, method, headers, body }, signal);
-  return outcomeOf(tool, answer);
+  try {
+    return outcomeOf(tool, await client.send({ url, method, headers, body }, signal));
+  } catch (error) {
+    // The toolbox has a word for what takes too long.
+    if (signal.aborted) throw error;
+    const { error: problem } = answerOfError(error instanceof Error ? error : Error(String(error)));
+    return { text: UNREACHABLE, ...(problem === null ? {} : { problem }) };
+  }
 }
+
+const UNREACHABLE =
+  'Not done: the service could not be reached. Tell the caller that it did not work.';
 
 function urlOf({ url, method }: CustomTool, args: ToolArguments): URL | undefined {
   return filledUrl(url, args, IN_QUERY.includes(method));
@@ -105,12 +115,21 @@ export function outcomeOf(tool: CustomTool, answer: ToolAnswer): ToolOutcome {
   const { statusCode, text, isWhole } = answer;
   if (statusCode < 200 || statusCode > 299) {
     const why = statusCode === 404 ? 'nothing was found' : `the service answered ${statusCode}`;
-    return { text: `Not done: ${why}. Tell the caller that it did not work.` };
+    const { error } = answerOfStatus(statusCode, null);
+    return {
+      text: `Not done: ${why}. Tell the caller that it did not work.`,
+      ...(error === null ? {} : { problem: error }),
+    };
   }
   const picked = tool.resultPath === null ? text : partOf(text, tool.resultPath);
   if (picked === undefined) {
     const why = isWhole ? 'does not hold what was asked for' : 'is too long to be read';
-    return { text: `Not done: the answer of the service ${why}. Tell the caller so.` };
+    return {
+      text: `Not done: the answer of the service ${why}. Tell the caller so.`,
+      problem: isWhole
+        ? `the answer has no JSON value at ${tool.resultPath}`
+        : 'the answer is longer than 64 KiB',
+    };
   }
   const shown = withoutSecrets(picked.trim(), tool);
   return {
@@ -139,8 +158,11 @@ export function partOf(json: string, path: string): string | undefined {
 /** Shorter values are words that any answer may hold. */
 const SECRET_CHARS_MIN = 6;
 
-/** A service that repeats what it was sent gives no secret to the model. */
+/** A service that repeats what it was sent gives no secret to the model, with the scheme before it (RFC 9110, 11.4) or without. */
 function withoutSecrets(text: string, { headers }: CustomTool): string {
-  const secrets = headers.filter(({ secret, value }) => secret && value.length >= SECRET_CHARS_MIN);
-  return secrets.reduce((shown, { value }) => shown.replaceAll(value, '[secret]'), text);
+  return headers
+    .filter(({ secret }) => secret)
+    .flatMap(({ value }) => [value, value.slice(value.indexOf(' ') + 1)])
+    .filter((secret) => secret.length >= SECRET_CHARS_MIN)
+    .reduce((shown, secret) => shown.replaceAll(secret, '[secret]'), text);
 }

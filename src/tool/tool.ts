@@ -26,6 +26,8 @@ export interface ToolOutcome {
   readonly text: string;
   /** Whether a tool without any other effect on the call did what it was asked; false unless given. */
   readonly isDone?: boolean;
+  /** Why it was not done, for the operator: holds no word or number of a caller and no secret. */
+  readonly problem?: string;
   /** What becomes of the call; undefined when it goes on as before. */
   readonly next?: 'hang-up' | 'transferred' | 'three-way';
 }

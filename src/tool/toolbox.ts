@@ -68,11 +68,10 @@ export class Toolbox {
       const outcome = await unlessAborted(work, limit.signal);
       return { ...outcome, text: outcome.text.slice(0, RESULT_LENGTH_MAX) };
     } catch {
-      const isLate = limit.isOver;
-      if (isLate && tool.lateText !== undefined) return { text: tool.lateText };
+      if (limit.isOver) return lateOutcome(tool, limitMs);
       // The error's own words may hold a number that the model is not to know.
-      const reason = isLate ? 'it took too long' : 'it was refused or failed';
-      return { text: `Not done: ${reason}. Tell the caller that it did not work.` };
+      const text = 'Not done: it was refused or failed. Tell the caller that it did not work.';
+      return { text };
     }
   }
 
@@ -103,6 +102,11 @@ export function toolboxFor(options: {
     tools.unshift(createBookAppointment(booking));
   }
   return new Toolbox({ tools, clock });
+}
+
+function lateOutcome({ lateText }: Tool, limitMs: number): ToolOutcome {
+  const notDone = 'Not done: it took too long. Tell the caller that it did not work.';
+  return { text: lateText ?? notDone, problem: `no answer within ${limitMs / 1000} seconds` };
 }
 
 /** Why a call is refused before it is made, for the model. */

@@ -131,6 +131,21 @@ test('PATCH /api/tools keeps a secret whose value is null, and loses it with its
   expect((await patch({})).status).toBe(400);
 });
 
+test('PATCH /api/tools sends a stored secret to no other server', async () => {
+  const { api, make } = await openWorld();
+  await make({ headers: [SECRET] });
+  const patch = (body: object) => api.json('PATCH', '/api/tools/order_status', { body });
+  const url = 'https://elsewhere.example/{orderId}';
+  const kept = { headers: [{ name: 'Authorization', value: null }] };
+
+  const refused = [await patch({ url }), await patch({ url, ...kept })];
+
+  expect(refused.map(({ status }) => status)).toEqual([400, 400]);
+  expect(refused[0]?.body.error.details).toMatchObject([{ path: 'headers' }]);
+  expect((await patch({ url: `${TOOL.url}/more` })).status).toBe(200);
+  expect((await patch({ url, headers: [SECRET] })).status).toBe(200);
+});
+
 test('An agent lists tools that exist in its environment, which then cannot be deleted', async () => {
   const { api, make, agent } = await openWorld();
   await make();
@@ -164,6 +179,6 @@ test('POST /api/tools/{toolName}/test gives the arguments to the tool, and tells
   });
 
   expect(status).toBe(200);
-  expect(outcome).toEqual({ done: true, result: 'Done.', tookMs: 1 });
+  expect(outcome).toEqual({ done: true, result: 'Done.', problem: null, tookMs: 1 });
   expect((await api.request('POST', '/api/tools/none/test', { body })).status).toBe(404);
 });

@@ -58,4 +58,20 @@ describe('argumentFaults', () => {
     expect(argumentFaults({ a: `${'a'.repeat(200)}!` }, schema)).toHaveLength(1);
     expect(performance.now() - startMs).toBeLessThan(1_000);
   });
+
+  test('gives up a hundred of them in the time of one', () => {
+    const texts = { type: 'array', items: { type: 'string', pattern: '^(a+)+$' } };
+    const startMs = performance.now();
+
+    const faults = argumentFaults({ a: Array(100).fill(`${'a'.repeat(200)}!`) }, objectOf(texts));
+
+    expect(faults).toHaveLength(5);
+    expect(performance.now() - startMs).toBeLessThan(1_000);
+  });
+
+  test('matches a hundred texts by an expression that is quick', () => {
+    const texts = { type: 'array', items: { type: 'string', pattern: '^[A-Z]-[0-9]+$' } };
+
+    expect(argumentFaults({ a: Array(100).fill('A-10') }, objectOf(texts))).toEqual([]);
+  });
 });

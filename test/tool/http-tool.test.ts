@@ -169,6 +169,28 @@ describe('createHttpTool', () => {
     expect(failed).toMatch(/^Not done/);
   });
 
+  test('hides a secret also where its scheme is left out', async () => {
+    const headers = [{ name: 'Authorization', value: 'Bearer the-secret', secret: true }];
+    const { run } = boxOf(scripted({ text: 'the token the-secret is old' }).client, { headers });
+
+    expect((await run({ orderId: 'A' })).text).toContain('the token [secret] is old');
+  });
+
+  test('tells the operator, not the model, why it was not done', async () => {
+    const at = 'http://127.0.0.1:1/{orderId}';
+    const real = new HttpToolClient({ rules: LOCAL, resolve: async () => [], version: '0' });
+    const unreachable = await boxOf(real, { url: at }).run({ orderId: 'A' });
+    const failing = await boxOf(scripted({ statusCode: 503 }).client).run({ orderId: 'A' });
+    const other = boxOf(scripted({ text: '{}' }).client, { resultPath: 'data.status' });
+    const empty = await other.run({ orderId: 'A' });
+    await real.close();
+
+    expect(unreachable.problem).toMatch(/ECONNREFUSED/);
+    expect(unreachable.text).not.toMatch(/ECONNREFUSED|127/);
+    expect(failing.problem).toBe('the receiver answered 503');
+    expect(empty.problem).toBe('the answer has no JSON value at data.status');
+  });
+
   test('stops at its time limit, and says of a change that it may have been done', async () => {
     const hangs: ToolClient = { send: () => new Promise(() => undefined) };
     const [reading, writing] = [
@@ -183,6 +205,7 @@ describe('createHttpTool', () => {
     writing.clock.advance(2_000);
 
     expect((await read).text).toContain('took too long');
+    expect((await read).problem).toBe('no answer within 2 seconds');
     expect((await written).text).toContain('may have been done or not');
   });
 });

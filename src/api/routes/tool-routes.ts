@@ -176,8 +176,8 @@ function addToolTest(api: ApiApp, deps: ApiDeps): void {
             'Cannot test the tool: four tests run; retry later',
           );
         }
-        const { isDone: done, text: result, tookMs } = outcome;
-        return { status: 200, body: { done, result, tookMs } };
+        const { isDone: done, text: result, problem, tookMs } = outcome;
+        return { status: 200, body: { done, result, problem, tookMs } };
       },
     });
   });

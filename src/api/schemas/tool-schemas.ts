@@ -123,6 +123,10 @@ export const toolTrialSchema = z
   .object({
     done: z.boolean(),
     result: z.string().openapi({ description: 'What the model of a call would be told.' }),
+    problem: z.string().nullable().openapi({
+      description: 'Why it was not done; null where it was, or where the arguments are wrong.',
+      example: 'no server listens at its port (ECONNREFUSED)',
+    }),
     tookMs: z.int(),
   })
   .openapi('ToolTrial');

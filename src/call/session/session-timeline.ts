@@ -70,7 +70,9 @@ export class SessionTimeline {
 
   /** Without the arguments, which are callers' words. */
   tool(run: Extract<ConversationEvent, { readonly kind: 'tool' }>): void {
-    this.add('tool', { name: run.name, outcome: run.outcome, tookMs: tenths(run.tookMs) });
+    const { name, outcome, problem } = run;
+    const why = problem === undefined ? {} : { problem };
+    this.add('tool', { name, outcome, tookMs: tenths(run.tookMs), ...why });
   }
 
   turn(times: TurnTimes): void {

@@ -117,13 +117,21 @@ export function argumentFaults(
   parameters: Readonly<Record<string, unknown>>,
 ): string[] {
   if (!isObject(args)) return ['the arguments must be an object'];
-  return membersFaults(args, parameters as ArgumentSchema, '');
+  const matcher = new PatternMatcher();
+  return membersFaults({ at: '', value: args, matcher }, parameters as ArgumentSchema);
+}
+
+/** A value to check, and where it stands in the arguments. */
+interface Checked<Value> {
+  /** Such as `items.0.size`; of members, with the dot after it. */
+  readonly at: string;
+  readonly value: Value;
+  readonly matcher: PatternMatcher;
 }
 
 function membersFaults(
-  given: Readonly<Record<string, unknown>>,
+  { at, value: given, matcher }: Checked<Readonly<Record<string, unknown>>>,
   { properties = {}, required = [] }: ArgumentSchema,
-  at: string,
 ): string[] {
   const missing = required
     .filter((name) => !Object.hasOwn(given, name))
@@ -131,47 +139,55 @@ function membersFaults(
   const wrong = Object.entries(given).flatMap(([name, value]) => {
     const schema = Object.hasOwn(properties, name) ? properties[name] : undefined;
     const path = `${at}${name}`.slice(0, 100);
-    return schema === undefined ? [`"${path}" is not known`] : faultsOf(path, value, schema);
+    if (schema === undefined) return [`"${path}" is not known`];
+    return faultsOf({ at: path, value, matcher }, schema);
   });
   return [...missing, ...wrong];
 }
 
-function faultsOf(name: string, value: unknown, schema: ArgumentSchema): string[] {
+function faultsOf({ at, value, matcher }: Checked<unknown>, schema: ArgumentSchema): string[] {
   if (schema.type !== undefined && !hasType(value, schema.type)) {
-    return [`"${name}" must be of type ${schema.type}`];
+    return [`"${at}" must be of type ${schema.type}`];
   }
   if (schema.enum !== undefined && !schema.enum.some((one) => fold(one) === fold(value))) {
-    return [`"${name}" must be one of ${schema.enum.map((one) => JSON.stringify(one)).join(', ')}`];
+    return [`"${at}" must be one of ${schema.enum.map((one) => JSON.stringify(one)).join(', ')}`];
   }
-  if (typeof value === 'string') return textFaults(name, value, schema);
-  if (typeof value === 'number') return numberFaults(name, value, schema);
-  if (Array.isArray(value)) return listFaults(name, value, schema);
-  if (isObject(value) && schema.type === 'object') return membersFaults(value, schema, `${name}.`);
+  if (typeof value === 'string') return textFaults({ at, value, matcher }, schema);
+  if (typeof value === 'number') return numberFaults(at, value, schema);
+  if (Array.isArray(value)) return listFaults({ at, value, matcher }, schema);
+  if (isObject(value) && schema.type === 'object') {
+    return membersFaults({ at: `${at}.`, value, matcher }, schema);
+  }
   return [];
 }
 
-function textFaults(name: string, value: string, schema: ArgumentSchema): string[] {
+function textFaults({ at, value, matcher }: Checked<string>, schema: ArgumentSchema): string[] {
   const { minLength = 0, maxLength = TEXT_LENGTH_MAX, pattern } = schema;
-  if (value.length > maxLength) return [`"${name}" must be at most ${maxLength} characters long`];
-  if (value.length < minLength) return [`"${name}" must be at least ${minLength} characters long`];
-  if (pattern !== undefined && !matches(pattern, value)) {
-    return [`"${name}" must match ${pattern}`];
+  if (value.length > maxLength) return [`"${at}" must be at most ${maxLength} characters long`];
+  if (value.length < minLength) return [`"${at}" must be at least ${minLength} characters long`];
+  if (pattern !== undefined && !matcher.matches(pattern, value)) {
+    return [`"${at}" must match ${pattern}`];
   }
   return [];
 }
 
-function numberFaults(name: string, value: number, schema: ArgumentSchema): string[] {
+function numberFaults(at: string, value: number, schema: ArgumentSchema): string[] {
   const { minimum = -Infinity, maximum = Infinity } = schema;
-  if (value < minimum) return [`"${name}" must be at least ${minimum}`];
-  return value > maximum ? [`"${name}" must be at most ${maximum}`] : [];
+  if (value < minimum) return [`"${at}" must be at least ${minimum}`];
+  return value > maximum ? [`"${at}" must be at most ${maximum}`] : [];
 }
 
-function listFaults(name: string, value: readonly unknown[], schema: ArgumentSchema): string[] {
+function listFaults(
+  { at, value, matcher }: Checked<readonly unknown[]>,
+  schema: ArgumentSchema,
+): string[] {
   const { minItems = 0, maxItems = ITEMS_MAX, items } = schema;
-  if (value.length > maxItems) return [`"${name}" must have at most ${maxItems} items`];
-  if (value.length < minItems) return [`"${name}" must have at least ${minItems} items`];
+  if (value.length > maxItems) return [`"${at}" must have at most ${maxItems} items`];
+  if (value.length < minItems) return [`"${at}" must have at least ${minItems} items`];
   if (items === undefined) return [];
-  return value.flatMap((item, index) => faultsOf(`${name}.${index}`, item, items)).slice(0, 5);
+  return value
+    .flatMap((item, index) => faultsOf({ at: `${at}.${index}`, value: item, matcher }, items))
+    .slice(0, 5);
 }
 
 /** Models are careless with capitals; tools compare without them. */
@@ -211,15 +227,31 @@ function isPattern(text: string): boolean {
 /** Some expressions take exponential time; the thread that matches them holds every conversation. */
 const MATCH_MS_MAX = 25;
 
+/** For all patterns of one tool call. */
+const MATCHES_MS_MAX = 200;
+
 const MATCH = new Script('new RegExp(pattern, "u").test(text)');
 
-/** An expression that takes too long does not match. */
-function matches(pattern: string, text: string): boolean {
-  const context = createContext({ pattern, text });
-  try {
-    return MATCH.runInContext(context, { timeout: MATCH_MS_MAX }) === true;
-  } catch {
-    // Only the time limit throws: the expression was checked when the tool was made.
-    return false;
+/** Matches the patterns of one tool call in bounded time. */
+class PatternMatcher {
+  /** A global object of its own, made once: it takes a millisecond. */
+  #context: { pattern: string; text: string } | undefined;
+  #leftMs = MATCHES_MS_MAX;
+
+  /** @returns false also where it takes too long, and for every text after that. */
+  matches(pattern: string, text: string): boolean {
+    if (this.#leftMs <= 0) return false;
+    this.#context ??= createContext({ pattern, text }) as { pattern: string; text: string };
+    Object.assign(this.#context, { pattern, text });
+    const startMs = performance.now();
+    try {
+      return MATCH.runInContext(this.#context, { timeout: MATCH_MS_MAX }) === true;
+    } catch {
+      // Only the time limit throws: the expression was checked when the tool was made. The call is refused by now.
+      this.#leftMs = 0;
+      return false;
+    } finally {
+      this.#leftMs -= performance.now() - startMs;
+    }
   }
 }

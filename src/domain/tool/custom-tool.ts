@@ -6,7 +6,7 @@ import { emptyPatch, given, laterThan, type Unset } from '../ids.ts';
 import { type ErrorDetail, ServiceError } from '../service-error.ts';
 import type { WebhookUrlRules } from '../webhook/webhook-url.ts';
 import { schemaFault } from './argument-schema.ts';
-import { checkToolUrl, placesOf } from './tool-url.ts';
+import { checkToolUrl, originOf, placesOf } from './tool-url.ts';
 
 /** Methods of a tool's request. */
 export const TOOL_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
@@ -137,7 +137,8 @@ export function createTool(
 }
 
 /**
- * Changes the fields that the patch has. `headers` replaces all of them; a header without a value keeps the stored one.
+ * Changes the fields that the patch has. `headers` replaces all of them; a header without a value keeps the stored one,
+ * unless the URL leads to another server.
  *
  * @throws {ServiceError} as `createTool`, and VALIDATION_ERROR when the patch is empty.
  */
@@ -148,6 +149,7 @@ export function patchTool(
 ): CustomTool {
   const { headers, ...changes } = given(patch);
   if (headers === undefined && Object.keys(changes).length === 0) throw emptyPatch('the tool');
+  requireSecretsFor(tool, patch);
   const patched = {
     ...tool,
     ...changes,
@@ -156,6 +158,20 @@ export function patchTool(
   };
   checkTool(patched, urlRules);
   return patched;
+}
+
+/**
+ * A secret goes to no other server than the one that it was given for; otherwise a change of the URL would show it.
+ *
+ * @throws {ServiceError} VALIDATION_ERROR when it would.
+ */
+function requireSecretsFor(tool: CustomTool, { url, headers }: ToolPatch): void {
+  if (url === undefined || originOf(url) === originOf(tool.url)) return;
+  const stored = tool.headers.filter(({ secret }) => secret);
+  const isKept = headers?.some(({ value }) => value === null) ?? stored.length > 0;
+  if (!isKept) return;
+  const message = 'the url leads to another server: send the values of secret headers again';
+  throw wrong([{ path: 'headers', message }]);
 }
 
 /**

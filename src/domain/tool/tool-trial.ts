@@ -6,6 +6,8 @@ export interface TrialOutcome {
   readonly isDone: boolean;
   /** What the model of a call would be told. */
   readonly text: string;
+  /** Why it was not done, for who made the tool; null where it was, or where the arguments are wrong. */
+  readonly problem: string | null;
   readonly tookMs: number;
 }
 

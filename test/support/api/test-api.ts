@@ -155,7 +155,7 @@ export async function openTestApi(
         tookMs: 1,
       }),
     },
-    toolTrial: { run: async () => ({ isDone: true, text: 'Done.', tookMs: 1 }) },
+    toolTrial: { run: async () => ({ isDone: true, text: 'Done.', problem: null, tookMs: 1 }) },
     webhookUrlRules: { allowLocal: false, allowPrivate: false },
     recordingSecret: 'a secret of thirty-two characters',
     version: '0.0.0',
