@@ -1,7 +1,11 @@
 /** What of a reply was heard, and what the model is shown of a conversation. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { heardWords, type Piece } from '../../src/conversation/history/heard-words.ts';
+import {
+  heardWords,
+  type Piece,
+  unheardClauses,
+} from '../../src/conversation/history/heard-words.ts';
 import { messagesFor, systemPrompt } from '../../src/conversation/history/prompt.ts';
 import { phrasesFor } from '../../src/conversation/reply/phrases.ts';
 import { DEFAULT_TIMING, type TurnRules } from '../../src/conversation/turn/turn-rules.ts';
@@ -88,6 +92,22 @@ test('heardWords only ever grows with time, and is always the beginning of the t
       expect(heardWords(all, Number.POSITIVE_INFINITY).startsWith(later)).toBe(true);
     }),
   );
+});
+
+test('unheardClauses goes on from the sentence that was cut', () => {
+  const said = (text: string, audioMs: number, isBridge = false): Piece => ({
+    ...{ text, audioMs, isWhole: true, isBridge },
+  });
+  const pieces = [
+    said('One moment.', 500, true),
+    said('Hello. We open at nine.', 2300),
+    said('Until five.', 1000),
+  ];
+
+  expect(unheardClauses(pieces, 0)).toEqual(['Hello. We open at nine.', 'Until five.']);
+  expect(unheardClauses(pieces, 1500)).toEqual(['We open at nine.', 'Until five.']);
+  expect(unheardClauses(pieces, 2900)).toEqual(['Until five.']);
+  expect(unheardClauses(pieces, 3800)).toEqual([]);
 });
 
 test('systemPrompt puts the house rules after the operator’s words, and tells language and day', () => {

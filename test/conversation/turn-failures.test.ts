@@ -143,21 +143,44 @@ test('a recogniser that fails is a failure, and the agent says that it has not u
   expect(turns.state()).toMatchObject({ utterance: null, failures: 1 });
 });
 
-test('a noise that has stopped the agent is asked about, any other is passed over', () => {
+/** A sound of 0.9 s without words, which stops the agent. @returns the effects of its having been none. */
+function stopByNoise(turns: ReturnType<typeof startTurns>, fromMs: number) {
+  turns.take(fromMs, { kind: 'voice-started', voicedAtMs: fromMs });
+  turns.take(fromMs + 800, { kind: 'timer', timer: 'barge-in' });
+  turns.take(fromMs + 900, { kind: 'voice-stopped', lastVoicedAtMs: fromMs + 900 });
+  const attempt = turns.state().utterance?.attempt ?? 0;
+  return turns.take(fromMs + 1000, { kind: 'transcribed', attempt, text: '', confidence: 1 });
+}
+
+test('what a noise has stopped is said again from the clause on that it cut, any other noise is passed over', () => {
   const turns = startTurns();
   turns.take(0, { kind: 'voiced', reply: 1, clause: 0, audioMs: 5000, isWhole: true });
   turns.take(10, { kind: 'playout-started', reply: 1, startedAtMs: 10 });
-  turns.take(100, { kind: 'voice-started', voicedAtMs: 100 });
-  turns.take(900, { kind: 'timer', timer: 'barge-in' });
-  turns.take(1000, { kind: 'voice-stopped', lastVoicedAtMs: 1000 });
-  const attempt = turns.state().utterance?.attempt ?? 0;
 
-  const stopping = turns.take(1100, { kind: 'transcribed', attempt, text: '', confidence: 1 });
+  const stopping = stopByNoise(turns, 100);
   hearWhole(turns, 1200, 2200);
   const other = say(turns, '', 3000, 3500);
 
-  expect(voicedBy(stopping)).toEqual([PHRASES.notUnderstood]);
+  expect(voicedBy(stopping)).toEqual(['Hello.']);
+  expect(turns.state().failures).toBe(0);
   expect(voicedBy(other)).toEqual([]);
+});
+
+test('a noise before the first sound of the greeting does not cost the greeting', () => {
+  const turns = startTurns();
+
+  expect(voicedBy(stopByNoise(turns, 100))).toEqual(['Hello.']);
+});
+
+test('a noise that has stopped an answer of which the model had more to say is asked about', () => {
+  const turns = openTurns();
+  ask(turns, 1000);
+  turns.take(1200, { kind: 'clause', reply: turns.replyId(), text: 'We open at nine.' });
+  const reply = turns.replyId();
+  turns.take(1300, { kind: 'voiced', reply, clause: 0, audioMs: 5000, isWhole: true });
+  turns.take(1310, { kind: 'playout-started', reply, startedAtMs: 1310 });
+
+  expect(voicedBy(stopByNoise(turns, 2000))).toEqual([PHRASES.notUnderstood]);
 });
 
 test.each([

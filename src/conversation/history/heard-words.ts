@@ -44,6 +44,22 @@ export function heardOwnWords(pieces: readonly Piece[], playedMs: number): strin
     .join(' ');
 }
 
+/** What is left to be said of a reply, from the sentence on that was cut; without what only bridged a silence. */
+export function unheardClauses(pieces: readonly Piece[], playedMs: number): readonly string[] {
+  const rest = heardPieces(pieces, playedMs)
+    .filter(({ piece }) => piece.isBridge !== true)
+    .map(({ piece, heard }) => piece.text.slice(endOfSentences(piece.text, heard)).trim());
+  return rest.filter((text) => text !== '');
+}
+
+/** Where the last sentence ends of which all was heard. */
+function endOfSentences(text: string, heard: string): number {
+  const ends = [...text.matchAll(/[.!?…。！？]+(?=\s|$)/gu)].map(
+    ({ 0: mark, index }) => index + mark.length,
+  );
+  return text.trim() === heard ? text.length : (ends.findLast((end) => end <= heard.length) ?? 0);
+}
+
 function heardPieces(
   pieces: readonly Piece[],
   playedMs: number,

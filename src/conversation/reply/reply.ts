@@ -62,10 +62,20 @@ export function sayPhrase(
   text: string,
   after: ConversationEnd | null = null,
 ): void {
+  sayClauses(draft, kind, [text], after);
+}
+
+/** Says clauses that are all known. */
+export function sayClauses(
+  draft: Draft,
+  kind: ReplyKind,
+  clauses: readonly string[],
+  after: ConversationEnd | null = null,
+): void {
   const id = beginReply(draft, { kind, stage: 'released' });
   changeReply(draft, { isModelDone: true, after });
   act(draft, { kind: 'release', reply: id });
-  addClause(draft, text);
+  for (const clause of clauses) addClause(draft, clause);
   finishReply(draft);
   watchReply(draft);
 }

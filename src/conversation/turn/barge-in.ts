@@ -1,4 +1,5 @@
 /** Barge-in: the caller speaks over the agent, which pauses, resumes or stops; pure */
+import { unheardClauses } from '../history/heard-words.ts';
 import { dropReply, playedMsAt, releaseReply } from '../reply/reply.ts';
 import {
   BACKCHANNEL_MS_MAX,
@@ -130,7 +131,10 @@ export function interrupt(draft: Draft, atMs: number): void {
   if (reply.startedAtMs === null) {
     rememberCutOff(draft);
     // Nothing of it was heard, so the caller's earlier words still need an answer.
-    change(draft, { isOwedAnswer: draft.state.isOwedAnswer || reply.kind === 'answer' });
+    const isAnswer = reply.kind === 'answer';
+    change(draft, { isOwedAnswer: draft.state.isOwedAnswer || isAnswer });
+    if (!isAnswer)
+      changeUtterance(draft, { cutOff: { kind: reply.kind, rest: restOf(reply, atMs) } });
     dropReply(draft, atMs);
     return;
   }
@@ -139,11 +143,17 @@ export function interrupt(draft: Draft, atMs: number): void {
   if (utterance !== null) {
     changeUtterance(draft, {
       bargeInMs: bargeInMs(reply, utterance.startedAtMs, atMs),
-      cutOff: reply.kind,
+      cutOff: { kind: reply.kind, rest: restOf(reply, atMs) },
     });
   }
   dropReply(draft, atMs);
   act(draft, { kind: 'emit', event: { kind: 'barge-in' } });
+}
+
+/** What the agent goes on with if the voice comes to nothing. */
+function restOf(reply: Reply, atMs: number): readonly string[] {
+  const isWhole = reply.isModelDone && reply.calls.length === 0;
+  return isWhole ? unheardClauses(reply.pieces, playedMsAt(reply, atMs)) : [];
 }
 
 /** Puts words of the caller into the transcript, at the time when they were begun. */

@@ -7,7 +7,7 @@ import {
   isQuestion,
   silenceRequiredMs,
 } from '../endpointing/endpointing.ts';
-import { addToHistory, beginReply, dropReply, sayPhrase } from '../reply/reply.ts';
+import { addToHistory, beginReply, dropReply, sayClauses, sayPhrase } from '../reply/reply.ts';
 import { askModel } from './answering.ts';
 import { learnLevel } from './backchannel.ts';
 import { emitCallersWords } from './barge-in.ts';
@@ -85,9 +85,10 @@ function awaitEnd(draft: Draft, utterance: CallerUtterance, words: Words, atMs: 
 function takeNothing(draft: Draft, utterance: CallerUtterance): void {
   forgetUtterance(draft);
   // The agent has stopped for a noise; saying nothing now would leave both waiting.
-  if (utterance.bargeInMs !== null && draft.state.reply === null) {
-    sayPhrase(draft, 'apology', draft.state.rules.phrases.notUnderstood);
-  }
+  const { cutOff } = utterance;
+  if (cutOff === null || draft.state.reply !== null) return;
+  if (cutOff.rest.length > 0) sayClauses(draft, cutOff.kind, cutOff.rest);
+  else sayPhrase(draft, 'apology', draft.state.rules.phrases.notUnderstood);
 }
 
 /** @param text the words; null while they are not known. */

@@ -52,7 +52,14 @@ export interface CallerUtterance {
   /** How long the agent took to fall silent, when this utterance interrupted it. */
   readonly bargeInMs: number | null;
   /** What it interrupted; null unless it did. */
-  readonly cutOff: ReplyKind | null;
+  readonly cutOff: CutOff | null;
+}
+
+/** A reply that the caller's voice has cut off. */
+export interface CutOff {
+  readonly kind: ReplyKind;
+  /** Its clauses from the one on that was cut; empty where the model had more to say or to do. */
+  readonly rest: readonly string[];
 }
 
 /** Reason for a reply. */

@@ -48,7 +48,7 @@ export function isUnsure({ reply, utterance, lastWords }: TurnState): boolean {
  * a "No". Over a greeting it is not: who says goodbye there has dialled wrong.
  */
 export function isSnatched(utterance: CallerUtterance | null): boolean {
-  return utterance?.cutOff === 'answer' && isBrief(utterance.speechMs);
+  return utterance?.cutOff?.kind === 'answer' && isBrief(utterance.speechMs);
 }
 
 /** Whether the caller has to be asked before this call is carried out. An answered question is not asked again. */

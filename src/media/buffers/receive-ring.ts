@@ -5,8 +5,8 @@ export const RING_MS = 4096;
 
 const RATE_HZ = 8000;
 const CAPACITY_SAMPLES = (RATE_HZ * RING_MS) / 1000;
-const HOLDER_AT = 16;
-const HEADER_BYTES = 24;
+const HOLDER_AT = 24;
+const HEADER_BYTES = 32;
 
 /** Crosses between threads; wrap it in a `ReceiveRing` on arrival. */
 export interface ReceiveRingBuffer {
@@ -20,8 +20,9 @@ export interface ReceiveRingBuffer {
  *
  *     bytes 0..7   Float64: position after the newest sample (written by the media worker alone)
  *     bytes 8..15  Float64: instant of that position, `Clock.nowMs()`
- *     bytes 16..19 Int32: the holder
- *     bytes 24..   the samples, position modulo the capacity
+ *     bytes 16..23 Float64: position after the newest sample that may hold an echo of the agent's voice
+ *     bytes 24..27 Int32: the holder
+ *     bytes 32..   the samples, position modulo the capacity
  */
 export class ReceiveRing {
   readonly buffer: ReceiveRingBuffer;
@@ -32,7 +33,7 @@ export class ReceiveRing {
   constructor(buffer: ReceiveRingBuffer = ReceiveRing.allocate()) {
     const { memory } = buffer;
     this.buffer = buffer;
-    this.#header = new Float64Array(memory, 0, 2);
+    this.#header = new Float64Array(memory, 0, 3);
     this.#holder = new Int32Array(memory, HOLDER_AT, 1);
     this.#samples = new Int16Array(memory, HEADER_BYTES, CAPACITY_SAMPLES);
   }
@@ -63,6 +64,11 @@ export class ReceiveRing {
     return this.#header[1] ?? 0;
   }
 
+  /** Position after the newest sample that may hold an echo of the agent's voice; 0 where there was none. */
+  get echoEnd(): number {
+    return this.#header[2] ?? 0;
+  }
+
   /** Position of the audio of an instant, limited to the audio in the ring. */
   positionAt(instantMs: number): number {
     const behind = Math.round(((this.endAtMs - instantMs) * RATE_HZ) / 1000);
@@ -74,8 +80,8 @@ export class ReceiveRing {
     return Math.max(0, this.end - CAPACITY_SAMPLES);
   }
 
-  /** Adds samples. Only for the media worker. */
-  write(pcm: Int16Array, atMs: number): void {
+  /** Adds samples. Only for the media worker. @param mayEcho whether an echo of the agent's voice may be in them. */
+  write(pcm: Int16Array, atMs: number, mayEcho = false): void {
     const start = this.end;
     const at = start % CAPACITY_SAMPLES;
     if (at + pcm.length <= CAPACITY_SAMPLES) {
@@ -85,6 +91,7 @@ export class ReceiveRing {
         this.#samples[(start + index) % CAPACITY_SAMPLES] = pcm[index] ?? 0;
       }
     }
+    if (mayEcho) this.#header[2] = start + pcm.length;
     this.#header[1] = atMs;
     this.#header[0] = start + pcm.length;
   }

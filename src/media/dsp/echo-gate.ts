@@ -74,10 +74,17 @@ export class EchoGate {
   #powerGain = 0;
   #fruitless = 0;
   #searchInFrames = 0;
+  /** Whether an echo was ever found: the line may have one for all of the call. */
+  #hasEchoed = false;
   /** How much longer the caller is taken to speak. */
   #speechFrames = 0;
   /** Frames in a row that are certainly the caller's. */
   #ownFrames = 0;
+
+  /** Whether what is received now may hold an echo: the line has had one, and what was played is not long ago. */
+  get mayEcho(): boolean {
+    return this.#hasEchoed && !this.#isForgotten;
+  }
 
   /** Takes a frame that was sent. */
   play(pcm: Int16Array): void {
@@ -153,6 +160,7 @@ export class EchoGate {
   }
 
   #learn(delay: number): void {
+    this.#hasEchoed = true;
     this.#distance = this.#lead - delay;
     this.#fruitless = 0;
     const first = PLAYED_SAMPLES - WINDOW_SAMPLES - delay;

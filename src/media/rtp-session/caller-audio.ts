@@ -27,9 +27,9 @@ export class CallerAudio {
     this.#onVoiceLasts = options.onVoiceLasts;
   }
 
-  /** Takes sound of any length. */
-  hear(pcm: Int16Array, atMs: number): void {
-    this.#heard.write(pcm, atMs);
+  /** Takes sound of any length. @param mayEcho whether an echo of the agent's voice may be in it. */
+  hear(pcm: Int16Array, atMs: number, mayEcho: boolean): void {
+    this.#heard.write(pcm, atMs, mayEcho);
     if (pcm.length === FRAME_SAMPLES && this.#splitter?.isEmpty !== false) {
       this.#listen(pcm, atMs);
       return;

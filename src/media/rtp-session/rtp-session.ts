@@ -238,7 +238,7 @@ export class RtpSession implements DatagramListener, ListeningSession, SendingSe
     this.#recorder?.add('caller', pcm, atMs);
     this.#feed?.forwarded(pcm, atMs);
     const own = this.#echoGate.isEcho(pcm) ? new Int16Array(pcm.length) : pcm;
-    this.#ear.hear(this.#feed?.hear(own) ?? own, atMs);
+    this.#ear.hear(this.#feed?.hear(own) ?? own, atMs, this.#echoGate.mayEcho);
   }
 
   press(digit: PressedDigit): void {

@@ -73,8 +73,8 @@ export class CallListener {
 
   /** Takes the VAD's score of that window. */
   score(probability: number): VoiceEvent | null {
-    const newest = { position: this.#ring.end, atMs: this.#ring.endAtMs };
-    return this.#track?.score(probability, newest) ?? null;
+    const { end: position, endAtMs: atMs, echoEnd } = this.#ring;
+    return this.#track?.score(probability, { position, atMs }, echoEnd) ?? null;
   }
 
   /** Notices that audio has stopped coming altogether. */

@@ -21,6 +21,11 @@ export class VadGate {
   #firstVoicedAtMs = 0;
   #lastVoicedAtMs = 0;
 
+  /** Whether a voice is under way. */
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
   /**
    * Takes the next window's score.
    *

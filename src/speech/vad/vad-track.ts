@@ -5,6 +5,7 @@ import type { VoiceEvent } from '../hearing/hearing.ts';
 import { PendingSamples } from '../hearing/pending-samples.ts';
 import type { VoiceShare } from '../stt/decoding/hallucination-gate.ts';
 import { Upsampler } from '../stt/features/resampler.ts';
+import { BackgroundTalk } from './background-talk.ts';
 import type { DetectorStream, Vad } from './vad.ts';
 import { VAD_THRESHOLD, VadGate } from './vad-gate.ts';
 
@@ -22,6 +23,14 @@ export interface PositionInstant {
   readonly atMs: number;
 }
 
+interface WindowScore {
+  /** Position after the window. */
+  readonly end: number;
+  readonly probability: number;
+  /** Mean of its squared samples. */
+  readonly power: number;
+}
+
 /** Keeps state: use one instance a call. */
 export class VadTrack {
   readonly #detector: Vad;
@@ -29,12 +38,13 @@ export class VadTrack {
   readonly #upsampler = new Upsampler();
   readonly #gate = new VadGate();
   readonly #loudness = new VadLoudness();
+  readonly #background = new BackgroundTalk();
   readonly #pending = new PendingSamples();
   /** Position of the first pending sample. */
   #position = 0;
   /** The newest window at the detector's rate. */
   readonly #window = new Float32Array(WINDOW_SAMPLES);
-  readonly #scores: { readonly end: number; readonly probability: number }[] = [];
+  readonly #scores: WindowScore[] = [];
 
   constructor(detector: Vad) {
     this.#detector = detector;
@@ -66,16 +76,23 @@ export class VadTrack {
    * Takes the score of the newest window.
    *
    * @param newest a position and its instant, from which the window's own instant is derived.
+   * @param echoEnd position up to which the agent's voice may be in the audio.
    */
-  score(probability: number, newest: PositionInstant): VoiceEvent | null {
+  score(probability: number, newest: PositionInstant, echoEnd = 0): VoiceEvent | null {
     const end = this.#position;
+    const isCovered = this.#background.covers(this.#loudness.newest, this.#gate.isOpen);
     const isVoiced = probability >= VAD_THRESHOLD;
-    this.#loudness.weigh(isVoiced);
-    this.#scores.push({ end, probability });
+    // The echo of the agent's voice is no talk around the caller.
+    if (end - WINDOW_SAMPLES >= echoEnd) this.#background.hear(this.#loudness.newest, isVoiced);
+    else this.#background.skip();
+    this.#loudness.weigh(isVoiced && !isCovered);
+    this.#scores.push({ end, probability, power: this.#loudness.newest });
     if (this.#scores.length > 2 * SCORES_MAX) this.#scores.splice(0, SCORES_MAX);
     const endAtMs = newest.atMs - (newest.position - end) / SAMPLES_PER_MS;
     const startAtMs = endAtMs - WINDOW_SAMPLES / SAMPLES_PER_MS;
-    return this.#loudness.tell(this.#gate.push(probability, { startAtMs, endAtMs }));
+    return this.#loudness.tell(
+      this.#gate.push(isCovered ? 0 : probability, { startAtMs, endAtMs }),
+    );
   }
 
   /** Ends a voice when no more audio comes. */
@@ -83,14 +100,18 @@ export class VadTrack {
     return this.#loudness.tell(this.#gate.close());
   }
 
-  /** Duration of scored audio from `position` on, and of the surest voice in it. */
+  /** Duration of scored audio from `position` on, and of the surest voice in it; talk in the background is none, also where it was found out later. */
   shareFrom(position: number): VoiceShare {
     const windowMs = WINDOW_SAMPLES / SAMPLES_PER_MS;
     const scores = this.#scores.filter(({ end }) => end > position);
     return {
       scoredMs: scores.length * windowMs,
-      voicedMs: surestRun(scores.map(({ probability }) => certainty(probability))) * windowMs,
+      voicedMs: surestRun(scores.map((score) => this.#certainty(score))) * windowMs,
     };
+  }
+
+  #certainty({ probability, power }: WindowScore): number {
+    return this.#background.covers(power, false) ? 0 : certainty(probability);
   }
 
   #atDetectorRate(window: Int16Array): Float32Array {
@@ -120,11 +141,15 @@ function surestRun(certainties: readonly number[]): number {
 
 /** One call's. Takes each window, then whether it was voice, then what came of it. */
 class VadLoudness {
-  /** Mean square of the newest window. */
   #newest = 0;
   #sum = 0;
   #windows = 0;
   #isVoice = false;
+
+  /** Mean square of the newest window. */
+  get newest(): number {
+    return this.#newest;
+  }
 
   hear(window: Int16Array): void {
     this.#newest = meanPower(window);
