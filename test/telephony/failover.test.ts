@@ -1,4 +1,5 @@
 /** Calls that go on to the next trunk with the same number. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Phone } from '../../examples/phone/phone.ts';
 import type { CarrierError } from '../../src/telephony/carrier.ts';
@@ -67,6 +68,20 @@ describe('Carrier with two trunks that have the number', () => {
     await leg.hangUp();
   });
 
+  test('sends no further INVITE to the first when it wakes up after the second has answered', async () => {
+    phone.onRinging((call) => void call.answer());
+    const plane = await start(trunk('one', first.hostPort), trunk('two', phone.hostPort()));
+
+    const leg = await plane.carrier.place(REQUEST).answered;
+    const sentInSilence = first.of('INVITE').length;
+    first.script = ({ method }) => (method === 'INVITE' ? { status: 486 } : undefined);
+    // The next repeat of an INVITE would come 7.5 s after the first one. RFC 3261, 17.1.1.2.
+    await pause(4_500);
+
+    expect(first.of('INVITE')).toHaveLength(sentInSilence);
+    await leg.hangUp();
+  }, 20_000);
+
   test('goes on when the first one refuses the connection', async () => {
     phone.onRinging((call) => void call.answer());
     const closed = `127.0.0.1:${await freePort()};transport=tcp`;
@@ -96,12 +111,16 @@ describe('Carrier with two trunks that have the number', () => {
     phone.onRinging(() => {
       rings += 1;
     });
+    first.script = ({ method, header }) => {
+      if (method === 'INVITE') return { status: 100 };
+      const CSeq = header('CSeq').replace('CANCEL', 'INVITE');
+      return method === 'CANCEL' ? { status: 503, headers: { CSeq } } : undefined;
+    };
     const plane = await start(trunk('one', first.hostPort), trunk('two', phone.hostPort()));
 
     const call = plane.carrier.place(REQUEST);
     await expect.poll(() => first.of('INVITE').length).toBeGreaterThan(0);
     call.cancel();
-    first.script = answering(503);
 
     await expect(call.answered).rejects.toThrow('trunk "one"');
     expect(rings).toBe(0);
