@@ -83,6 +83,20 @@ test('Carrier takes the former registration back before it registers with anothe
   ]);
 });
 
+test('Carrier takes a registration back that is still being made, before it registers again', async () => {
+  registrar.script = () => undefined;
+  await start(trunkTo(registrar.hostPort, ACCOUNT));
+  await expect.poll(expiries).toEqual(['300']);
+  registrar.script = () => TAKES_ANY;
+
+  // Its REGISTER is repeated after half a second, and answered then.
+  const changed = trunkTo(registrar.hostPort, { ...ACCOUNT, registerExpiresSeconds: 600 });
+  await plane.carrier.useTrunks([changed]);
+  await expect.poll(() => expiries().at(-1)).toBe('600');
+
+  expect(expiries()).toEqual(['300', '300', '0', '600']);
+});
+
 test('Carrier takes calls by the sources of the newest trunks, and leaves calls in progress alone', async () => {
   const phone = await startPhone();
   await start(trunkTo(phone.hostPort(), { name: 'first' }));

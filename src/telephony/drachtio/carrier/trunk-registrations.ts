@@ -60,8 +60,14 @@ export class TrunkRegistrations {
     });
     this.#watches = inOrder(watches);
     const gone = former.filter((watch) => !watches.includes(watch));
-    const goodbyes = new Map(gone.map((watch) => [watch.trunk.name, watch.stop()]));
     const begun = watches.filter((watch) => !former.includes(watch));
+    const goodbyes = new Map(
+      gone.map((watch) => {
+        const { name } = watch.trunk;
+        const isReplaced = begun.some(({ trunk }) => trunk.register && trunk.name === name);
+        return [name, watch.stop({ isReplaced })];
+      }),
+    );
     await Promise.all([
       ...goodbyes.values(),
       ...begun.map((watch) => this.#begin(watch, goodbyes.get(watch.trunk.name))),
