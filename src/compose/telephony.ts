@@ -16,8 +16,8 @@ import {
 import { CarrierPool, type CarrierPoolMember } from '../telephony/drachtio/carrier/carrier-pool.ts';
 import { DrachtioCarrier } from '../telephony/drachtio/carrier/drachtio-carrier.ts';
 import { OpenDialogJournal } from '../telephony/drachtio/carrier/open-dialog-journal.ts';
-import { TrunkChannels } from '../telephony/drachtio/carrier/outgoing-calls.ts';
 import { openSrf } from '../telephony/drachtio/carrier/srf.ts';
+import { TrunkChannels } from '../telephony/drachtio/carrier/trunk-channels.ts';
 import { NOT_STARTED, operatorTrunks } from '../telephony/trunks/operator-trunks.ts';
 import type { OurAddresses } from '../telephony/trunks/our-addresses.ts';
 import { type StrangerCounts, Strangers } from '../telephony/trunks/strangers.ts';

@@ -25,11 +25,11 @@ import {
   type OutgoingCallsOptions,
   type OutgoingRequest,
   type PlacedCall,
-  TrunkChannels,
 } from './outgoing-calls.ts';
 import { refuse, SourceAcl } from './source-acl.ts';
 import { reasonOf, type SrfAnswer, type SrfClient, type SrfRequest } from './srf.ts';
 import { SrfLink } from './srf-link.ts';
+import { TrunkChannels } from './trunk-channels.ts';
 import { TrunkRegistrations } from './trunk-registrations.ts';
 
 /** Time limit of BYE, CANCEL and un-REGISTER on shutdown. */
@@ -111,6 +111,8 @@ export class DrachtioCarrier implements Carrier {
       server: this.#name,
       isReportedByEngine: options.endInvite !== undefined,
       trunksFor: (from) => this.trunksFor(from),
+      trunkNamed: (name) => this.#table.trunks.find((trunk) => trunk.name === name),
+      mayTake: (trunk) => this.#routeThrough(trunk).free > 0,
       channels: this.#channels,
       journal: options.journal,
       answerChallenge: options.answerChallenge,
