@@ -82,7 +82,7 @@ export class Telephony {
     this.#sip = openSipSide({
       ...options,
       ...parts,
-      trunks: () => this.#challengeable,
+      trunks: () => this.challengeable,
     });
     this.#media = openMediaSide(options);
   }
@@ -186,6 +186,11 @@ export class Telephony {
     return this.#strangers.counts;
   }
 
+  /** Trunks that carriers may still ask passwords of; former settings are kept no longer than calls or a goodbye use them. */
+  get challengeable(): readonly Trunk[] {
+    return [...new Set([...this.#registry.all, ...this.#leaving, ...this.#channels.trunks])];
+  }
+
   /** The kind of RTP sockets, for `/readyz`. */
   mediaCheck(): ReadinessCheck {
     return this.#media.check();
@@ -209,11 +214,6 @@ export class Telephony {
   /** State of carriers, trunks and media servers. */
   reports(): readonly CarrierReport[] {
     return [...(this.#carrier?.reports() ?? []), ...this.#media.reports()];
-  }
-
-  /** Trunks that carriers may still ask passwords of; former settings are kept no longer than calls or a goodbye use them. */
-  get #challengeable(): readonly Trunk[] {
-    return [...new Set([...this.#registry.all, ...this.#leaving, ...this.#channels.trunks])];
   }
 
   /** The carrier on one SIP server, with a media gateway that uses the same connection. */
