@@ -44,7 +44,7 @@ export type AdvertisedAddresses = Pick<
 
 /** Our public addresses and the host that each far end can reach us at. */
 export class OurAddresses {
-  readonly #options: OurAddressesOptions;
+  readonly #options: Omit<OurAddressesOptions, 'trunks'>;
   /** The newest address of each name. */
   readonly #addresses = new Map<string, string>();
   #trunks: readonly Trunk[];
@@ -55,14 +55,13 @@ export class OurAddresses {
   #isRunning = false;
   #cancelNext: () => void = () => {};
 
-  constructor(options: OurAddressesOptions) {
+  constructor({ trunks, ...options }: OurAddressesOptions) {
     this.#options = options;
-    const { trunks, clock } = options;
     this.#trunks = trunks;
     this.#names = this.#namesOf(trunks);
     this.#proxies = new ProxyAddresses(options);
     this.#proxies.useTrunks(trunks);
-    this.#ownNetworks = cached(ownNetworks, { keptMs: INTERFACES_MS, clock });
+    this.#ownNetworks = cached(ownNetworks, { keptMs: INTERFACES_MS, clock: options.clock });
   }
 
   /**

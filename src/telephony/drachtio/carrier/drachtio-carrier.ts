@@ -73,7 +73,8 @@ export interface DrachtioCarrierOptions {
 
 /** Carrier over one SIP server. */
 export class DrachtioCarrier implements Carrier {
-  readonly #options: DrachtioCarrierOptions;
+  /** Without the first trunks, which later ones replace. */
+  readonly #options: Omit<DrachtioCarrierOptions, 'trunks'>;
   readonly #table: TrunkTable;
   readonly #channels: TrunkChannels;
   readonly #link: SrfLink;
@@ -89,9 +90,9 @@ export class DrachtioCarrier implements Carrier {
   #waitingForEnd: (() => void)[] = [];
   #onIncoming: (call: IncomingCall) => void = () => {};
 
-  constructor(options: DrachtioCarrierOptions) {
+  constructor({ trunks, ...options }: DrachtioCarrierOptions) {
     this.#options = options;
-    this.#table = new TrunkTable(options.trunks);
+    this.#table = new TrunkTable(trunks);
     this.#channels = options.channels ?? new TrunkChannels();
     this.#sourceAcl = new SourceAcl({ ...options, table: this.#table });
     this.#orphans = new OrphanedLegs(options);
@@ -120,7 +121,12 @@ export class DrachtioCarrier implements Carrier {
       onProxyResponse: (trunk) => this.#registrations.inviteAnswered(trunk),
       onOver: () => this.#onCallOver(),
     });
-    this.#registrations = new TrunkRegistrations({ ...options, contacts, link: this.#link });
+    this.#registrations = new TrunkRegistrations({
+      ...options,
+      trunks,
+      contacts,
+      link: this.#link,
+    });
     this.#link.srf.invite((request, answer) => this.#onInvite(request, answer));
     this.#link.srf.options((request, answer) => this.#sourceAcl.answerOptions(request, answer));
   }

@@ -25,14 +25,14 @@ type TrunkWatch = TrunkRegistration | TrunkProbe;
 
 /** Keeps every trunk registered or probed while the SIP server is connected. */
 export class TrunkRegistrations {
-  readonly #options: TrunkRegistrationsOptions;
+  readonly #options: Omit<TrunkRegistrationsOptions, 'trunks'>;
   /** Registrations first, as in reports. */
   #watches: readonly TrunkWatch[];
   #isRunning = false;
 
-  constructor(options: TrunkRegistrationsOptions) {
+  constructor({ trunks, ...options }: TrunkRegistrationsOptions) {
     this.#options = options;
-    this.#watches = inOrder(options.trunks.map((trunk) => this.#watch(trunk)));
+    this.#watches = inOrder(trunks.map((trunk) => this.#watch(trunk)));
   }
 
   /** Registers and probes now, and periodically. */
