@@ -41,7 +41,7 @@ function nameArgument(): Argument {
 }
 
 async function removeStored(desk: Desk, name: string, console: Console): Promise<Result> {
-  const registry = await readTrunks(desk, console);
+  const { registry } = await readTrunks(desk, console);
   const trunks = operatorTrunks(registry, { statusOf: () => undefined, callsOn: () => 0 });
   await patiently(() =>
     desk.store.transaction(({ storedTrunks: stored }) => removeTrunk(name, { trunks, stored })),
@@ -50,35 +50,41 @@ async function removeStored(desk: Desk, name: string, console: Console): Promise
   return { text: `Trunk "${name}" is removed.\n${later}`, json: { name } };
 }
 
+interface KnownTrunks {
+  readonly registry: TrunkRegistry;
+  /** Why trunks of the database are left out. */
+  readonly problems: readonly string[];
+}
+
 /**
  * The trunks of the file and of the database, as the server has them.
  *
  * @throws {Error} naming the trunk file and what is wrong in it.
  */
-export async function readTrunks(desk: Desk, console: Console): Promise<TrunkRegistry> {
+export async function readTrunks(desk: Desk, console: Console): Promise<KnownTrunks> {
   const registry = new TrunkRegistry(readTrunksFile(console.config()));
-  registry.replaceStored(await desk.store.storedTrunks.list());
-  return registry;
+  const problems = registry.replaceStored(await desk.store.storedTrunks.list());
+  return { registry, problems };
 }
 
-function listTrunks(registry: TrunkRegistry): Result {
+function listTrunks({ registry, problems }: KnownTrunks): Result {
   const views = registry.all.map((trunk) => viewOfTrunk(trunk, registry.sourceOf(trunk)));
   const head = ['NAME', 'SOURCE', 'PROXY', 'TRANSPORT', 'REGISTERS', 'NUMBERS'];
   const rows = views.map((view) => [
     ...[view.name, view.source, view.proxy, view.transport, view.register ? 'yes' : 'no'],
     view.numbers.join(',') || '-',
   ]);
-  return { text: table([head, ...rows], 'There are no trunks.'), json: views };
+  const text = table([head, ...rows], 'There are no trunks.');
+  return { text: [text, ...problems].join('\n'), json: views };
 }
 
 /** @throws {Error} naming the trunks there are, when it is none of them. */
-async function checkTrunk(registry: TrunkRegistry, name: string, console: Console) {
+async function checkTrunk({ registry, problems }: KnownTrunks, name: string, console: Console) {
   const trunk = registry.find(name);
   if (trunk === undefined) {
     const known = registry.all.map((each) => each.name).join(', ') || 'none';
-    throw new Error(
-      `Cannot check trunk "${name}": there is none of this name; there are: ${known}`,
-    );
+    const why = `there is none of this name; there are: ${known}`;
+    throw new Error([`Cannot check trunk "${name}": ${why}`, ...problems].join('\n'));
   }
   const config = console.config();
   const addresses = openAddresses({

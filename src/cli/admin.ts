@@ -191,7 +191,7 @@ function ownersOf({ store }: Desk, trunks: TrunkNumbers): NumberOwners {
 
 /** @throws {Error} naming the trunk file and what is wrong in it. */
 async function trunksOf(desk: Desk, console: Console): Promise<TrunkNumbers> {
-  return (await readTrunks(desk, console)).numbers;
+  return (await readTrunks(desk, console)).registry.numbers;
 }
 
 function numberArgument(): Argument {

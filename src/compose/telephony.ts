@@ -16,8 +16,8 @@ import {
 import { CarrierPool, type CarrierPoolMember } from '../telephony/drachtio/carrier/carrier-pool.ts';
 import { DrachtioCarrier } from '../telephony/drachtio/carrier/drachtio-carrier.ts';
 import { OpenDialogJournal } from '../telephony/drachtio/carrier/open-dialog-journal.ts';
-import { TrunkChannels } from '../telephony/drachtio/carrier/outgoing-calls.ts';
 import { openSrf } from '../telephony/drachtio/carrier/srf.ts';
+import { TrunkChannels } from '../telephony/drachtio/carrier/trunk-channels.ts';
 import { NOT_STARTED, operatorTrunks } from '../telephony/trunks/operator-trunks.ts';
 import type { OurAddresses } from '../telephony/trunks/our-addresses.ts';
 import { type StrangerCounts, Strangers } from '../telephony/trunks/strangers.ts';
@@ -48,8 +48,8 @@ export class Telephony {
   readonly #media: ReturnType<typeof openMediaSide>;
   readonly #registry: TrunkRegistry;
   readonly #table: TrunkTable;
-  /** Settings that are no longer in effect, while calls or a goodbye to the carrier use them: challenges come still. */
-  #former: readonly Trunk[] = [];
+  /** Trunks whose registrations are being taken back. */
+  #leaving: readonly Trunk[] = [];
   readonly #addresses: OurAddresses;
   readonly #strangers: Strangers;
   readonly #channels = new TrunkChannels();
@@ -82,7 +82,7 @@ export class Telephony {
     this.#sip = openSipSide({
       ...options,
       ...parts,
-      trunks: () => [...this.#registry.all, ...this.#former],
+      trunks: () => this.challengeable,
     });
     this.#media = openMediaSide(options);
   }
@@ -113,8 +113,8 @@ export class Telephony {
   }
 
   /**
-   * Puts the trunks of the database into effect, before the start or at any time after it. Calls in progress go on.
-   * Resolves when registrations of trunks that are gone are taken back, after 2 s at most.
+   * Puts the trunks of the database into effect, before the start or at any time after it, one time after the other.
+   * Calls in progress go on. Resolves when registrations of trunks that are gone are taken back, after 2 s at most.
    */
   async useStored(stored: Pick<StoredTrunks, 'list'>): Promise<void> {
     const before = this.#registry.all;
@@ -124,12 +124,14 @@ export class Telephony {
     const { all } = this.#registry;
     const changed = all.filter((trunk) => !before.includes(trunk));
     warnOfClearKeys(changed, this.#options.log);
-    const gone = [...before, ...this.#former].filter((trunk) => !all.includes(trunk));
-    this.#former = gone;
+    this.#leaving = before.filter((trunk) => !all.includes(trunk));
     this.#table.useTrunks(all);
-    await this.#addresses.useTrunks(all);
-    await this.#carrier?.useTrunks(all);
-    this.#former = this.#former.filter((trunk) => this.#channels.inUse(trunk) > 0);
+    this.#addresses.useTrunks(all);
+    try {
+      await this.#carrier?.useTrunks(all);
+    } finally {
+      this.#leaving = [];
+    }
   }
 
   /** Checks a trunk step by step; undefined without a trunk of that name. */
@@ -182,6 +184,11 @@ export class Telephony {
   /** Requests of hosts that no trunk knows, by network. */
   get strangers(): StrangerCounts {
     return this.#strangers.counts;
+  }
+
+  /** Trunks that carriers may still ask passwords of; former settings are kept no longer than calls or a goodbye use them. */
+  get challengeable(): readonly Trunk[] {
+    return [...new Set([...this.#registry.all, ...this.#leaving, ...this.#channels.trunks])];
   }
 
   /** The kind of RTP sockets, for `/readyz`. */

@@ -54,7 +54,7 @@ export class ClientInvite extends EventEmitter<ClientInviteEvents> {
   #resolve: (outcome: InviteOutcome) => void = () => undefined;
   #state: 'calling' | 'accepted' | 'rejected' = 'calling';
   #sent: { readonly request: SipMessage; readonly flow: Flow } | undefined;
-  #isCancelled = false;
+  readonly #cancelled = new AbortController();
   #isProvisional = false;
   #cancelTimer: () => void;
 
@@ -80,30 +80,31 @@ export class ClientInvite extends EventEmitter<ClientInviteEvents> {
   }
 
   get isCancelled(): boolean {
-    return this.#isCancelled;
+    return this.#cancelled.signal.aborted;
   }
 
   /**
-   * Cancels at once after a provisional response, otherwise at the first one. A 2xx that crosses the CANCEL gets ACK
+   * Cancels at once after a provisional response, otherwise at the first one; until then the INVITE is sent no more:
+   * neither again, nor to another server, nor with credentials. A 2xx that crosses the CANCEL gets ACK
    * and BYE and counts as 487 with `acknowledge: 'automatic'`; with `manual` it emits `accepted`, and the application
    * hangs up.
    */
   cancel(): void {
-    if (this.#isCancelled || this.#state !== 'calling') return;
-    this.#isCancelled = true;
+    if (this.isCancelled || this.#state !== 'calling') return;
+    this.#cancelled.abort();
     if (this.#isProvisional) this.#sendCancel();
   }
 
   async #run(): Promise<void> {
     let { request } = this.#options;
     for (let retries = 0; ; retries++) {
-      if (this.#isCancelled && this.#sent === undefined) {
+      if (this.isCancelled && this.#sent === undefined) {
         this.#reject(makeResponse(request, 487));
         return;
       }
       const reply = await this.#send(request);
       const minMs = reply.response.status === 422 ? parseMinSe(reply.response) : null;
-      if (minMs === null || retries >= BRIEF_RETRIES_MAX || this.#isCancelled) {
+      if (minMs === null || retries >= BRIEF_RETRIES_MAX || this.isCancelled) {
         await this.#finish(reply);
         return;
       }
@@ -116,6 +117,7 @@ export class ClientInvite extends EventEmitter<ClientInviteEvents> {
     return await this.#options.context.sender.send(request, {
       digest: this.#options.digest,
       contactUser: this.#options.contactUser,
+      unwanted: this.#cancelled.signal,
       onSent: (sent, flow) => {
         this.#sent = { request: sent, flow };
         this.#isProvisional = false;
@@ -131,7 +133,7 @@ export class ClientInvite extends EventEmitter<ClientInviteEvents> {
   #provisional(response: SipMessage): void {
     const isFirst = !this.#isProvisional;
     this.#isProvisional = true;
-    if (this.#isCancelled && isFirst) this.#sendCancel();
+    if (this.isCancelled && isFirst) this.#sendCancel();
     if (this.#state !== 'calling' || this.#sent === undefined) return;
     const early = this.#forks.early(response, this.#sent);
     if (early !== 'repeat') this.emit('provisional', response, early);
@@ -156,7 +158,7 @@ export class ClientInvite extends EventEmitter<ClientInviteEvents> {
       return;
     }
     const isUnwanted =
-      this.#state !== 'calling' || (this.#isCancelled && this.#options.acknowledge === 'automatic');
+      this.#state !== 'calling' || (this.isCancelled && this.#options.acknowledge === 'automatic');
     if (isUnwanted) {
       this.#reject(makeResponse(reply.request, 487));
       await this.#forks.refuse(reply);

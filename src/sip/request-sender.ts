@@ -8,7 +8,10 @@ import { makeResponse, type SipMessage } from './message/message.ts';
 import { SipError } from './message/status.ts';
 import { parseUri } from './message/uri.ts';
 import { contactOf, userOf } from './own-messages.ts';
-import { requestOfSameTransaction } from './transaction/client-transaction.ts';
+import {
+  type ClientTransaction,
+  requestOfSameTransaction,
+} from './transaction/client-transaction.ts';
 import type { TransactionLayer } from './transaction/transaction-layer.ts';
 import { type Endpoint, type Flow, formatEndpoint, ownVia } from './transport/flow.ts';
 import type { Target } from './transport/next-hop.ts';
@@ -26,6 +29,11 @@ export interface SendOptions {
   readonly contactUser?: string | undefined;
   /** Leaves Contact out. */
   readonly withoutContact?: boolean | undefined;
+  /**
+   * Aborted: the request is not sent again, neither as a retransmission, nor to another target, nor in answer to a
+   * challenge. Responses to what has been sent still arrive.
+   */
+  readonly unwanted?: AbortSignal | undefined;
   readonly onSent?: ((request: SipMessage, flow: Flow) => void) | undefined;
   readonly onProvisional?: ((response: SipMessage) => void) | undefined;
   /** A 2xx to INVITE after the first: a retransmission, or of another fork. */
@@ -87,7 +95,8 @@ export class RequestSender {
     for (let tries = 1; ; tries++) {
       const reply = await this.#sendOnce(attempt, { ...options, flow });
       const isChallenge = reply.response.status === 401 || reply.response.status === 407;
-      const mayRetry = isChallenge && tries < TRIES_MAX && !reply.isLocal;
+      const isWanted = options.unwanted?.aborted !== true;
+      const mayRetry = isWanted && isChallenge && tries < TRIES_MAX && !reply.isLocal;
       if (!mayRetry || options.digest?.accept(reply.response, reply.request) !== true) return reply;
       // Another server of the same name may not know the nonce.
       flow = reply.flow ?? flow;
@@ -125,6 +134,9 @@ export class RequestSender {
     options.digest?.authorize(request);
     let reply = localReply(request, 503, null);
     for await (const flow of this.#flows(request, options.flow)) {
+      if (options.unwanted?.aborted === true) {
+        return reply.flow === null ? localReply(request, 487, null) : reply;
+      }
       reply = await this.#transact(this.#onFlow(request, flow, options), flow, options);
       // RFC 3263, 4.3: the next place is tried when this one is silent, unreachable or overloaded.
       const isLost =
@@ -135,14 +147,20 @@ export class RequestSender {
   }
 
   #transact(request: SipMessage, flow: Flow, options: SendOptions): Promise<Reply> {
+    const { unwanted } = options;
     return new Promise((resolve) => {
       let isAnswered = false;
+      const stopRepeating = () => transaction?.stopRepeating();
       const finish = (response: SipMessage, isLocal: boolean) => {
         isAnswered = true;
+        unwanted?.removeEventListener('abort', stopRepeating);
         resolve({ response, request, flow, isLocal });
       };
       options.onSent?.(request, flow);
-      this.#options.transactions.send(request, flow, {
+      // Undefined in a callback of `send` itself, as for a closed flow.
+      let transaction: ClientTransaction | undefined;
+      unwanted?.addEventListener('abort', stopRepeating);
+      transaction = this.#options.transactions.send(request, flow, {
         onResponse: (response) => {
           if (response.status < 200) options.onProvisional?.(response);
           else if (isAnswered) options.onLaterSuccess?.(response);
@@ -151,6 +169,7 @@ export class RequestSender {
         onTimeout: () => finish(makeResponse(request, 408), true),
         onTransportError: () => finish(makeResponse(request, 503), true),
       });
+      if (unwanted?.aborted === true) stopRepeating();
     });
   }
 

@@ -153,6 +153,8 @@ export interface TrunkRoute {
   readonly trunk: string;
   /** New calls per second that the trunk allows; undefined without a setting of its own. */
   readonly callsPerSecond: number | undefined;
+  /** When the next call may begin by that setting; undefined: now. */
+  readonly nextDialAtMs?: number | undefined;
   /** Channels not in use; 0 while the trunk takes no calls, Infinity without a limit. */
   readonly free: number;
   /** All channels; Infinity without a limit. */

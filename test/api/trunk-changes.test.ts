@@ -1,9 +1,15 @@
 import { describe, expect, test } from 'vitest';
+import { ServiceError } from '../../src/domain/service-error.ts';
+import { readTrunkSettings } from '../../src/telephony/trunks/trunk-registry.ts';
 import { addKey, FOREIGN_KEY, openTestApi, TEST_KEY } from '../support/api/test-api.ts';
 
 const ADMIN_KEY = `svc_live_${'7'.repeat(32)}`;
 
 const FOREIGN_ADMIN_KEY = `svc_live_${'8'.repeat(32)}`;
+
+const ADMIN_TEST_KEY = `svc_test_${'6'.repeat(32)}`;
+
+const FOREIGN_ADMIN_TEST_KEY = `svc_test_${'5'.repeat(32)}`;
 
 const ACME = {
   name: 'acme',
@@ -20,12 +26,17 @@ const ACME = {
   callsPerSecond: 2,
 };
 
-async function openWorld() {
-  const api = await openTestApi();
+async function openWorld(parts: Parameters<typeof openTestApi>[0] = {}) {
+  const api = await openTestApi(parts);
   const scopes = ['admin'] as const;
-  const environment = 'live';
-  await addKey(api.store, ADMIN_KEY, { accountId: 'acct_main', environment, scopes });
-  await addKey(api.store, FOREIGN_ADMIN_KEY, { accountId: 'acct_foreign', environment, scopes });
+  const [main, foreign] = [
+    { accountId: 'acct_main', scopes },
+    { accountId: 'acct_foreign', scopes },
+  ];
+  await addKey(api.store, ADMIN_KEY, { ...main, environment: 'live' });
+  await addKey(api.store, ADMIN_TEST_KEY, { ...main, environment: 'test' });
+  await addKey(api.store, FOREIGN_ADMIN_KEY, { ...foreign, environment: 'live' });
+  await addKey(api.store, FOREIGN_ADMIN_TEST_KEY, { ...foreign, environment: 'test' });
   const ask = async (method: string, path: string, body?: unknown, key = ADMIN_KEY) => {
     const response = await api.request(method, path, {
       key,
@@ -51,6 +62,22 @@ describe('POST /api/trunks', () => {
     expect(shown.body).toMatchObject({ ...settings, source: 'api', domain: null, account: null });
     expect(listed.body.data).toEqual([shown.body]);
     expect(created.text + shown.text + listed.text).not.toContain('the-password');
+  });
+
+  test('answers with the state that the trunk is in, also when it is repeated', async () => {
+    const { api, ask } = await openWorld();
+    const options = { key: ADMIN_KEY, body: ACME, headers: { 'X-Idempotency-Key': 'k1' } };
+
+    const created = await api.json('POST', '/api/trunks', options);
+    const shown = await ask('GET', '/api/trunks/acme');
+    const repeated = await api.json('POST', '/api/trunks', options);
+
+    expect(created.body).toEqual(shown.body);
+    expect(created.body).toMatchObject({
+      state: 'unregistered',
+      detail: 'telephony has not been started',
+    });
+    expect(repeated).toEqual(created);
   });
 
   test('names every wrong field, as the trunk file does', async () => {
@@ -139,13 +166,36 @@ test('DELETE /api/trunks/{name} removes the trunk, once', async () => {
   expect((await ask('GET', '/api/trunks')).body).toEqual({ data: [] });
 });
 
-test('GET /api/trunks shows no user name to another account', async () => {
+test('GET /api/trunks shows to another account its own trunks alone, without the user name', async () => {
   const { ask } = await openWorld();
   await ask('POST', '/api/trunks', ACME);
+  await ask('POST', '/api/trunks', { ...ACME, name: 'theirs', account: 'acct_foreign' });
+  const asForeign = (path: string) => ask('GET', path, undefined, FOREIGN_ADMIN_KEY);
 
-  const { body } = await ask('GET', '/api/trunks', undefined, FOREIGN_ADMIN_KEY);
+  const listed = await asForeign('/api/trunks');
+  const own = await asForeign('/api/trunks/theirs');
+  const [others, none] = [await asForeign('/api/trunks/acme'), await asForeign('/api/trunks/none')];
+  const ofOperator = await ask('GET', '/api/trunks');
 
-  expect(body.data[0]).toMatchObject({ name: 'acme', username: null });
+  expect(listed.body.data).toEqual([own.body]);
+  expect(own.body).toMatchObject({ name: 'theirs', username: null });
+  expect([others.status, none.status]).toEqual([404, 404]);
+  expect(others.body.error.message).toBe(none.body.error.message.replace('none"', 'acme"'));
+  expect(ofOperator.body.data).toHaveLength(2);
+});
+
+test.each([
+  ['acct_main', ADMIN_TEST_KEY],
+  ['acct_foreign', FOREIGN_ADMIN_TEST_KEY],
+])('GET /api/trunks shows no trunk to a test key of %s', async (account, key) => {
+  const { ask } = await openWorld();
+  await ask('POST', '/api/trunks', { ...ACME, account });
+
+  const listed = await ask('GET', '/api/trunks', undefined, key);
+  const shown = await ask('GET', '/api/trunks/acme', undefined, key);
+
+  expect(listed).toMatchObject({ status: 200, body: { data: [] } });
+  expect(shown.status).toBe(404);
 });
 
 test('A trunk of the file is listed with its source, and answers 409 to changes', async () => {
@@ -184,4 +234,23 @@ test('POST /api/trunks/{name}/check answers with the steps, and 404 without the 
 
   expect([found.status, none.status]).toEqual([200, 404]);
   expect(found.body).toEqual({ ok: true, steps: [] });
+});
+
+test('POST /api/trunks/{name}/check answers 503 with Retry-After while too many checks are in progress', async () => {
+  const refused = new ServiceError('SERVICE_UNAVAILABLE', 'Cannot check the trunk now');
+  const { api } = await openWorld({
+    trunkControl: {
+      read: readTrunkSettings,
+      reload: async () => undefined,
+      check: () => Promise.reject(refused),
+    },
+  });
+  const headers = { 'X-Idempotency-Key': 'k1' };
+
+  const response = await api.request('POST', '/api/trunks/acme/check', { key: ADMIN_KEY, headers });
+  const again = await api.request('POST', '/api/trunks/acme/check', { key: ADMIN_KEY, headers });
+
+  expect([response.status, response.headers.get('Retry-After')]).toEqual([503, '10']);
+  // The key is free for another try.
+  expect(again.headers.get('Idempotent-Replayed')).toBeNull();
 });

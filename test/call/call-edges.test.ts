@@ -176,6 +176,15 @@ test('DialLines waits for its share of the second, five calls where the trunk sa
   expect([atOnce, late, lines.waitMs(route)]).toEqual([200, 1, 0]);
 });
 
+test('DialLines waits for calls of the trunk that it did not dial', () => {
+  const { clock, lines, route = UNLIMITED } = openLines({ free: 1 });
+
+  const busy = { ...route, nextDialAtMs: clock.nowMs() + 700 };
+
+  expect([lines.waitMs(busy), lines.waitMs(route)]).toEqual([700, 0]);
+  expect(lines.loadOf(busy).nextDialAtMs).toBe(busy.nextDialAtMs);
+});
+
 test('DialLines asks again after a second where no line is free', () => {
   const { lines, route } = openLines({ free: 0, callsPerSecond: 2 });
 

@@ -1,11 +1,11 @@
 /** The trunk doctor against far ends that are wrong in one way each. */
-import { createServer } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { openAddresses } from '../../src/compose/addresses.ts';
 import { diagnose } from '../../src/compose/trunks/sip-doctor-client.ts';
 import { readConfig } from '../../src/config/config.ts';
-import { systemClock as clock } from '../../src/lib/clock.ts';
+import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger as log } from '../../src/lib/logger.ts';
 import { freePort } from '../support/network/free-ports.ts';
 import { CHALLENGE, type Script, startCarrier } from '../support/sip/scripted-carrier.ts';
@@ -24,8 +24,8 @@ async function carrierWith(script: Script) {
   return carrier;
 }
 
-async function check(proxy: string, fields: object = {}, settings: Record<string, string> = {}) {
-  const config = readConfig(settings);
+async function check(proxy: string, fields: object = {}, clock = systemClock) {
+  const config = readConfig({});
   const trunk = trunkTo(proxy, fields);
   const addresses = openAddresses({
     ...{ config, trunks: [trunk], onChange: () => undefined, clock, log },
@@ -106,6 +106,44 @@ test('diagnose says that a proxy is silent, in some seconds', async () => {
     ['registration', expect.stringMatching(/does not answer REGISTER/)],
   ]);
 }, 30_000);
+
+test('diagnose ends after 25 s in all, whatever the step before has taken', async () => {
+  let passedMs = 0;
+  const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + passedMs };
+  const carrier = await carrierWith(({ method }) => {
+    if (method === 'OPTIONS') passedMs = 24_000;
+    return undefined;
+  });
+  const startedAtMs = performance.now();
+
+  const found = await check(carrier.hostPort, ACCOUNT, clock);
+
+  // 5 s for OPTIONS; of the 5 s for REGISTER nothing is left.
+  expect(performance.now() - startedAtMs).toBeLessThan(8_000);
+  expect(found.wrong.map(({ step }) => step)).toEqual(['options', 'registration']);
+}, 30_000);
+
+test('diagnose closes the connection to a port that leaves TLS unanswered, when its time is over', async () => {
+  let passedMs = 0;
+  const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + passedMs };
+  const open = new Set<Socket>();
+  const server = createServer((socket) => {
+    open.add(socket.on('error', () => undefined).resume());
+    socket.once('close', () => open.delete(socket));
+    passedMs = 24_000;
+  });
+  const port = await freePort();
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  stops.push(() => new Promise((resolve) => server.close(resolve)));
+  const startedAtMs = performance.now();
+
+  const found = await check(`127.0.0.1:${port};transport=tls`, {}, clock);
+  await expect.poll(() => open.size).toBe(0);
+
+  // Of the 5 s for TLS 1 s is left.
+  expect(performance.now() - startedAtMs).toBeLessThan(3_000);
+  expect(found.wrong.map(({ step }) => step)).toEqual(['certificate']);
+}, 20_000);
 
 test('diagnose says that a connection is refused', async () => {
   const found = await check(`127.0.0.1:${await freePort()};transport=tcp`);

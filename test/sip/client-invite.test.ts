@@ -1,11 +1,15 @@
 /** Calls of ours to peers that fork, repeat themselves, route, or stay away. */
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ClientInvite } from '../../src/sip/client-invite.ts';
+import { DigestClient } from '../../src/sip/digest/digest.ts';
 import type { OutgoingInvite } from '../../src/sip/requests.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
 import { SDP } from './messages.ts';
 import { ScriptedPeer } from './scripted-peer.ts';
-import { eventually, next, SHORT_TIMERS } from './user-agents.ts';
+import { ALL_OVER_MS, eventually, next, SHORT_TIMERS } from './user-agents.ts';
 
 let userAgent: UserAgent;
 let peer: ScriptedPeer;
@@ -183,4 +187,72 @@ test('Dialog ends when the peer does not know it', async () => {
   expect((await info)?.status).toBe(481);
   expect(await ended).toMatchObject([{ cause: 'peer-gone' }]);
   await expect(dialog?.request('INFO')).rejects.toThrow('it is ended');
+});
+
+/** INVITEs that have come in; repeats included. */
+const invites = () => peer.kinds.filter((kind) => kind === 'INVITE').length;
+
+test('ClientInvite that is cancelled in silence is not repeated, and a late 180 gets CANCEL', async () => {
+  const invite = call();
+  const request = await peer.expect('INVITE');
+
+  invite.cancel();
+  const sentAtCancel = invites();
+  await pause(10 * SHORT_TIMERS.t1Ms);
+  peer.reply(request, 180);
+  await peer.expect('CANCEL');
+
+  expect(invites()).toBe(sentAtCancel);
+});
+
+test('ClientInvite that is cancelled in silence ends a late answer by ACK and BYE', async () => {
+  const invite = call();
+  const request = await peer.expect('INVITE');
+
+  invite.cancel();
+  peer.reply(request, 200);
+  await peer.expect('ACK');
+  peer.reply(await peer.expect('BYE'), 200);
+
+  expect((await invite.outcome).response.status).toBe(487);
+});
+
+test('ClientInvite that is cancelled answers no challenge', async () => {
+  const digest = new DigestClient({
+    credentialsFor: () => ({ username: 'trunk', password: 'secret' }),
+  });
+  const invite = call({ digest });
+  const request = await peer.expect('INVITE');
+
+  invite.cancel();
+  const sentAtCancel = invites();
+  peer.reply(request, 401, 'peer', { 'WWW-Authenticate': 'Digest realm="r", nonce="n"' });
+  const { response } = await invite.outcome;
+  await pause(5 * SHORT_TIMERS.t1Ms);
+
+  expect([response.status, invites()]).toEqual([401, sentAtCancel]);
+});
+
+test('ClientInvite that is cancelled tries no other transport after the silence of the first', async () => {
+  await userAgent.stop();
+  const address = '127.0.0.1';
+  userAgent = new UserAgent({
+    listen: [
+      { protocol: 'UDP', address, port: 0 },
+      { protocol: 'TCP', address, port: 0 },
+    ],
+    timers: SHORT_TIMERS,
+  });
+  await userAgent.start();
+  const silent = createServer((socket) => socket.resume()).listen(peer.port, address);
+  await once(silent, 'listening');
+
+  const invite = call({ body: `${SDP}a=x:${'x'.repeat(1200)}\r\n` });
+  await next(invite, 'sent');
+  invite.cancel();
+  const { response } = await invite.outcome;
+  await pause(ALL_OVER_MS / 4);
+  silent.close();
+
+  expect([response.status, peer.kinds]).toEqual([408, []]);
 });

@@ -1,6 +1,7 @@
 /** Calls that go on to the next trunk with the same number. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Phone } from '../../examples/phone/phone.ts';
+import { Phone, type RingingCall } from '../../examples/phone/phone.ts';
 import type { CarrierError } from '../../src/telephony/carrier.ts';
 import type { Trunk } from '../../src/telephony/trunks/trunks.ts';
 import { freePort } from '../support/network/free-ports.ts';
@@ -67,6 +68,20 @@ describe('Carrier with two trunks that have the number', () => {
     await leg.hangUp();
   });
 
+  test('sends no further INVITE to the first when it wakes up after the second has answered', async () => {
+    phone.onRinging((call) => void call.answer());
+    const plane = await start(trunk('one', first.hostPort), trunk('two', phone.hostPort()));
+
+    const leg = await plane.carrier.place(REQUEST).answered;
+    const sentInSilence = first.of('INVITE').length;
+    first.script = ({ method }) => (method === 'INVITE' ? { status: 486 } : undefined);
+    // The next repeat of an INVITE would come 7.5 s after the first one. RFC 3261, 17.1.1.2.
+    await pause(4_500);
+
+    expect(first.of('INVITE')).toHaveLength(sentInSilence);
+    await leg.hangUp();
+  }, 20_000);
+
   test('goes on when the first one refuses the connection', async () => {
     phone.onRinging((call) => void call.answer());
     const closed = `127.0.0.1:${await freePort()};transport=tcp`;
@@ -96,12 +111,16 @@ describe('Carrier with two trunks that have the number', () => {
     phone.onRinging(() => {
       rings += 1;
     });
+    first.script = ({ method, header }) => {
+      if (method === 'INVITE') return { status: 100 };
+      const CSeq = header('CSeq').replace('CANCEL', 'INVITE');
+      return method === 'CANCEL' ? { status: 503, headers: { CSeq } } : undefined;
+    };
     const plane = await start(trunk('one', first.hostPort), trunk('two', phone.hostPort()));
 
     const call = plane.carrier.place(REQUEST);
     await expect.poll(() => first.of('INVITE').length).toBeGreaterThan(0);
     call.cancel();
-    first.script = answering(503);
 
     await expect(call.answered).rejects.toThrow('trunk "one"');
     expect(rings).toBe(0);
@@ -122,15 +141,57 @@ describe('Carrier with two trunks that have the number', () => {
     waiting.cancel();
   });
 
+  test('stays with the first while the second has no free line, and goes on once it has one', async () => {
+    const calls: RingingCall[] = [];
+    phone.onRinging((call) => {
+      calls.push(call);
+      if (calls.length > 1) void call.answer();
+    });
+    const two = trunk('two', phone.hostPort(), { maxCalls: 1 });
+    const plane = await start(trunk('one', first.hostPort), two);
+    const waiting = plane.carrier.place(REQUEST, [two]);
+    await expect.poll(() => calls.length).toBe(1);
+
+    const { answered } = plane.carrier.place(REQUEST);
+    await Promise.race([answered, pause(5_000)]);
+    waiting.cancel();
+    const leg = await answered;
+
+    await leg.hangUp();
+  }, 20_000);
+
+  test('keeps to the calls per second of the second, and waits no longer than 2 s for them', async () => {
+    first.script = answering(503);
+    const rungAtMs: number[] = [];
+    phone.onRinging((call) => {
+      rungAtMs.push(performance.now());
+      call.reject(486);
+    });
+    const two = trunk('two', phone.hostPort(), { callsPerSecond: 1 });
+    const plane = await start(trunk('one', first.hostPort), two);
+
+    const calls = [1, 2, 3, 4].map(() => plane.carrier.place(REQUEST).answered);
+    const errors = await Promise.all(calls.map((answered) => answered.catch((why) => why)));
+
+    const [at1 = 0, at2 = 0, at3 = 0] = rungAtMs;
+    expect(errors.map((error) => error.sipStatus).sort()).toEqual([486, 486, 486, 503]);
+    expect([at2 - at1 > 900, at3 - at2 > 900, rungAtMs.length]).toEqual([true, true, 3]);
+  });
+
   test('tells the last failure when every trunk fails, after each was asked once', async () => {
     first.script = answering(503);
-    phone.onRinging((call) => call.reject(503));
+    let rings = 0;
+    phone.onRinging((call) => {
+      rings += 1;
+      call.reject(503);
+    });
     const plane = await start(trunk('one', first.hostPort), trunk('two', phone.hostPort()));
 
     const error: CarrierError = await plane.carrier.place(REQUEST).answered.catch((why) => why);
 
     expect(error).toMatchObject({ sipStatus: 503, refusedWith: 503 });
     expect(error.message).toContain('trunk "two"');
+    expect([first.of('INVITE').length, rings]).toEqual([1, 1]);
   });
 
   test('tries a trunk whose OPTIONS are unanswered last', async () => {

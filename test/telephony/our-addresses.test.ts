@@ -130,6 +130,96 @@ test('OurAddresses finds a proxy by its name, keeps it half a minute, and longer
   expect(addresses.advertisedTo('198.51.100.7')).toBe('203.0.113.20');
 });
 
+test('OurAddresses knows the proxies of its trunks from the start, of two trunks with one proxy by one look-up', async () => {
+  const trunks = [trunkTo('sip.example'), trunkTo('sip.example', { name: 'second' })];
+  const asked: string[] = [];
+  const { addresses, clock } = open({
+    trunks: [...trunks, trunkTo('198.51.100.2', { name: 'third' })],
+    locateProxy: async ({ name }) => [CARRIER, `198.51.100.${asked.push(name) + 10}`],
+  });
+
+  await addresses.start();
+  await settled();
+  const known = [CARRIER, '::ffff:198.51.100.11', '198.51.100.2', '198.51.100.3'];
+  const isProxy = known.map((address) => addresses.isProxy(address));
+  clock.advance(30_000);
+  await settled();
+
+  expect(isProxy).toEqual([true, true, true, false]);
+  expect([asked.length, addresses.isProxy('198.51.100.12')]).toEqual([2, true]);
+  addresses.stop();
+  expect(clock.waiting).toBe(0);
+});
+
+test('OurAddresses knows the proxy of a trunk that is set up later, and forgets that of one removed', async () => {
+  const { addresses } = open({ locateProxy: async () => [CARRIER] });
+  await addresses.start();
+
+  addresses.useTrunks([trunkTo('sip.example')]);
+  await settled();
+  // As a change of other settings makes it.
+  addresses.useTrunks([trunkTo('sip.example', { maxCalls: 1 })]);
+  const changed = addresses.isProxy(CARRIER);
+  addresses.useTrunks([]);
+
+  expect([changed, addresses.isProxy(CARRIER)]).toEqual([true, false]);
+  addresses.stop();
+});
+
+test('OurAddresses looks up 16 proxies at a time, and goes on while some are silent', async () => {
+  let inProgress = 0;
+  let most = 0;
+  const trunks = Array.from({ length: 40 }, (_, index) =>
+    trunkTo(`sip-${index}.example`, { name: `trunk-${index}` }),
+  );
+  const { addresses, clock } = open({
+    trunks,
+    locateProxy: async ({ name }) => {
+      most = Math.max(most, ++inProgress);
+      if (name === 'trunk-3') await new Promise(() => undefined);
+      await settled();
+      inProgress -= 1;
+      return [`192.0.2.${name.slice(6)}`];
+    },
+  });
+
+  await addresses.start();
+  await expect.poll(() => addresses.isProxy('192.0.2.39')).toBe(true);
+  clock.advance(5_000);
+  await settled();
+
+  expect([most, addresses.isProxy('192.0.2.3')]).toEqual([16, false]);
+  addresses.stop();
+});
+
+test('OurAddresses does not make a change of trunks wait for DNS, but the call that needs the name', async () => {
+  const answer = Promise.withResolvers<readonly string[]>();
+  const { addresses } = open({ lookUp: () => answer.promise });
+  const trunk = trunkTo(CARRIER, { advertisedAddress: 'own.example' });
+  await addresses.start();
+
+  addresses.useTrunks([trunk]);
+  const call = addresses.proxyAddressOf(trunk).then(() => addresses.advertisedTo(CARRIER, trunk));
+  await settled();
+  answer.resolve(['203.0.113.20']);
+
+  expect(await call).toBe('203.0.113.20');
+  addresses.stop();
+});
+
+test('OurAddresses says so when a name is found that had no address at the start', async () => {
+  const answers: string[][] = [[]];
+  const lookUp = async () => answers.shift() ?? ['203.0.113.1'];
+  const { addresses, clock, changes } = open({ publicAddress: 'voice.example', lookUp });
+
+  await addresses.start();
+  clock.advance(30_000);
+  await settled();
+
+  expect(changes).toEqual([30_000]);
+  addresses.stop();
+});
+
 test('OurAddresses takes a proxy by address as it is', async () => {
   const { addresses } = open({ locateProxy: () => Promise.reject(new Error('asked')) });
 

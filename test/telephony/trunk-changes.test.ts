@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Phone } from '../../examples/phone/phone.ts';
 import { REGISTRAR, type ScriptedCarrier, startCarrier } from '../support/sip/scripted-carrier.ts';
+import { COLLEAGUE } from './caller-and-colleague.ts';
 import { type EmbeddedPlane, startSilentPlane } from './embedded-plane.ts';
 import { OURS, THEIRS, trunkTo } from './plane.ts';
 
@@ -83,6 +84,20 @@ test('Carrier takes the former registration back before it registers with anothe
   ]);
 });
 
+test('Carrier takes a registration back that is still being made, before it registers again', async () => {
+  registrar.script = () => undefined;
+  await start(trunkTo(registrar.hostPort, ACCOUNT));
+  await expect.poll(expiries).toEqual(['300']);
+  registrar.script = () => TAKES_ANY;
+
+  // Its REGISTER is repeated after half a second, and answered then.
+  const changed = trunkTo(registrar.hostPort, { ...ACCOUNT, registerExpiresSeconds: 600 });
+  await plane.carrier.useTrunks([changed]);
+  await expect.poll(() => expiries().at(-1)).toBe('600');
+
+  expect(expiries()).toEqual(['300', '300', '0', '600']);
+});
+
 test('Carrier takes calls by the sources of the newest trunks, and leaves calls in progress alone', async () => {
   const phone = await startPhone();
   await start(trunkTo(phone.hostPort(), { name: 'first' }));
@@ -103,6 +118,29 @@ test('Carrier takes calls by the sources of the newest trunks, and leaves calls 
   expect([call.dialog.state, over]).toEqual(['confirmed', []]);
   await call.hangUp();
   await expect.poll(() => over).toEqual(['far-end']);
+});
+
+test('Carrier places a second call through the trunk as it is set up by then', async () => {
+  const [phone, other] = [await startPhone(), await startPhone()];
+  const settings = { name: 'one', transfer: 'bridge' };
+  await start(trunkTo(phone.hostPort(), settings));
+  phone.onRinging((call) => void call.answer());
+  const asked: string[] = [];
+  other.onRinging((call) => {
+    asked.push(call.request.uri);
+    call.reject(486);
+  });
+  const leg = await plane.carrier.place({ from: OURS, to: THEIRS, ringingTimeoutMs: 9_000 })
+    .answered;
+
+  await plane.carrier.useTrunks([trunkTo(other.hostPort(), settings)]);
+  const busy = await leg.transfer(COLLEAGUE).catch((error) => error);
+  await plane.carrier.useTrunks([]);
+  const removed = await leg.transfer(COLLEAGUE).catch((error) => error);
+
+  expect(asked).toEqual([expect.stringContaining(COLLEAGUE)]);
+  expect([busy.sipStatus, removed.sipStatus]).toEqual([486, 404]);
+  await leg.hangUp();
 });
 
 test('Carrier counts calls in progress against the new limit of their trunk', async () => {

@@ -1,6 +1,6 @@
 /** How many lines of a trunk are in use. */
 import { expect, test } from 'vitest';
-import { TrunkChannels } from '../../src/telephony/drachtio/carrier/outgoing-calls.ts';
+import { TrunkChannels } from '../../src/telephony/drachtio/carrier/trunk-channels.ts';
 import { parseTrunks } from '../../src/telephony/trunks/trunks.ts';
 
 function trunkOf(fields: Readonly<Record<string, unknown>> = {}) {
@@ -39,6 +39,34 @@ test('TrunkChannels has one line while only a call can show whether the carrier 
   channels.take(trunk);
 
   expect([before, channels.routeThrough(trunk, { isUncertain: true }).free]).toEqual([1, 0]);
+});
+
+test('TrunkChannels knows the settings of calls in progress, each once', () => {
+  const [former, trunk] = [trunkOf(), trunkOf({ password: 'changed', username: 'joe' })];
+  const channels = new TrunkChannels();
+
+  const leave = [former, former, trunk].map((each) => channels.take(each));
+  const during = channels.trunks;
+  leave[0]?.();
+  leave[2]?.();
+  const later = channels.trunks;
+  leave[1]?.();
+
+  expect([during, later, channels.trunks]).toEqual([[former, trunk], [former], []]);
+  expect(channels.inUse(trunk)).toBe(0);
+});
+
+test('TrunkChannels deals out turns by callsPerSecond, and none that is too far away', () => {
+  const trunk = trunkOf({ callsPerSecond: 2 });
+  const channels = new TrunkChannels();
+
+  const turns = [0, 0, 0, 0].map((nowMs) => channels.takeTurn(trunk, nowMs, 1_000));
+  const { nextDialAtMs } = channels.routeThrough(trunk);
+
+  expect(turns).toEqual([0, 500, 1_000, undefined]);
+  expect(nextDialAtMs).toBe(1_500);
+  expect(channels.takeTurn(trunk, 2_000)).toBe(0);
+  expect([1, 2, 3].map(() => channels.takeTurn(trunkOf(), 0, 0))).toEqual([0, 0, 0]);
 });
 
 test.each([0, -1, 1001, '5'])('parseTrunks refuses %o calls a second', (callsPerSecond) => {

@@ -15,8 +15,9 @@ import { request, response, settle } from './scripted-srf.ts';
 const TRUNK = { name: 'acme', proxy: '192.0.2.1', username: 'joe', password: 'secret' };
 
 /** A registrar that answers with what the test has put in line, and with silence after that. */
-function openRegistration(...answers: readonly SrfResponse[]) {
+function openRegistration(...answers: readonly (SrfResponse | Promise<SrfResponse>)[]) {
   const clock = new FakeClock();
+  const contact = { hostPort: Promise.resolve('192.0.2.9:5060') };
   const sent: SrfRequestOptions[] = [];
   const srf = {
     request(_uri: string, options: SrfRequestOptions, callback: SrfCallback<SrfSentRequest>) {
@@ -25,7 +26,10 @@ function openRegistration(...answers: readonly SrfResponse[]) {
       callback(undefined, {
         ...request({ headers: { Contact: '<sip:joe@203.0.113.10:5060>' } }),
         cancel: () => undefined,
-        on: (_event, listener) => answer !== undefined && listener(answer),
+        on: (_event, listener) => {
+          if (answer instanceof Promise) void answer.then(listener);
+          else if (answer !== undefined) listener(answer);
+        },
       });
     },
   } as unknown as SrfClient;
@@ -34,13 +38,13 @@ function openRegistration(...answers: readonly SrfResponse[]) {
   const registration = new TrunkRegistration({
     srf,
     trunk,
-    contactHostPort: async () => '192.0.2.9:5060',
+    contactHostPort: () => contact.hostPort,
     newCallId: () => 'call-1',
     clock,
     log: silentLogger,
     answerChallenge: undefined,
   });
-  return { clock, sent, registration };
+  return { clock, sent, registration, contact };
 }
 
 test('TrunkRegistration registers, and again before the time that its Contact, as it went out, was granted', async () => {
@@ -131,6 +135,57 @@ test('TrunkRegistration takes its registration back when it stops', async () => 
 
   expect(sent.map(({ headers }) => headers?.Expires)).toEqual(['300', '0']);
   expect(clock.waiting).toBe(0);
+});
+
+test('TrunkRegistration that stops while it registers waits for the answer before it takes it back', async () => {
+  const answer = Promise.withResolvers<SrfResponse>();
+  const { clock, sent, registration } = openRegistration(answer.promise, response(200));
+  registration.start();
+  await settle();
+  let isOver = false;
+
+  const stopped = registration.stop({ isReplaced: true }).then(() => {
+    isOver = true;
+  });
+  clock.advance(1_000);
+  await settle();
+  const wasOverEarly = isOver;
+  answer.resolve(response(200));
+  await stopped;
+
+  expect(wasOverEarly).toBe(false);
+  expect(sent.map(({ headers }) => headers?.Expires)).toEqual(['300', '0']);
+});
+
+test.each([
+  [true, ['300']],
+  [false, ['300', '0']],
+])('TrunkRegistration waits 2 s for a late answer; replaced: %s', async (isReplaced, expected) => {
+  const answer = Promise.withResolvers<SrfResponse>();
+  const { clock, sent, registration } = openRegistration(answer.promise, response(200));
+  registration.start();
+  await settle();
+
+  const stopped = registration.stop({ isReplaced });
+  clock.advance(2_000);
+  await stopped;
+  answer.resolve(response(200));
+  await settle();
+
+  expect(sent.map(({ headers }) => headers?.Expires)).toEqual(expected);
+});
+
+test('TrunkRegistration that stops while our address is looked up does not register', async () => {
+  const { sent, registration, contact } = openRegistration(response(200));
+  const hostPort = Promise.withResolvers<string>();
+  contact.hostPort = hostPort.promise;
+  registration.start();
+
+  const stopped = registration.stop();
+  hostPort.resolve('192.0.2.9:5060');
+  await stopped;
+
+  expect(sent).toEqual([]);
 });
 
 test('TrunkRegistration tells since when it is asked for, granted until when, and why refused', async () => {

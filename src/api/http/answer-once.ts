@@ -96,25 +96,25 @@ async function firstAnswer<Body, Status extends ContentfulStatusCode>(
   { work, keep = (body) => body }: AnswerOptions<Body, Status>,
 ): Promise<Answer<Body, Status>> {
   const keptOf = ({ status, body }: Answer<unknown, ContentfulStatusCode>) => {
-    // What is committed is what `work` answers.
     return { status, body: JSON.stringify(keep(body as Body)) };
   };
-  let isKept = false;
+  // A crash after the commit leaves what was saved; `work` may answer with what came of it.
+  let kept: Answer<unknown, ContentfulStatusCode> | undefined;
   const commit: Commit = async (write) => {
     const answer = await transaction(async (stores) => {
       const saved = await write(stores);
       await stores.idempotency.keep(request, keptOf(saved));
       return saved;
     });
-    isKept = true;
+    kept = answer;
     return answer;
   };
   try {
     const answer = await work(commit);
-    if (!isKept) await idempotency.keep(request, keptOf(answer));
+    if (kept !== answer) await idempotency.keep(request, keptOf(answer));
     return answer;
   } catch (error) {
-    if (!isKept) {
+    if (kept === undefined) {
       await settle(idempotency, request, error).catch((cause: unknown) => {
         log.warn({ err: cause }, 'idempotency key not freed');
       });

@@ -8,7 +8,7 @@ import {
 } from '../../domain/dialing/trunk-changes.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type { Stores } from '../../domain/stores.ts';
-import type { ApiApp, ApiContext, ApiDeps } from '../api-env.ts';
+import { type ApiApp, type ApiContext, type ApiDeps, callerOf } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
 import { describeRoute } from '../http/describe-route.ts';
 import { parsedJson } from '../http/parsed-json.ts';
@@ -28,15 +28,20 @@ const shared = { tag: 'Trunks', scope: 'admin' } as const;
 
 const ofOperator = 'Needs a live key of the first account.';
 
+const whose =
+  'A live key of the first account, and the dashboard, see every trunk; a live key of another account those whose `account` it is. A test key sees none: the sandbox has no trunks.';
+
+/** A check takes seconds, 25 at most. */
+const CHECK_RETRY_SECONDS = 10;
+
 const listRoute = describeRoute({
   ...shared,
   operationId: 'listTrunks',
   method: 'get',
   path: '/api/trunks',
   summary: 'Lists the SIP trunks and how each one is',
-  description:
-    'The trunks of the installation: the same for every account and environment. Never a password.',
-  responses: { 200: jsonResponse('Every trunk.', trunkListSchema) },
+  description: `${whose} Never a password.`,
+  responses: { 200: jsonResponse('The trunks that the key may see.', trunkListSchema) },
 });
 
 const getRoute = describeRoute({
@@ -45,6 +50,7 @@ const getRoute = describeRoute({
   method: 'get',
   path: '/api/trunks/{trunkName}',
   summary: 'Shows a SIP trunk and how it is',
+  description: `${whose} 404 for a trunk that the key may not see.`,
   request: { params: trunkPathSchema },
   responses: { 200: jsonResponse('The trunk.', trunkSchema) },
 });
@@ -90,7 +96,7 @@ const checkRoute = describeRoute({
   method: 'post',
   path: '/api/trunks/{trunkName}/check',
   summary: 'Checks a SIP trunk step by step',
-  description: `Resolves the proxy, connects, sends OPTIONS, and REGISTER where the trunk registers, without changing the registration. Each step says what is wrong and what to do. Takes some 30 s where the carrier is silent. ${ofOperator}`,
+  description: `Resolves the proxy, connects, sends OPTIONS, and REGISTER where the trunk registers, without changing the registration. Each step says what is wrong and what to do. Takes up to 25 s where the carrier is silent. 503 with Retry-After while too many checks are in progress. ${ofOperator}`,
   request: { params: trunkPathSchema },
   responses: { 200: jsonResponse('What was found.', trunkCheckSchema) },
 });
@@ -102,6 +108,7 @@ export function addTrunkRoutes(api: ApiApp, deps: ApiDeps): void {
   api.openapi(checkRoute, async (context) => {
     await requireOperator(context, deps);
     const { trunkName: name } = context.req.valid('param');
+    context.set('retryAfterSeconds', CHECK_RETRY_SECONDS);
     return answerOnce(context, deps, {
       work: async () => {
         const check = await deps.trunkControl.check(name);
@@ -113,17 +120,31 @@ export function addTrunkRoutes(api: ApiApp, deps: ApiDeps): void {
 }
 
 function addReads(api: ApiApp, deps: ApiDeps): void {
-  const { trunks } = deps;
-
   api.openapi(listRoute, async (context) => {
-    const shown = await isOperator(context, deps);
-    return context.json({ data: trunks.list().map((trunk) => trunkView(trunk, shown)) }, 200);
+    return context.json({ data: await trunksSeenBy(context, deps) }, 200);
   });
 
   api.openapi(getRoute, async (context) => {
-    const { trunkName: name } = context.req.valid('param');
-    return context.json(trunkView(trunkOf(deps, name), await isOperator(context, deps)), 200);
+    const { trunkName } = context.req.valid('param');
+    const seen = await trunksSeenBy(context, deps);
+    const found = seen.find(({ name }) => name === trunkName);
+    // The same for a trunk of another account, so that names cannot be probed.
+    if (found === undefined) throw noTrunk(trunkName);
+    return context.json(found, 200);
   });
+}
+
+/** The trunks that a key may see; see `whose`. */
+async function trunksSeenBy(context: ApiContext, deps: ApiDeps) {
+  const { apiKey, isDashboard } = callerOf(context);
+  const isOfOperator = await isOperator(context, deps);
+  const isLive = apiKey.environment === 'live';
+  return deps.trunks
+    .list()
+    .filter(({ account }) => {
+      return isOfOperator || isDashboard || (isLive && account === apiKey.accountId);
+    })
+    .map((trunk) => trunkView(trunk, isOfOperator));
 }
 
 function addWrites(api: ApiApp, deps: ApiDeps): void {
@@ -139,10 +160,12 @@ function addWrites(api: ApiApp, deps: ApiDeps): void {
       work: async (commit) => {
         const saved = await commit(async (stores) => {
           const settings = await createTrunk(fields, changing(stores));
-          return { status: 201, body: trunkView({ ...settings, ...JUST_SET_UP }, true) };
+          return { status: 201, body: trunkView({ ...settings, ...SAVED }, true) };
         });
         await deps.trunkControl.reload();
-        return saved;
+        const inEffect = deps.trunks.list().find(({ name }) => name === saved.body.name);
+        // Another request may have removed it already.
+        return inEffect === undefined ? saved : { ...saved, body: trunkView(inEffect, true) };
       },
     });
   });
@@ -165,9 +188,10 @@ function addWrites(api: ApiApp, deps: ApiDeps): void {
   });
 }
 
-const JUST_SET_UP = {
-  state: 'registering',
-  detail: 'just set up',
+/** Before it takes effect. */
+const SAVED = {
+  state: 'unregistered',
+  detail: 'saved, and not in effect yet',
   expiresAt: null,
   callsInProgress: 0,
 } as const;

@@ -82,8 +82,9 @@ export class DialLines {
     };
   }
 
-  #nextAtMs({ trunk }: TrunkRoute): number {
-    return this.#nextDialAtMs.get(trunk) ?? 0;
+  /** The carrier knows of calls that the dialer did not place: transfers, and calls that another trunk failed. */
+  #nextAtMs({ trunk, nextDialAtMs = 0 }: TrunkRoute): number {
+    return Math.max(this.#nextDialAtMs.get(trunk) ?? 0, nextDialAtMs);
   }
 
   #paceOf({ callsPerSecond }: TrunkRoute): number {

@@ -1,5 +1,5 @@
 /** Composition root: the SIP client of the trunk doctor, on sockets of its own, so that it works while a server runs. */
-import { connect, isIPv6 } from 'node:net';
+import { connect, isIPv6, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Config } from '../../config/config.ts';
 import type { TrunkCheck } from '../../domain/dialing/trunk.ts';
@@ -29,6 +29,9 @@ import { SipCertificate } from '../sip-certificate.ts';
 /** Of DNS, of a TCP connection, and of each request; four transmissions over UDP. */
 const WAIT_MS_MAX = 5_000;
 
+/** Of the whole check, whatever its steps are. */
+const CHECK_MS_MAX = 25_000;
+
 interface DoctorOptions {
   readonly config: Config;
   readonly addresses: OurAddresses;
@@ -36,7 +39,7 @@ interface DoctorOptions {
   readonly log: Logger;
 }
 
-/** Checks a trunk, in some 20 s at most. */
+/** Checks a trunk, in 25 s at most. */
 export async function diagnose(trunk: Trunk, options: DoctorOptions): Promise<TrunkCheck> {
   const client = new SipDoctorClient(trunk, options);
   try {
@@ -52,10 +55,12 @@ class SipDoctorClient implements DoctorClient {
   readonly #options: DoctorOptions;
   readonly #engine: UserAgent;
   readonly #tls: TlsSettings;
+  readonly #untilMs: number;
 
   constructor(trunk: Trunk, options: DoctorOptions) {
     this.#trunk = trunk;
     this.#options = options;
+    this.#untilMs = options.clock.nowMs() + CHECK_MS_MAX;
     const { config, addresses, clock, log } = options;
     this.#tls = new SipCertificate({ config, clock, log }).settings;
     this.#engine = new UserAgent({
@@ -99,7 +104,8 @@ class SipDoctorClient implements DoctorClient {
       return `SIP_HOST is ${SIP_HOST}, which only this machine reaches; set it to the address that faces the carrier, or 0.0.0.0`;
     }
     if (this.#trunk.proxy.transport === 'udp') return undefined;
-    const problem = await this.#inTime(tcpProblem({ address, port }));
+    const socket = connect({ host: address, port });
+    const problem = await this.#inTime(tcpProblem(socket, address)).finally(() => socket.destroy());
     return problem === undefined
       ? `no answer in ${WAIT_MS_MAX / 1000} s; a firewall may drop it, or the carrier takes UDP alone`
       : problem.why;
@@ -108,9 +114,8 @@ class SipDoctorClient implements DoctorClient {
   async certificate({ address, port }: ProxyPlace): Promise<ProxyCertificate | undefined> {
     const { transport, host: serverName } = this.#trunk.proxy;
     if (transport !== 'tls') return undefined;
-    const found = await this.#inTime(
-      certificateOf(connectTls(this.#tls, { address, port, serverName })),
-    );
+    const socket = connectTls(this.#tls, { address, port, serverName });
+    const found = await this.#inTime(certificateOf(socket)).finally(() => socket.destroy());
     const problem = `no answer in ${WAIT_MS_MAX / 1000} s to the handshake; the port may be one without TLS`;
     return found ?? { problem, expiresAt: undefined };
   }
@@ -150,7 +155,9 @@ class SipDoctorClient implements DoctorClient {
 
   /** Undefined when it takes too long: silence is a finding. */
   #inTime<Value>(work: Promise<Value>): Promise<Value | undefined> {
-    return within(this.#options.clock, WAIT_MS_MAX, work).catch((error: unknown) => {
+    const { clock } = this.#options;
+    const waitMs = Math.min(WAIT_MS_MAX, Math.max(0, this.#untilMs - clock.nowMs()));
+    return within(clock, waitMs, work).catch((error: unknown) => {
       if (error instanceof OverdueError) return undefined;
       throw error;
     });
@@ -175,39 +182,30 @@ function replyOf(response: SipMessage): DoctorReply {
   };
 }
 
-/** Waits for the handshake, and ends the connection. */
+/** Waits for the handshake. */
 function certificateOf(socket: TLSSocket): Promise<ProxyCertificate> {
   return new Promise((resolve) => {
-    const end = (problem: string | undefined, expiresAt?: Date) => {
-      socket.destroy();
-      resolve({ problem, expiresAt });
-    };
-    socket.setTimeout(WAIT_MS_MAX, () => end('no answer to the handshake'));
     socket.once('secureConnect', () => {
-      end(undefined, new Date(socket.getPeerCertificate().valid_to));
+      const expiresAt = new Date(socket.getPeerCertificate().valid_to);
+      resolve({ problem: undefined, expiresAt });
     });
-    socket.once('error', (error) => end(tlsFailureOf(error)));
+    socket.on('error', (error) => {
+      resolve({ problem: tlsFailureOf(error), expiresAt: undefined });
+    });
   });
 }
 
 /** Undefined as `why` when it connects. */
-function tcpProblem({ address, port }: ProxyPlace): Promise<{ readonly why: string | undefined }> {
+function tcpProblem(socket: Socket, address: string): Promise<{ readonly why?: string }> {
   return new Promise((resolve) => {
-    const socket = connect({ host: address, port, timeout: WAIT_MS_MAX });
-    const end = (why: string | undefined) => {
-      socket.destroy();
-      resolve({ why });
-    };
-    socket.once('connect', () => end(undefined));
-    socket.once('timeout', () => end('no answer; a firewall may drop it'));
-    socket.once('error', (error: NodeJS.ErrnoException) => {
+    socket.once('connect', () => resolve({}));
+    socket.on('error', (error: NodeJS.ErrnoException) => {
       const isRefused = error.code === 'ECONNREFUSED';
       const place = isIPv6(address) ? urlHost(address) : address;
-      end(
-        isRefused
-          ? `${place} refuses the connection; check the port, and whether the carrier takes TCP`
-          : error.message,
-      );
+      const why = isRefused
+        ? `${place} refuses the connection; check the port, and whether the carrier takes TCP`
+        : error.message;
+      resolve({ why });
     });
   });
 }

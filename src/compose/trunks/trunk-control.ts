@@ -7,29 +7,18 @@ import type { Telephony } from '../telephony.ts';
 /** Checks at a time; each has sockets of its own. */
 const CHECKS_MAX = 4;
 
-const TOO_MANY = new ServiceError(
-  'CONFLICT',
-  `Cannot check the trunk now: ${CHECKS_MAX} checks are in progress; try again in a minute`,
-);
-
 /** Reads, applies and checks the trunks of the database. */
 export function openTrunkControl(from: {
   readonly telephony: Pick<Telephony, 'useStored' | 'check'>;
   readonly store: { readonly storedTrunks: StoredTrunks };
 }): TrunkControl {
   const { telephony, store } = from;
-  // One after the other: an older list must not come into effect after a newer one.
-  let applied: Promise<void> = Promise.resolve();
   let checks = 0;
   return {
     read: readTrunkSettings,
-    reload: () => {
-      const next = applied.then(() => telephony.useStored(store.storedTrunks));
-      applied = next.catch(() => undefined);
-      return next;
-    },
+    reload: oneAtATime(() => telephony.useStored(store.storedTrunks)),
     check: async (name) => {
-      if (checks >= CHECKS_MAX) throw TOO_MANY;
+      if (checks >= CHECKS_MAX) throw tooMany();
       checks += 1;
       try {
         return await telephony.check(name);
@@ -37,5 +26,31 @@ export function openTrunkControl(from: {
         checks -= 1;
       }
     },
+  };
+}
+
+function tooMany(): ServiceError {
+  return new ServiceError(
+    'SERVICE_UNAVAILABLE',
+    `Cannot check the trunk now: ${CHECKS_MAX} checks are in progress; retry later`,
+  );
+}
+
+/**
+ * An older list must not come into effect after a newer one. However many changes come during a run, one more run after
+ * it reads them all.
+ */
+function oneAtATime(work: () => Promise<void>): () => Promise<void> {
+  let newest: Promise<void> = Promise.resolve();
+  let waiting: Promise<void> | undefined;
+  const begin = () => {
+    waiting = undefined;
+    newest = work();
+    return newest;
+  };
+  return () => {
+    // The run before has told its own callers why it failed.
+    waiting ??= newest.then(begin, begin);
+    return waiting;
   };
 }

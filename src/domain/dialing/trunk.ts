@@ -90,10 +90,15 @@ export interface TrunkControl {
    */
   read(settings: Readonly<Record<string, unknown>>): TrunkSettingsView;
 
-  /** Puts the trunks of the database into effect. Calls in progress go on. */
+  /** Puts the trunks of the database into effect, as they are saved by then. Calls in progress go on. */
   reload(): Promise<void>;
 
-  /** Checks a trunk step by step; takes some 30 s at most. Undefined without a trunk of that name. */
+  /**
+   * Checks a trunk step by step, in 25 s at most.
+   *
+   * @returns undefined without a trunk of that name.
+   * @throws {ServiceError} SERVICE_UNAVAILABLE while too many checks are in progress.
+   */
   check(name: string): Promise<TrunkCheck | undefined>;
 }
 

@@ -87,6 +87,11 @@ export class ClientTransaction {
     }
   }
 
+  /** Repeats the request no more; responses still arrive. */
+  stopRepeating(): void {
+    this.#repeater?.fallSilent();
+  }
+
   /** Terminates without sending; the user of a pending request gets `onTransportError`. */
   abort(): void {
     const isPending = this.#state === 'calling' || this.#state === 'proceeding';

@@ -93,6 +93,11 @@ export class Retransmitter {
     this.#longestMs = waitMs;
   }
 
+  /** Repeats no more; the patience goes on. */
+  fallSilent(): void {
+    this.#cancelRepeat();
+  }
+
   stop(): void {
     this.#cancelRepeat();
     this.#cancelTimeout();

@@ -7,6 +7,7 @@ import { type Clock, cached, within } from '../../lib/clock.ts';
 import { rangeOfAddress } from '../../lib/local-routes.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { advertisedAddressFor, listOf, placeOfFarEnd } from './advertised-address.ts';
+import { type LocateProxy, ProxyAddresses } from './proxy-addresses.ts';
 import { sourcesOf } from './trunk-table.ts';
 import type { Trunk } from './trunks.ts';
 
@@ -20,9 +21,6 @@ const INTERFACES_MS = 10_000;
 
 /** Resolves a name; empty without an IPv4 address. */
 export type LookUp = (name: string) => Promise<readonly string[]>;
-
-/** Addresses of a trunk's proxy by RFC 3263; empty if its name does not resolve. */
-export type LocateProxy = (trunk: Trunk) => Promise<readonly string[]>;
 
 /** Constructor parameters of `OurAddresses`. */
 export interface OurAddressesOptions {
@@ -46,39 +44,50 @@ export type AdvertisedAddresses = Pick<
 
 /** Our public addresses and the host that each far end can reach us at. */
 export class OurAddresses {
-  readonly #options: OurAddressesOptions;
+  readonly #options: Omit<OurAddressesOptions, 'trunks'>;
   /** The newest address of each name. */
   readonly #addresses = new Map<string, string>();
   #trunks: readonly Trunk[];
   #names: readonly string[];
-  readonly #proxies = new WeakMap<Trunk, { addresses: readonly string[]; untilMs: number }>();
+  readonly #lookUps = new Map<string, Promise<void>>();
+  readonly #proxies: ProxyAddresses;
   readonly #ownNetworks: () => ReturnType<typeof listOf>;
   #isRunning = false;
   #cancelNext: () => void = () => {};
 
-  constructor(options: OurAddressesOptions) {
+  constructor({ trunks, ...options }: OurAddressesOptions) {
     this.#options = options;
-    const { trunks, clock } = options;
     this.#trunks = trunks;
     this.#names = this.#namesOf(trunks);
-    this.#ownNetworks = cached(ownNetworks, { keptMs: INTERFACES_MS, clock });
+    this.#proxies = new ProxyAddresses(options);
+    this.#proxies.useTrunks(trunks);
+    this.#ownNetworks = cached(ownNetworks, { keptMs: INTERFACES_MS, clock: options.clock });
   }
 
-  /** Resolves when every name has been looked up once, found or not; each is looked up again every half minute. */
+  /**
+   * Resolves when every name of ours has been looked up once, found or not; each is looked up again every half minute.
+   * The names of proxies are not waited for.
+   */
   async start(): Promise<void> {
     if (this.#isRunning) return;
     this.#isRunning = true;
+    this.#proxies.start();
     await this.#lookUpAll();
   }
 
-  /** Uses the addresses of these trunks from now on. Resolves when their names have been looked up once. */
-  async useTrunks(trunks: readonly Trunk[]): Promise<void> {
+  /** Uses the addresses of these trunks from now on. Waits for no look-up: `proxyAddressOf` does. */
+  useTrunks(trunks: readonly Trunk[]): void {
     const hadNames = this.#names.length > 0;
     this.#trunks = trunks;
     this.#names = this.#namesOf(trunks);
+    this.#proxies.useTrunks(trunks);
+    for (const name of this.#addresses.keys()) {
+      if (!this.#names.includes(name)) this.#addresses.delete(name);
+    }
     if (!this.#isRunning) return;
-    const unknown = this.#names.filter((name) => !this.#addresses.has(name));
-    await Promise.all(unknown.map((name) => this.#lookUpName(name)));
+    for (const name of this.#names) {
+      if (!this.#addresses.has(name)) void this.#lookUpName(name);
+    }
     if (!hadNames) this.#lookUpLater();
   }
 
@@ -86,6 +95,7 @@ export class OurAddresses {
   stop(): void {
     this.#isRunning = false;
     this.#cancelNext();
+    this.#proxies.stop();
   }
 
   /**
@@ -106,11 +116,7 @@ export class OurAddresses {
 
   /** Whether an address is the proxy of a trunk, as far as its name has been resolved. */
   isProxy(address: string): boolean {
-    const plain = address.replace(/^::ffff:(?=\d+\.)/i, '');
-    return this.#trunks.some(
-      (trunk) =>
-        trunk.proxy.host === plain || this.#proxies.get(trunk)?.addresses.includes(plain) === true,
-    );
+    return this.#proxies.has(address.replace(/^::ffff:(?=\d+\.)/i, ''));
   }
 
   /** Whether a far end is outside all private networks; an empty address counts as outside. */
@@ -123,17 +129,15 @@ export class OurAddresses {
     return this.isOutside(farEnd) && rangeOfAddress(told) === 'private';
   }
 
-  /** IP address that calls through a trunk go to; empty if its name does not resolve. */
+  /**
+   * IP address that calls through a trunk go to; empty if its name does not resolve. Resolves when the trunk's own
+   * `advertisedAddress` has been looked up as well.
+   */
   async proxyAddressOf(trunk: Trunk): Promise<string> {
-    const { host } = trunk.proxy;
-    if (isIP(host) !== 0) return host;
-    const { clock, locateProxy } = this.#options;
-    const known = this.#proxies.get(trunk);
-    if (known !== undefined && clock.nowMs() < known.untilMs) return known.addresses[0] ?? '';
-    const found = await this.#inTime(locateProxy(trunk));
-    const addresses = found.length > 0 ? found : (known?.addresses ?? []);
-    this.#proxies.set(trunk, { addresses, untilMs: clock.nowMs() + LOOK_UP_MS });
-    return addresses[0] ?? '';
+    const { advertisedAddress: name = '' } = trunk;
+    const ours = this.#addresses.has(name) ? undefined : this.#lookUps.get(name);
+    const [[address = '']] = await Promise.all([this.#proxies.locate(trunk), ours]);
+    return address;
   }
 
   /** State for `/readyz`: a name without an address means calls without audio. Undefined without `PUBLIC_ADDRESS`. */
@@ -164,30 +168,41 @@ export class OurAddresses {
     return this.#trunks.find(
       (trunk) =>
         trunk.advertisedAddress !== undefined &&
-        (trunk.proxy.host === farEnd ||
-          this.#proxies.get(trunk)?.addresses.includes(farEnd) ||
+        (this.#proxies.of(trunk).includes(farEnd) ||
           sourcesOf(trunk).check(farEnd, family === 4 ? 'ipv4' : 'ipv6')),
     );
   }
 
-  async #lookUpAll(): Promise<void> {
+  async #lookUpAgain(): Promise<void> {
     const before = new Map(this.#addresses);
-    await Promise.all(this.#names.map((name) => this.#lookUpName(name)));
-    this.#lookUpLater();
+    await this.#lookUpAll();
     if (!this.#isRunning) return;
     const hasChanged = this.#names.some((name) => before.get(name) !== this.#addresses.get(name));
-    if (hasChanged && before.size > 0) this.#options.onChange?.();
+    if (hasChanged) this.#options.onChange?.();
+  }
+
+  async #lookUpAll(): Promise<void> {
+    await Promise.all(this.#names.map((name) => this.#lookUpName(name)));
+    this.#lookUpLater();
   }
 
   #lookUpLater(): void {
     if (!this.#isRunning || this.#names.length === 0) return;
     this.#cancelNext();
-    this.#cancelNext = this.#options.clock.after(LOOK_UP_MS, () => void this.#lookUpAll());
+    this.#cancelNext = this.#options.clock.after(LOOK_UP_MS, () => void this.#lookUpAgain());
   }
 
-  async #lookUpName(name: string): Promise<void> {
+  #lookUpName(name: string): Promise<void> {
+    const lookUp = this.#lookUps.get(name) ?? this.#askFor(name);
+    this.#lookUps.set(name, lookUp);
+    return lookUp;
+  }
+
+  async #askFor(name: string): Promise<void> {
     const { log, lookUp = systemLookUp } = this.#options;
     const found = await this.#inTime(lookUp(name));
+    this.#lookUps.delete(name);
+    if (!this.#names.includes(name)) return;
     const known = this.#addresses.get(name);
     // Of several the same one as before: resolvers turn their order.
     const address = known !== undefined && found.includes(known) ? known : found[0];

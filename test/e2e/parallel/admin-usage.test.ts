@@ -81,6 +81,26 @@ test('webhooks: lists what failed and sends it again', async () => {
   expect([all.resent, later.resent]).toEqual([1, 0]);
 });
 
+test('trunk: says why a trunk of the database is left out', async () => {
+  const store = await openStore({
+    file: join(dataDir, 'offhook.db'),
+    clock: new FakeClock(Date.now()),
+    log: silentLogger,
+  });
+  const settings = { proxy: 'sip.example.com', colour: 'red' };
+  const times = { createdAt: new Date(), updatedAt: new Date() };
+  await store.storedTrunks.save({ name: 'later', settings, password: null, ...times });
+  await store.close();
+
+  const checked = await adminIn(dataDir, ['trunk', 'check', 'later']);
+  const listed = await adminIn(dataDir, ['trunk', 'list']);
+
+  const problem = /trunk "later": colour: unknown field/;
+  expect([checked.status, listed.status]).toEqual([1, 0]);
+  expect(checked.err).toMatch(problem);
+  expect(listed.out).toMatch(problem);
+});
+
 test('number: gives a trunk’s number to an account, lists it and takes it back', async () => {
   const trunksFile = join(dataDir, 'trunks.json');
   const trunk = { name: 'acme', proxy: 'sip.example.com', numbers: ['+390612345678'] };

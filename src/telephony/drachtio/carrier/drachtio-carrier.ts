@@ -25,11 +25,11 @@ import {
   type OutgoingCallsOptions,
   type OutgoingRequest,
   type PlacedCall,
-  TrunkChannels,
 } from './outgoing-calls.ts';
 import { refuse, SourceAcl } from './source-acl.ts';
 import { reasonOf, type SrfAnswer, type SrfClient, type SrfRequest } from './srf.ts';
 import { SrfLink } from './srf-link.ts';
+import { TrunkChannels } from './trunk-channels.ts';
 import { TrunkRegistrations } from './trunk-registrations.ts';
 
 /** Time limit of BYE, CANCEL and un-REGISTER on shutdown. */
@@ -73,7 +73,8 @@ export interface DrachtioCarrierOptions {
 
 /** Carrier over one SIP server. */
 export class DrachtioCarrier implements Carrier {
-  readonly #options: DrachtioCarrierOptions;
+  /** Without the first trunks, which later ones replace. */
+  readonly #options: Omit<DrachtioCarrierOptions, 'trunks'>;
   readonly #table: TrunkTable;
   readonly #channels: TrunkChannels;
   readonly #link: SrfLink;
@@ -89,9 +90,9 @@ export class DrachtioCarrier implements Carrier {
   #waitingForEnd: (() => void)[] = [];
   #onIncoming: (call: IncomingCall) => void = () => {};
 
-  constructor(options: DrachtioCarrierOptions) {
+  constructor({ trunks, ...options }: DrachtioCarrierOptions) {
     this.#options = options;
-    this.#table = new TrunkTable(options.trunks);
+    this.#table = new TrunkTable(trunks);
     this.#channels = options.channels ?? new TrunkChannels();
     this.#sourceAcl = new SourceAcl({ ...options, table: this.#table });
     this.#orphans = new OrphanedLegs(options);
@@ -111,6 +112,8 @@ export class DrachtioCarrier implements Carrier {
       server: this.#name,
       isReportedByEngine: options.endInvite !== undefined,
       trunksFor: (from) => this.trunksFor(from),
+      trunkNamed: (name) => this.#table.trunks.find((trunk) => trunk.name === name),
+      mayTake: (trunk) => this.#routeThrough(trunk).free > 0,
       channels: this.#channels,
       journal: options.journal,
       answerChallenge: options.answerChallenge,
@@ -118,7 +121,12 @@ export class DrachtioCarrier implements Carrier {
       onProxyResponse: (trunk) => this.#registrations.inviteAnswered(trunk),
       onOver: () => this.#onCallOver(),
     });
-    this.#registrations = new TrunkRegistrations({ ...options, contacts, link: this.#link });
+    this.#registrations = new TrunkRegistrations({
+      ...options,
+      trunks,
+      contacts,
+      link: this.#link,
+    });
     this.#link.srf.invite((request, answer) => this.#onInvite(request, answer));
     this.#link.srf.options((request, answer) => this.#sourceAcl.answerOptions(request, answer));
   }

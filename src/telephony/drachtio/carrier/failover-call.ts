@@ -3,14 +3,24 @@ import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import { CarrierError, type OutgoingCall } from '../../carrier.ts';
 import type { Trunk } from '../../trunks/trunks.ts';
-import type { SrfOutgoingCall } from '../leg/outgoing-call.ts';
+import type { OutgoingCallOptions, SrfOutgoingCall } from '../leg/outgoing-call.ts';
 import type { SrfLeg } from '../leg/srf-leg.ts';
 
 /** Trunks that one call is tried through; a caller waits for no more. */
 const ATTEMPTS_MAX = 4;
 
-/** How long a proxy may leave an INVITE without any response while another trunk is left: four transmissions. */
+/** How long a proxy may leave an INVITE without any response while another trunk can take the call: four transmissions. */
 const RESPONSE_MS_MAX = 4_000;
+
+/** How long a call waits for its turn by the `callsPerSecond` of the trunk that it goes on to. */
+const TURN_MS_MAX = 2_000;
+
+/** Limits of one attempt. */
+export interface AttemptLimits extends Pick<OutgoingCallOptions, 'responseMsMax' | 'mayGiveUp'> {
+  readonly ringingTimeoutMs: number;
+  /** Waits no longer for its turn; undefined: waits for none. */
+  readonly turnMsMax: number | undefined;
+}
 
 interface FailoverCallOptions {
   readonly carrierCallSid: string;
@@ -20,12 +30,11 @@ interface FailoverCallOptions {
   /**
    * Begins the attempt through one trunk.
    *
-   * @throws {CarrierError} 503 when the trunk's lines are all in use.
+   * @throws {CarrierError} 503 when the trunk's lines are all in use, or its turn comes too late.
    */
-  readonly begin: (
-    trunk: Trunk,
-    limits: { readonly ringingTimeoutMs: number; readonly responseMsMax?: number },
-  ) => SrfOutgoingCall;
+  readonly begin: (trunk: Trunk, limits: AttemptLimits) => SrfOutgoingCall;
+  /** Whether a trunk has a free line and no known problem. */
+  readonly mayTake: (trunk: Trunk) => boolean;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -83,12 +92,15 @@ export class FailoverCall implements OutgoingCall {
   }
 
   #begin(trunk: Trunk): void {
-    const { begin, clock } = this.#options;
-    const ringingTimeoutMs = Math.max(1, this.#untilMs - clock.nowMs());
-    const hasNext = this.#left.length > 0;
+    const { begin, clock, mayTake } = this.#options;
+    const left = this.#left;
     const attempt = begin(trunk, {
-      ringingTimeoutMs,
-      ...(hasNext && { responseMsMax: RESPONSE_MS_MAX }),
+      ringingTimeoutMs: Math.max(1, this.#untilMs - clock.nowMs()),
+      turnMsMax: this.#attempt && TURN_MS_MAX,
+      ...(left.length > 0 && {
+        responseMsMax: RESPONSE_MS_MAX,
+        mayGiveUp: () => left.some(mayTake),
+      }),
     });
     this.#attempt = attempt;
     attempt.onRinging(() => this.#ringing());

@@ -1,12 +1,13 @@
-/** Outgoing calls over one SIP server, each through the trunk with its number, and the channels of the trunks. */
+/** Outgoing calls over one SIP server, each through the trunk with its number. */
 import { randomUUID } from 'node:crypto';
 import type { MediaSession } from '../../../media/audio-stream.ts';
-import { type Carrier, CarrierError, type TrunkRoute } from '../../carrier.ts';
+import { type Carrier, CarrierError } from '../../carrier.ts';
 import { isDialable, isE164 } from '../../trunks/number.ts';
 import type { Trunk } from '../../trunks/trunks.ts';
 import { type OutgoingCallOptions, SrfOutgoingCall } from '../leg/outgoing-call.ts';
 import type { CallSecond, SecondCall } from '../transfer/transfer.ts';
-import { FailoverCall } from './failover-call.ts';
+import { type AttemptLimits, FailoverCall } from './failover-call.ts';
+import type { TrunkChannels } from './trunk-channels.ts';
 
 /** Ringing limit of a second call: the caller listens to the ringing tone meanwhile. */
 const SECOND_RINGS_MS_MAX = 30_000;
@@ -17,7 +18,7 @@ export type OutgoingRequest = Parameters<Carrier['place']>[0] & {
 };
 
 /** One attempt at it, through one trunk. */
-type Attempt = OutgoingRequest & Pick<OutgoingCallOptions, 'callId' | 'responseMsMax'>;
+type Attempt = OutgoingRequest & Partial<AttemptLimits> & Pick<OutgoingCallOptions, 'callId'>;
 
 /** A call that was placed, through one trunk or several one after the other. */
 export type PlacedCall = Pick<
@@ -42,6 +43,10 @@ export interface OutgoingCallsOptions
   > {
   /** Trunks that may call from a number, in the order in which they are tried. */
   readonly trunksFor: (from: string) => readonly Trunk[];
+  /** The trunk of that name as it is set up now. */
+  readonly trunkNamed: (name: string) => Trunk | undefined;
+  /** Whether a trunk has a free line and no known problem. */
+  readonly mayTake: (trunk: Trunk) => boolean;
   readonly channels: TrunkChannels;
   /** Called for each response of a trunk's proxy to an INVITE. */
   readonly onProxyResponse: (trunk: Trunk) => void;
@@ -98,36 +103,43 @@ export class OutgoingCalls {
   secondFor(ours: string, trunk: Trunk | undefined): CallSecond | undefined {
     const { trunksFor, callThrough } = this.#options;
     const [route = trunk] = trunksFor(ours);
-    if (route !== undefined) return this.#callSecondThrough(route, ours);
+    if (route !== undefined) return this.#callSecondThrough(route.name, ours);
     const timing = { ringingTimeoutMs: SECOND_RINGS_MS_MAX };
     if (callThrough === undefined) return undefined;
     return (to, earlyMediaSink) => callThrough({ from: ours, to, earlyMediaSink, ...timing });
   }
 
-  /** @param trunk tried first; the others with our number follow. */
-  #callSecondThrough(trunk: Trunk, ours: string): CallSecond {
-    const from = fromOf(ours, trunk);
+  /** @param name of the trunk that is tried first, if it still exists; the others with our number follow. */
+  #callSecondThrough(name: string, ours: string): CallSecond {
+    const { trunkNamed, trunksFor } = this.#options;
     const ringingTimeoutMs = SECOND_RINGS_MS_MAX;
     return (to, earlyMediaSink) => {
-      const others = this.#options.trunksFor(ours).filter(({ name }) => name !== trunk.name);
-      return this.place({ from, to, earlyMediaSink, ringingTimeoutMs }, [trunk, ...others]);
+      const others = trunksFor(ours).filter((trunk) => trunk.name !== name);
+      const trunks = [trunkNamed(name) ?? [], others].flat();
+      const from = fromOf(ours, trunks[0]);
+      return this.place({ from, to, earlyMediaSink, ringingTimeoutMs }, trunks);
     };
   }
 
   #placeThrough(trunk: Trunk, request: Attempt): SrfOutgoingCall {
-    const { channels } = this.#options;
+    const { channels, clock } = this.#options;
+    const busy = (why: string) =>
+      new CarrierError(`Cannot call through trunk "${trunk.name}": ${why}`, 503);
     const release = channels.take(trunk);
-    if (release === undefined) {
-      throw new CarrierError(
-        `Cannot call through trunk "${trunk.name}": all lines are in use`,
-        503,
-      );
+    if (release === undefined) throw busy('all lines are in use');
+    const { turnMsMax } = request;
+    const turnMs = channels.takeTurn(trunk, clock.nowMs(), turnMsMax);
+    if (turnMs === undefined) {
+      release();
+      throw busy('its calls per second are used up');
     }
     const call: SrfOutgoingCall = new SrfOutgoingCall({
       ...this.#options,
       ...request,
       trunk,
-      callSecond: this.#callSecondThrough(trunk, request.from),
+      // Other calls have had their turn before they are placed, or cannot wait.
+      delayMs: turnMsMax === undefined ? 0 : turnMs,
+      callSecond: this.#callSecondThrough(trunk.name, request.from),
       onResponse: () => this.#options.onProxyResponse(trunk),
       onOver: () => {
         release();
@@ -141,60 +153,7 @@ export class OutgoingCalls {
 }
 
 /** Caller number that the carrier accepts, even if the first call was to a name. */
-function fromOf(ours: string, trunk: Trunk): string {
-  if (isE164(ours)) return ours;
+function fromOf(ours: string, trunk: Trunk | undefined): string {
+  if (trunk === undefined || isE164(ours)) return ours;
   return trunk.callerId ?? trunk.numbers.find(isE164) ?? trunk.username ?? trunk.name;
-}
-
-/** Channels in use of each trunk, against its `maxCalls`. Shared by all SIP servers. */
-export class TrunkChannels {
-  /** By the trunk's name: its settings may change while calls are in progress. */
-  readonly #inUse = new Map<string, number>();
-
-  /**
-   * Takes one channel of the trunk; without a trunk there is no limit.
-   *
-   * @returns releases the channel, safe to call twice; undefined when all channels are in use.
-   */
-  take(trunk: Trunk | undefined): (() => void) | undefined {
-    if (trunk === undefined) return () => {};
-    const inUse = this.inUse(trunk);
-    if (trunk.maxCalls !== undefined && inUse >= trunk.maxCalls) return undefined;
-    this.#inUse.set(trunk.name, inUse + 1);
-    let isTaken = true;
-    return () => {
-      if (isTaken) this.#release(trunk);
-      isTaken = false;
-    };
-  }
-
-  /**
-   * Route through a trunk.
-   *
-   * @param state.problem reason why the trunk takes no calls; undefined while it takes them.
-   * @param state.isUncertain true when only a call can show whether the trunk is alive: it has one channel then.
-   */
-  routeThrough(
-    trunk: Trunk,
-    {
-      problem,
-      isUncertain = false,
-    }: { readonly problem?: string | undefined; readonly isUncertain?: boolean } = {},
-  ): TrunkRoute {
-    const { name, callsPerSecond, maxCalls: total = Number.POSITIVE_INFINITY } = trunk;
-    const usable = isUncertain ? 1 : total;
-    const free = problem === undefined ? Math.max(0, usable - this.inUse(trunk)) : 0;
-    return { trunk: name, callsPerSecond, free, total, problem };
-  }
-
-  /** Channels of the trunk that are in use. */
-  inUse({ name }: Pick<Trunk, 'name'>): number {
-    return this.#inUse.get(name) ?? 0;
-  }
-
-  #release(trunk: Trunk): void {
-    const inUse = this.inUse(trunk) - 1;
-    if (inUse > 0) this.#inUse.set(trunk.name, inUse);
-    else this.#inUse.delete(trunk.name);
-  }
 }

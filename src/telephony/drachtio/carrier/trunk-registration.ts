@@ -49,6 +49,9 @@ export class TrunkRegistration {
   #isRunning = false;
   #isStopped = false;
   #isRegistered = false;
+  #isReplaced = false;
+  /** Whether the newest REGISTER has registered us; settles with its answer. Never rejects. */
+  #registering: Promise<boolean> = Promise.resolve(false);
   #hasFailed = false;
   #expiresAt: Date | null = null;
   #problem = 'not registered yet';
@@ -82,7 +85,7 @@ export class TrunkRegistration {
   start(): void {
     this.#isRunning = true;
     this.#stopTimer();
-    void this.#register();
+    this.#registerNow();
   }
 
   /** The server is unreachable: waits for `start`. */
@@ -94,12 +97,22 @@ export class TrunkRegistration {
     this.#stopTimer();
   }
 
-  /** Takes the registration back. Safe to call twice. */
-  async stop(): Promise<void> {
+  /**
+   * Takes the registration back, that of a REGISTER in progress included. Resolves then, after 2 s at most. Safe to call
+   * twice.
+   *
+   * @param isReplaced another registration begins when it resolves: nothing that could undo it is sent later.
+   */
+  async stop({ isReplaced = false }: { readonly isReplaced?: boolean } = {}): Promise<void> {
     const wasRegistered = this.#isRegistered;
     this.suspend('stopped');
+    if (this.#isStopped) return;
     this.#isStopped = true;
-    if (wasRegistered) await this.#unregister();
+    const { clock, log } = this.#options;
+    await within(clock, GOODBYE_MS, this.#unregister(wasRegistered)).catch((error: unknown) => {
+      log.debug({ why: reasonOf(error) }, 'the REGISTER that unregisters was not answered');
+    });
+    this.#isReplaced = isReplaced;
   }
 
   report(): CarrierReport {
@@ -122,14 +135,18 @@ export class TrunkRegistration {
     };
   }
 
-  async #register(): Promise<void> {
+  #registerNow(): void {
+    this.#registering = this.#register();
+  }
+
+  async #register(): Promise<boolean> {
     try {
       const response = await this.#exchange(this.#expiresSeconds);
       if (this.#isRunning) this.#take(response);
-      // It was stopped while the carrier was asked.
-      else if (this.#isStopped && isSuccess(response)) await this.#unregister();
+      return isSuccess(response);
     } catch (error) {
       if (this.#isRunning) this.#retryLater(reasonOf(error));
+      return false;
     }
   }
 
@@ -147,11 +164,10 @@ export class TrunkRegistration {
     }
   }
 
-  async #unregister(): Promise<void> {
-    const { clock, log } = this.#options;
-    await within(clock, GOODBYE_MS, this.#exchange(0)).catch((error: unknown) => {
-      log.debug({ why: reasonOf(error) }, 'the REGISTER that unregisters was not answered');
-    });
+  /** Once a REGISTER in progress is answered, which may register us after all. */
+  async #unregister(wasRegistered: boolean): Promise<void> {
+    const isRegistered = (await this.#registering) || wasRegistered;
+    if (isRegistered && !this.#isReplaced) await this.#exchange(0);
   }
 
   #registered(response: SrfResponse): void {
@@ -177,7 +193,7 @@ export class TrunkRegistration {
 
   #wait(delayMs: number): void {
     this.#stopTimer();
-    this.#stopTimer = this.#options.clock.after(delayMs, () => void this.#register());
+    this.#stopTimer = this.#options.clock.after(delayMs, () => this.#registerNow());
   }
 
   /** One REGISTER and its final response. */
@@ -185,6 +201,9 @@ export class TrunkRegistration {
     const { trunk } = this;
     const { contactHostPort } = this.#options;
     const hostPort = await contactHostPort();
+    if (this.#isStopped && expiresSeconds > 0) {
+      throw new Error(`Cannot register trunk "${trunk.name}": it was stopped`);
+    }
     // The retry after a challenge uses a number too.
     this.#sequence += SEQUENCE_STEP;
     const address = `<sip:${trunk.username}@${domainOf(trunk)}>`;
@@ -209,7 +228,8 @@ export class TrunkRegistration {
     );
     const [refused, response] = await within(clock, TRANSACTION_MS + 1_000, exchange);
     this.#sentContact = addressIn(refused.get('contact') ?? headers.Contact ?? '');
-    const again = isFirst ? secondTry({ refused, response, headers, answerChallenge }) : undefined;
+    const isWanted = isFirst && (!this.#isStopped || headers.Expires === '0');
+    const again = isWanted ? secondTry({ refused, response, headers, answerChallenge }) : undefined;
     return again === undefined ? response : this.#send(again, false);
   }
 }

@@ -25,14 +25,14 @@ type TrunkWatch = TrunkRegistration | TrunkProbe;
 
 /** Keeps every trunk registered or probed while the SIP server is connected. */
 export class TrunkRegistrations {
-  readonly #options: TrunkRegistrationsOptions;
+  readonly #options: Omit<TrunkRegistrationsOptions, 'trunks'>;
   /** Registrations first, as in reports. */
   #watches: readonly TrunkWatch[];
   #isRunning = false;
 
-  constructor(options: TrunkRegistrationsOptions) {
+  constructor({ trunks, ...options }: TrunkRegistrationsOptions) {
     this.#options = options;
-    this.#watches = inOrder(options.trunks.map((trunk) => this.#watch(trunk)));
+    this.#watches = inOrder(trunks.map((trunk) => this.#watch(trunk)));
   }
 
   /** Registers and probes now, and periodically. */
@@ -60,8 +60,14 @@ export class TrunkRegistrations {
     });
     this.#watches = inOrder(watches);
     const gone = former.filter((watch) => !watches.includes(watch));
-    const goodbyes = new Map(gone.map((watch) => [watch.trunk.name, watch.stop()]));
     const begun = watches.filter((watch) => !former.includes(watch));
+    const goodbyes = new Map(
+      gone.map((watch) => {
+        const { name } = watch.trunk;
+        const isReplaced = begun.some(({ trunk }) => trunk.register && trunk.name === name);
+        return [name, watch.stop({ isReplaced })];
+      }),
+    );
     await Promise.all([
       ...goodbyes.values(),
       ...begun.map((watch) => this.#begin(watch, goodbyes.get(watch.trunk.name))),

@@ -39,8 +39,12 @@ export interface OutgoingCallOptions {
   readonly to: string;
   readonly callId: string;
   readonly ringingTimeoutMs: number;
+  /** Wait before the INVITE; default: none. */
+  readonly delayMs?: number | undefined;
   /** Gives up when the INVITE has no response at all after this time; default: the SIP server's own limit. */
   readonly responseMsMax?: number | undefined;
+  /** Asked when that time is over, and again after as long; default: yes. */
+  readonly mayGiveUp?: (() => boolean) | undefined;
   /** RTP session that hears early media; ours is opened on the same worker. */
   readonly earlyMediaSink?: MediaSession | undefined;
   readonly media: MediaGateway;
@@ -101,6 +105,10 @@ export class SrfOutgoingCall implements OutgoingCall {
     return this.#isUnanswered;
   }
 
+  get #isWanted(): boolean {
+    return this.#state === 'calling';
+  }
+
   /** From the moment of its answer. */
   get leg(): SrfLeg | undefined {
     return this.#leg;
@@ -153,8 +161,10 @@ export class SrfOutgoingCall implements OutgoingCall {
   }
 
   async #begin(): Promise<void> {
-    const { media, trunk, earlyMediaSink, addresses } = this.#options;
+    const { media, trunk, earlyMediaSink, addresses, delayMs = 0 } = this.#options;
     try {
+      if (delayMs > 0) await this.#delay(delayMs);
+      if (!this.#isWanted) return this.fail('cancelled', 487);
       const signallingAddress = (await addresses?.proxyAddressOf(trunk)) ?? addressOf(trunk);
       this.#farEnd = signallingAddress;
       this.#endpoint = await media.open({
@@ -173,19 +183,27 @@ export class SrfOutgoingCall implements OutgoingCall {
     } catch (error) {
       return this.fail(reasonOf(error), statusOf(error), { cause: error });
     }
-    if (this.#state !== 'calling') return this.fail('cancelled', 487);
+    if (!this.#isWanted) return this.fail('cancelled', 487);
     this.#limitResponse();
     this.#invite(this.#endpoint, this.#firstHeaders(), true);
   }
 
+  /** Never resolves once the call is over. */
+  #delay(delayMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#stopResponseTimer = this.#options.clock.after(delayMs, resolve);
+    });
+  }
+
   #limitResponse(): void {
-    const { clock, responseMsMax } = this.#options;
+    const { clock, responseMsMax, mayGiveUp } = this.#options;
     if (responseMsMax === undefined) return;
     this.#stopResponseTimer = clock.after(responseMsMax, () => {
       if (this.#state !== 'calling' || this.#hasResponse) return;
+      if (mayGiveUp?.() === false) return this.#limitResponse();
       this.#isUnanswered = true;
       this.#sent?.cancel();
-      this.fail(`no response in ${responseMsMax / 1000} s`, 408);
+      this.fail('no response, and another trunk can take the call', 408);
     });
   }
 
