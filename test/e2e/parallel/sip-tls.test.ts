@@ -104,15 +104,22 @@ test.each([
   expect(server.output).toContain(sentence);
 });
 
-test('an expired certificate ends the start with 78', async () => {
+test.each([
+  [
+    'that has expired',
+    { notAfter: new Date('2020-01-02') },
+    'expired on 2020-01-02T00:00:00.000Z; renew the certificate',
+  ],
+  ['with a short key', { rsaBits: 1024 }, 'is refused by TLS: its key is too short'],
+])('a certificate %s ends the start with 78', async (_, options, sentence) => {
   const file = tlsFolder();
-  const { cert, key } = authority.sign({ notAfter: new Date('2020-01-02') });
+  const { cert, key } = authority.sign(options);
   const environment = { SIP_TLS_CERT: file('cert.pem', cert), SIP_TLS_KEY: file('key.pem', key) };
   const server = await startServer({ environment });
   undo.push(() => server.stop());
 
   expect(await server.exited).toBe(78);
-  expect(server.output).toContain('expired on 2020-01-02T00:00:00.000Z; renew the certificate');
+  expect(server.output).toContain(sentence);
 });
 
 test('a certificate that changes during a call cuts no call, and new connections get the new one', async () => {
