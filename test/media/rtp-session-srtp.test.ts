@@ -124,6 +124,45 @@ test('RtpSession refuses to be sent old packets again after an agreement with th
   expect(session.session.stats()).toMatchObject({ packetsReceived: 1, packetsRejected: 1 });
 });
 
+type Keys = ReturnType<typeof keysOf>;
+
+test.each<[string, (keys: Keys) => Keys | undefined]>([
+  ['plain RTP', () => undefined],
+  ['another suite', () => keysOf('AES_CM_128_HMAC_SHA1_32')],
+  ['another key', ({ send }) => ({ ...keysOf('AES_CM_128_HMAC_SHA1_80'), send })],
+])('RtpSession keeps the state of a key through %s', (_, between) => {
+  const call = secured();
+  const { session, keys, farSender, farReceiver } = call;
+  // Three roll-overs, of which a receiver without its state knows nothing.
+  for (let number = 0; number < 200_000; number += 30_000) {
+    const sealed = farSender.protectRtp(voicePacket(number % 65_536));
+    if (sealed !== undefined) session.session.onDatagram(sealed, FAR_END, session.nowMs);
+  }
+  const old = farSender.protectRtp(voicePacket(200_000 % 65_536)) ?? Buffer.alloc(0);
+  session.session.onDatagram(old, FAR_END, session.nowMs);
+  const rejected = () => session.session.stats().packetsRejected;
+  const received = () => session.session.stats().packetsReceived;
+  session.clock.advance(10_000);
+  const reports = session.sentRtcp.splice(0);
+
+  session.setRemote({ srtp: between(keys) });
+  session.clock.advance(100);
+  session.setRemote({ srtp: { ...keys } });
+  session.sentRtcp.length = 0;
+  const [rejectedBefore, receivedBefore] = [rejected(), received()];
+  session.session.onDatagram(old, FAR_END, session.nowMs);
+  speak(call, 200_001 % 65_536, 5);
+  session.clock.advance(10_000);
+
+  expect([rejected() - rejectedBefore, received() - receivedBefore]).toEqual([1, 5]);
+  // An index that comes again would be a key stream that comes again: the far end takes it for a replay.
+  expect([reports.length, session.sentRtcp.length]).not.toContain(0);
+  const opened = [...reports, ...session.sentRtcp].map(({ datagram }) =>
+    farReceiver.unprotectRtcp(datagram),
+  );
+  expect(opened).not.toContain(undefined);
+});
+
 test('RtpSession counts the octets of a sealed packet that was not sent as it counted them before', () => {
   const { session, farReceiver } = secured('AEAD_AES_128_GCM');
   session.isRefusing = true;

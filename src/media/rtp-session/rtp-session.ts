@@ -40,6 +40,8 @@ export class RtpSession implements DatagramListener, ListeningSession, SendingSe
   #network: RtpNetwork;
   /** Undefined for plain RTP. */
   #secure: SecureRtp | undefined;
+  /** Keeps the state of all keys so far; created by the first agreement with keys. */
+  #srtp: SecureRtp | undefined;
   readonly #meter: LevelMeter;
   readonly #lock = new SourceLock();
   readonly #receiver = new RtpReceiver(this);
@@ -264,10 +266,11 @@ export class RtpSession implements DatagramListener, ListeningSession, SendingSe
   }
 
   #setKeys(keys: AgreedMedia['srtp']): void {
-    if (keys === undefined) this.#secure = undefined;
-    else if (this.#secure === undefined) {
-      this.#secure = new SecureRtp(this.#options.network, keys);
-    } else this.#secure.setKeys(keys);
+    if (keys !== undefined) {
+      if (this.#srtp === undefined) this.#srtp = new SecureRtp(this.#options.network, keys);
+      else this.#srtp.setKeys(keys);
+    }
+    this.#secure = keys && this.#srtp;
     this.#network = this.#secure ?? this.#options.network;
   }
 
