@@ -211,3 +211,15 @@ test('RtpSession with SRTP hears the far end behind NAT once it is proven, and n
   // Three packets prove the port, and the stranger's ten are never looked at.
   expect(session.session.stats()).toMatchObject({ packetsReceived: 7, packetsRejected: 13 });
 });
+
+test('RtpSession with SRTP reads reports of any port of the far end, and of no other host', () => {
+  const { session, farSender } = secured();
+  const report = Buffer.from([0x80, 200, 0, 6, ...Buffer.alloc(24)]);
+  const sealed = () => farSender.protectRtcp(report) ?? Buffer.alloc(0);
+
+  session.session.onRtcp(sealed(), { ...FAR_END, port: FAR_END.port + 1 }, session.nowMs);
+  const rejected = session.session.stats().packetsRejected;
+  session.session.onRtcp(sealed(), { address: '198.51.100.1', port: 4001 }, session.nowMs);
+
+  expect([rejected, session.session.stats().packetsRejected]).toEqual([0, 1]);
+});

@@ -95,7 +95,7 @@ export class RtpSession implements DatagramListener, ListeningSession, SendingSe
   onDatagram(datagram: Uint8Array, source: Source, nowMs: number): void {
     try {
       if (this.#secure === undefined) this.onRtp(datagram, source, nowMs);
-      else this.#onSecured(this.#open(datagram, source), source, nowMs);
+      else this.#onSecured(this.#open(datagram, source, nowMs), source, nowMs);
     } catch (error) {
       this.#options.onFault(error);
     }
@@ -124,14 +124,17 @@ export class RtpSession implements DatagramListener, ListeningSession, SendingSe
   /** Takes a datagram of the RTCP port. */
   onRtcp(datagram: Uint8Array, source: Source, nowMs: number): void {
     const isSealed = this.#secure !== undefined && isRtcp(datagram);
-    const report = isSealed ? this.#open(datagram, source) : datagram;
+    const report = isSealed ? this.#open(datagram, source, nowMs) : datagram;
     if (report === undefined) this.#malformed += 1;
     else this.#takeReport(report, source, nowMs);
   }
 
-  /** Opens a packet of SRTP or SRTCP; those of strangers are not worth an authentication. */
-  #open(datagram: Uint8Array, source: Source): Uint8Array | undefined {
-    return this.#lock.mayHear(source) ? this.#secure?.open(datagram) : undefined;
+  /** Opens a packet of SRTP or SRTCP; those of sources that are not accepted now are not worth an authentication. */
+  #open(datagram: Uint8Array, source: Source, nowMs: number): Uint8Array | undefined {
+    const mayHear = isRtcp(datagram)
+      ? this.#isFarEndHost(source)
+      : this.#lock.mayHear(source, nowMs);
+    return mayHear ? this.#secure?.open(datagram) : undefined;
   }
 
   /** @param packet undefined when it was not authentic: counted, and never an end of the call. */
@@ -142,12 +145,16 @@ export class RtpSession implements DatagramListener, ListeningSession, SendingSe
 
   /** Takes an RTCP report from any port of the far end's host. */
   #takeReport(datagram: Uint8Array, source: Source, nowMs: number): void {
-    if (source.address !== this.#lock.target?.address || !isRtcp(datagram)) {
+    if (!this.#isFarEndHost(source) || !isRtcp(datagram)) {
       this.#malformed += 1;
       return;
     }
     this.#receiver.showLife(nowMs);
     this.#reports.receive(datagram, nowMs);
+  }
+
+  #isFarEndHost({ address }: Source): boolean {
+    return address === this.#lock.target?.address;
   }
 
   setBackground(pcm: Int16Array | undefined): void {
