@@ -148,7 +148,7 @@ test('BYE of an answered call needs no packet of its own for its response', asyn
 
 test.each([
   ['cannot be sent', 'NOK|no way to it'],
-  ['has no way to its target', [SENT_BYE, answeredBye(503)]],
+  ['has no way to its target', [SENT_BYE, answeredBye(503)] as const],
 ])('BYE of an answered call that %s is sent again through the proxy', async (_, first) => {
   const asked: string[] = [];
   const proxy = 'sip:proxy.example;transport=tls';
