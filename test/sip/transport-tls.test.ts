@@ -1,6 +1,6 @@
 /** SIP over TLS between two user agents of ours, and with plain sockets: certificates good and bad, limits, and reloads. */
 import { connect as connectPlain, createServer } from 'node:net';
-import { connect as connectTls } from 'node:tls';
+import { connect as connectTls, createServer as createTlsServer } from 'node:tls';
 import { afterEach, expect, test } from 'vitest';
 import { silentLogger } from '../../src/lib/logger.ts';
 import type { SipMessage } from '../../src/sip/message/message.ts';
@@ -306,6 +306,23 @@ test('the log says why a peer that wants a certificate of ours breaks the connec
     `Connection to \\"127.0.0.1:${portOf(bob)}\\" broke: the peer requires a certificate of ours; set SIP_TLS_CERT and SIP_TLS_KEY (ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED)`,
   );
   expect(lines.join()).not.toMatch(RAW_TEXT);
+});
+
+test('the log says so when a peer closes a connection of ours without an answer', async () => {
+  const { logger, lines } = logbook();
+  const peer = createTlsServer(authority.sign(), (socket) => socket.end()).listen(0, '127.0.0.1');
+  await next(peer, 'listening');
+  closers.push(() => peer.close());
+  const { port } = peer.address() as { port: number };
+  const alice = await client({ logger });
+
+  const { status } = await alice.request({
+    method: 'OPTIONS',
+    uri: `sip:bob@127.0.0.1:${port};transport=tls`,
+  });
+
+  expect(status).toBe(503);
+  expect(lines.join()).toContain('closed it without an answer; it may not accept our certificate');
 });
 
 test('mutual TLS takes peers with a certificate of its authority alone', async () => {

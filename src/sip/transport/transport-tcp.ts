@@ -232,17 +232,15 @@ export class TcpTransport {
   }
 
   #adoptOwn(socket: Socket, parts: ConnectionParts): TcpConnection {
-    const { onBroken } = this.#options;
     this.#ownConnections += 1;
     socket.once('close', () => {
       this.#ownConnections -= 1;
     });
-    return this.#adopt(socket, {
-      ...parts,
-      ...(this.#tls !== undefined && {
-        onBroken: (error) => onBroken(`Connection to "${parts.key}" broke: ${tlsFailureOf(error)}`),
-      }),
-    });
+    if (this.#tls === undefined) return this.#adopt(socket, parts);
+    const tell = (why: string) =>
+      this.#options.onBroken(`Connection to "${parts.key}" broke: ${why}`);
+    tellOfSilentEnd(socket, tell);
+    return this.#adopt(socket, { ...parts, onBroken: (error) => tell(tlsFailureOf(error)) });
   }
 
   #adoptAccepted(socket: Socket, parts: ConnectionParts): void {
@@ -266,6 +264,18 @@ export class TcpTransport {
     this.#connections.set(key, connection);
     return connection;
   }
+}
+
+/** Some peers close instead of an alert when they do not accept our certificate. */
+function tellOfSilentEnd(socket: Socket, tell: (why: string) => void): void {
+  let hasAnswered = false;
+  socket.once('data', () => {
+    hasAnswered = true;
+  });
+  socket.once('end', () => {
+    if (!hasAnswered)
+      tell('the peer closed it without an answer; it may not accept our certificate');
+  });
 }
 
 /** What differs between connections. */
