@@ -5,7 +5,8 @@ import { type Config, ConfigError } from '../config/config.ts';
 import type { ReadinessCheck } from '../domain/call/engine-state.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
-import type { TlsSettings } from '../sip/transport/tls-layer.ts';
+import { tlsFailureOf } from '../sip/transport/tls-failure.ts';
+import { checkIdentity, type TlsSettings } from '../sip/transport/tls-layer.ts';
 
 /** The files are small; programs that renew certificates replace them without a word to us. */
 const LOOK_MS = 10_000;
@@ -164,15 +165,45 @@ function checkFiles(config: TlsConfig, { cert, key, ca }: Files, now: Date): Dat
     const state = `is not valid before ${validFromDate.toISOString()}; correct this machine's clock, or use another certificate`;
     throw problem('SIP_TLS_CERT', SIP_TLS_CERT, state);
   }
+  checkUse(SIP_TLS_CERT, { cert, key });
   return validToDate;
 }
 
+/** @returns the first certificate of the file. The others are its chain, or other authorities. */
 function readCertificate(name: string, path: string, pem: string): X509Certificate {
+  // The parser reads one certificate and ignores what follows.
+  const blocks = pem.split(/(?=-----BEGIN CERTIFICATE-----)/);
+  const [first = pem, ...others] = blocks.filter((text) => text.startsWith('-----BEGIN'));
+  const none = 'holds no certificate in PEM form (-----BEGIN CERTIFICATE-----)';
+  const certificate = parseCertificate(first, (cause) => problem(name, path, none, cause));
+  for (const [at, text] of others.entries()) {
+    const state = `is cut off or damaged in its certificate number ${at + 2}; write the whole file again`;
+    parseCertificate(text, (cause) => problem(name, path, state, cause));
+  }
+  return certificate;
+}
+
+/** The parser's own message does not help. */
+function parseCertificate(pem: string, refusal: (cause: unknown) => ConfigError): X509Certificate {
   try {
     return new X509Certificate(pem);
   } catch (cause) {
-    const state = 'holds no certificate in PEM form (-----BEGIN CERTIFICATE-----)';
-    throw problem(name, path, state, cause);
+    throw refusal(cause);
+  }
+}
+
+/** What only OpenSSL knows, such as the shortest key that it takes. */
+function checkUse(path: string, identity: { readonly cert: string; readonly key: string }): void {
+  try {
+    checkIdentity(identity);
+  } catch (cause) {
+    const why = cause instanceof Error ? tlsFailureOf(cause) : String(cause);
+    throw problem(
+      'SIP_TLS_CERT',
+      path,
+      `is refused by TLS: ${why}; use another certificate`,
+      cause,
+    );
   }
 }
 

@@ -111,6 +111,7 @@ class EmbeddedSip implements SipSide {
       product: `offhook/${version}`,
       screen: isAllowedUserAgent,
       ...(config.SIP_STRANGERS === 'ignore' && { strangers }),
+      isStranger: (sourceAddress) => strangers.isStranger(sourceAddress),
       sessionTimer: SESSION_TIMER,
       trace: traces,
       clock,

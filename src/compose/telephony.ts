@@ -20,6 +20,7 @@ import { openSrf } from '../telephony/drachtio/carrier/srf.ts';
 import { TrunkChannels } from '../telephony/drachtio/carrier/trunk-channels.ts';
 import { NOT_STARTED, operatorTrunks } from '../telephony/trunks/operator-trunks.ts';
 import type { OurAddresses } from '../telephony/trunks/our-addresses.ts';
+import { secureProxyFor } from '../telephony/trunks/secure-proxy.ts';
 import { type StrangerCounts, Strangers } from '../telephony/trunks/strangers.ts';
 import { TrunkRegistry } from '../telephony/trunks/trunk-registry.ts';
 import { TrunkTable } from '../telephony/trunks/trunk-table.ts';
@@ -102,7 +103,10 @@ export class Telephony {
   async start(onIncoming: (call: IncomingCall) => void, dialogs: DialogStore): Promise<void> {
     const { clock, log } = this.#options;
     const orphans = await dialogs.all();
-    const journal = new OpenDialogJournal({ store: dialogs, orphans, clock, log });
+    const journal = new OpenDialogJournal({
+      ...{ store: dialogs, orphans, clock, log },
+      findProxy: (nextHop) => secureProxyFor(this.#registry.all, nextHop),
+    });
     await Promise.all([this.startMedia(), this.#addresses.start()]);
     const servers = await this.#sip.start((sipCallId, sent) => journal.sent(sipCallId, sent));
     journal.useServers(servers.map(({ name }) => name));

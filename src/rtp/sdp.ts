@@ -3,6 +3,7 @@ import { isIPv4 } from 'node:net';
 import * as sdpTransform from 'sdp-transform';
 import {
   type CryptoLine,
+  joinSessionParameters,
   readCryptoLines,
   type SrtpPolicy,
   SUPPORTED_SUITES,
@@ -146,7 +147,7 @@ function parseText(text: string): ParsedSession {
   if (text.length > TEXT_LENGTH_MAX || text.split('\n', LINES_MAX + 1).length > LINES_MAX) {
     throw unacceptable(`more than ${TEXT_LENGTH_MAX} characters or ${LINES_MAX} lines`);
   }
-  const session = parseLoosely(withOnePort(text));
+  const session = parseLoosely(joinSessionParameters(withOnePort(text)));
   if (session.media.length > MEDIA_LINES_MAX) {
     throw unacceptable(`more than ${MEDIA_LINES_MAX} m-lines`);
   }

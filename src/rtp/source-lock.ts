@@ -62,11 +62,14 @@ export class SourceLock {
     return this.#locked ?? this.#expected;
   }
 
-  /** Whether packets of that host may be accepted at all: asked before what costs more, such as their authentication. */
-  mayHear(source: Source): boolean {
-    const { address } = source;
-    const isKnown = address === this.#locked?.address || address === this.#expected?.address;
-    return isKnown || this.#isNear(source);
+  /**
+   * Whether `accept` may accept packets of that source now, or count them as its proof. Asked before what costs more, such
+   * as their authentication; changes nothing.
+   */
+  mayHear(source: Source, nowMs: number): boolean {
+    const locked = this.#locked;
+    if (locked !== undefined && (source === locked || isSame(locked, source))) return true;
+    return this.#rightOf(source, nowMs) !== 'none';
   }
 
   /** Applies new SDP. A repeated address changes nothing. */
@@ -98,14 +101,22 @@ export class SourceLock {
   }
 
   #mayLock(source: Source, packet: { ssrc: number; sequence: number }, nowMs: number): boolean {
+    const right = this.#rightOf(source, nowMs);
+    return right === 'at once' || (right === 'by proof' && this.#proves(source, packet));
+  }
+
+  /** How a source other than the locked one may become it. */
+  #rightOf(source: Source, nowMs: number): 'at once' | 'by proof' | 'none' {
     const expected = this.#expected;
     // Nothing can be sent to port 0, so only a forged datagram comes from there.
-    if (expected === undefined || source.port === 0) return false;
+    if (expected === undefined || source.port === 0) return 'none';
     const isLearning = nowMs - this.#expectedAtMs <= LEARNING_MS;
     const isSilent =
       nowMs - Math.max(this.#lockedHeardAtMs, this.#expectedAtMs) >= RELEARN_AFTER_MS;
-    if (isSame(expected, source)) return this.#locked === undefined || isLearning || isSilent;
-    return this.#mayProve(source, { isLearning, isSilent }) && this.#proves(source, packet);
+    if (isSame(expected, source)) {
+      return this.#locked === undefined || isLearning || isSilent ? 'at once' : 'none';
+    }
+    return this.#mayProve(source, { isLearning, isSilent }) ? 'by proof' : 'none';
   }
 
   #mayProve(source: Source, state: { isLearning: boolean; isSilent: boolean }): boolean {

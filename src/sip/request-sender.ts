@@ -179,7 +179,7 @@ export class RequestSender {
     for (const target of await this.#targets(request)) {
       if (this.#isStopped) return;
       const flow = await this.#open(target);
-      if (flow !== undefined && flow !== preferred) yield flow;
+      if (flow !== undefined && !isSameWay(flow, preferred)) yield flow;
     }
   }
 
@@ -228,6 +228,14 @@ export class RequestSender {
     }
     return sent.prepend('via', ownVia(flow, this.#options.tokens.branch()));
   }
+}
+
+/** Whether a request would go the same way again. Flows of UDP are objects without a state, a new one each time. */
+function isSameWay(flow: Flow, other: Flow | undefined): boolean {
+  if (flow === other || other === undefined) return flow === other;
+  const { remote, protocol } = flow;
+  const isUdp = protocol === 'UDP' && other.protocol === 'UDP';
+  return isUdp && formatEndpoint(remote) === formatEndpoint(other.remote);
 }
 
 function localReply(request: SipMessage, status: number, flow: Flow | null): Reply {

@@ -42,6 +42,8 @@ export interface UserAgentOptions {
   readonly screen?: RequestFilter;
   /** Sources that get no answer to a request that belongs to no dialog and no transaction. Default: none. */
   readonly strangers?: StrangerGuard;
+  /** Sources with a small quota of TCP and TLS connections, and no answer to keep-alive. Default: those of `strangers`. */
+  readonly isStranger?: (sourceAddress: string) => boolean;
   /** More live transactions than that, and requests get 503. Default: 50,000. */
   readonly transactionsMax?: number;
   readonly tcpLimits?: Partial<TcpLimits>;
@@ -62,17 +64,20 @@ const STANDARD_TCP_LIMITS: TcpLimits = {
   ...STANDARD_CONNECTION_LIMITS,
   connectionsMax: 4096,
   connectionsPerPeerMax: 512,
+  strangersMax: 64,
+  strangersPerPeerMax: 8,
   connectMs: 4000,
 };
 
 /** Fills in the defaults. */
 export function withDefaults(options: UserAgentOptions) {
-  const { clock = systemClock } = options;
+  const { clock = systemClock, strangers } = options;
   const routes = new LocalRoutes({ clock });
   return {
     addressFor: (bound: string, farEnd: string) => routes.towards(bound, farEnd),
     logger: silentLogger,
     screen: () => true,
+    isStranger: (address: string) => strangers?.isStranger(address) === true,
     transactionsMax: TRANSACTIONS_MAX,
     timers: STANDARD_TIMERS,
     randomBytes,

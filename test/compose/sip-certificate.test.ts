@@ -17,6 +17,11 @@ const KEY = join(folder, 'key.pem');
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
+function chainCutOff() {
+  const { cert, key } = authority.sign();
+  return { cert: cert + authority.cert.slice(0, 200), key };
+}
+
 function open(files: { readonly cert?: string; readonly key?: string; readonly ca?: string }) {
   const { cert, key } = authority.sign();
   writeFileSync(CERT, files.cert ?? cert);
@@ -48,6 +53,17 @@ test.each([
     'is not valid before 2050-01-02',
   ],
   ['no authority', { ca: '' }, 'SIP_TLS_CA'],
+  ['a chain that is cut off', chainCutOff(), `SIP_TLS_CERT "${CERT}": is cut off or damaged`],
+  [
+    'authorities that are cut off',
+    { ca: authority.cert + authority.cert.slice(0, 200) },
+    'is cut off or damaged in its certificate number 2; write the whole file again',
+  ],
+  [
+    'a short key',
+    authority.sign({ rsaBits: 1024 }),
+    `SIP_TLS_CERT "${CERT}": is refused by TLS: its key is too short; RSA needs 2048 bits at least (ERR_SSL_EE_KEY_TOO_SMALL)`,
+  ],
 ])('SipCertificate refuses %s, and names setting and file', (_, files, message) => {
   expect(() => open(files)).toThrow(message);
   expect(() => open(files)).toThrow(expect.objectContaining({ name: 'ConfigError' }));
@@ -97,6 +113,25 @@ test('SipCertificate takes new files within ten seconds, once both of them fit',
   expect(taken).toEqual([certificate.settings]);
   expect(certificate.settings.identity).toEqual(renewed);
   expect(lines.filter((line) => line.includes('is not the key'))).toHaveLength(1);
+});
+
+test.each([
+  ['with a chain that is cut off', chainCutOff(), 'is cut off'],
+  ['with a short key', authority.sign({ rsaBits: 1024 }), 'key is too short'],
+])('SipCertificate keeps the old certificate when the new one comes %s, and says so once', (_, bad, why) => {
+  const { certificate, clock, lines } = open({});
+  const { identity } = certificate.settings;
+  const taken: TlsSettings[] = [];
+  certificate.start((settings) => taken.push(settings));
+
+  writeFileSync(CERT, bad.cert);
+  writeFileSync(KEY, bad.key);
+  clock.advance(60_000);
+  certificate.stop();
+
+  expect(taken).toEqual([]);
+  expect(certificate.settings.identity).toEqual(identity);
+  expect(lines).toEqual([expect.stringContaining(why)]);
 });
 
 test.each([

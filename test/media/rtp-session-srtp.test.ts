@@ -124,6 +124,45 @@ test('RtpSession refuses to be sent old packets again after an agreement with th
   expect(session.session.stats()).toMatchObject({ packetsReceived: 1, packetsRejected: 1 });
 });
 
+type Keys = ReturnType<typeof keysOf>;
+
+test.each<[string, (keys: Keys) => Keys | undefined]>([
+  ['plain RTP', () => undefined],
+  ['another suite', () => keysOf('AES_CM_128_HMAC_SHA1_32')],
+  ['another key', ({ send }) => ({ ...keysOf('AES_CM_128_HMAC_SHA1_80'), send })],
+])('RtpSession keeps the state of a key through %s', (_, between) => {
+  const call = secured();
+  const { session, keys, farSender, farReceiver } = call;
+  // Three roll-overs, of which a receiver without its state knows nothing.
+  for (let number = 0; number < 200_000; number += 30_000) {
+    const sealed = farSender.protectRtp(voicePacket(number % 65_536));
+    if (sealed !== undefined) session.session.onDatagram(sealed, FAR_END, session.nowMs);
+  }
+  const old = farSender.protectRtp(voicePacket(200_000 % 65_536)) ?? Buffer.alloc(0);
+  session.session.onDatagram(old, FAR_END, session.nowMs);
+  const rejected = () => session.session.stats().packetsRejected;
+  const received = () => session.session.stats().packetsReceived;
+  session.clock.advance(10_000);
+  const reports = session.sentRtcp.splice(0);
+
+  session.setRemote({ srtp: between(keys) });
+  session.clock.advance(100);
+  session.setRemote({ srtp: { ...keys } });
+  session.sentRtcp.length = 0;
+  const [rejectedBefore, receivedBefore] = [rejected(), received()];
+  session.session.onDatagram(old, FAR_END, session.nowMs);
+  speak(call, 200_001 % 65_536, 5);
+  session.clock.advance(10_000);
+
+  expect([rejected() - rejectedBefore, received() - receivedBefore]).toEqual([1, 5]);
+  // An index that comes again would be a key stream that comes again: the far end takes it for a replay.
+  expect([reports.length, session.sentRtcp.length]).not.toContain(0);
+  const opened = [...reports, ...session.sentRtcp].map(({ datagram }) =>
+    farReceiver.unprotectRtcp(datagram),
+  );
+  expect(opened).not.toContain(undefined);
+});
+
 test('RtpSession counts the octets of a sealed packet that was not sent as it counted them before', () => {
   const { session, farReceiver } = secured('AEAD_AES_128_GCM');
   session.isRefusing = true;
@@ -171,4 +210,16 @@ test('RtpSession with SRTP hears the far end behind NAT once it is proven, and n
 
   // Three packets prove the port, and the stranger's ten are never looked at.
   expect(session.session.stats()).toMatchObject({ packetsReceived: 7, packetsRejected: 13 });
+});
+
+test('RtpSession with SRTP reads reports of any port of the far end, and of no other host', () => {
+  const { session, farSender } = secured();
+  const report = Buffer.from([0x80, 200, 0, 6, ...Buffer.alloc(24)]);
+  const sealed = () => farSender.protectRtcp(report) ?? Buffer.alloc(0);
+
+  session.session.onRtcp(sealed(), { ...FAR_END, port: FAR_END.port + 1 }, session.nowMs);
+  const rejected = session.session.stats().packetsRejected;
+  session.session.onRtcp(sealed(), { address: '198.51.100.1', port: 4001 }, session.nowMs);
+
+  expect([rejected, session.session.stats().packetsRejected]).toEqual([0, 1]);
 });

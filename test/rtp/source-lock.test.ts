@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Source, SourceLock } from '../../src/rtp/source-lock.ts';
 
@@ -153,4 +154,60 @@ test('SourceLock prefers the address of the SDP to another one of its host', () 
 
   expect(believed).toBe(1);
   expect(lock.target).toMatchObject({ port: 4000 });
+});
+
+const OTHER_PORT = { address: '10.0.0.1', port: 4002 };
+
+test.each([
+  ['the address of the SDP', EXPECTED, 60_000, true],
+  ['another port of its host, which may prove itself', OTHER_PORT, 60_000, true],
+  ['the host of signalling within 5 s', BEHIND_NAT, 5000, true],
+  ['the host of signalling after 5 s', BEHIND_NAT, 5001, false],
+  ['a stranger', STRANGER, 0, false],
+  ['port 0', { address: '10.0.0.1', port: 0 }, 0, false],
+])('SourceLock that has heard nothing may hear %s: %o at %d ms is %s', (_name, source, nowMs, may) => {
+  expect(lockExpecting().mayHear(source, nowMs)).toBe(may);
+});
+
+test.each([
+  ['that source', EXPECTED, 80, true],
+  ['another port of its host while it is heard', OTHER_PORT, 80, false],
+  ['the host of signalling', BEHIND_NAT, 80, false],
+  ['another port of its host after 2 s of silence', OTHER_PORT, 2060, true],
+])('SourceLock that has heard its source may hear %s: %o at %d ms is %s', (_name, source, nowMs, may) => {
+  const lock = lockExpecting();
+  send(lock, EXPECTED, { count: 4 });
+
+  expect(lock.mayHear({ ...source }, nowMs)).toBe(may);
+});
+
+test('SourceLock accepts nothing that it says it may not hear, whatever comes', () => {
+  const sources = [EXPECTED, OTHER_PORT, BEHIND_NAT, STRANGER].map(({ address, port }) => ({
+    address,
+    port,
+  }));
+  const packets = fc.array(
+    fc.record({
+      source: fc.constantFrom(...sources),
+      runs: fc.integer({ min: 1, max: 6 }),
+      pauseMs: fc.constantFrom(0, 20, 2000, 5001),
+    }),
+    { maxLength: 20 },
+  );
+
+  const property = fc.property(packets, (given) => {
+    const lock = lockExpecting();
+    let [nowMs, sequence] = [0, 0];
+    for (const { source, runs, pauseMs } of given) {
+      nowMs += pauseMs;
+      for (let run = 0; run < runs; run += 1) {
+        sequence += 1;
+        const may = lock.mayHear(source, nowMs);
+        const isAccepted = lock.accept(source, { ssrc: SSRC, sequence }, nowMs);
+        expect(isAccepted && !may).toBe(false);
+      }
+    }
+  });
+
+  fc.assert(property, { numRuns: 300 });
 });

@@ -114,6 +114,21 @@ test('UserAgent answers the strongest of several challenges', async () => {
   expect(server.received.at(-1)?.get('authorization')).toContain('algorithm=SHA-256');
 });
 
+test('UserAgent sends the answer to a challenge to an overloaded server once', async () => {
+  const overloaded = (request: SipMessage) => makeResponse(request, 503, undefined, 't');
+  const server = await challengingServer([challenge('MD5')], overloaded);
+  const userAgent = await startUserAgent();
+
+  const response = await userAgent.request({
+    method: 'OPTIONS',
+    uri: server.uri,
+    digest: digestOf(CREDENTIALS),
+  });
+
+  expect(response.status).toBe(503);
+  expect(server.received.map(({ cseq }) => cseq.seq)).toEqual([1, 2]);
+});
+
 test.each([
   ['a wrong password', digestOf({ username: 'trunk', password: 'wrong' }), 2],
   ['credentials of another realm', digestOf(CREDENTIALS, 'elsewhere'), 1],

@@ -1,6 +1,6 @@
 /** SIP over TLS between two user agents of ours, and with plain sockets: certificates good and bad, limits, and reloads. */
 import { connect as connectPlain, createServer } from 'node:net';
-import { connect as connectTls } from 'node:tls';
+import { connect as connectTls, createServer as createTlsServer } from 'node:tls';
 import { afterEach, expect, test } from 'vitest';
 import { silentLogger } from '../../src/lib/logger.ts';
 import type { SipMessage } from '../../src/sip/message/message.ts';
@@ -263,6 +263,66 @@ test('handshakes that do not end count towards the connections of an address, an
 
   expect([refused.status, taken.status]).toEqual([503, 200]);
   expect(bob.counts.dropped['connection-limit']).toBeGreaterThan(0);
+});
+
+/** A logger, and what it is told. */
+function logbook() {
+  const lines: string[] = [];
+  const warn = (fields: object) => lines.push(JSON.stringify(fields));
+  return { logger: { ...silentLogger, warn }, lines };
+}
+
+/** OpenSSL's own texts: `error:0A000410:SSL routines::…`, with numbers and file names of its source. */
+const RAW_TEXT = /routines|error:[0-9A-F]{8}|\.\.\//;
+
+test.each([
+  ['plain text', 'OPTIONS sip:bob@127.0.0.1 SIP/2.0\r\n\r\n', 'does not speak TLS'],
+  ['a request of HTTP', 'GET / HTTP/1.1\r\n\r\n', 'does not speak TLS'],
+  ['octets of no protocol', '\x16\x03\x01\x00\x05\xff\x00\x00\x01\x00', 'TLS failed: '],
+])('the log says in plain words that a handshake failed by %s', async (_, bytes, why) => {
+  const { logger, lines } = logbook();
+  const bob = await server({}, { logger });
+  const socket = connectPlain(portOf(bob), '127.0.0.1');
+  socket.on('error', () => undefined);
+
+  socket.write(bytes, 'latin1');
+  await eventually(() => lines.length > 0, 'log');
+  socket.destroy();
+
+  expect(lines[0]).toContain(why);
+  expect(lines[0]).toMatch(/\(ERR_SSL_\w+\)/);
+  expect(lines[0]).not.toMatch(RAW_TEXT);
+});
+
+test('the log says why a peer that wants a certificate of ours breaks the connection off', async () => {
+  const { logger, lines } = logbook();
+  const bob = await server({ ca: authority.cert, verifiesClients: true });
+  const alice = await client({ logger });
+
+  const { status } = await ask(alice, bob);
+
+  expect(status).toBe(503);
+  expect(lines.join()).toContain(
+    `Connection to \\"127.0.0.1:${portOf(bob)}\\" broke: the peer requires a certificate of ours; set SIP_TLS_CERT and SIP_TLS_KEY (ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED)`,
+  );
+  expect(lines.join()).not.toMatch(RAW_TEXT);
+});
+
+test('the log says so when a peer closes a connection of ours without an answer', async () => {
+  const { logger, lines } = logbook();
+  const peer = createTlsServer(authority.sign(), (socket) => socket.end()).listen(0, '127.0.0.1');
+  await next(peer, 'listening');
+  closers.push(() => peer.close());
+  const { port } = peer.address() as { port: number };
+  const alice = await client({ logger });
+
+  const { status } = await alice.request({
+    method: 'OPTIONS',
+    uri: `sip:bob@127.0.0.1:${port};transport=tls`,
+  });
+
+  expect(status).toBe(503);
+  expect(lines.join()).toContain('closed it without an answer; it may not accept our certificate');
 });
 
 test('mutual TLS takes peers with a certificate of its authority alone', async () => {

@@ -3,7 +3,10 @@ import { afterEach, expect, test } from 'vitest';
 import type { OpenInvite } from '../../src/domain/call/open-dialog.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { OpenDialogJournal } from '../../src/telephony/drachtio/carrier/open-dialog-journal.ts';
-import { invitesOver } from '../../src/telephony/drachtio/carrier/orphaned-calls.ts';
+import {
+  type FindProxy,
+  invitesOver,
+} from '../../src/telephony/drachtio/carrier/orphaned-calls.ts';
 import { openSrf } from '../../src/telephony/drachtio/carrier/srf.ts';
 import { buildDialog } from '../support/sip/build-dialog.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
@@ -35,7 +38,12 @@ afterEach(() => {
 });
 
 /** Ends an orphaned call, over a server that answers commands as `onSend` says. */
-async function end(invite: OpenInvite | null, onSend: LogInServer['onSend'], name = NAME) {
+async function end(
+  invite: OpenInvite | null,
+  onSend: LogInServer['onSend'],
+  name = NAME,
+  findProxy?: FindProxy,
+) {
   const server = new LogInServer();
   server.onSend = onSend;
   const port = await server.start();
@@ -52,6 +60,7 @@ async function end(invite: OpenInvite | null, onSend: LogInServer['onSend'], nam
     orphans: [...kept.values()],
     clock,
     log: silentLogger,
+    ...(findProxy && { findProxy }),
   });
   journal.useServers([name]);
   journal.connected({ name, srf, endInvite: invitesOver(srf, clock) });
@@ -76,6 +85,16 @@ const SENT = [
   ...['OK', 'application', '200', 'udp', '192.0.2.2', '5060', '12:00:00.0', 'transaction-2'],
   'Msg sent:|\r\nCANCEL sip:a@b SIP/2.0\r\nCall-ID: call-1\r\n\r\n',
 ].join('|');
+
+const SENT_BYE = SENT.replace('CANCEL sip:a@b', 'BYE sip:a@b');
+
+/** As drachtio-server hands the response over. */
+function answeredBye(status: number): string {
+  return [
+    '2|sip|network|100|udp|192.0.2.2|5060|12:00:00.0|transaction-2||',
+    `SIP/2.0 ${status} OK\r\nCall-ID: call-1\r\nCSeq: 1002 BYE\r\n\r\n`,
+  ].join('\r\n');
+}
 
 test('a ringing call of ours is cancelled by the name of its transaction, and an answer that crosses that is ended', async () => {
   const { kept, clock, asked } = await end(INVITE, () => SENT);
@@ -122,15 +141,43 @@ test('a caller without an answer is refused by the name of the transaction', asy
 });
 
 test('BYE of an answered call needs no packet of its own for its response', async () => {
-  const sent = SENT.replace('CANCEL sip:a@b', 'BYE sip:a@b').replace('CSeq: 1', 'CSeq: 1002');
-  const answered = [
-    '2|sip|network|100|udp|192.0.2.2|5060|12:00:00.0|transaction-2||',
-    'SIP/2.0 200 OK\r\nCall-ID: call-1\r\nCSeq: 1002 BYE\r\n\r\n',
-  ].join('\r\n');
-
-  const { kept } = await end(null, () => [sent, answered]);
+  const { kept } = await end(null, () => [SENT_BYE, answeredBye(200)]);
 
   await expect.poll(() => kept.size).toBe(0);
+});
+
+test.each([
+  ['cannot be sent', 'NOK|no way to it'],
+  ['has no way to its target', [SENT_BYE, answeredBye(503)] as const],
+])('BYE of an answered call that %s is sent again through the proxy', async (_, first) => {
+  const asked: string[] = [];
+  const proxy = 'sip:proxy.example;transport=tls';
+
+  const { kept, server } = await end(
+    null,
+    (command) => (command.includes(proxy) ? [SENT_BYE, answeredBye(200)] : first),
+    NAME,
+    (nextHop) => {
+      asked.push(nextHop);
+      return proxy;
+    },
+  );
+  await expect.poll(() => kept.size).toBe(0);
+
+  expect(asked).toEqual(['<sip:192.0.2.3;lr>']);
+  expect(server.heard.match(/^BYE /gm)).toHaveLength(2);
+});
+
+test('BYE of an answered call that its target refuses is not sent again', async () => {
+  const { kept, server } = await end(
+    null,
+    () => [SENT_BYE, answeredBye(481)],
+    NAME,
+    () => 'sip:proxy.example;transport=tls',
+  );
+  await expect.poll(() => kept.size).toBe(0);
+
+  expect(server.heard.match(/^BYE /gm)).toHaveLength(1);
 });
 
 test('what another server would have to end is let go, and nothing is sent', async () => {

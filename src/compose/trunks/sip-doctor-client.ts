@@ -12,7 +12,8 @@ import { SipError } from '../../sip/message/status.ts';
 import { parseUri } from '../../sip/message/uri.ts';
 import type { OutgoingRequest } from '../../sip/requests.ts';
 import { resolveTargets, systemResolver } from '../../sip/transport/next-hop.ts';
-import { connectTls, type TlsSettings, tlsFailureOf } from '../../sip/transport/tls-layer.ts';
+import { tlsFailureOf } from '../../sip/transport/tls-failure.ts';
+import { connectTls, type TlsSettings } from '../../sip/transport/tls-layer.ts';
 import { UserAgent } from '../../sip/user-agent.ts';
 import type {
   DoctorClient,

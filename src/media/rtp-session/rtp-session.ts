@@ -40,6 +40,8 @@ export class RtpSession implements DatagramListener, ListeningSession, SendingSe
   #network: RtpNetwork;
   /** Undefined for plain RTP. */
   #secure: SecureRtp | undefined;
+  /** Keeps the state of all keys so far; created by the first agreement with keys. */
+  #srtp: SecureRtp | undefined;
   readonly #meter: LevelMeter;
   readonly #lock = new SourceLock();
   readonly #receiver = new RtpReceiver(this);
@@ -93,7 +95,7 @@ export class RtpSession implements DatagramListener, ListeningSession, SendingSe
   onDatagram(datagram: Uint8Array, source: Source, nowMs: number): void {
     try {
       if (this.#secure === undefined) this.onRtp(datagram, source, nowMs);
-      else this.#onSecured(this.#open(datagram, source), source, nowMs);
+      else this.#onSecured(this.#open(datagram, source, nowMs), source, nowMs);
     } catch (error) {
       this.#options.onFault(error);
     }
@@ -122,14 +124,17 @@ export class RtpSession implements DatagramListener, ListeningSession, SendingSe
   /** Takes a datagram of the RTCP port. */
   onRtcp(datagram: Uint8Array, source: Source, nowMs: number): void {
     const isSealed = this.#secure !== undefined && isRtcp(datagram);
-    const report = isSealed ? this.#open(datagram, source) : datagram;
+    const report = isSealed ? this.#open(datagram, source, nowMs) : datagram;
     if (report === undefined) this.#malformed += 1;
     else this.#takeReport(report, source, nowMs);
   }
 
-  /** Opens a packet of SRTP or SRTCP; those of strangers are not worth an authentication. */
-  #open(datagram: Uint8Array, source: Source): Uint8Array | undefined {
-    return this.#lock.mayHear(source) ? this.#secure?.open(datagram) : undefined;
+  /** Opens a packet of SRTP or SRTCP; those of sources that are not accepted now are not worth an authentication. */
+  #open(datagram: Uint8Array, source: Source, nowMs: number): Uint8Array | undefined {
+    const mayHear = isRtcp(datagram)
+      ? this.#isFarEndHost(source)
+      : this.#lock.mayHear(source, nowMs);
+    return mayHear ? this.#secure?.open(datagram) : undefined;
   }
 
   /** @param packet undefined when it was not authentic: counted, and never an end of the call. */
@@ -140,12 +145,16 @@ export class RtpSession implements DatagramListener, ListeningSession, SendingSe
 
   /** Takes an RTCP report from any port of the far end's host. */
   #takeReport(datagram: Uint8Array, source: Source, nowMs: number): void {
-    if (source.address !== this.#lock.target?.address || !isRtcp(datagram)) {
+    if (!this.#isFarEndHost(source) || !isRtcp(datagram)) {
       this.#malformed += 1;
       return;
     }
     this.#receiver.showLife(nowMs);
     this.#reports.receive(datagram, nowMs);
+  }
+
+  #isFarEndHost({ address }: Source): boolean {
+    return address === this.#lock.target?.address;
   }
 
   setBackground(pcm: Int16Array | undefined): void {
@@ -264,10 +273,11 @@ export class RtpSession implements DatagramListener, ListeningSession, SendingSe
   }
 
   #setKeys(keys: AgreedMedia['srtp']): void {
-    if (keys === undefined) this.#secure = undefined;
-    else if (this.#secure === undefined) {
-      this.#secure = new SecureRtp(this.#options.network, keys);
-    } else this.#secure.setKeys(keys);
+    if (keys !== undefined) {
+      if (this.#srtp === undefined) this.#srtp = new SecureRtp(this.#options.network, keys);
+      else this.#srtp.setKeys(keys);
+    }
+    this.#secure = keys && this.#srtp;
     this.#network = this.#secure ?? this.#options.network;
   }
 

@@ -1,21 +1,32 @@
 /** SRTP of a session: stands between the session and the network, and protects what passes. */
 import { isRtcp } from '../../rtp/packet.ts';
 import type { Source } from '../../rtp/source-lock.ts';
+import type { SrtpKeys } from '../../rtp/srtp/crypto-suite.ts';
 import type { AgreedSrtp } from '../../rtp/srtp/sdes.ts';
-import { SrtpReceiver, SrtpSender } from '../../rtp/srtp/srtp-stream.ts';
+import { SrtpReceiver, SrtpSender, StreamIndices } from '../../rtp/srtp/srtp-stream.ts';
 import type { RtpNetwork } from './rtcp-reports.ts';
 
+/** Keys of the far end whose state is kept. Some rekey with each description, a few times an hour. */
+const RECEIVERS_MAX = 16;
+
+/**
+ * SRTP of one session. The state of each key lasts as long as the session, for a key may come back: after plain RTP, or after
+ * another suite. With a new state its packets would have the key stream of earlier ones.
+ */
 export class SecureRtp implements RtpNetwork {
   readonly #network: RtpNetwork;
-  #keys: AgreedSrtp;
+  /** By key. Never evicted: we have one key for each suite. */
+  readonly #senders = new Map<string, SrtpSender>();
+  /** By key, the least recently agreed first. */
+  readonly #receivers = new Map<string, SrtpReceiver>();
+  readonly #indices = new StreamIndices();
   #sender: SrtpSender;
   #receiver: SrtpReceiver;
 
-  constructor(network: RtpNetwork, keys: AgreedSrtp) {
+  constructor(network: RtpNetwork, { send, receive }: AgreedSrtp) {
     this.#network = network;
-    this.#keys = keys;
-    this.#sender = new SrtpSender(keys.send);
-    this.#receiver = new SrtpReceiver(keys.receive);
+    this.#sender = this.#senderOf(send);
+    this.#receiver = this.#receiverOf(receive);
   }
 
   /** Octets that protection adds to an RTP packet. */
@@ -23,14 +34,30 @@ export class SecureRtp implements RtpNetwork {
     return this.#sender.tagBytes;
   }
 
-  /** Applies a new agreement. Keys that stay keep their roll-over counters and replay windows. */
+  /** Applies an agreement, also after a time without SRTP. Known keys keep their roll-over counters and replay windows. */
   setKeys({ send, receive }: AgreedSrtp): void {
-    const before = this.#keys;
-    this.#keys = { send, receive };
-    if (send.inline !== before.send.inline) this.#sender = new SrtpSender(send);
-    const isKept =
-      receive.inline === before.receive.inline && receive.suite === before.receive.suite;
-    if (!isKept) this.#receiver = new SrtpReceiver(receive, this.#receiver);
+    this.#sender = this.#senderOf(send);
+    this.#receiver = this.#receiverOf(receive);
+    this.#sender.resume();
+    this.#receiver.resume();
+  }
+
+  #senderOf(keys: SrtpKeys): SrtpSender {
+    const sender = this.#senders.get(keyOf(keys)) ?? new SrtpSender(keys);
+    this.#senders.set(keyOf(keys), sender);
+    return sender;
+  }
+
+  #receiverOf(keys: SrtpKeys): SrtpReceiver {
+    const key = keyOf(keys);
+    const receiver = this.#receivers.get(key) ?? new SrtpReceiver(keys, this.#indices);
+    this.#receivers.delete(key);
+    const [oldest] = this.#receivers.keys();
+    if (this.#receivers.size >= RECEIVERS_MAX && oldest !== undefined) {
+      this.#receivers.delete(oldest);
+    }
+    this.#receivers.set(key, receiver);
+    return receiver;
   }
 
   sendRtp(datagram: Uint8Array, target: Source): void {
@@ -51,4 +78,8 @@ export class SecureRtp implements RtpNetwork {
       ? this.#receiver.unprotectRtcp(datagram)
       : this.#receiver.unprotectRtp(datagram);
   }
+}
+
+function keyOf({ suite, inline }: SrtpKeys): string {
+  return `${suite} ${inline}`;
 }

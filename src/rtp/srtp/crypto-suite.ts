@@ -39,7 +39,7 @@ export interface SrtpKeys {
   readonly inline: string;
 }
 
-/** Keys of one stream direction and protocol, prepared: as octets they would cost each packet five times as much. */
+/** Keys of one stream direction and protocol, as key objects: OpenSSL would import octets again for each packet. */
 export interface SessionKeys {
   readonly encryption: KeyObject;
   readonly authentication: KeyObject;

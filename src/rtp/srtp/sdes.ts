@@ -30,6 +30,7 @@ interface CryptoFields {
   readonly suite: unknown;
   /** Key parameters, such as `inline:KEY|2^20|1:4`. */
   readonly config: unknown;
+  /** Session parameters, between them blanks or {@link PARAMETER_SEPARATOR}. */
   readonly sessionConfig?: unknown;
 }
 
@@ -39,8 +40,27 @@ const LINES_MAX = 16;
 /** One master key with an optional lifetime. A key with an MKI would make every packet longer: not supported. */
 const KEY_PARAMETERS = /^inline:([A-Za-z0-9+/]+={0,2})(?:\|(?:2\^)?\d+)?$/;
 
-/** Session parameters that change nothing for us: window size hint, and a key derivation rate of 0. */
-const HARMLESS_PARAMETERS = /^(?:(?:WSH=\d+|KDR=0)(?:\s+|$))*$/;
+/**
+ * Session parameters that change nothing for us: window size hint, a key derivation rate of 0, and extensions that their dash
+ * makes optional. RFC 4568, 6.3.
+ */
+const HARMLESS_PARAMETER = /^(?:WSH=\d+|KDR=0|-[\x21-\x2c\x2e-\x7e][\x21-\x7e]*)$/;
+
+/** Holds the session parameters of a line together: SDP parsers read the first of them alone. */
+const PARAMETER_SEPARATOR = '\u001f';
+
+/** The session description with all session parameters of each a=crypto line in one word, for {@link readCryptoLines}. */
+export function joinSessionParameters(text: string): string {
+  return text.replace(
+    /^(a=crypto:\S* \S* \S+)[^\S\r\n]+([^\r\n]*)/gm,
+    (_, key: string, parameters: string) =>
+      `${key} ${wordsOf(parameters).join(PARAMETER_SEPARATOR)}`,
+  );
+}
+
+function wordsOf(parameters: string): readonly string[] {
+  return parameters.split(/\s/).filter((word) => word !== '');
+}
 
 /** The usable a=crypto lines, in their order. @see RFC 4568 sections 4, 6 */
 export function readCryptoLines(lines: readonly CryptoFields[] = []): readonly CryptoLine[] {
@@ -49,7 +69,8 @@ export function readCryptoLines(lines: readonly CryptoFields[] = []): readonly C
     if (!isSuite(suite) || typeof id !== 'number' || !isText) return [];
     const [, inline = ''] = KEY_PARAMETERS.exec(config) ?? [];
     const isWhole = Buffer.from(inline, 'base64').length === inlineBytesOf(suite);
-    const isPlain = HARMLESS_PARAMETERS.test(sessionConfig.trim());
+    const parameters = wordsOf(sessionConfig.replaceAll(PARAMETER_SEPARATOR, ' '));
+    const isPlain = parameters.every((parameter) => HARMLESS_PARAMETER.test(parameter));
     return isWhole && isPlain ? [{ tag: id, suite, inline }] : [];
   });
 }

@@ -11,8 +11,11 @@ const HALF = ROLL_OVER / 2;
 const RTP_INDEX_MAX = 2 ** 48 - 1;
 const RTCP_INDEX_MAX = 2 ** 31 - 1;
 
-/** Far-end streams that are remembered: a far end has one, and a few more after transfers behind it. */
-const STREAMS_MAX = 8;
+/** Far-end streams of one key whose windows are kept: a far end has one, and a few more after transfers behind it. */
+const STREAMS_MAX = 256;
+
+/** Far-end streams whose highest index is kept. */
+const INDICES_MAX = 1024;
 
 /** Protects what we send. One SSRC per instance. */
 export class SrtpSender {
@@ -20,9 +23,15 @@ export class SrtpSender {
   /** An index is never used for two packets, or both could be read. */
   readonly #used = new ReplayWindow();
   #rtcpIndex = 0;
+  #isResumed = false;
 
   constructor(keys: SrtpKeys) {
     this.#transform = createTransform(keys);
+  }
+
+  /** Call it when the key is used again after a time without it: the stream went on meanwhile. */
+  resume(): void {
+    this.#isResumed = true;
   }
 
   /** Octets that protection adds to an RTP packet. */
@@ -32,7 +41,11 @@ export class SrtpSender {
 
   /** @returns undefined for a sequence number that has been sent already, or lies far behind. */
   protectRtp(packet: Uint8Array): Buffer | undefined {
-    const index = nearestIndex(this.#used.newest, uint16At(packet, 2));
+    const nearest = nearestIndex(this.#used.newest, uint16At(packet, 2));
+    // More than half of all sequence numbers, sent without this key, make the nearest index an old one.
+    const isOld = this.#isResumed && !this.#used.isNew(nearest);
+    const index = isOld ? nearest + ROLL_OVER : nearest;
+    this.#isResumed = false;
     if (index > RTP_INDEX_MAX || !this.#used.isNew(index)) return undefined;
     this.#used.add(index);
     return this.#transform.protectRtp(packet, index);
@@ -47,59 +60,82 @@ export class SrtpSender {
   }
 }
 
+/** The highest index of each far-end stream, by SSRC, whatever the key: a stream may go on under another key. */
+export class StreamIndices {
+  /** The least recently heard first. */
+  readonly #bySsrc = new Map<number, number>();
+
+  /** -1 for an unknown stream. */
+  of(ssrc: number): number {
+    return this.#bySsrc.get(ssrc) ?? -1;
+  }
+
+  /** Notes an index of an authenticated packet. Evicts the least recently heard stream when full. */
+  note(ssrc: number, index: number): void {
+    this.#bySsrc.delete(ssrc);
+    const [oldest] = this.#bySsrc.keys();
+    if (this.#bySsrc.size >= INDICES_MAX && oldest !== undefined) this.#bySsrc.delete(oldest);
+    this.#bySsrc.set(ssrc, index);
+  }
+}
+
 interface ReceivedStream {
   readonly rtp: ReplayWindow;
   readonly rtcp: ReplayWindow;
+  /** Whether its key is used again after a time without it, and no packet has come since. */
+  isResumed: boolean;
 }
 
 /** Unprotects what the far end sends. Nothing is remembered of a packet that fails authentication. */
 export class SrtpReceiver {
   readonly #transform: Transform;
-  /** By SSRC, the newest last. */
+  /** By SSRC, the least recently heard first. */
   readonly #streams = new Map<number, ReceivedStream>();
-  /** The highest index of each stream under the keys before these. */
-  readonly #before: ReadonlyMap<number, number>;
+  readonly #indices: StreamIndices;
 
-  /** @param before the receiver with the keys before these: its roll-over counters may go on. */
-  constructor(keys: SrtpKeys, before?: SrtpReceiver) {
+  /** @param indices of the session: the receivers of all its keys share them. */
+  constructor(keys: SrtpKeys, indices = new StreamIndices()) {
     this.#transform = createTransform(keys);
-    this.#before = before?.newest ?? new Map();
+    this.#indices = indices;
+  }
+
+  /** Call it when the key is used again after a time without it: the streams went on meanwhile. */
+  resume(): void {
+    for (const stream of this.#streams.values()) stream.isResumed = true;
   }
 
   /** @returns the RTP packet; undefined when it is malformed, not authentic, or a replay. */
   unprotectRtp(packet: Uint8Array): Buffer | undefined {
     if (packet.length < RTP_HEADER_BYTES) return undefined;
     const ssrc = uint32At(packet, 8);
-    const sequence = uint16At(packet, 2);
-    const stream = this.#streams.get(ssrc);
-    if (stream === undefined) return this.#begin(packet, ssrc, this.#firstIndices(ssrc, sequence));
-    const index = nearestIndex(stream.rtp.newest, sequence);
-    if (index > RTP_INDEX_MAX || !stream.rtp.isNew(index)) return undefined;
-    const plain = this.#transform.unprotectRtp(packet, index);
-    if (plain !== undefined) stream.rtp.add(index);
-    return plain;
-  }
-
-  /** The first packet of a stream: tries each index until the packet is authentic. */
-  #begin(packet: Uint8Array, ssrc: number, indices: readonly number[]): Buffer | undefined {
-    for (const index of indices) {
+    const rtp = this.#streams.get(ssrc)?.rtp;
+    for (const index of this.#possibleIndices(ssrc, uint16At(packet, 2))) {
+      if (index > RTP_INDEX_MAX || rtp?.isNew(index) === false) continue;
       const plain = this.#transform.unprotectRtp(packet, index);
       if (plain === undefined) continue;
-      this.#streamOf(ssrc).rtp.add(index);
+      this.#note(ssrc, index);
       return plain;
     }
     return undefined;
   }
 
-  /** A stream may roll over before its first packet arrives, and may go on with a new key. */
-  #firstIndices(ssrc: number, sequence: number): readonly number[] {
-    const newest = this.#before.get(ssrc) ?? -1;
-    return [...new Set([sequence, sequence + ROLL_OVER, nearestIndex(newest, sequence)])];
+  /** Usually one; several for the first packet of a stream under this key. */
+  #possibleIndices(ssrc: number, sequence: number): readonly number[] {
+    const stream = this.#streams.get(ssrc);
+    const nearest = nearestIndex(this.#indices.of(ssrc), sequence);
+    // The stream may have rolled over before its first packet arrived, or begin with a counter of 0 under a new key.
+    if (stream === undefined || stream.rtp.newest < 0) {
+      return [...new Set([sequence, sequence + ROLL_OVER, nearest])];
+    }
+    const next = nearestIndex(stream.rtp.newest, sequence);
+    return stream.isResumed ? [...new Set([nearest, next, next + ROLL_OVER])] : [next];
   }
 
-  /** The highest index of each stream, by SSRC. */
-  get newest(): ReadonlyMap<number, number> {
-    return new Map([...this.#streams].map(([ssrc, { rtp }]) => [ssrc, rtp.newest]));
+  #note(ssrc: number, index: number): void {
+    const stream = this.#streamOf(ssrc);
+    stream.rtp.add(index);
+    stream.isResumed = false;
+    this.#indices.note(ssrc, stream.rtp.newest);
   }
 
   /** @returns the RTCP packet; undefined as `unprotectRtp`. */
@@ -115,11 +151,13 @@ export class SrtpReceiver {
 
   /** For authenticated packets alone. */
   #streamOf(ssrc: number): ReceivedStream {
-    const known = this.#streams.get(ssrc);
-    if (known !== undefined) return known;
+    const stream = this.#streams.get(ssrc) ?? {
+      ...{ rtp: new ReplayWindow(), rtcp: new ReplayWindow() },
+      isResumed: false,
+    };
+    this.#streams.delete(ssrc);
     const [oldest] = this.#streams.keys();
     if (this.#streams.size >= STREAMS_MAX && oldest !== undefined) this.#streams.delete(oldest);
-    const stream = { rtp: new ReplayWindow(), rtcp: new ReplayWindow() };
     this.#streams.set(ssrc, stream);
     return stream;
   }

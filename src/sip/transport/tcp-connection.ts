@@ -27,7 +27,8 @@ const KEEP_ALIVE_MS = 60_000;
 
 const PONG = Buffer.from('\r\n');
 
-interface TcpConnectionOptions {
+/** Parts of one connection. */
+export interface TcpConnectionOptions {
   readonly protocol: 'TCP' | 'TLS';
   /** Connected; with TLS, the secured stream. */
   readonly socket: Socket;
@@ -36,8 +37,12 @@ interface TcpConnectionOptions {
   readonly localFor: () => Endpoint;
   readonly clock: Clock;
   readonly limits: ConnectionLimits;
+  /** Whether keep-alive gets no answer, as long as no transaction and no dialog needs the connection. */
+  readonly isSilent?: (() => boolean) | undefined;
   readonly onFrame: (frame: StreamFrame, flow: Flow) => void;
   readonly onClose: () => void;
+  /** Called before `onClose` when the connection breaks, such as by a TLS alert of the peer after the handshake. */
+  readonly onBroken?: ((error: Error) => void) | undefined;
 }
 
 /** One TCP connection that SIP goes over, plain or secured by TLS: framing, keep-alive, and the limits on slow and idle peers. */
@@ -65,7 +70,7 @@ export class TcpConnection implements Flow {
     this.#socket.setKeepAlive(true, KEEP_ALIVE_MS);
     this.#socket.on('data', (chunk: Buffer) => this.#receive(chunk));
     // 'close' follows every 'error'.
-    this.#socket.on('error', () => undefined);
+    this.#socket.on('error', (error) => options.onBroken?.(error));
     this.#socket.on('close', () => this.#closed());
     this.#heardAtMs = options.clock.nowMs();
     this.#watchIdle(options.limits.idleMs);
@@ -134,6 +139,7 @@ export class TcpConnection implements Flow {
 
   /** Answers a double line break with a single one. RFC 5626, 4.4.1. */
   #pong(): void {
+    if (this.#closeListeners.size === 0 && this.#options.isSilent?.() === true) return;
     if (this.isOpen && this.#socket.writableLength === 0) this.#socket.write(PONG);
   }
 

@@ -11,6 +11,7 @@ import {
   type TLSSocket,
 } from 'node:tls';
 import { type Endpoint, formatEndpoint } from './flow.ts';
+import { tlsFailureOf } from './tls-failure.ts';
 
 /** Certificates, as PEM text. */
 export interface TlsSettings {
@@ -54,7 +55,7 @@ export class TlsLayer {
     );
     this.#server.on('tlsClientError', (error, socket) => {
       socket.destroy();
-      onFailed(error.message);
+      onFailed(tlsFailureOf(error));
     });
   }
 
@@ -79,6 +80,11 @@ export class TlsLayer {
     this.#clientContext ??= clientContext(this.#settings);
     return connectIn(this.#clientContext, peer);
   }
+}
+
+/** @throws {Error} with a code of OpenSSL when it cannot use our certificate, such as one with a short key. */
+export function checkIdentity(identity: NonNullable<TlsSettings['identity']>): void {
+  createSecureContext({ ...identity, minVersion: VERSION_MIN });
 }
 
 /** One connection to a peer, as `TlsLayer.connect` makes it. */
@@ -114,20 +120,6 @@ function clientContext({ identity, ca }: TlsSettings): SecureContext {
     ...(authorities.length > 0 && { ca: authorities }),
     minVersion: VERSION_MIN,
   });
-}
-
-/** Errors whose message does not say what to do. */
-const REMEDIES: Readonly<Record<string, string>> = {
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is by no known authority; set SIP_TLS_CA',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate is by no known authority; set SIP_TLS_CA',
-  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is by no known authority; set SIP_TLS_CA',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is signed by itself; set SIP_TLS_CA to trust it',
-  CERT_HAS_EXPIRED: 'its certificate has expired',
-};
-
-/** Why a connection failed, in plain English. */
-export function tlsFailureOf(error: NodeJS.ErrnoException): string {
-  return REMEDIES[error.code ?? ''] ?? error.message;
 }
 
 const NAMES_MAX = 256;

@@ -43,6 +43,8 @@ interface TransportLayerOptions {
   readonly tcpLimits: TcpLimits;
   /** Certificates of the TLS listeners. */
   readonly tls: TlsSettings;
+  /** Sources with a small quota of TCP and TLS connections. */
+  readonly isStranger: (sourceAddress: string) => boolean;
   readonly openUdpSocket: OpenUdpSocket;
   readonly resolver: Resolver;
   /** To tag of stateless responses, always the same. RFC 3261, 8.2.7. */
@@ -174,7 +176,7 @@ export class TransportLayer {
   }
 
   #makeTcp(listen: ListenOptions): TcpTransport {
-    const { clock, stats, tcpLimits, addressFor, tls } = this.#options;
+    const { clock, stats, tcpLimits, addressFor, tls, isStranger } = this.#options;
     return new TcpTransport({
       address: listen.address,
       port: listen.port,
@@ -182,8 +184,10 @@ export class TransportLayer {
       clock,
       limits: tcpLimits,
       ...(listen.protocol === 'TLS' && { tls }),
+      isStranger,
       onFrame: (frame, flow) => this.#receiveFrame(frame, flow),
       onRefused: () => stats.drop('connection-limit'),
+      onBroken: (why) => stats.drop('unsendable', why),
       onHandshakeFailed: (why) => stats.drop('bad-handshake', why),
     });
   }

@@ -3,6 +3,7 @@ import { connect, createServer, isIPv6, type Server, type Socket } from 'node:ne
 import type { Clock } from '../../lib/clock.ts';
 import { SipError } from '../message/status.ts';
 import type { StreamFrame } from '../parser/stream-framer.ts';
+import { ConnectionQuota, type QuotaLimits } from './connection-quota.ts';
 import {
   type AddressFor,
   defaultPortOf,
@@ -11,8 +12,13 @@ import {
   formatEndpoint,
   listenError,
 } from './flow.ts';
-import { type ConnectionLimits, TcpConnection } from './tcp-connection.ts';
-import { type PeerName, PeerNames, TlsLayer, type TlsSettings, tlsFailureOf } from './tls-layer.ts';
+import {
+  type ConnectionLimits,
+  TcpConnection,
+  type TcpConnectionOptions,
+} from './tcp-connection.ts';
+import { tlsFailureOf } from './tls-failure.ts';
+import { type PeerName, PeerNames, TlsLayer, type TlsSettings } from './tls-layer.ts';
 
 interface TcpTransportOptions {
   readonly address: string;
@@ -22,18 +28,19 @@ interface TcpTransportOptions {
   readonly limits: TcpLimits;
   /** Secures every connection; undefined for plain TCP. */
   readonly tls?: TlsSettings | undefined;
+  /** Sources with a small quota of connections, whose keep-alive gets no answer. */
+  readonly isStranger: (sourceAddress: string) => boolean;
   readonly onFrame: (frame: StreamFrame, flow: Flow) => void;
   /** Called when a connection exceeds the limits. */
   readonly onRefused: () => void;
+  /** Called when a TLS connection of ours breaks: the peer may refuse our certificate after the handshake. */
+  readonly onBroken: (why: string) => void;
   /** Called when a peer's TLS handshake fails. */
   readonly onHandshakeFailed: (why: string) => void;
 }
 
-/** Limits of TCP connections: total, per peer address, connect time in milliseconds. */
-export interface TcpLimits extends ConnectionLimits {
-  readonly connectionsMax: number;
-  /** How many of them one address may have. */
-  readonly connectionsPerPeerMax: number;
+/** Limits of TCP connections. Those that we open have a limit of their own, `connectionsMax` again. */
+export interface TcpLimits extends ConnectionLimits, QuotaLimits {
   /** From the first packet to the established connection, the TLS handshake included. */
   readonly connectMs: number;
 }
@@ -53,6 +60,9 @@ export class TcpTransport {
   readonly #names = new PeerNames();
   readonly #connections = new Map<string, TcpConnection>();
   readonly #connecting = new Map<string, Promise<TcpConnection>>();
+  /** Number of open connections that we opened. */
+  #ownConnections = 0;
+  readonly #quota: ConnectionQuota;
   /** Accepted connections whose TLS handshake is under way. */
   readonly #handshaking = new Map<string, Socket>();
   #port: number;
@@ -63,6 +73,7 @@ export class TcpTransport {
     this.#options = options;
     this.protocol = tls === undefined ? 'TCP' : 'TLS';
     this.#port = options.port;
+    this.#quota = new ConnectionQuota(limits);
     this.#server = createServer((socket) => this.#accept(socket));
     this.#tls =
       tls &&
@@ -148,7 +159,8 @@ export class TcpTransport {
   }
 
   #connect(remote: Endpoint & PeerName, key: string): Promise<TcpConnection> {
-    if (!this.#isOpen || this.#connections.size >= this.#options.limits.connectionsMax) {
+    const own = this.#ownConnections + this.#connecting.size;
+    if (!this.#isOpen || own >= this.#options.limits.connectionsMax) {
       return Promise.reject(new SipError(503, `Cannot connect to "${key}": too many connections`));
     }
     const connecting = this.#dial(remote, key).finally(() => this.#connecting.delete(key));
@@ -177,26 +189,27 @@ export class TcpTransport {
         if (!this.#isOpen) return fail('stopped');
         this.#names.proved(remote);
         const kept = this.isListening ? limits : { ...limits, idleMs: KEPT_MS };
-        resolve(this.#adopt(socket, { remote, key, limits: kept }));
+        resolve(this.#adoptOwn(socket, { remote, key, limits: kept }));
       });
     });
   }
 
   #accept(socket: Socket): void {
-    const { limits } = this.#options;
+    const { limits, isStranger, onRefused } = this.#options;
     const remote = { address: socket.remoteAddress ?? '', port: socket.remotePort ?? 0 };
-    const remotes = [...this.#connections.values()].map((each) => each.remote.address);
-    remotes.push(...[...this.#handshaking.values()].map((each) => each.remoteAddress ?? ''));
-    const ofPeer = remotes.filter((address) => address === remote.address).length;
-    const isFull = remotes.length >= limits.connectionsMax;
-    if (isFull || ofPeer >= limits.connectionsPerPeerMax || remote.address === '') {
+    const release =
+      remote.address === ''
+        ? undefined
+        : this.#quota.take(remote.address, isStranger(remote.address));
+    if (release === undefined) {
       socket.on('error', () => undefined);
       socket.destroy();
-      this.#options.onRefused();
+      onRefused();
       return;
     }
+    socket.once('close', release);
     const key = formatEndpoint(remote);
-    if (this.#tls === undefined) this.#adopt(socket, { remote, key, limits });
+    if (this.#tls === undefined) this.#adoptAccepted(socket, { remote, key, limits });
     else this.#shakeHands(this.#tls, socket, key);
   }
 
@@ -215,25 +228,34 @@ export class TcpTransport {
     this.#handshaking.delete(key);
     const { limits } = this.#options;
     if (!this.#isOpen || remote.address === '') socket.destroy();
-    else this.#adopt(socket, { remote, key: `from ${key}`, limits });
+    else this.#adoptAccepted(socket, { remote, key: `from ${key}`, limits });
   }
 
-  #adopt(
-    socket: Socket,
-    {
-      remote,
-      key,
-      limits,
-    }: { readonly remote: Endpoint; readonly key: string; readonly limits: ConnectionLimits },
-  ): TcpConnection {
+  #adoptOwn(socket: Socket, parts: ConnectionParts): TcpConnection {
+    this.#ownConnections += 1;
+    socket.once('close', () => {
+      this.#ownConnections -= 1;
+    });
+    if (this.#tls === undefined) return this.#adopt(socket, parts);
+    const tell = (why: string) =>
+      this.#options.onBroken(`Connection to "${parts.key}" broke: ${why}`);
+    tellOfSilentEnd(socket, tell);
+    return this.#adopt(socket, { ...parts, onBroken: (error) => tell(tlsFailureOf(error)) });
+  }
+
+  #adoptAccepted(socket: Socket, parts: ConnectionParts): void {
+    const { isStranger } = this.#options;
+    this.#adopt(socket, { ...parts, isSilent: () => isStranger(parts.remote.address) });
+  }
+
+  #adopt(socket: Socket, { key, ...parts }: ConnectionParts): TcpConnection {
     const { clock, onFrame } = this.#options;
     const connection: TcpConnection = new TcpConnection({
+      ...parts,
       protocol: this.protocol,
       socket,
-      remote,
-      localFor: () => this.localFor(remote),
+      localFor: () => this.localFor(parts.remote),
       clock,
-      limits,
       onFrame,
       onClose: () => {
         if (this.#connections.get(key) === connection) this.#connections.delete(key);
@@ -242,6 +264,25 @@ export class TcpTransport {
     this.#connections.set(key, connection);
     return connection;
   }
+}
+
+/** Some peers close instead of an alert when they do not accept our certificate. */
+function tellOfSilentEnd(socket: Socket, tell: (why: string) => void): void {
+  let hasAnswered = false;
+  socket.once('data', () => {
+    hasAnswered = true;
+  });
+  socket.once('end', () => {
+    if (!hasAnswered)
+      tell('the peer closed it without an answer; it may not accept our certificate');
+  });
+}
+
+/** What differs between connections. */
+interface ConnectionParts
+  extends Pick<TcpConnectionOptions, 'remote' | 'limits' | 'isSilent' | 'onBroken'> {
+  /** Of the table of connections. */
+  readonly key: string;
 }
 
 /** A peer that proved one name is not taken for another one at the same address. */

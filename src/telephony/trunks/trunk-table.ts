@@ -179,7 +179,7 @@ export function hostPortOfUri(uri: string): string {
 }
 
 /** Host of a sip URI, without port and brackets. */
-function hostOfUri(uri: string): string {
+export function hostOfUri(uri: string): string {
   const [, host = ''] = /^sips?:(?:[^@]*@)?(\[[^\]]*\]|[^:;?]*)/i.exec(uri) ?? [];
   return host.replace(/^\[|\]$/g, '').toLowerCase();
 }

@@ -104,15 +104,22 @@ test.each([
   expect(server.output).toContain(sentence);
 });
 
-test('an expired certificate ends the start with 78', async () => {
+test.each([
+  [
+    'that has expired',
+    { notAfter: new Date('2020-01-02') },
+    'expired on 2020-01-02T00:00:00.000Z; renew the certificate',
+  ],
+  ['with a short key', { rsaBits: 1024 }, 'is refused by TLS: its key is too short'],
+])('a certificate %s ends the start with 78', async (_, options, sentence) => {
   const file = tlsFolder();
-  const { cert, key } = authority.sign({ notAfter: new Date('2020-01-02') });
+  const { cert, key } = authority.sign(options);
   const environment = { SIP_TLS_CERT: file('cert.pem', cert), SIP_TLS_KEY: file('key.pem', key) };
   const server = await startServer({ environment });
   undo.push(() => server.stop());
 
   expect(await server.exited).toBe(78);
-  expect(server.output).toContain('expired on 2020-01-02T00:00:00.000Z; renew the certificate');
+  expect(server.output).toContain(sentence);
 });
 
 test('a certificate that changes during a call cuts no call, and new connections get the new one', async () => {
@@ -238,6 +245,39 @@ test('a call to a proxy whose certificate is not verified fails at once, and the
   expect(record).toMatchObject({ status: 'failed', sipStatus: 503 });
   expect(performance.now() - startedAtMs).toBeLessThan(10_000);
   expect(server.output).toContain('its certificate is by no known authority; set SIP_TLS_CA');
+});
+
+test('after kill -9 during a call, the next start ends it at an IP address through the proxy, which proves its name', async () => {
+  const identity = authority.sign({ names: ['localhost'] });
+  const phone = await startPhone({ number: THEIRS, tls: { identity, ca: authority.cert } });
+  const rung = new Promise<RingingCall>((resolve) => phone.onRinging(resolve));
+  const proxy = `localhost:${phone.hostPort('TLS').split(':')[1]};transport=tls`;
+  const file = tlsFolder();
+  const trunk = { name: 'carrier', numbers: [OURS], allowedSources: ['127.0.0.1'], proxy };
+  const environment = {
+    SIP_TRUNKS: file('trunks.json', JSON.stringify([{ ...trunk, optionsIntervalSeconds: 0 }])),
+    SIP_TLS_CA: file('ca.pem', authority.cert),
+  };
+  const dataDir = mkdtempSync(join(tmpdir(), 'offhook-tls-data-'));
+  undo.push(() => rmSync(dataDir, { recursive: true, force: true }));
+  const server = await startServer({ environment, dataDir });
+  undo.push(() => server.stop());
+  await server.ready();
+  const agentId = await server.createAgent({ phoneNumber: OURS });
+  await server.api('POST', '/api/calls/outbound', { agentId, to: THEIRS });
+  const call = await (await rung).answer();
+  await eventually(
+    async () => call.line.heard.filter(({ isVoiced }) => isVoiced).length,
+    (voiced) => voiced > 0,
+  );
+
+  server.kill('SIGKILL');
+  await server.exited;
+  const next = await startServer({ environment, dataDir });
+  undo.push(() => next.stop());
+  await next.ready();
+
+  expect((await call.ended).cause).toBe('remote-bye');
 });
 
 /** A registrar over TLS that calls over the connection of the REGISTER. */

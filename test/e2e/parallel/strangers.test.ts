@@ -2,10 +2,14 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { connect as connectTls } from 'node:tls';
 import { expect, onTestFinished, test } from 'vitest';
+import { TestAuthority } from '../../support/network/certificates.ts';
+import { freePort } from '../../support/network/free-ports.ts';
 import { startServer } from '../../support/server/server.ts';
 
 const TRUNK = { name: 'acme', proxy: '192.0.2.1', allowedSources: ['192.0.2.1'] };
@@ -15,9 +19,19 @@ const SILENCE_MS = 2_000;
 
 async function openWorld(environment: Readonly<Record<string, string>>) {
   const folder = mkdtempSync(join(tmpdir(), 'offhook-strangers-'));
-  const SIP_TRUNKS = join(folder, 'trunks.json');
-  writeFileSync(SIP_TRUNKS, JSON.stringify([{ ...TRUNK, optionsIntervalSeconds: 0 }]));
-  const server = await startServer({ environment: { SIP_TRUNKS, ...environment } });
+  const file = (name: string, text: string) => {
+    writeFileSync(join(folder, name), text);
+    return join(folder, name);
+  };
+  const { cert, key } = new TestAuthority().sign();
+  const tlsPort = await freePort();
+  const files = {
+    SIP_TRUNKS: file('trunks.json', JSON.stringify([{ ...TRUNK, optionsIntervalSeconds: 0 }])),
+    SIP_TLS_CERT: file('cert.pem', cert),
+    SIP_TLS_KEY: file('key.pem', key),
+    SIP_TLS_PORT: String(tlsPort),
+  };
+  const server = await startServer({ environment: { ...files, ...environment } });
   const socket = createSocket('udp4').bind(0, '127.0.0.1');
   await once(socket, 'listening');
   const statuses: string[] = [];
@@ -43,7 +57,7 @@ async function openWorld(environment: Readonly<Record<string, string>>) {
     const metrics = await (await fetch(`${server.baseUrl}/metrics`)).text();
     return /^offhook_sip_strangers_total\{network="loopback"\} (\d+)$/m.exec(metrics)?.[1];
   };
-  return { send, statuses, counted, server };
+  return { send, statuses, counted, server, tlsPort };
 }
 
 test('a host that no trunk allows gets no answer, and is counted', async () => {
@@ -64,4 +78,40 @@ test('with SIP_STRANGERS=refuse the call of a host that no trunk allows is refus
   await expect.poll(() => statuses, { timeout: 10_000 }).toContain('403');
 
   expect(await counted()).toBe('1');
+});
+
+/** What docs/deploy.md says of one address. */
+const CONNECTIONS_OF_ONE = 8;
+
+test.each([
+  ['TCP', 'ignore'],
+  ['TCP', 'refuse'],
+  ['TLS', 'ignore'],
+] as const)('a host that no trunk allows has few connections by %s with SIP_STRANGERS=%s, and no answer to keep-alive', async (protocol, SIP_STRANGERS) => {
+  const { server, tlsPort } = await openWorld({ SIP_STRANGERS });
+  const open = () => {
+    const socket =
+      protocol === 'TCP'
+        ? connect(server.sipPort, '127.0.0.1')
+        : connectTls({ port: tlsPort, host: '127.0.0.1', rejectUnauthorized: false });
+    const state = { answers: '', isClosed: false };
+    socket.on('error', () => undefined);
+    socket.on('data', (bytes) => {
+      state.answers += bytes.toString();
+    });
+    socket.on('close', () => {
+      state.isClosed = true;
+    });
+    socket.write('\r\n\r\n');
+    onTestFinished(() => {
+      socket.destroy();
+    });
+    return state;
+  };
+
+  const states = Array.from({ length: 2 * CONNECTIONS_OF_ONE }, open);
+  await wait(SILENCE_MS);
+
+  expect(states.filter(({ isClosed }) => !isClosed)).toHaveLength(CONNECTIONS_OF_ONE);
+  expect(states.map(({ answers }) => answers).join('')).toBe('');
 });

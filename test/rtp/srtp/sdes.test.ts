@@ -17,6 +17,7 @@ test.each([
   ['a lifetime', { config: `inline:${KEY}|2^20` }],
   ['a lifetime in packets', { config: `inline:${KEY}|1048576` }],
   ['a window size hint', { sessionConfig: 'WSH=128' }],
+  ['an unknown parameter that its dash makes optional', { sessionConfig: 'WSH=64 -NEW=1' }],
   ['the short tag', { suite: 'AES_CM_128_HMAC_SHA1_32' }],
   ['GCM', { suite: 'AEAD_AES_128_GCM', config: `inline:${GCM_KEY}` }],
 ])('readCryptoLines takes %s', (_, fields) => {
@@ -34,6 +35,10 @@ test.each([
   ['a stream without authentication', { sessionConfig: 'UNAUTHENTICATED_SRTP' }],
   ['reports in the clear', { sessionConfig: 'UNENCRYPTED_SRTCP' }],
   ['a key derivation rate', { sessionConfig: 'KDR=4' }],
+  ['a parameter that it does not know', { sessionConfig: 'NEW=1' }],
+  ['an order of error correction', { sessionConfig: 'FEC_ORDER=FEC_SRTP' }],
+  ['a stream in the clear behind other parameters', { sessionConfig: 'WSH=64 UNENCRYPTED_SRTP' }],
+  ['two dashes', { sessionConfig: '--NEW' }],
   ['no tag', { id: undefined }],
 ])('readCryptoLines leaves out %s', (_, fields) => {
   expect(readCryptoLines([line(fields), line({ id: 2 })])).toMatchObject([{ tag: 2 }]);
@@ -78,6 +83,40 @@ test('readCryptoLines takes anything a parser may give, and only whole keys', ()
   });
 
   fc.assert(property);
+});
+
+const offerWith = (end: string) =>
+  [
+    ...['v=0', 'o=- 1 1 IN IP4 192.0.2.5', 's=-', 'c=IN IP4 192.0.2.5', 't=0 0'],
+    ...['m=audio 4000 RTP/SAVP 0', `a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:${KEY}${end}`, ''],
+  ].join('\r\n');
+
+test.each([
+  ' WSH=64 UNENCRYPTED_SRTCP',
+  '  UNENCRYPTED_SRTP',
+  '\tUNAUTHENTICATED_SRTP',
+  '\u00a0UNENCRYPTED_SRTP',
+  ' WSH=64  KDR=4',
+  ' -NEW KDR=24',
+  ' WSH=64 KDR=0 NEW=1',
+  ' UNENCRYPTED_SRTP WSH=64',
+  '|2^20|1:4',
+  '|1:4',
+  '|2^20 WSH=64 UNENCRYPTED_SRTCP',
+])('parseSdp refuses a line with a key and "%s"', (end) => {
+  expect(() => parseSdp(offerWith(end), { srtp: 'required' })).toThrow(SdpError);
+});
+
+test.each([
+  '',
+  ' ',
+  '|2^31',
+  ' WSH=64',
+  ' WSH=1024  KDR=0 -NEW=a,b',
+])('parseSdp takes a line with a key and "%s"', (end) => {
+  const { cryptoLines } = parseSdp(offerWith(end), { srtp: 'required' });
+
+  expect(cryptoLines).toEqual([{ tag: 1, suite: 'AES_CM_128_HMAC_SHA1_80', inline: KEY }]);
 });
 
 test('parseSdp with SRTP takes or refuses every a=crypto line', () => {

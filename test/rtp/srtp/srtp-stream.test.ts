@@ -10,7 +10,7 @@ import {
   inlineBytesOf,
   type SrtpKeys,
 } from '../../../src/rtp/srtp/crypto-suite.ts';
-import { SrtpReceiver, SrtpSender } from '../../../src/rtp/srtp/srtp-stream.ts';
+import { SrtpReceiver, SrtpSender, StreamIndices } from '../../../src/rtp/srtp/srtp-stream.ts';
 
 const SUITES = Object.keys(CRYPTO_SUITES) as CryptoSuite[];
 const SSRC = 0xcafe_babe;
@@ -81,11 +81,12 @@ test('SrtpReceiver follows several roll-overs', () => {
   const [sender, receiver] = [new SrtpSender(keys), new SrtpReceiver(keys)];
   const unread: number[] = [];
 
-  // Every packet is sent, every 20,000th arrives.
-  for (let number = 0; number < 200_001; number += 1) {
-    if (number % 20_000 !== 0) continue;
+  // Of every 500th packet, which are sealed, one of 40 arrives.
+  for (let number = 0; number < 200_001; number += 500) {
     const sealed = sender.protectRtp(packet(number));
-    if (sealed === undefined || receiver.unprotectRtp(sealed) === undefined) unread.push(number);
+    const isLost = number % 20_000 !== 0;
+    if (sealed === undefined) unread.push(number);
+    else if (!isLost && receiver.unprotectRtp(sealed) === undefined) unread.push(number);
   }
 
   expect(unread).toEqual([]);
@@ -103,28 +104,105 @@ test('SrtpReceiver reads a stream that rolled over before its first packet arriv
   );
 });
 
+/** Packets from 0 to that one, far enough apart that the sender counts its roll-overs and both sides stay in step. */
+function* steps(to: number): Generator<number> {
+  for (let number = 0; number < to; number += 30_000) yield number;
+}
+
+/** A stream that has been sent and received up to that packet. */
+function runTo(to: number, sender: SrtpSender, receiver?: SrtpReceiver): void {
+  for (const number of steps(to)) {
+    const sealed = sender.protectRtp(packet(number));
+    if (sealed !== undefined) receiver?.unprotectRtp(sealed);
+  }
+}
+
 test('SrtpReceiver with new keys goes on with the roll-over counter of the old ones, or begins at 0', () => {
   const [old, next] = [keysOf('AEAD_AES_128_GCM'), keysOf('AEAD_AES_128_GCM')];
-  const before = new SrtpReceiver(old);
-  const [counting, resetting] = [new SrtpSender(old), new SrtpSender(next)];
-  for (const number of [0, 30_000, 60_000, 90_000, 120_000, 150_000]) {
-    before.unprotectRtp(counting.protectRtp(packet(number)) ?? Buffer.alloc(0));
+  const indices = new StreamIndices();
+  runTo(170_000, new SrtpSender(old), new SrtpReceiver(old, indices));
+  const [goingOn, resetting] = [new SrtpSender(next), new SrtpSender(next)];
+  runTo(170_000, goingOn);
+
+  const read = [goingOn, resetting].map((sender) => {
+    const sealed = sender.protectRtp(packet(170_001)) ?? Buffer.alloc(0);
+    return new SrtpReceiver(next, indices).unprotectRtp(sealed);
+  });
+
+  expect(read).toEqual([Buffer.from(packet(170_001)), Buffer.from(packet(170_001))]);
+});
+
+test('SrtpReceiver keeps the roll-over counter through two new keys, the first of which brings no packet', () => {
+  const keys = [1, 2, 3].map(() => keysOf('AES_CM_128_HMAC_SHA1_80'));
+  const indices = new StreamIndices();
+  const [first, , third] = keys.map((each) => new SrtpReceiver(each, indices));
+  const [senderBefore, , senderAfter] = keys.map((each) => new SrtpSender(each));
+  if (senderBefore === undefined || senderAfter === undefined) throw new Error('no sender');
+  runTo(170_000, senderBefore, first);
+  runTo(170_000, senderAfter);
+
+  const read = third?.unprotectRtp(senderAfter.protectRtp(packet(170_001)) ?? Buffer.alloc(0));
+
+  expect(read).toEqual(Buffer.from(packet(170_001)));
+});
+
+test('SrtpReceiver keeps the roll-over counter of a stream while a thousand others come', () => {
+  const keys = keysOf('AES_CM_128_HMAC_SHA1_80');
+  const [sender, receiver] = [new SrtpSender(keys), new SrtpReceiver(keys)];
+  runTo(170_000, sender, receiver);
+
+  for (let other = 1; other <= 1000; other += 1) {
+    const sealed = new SrtpSender(keys).protectRtp(packet(5, other)) ?? Buffer.alloc(0);
+    receiver.unprotectRtp(sealed);
   }
-  const rekeyed = new SrtpSender(next);
-  for (const number of [0, 30_000, 60_000, 90_000, 120_000, 150_000])
-    rekeyed.protectRtp(packet(number));
+  const read = receiver.unprotectRtp(sender.protectRtp(packet(170_001)) ?? Buffer.alloc(0));
 
-  const goesOn = new SrtpReceiver(next, before).unprotectRtp(
-    rekeyed.protectRtp(packet(150_001)) ?? Buffer.alloc(0),
-  );
-  const beginsAtZero = new SrtpReceiver(next, before).unprotectRtp(
-    resetting.protectRtp(packet(150_001)) ?? Buffer.alloc(0),
-  );
+  expect(read).toEqual(Buffer.from(packet(170_001)));
+});
 
-  expect([goesOn, beginsAtZero]).toEqual([
-    Buffer.from(packet(150_001)),
-    Buffer.from(packet(150_001)),
-  ]);
+test('SrtpReceiver forgets no stream that is heard while others come: no packet is read twice', () => {
+  const keys = keysOf('AES_CM_128_HMAC_SHA1_80');
+  const [sender, receiver] = [new SrtpSender(keys), new SrtpReceiver(keys)];
+  const heard: Buffer[] = [];
+
+  for (let number = 1; number <= 280; number += 1) {
+    const sealed = sender.protectRtp(packet(number)) ?? Buffer.alloc(0);
+    const other = new SrtpSender(keys).protectRtp(packet(5, number)) ?? Buffer.alloc(0);
+    for (const each of [sealed, other]) receiver.unprotectRtp(each);
+    heard.push(sealed);
+  }
+  const again = heard.map((sealed) => receiver.unprotectRtp(sealed));
+
+  expect(again.filter((plain) => plain !== undefined)).toEqual([]);
+});
+
+test('SrtpReceiver whose first packet of a stream is a report finds the roll-over counter', () => {
+  const keys = keysOf('AES_CM_128_HMAC_SHA1_80');
+  const [sender, receiver] = [new SrtpSender(keys), new SrtpReceiver(keys)];
+  runTo(70_000, sender);
+  receiver.unprotectRtcp(sender.protectRtcp(report()) ?? Buffer.alloc(0));
+
+  const read = receiver.unprotectRtp(sender.protectRtp(packet(70_001)) ?? Buffer.alloc(0));
+
+  expect(read).toEqual(Buffer.from(packet(70_001)));
+});
+
+test.each([
+  1, 100, 20_000, 40_000, 65_000,
+])('SrtpSender and SrtpReceiver go on after %d packets without their key', (missed) => {
+  const keys = keysOf('AES_CM_128_HMAC_SHA1_80');
+  const [sender, receiver] = [new SrtpSender(keys), new SrtpReceiver(keys)];
+  runTo(170_000, sender, receiver);
+  const used = sender.protectRtp(packet(170_000)) ?? Buffer.alloc(0);
+  receiver.unprotectRtp(used);
+
+  sender.resume();
+  receiver.resume();
+  const numbers = [170_000 + missed, 170_001 + missed];
+  const sealed = numbers.map((number) => sender.protectRtp(packet(number)) ?? Buffer.alloc(0));
+  const read = [...sealed, used].map((each) => receiver.unprotectRtp(each));
+
+  expect(read).toEqual([...numbers.map((number) => Buffer.from(packet(number))), undefined]);
 });
 
 test.each(

@@ -13,6 +13,8 @@ interface IdentityOptions {
   readonly names?: readonly string[];
   readonly notBefore?: Date;
   readonly notAfter?: Date;
+  /** Length of an RSA key; without it the key is one of P-256. */
+  readonly rsaBits?: number;
 }
 
 const DAY_MS = 86_400_000;
@@ -41,8 +43,11 @@ export class TestAuthority {
   }
 
   sign(options: IdentityOptions = {}): Identity {
-    const { names = ['127.0.0.1', 'localhost'] } = options;
-    const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const { names = ['127.0.0.1', 'localhost'], rsaBits } = options;
+    const { publicKey, privateKey } =
+      rsaBits === undefined
+        ? generateKeyPairSync('ec', { namedCurve: 'P-256' })
+        : generateKeyPairSync('rsa', { modulusLength: rsaBits });
     const extension = sequence(
       oid('subjectAltName'),
       octets(sequence(...names.map(alternativeName))),

@@ -2,7 +2,7 @@
 import type { DialogStore, OpenDialog, OpenInvite } from '../../../domain/call/open-dialog.ts';
 import { type Clock, TRANSACTION_MS, within } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
-import { type EndInvite, sendBye } from './orphaned-calls.ts';
+import { type EndInvite, endAnswered, type FindProxy } from './orphaned-calls.ts';
 import {
   reasonOf,
   type SrfClient,
@@ -18,6 +18,8 @@ interface OpenDialogJournalOptions {
   readonly store: Pick<DialogStore, 'save' | 'remove'>;
   /** Dialogs that an earlier process left. */
   readonly orphans: readonly OpenDialog[];
+  /** Another way to the next hop of a BYE; default: none. */
+  readonly findProxy?: FindProxy;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -186,10 +188,11 @@ export class OpenDialogJournal {
   }
 
   async #end({ srf, endInvite }: ServerConnection, orphan: OpenDialog): Promise<void> {
-    const { clock, log } = this.#options;
+    const { clock, log, findProxy = () => undefined } = this.#options;
     const { invite } = orphan;
     try {
-      const ending = invite === null ? sendBye(srf, orphan) : endInvite(invite, orphan);
+      const ending =
+        invite === null ? endAnswered(srf, orphan, findProxy) : endInvite(invite, orphan);
       await within<unknown>(clock, TRANSACTION_MS, ending);
     } catch (error) {
       // The far end's own timers end the call.

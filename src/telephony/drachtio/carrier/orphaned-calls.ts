@@ -33,8 +33,38 @@ export function invitesOver(srf: SrfClient, clock: Clock): EndInvite {
   };
 }
 
+/** URI of another way to a next hop that cannot be reached; undefined where there is none. */
+export type FindProxy = (nextHop: string) => string | undefined;
+
+/**
+ * Ends an answered call by BYE. A target out of reach is tried again through the proxy of its trunk: over TLS its
+ * IP address proves nothing to a process that has not connected to the carrier before.
+ *
+ * @throws {Error} when the server refuses, or cannot be reached.
+ */
+export async function endAnswered(
+  srf: SrfClient,
+  call: OpenDialog,
+  findProxy: FindProxy,
+): Promise<void> {
+  const proxy = findProxy(call.routes[0] ?? call.remoteTarget);
+  if (proxy === undefined) {
+    await sendBye(srf, call, {});
+    return;
+  }
+  const status = await sendBye(srf, call, {}).catch(() => OUT_OF_REACH);
+  if (status === OUT_OF_REACH) await sendBye(srf, call, { proxy });
+}
+
+/** The SIP server's own answer when it cannot send. */
+const OUT_OF_REACH = 503;
+
 /** Sends BYE. Resolves with the status of the final response. */
-export async function sendBye(srf: SrfClient, call: OpenDialog): Promise<number> {
+async function sendBye(
+  srf: SrfClient,
+  call: OpenDialog,
+  way: { readonly proxy?: string },
+): Promise<number> {
   const headers: Record<string, string> = {
     'Call-ID': call.sipCallId,
     From: call.localParty,
@@ -43,7 +73,7 @@ export async function sendBye(srf: SrfClient, call: OpenDialog): Promise<number>
     Reason: 'SIP;cause=503;text="the server was restarted"',
   };
   if (call.routes.length > 0) headers.Route = call.routes.join(', ');
-  const { answered } = await sendOver(srf, call.remoteTarget, { method: 'BYE', headers });
+  const { answered } = await sendOver(srf, call.remoteTarget, { method: 'BYE', headers, ...way });
   return (await answered).status;
 }
 
