@@ -33,7 +33,7 @@ describeWith(['espeak-ng'], 'a voice over the agent', () => {
   });
 
   test('backchannels of ten languages leave the agent its floor, and words that want it take it', async () => {
-    const [agreeing, interrupting] = [await backchannelCalls(2), await interruptionCalls(2)];
+    const [agreeing, interrupting] = [await backchannelCalls(1), await interruptionCalls(2)];
 
     const outcomes = await playOverlaps(server, [...agreeing, ...interrupting], CALLS_AT_ONCE);
 
