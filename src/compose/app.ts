@@ -21,6 +21,7 @@ import { systemClock } from '../lib/clock.ts';
 import { waitAtMost } from '../lib/time-limit.ts';
 import type { Dashboard } from '../operator/dashboard.ts';
 import { CustomTools } from '../tool/custom-tools.ts';
+import type { CallSms } from '../tool/sms/call-sms.ts';
 import { recordingSecretOf } from './analysis.ts';
 import type { AppParts } from './app-parts.ts';
 import { liveCallParts, liveRouter } from './calls.ts';
@@ -31,6 +32,7 @@ import { checkNumbers, openNumberOwners } from './numbers.ts';
 import { engineTraces } from './sip.ts';
 import { engineStates } from './speech.ts';
 import { bootstrapNotice, type Notice, readyNotice, setupNotice } from './startup-banner.ts';
+import { openCallSms } from './tools/sms.ts';
 
 /** The server. Takes calls first, then loads the control plane. */
 export class App {
@@ -45,6 +47,7 @@ export class App {
   readonly #http: HttpServer;
   readonly #numberOwners: NumberOwners;
   readonly #customTools: CustomTools;
+  readonly #callSms: CallSms;
   /** Undefined until it has started. */
   #control: ControlPlane | undefined;
   /** The newest attempt, which `stop` ends. */
@@ -85,8 +88,9 @@ export class App {
       newId: this.#newId,
       clock: systemClock,
     });
-    const customTools = this.#customTools;
-    this.#callParts = liveCallParts({ ...parts, newId: this.#newId, customTools });
+    const shared = { ...parts, newId: this.#newId, customTools: this.#customTools };
+    this.#callSms = openCallSms(shared);
+    this.#callParts = liveCallParts({ ...shared, callSms: this.#callSms });
     this.#router = liveRouter({
       store,
       numberOwners: this.#numberOwners,
@@ -205,6 +209,7 @@ export class App {
       admission: this.#admission,
       callParts: this.#callParts,
       customTools: this.#customTools,
+      callSms: this.#callSms,
       router: this.#router,
       callTraces: this.#callTraces,
       numberOwners: this.#numberOwners,

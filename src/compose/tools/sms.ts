@@ -1,0 +1,35 @@
+/** Composition root: messages that agents send during calls. */
+import type { NewId } from '../../domain/ids.ts';
+import { systemClock } from '../../lib/clock.ts';
+import type { CustomTools } from '../../tool/custom-tools.ts';
+import { CallSms } from '../../tool/sms/call-sms.ts';
+import { recordingSecretOf } from '../analysis.ts';
+import type { AppParts } from '../app-parts.ts';
+
+/** Makes `send_sms` of live calls; it shares the client of custom tools. */
+export function openCallSms(
+  from: Pick<AppParts, 'config' | 'store'> & {
+    readonly newId: NewId;
+    readonly customTools: CustomTools;
+  },
+): CallSms {
+  const { config, customTools, newId, store } = from;
+  let secret: Promise<string> | undefined;
+  return new CallSms({
+    stores: store,
+    rules: { allowLocal: config.WEBHOOK_ALLOW_LOCAL, allowPrivate: config.WEBHOOK_ALLOW_PRIVATE },
+    client: () => customTools.openClient(),
+    keysOf: (scope) => customTools.keysOf(scope),
+    publicUrl: config.PUBLIC_URL.replace(/\/$/, ''),
+    callbackSecret: () => {
+      // A read that failed is not kept.
+      secret ??= recordingSecretOf(store).catch((error: unknown) => {
+        secret = undefined;
+        throw error;
+      });
+      return secret;
+    },
+    newId,
+    clock: systemClock,
+  });
+}

@@ -1,0 +1,114 @@
+/** `send_sms` of live calls: finds the gateway of the agent, and makes the tool of the call. */
+import type { AccountStore } from '../../domain/account/account-store.ts';
+import type { Agent, Scope } from '../../domain/agent/agent.ts';
+import type { Call } from '../../domain/call/call.ts';
+import type { NewId } from '../../domain/ids.ts';
+import { callbackUrl } from '../../domain/sms/sms-callback.ts';
+import { gatewayOf, type SmsGateway } from '../../domain/sms/sms-gateway.ts';
+import { recordSmsNews, type SmsMessage } from '../../domain/sms/sms-message.ts';
+import { decideRecipient, otherPartyOf } from '../../domain/sms/sms-recipient.ts';
+import type { RunTransaction, Stores } from '../../domain/stores.ts';
+import type { WebhookUrlRules } from '../../domain/webhook/webhook-url.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { SigningKeys } from '../../webhook/signature.ts';
+import type { ToolClient } from '../http-tool.ts';
+import type { Tool } from '../tool.ts';
+import { httpSmsSender } from './http-sms-sender.ts';
+import { createSendSms } from './send-sms.ts';
+
+interface Options {
+  readonly stores: Pick<Stores, 'smsGateways' | 'smsMessages' | 'agents'> & {
+    readonly accounts: Pick<AccountStore, 'find'>;
+    readonly transaction: RunTransaction;
+  };
+  readonly rules: WebhookUrlRules;
+  readonly client: () => Promise<ToolClient>;
+  /** Signing keys of an account and environment. */
+  readonly keysOf: (scope: Scope) => Promise<SigningKeys>;
+  /** The server's address as gateways reach it, without a slash at its end. */
+  readonly publicUrl: string;
+  /** Key of the links that gateways report to. */
+  readonly callbackSecret: () => Promise<string>;
+  readonly newId: NewId;
+  readonly clock: Clock;
+}
+
+/** Makes the tool of each call. */
+export class CallSms {
+  readonly #options: Options;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** The tool, where the agent lists it and has a gateway. */
+  async toolsOf(agent: Agent, call: Call): Promise<readonly Tool[]> {
+    if (!agent.tools.includes('send_sms')) return [];
+    const { accounts, smsGateways } = this.#options.stores;
+    const [gateway, account] = await Promise.all([
+      gatewayOf(agent, smsGateways),
+      accounts.find(agent.accountId),
+    ]);
+    if (gateway === undefined) return [];
+    const allowedCountries = account?.allowedCountries ?? undefined;
+    const homeNumbers = [agent.phoneNumber, gateway.from];
+    const recipient = decideRecipient(otherPartyOf(call), { allowedCountries, homeNumbers });
+    return [this.#toolOf({ agent, call, gateway, recipient })];
+  }
+
+  #toolOf(given: {
+    readonly agent: Agent;
+    readonly call: Call;
+    readonly gateway: SmsGateway;
+    readonly recipient: ReturnType<typeof decideRecipient>;
+  }): Tool {
+    const { agent, call, gateway, recipient } = given;
+    const { clock, stores } = this.#options;
+    return createSendSms({
+      recipient,
+      isOwnNumber: async (number) => (await stores.agents.findByPhoneNumber(number)) !== undefined,
+      allowedLinks: gateway.allowedLinks,
+      timeoutMs: gateway.timeoutMs,
+      sender: httpSmsSender(gateway, this.#senderParts(agent, gateway)),
+      newMessage: (facts) => this.#newMessage(call, gateway, facts),
+      admit: (message) => stores.smsMessages.admit(message, gateway.dailyMax),
+      record: (message, news) =>
+        stores.transaction((within) => recordSmsNews(within, { message, news, now: clock.now() })),
+      clock,
+    });
+  }
+
+  #newMessage(
+    call: Call,
+    gateway: SmsGateway,
+    facts: { readonly to: string; readonly text: string },
+  ): SmsMessage {
+    const { clock, newId } = this.#options;
+    const now = clock.now();
+    return {
+      id: newId('sms'),
+      accountId: call.accountId,
+      environment: call.environment,
+      callId: call.id,
+      gateway: gateway.name,
+      ...facts,
+      status: 'accepted',
+      reason: null,
+      providerId: null,
+      createdAt: now,
+      updatedAt: now,
+    };
+  }
+
+  #senderParts(agent: Agent, gateway: SmsGateway) {
+    const { callbackSecret, client, clock, keysOf, publicUrl, rules } = this.#options;
+    return {
+      client,
+      rules,
+      keys: () => keysOf(agent),
+      statusUrl: async (messageId: string) =>
+        callbackUrl(gateway.id, { publicUrl, secret: await callbackSecret(), messageId }),
+      now: () => clock.now(),
+    };
+  }
+}

@@ -1,0 +1,77 @@
+/** Sends messages over a gateway's HTTP interface: one request, never a second one. */
+import { readAnswer, requestOf } from '../../domain/sms/http-template.ts';
+import { type SmsGateway, templateOfGateway, urlOfGateway } from '../../domain/sms/sms-gateway.ts';
+import type { SmsMessage, SmsNews } from '../../domain/sms/sms-message.ts';
+import { checkWebhookUrl, type WebhookUrlRules } from '../../domain/webhook/webhook-url.ts';
+import { type Answer, answerOfError } from '../../webhook/answer.ts';
+import { type SigningKeys, signatureHeaders } from '../../webhook/signature.ts';
+import type { ToolClient } from '../http-tool.ts';
+import type { SmsSender } from './send-sms.ts';
+
+/** What all senders share. */
+export interface HttpSmsParts {
+  readonly client: () => Promise<ToolClient>;
+  readonly rules: WebhookUrlRules;
+  /** Signs requests to servers of the customer's, as webhooks are signed. */
+  readonly keys: () => Promise<SigningKeys>;
+  readonly statusUrl: (messageId: string) => Promise<string>;
+  readonly now: () => Date;
+}
+
+/** Errors before a connection was there: the gateway has seen nothing of the message. */
+const NOT_CONNECTED =
+  /\((?:ECONNREFUSED|ENOTFOUND|ENODATA|EAI_AGAIN|ETIMEOUT|ESERVFAIL|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_VERIFY_LEAF_SIGNATURE|CERT_HAS_EXPIRED|ERR_TLS_CERT_ALTNAME_INVALID)\)$/;
+
+/** Makes the sender of a gateway. */
+export function httpSmsSender(gateway: SmsGateway, parts: HttpSmsParts): SmsSender {
+  return {
+    send: async (message, signal) => {
+      const url = urlOfGateway(gateway);
+      const template = templateOfGateway(gateway);
+      const facts = { ...factsOf(gateway, message), statusUrl: await parts.statusUrl(message.id) };
+      const request = requestOf(url, template, facts);
+      // It was checked when the gateway was made, but the rules may be others by now.
+      checkWebhookUrl(request.url.href, parts.rules);
+      const [client, signed] = await Promise.all([
+        parts.client(),
+        signatureOf(gateway, { message, body: request.body, parts }),
+      ]);
+      const headers = { ...request.headers, ...signed };
+      const { body } = request;
+      try {
+        const sent = { url: request.url, method: 'POST', headers, body } as const;
+        const answer = await client.send(sent, signal);
+        return newsOf(readAnswer(gateway.preset, template, answer));
+      } catch (error) {
+        if (signal.aborted) throw error;
+        return newsOfError(answerOfError(error instanceof Error ? error : Error(String(error))));
+      }
+    },
+  };
+}
+
+function factsOf({ from, secret, username }: SmsGateway, { id, text, to }: SmsMessage) {
+  return { id, to, from, text: text ?? '', username: username ?? '', secret: secret ?? '' };
+}
+
+/** Only a customer's own server knows the secret that signs. */
+async function signatureOf(
+  { preset }: SmsGateway,
+  given: { readonly message: SmsMessage; readonly body: string; readonly parts: HttpSmsParts },
+): Promise<Record<string, string>> {
+  if (preset !== 'webhook') return {};
+  const { message, body, parts } = given;
+  const timestamp = String(Math.floor(parts.now().getTime() / 1000));
+  return signatureHeaders({ id: message.id, timestamp, body }, await parts.keys());
+}
+
+function newsOf(answer: ReturnType<typeof readAnswer>): SmsNews {
+  if (answer.kind === 'sent') return { status: 'sent', providerId: answer.providerId };
+  return { status: answer.kind === 'refused' ? 'failed' : 'unknown', reason: answer.reason };
+}
+
+/** A connection that broke after it was made leaves open whether the gateway has read the message. */
+function newsOfError({ kind, error }: Answer): SmsNews {
+  const isUnseen = kind === 'refused' || NOT_CONNECTED.test(error ?? '');
+  return { status: isUnseen ? 'failed' : 'unknown', reason: error };
+}
