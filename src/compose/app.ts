@@ -32,7 +32,7 @@ import { checkNumbers, openNumberOwners } from './numbers.ts';
 import { engineTraces } from './sip.ts';
 import { engineStates } from './speech.ts';
 import { bootstrapNotice, type Notice, readyNotice, setupNotice } from './startup-banner.ts';
-import { openCallSms } from './tools/sms.ts';
+import { openCallSms, takeTexts } from './tools/sms.ts';
 
 /** The server. Takes calls first, then loads the control plane. */
 export class App {
@@ -151,6 +151,7 @@ export class App {
     const welcome = await firstStart(this.#parts, this.#newId);
     // Before anything can fail: the keys are shown only once.
     if (welcome !== undefined) show(welcome);
+    takeTexts(this.#parts);
     await telephony.useStored(store.storedTrunks);
     await checkNumbers({ ...this.#parts, trunks: telephony.trunks, owners: this.#numberOwners });
     await recover({ ...this.#parts, newId: this.#newId });

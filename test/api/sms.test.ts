@@ -89,6 +89,13 @@ describe('/api/sms-gateways', () => {
   test.each([
     ['no secret', { ...TWILIO, secret: null }, 'secret'],
     ['no username', { ...TWILIO, username: undefined }, 'username'],
+    ['no preset', { ...TWILIO, preset: undefined }, 'preset'],
+    ['a name as the sender of SIP', { name: 'sip', kind: 'sip', from: 'Shop' }, 'from'],
+    [
+      'an address of SIP',
+      { name: 'sip', kind: 'sip', from: '+12025550100', url: 'https://sms.example.com/' },
+      'url',
+    ],
     ['no url', { ...WEBHOOK, url: null }, 'url'],
     ['a sender of many words', { ...TWILIO, from: 'Our lovely shop' }, 'from'],
     ['a link over http', { ...TWILIO, allowedLinks: ['http://a.example/'] }, 'allowedLinks.0'],
@@ -146,6 +153,19 @@ describe('/api/sms-gateways', () => {
     expect(inside.status).toBe(422);
     expect(moved.status).toBe(400);
     expect(moved.body.error.message).toContain('send the secret again');
+  });
+
+  test('sends over SIP from a number of its own account only', async () => {
+    const { api, make } = await openWorld();
+    const theirs = '+390612345678';
+    const assigned = { number: theirs, accountId: 'acct_foreign', assignedAt: new Date(0) };
+    await api.store.numberAssignments.save({ ...assigned, assignedBy: 'operator' });
+
+    const own = await make({ name: 'own', kind: 'sip', from: '+390687654321' });
+    const foreign = await make({ name: 'theirs', kind: 'sip', from: theirs });
+
+    expect(own).toMatchObject({ status: 201, body: { kind: 'sip', callbackUrl: null } });
+    expect(foreign.status).toBe(422);
   });
 
   test('is kept while an agent names it; an agent names no gateway that is not there', async () => {

@@ -107,6 +107,28 @@ describe('recordSmsNews', () => {
     expect(await store.smsMessages.findByProviderId(foreign, 'SM1')).toBeUndefined();
   });
 
+  test('keeps the message and loses its text where the words of its call are erased', async () => {
+    const { store, admit } = await openWorld();
+    await admit();
+    const account = await store.accounts.find('acct_1');
+    if (account === undefined) throw new Error('There is no account');
+    const retention = { ...account.retention, transcriptsDays: 1 };
+    const order = {
+      id: 'ers_1',
+      accountId: 'acct_1',
+      environment: null,
+      kind: 'retention',
+    } as const;
+    const askedAt = new Date('2026-11-30T00:00:00.000Z');
+
+    await store.accountRetention.apply(
+      { ...account, retention },
+      { ...order, askedBy: 'retention', askedAt },
+    );
+
+    expect(await store.smsMessages.ofCall('call_1')).toMatchObject([{ id: 'sms_1', text: null }]);
+  });
+
   test('says nothing of a message whose call was erased', async () => {
     const { store, admit } = await openWorld();
     await admit();

@@ -1,7 +1,7 @@
 /** Requests of gateways at the wire, and what is made of their answers. */
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import type { SmsGateway } from '../../src/domain/sms/sms-gateway.ts';
+import { httpOf, type SmsGateway } from '../../src/domain/sms/sms-gateway.ts';
 import type { SmsNews } from '../../src/domain/sms/sms-message.ts';
 import { HttpToolClient } from '../../src/tool/http-tool-client.ts';
 import { httpSmsSender } from '../../src/tool/sms/http-sms-sender.ts';
@@ -23,7 +23,9 @@ async function openGateway(behave: Behaviour, fields: Partial<SmsGateway> = {}, 
   const url = `http://127.0.0.1:${server.port}/{username}/send`;
   const gateway = buildSmsGateway({ url, username: 'AC 1', secret: 'top-secret', ...fields });
   const client = new HttpToolClient({ rules, resolve: async () => [], version: '0.0.0' });
-  const sender = httpSmsSender(gateway, {
+  const way = httpOf(gateway);
+  if (way === undefined) throw new Error('it is no gateway over HTTP');
+  const sender = httpSmsSender(gateway, way, {
     client: async () => client,
     rules,
     keys: async () => ({ secret: SECRET, otherSecrets: [] }),

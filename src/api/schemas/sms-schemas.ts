@@ -1,7 +1,11 @@
 /** What SMS gateways, opt-outs and messages look like in bodies and answers: the one source of validation, types and documentation. */
 import { z } from '@hono/zod-openapi';
 import { PLACES, SMS_PRESETS } from '../../domain/sms/http-template.ts';
-import { SMS_GATEWAY_LIMITS, SMS_GATEWAY_NAME } from '../../domain/sms/sms-gateway.ts';
+import {
+  SMS_GATEWAY_KINDS,
+  SMS_GATEWAY_LIMITS,
+  SMS_GATEWAY_NAME,
+} from '../../domain/sms/sms-gateway.ts';
 import { SMS_STATES } from '../../domain/sms/sms-message.ts';
 import { WEBHOOK_URL_CHARS_MAX } from '../../domain/webhook/webhook-url.ts';
 import { allDifferent, words } from './agent-schemas.ts';
@@ -91,8 +95,14 @@ const optional = {
 export const createSmsGatewaySchema = z
   .strictObject({
     name,
-    kind: z.literal('http').default('http'),
-    preset: z.enum(SMS_PRESETS).openapi({ example: 'webhook' }),
+    kind: z.enum(SMS_GATEWAY_KINDS).optional().openapi({
+      description:
+        '`http` unless given. `sip`: SIP MESSAGE (RFC 3428) over the trunk with the number `from`, which must be a number of this account (422).',
+    }),
+    preset: z
+      .enum(SMS_PRESETS)
+      .optional()
+      .openapi({ description: 'The format of `http`.', example: 'webhook' }),
     from,
     ...optional,
   })
@@ -108,8 +118,8 @@ export const patchSmsGatewaySchema = z
 export const smsGatewaySchema = z
   .object({
     name: z.string(),
-    kind: z.literal('http'),
-    preset: z.enum(SMS_PRESETS),
+    kind: z.enum(SMS_GATEWAY_KINDS),
+    preset: z.enum(SMS_PRESETS).nullable(),
     from: z.string(),
     username: z.string().nullable(),
     hasSecret: z.boolean().openapi({ description: 'Whether it has a secret, which is not shown.' }),
@@ -118,9 +128,9 @@ export const smsGatewaySchema = z
     allowedLinks: z.array(z.string()),
     dailyMax: z.int(),
     timeoutMs: z.int(),
-    callbackUrl: z.url().openapi({
+    callbackUrl: z.url().nullable().openapi({
       description:
-        'Secret address that takes the delivery reports and incoming messages of the gateway. Give it to the gateway where it wants one for incoming messages; requests name it for reports.',
+        'Secret address that takes the delivery reports and incoming messages of the gateway. Give it to the gateway where it wants one for incoming messages; requests name it for reports. null for `sip`.',
     }),
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),

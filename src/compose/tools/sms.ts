@@ -1,5 +1,7 @@
 /** Composition root: messages that agents send during calls. */
+import { isPhoneNumber } from '../../domain/dialing/phone-number.ts';
 import type { NewId } from '../../domain/ids.ts';
+import { takeIncoming } from '../../domain/sms/opt-out.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { CustomTools } from '../../tool/custom-tools.ts';
 import { CallSms } from '../../tool/sms/call-sms.ts';
@@ -8,17 +10,18 @@ import type { AppParts } from '../app-parts.ts';
 
 /** Makes `send_sms` of live calls; it shares the client of custom tools. */
 export function openCallSms(
-  from: Pick<AppParts, 'config' | 'store'> & {
+  from: Pick<AppParts, 'config' | 'store' | 'telephony'> & {
     readonly newId: NewId;
     readonly customTools: CustomTools;
   },
 ): CallSms {
-  const { config, customTools, newId, store } = from;
+  const { config, customTools, newId, store, telephony } = from;
   let secret: Promise<string> | undefined;
   return new CallSms({
     stores: store,
     rules: { allowLocal: config.WEBHOOK_ALLOW_LOCAL, allowPrivate: config.WEBHOOK_ALLOW_PRIVATE },
     client: () => customTools.openClient(),
+    sendText: (message) => telephony.sendText(message),
     keysOf: (scope) => customTools.keysOf(scope),
     publicUrl: config.PUBLIC_URL.replace(/\/$/, ''),
     callbackSecret: () => {
@@ -31,5 +34,16 @@ export function openCallSms(
     },
     newId,
     clock: systemClock,
+  });
+}
+
+/** Takes the text messages of carriers: an opt-out word counts for the accounts that send from the called number. */
+export function takeTexts({ store, telephony }: Pick<AppParts, 'store' | 'telephony'>): void {
+  telephony.onText(async ({ from, text, to }) => {
+    if (!isPhoneNumber(from)) return;
+    const gateways = await store.smsGateways.findBySipSender(to);
+    for (const gateway of gateways) {
+      await takeIncoming({ from, text }, gateway, { ...store, now: systemClock.now() });
+    }
   });
 }

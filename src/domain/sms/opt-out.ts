@@ -43,3 +43,14 @@ export function optOutWord(text: string): 'stop' | 'start' | undefined {
   if (STOP_WORDS.has(word)) return 'stop';
   return START_WORDS.has(word) ? 'start' : undefined;
 }
+
+/** Takes an incoming message: an opt-out word changes the list, and nothing of any message is kept. */
+export async function takeIncoming(
+  { from: number, text }: { readonly from: string; readonly text: string },
+  scope: Scope,
+  { smsOptOuts, now }: { readonly smsOptOuts: OptOutStore; readonly now: Date },
+): Promise<void> {
+  const word = optOutWord(text);
+  if (word === 'stop') await smsOptOuts.add(scope, { number, createdAt: now });
+  if (word === 'start') await smsOptOuts.remove(scope, number);
+}

@@ -7,7 +7,10 @@ import { type ErrorDetail, ServiceError } from '../service-error.ts';
 import { checkWebhookUrl, type WebhookUrlRules } from '../webhook/webhook-url.ts';
 import { type HttpTemplate, PRESETS, type SmsPreset, unknownPlaces } from './http-template.ts';
 
-/** A gateway that takes messages over HTTP. */
+/** How a gateway takes messages: over HTTP, or by SIP MESSAGE over the trunk with the number that they are from. */
+export const SMS_GATEWAY_KINDS = ['http', 'sip'] as const;
+
+/** Where messages go out. */
 export interface SmsGateway {
   /** `smsgw_…`; a part of the address that its reports come to. */
   readonly id: string;
@@ -15,9 +18,10 @@ export interface SmsGateway {
   readonly environment: Environment;
   /** Unique in the account and environment. */
   readonly name: string;
-  readonly kind: 'http';
-  readonly preset: SmsPreset;
-  /** The sender: E.164, or a name of up to 11 letters and digits. */
+  readonly kind: (typeof SMS_GATEWAY_KINDS)[number];
+  /** The format of HTTP; null for SIP. */
+  readonly preset: SmsPreset | null;
+  /** The sender: E.164, or over HTTP a name of up to 11 letters and digits. */
   readonly from: string;
   /** Such as Twilio's Account SID; null where the gateway takes none. */
   readonly username: string | null;
@@ -76,6 +80,9 @@ export interface SmsGatewayStore {
   /** Finds a gateway of any account: for a callback whose signature has been checked. */
   findById(id: string): Promise<SmsGateway | undefined>;
 
+  /** The SIP gateways that messages from this number go out by, of any account. */
+  findBySipSender(from: string): Promise<readonly SmsGateway[]>;
+
   /** By name. */
   list(
     scope: Scope,
@@ -91,7 +98,9 @@ type Optional = Unset<
 };
 
 /** A gateway as customers describe it, of the right types and lengths. */
-export type SmsGatewayDraft = Pick<SmsGateway, 'name' | 'preset' | 'from'> & Optional;
+export type SmsGatewayDraft = Pick<SmsGateway, 'name' | 'from'> &
+  Unset<Pick<SmsGateway, 'kind' | 'preset'>> &
+  Optional;
 
 /** A change: only the fields that are there. */
 export type SmsGatewayPatch = Unset<Pick<SmsGateway, 'from'>> & Optional;
@@ -115,9 +124,9 @@ export function createSmsGateway(
     id,
     accountId: scope.accountId,
     environment: scope.environment,
-    kind: 'http',
+    kind: draft.kind ?? 'http',
     name: draft.name,
-    preset: draft.preset,
+    preset: draft.preset ?? null,
     from: draft.from,
     username: draft.username ?? null,
     secret: draft.secret ?? null,
@@ -160,17 +169,19 @@ export function patchSmsGateway(
   return patched;
 }
 
-/** Where the requests of a gateway go. */
-export function urlOfGateway({ url, preset }: Pick<SmsGateway, 'url' | 'preset'>): string {
-  return url ?? PRESETS[preset].url ?? '';
+/** How messages go out over HTTP; undefined for a gateway of another kind. */
+export function httpOf({ preset, template, url }: SmsGateway): HttpWay | undefined {
+  if (preset === null) return undefined;
+  const known = PRESETS[preset];
+  return { preset, url: url ?? known.url ?? '', template: template ?? known };
 }
 
-/** The request of a gateway. */
-export function templateOfGateway({
-  template,
-  preset,
-}: Pick<SmsGateway, 'template' | 'preset'>): HttpTemplate {
-  return template ?? PRESETS[preset];
+/** Format, address and request of a gateway over HTTP. */
+export interface HttpWay {
+  readonly preset: SmsPreset;
+  /** With the place `{username}` at most. */
+  readonly url: string;
+  readonly template: HttpTemplate;
 }
 
 /**
@@ -198,7 +209,28 @@ export async function requireKnownGateway(
 }
 
 function checkGateway(gateway: SmsGateway, urlRules: WebhookUrlRules): void {
+  if (gateway.kind === 'sip') checkSip(gateway);
+  else checkHttp(gateway, urlRules);
+  for (const [index, link] of gateway.allowedLinks.entries()) {
+    checkLink(link, `allowedLinks.${index}`);
+  }
+}
+
+function checkSip(gateway: SmsGateway): void {
+  if (!isPhoneNumber(gateway.from)) {
+    throw wrong('from', 'expected a number in E.164 form that a trunk has');
+  }
+  for (const field of ['preset', 'username', 'secret', 'url', 'template'] as const) {
+    if (gateway[field] !== null) throw wrong(field, 'a gateway of kind "sip" takes none');
+  }
+}
+
+function checkHttp(gateway: SmsGateway, urlRules: WebhookUrlRules): void {
   const { from, preset, template, url } = gateway;
+  const way = httpOf(gateway);
+  if (way === undefined || preset === null) {
+    throw wrong('preset', `expected one of ${Object.keys(PRESETS).join(', ')}`);
+  }
   if (!isPhoneNumber(from) && !SENDER_NAME.test(from)) {
     throw wrong(
       'from',
@@ -214,11 +246,8 @@ function checkGateway(gateway: SmsGateway, urlRules: WebhookUrlRules): void {
   if (url === null && PRESETS[preset].url === null) {
     throw wrong('url', `expected it for the preset "${preset}"`);
   }
-  checkWebhookUrl(urlOfGateway(gateway).replace('{username}', 'username'), urlRules);
+  checkWebhookUrl(way.url.replace('{username}', 'username'), urlRules);
   if (template !== null) checkTemplate(template);
-  for (const [index, link] of gateway.allowedLinks.entries()) {
-    checkLink(link, `allowedLinks.${index}`);
-  }
 }
 
 /** @see RFC 9110, 5.6.2: token. */
@@ -257,8 +286,9 @@ function checkLink(link: string, path: string): void {
   }
 }
 
-function hostOf(gateway: SmsGateway): string {
-  return new URL(urlOfGateway(gateway).replace('{username}', 'username')).origin;
+function hostOf(gateway: SmsGateway): string | undefined {
+  const way = httpOf(gateway);
+  return way && new URL(way.url.replace('{username}', 'username')).origin;
 }
 
 function wrong(path: string, message: string): ServiceError {

@@ -77,6 +77,15 @@ export class SqliteSmsGatewayStore implements SmsGatewayStore {
     return row === undefined ? undefined : gatewayOf(row);
   }
 
+  async findBySipSender(from: string): Promise<readonly SmsGateway[]> {
+    const query = build
+      .selectFrom('sms_gateways')
+      .selectAll()
+      .where('kind', '=', 'sip')
+      .where('from', '=', from);
+    return (await this.#database.all(query)).map(gatewayOf);
+  }
+
   async list(
     scope: Scope,
     { limit, offset }: { readonly limit: number; readonly offset: number },

@@ -49,7 +49,7 @@ const STEPS: readonly Step[] = [
       alter table agent_versions add column sms_gateway text;
       create table sms_gateways (
         id text primary key, account_id text not null references accounts (id), environment text not null,
-        name text not null, kind text not null, preset text not null, "from" text not null, username text,
+        name text not null, kind text not null, preset text, "from" text not null, username text,
         secret text, url text, template text, allowed_links text not null, daily_max integer not null,
         timeout_ms integer not null, created_at integer not null, updated_at integer not null) strict;
       create unique index sms_gateways_by_name on sms_gateways (account_id, environment, name);

@@ -4,7 +4,7 @@ import type { Agent, Scope } from '../../domain/agent/agent.ts';
 import type { Call } from '../../domain/call/call.ts';
 import type { NewId } from '../../domain/ids.ts';
 import { callbackUrl } from '../../domain/sms/sms-callback.ts';
-import { gatewayOf, type SmsGateway } from '../../domain/sms/sms-gateway.ts';
+import { gatewayOf, httpOf, type SmsGateway } from '../../domain/sms/sms-gateway.ts';
 import { recordSmsNews, type SmsMessage } from '../../domain/sms/sms-message.ts';
 import { decideRecipient, otherPartyOf } from '../../domain/sms/sms-recipient.ts';
 import type { RunTransaction, Stores } from '../../domain/stores.ts';
@@ -14,7 +14,8 @@ import type { SigningKeys } from '../../webhook/signature.ts';
 import type { ToolClient } from '../http-tool.ts';
 import type { Tool } from '../tool.ts';
 import { httpSmsSender } from './http-sms-sender.ts';
-import { createSendSms } from './send-sms.ts';
+import { createSendSms, type SmsSender } from './send-sms.ts';
+import { type SendText, sipSmsSender } from './sip-sms-sender.ts';
 
 interface Options {
   readonly stores: Pick<Stores, 'smsGateways' | 'smsMessages' | 'agents'> & {
@@ -23,6 +24,8 @@ interface Options {
   };
   readonly rules: WebhookUrlRules;
   readonly client: () => Promise<ToolClient>;
+  /** Sends over the trunk with the number that a message is from. */
+  readonly sendText: SendText;
   /** Signing keys of an account and environment. */
   readonly keysOf: (scope: Scope) => Promise<SigningKeys>;
   /** The server's address as gateways reach it, without a slash at its end. */
@@ -69,7 +72,7 @@ export class CallSms {
       isOwnNumber: async (number) => (await stores.agents.findByPhoneNumber(number)) !== undefined,
       allowedLinks: gateway.allowedLinks,
       timeoutMs: gateway.timeoutMs,
-      sender: httpSmsSender(gateway, this.#senderParts(agent, gateway)),
+      sender: this.#senderOf(agent, gateway),
       newMessage: (facts) => this.#newMessage(call, gateway, facts),
       admit: (message) => stores.smsMessages.admit(message, gateway.dailyMax),
       record: (message, news) =>
@@ -100,15 +103,17 @@ export class CallSms {
     };
   }
 
-  #senderParts(agent: Agent, gateway: SmsGateway) {
-    const { callbackSecret, client, clock, keysOf, publicUrl, rules } = this.#options;
-    return {
+  #senderOf(agent: Agent, gateway: SmsGateway): SmsSender {
+    const { callbackSecret, client, clock, keysOf, publicUrl, rules, sendText } = this.#options;
+    const way = httpOf(gateway);
+    if (way === undefined) return sipSmsSender(gateway.from, sendText);
+    return httpSmsSender(gateway, way, {
       client,
       rules,
       keys: () => keysOf(agent),
       statusUrl: async (messageId: string) =>
         callbackUrl(gateway.id, { publicUrl, secret: await callbackSecret(), messageId }),
       now: () => clock.now(),
-    };
+    });
   }
 }

@@ -1,6 +1,6 @@
 /** Sends messages over a gateway's HTTP interface: one request, never a second one. */
-import { readAnswer, requestOf } from '../../domain/sms/http-template.ts';
-import { type SmsGateway, templateOfGateway, urlOfGateway } from '../../domain/sms/sms-gateway.ts';
+import { readAnswer, requestOf, type SmsPreset } from '../../domain/sms/http-template.ts';
+import type { HttpWay, SmsGateway } from '../../domain/sms/sms-gateway.ts';
 import type { SmsMessage, SmsNews } from '../../domain/sms/sms-message.ts';
 import { checkWebhookUrl, type WebhookUrlRules } from '../../domain/webhook/webhook-url.ts';
 import { type Answer, answerOfError } from '../../webhook/answer.ts';
@@ -23,25 +23,27 @@ const NOT_CONNECTED =
   /\((?:ECONNREFUSED|ENOTFOUND|ENODATA|EAI_AGAIN|ETIMEOUT|ESERVFAIL|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_VERIFY_LEAF_SIGNATURE|CERT_HAS_EXPIRED|ERR_TLS_CERT_ALTNAME_INVALID)\)$/;
 
 /** Makes the sender of a gateway. */
-export function httpSmsSender(gateway: SmsGateway, parts: HttpSmsParts): SmsSender {
+export function httpSmsSender(
+  gateway: SmsGateway,
+  { preset, template, url }: HttpWay,
+  parts: HttpSmsParts,
+): SmsSender {
   return {
     send: async (message, signal) => {
-      const url = urlOfGateway(gateway);
-      const template = templateOfGateway(gateway);
       const facts = { ...factsOf(gateway, message), statusUrl: await parts.statusUrl(message.id) };
       const request = requestOf(url, template, facts);
       // It was checked when the gateway was made, but the rules may be others by now.
       checkWebhookUrl(request.url.href, parts.rules);
       const [client, signed] = await Promise.all([
         parts.client(),
-        signatureOf(gateway, { message, body: request.body, parts }),
+        signatureOf(preset, { message, body: request.body, parts }),
       ]);
       const headers = { ...request.headers, ...signed };
       const { body } = request;
       try {
         const sent = { url: request.url, method: 'POST', headers, body } as const;
         const answer = await client.send(sent, signal);
-        return newsOf(readAnswer(gateway.preset, template, answer));
+        return newsOf(readAnswer(preset, template, answer));
       } catch (error) {
         if (signal.aborted) throw error;
         return newsOfError(answerOfError(error instanceof Error ? error : Error(String(error))));
@@ -56,7 +58,7 @@ function factsOf({ from, secret, username }: SmsGateway, { id, text, to }: SmsMe
 
 /** Only a customer's own server knows the secret that signs. */
 async function signatureOf(
-  { preset }: SmsGateway,
+  preset: SmsPreset,
   given: { readonly message: SmsMessage; readonly body: string; readonly parts: HttpSmsParts },
 ): Promise<Record<string, string>> {
   if (preset !== 'webhook') return {};

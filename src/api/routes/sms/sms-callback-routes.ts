@@ -1,7 +1,7 @@
 /** `/sms/{gatewayId}`: delivery reports and incoming messages of gateways; the signature in the address is the credential. */
 
 import { jsonOf } from '../../../domain/sms/http-template.ts';
-import { optOutWord } from '../../../domain/sms/opt-out.ts';
+import { takeIncoming } from '../../../domain/sms/opt-out.ts';
 import { CALLBACK_PATH, isCallback, readCallback } from '../../../domain/sms/sms-callback.ts';
 import type { SmsGateway } from '../../../domain/sms/sms-gateway.ts';
 import { recordSmsNews, type SmsMessage, type SmsNews } from '../../../domain/sms/sms-message.ts';
@@ -17,12 +17,16 @@ const BODY_LIMIT = { bytesMax: 64 * 1024, message: 'expected 64 KiB at most' };
  */
 export function addSmsCallbackRoutes(api: ApiApp, deps: ApiDeps): void {
   const path = `${CALLBACK_PATH}/:gatewayId`;
-  api.on(['GET', 'POST'], path, limitBody(BODY_LIMIT), async (context) => {
-    const gatewayId = context.req.param('gatewayId') ?? '';
-    const { signature = '', message } = context.req.query();
-    if (!isCallback(gatewayId, signature, deps.recordingSecret)) return context.notFound();
+  const isGenuine = ({ req }: ApiContext) =>
+    isCallback(req.param('gatewayId') ?? '', req.query('signature') ?? '', deps.recordingSecret);
+  // A body without the signature is not read.
+  const limited = limitBody({ ...BODY_LIMIT, mayRead: isGenuine });
+  api.on(['GET', 'POST'], path, limited, async (context) => {
+    if (!isGenuine(context)) return context.notFound();
+    const gatewayId = context.req.param('gatewayId');
+    const { message } = context.req.query();
     const gateway = await deps.smsGateways.findById(gatewayId);
-    if (gateway === undefined) return context.notFound();
+    if (gateway === undefined || gateway.preset === null) return context.notFound();
     const callback = readCallback(gateway.preset, bodyOf(context));
     if (callback?.kind === 'report') {
       const { news, providerId } = callback;
@@ -30,7 +34,10 @@ export function addSmsCallbackRoutes(api: ApiApp, deps: ApiDeps): void {
         report(stores, { gateway, news, messageId: message, providerId, now: deps.clock.now() }),
       );
     }
-    if (callback?.kind === 'incoming') await take(callback, gateway, deps);
+    if (callback?.kind === 'incoming') {
+      const { clock, smsOptOuts } = deps;
+      await takeIncoming(callback, gateway, { smsOptOuts, now: clock.now() });
+    }
     return context.body(null, 204);
   });
 }
@@ -75,15 +82,4 @@ async function messageOf(
   if (providerId === null) return undefined;
   const { accountId, environment, name } = gateway;
   return smsMessages.findByProviderId({ accountId, environment, gateway: name }, providerId);
-}
-
-/** Keeps no incoming message; one that is an opt-out word changes the list. */
-async function take(
-  { from: number, text }: { readonly from: string; readonly text: string },
-  gateway: SmsGateway,
-  { clock, smsOptOuts }: ApiDeps,
-): Promise<void> {
-  const word = optOutWord(text);
-  if (word === 'stop') await smsOptOuts.add(gateway, { number, createdAt: clock.now() });
-  if (word === 'start') await smsOptOuts.remove(gateway, number);
 }

@@ -1,5 +1,6 @@
 /** `/api/sms-gateways` and `/api/sms-opt-outs`: gateways of `send_sms`, and numbers that want no messages. */
 
+import { notOwn } from '../../../domain/dialing/number-owner.ts';
 import { parsePhoneNumber } from '../../../domain/dialing/phone-number.ts';
 import { callbackUrl } from '../../../domain/sms/sms-callback.ts';
 import {
@@ -151,6 +152,7 @@ function addGatewayWrites(api: ApiApp, deps: ApiDeps): void {
       work: async (commit) => {
         const facts = { id: newId('smsgw'), scope, now: clock.now(), urlRules };
         const gateway = createSmsGateway(draft, facts);
+        await requireOwnSender(gateway, deps);
         return commit(async (stores) => {
           await stores.smsGateways.insert(gateway);
           return { status: 201, body: gatewayView(gateway, deps) };
@@ -162,10 +164,14 @@ function addGatewayWrites(api: ApiApp, deps: ApiDeps): void {
   api.openapi(patchRoute, async (context) => {
     const { smsGatewayName } = context.req.valid('param');
     const patch = context.req.valid('json');
+    const facts = { now: clock.now(), urlRules };
+    const before = await deps.smsGateways.find(scopeOf(context), smsGatewayName);
+    const planned = patchSmsGateway(existing(before, 'SMS gateway'), patch, facts);
+    await requireOwnSender(planned, deps);
     const changed = await deps.transaction(async (stores) => {
       const found = await stores.smsGateways.find(scopeOf(context), smsGatewayName);
       const gateway = existing(found, 'SMS gateway');
-      const patched = patchSmsGateway(gateway, patch, { now: clock.now(), urlRules });
+      const patched = patchSmsGateway(gateway, patch, facts);
       await stores.smsGateways.update(patched);
       return patched;
     });
@@ -209,6 +215,17 @@ function addOptOuts(api: ApiApp, deps: ApiDeps): void {
   });
 }
 
+/** @throws {ServiceError} UNPROCESSABLE when messages would go out from the number of another account. */
+async function requireOwnSender(
+  gateway: SmsGateway,
+  { numberOwners }: Pick<ApiDeps, 'numberOwners'>,
+): Promise<void> {
+  if (gateway.kind !== 'sip') return;
+  if (!(await numberOwners.mayUse(gateway.accountId, gateway.from))) {
+    throw notOwn('from', gateway.from);
+  }
+}
+
 function gatewayView(
   gateway: SmsGateway,
   { publicUrl, recordingSecret: secret }: Pick<ApiDeps, 'publicUrl' | 'recordingSecret'>,
@@ -216,6 +233,6 @@ function gatewayView(
   return viewOf(smsGatewaySchema, {
     ...gateway,
     hasSecret: gateway.secret !== null,
-    callbackUrl: callbackUrl(gateway.id, { publicUrl, secret }),
+    callbackUrl: gateway.kind === 'sip' ? null : callbackUrl(gateway.id, { publicUrl, secret }),
   });
 }
