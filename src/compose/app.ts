@@ -16,6 +16,7 @@ import type { NumberOwners } from '../domain/dialing/number-owner.ts';
 import { phoneLibrary } from '../domain/dialing/phone-library.ts';
 import { idMaker, type NewId } from '../domain/ids.ts';
 import { ServiceError, StoreError } from '../domain/service-error.ts';
+import { recoverSms } from '../domain/sms/sms-message.ts';
 import { trustedProxies } from '../domain/trusted-proxies.ts';
 import { systemClock } from '../lib/clock.ts';
 import { waitAtMost } from '../lib/time-limit.ts';
@@ -155,6 +156,7 @@ export class App {
     await telephony.useStored(store.storedTrunks);
     await checkNumbers({ ...this.#parts, trunks: telephony.trunks, owners: this.#numberOwners });
     await recover({ ...this.#parts, newId: this.#newId });
+    await store.transaction((stores) => recoverSms(stores, systemClock.now()));
     metrics.watchSip(() => telephony.sipCounts);
     metrics.watchStrangers(() => telephony.strangers);
     metrics.watchTrunks(() => telephony.trunks.list());

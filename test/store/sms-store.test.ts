@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { recordSmsNews, type SmsMessage } from '../../src/domain/sms/sms-message.ts';
+import { recordSmsNews, recoverSms, type SmsMessage } from '../../src/domain/sms/sms-message.ts';
 import { buildAgent } from '../support/store/build-agent.ts';
 import { buildCall } from '../support/store/build-call.ts';
 import { buildSms, buildSmsGateway } from '../support/store/build-sms.ts';
@@ -143,6 +143,20 @@ describe('recordSmsNews', () => {
     expect(await store.smsMessages.ofCall('call_1')).toEqual([]);
     expect(await store.calls.timeline('call_1')).toEqual([]);
   });
+});
+
+test('recoverSms says of messages that were on their way that it is not known what became of them', async () => {
+  const { store, admit } = await openWorld();
+  await admit();
+  await admit({ status: 'sent' });
+
+  await store.transaction((stores) => recoverSms(stores, new Date('2026-11-20T13:00:00Z')));
+
+  expect(await store.smsMessages.ofCall('call_1')).toMatchObject([
+    { status: 'unknown', reason: 'the server stopped before the gateway answered' },
+    { status: 'sent', reason: null },
+  ]);
+  expect(await store.smsMessages.accepted()).toEqual([]);
 });
 
 describe('SmsGatewayStore', () => {

@@ -18,7 +18,12 @@ const TEXT = 'Grüße & Ihr Code: 4711 {secret}\nhttps://a.example/?b=1+2';
 
 const never = new AbortController().signal;
 
-async function openGateway(behave: Behaviour, fields: Partial<SmsGateway> = {}, rules = LOCAL) {
+async function openGateway(
+  behave: Behaviour,
+  fields: Partial<SmsGateway> = {},
+  rules = LOCAL,
+  text = TEXT,
+) {
   const server = await WebhookReceiver.open(behave);
   const url = `http://127.0.0.1:${server.port}/{username}/send`;
   const gateway = buildSmsGateway({ url, username: 'AC 1', secret: 'top-secret', ...fields });
@@ -32,7 +37,7 @@ async function openGateway(behave: Behaviour, fields: Partial<SmsGateway> = {}, 
     statusUrl: async () => STATUS_URL,
     now: () => new Date(1_774_000_000_000),
   });
-  const send = (signal = never): Promise<SmsNews> => sender.send(buildSms({ text: TEXT }), signal);
+  const send = (signal = never): Promise<SmsNews> => sender.send(buildSms({ text }), signal);
   return { server, send };
 }
 
@@ -65,7 +70,7 @@ const FORMATS = [
     headers: { authorization: BASIC, 'content-type': 'application/x-www-form-urlencoded' },
     read: form,
     body: {
-      ...{ to: '393331234567', from: '393339999999', text: TEXT, type: 'unicode' },
+      ...{ to: '393331234567', from: '393339999999', text: TEXT, type: 'text' },
       ...{ callback: STATUS_URL, 'client-ref': 'sms_1' },
     },
     status: 200,
@@ -109,6 +114,19 @@ describe('httpSmsSender', () => {
     expect(asked).toMatchObject({ method: 'POST', path: '/AC%201/send', headers: format.headers });
     expect(format.read(asked?.body ?? '')).toEqual(format.body);
     expect(news).toEqual({ status: 'sent', providerId: format.providerId });
+  });
+
+  test('names the alphabet of a text to Vonage, since each message holds fewer other letters', async () => {
+    const { server, send } = await openGateway(
+      answers(200),
+      { preset: 'vonage' },
+      LOCAL,
+      'Код 4711',
+    );
+
+    await send();
+
+    expect(form(server.received[0]?.body ?? '').type).toBe('unicode');
   });
 
   test('signs requests to a server of the customer’s as webhooks are signed, and no others', async () => {

@@ -1,4 +1,5 @@
 /** HTTP requests that hand messages to a gateway: templates with places, those of known gateways, and what answers mean; pure */
+import { isBasicText } from './sms-text.ts';
 
 /** A request that sends one message. Places such as `{to}` stand in texts: see `PLACES`. */
 export interface HttpTemplate {
@@ -11,11 +12,11 @@ export interface HttpTemplate {
 }
 
 /**
- * Places of a template: the recipient and the sender in E.164 and as digits alone, the text, our own identifier, the address for
- * reports, and the credentials as they are and as HTTP Basic.
+ * Places of a template: the recipient and the sender in E.164 and as digits alone, the text, its alphabet (`text` for the basic
+ * one of SMS, else `unicode`), our own identifier, the address for reports, and the credentials as they are and as HTTP Basic.
  */
 export const PLACES = [
-  ...['to', 'toDigits', 'from', 'fromDigits', 'text', 'id', 'statusUrl'],
+  ...['to', 'toDigits', 'from', 'fromDigits', 'text', 'alphabet', 'id', 'statusUrl'],
   ...['username', 'secret', 'basic'],
 ] as const;
 
@@ -61,7 +62,7 @@ export const PRESETS: Readonly<Record<SmsPreset, Preset>> = {
     format: 'form',
     headers: { Authorization: 'Basic {basic}' },
     body: {
-      ...{ to: '{toDigits}', from: '{fromDigits}', text: '{text}', type: 'unicode' },
+      ...{ to: '{toDigits}', from: '{fromDigits}', text: '{text}', type: '{alphabet}' },
       ...{ callback: '{statusUrl}', 'client-ref': '{id}' },
     },
     idPath: 'messages.0.message-id',
@@ -113,6 +114,7 @@ export function requestOf(url: string, template: HttpTemplate, facts: TemplateFa
     ...facts,
     toDigits: digitsOf(facts.to),
     fromDigits: digitsOf(facts.from),
+    alphabet: isBasicText(facts.text) ? 'text' : 'unicode',
     basic: Buffer.from(`${facts.username}:${facts.secret}`).toString('base64'),
   };
   const filled = (text: string, write = (value: string) => value) =>

@@ -93,6 +93,9 @@ export interface SmsMessageStore {
     providerId: string,
   ): Promise<SmsMessage | undefined>;
 
+  /** Those that are on their way to a gateway. */
+  accepted(): Promise<readonly SmsMessage[]>;
+
   /** Oldest first. */
   ofCall(callId: string): Promise<readonly SmsMessage[]>;
 }
@@ -118,4 +121,15 @@ export async function recordSmsNews(
   const why = reason === null ? {} : { reason };
   const details = { messageId, status, gateway, ...why };
   await stores.calls.addTimelineEntry(callId, { at: updatedAt, kind: 'message', details });
+}
+
+/** Records that it is not known what became of the messages that an earlier process was sending. */
+export async function recoverSms(
+  stores: { readonly smsMessages: SmsMessageStore; readonly calls: CallStore },
+  now: Date,
+): Promise<void> {
+  const reason = 'the server stopped before the gateway answered';
+  for (const message of await stores.smsMessages.accepted()) {
+    await recordSmsNews(stores, { message, news: { status: 'unknown', reason }, now });
+  }
 }

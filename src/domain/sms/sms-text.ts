@@ -16,12 +16,17 @@ const SIZES = { gsm: { single: 160, part: 153 }, ucs2: { single: 70, part: 67 } 
 /** How many messages of the network the text takes. */
 export function smsPartsOf(text: string): number {
   const letters = [...text];
-  const isGsm = letters.every((one) => GSM_BASIC.includes(one) || GSM_EXTENDED.includes(one));
+  const isGsm = isBasicText(text);
   const { single, part } = isGsm ? SIZES.gsm : SIZES.ucs2;
   const length = isGsm
     ? letters.length + letters.filter((one) => GSM_EXTENDED.includes(one)).length
     : text.length;
   return length <= single ? 1 : Math.ceil(length / part);
+}
+
+/** Whether every character is one of the basic alphabet, or of its extension. */
+export function isBasicText(text: string): boolean {
+  return [...text].every((one) => GSM_BASIC.includes(one) || GSM_EXTENDED.includes(one));
 }
 
 /** Control characters but the line break, and invisible ones, such as those that turn the direction of writing. */

@@ -1,4 +1,5 @@
 /** Messages of calls in SQLite. */
+import { sql } from 'kysely';
 import type { Scope } from '../../domain/agent/agent.ts';
 import {
   SMS_CAPS,
@@ -53,6 +54,13 @@ export class SqliteSmsMessageStore implements SmsMessageStore {
       .where('provider_id', '=', providerId);
     const row = await this.#database.get(query);
     return row === undefined ? undefined : recordOf<SmsMessage>(row);
+  }
+
+  async accepted(): Promise<readonly SmsMessage[]> {
+    // As the index `sms_messages_accepted` has it.
+    const query = build.selectFrom('sms_messages').selectAll();
+    const rows = await this.#database.all(query.where('status', '=', sql.lit('accepted')));
+    return rows.map((row) => recordOf<SmsMessage>(row));
   }
 
   async ofCall(callId: string): Promise<readonly SmsMessage[]> {

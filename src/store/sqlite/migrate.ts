@@ -61,6 +61,7 @@ const STEPS: readonly Step[] = [
       create index sms_messages_by_call on sms_messages (call_id);
       create index sms_messages_by_time on sms_messages (account_id, environment, created_at);
       create index sms_messages_by_provider on sms_messages (provider_id) where provider_id is not null;
+      create index sms_messages_accepted on sms_messages (id) where status = 'accepted';
       create table sms_opt_outs (
         account_id text not null references accounts (id), environment text not null, number text not null,
         created_at integer not null, primary key (account_id, environment, number)) strict, without rowid;`,
