@@ -1,5 +1,10 @@
 /** Sends messages over a gateway's HTTP interface: one request, never a second one. */
-import { readAnswer, requestOf, type SmsPreset } from '../../domain/sms/http-template.ts';
+import {
+  readAnswer,
+  requestOf,
+  type SmsPreset,
+  type SmsRequest,
+} from '../../domain/sms/http-template.ts';
 import type { HttpWay, SmsGateway } from '../../domain/sms/sms-gateway.ts';
 import type { SmsMessage, SmsNews } from '../../domain/sms/sms-message.ts';
 import { checkWebhookUrl, type WebhookUrlRules } from '../../domain/webhook/webhook-url.ts';
@@ -23,33 +28,49 @@ const NOT_CONNECTED =
   /\((?:ECONNREFUSED|ENOTFOUND|ENODATA|EAI_AGAIN|ETIMEOUT|ESERVFAIL|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_VERIFY_LEAF_SIGNATURE|CERT_HAS_EXPIRED|ERR_TLS_CERT_ALTNAME_INVALID)\)$/;
 
 /** Makes the sender of a gateway. */
-export function httpSmsSender(
-  gateway: SmsGateway,
-  { preset, template, url }: HttpWay,
-  parts: HttpSmsParts,
-): SmsSender {
+export function httpSmsSender(gateway: SmsGateway, way: HttpWay, parts: HttpSmsParts): SmsSender {
   return {
     send: async (message, signal) => {
-      const facts = { ...factsOf(gateway, message), statusUrl: await parts.statusUrl(message.id) };
-      const request = requestOf(url, template, facts);
-      // It was checked when the gateway was made, but the rules may be others by now.
-      checkWebhookUrl(request.url.href, parts.rules);
-      const [client, signed] = await Promise.all([
-        parts.client(),
-        signatureOf(preset, { message, body: request.body, parts }),
-      ]);
-      const headers = { ...request.headers, ...signed };
-      const { body } = request;
+      let request: SmsRequest;
       try {
-        const sent = { url: request.url, method: 'POST', headers, body } as const;
-        const answer = await client.send(sent, signal);
-        return newsOf(readAnswer(preset, template, answer));
+        request = await prepared(message, { gateway, way, parts });
       } catch (error) {
-        if (signal.aborted) throw error;
-        return newsOfError(answerOfError(error instanceof Error ? error : Error(String(error))));
+        const why = error instanceof Error ? error.message : String(error);
+        return { status: 'failed', reason: `it was not sent: ${why}` };
       }
+      return post(request, { way, parts, signal });
     },
   };
+}
+
+/** @throws {Error} saying why there can be no request. */
+async function prepared(
+  message: SmsMessage,
+  from: { readonly gateway: SmsGateway; readonly way: HttpWay; readonly parts: HttpSmsParts },
+): Promise<SmsRequest> {
+  const { gateway, way, parts } = from;
+  const facts = { ...factsOf(gateway, message), statusUrl: await parts.statusUrl(message.id) };
+  const request = requestOf(way.url, way.template, facts);
+  // It was checked when the gateway was made, but the rules may be others by now.
+  checkWebhookUrl(request.url.href, parts.rules);
+  const signed = await signatureOf(way.preset, { message, body: request.body, parts });
+  return { ...request, headers: { ...request.headers, ...signed } };
+}
+
+/** @throws {Error} at the signal: then it is not known whether the gateway has the message. */
+async function post(
+  request: SmsRequest,
+  by: { readonly way: HttpWay; readonly parts: HttpSmsParts; readonly signal: AbortSignal },
+): Promise<SmsNews> {
+  const { parts, signal, way } = by;
+  const client = await parts.client();
+  try {
+    const answer = await client.send({ ...request, method: 'POST' }, signal);
+    return newsOf(readAnswer(way.preset, way.template, answer));
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return newsOfError(answerOfError(error instanceof Error ? error : Error(String(error))));
+  }
 }
 
 function factsOf({ from, secret, username }: SmsGateway, { id, text, to }: SmsMessage) {

@@ -67,7 +67,7 @@ export function createSendSms(rules: SmsRules): Tool {
     description: {
       name: 'send_sms',
       description:
-        "Sends a text message to the caller's own number, which is known to you as theirs; no other number can get one. " +
+        "Sends a text message to the caller's own telephone; no other number can get one. " +
         'Use it when the caller has agreed to get a message. Afterwards ask whether it has arrived.',
       parameters: PARAMETERS,
     },
@@ -110,7 +110,7 @@ class CallMessages {
   async send(to: string, text: string, signal: AbortSignal): Promise<ToolOutcome> {
     const untold = this.#untold;
     this.#untold = undefined;
-    if (this.#isSending) return { text: `${STILL_GOING}` };
+    if (this.#isSending) return { text: STILL_GOING };
     if (untold !== undefined) return { text: `${BEFORE} ${untold}` };
     this.#isSending = true;
     try {
