@@ -168,6 +168,8 @@ export class App {
     this.#stops.push(() => metrics.stop());
     this.#stops.push(() => speech.model.stop());
     this.#stops.push(() => this.#customTools.stop());
+    this.#stops.push(() => this.#callSms.stop());
+    this.#callSms.start();
     this.#stops.push(() => this.#health.stop());
     await Promise.all([
       speech.hearing.start(),

@@ -14,6 +14,11 @@ const TWILIO = {
   ...{ username: 'AC1', secret: 'auth-token' },
 };
 
+const SMPP = {
+  ...{ name: 'smpp', kind: 'smpp', from: 'Shop', url: 'smpps://smpp.example.com:2775' },
+  ...{ username: 'offhook', secret: 'shop-pw' },
+};
+
 const WEBHOOK = {
   ...{ name: 'own', preset: 'webhook', from: 'Shop', url: 'https://sms.example.com/send' },
 };
@@ -96,6 +101,12 @@ describe('/api/sms-gateways', () => {
       { name: 'sip', kind: 'sip', from: '+12025550100', url: 'https://sms.example.com/' },
       'url',
     ],
+    ['an SMPP server without a port', { ...SMPP, url: 'smpp://smpp.example.com' }, 'url'],
+    ['an SMPP server over HTTP', { ...SMPP, url: 'https://smpp.example.com:2775' }, 'url'],
+    ['an SMPP server with a path', { ...SMPP, url: 'smpp://smpp.example.com:2775/a' }, 'url'],
+    ['an SMPP password with a NUL', { ...SMPP, secret: 'a\u0001' }, 'secret'],
+    ['SMPP without a system id', { ...SMPP, username: null }, 'username'],
+    ['a preset of SMPP', { ...SMPP, preset: 'twilio' }, 'preset'],
     ['no url', { ...WEBHOOK, url: null }, 'url'],
     ['a sender of many words', { ...TWILIO, from: 'Our lovely shop' }, 'from'],
     ['a link over http', { ...TWILIO, allowedLinks: ['http://a.example/'] }, 'allowedLinks.0'],
@@ -148,9 +159,14 @@ describe('/api/sms-gateways', () => {
     await make({ ...WEBHOOK, secret: 'shop-token' });
 
     const inside = await make({ ...WEBHOOK, name: 'inside', url: 'https://10.0.0.1/' });
+    const smpp = await make({ ...SMPP, url: 'smpp://10.0.0.1:2775' });
+    await make(SMPP);
+    const smppMoved = await ask('PATCH', '/api/sms-gateways/smpp', {
+      url: 'smpps://evil.example:2775',
+    });
     const moved = await ask('PATCH', '/api/sms-gateways/own', { url: 'https://evil.example/' });
 
-    expect(inside.status).toBe(422);
+    expect([inside.status, smpp.status, smppMoved.status]).toEqual([422, 422, 400]);
     expect(moved.status).toBe(400);
     expect(moved.body.error.message).toContain('send the secret again');
   });

@@ -68,7 +68,7 @@ const optional = {
   }),
   url: z.string().min(1).max(WEBHOOK_URL_CHARS_MAX).nullable().optional().openapi({
     description:
-      'Where requests go, by the rules of webhook URLs; null for the address of the preset. `webhook` needs one.',
+      'Where requests go, by the rules of webhook URLs; null for the address of the preset. `webhook` needs one; `smpp` takes `smpp://host:port` or `smpps://host:port`.',
     example: 'https://sms.example.com/send',
   }),
   template: template.nullable().optional().openapi({ description: 'For the preset `webhook`.' }),
@@ -97,7 +97,7 @@ export const createSmsGatewaySchema = z
     name,
     kind: z.enum(SMS_GATEWAY_KINDS).optional().openapi({
       description:
-        '`http` unless given. `sip`: SIP MESSAGE (RFC 3428) over the trunk with the number `from`, which must be a number of this account (422).',
+        '`http` unless given. `smpp`: SMPP 3.4 as a transceiver; needs `url`, `username` (system id) and `secret` (password). `sip`: SIP MESSAGE (RFC 3428) over the trunk with the number `from`, which must be a number of this account (422).',
     }),
     preset: z
       .enum(SMS_PRESETS)
@@ -130,7 +130,7 @@ export const smsGatewaySchema = z
     timeoutMs: z.int(),
     callbackUrl: z.url().nullable().openapi({
       description:
-        'Secret address that takes the delivery reports and incoming messages of the gateway. Give it to the gateway where it wants one for incoming messages; requests name it for reports. null for `sip`.',
+        'Secret address that takes the delivery reports and incoming messages of the gateway. Give it to the gateway where it wants one for incoming messages; requests name it for reports. null for other kinds than `http`.',
     }),
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),

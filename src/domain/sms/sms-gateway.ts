@@ -7,8 +7,11 @@ import { type ErrorDetail, ServiceError } from '../service-error.ts';
 import { checkWebhookUrl, type WebhookUrlRules } from '../webhook/webhook-url.ts';
 import { type HttpTemplate, PRESETS, type SmsPreset, unknownPlaces } from './http-template.ts';
 
-/** How a gateway takes messages: over HTTP, or by SIP MESSAGE over the trunk with the number that they are from. */
-export const SMS_GATEWAY_KINDS = ['http', 'sip'] as const;
+/** How a gateway takes messages: over HTTP, over SMPP, or by SIP MESSAGE over the trunk with the number that they are from. */
+export const SMS_GATEWAY_KINDS = ['http', 'smpp', 'sip'] as const;
+
+/** One of `SMS_GATEWAY_KINDS`. */
+export type SmsGatewayKind = (typeof SMS_GATEWAY_KINDS)[number];
 
 /** Where messages go out. */
 export interface SmsGateway {
@@ -18,16 +21,16 @@ export interface SmsGateway {
   readonly environment: Environment;
   /** Unique in the account and environment. */
   readonly name: string;
-  readonly kind: (typeof SMS_GATEWAY_KINDS)[number];
-  /** The format of HTTP; null for SIP. */
+  readonly kind: SmsGatewayKind;
+  /** The format of HTTP; null for the other kinds. */
   readonly preset: SmsPreset | null;
-  /** The sender: E.164, or over HTTP a name of up to 11 letters and digits. */
+  /** The sender: E.164, or but for SIP a name of up to 11 letters and digits. */
   readonly from: string;
   /** Such as Twilio's Account SID; null where the gateway takes none. */
   readonly username: string | null;
   /** Never shown. */
   readonly secret: string | null;
-  /** Where requests go; null for the preset's own address. */
+  /** Where requests go, or the SMPP server is; null for the preset's own address, and for SIP. */
   readonly url: string | null;
   /** The request; null for that of the preset. */
   readonly template: HttpTemplate | null;
@@ -80,8 +83,8 @@ export interface SmsGatewayStore {
   /** Finds a gateway of any account: for a callback whose signature has been checked. */
   findById(id: string): Promise<SmsGateway | undefined>;
 
-  /** The SIP gateways that messages from this number go out by, of any account. */
-  findBySipSender(from: string): Promise<readonly SmsGateway[]>;
+  /** Those of a kind, of every account. */
+  ofKind(kind: SmsGatewayKind): Promise<readonly SmsGateway[]>;
 
   /** By name. */
   list(
@@ -210,6 +213,7 @@ export async function requireKnownGateway(
 
 function checkGateway(gateway: SmsGateway, urlRules: WebhookUrlRules): void {
   if (gateway.kind === 'sip') checkSip(gateway);
+  else if (gateway.kind === 'smpp') checkSmpp(gateway, urlRules);
   else checkHttp(gateway, urlRules);
   for (const [index, link] of gateway.allowedLinks.entries()) {
     checkLink(link, `allowedLinks.${index}`);
@@ -225,18 +229,35 @@ function checkSip(gateway: SmsGateway): void {
   }
 }
 
+/** What a NUL-terminated text of SMPP may hold. */
+const SMPP_WORD = /^[\x21-\x7e]{1,64}$/;
+
+function checkSmpp(gateway: SmsGateway, urlRules: WebhookUrlRules): void {
+  const { secret, url, username } = gateway;
+  checkSender(gateway);
+  for (const field of ['preset', 'template'] as const) {
+    if (gateway[field] !== null) throw wrong(field, 'a gateway of kind "smpp" takes none');
+  }
+  if (username === null || !SMPP_WORD.test(username))
+    throw wrong('username', 'expected a system id');
+  if (secret === null || !SMPP_WORD.test(secret)) throw wrong('secret', 'expected a password');
+  const place = /^smpps?:(\/\/[^/?#@]+:\d{1,5})$/.exec(url ?? '')?.[1];
+  if (place === undefined) throw wrong('url', 'expected smpp://host:port or smpps://host:port');
+  checkWebhookUrl(`https:${place}`, urlRules);
+}
+
+function checkSender({ from }: SmsGateway): void {
+  if (isPhoneNumber(from) || SENDER_NAME.test(from)) return;
+  throw wrong('from', 'expected a number in E.164 form, or a name of up to 11 letters and digits');
+}
+
 function checkHttp(gateway: SmsGateway, urlRules: WebhookUrlRules): void {
-  const { from, preset, template, url } = gateway;
+  const { preset, template, url } = gateway;
   const way = httpOf(gateway);
   if (way === undefined || preset === null) {
     throw wrong('preset', `expected one of ${Object.keys(PRESETS).join(', ')}`);
   }
-  if (!isPhoneNumber(from) && !SENDER_NAME.test(from)) {
-    throw wrong(
-      'from',
-      'expected a number in E.164 form, or a name of up to 11 letters and digits',
-    );
-  }
+  checkSender(gateway);
   for (const need of PRESETS[preset].needs) {
     if (gateway[need] === null) throw wrong(need, `expected it for the preset "${preset}"`);
   }
@@ -286,9 +307,12 @@ function checkLink(link: string, path: string): void {
   }
 }
 
-function hostOf(gateway: SmsGateway): string | undefined {
+/** Where the secret goes to. */
+function hostOf(gateway: SmsGateway): string | null {
   const way = httpOf(gateway);
-  return way && new URL(way.url.replace('{username}', 'username')).origin;
+  return way === undefined
+    ? gateway.url
+    : new URL(way.url.replace('{username}', 'username')).origin;
 }
 
 function wrong(path: string, message: string): ServiceError {

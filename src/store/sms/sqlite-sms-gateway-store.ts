@@ -4,6 +4,7 @@ import { ServiceError } from '../../domain/service-error.ts';
 import {
   SMS_GATEWAY_LIMITS,
   type SmsGateway,
+  type SmsGatewayKind,
   type SmsGatewayStore,
 } from '../../domain/sms/sms-gateway.ts';
 import type { Queries } from '../queries.ts';
@@ -77,12 +78,8 @@ export class SqliteSmsGatewayStore implements SmsGatewayStore {
     return row === undefined ? undefined : gatewayOf(row);
   }
 
-  async findBySipSender(from: string): Promise<readonly SmsGateway[]> {
-    const query = build
-      .selectFrom('sms_gateways')
-      .selectAll()
-      .where('kind', '=', 'sip')
-      .where('from', '=', from);
+  async ofKind(kind: SmsGatewayKind): Promise<readonly SmsGateway[]> {
+    const query = build.selectFrom('sms_gateways').selectAll().where('kind', '=', kind);
     return (await this.#database.all(query)).map(gatewayOf);
   }
 

@@ -16,6 +16,7 @@ import type { Tool } from '../tool.ts';
 import { httpSmsSender } from './http-sms-sender.ts';
 import { createSendSms, type SmsSender } from './send-sms.ts';
 import { type SendText, sipSmsSender } from './sip-sms-sender.ts';
+import type { SmppGateways } from './smpp/smpp-gateways.ts';
 
 interface Options {
   readonly stores: Pick<Stores, 'smsGateways' | 'smsMessages' | 'agents'> & {
@@ -26,6 +27,7 @@ interface Options {
   readonly client: () => Promise<ToolClient>;
   /** Sends over the trunk with the number that a message is from. */
   readonly sendText: SendText;
+  readonly smpp: SmppGateways;
   /** Signing keys of an account and environment. */
   readonly keysOf: (scope: Scope) => Promise<SigningKeys>;
   /** The server's address as gateways reach it, without a slash at its end. */
@@ -42,6 +44,16 @@ export class CallSms {
 
   constructor(options: Options) {
     this.#options = options;
+  }
+
+  /** Connects to SMPP gateways. */
+  start(): void {
+    this.#options.smpp.start();
+  }
+
+  /** Ends the sessions of SMPP gateways. Safe to call twice. */
+  async stop(): Promise<void> {
+    await this.#options.smpp.stop();
   }
 
   /** The tool, where the agent lists it and has a gateway. */
@@ -105,6 +117,9 @@ export class CallSms {
 
   #senderOf(agent: Agent, gateway: SmsGateway): SmsSender {
     const { callbackSecret, client, clock, keysOf, publicUrl, rules, sendText } = this.#options;
+    if (gateway.kind === 'smpp') {
+      return { send: (message) => this.#options.smpp.send(gateway, message) };
+    }
     const way = httpOf(gateway);
     if (way === undefined) return sipSmsSender(gateway.from, sendText);
     return httpSmsSender(gateway, way, {

@@ -233,6 +233,6 @@ function gatewayView(
   return viewOf(smsGatewaySchema, {
     ...gateway,
     hasSecret: gateway.secret !== null,
-    callbackUrl: gateway.kind === 'sip' ? null : callbackUrl(gateway.id, { publicUrl, secret }),
+    callbackUrl: gateway.kind === 'http' ? callbackUrl(gateway.id, { publicUrl, secret }) : null,
   });
 }
