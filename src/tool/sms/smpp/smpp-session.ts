@@ -28,7 +28,7 @@ const WINDOW_MAX = 32;
 const DELIVERIES_MAX = 64;
 
 /** Values of `command_status`. @see SMPP 3.4, 5.1.3 */
-const STATUS = { ok: 0, invalidCommand: 0x03, throttled: 0x58, temporary: 0x64 } as const;
+const STATUS = { ok: 0, malformed: 0x01, invalidCommand: 0x03, throttled: 0x58, temporary: 0x64 } as const;
 
 const SEQUENCE_MAX = 0x7fff_ffff;
 
@@ -173,9 +173,10 @@ export class SmppSession {
     try {
       await this.#options.onDelivery(readDelivery(pdu.body));
       this.#answer(pdu, STATUS.ok, NO_ID);
-    } catch {
-      // The gateway is told, and sends it again.
-      this.#answer(pdu, STATUS.temporary, NO_ID);
+    } catch (error) {
+      // What cannot be read will be no better the next time; the rest is sent again.
+      const isMalformed = error instanceof RangeError;
+      this.#answer(pdu, isMalformed ? STATUS.malformed : STATUS.temporary, NO_ID);
     } finally {
       this.#deliveries -= 1;
     }
