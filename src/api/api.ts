@@ -30,6 +30,8 @@ import { addQualityRoutes } from './routes/quality-routes.ts';
 import { addRecordingRoutes } from './routes/recording-routes.ts';
 import { addSandboxRoutes } from './routes/sandbox-routes.ts';
 import { addSipTraceRoutes } from './routes/sip-trace-routes.ts';
+import { addSmsCallbackRoutes } from './routes/sms/sms-callback-routes.ts';
+import { addSmsRoutes } from './routes/sms/sms-routes.ts';
 import { addToolRoutes } from './routes/tool-routes.ts';
 import { addTransferRoutes } from './routes/transfer-routes.ts';
 import { addTrunkRoutes } from './routes/trunk-routes.ts';
@@ -63,6 +65,8 @@ export function createApi({ addRoutes, ...deps }: ApiParts): ApiApp {
   addAgentVersionRoutes(api, deps);
   addAgentChatRoutes(api, deps);
   addToolRoutes(api, deps);
+  addSmsRoutes(api, deps);
+  addSmsCallbackRoutes(api, deps);
   addVoiceRoutes(api, deps);
   addAnalyticsRoutes(api, deps);
   addCallRoutes(api, deps);

@@ -16,11 +16,13 @@ import type { NumberOwners } from '../domain/dialing/number-owner.ts';
 import { phoneLibrary } from '../domain/dialing/phone-library.ts';
 import { idMaker, type NewId } from '../domain/ids.ts';
 import { ServiceError, StoreError } from '../domain/service-error.ts';
+import { recoverSms } from '../domain/sms/sms-message.ts';
 import { trustedProxies } from '../domain/trusted-proxies.ts';
 import { systemClock } from '../lib/clock.ts';
 import { waitAtMost } from '../lib/time-limit.ts';
 import type { Dashboard } from '../operator/dashboard.ts';
 import { CustomTools } from '../tool/custom-tools.ts';
+import type { CallSms } from '../tool/sms/call-sms.ts';
 import { recordingSecretOf } from './analysis.ts';
 import type { AppParts } from './app-parts.ts';
 import { liveCallParts, liveRouter } from './calls.ts';
@@ -31,6 +33,7 @@ import { checkNumbers, openNumberOwners } from './numbers.ts';
 import { engineTraces } from './sip.ts';
 import { engineStates } from './speech.ts';
 import { bootstrapNotice, type Notice, readyNotice, setupNotice } from './startup-banner.ts';
+import { openCallSms, takeTexts } from './tools/sms.ts';
 
 /** The server. Takes calls first, then loads the control plane. */
 export class App {
@@ -45,6 +48,7 @@ export class App {
   readonly #http: HttpServer;
   readonly #numberOwners: NumberOwners;
   readonly #customTools: CustomTools;
+  readonly #callSms: CallSms;
   /** Undefined until it has started. */
   #control: ControlPlane | undefined;
   /** The newest attempt, which `stop` ends. */
@@ -85,8 +89,9 @@ export class App {
       newId: this.#newId,
       clock: systemClock,
     });
-    const customTools = this.#customTools;
-    this.#callParts = liveCallParts({ ...parts, newId: this.#newId, customTools });
+    const shared = { ...parts, newId: this.#newId, customTools: this.#customTools };
+    this.#callSms = openCallSms(shared);
+    this.#callParts = liveCallParts({ ...shared, callSms: this.#callSms });
     this.#router = liveRouter({
       store,
       numberOwners: this.#numberOwners,
@@ -147,9 +152,11 @@ export class App {
     const welcome = await firstStart(this.#parts, this.#newId);
     // Before anything can fail: the keys are shown only once.
     if (welcome !== undefined) show(welcome);
+    takeTexts(this.#parts);
     await telephony.useStored(store.storedTrunks);
     await checkNumbers({ ...this.#parts, trunks: telephony.trunks, owners: this.#numberOwners });
     await recover({ ...this.#parts, newId: this.#newId });
+    await store.transaction((stores) => recoverSms(stores, systemClock.now()));
     metrics.watchSip(() => telephony.sipCounts);
     metrics.watchStrangers(() => telephony.strangers);
     metrics.watchTrunks(() => telephony.trunks.list());
@@ -161,6 +168,8 @@ export class App {
     this.#stops.push(() => metrics.stop());
     this.#stops.push(() => speech.model.stop());
     this.#stops.push(() => this.#customTools.stop());
+    this.#stops.push(() => this.#callSms.stop());
+    this.#callSms.start();
     this.#stops.push(() => this.#health.stop());
     await Promise.all([
       speech.hearing.start(),
@@ -205,6 +214,7 @@ export class App {
       admission: this.#admission,
       callParts: this.#callParts,
       customTools: this.#customTools,
+      callSms: this.#callSms,
       router: this.#router,
       callTraces: this.#callTraces,
       numberOwners: this.#numberOwners,

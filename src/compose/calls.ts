@@ -14,14 +14,13 @@ import type { NewId } from '../domain/ids.ts';
 import { systemClock } from '../lib/clock.ts';
 import { UNCOUNTED } from '../lib/metrics/model-metrics.ts';
 import type { Store } from '../store/store.ts';
-import type { CustomTools } from '../tool/custom-tools.ts';
 import { toolboxFor } from '../tool/toolbox.ts';
 import type { TransferRules } from '../tool/transfer-call.ts';
-import type { AppParts } from './app-parts.ts';
+import type { AppParts, ControlPlaneParts } from './app-parts.ts';
 import type { SpeechParts } from './speech.ts';
 
 export function liveCallParts(
-  from: AppParts & { readonly newId: NewId; readonly customTools: CustomTools },
+  from: AppParts & { readonly newId: NewId } & Pick<ControlPlaneParts, 'customTools' | 'callSms'>,
 ): CallParts {
   const { config, disk, store, speech, metrics, newId, log } = from;
   return {
@@ -36,7 +35,11 @@ export function liveCallParts(
     isOwnNumber: async (number) => (await store.agents.findByPhoneNumber(number)) !== undefined,
     transfers: new TransferCap({ clock: systemClock }),
     accountOf: (agent) => store.accounts.find(agent.accountId),
-    toolsOf: (agent) => from.customTools.toolsOf(agent),
+    toolsOf: async (agent, call) => {
+      const { callSms, customTools } = from;
+      const tools = [callSms.toolsOf(agent, call), customTools.toolsOf(agent)];
+      return (await Promise.all(tools)).flat();
+    },
     talk: (options) => openTalk(speech, options),
   };
 }

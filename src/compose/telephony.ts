@@ -18,6 +18,7 @@ import { DrachtioCarrier } from '../telephony/drachtio/carrier/drachtio-carrier.
 import { OpenDialogJournal } from '../telephony/drachtio/carrier/open-dialog-journal.ts';
 import { openSrf } from '../telephony/drachtio/carrier/srf.ts';
 import { TrunkChannels } from '../telephony/drachtio/carrier/trunk-channels.ts';
+import type { TextMessage, TextOutcome } from '../telephony/text-message.ts';
 import { NOT_STARTED, operatorTrunks } from '../telephony/trunks/operator-trunks.ts';
 import type { OurAddresses } from '../telephony/trunks/our-addresses.ts';
 import { secureProxyFor } from '../telephony/trunks/secure-proxy.ts';
@@ -56,6 +57,7 @@ export class Telephony {
   readonly #channels = new TrunkChannels();
   #mediaStarted: Promise<void> | undefined;
   #carrier: CarrierPool | undefined;
+  #onText: ((message: TextMessage) => Promise<void>) | undefined;
 
   /** @throws {Error} naming the trunk file and what is wrong in it. */
   constructor(options: Options) {
@@ -152,6 +154,17 @@ export class Telephony {
     return this.#carrier.place(request);
   }
 
+  /** Sends a text message once, over the trunk with its number. Never rejects. */
+  async sendText(message: TextMessage): Promise<TextOutcome> {
+    if (this.#carrier !== undefined) return this.#carrier.sendText(message);
+    return { kind: 'refused', sipStatus: null, reason: NOT_STARTED.detail };
+  }
+
+  /** Sets what takes the text messages of carriers; without it they are refused. */
+  onText(listener: (message: TextMessage) => Promise<void>): void {
+    this.#onText = listener;
+  }
+
   /** Route of outgoing calls from this number, also before the start; undefined when no trunk has the number. */
   routeFor(from: string): TrunkRoute | undefined {
     if (this.#carrier !== undefined) return this.#carrier.routeFor(from);
@@ -235,6 +248,7 @@ export class Telephony {
           ...ties,
           trunks: this.#registry.all,
           channels: this.#channels,
+          ...(this.#onText && { onText: this.#onText }),
         }),
     };
   }

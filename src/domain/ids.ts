@@ -12,6 +12,8 @@ export type IdPrefix =
   | 'evt'
   | 'key'
   | 'req'
+  | 'sms'
+  | 'smsgw'
   | 'we';
 
 /** Gives `size` bytes from a cryptographically secure source. */

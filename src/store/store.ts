@@ -23,6 +23,9 @@ import { SqliteCallQualityStore, SqliteSipTraceStore } from './calls/sqlite-call
 import { SqliteCallStore } from './calls/sqlite-call-store.ts';
 import { SqliteDialogStore } from './calls/sqlite-dialog-store.ts';
 import type { Queries } from './queries.ts';
+import { SqliteOptOutStore } from './sms/sqlite-opt-out-store.ts';
+import { SqliteSmsGatewayStore } from './sms/sqlite-sms-gateway-store.ts';
+import { SqliteSmsMessageStore } from './sms/sqlite-sms-message-store.ts';
 import { Checkpointer } from './sqlite/checkpointer.ts';
 import { type Database, openDatabase } from './sqlite/database.ts';
 import { build } from './sqlite/schema.ts';
@@ -144,6 +147,9 @@ function sqliteStores(
     agents: new SqliteAgentStore(database),
     agentVersions: new SqliteAgentVersionStore(database),
     customTools: new SqliteCustomToolStore(database),
+    smsGateways: new SqliteSmsGatewayStore(database),
+    smsMessages: new SqliteSmsMessageStore(database),
+    smsOptOuts: new SqliteOptOutStore(database),
     numberHolders: new SqliteNumberHolders(database),
     numberAssignments: new SqliteNumberAssignments(database),
     storedTrunks: new SqliteStoredTrunks(database),

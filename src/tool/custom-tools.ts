@@ -6,6 +6,7 @@ import type { CustomTool, CustomToolStore } from '../domain/tool/custom-tool.ts'
 import type { ToolTrial } from '../domain/tool/tool-trial.ts';
 import type { WebhookUrlRules } from '../domain/webhook/webhook-url.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { SigningKeys } from '../webhook/signature.ts';
 import { createHttpTool, type HttpToolParts } from './http-tool.ts';
 import type { HttpToolClient } from './http-tool-client.ts';
 import type { Tool } from './tool.ts';
@@ -69,31 +70,30 @@ export class CustomTools {
     return { isDone, text, problem, tookMs: Math.round(clock.nowMs() - startMs) };
   }
 
-  #partsFor(scope: Scope): HttpToolParts {
-    const { accounts, clock, newId, rules } = this.#options;
-    return {
-      rules,
-      client: () => this.#openClient(),
-      newRequestId: () => newId('req'),
-      now: () => clock.now(),
-      keys: async () => {
-        const { accountId, environment } = scope;
-        const now = clock.now();
-        const secrets = await accounts.signingSecrets(accountId, environment, now);
-        if (secrets === undefined) throw new Error('the account of the tool is gone');
-        const others = [secrets.prepared, secrets.previous];
-        return {
-          secret: secrets.current,
-          otherSecrets: others.filter((secret) => secret !== null),
-        };
-      },
-    };
-  }
-
-  /** Loads undici's hundred modules with the first request. */
-  #openClient(): Promise<HttpToolClient> {
+  /** The client of all tools; loads undici's hundred modules with the first request. */
+  openClient(): Promise<HttpToolClient> {
     this.#client ??= this.#loadClient();
     return this.#client;
+  }
+
+  /** Keys that sign the requests of an account and environment. */
+  async keysOf({ accountId, environment }: Scope): Promise<SigningKeys> {
+    const { accounts, clock } = this.#options;
+    const secrets = await accounts.signingSecrets(accountId, environment, clock.now());
+    if (secrets === undefined) throw new Error('the account of the tool is gone');
+    const others = [secrets.prepared, secrets.previous];
+    return { secret: secrets.current, otherSecrets: others.filter((secret) => secret !== null) };
+  }
+
+  #partsFor(scope: Scope): HttpToolParts {
+    const { clock, newId, rules } = this.#options;
+    return {
+      rules,
+      client: () => this.openClient(),
+      newRequestId: () => newId('req'),
+      now: () => clock.now(),
+      keys: () => this.keysOf(scope),
+    };
   }
 
   async #loadClient(): Promise<HttpToolClient> {

@@ -54,6 +54,7 @@ describe('GET /api/agents/{agentId}/versions', () => {
         phoneNumber: null,
         tools: [],
         responsiveness: 'balanced',
+        smsGateway: null,
         settings: {
           maxDurationSeconds: 600,
           silenceTimeoutSeconds: 20,

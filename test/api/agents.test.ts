@@ -101,6 +101,7 @@ describe('GET /api/agents/{agentId}', () => {
       phoneNumber: null,
       tools: ['end_call'],
       responsiveness: 'balanced',
+      smsGateway: null,
       settings: {
         maxDurationSeconds: 600,
         silenceTimeoutSeconds: 10,

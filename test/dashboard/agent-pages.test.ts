@@ -30,6 +30,7 @@ const AGENT: AgentContent = {
   phoneNumber: null,
   tools: [],
   responsiveness: 'balanced',
+  smsGateway: null,
   settings: {
     maxDurationSeconds: 600,
     silenceTimeoutSeconds: 10,

@@ -24,6 +24,7 @@ describe('createAgent', () => {
       phoneNumber: null,
       tools: [],
       responsiveness: 'balanced',
+      smsGateway: null,
       settings: {
         maxDurationSeconds: 600,
         silenceTimeoutSeconds: 10,

@@ -20,6 +20,7 @@ test('AgentStore lists agents without their words', async () => {
     tools: _3,
     responsiveness: _4,
     settings: _5,
+    smsGateway: _6,
     ...shown
   } = agent;
   expect(page.agents).toEqual([{ ...shown, totalCallsToday: 0, totalMinutesToday: 0 }]);

@@ -5,7 +5,10 @@ import { MediaEngine } from '../../src/media/engine/media-engine.ts';
 import { DrachtioServer } from '../../src/sip/drachtio-server/drachtio-server.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
 import { DirectGateway, type StartedEngine } from '../../src/telephony/direct/direct-gateway.ts';
-import { DrachtioCarrier } from '../../src/telephony/drachtio/carrier/drachtio-carrier.ts';
+import {
+  DrachtioCarrier,
+  type DrachtioCarrierOptions,
+} from '../../src/telephony/drachtio/carrier/drachtio-carrier.ts';
 import type { OpenDialogJournal } from '../../src/telephony/drachtio/carrier/open-dialog-journal.ts';
 import { credentialsOf } from '../../src/telephony/trunks/trunk-table.ts';
 import type { Trunk } from '../../src/telephony/trunks/trunks.ts';
@@ -34,12 +37,18 @@ export const startEmbeddedPlane: StartPlane = (trunks) => {
 export const startSilentPlane = (
   trunks: readonly Trunk[],
   journal?: OpenDialogJournal,
-): Promise<EmbeddedPlane> => start(trunks, new SilentLines(), journal);
+  onText?: DrachtioCarrierOptions['onText'],
+): Promise<EmbeddedPlane> => start(trunks, new SilentLines(), { journal, onText });
+
+interface Ties {
+  readonly journal?: OpenDialogJournal | undefined;
+  readonly onText?: DrachtioCarrierOptions['onText'] | undefined;
+}
 
 async function start(
   trunks: readonly Trunk[],
   lines: StartedEngine,
-  journal?: OpenDialogJournal,
+  { journal, onText }: Ties = {},
 ): Promise<EmbeddedPlane> {
   const address = '127.0.0.1';
   const port = await freePort();
@@ -67,7 +76,8 @@ async function start(
     secret: SECRET,
     trunks,
     media,
-    ...(journal === undefined ? {} : { journal }),
+    ...(journal && { journal }),
+    ...(onText && { onText }),
   });
   const rings = new Rings();
   await carrier.start(rings.take);

@@ -112,6 +112,8 @@ const NONE_FOUND = {
   delivery: 'NOT_FOUND',
   key: 'NOT_FOUND',
   tool: 'NOT_FOUND',
+  'SMS gateway': 'NOT_FOUND',
+  'opt-out': 'NOT_FOUND',
 } as const satisfies Record<string, ErrorCode>;
 
 /**

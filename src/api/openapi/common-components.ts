@@ -104,6 +104,7 @@ function headersOf(method: string, status: string): readonly AnswerHeader[] {
 export const TAGS: readonly { readonly name: string; readonly description: string }[] = [
   { name: 'Agents', description: 'Voice agents: who answers, with which words and which tools.' },
   { name: 'Tools', description: 'HTTP requests of your own that agents may make during calls.' },
+  { name: 'SMS', description: 'Gateways of the messages that agents send during calls.' },
   { name: 'Voices', description: 'The voices that agents can be given, and how they sound.' },
   { name: 'Calls', description: 'Calls, past and present, with transcripts and recordings.' },
   { name: 'Sandbox', description: 'Simulated callers, for test keys.' },

@@ -9,6 +9,7 @@ import {
   type SpeechChoice,
 } from '../../domain/agent/agent-rules.ts';
 import { ServiceError } from '../../domain/service-error.ts';
+import { requireKnownGateway } from '../../domain/sms/sms-gateway.ts';
 import { requireKnownTools } from '../../domain/tool/custom-tool.ts';
 import { type ApiApp, type ApiDeps, changedBy, scopeOf } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
@@ -145,6 +146,7 @@ function addAgentWrites(api: ApiApp, deps: ApiDeps): void {
         await numberOwners.requireOwn(scope, agent.phoneNumber);
         return commit(async (stores) => {
           await requireKnownTools(agent.tools, scope, stores.customTools);
+          await requireKnownGateway(agent, scope, stores.smsGateways);
           await stores.agents.insert(agent, changedBy(context));
           return { status: 201, body: viewOf(createdAgentSchema, agent) };
         });
@@ -168,6 +170,7 @@ function addAgentWrites(api: ApiApp, deps: ApiDeps): void {
       requireKnownSpeech(changedSpeech(patch, agent), voices);
       const patched = patchAgent(agent, patch, clock.now());
       await requireKnownTools(patched.tools, agent, stores.customTools);
+      await requireKnownGateway(patched, agent, stores.smsGateways);
       await stores.agents.update(patched, changedBy(context));
       return patched;
     });

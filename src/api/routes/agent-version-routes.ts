@@ -6,6 +6,7 @@ import {
   restoreAgent,
 } from '../../domain/agent/agent-version.ts';
 import { ServiceError } from '../../domain/service-error.ts';
+import { requireKnownGateway } from '../../domain/sms/sms-gateway.ts';
 import { requireKnownTools } from '../../domain/tool/custom-tool.ts';
 import { type ApiApp, type ApiDeps, changedBy, scopeOf } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
@@ -39,6 +40,7 @@ const agentVersionSchema = z
         phoneNumber: true,
         tools: true,
         responsiveness: true,
+        smsGateway: true,
         settings: true,
         status: true,
       })
@@ -118,6 +120,7 @@ export function addAgentVersionRoutes(api: ApiApp, deps: ApiDeps): void {
           requireMatch(context, agent.updatedAt, 'the agent');
           const then = restoreAgent(agent, chosen, clock.now());
           await requireKnownTools(then.tools, agent, stores.customTools);
+          await requireKnownGateway(then, agent, stores.smsGateways);
           await stores.agents.update(then, changedBy(context));
           const restored = await stores.agents.findWithUsage(scope, agentId, clock.now());
           return { status: 200, body: viewOf(agentSchema, existing(restored, 'agent')) };

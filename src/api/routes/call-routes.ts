@@ -65,7 +65,7 @@ const timelineRoute = describeRoute({
 });
 
 export function addCallRoutes(api: ApiApp, deps: ApiDeps): void {
-  const { calls } = deps;
+  const { calls, smsMessages } = deps;
 
   api.openapi(listRoute, async (context) => {
     const { limit, offset, startDate, endDate, ...filters } = context.req.valid('query');
@@ -79,9 +79,13 @@ export function addCallRoutes(api: ApiApp, deps: ApiDeps): void {
   api.openapi(getRoute, async (context) => {
     const { callId } = context.req.valid('param');
     const call = existing(await calls.find(scopeOf(context), callId), 'call');
-    const transcript = await calls.transcript(callId);
     const url = call.recordingFile === null ? null : recordingUrl(callId, deps);
-    return context.json(serializeCall(call, transcript, url), 200);
+    const parts = {
+      transcript: await calls.transcript(callId),
+      messages: await smsMessages.ofCall(callId),
+      recordingUrl: url,
+    };
+    return context.json(serializeCall(call, parts), 200);
   });
 
   api.openapi(timelineRoute, async (context) => {

@@ -9,6 +9,7 @@ import {
   isSayable,
 } from '../../domain/agent/agent-rules.ts';
 import { VOICE_ID } from '../../domain/agent/voice-catalogue.ts';
+import { SMS_GATEWAY_NAME } from '../../domain/sms/sms-gateway.ts';
 import { TOOL_NAME } from '../../domain/tool/custom-tool.ts';
 import { PAGE_LIMIT, pageOf, pagingFields } from './paging-schema.ts';
 
@@ -128,6 +129,16 @@ const responsiveness = z.enum(RESPONSIVENESS).openapi({
     'How soon the agent takes a pause of the caller for the end of their turn: `fast` suits short answers, `patient` callers who think aloud. A new agent is balanced unless given.',
 });
 
+const smsGateway = z
+  .string()
+  .regex(SMS_GATEWAY_NAME, 'expected the name of an SMS gateway')
+  .nullable()
+  .openapi({
+    pattern: SMS_GATEWAY_NAME.source,
+    description:
+      'Name of GET /api/sms-gateways that `send_sms` uses; an unknown one is 400. null, unless given: the only gateway there is.',
+  });
+
 const phoneNumber = z.string().openapi({
   description: 'E.164. None: the agent is reached only by outbound calls, browser or sandbox.',
   example: '+390612345678',
@@ -151,6 +162,7 @@ const optional = {
   phoneNumber: phoneNumber.optional(),
   tools: tools.optional(),
   responsiveness: responsiveness.optional(),
+  smsGateway: smsGateway.optional(),
   settings: settingsInput.optional(),
 };
 
@@ -195,6 +207,7 @@ export const agentSchema = z
     phoneNumber: z.string().nullable(),
     tools: z.array(z.string()),
     responsiveness: z.enum(RESPONSIVENESS),
+    smsGateway: z.string().nullable(),
     settings: z.object({
       maxDurationSeconds: z.int(),
       silenceTimeoutSeconds: z.int(),

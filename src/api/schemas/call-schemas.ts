@@ -2,6 +2,7 @@
 import { z } from '@hono/zod-openapi';
 import { dayDocs, dayEnd, dayStart } from './day-schema.ts';
 import { PAGE_LIMIT, pageOf, pagingFields } from './paging-schema.ts';
+import { smsMessageSchema } from './sms-schemas.ts';
 
 const timestamp = z.iso.datetime();
 
@@ -97,6 +98,10 @@ export const callSchema = z
       .array(transcriptEntrySchema)
       .optional()
       .openapi({ description: 'Absent until something was said.' }),
+    messages: z
+      .array(smsMessageSchema)
+      .optional()
+      .openapi({ description: 'What `send_sms` sent, oldest first; absent until there is one.' }),
     summary: z.string().nullable(),
     recordingUrl: z.url().nullable().openapi({
       description: 'Needs no key and works for 24 h; null when there is no recording.',

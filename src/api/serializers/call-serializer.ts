@@ -1,12 +1,14 @@
 /** Calls as customers see them; pure */
 import type { z } from '@hono/zod-openapi';
 import type { Call, CallSummary, TimelineEntry, TranscriptEntry } from '../../domain/call/call.ts';
+import type { SmsMessage } from '../../domain/sms/sms-message.ts';
 import {
   callCommonSchema,
   type callItemSchema,
   type callSchema,
   type timelinePageSchema,
 } from '../schemas/call-schemas.ts';
+import { smsMessageSchema } from '../schemas/sms-schemas.ts';
 import { viewOf } from './view-of.ts';
 
 type CallItem = z.infer<typeof callItemSchema>;
@@ -20,18 +22,24 @@ export function serializeCallItem(call: CallSummary): CallItem {
 /**
  * "Get a call".
  *
- * @param transcript Left out of the answer when empty.
- * @param recordingUrl Null when there is no recording.
+ * @param parts.transcript Left out of the answer when empty, as are messages.
+ * @param parts.recordingUrl Null when there is no recording.
  */
 export function serializeCall(
   call: Call,
-  transcript: readonly TranscriptEntry[],
-  recordingUrl: string | null,
+  parts: {
+    readonly transcript: readonly TranscriptEntry[];
+    readonly messages: readonly SmsMessage[];
+    readonly recordingUrl: string | null;
+  },
 ): z.infer<typeof callSchema> {
+  const { messages, recordingUrl, transcript } = parts;
+  const sent = messages.map((message) => viewOf(smsMessageSchema, message));
   return {
     ...serializeCallCommon(call),
     recordingTruncated: call.recordingTruncated,
     ...(transcript.length === 0 ? {} : { transcript: transcript.map(serializeTranscriptEntry) }),
+    ...(sent.length === 0 ? {} : { messages: sent }),
     summary: call.summary,
     recordingUrl,
     metadata: call.metadata,

@@ -39,7 +39,7 @@ export interface TalkOptions {
   readonly account: Account | undefined;
   readonly brief: ConversationBrief;
   readonly agent: Agent;
-  /** The customer's own tools that the agent lists, as of the call's begin. */
+  /** Tools of `CallParts.toolsOf`, as of the call's begin. */
   readonly customTools: readonly Tool[];
   readonly audio: AudioStream;
   readonly control: CallControl;
@@ -83,8 +83,8 @@ export interface CallParts {
   readonly isOwnNumber: (number: string) => Promise<boolean>;
   /** The agent's account; undefined where transfers go by the agent's own settings alone. */
   readonly accountOf: (agent: Agent) => Promise<Account | undefined>;
-  /** The customer's own tools that the agent lists. */
-  readonly toolsOf: (agent: Agent) => Promise<readonly Tool[]>;
+  /** Tools of one call besides the built-in ones that need its line: the customer's own, and `send_sms`. */
+  readonly toolsOf: (agent: Agent, call: Call) => Promise<readonly Tool[]>;
   /** Limits transfers; absent in the sandbox, which dials no one. */
   readonly transfers?: TransferCap;
   readonly talk: (options: TalkOptions) => TalkingParty;

@@ -161,7 +161,7 @@ export class CallSession implements LiveCall, CallInProgress {
     });
     const [account, customTools] = await Promise.all([
       this.#parts.accountOf(this.#agent),
-      this.#parts.toolsOf(this.#agent),
+      this.#parts.toolsOf(this.#agent, this.#call),
     ]);
     if (this.#hungUpAt !== undefined) return;
     this.#party = this.#parts.talk({

@@ -16,6 +16,7 @@ import { CallControls } from '../parts/call-controls.tsx';
 import { DeliveryTable } from '../parts/deliveries.tsx';
 import { ConfirmButton } from '../parts/dialog.tsx';
 import { Heard, LevelMeters, useMeterBoard, Words } from '../parts/heard.tsx';
+import { Messages } from '../parts/messages.tsx';
 import { FactList, Instant, Missing, Page, Section, Shown, State, Table } from '../parts/page.tsx';
 import { SipLadder } from '../parts/sip-ladder.tsx';
 import { useLive } from '../parts/use-live.ts';
@@ -84,6 +85,7 @@ function Record(props: Loaded & { readonly onChanged: () => void }) {
         <Waterfall entries={timeline} originMs={originMs} />
       </Section>
       <ToolTable entries={timeline} originMs={originMs} />
+      <Messages messages={call.messages ?? []} />
       <Quality callId={call.id} status={call.status} />
       <SipLadder callId={call.id} status={call.status} />
       <CallEvents callId={call.id} />

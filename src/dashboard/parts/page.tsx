@@ -173,6 +173,7 @@ export function Table<Row>(props: {
 
 const TONES: Readonly<Record<string, string>> = {
   completed: 'good',
+  delivered: 'good',
   active: 'good',
   succeeded: 'good',
   passed: 'good',

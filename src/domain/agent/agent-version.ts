@@ -63,9 +63,10 @@ export function restoreAgent(agent: Agent, { agent: then }: AgentVersion, now: D
 /** The fields that a change can touch. */
 function contentOf(agent: AgentContent): AgentContent {
   const { name, greeting, systemPrompt, voice, language, phoneNumber } = agent;
-  const { tools, responsiveness, settings, status } = agent;
+  const { tools, responsiveness, smsGateway, settings, status } = agent;
   const words = { name, greeting, systemPrompt };
-  return { ...words, voice, language, phoneNumber, tools, responsiveness, settings, status };
+  const handling = { tools, responsiveness, smsGateway };
+  return { ...words, voice, language, phoneNumber, ...handling, settings, status };
 }
 
 function differing<Fields extends object>(before: Fields, after: Fields): string[] {

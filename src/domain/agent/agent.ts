@@ -64,6 +64,8 @@ export interface Agent {
   readonly phoneNumber: string | null;
   readonly tools: readonly string[];
   readonly responsiveness: Responsiveness;
+  /** Name of the gateway of `send_sms`; null for the account's only one. */
+  readonly smsGateway: string | null;
   readonly settings: AgentSettings;
   readonly status: AgentStatus;
   readonly createdAt: Date;
@@ -86,7 +88,7 @@ export interface Scope {
 /** An agent as lists show it: without its words, which may be long. */
 export type AgentSummary = Omit<
   AgentWithUsage,
-  'greeting' | 'systemPrompt' | 'tools' | 'responsiveness' | 'settings'
+  'greeting' | 'systemPrompt' | 'tools' | 'responsiveness' | 'smsGateway' | 'settings'
 >;
 
 /** Which agents to list; all of them without a status. */

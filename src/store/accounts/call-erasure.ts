@@ -35,7 +35,7 @@ export class CallErasure {
     await this.#database.run(build.deleteFrom('timeline_entries').where('call_id', '=', id));
     await this.#database.run(build.deleteFrom('analysis_jobs').where('call_id', '=', id));
     await this.#rollups.erased(call);
-    // SIP messages and quality go with it.
+    // SIP messages, SMS and quality go with it.
     await this.#database.run(build.deleteFrom('calls').where('id', '=', id));
     if (call.recording_file !== null) await this.#leave('file', call.recording_file);
     await this.#leave('pages', tombstone === null ? 'expired' : 'asked');
@@ -57,6 +57,8 @@ export class CallErasure {
     await this.#eraseTold(id);
     const forget = build.updateTable('calls').set({ summary: null, words_erased: 1 });
     await this.#database.run(forget.where('id', '=', id));
+    const forgetSms = build.updateTable('sms_messages').set({ text: null });
+    await this.#database.run(forgetSms.where('call_id', '=', id));
     await this.#leave('pages', 'expired');
   }
 

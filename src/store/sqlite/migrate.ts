@@ -42,6 +42,30 @@ const STEPS: readonly Step[] = [
         created_at integer not null, updated_at integer not null,
         primary key (account_id, environment, name)) strict;`,
   },
+  {
+    name: '0022-sms',
+    sql: `
+      alter table agents add column sms_gateway text;
+      alter table agent_versions add column sms_gateway text;
+      create table sms_gateways (
+        id text primary key, account_id text not null references accounts (id), environment text not null,
+        name text not null, kind text not null, preset text, "from" text not null, username text,
+        secret text, url text, template text, allowed_links text not null, daily_max integer not null,
+        timeout_ms integer not null, created_at integer not null, updated_at integer not null) strict;
+      create unique index sms_gateways_by_name on sms_gateways (account_id, environment, name);
+      create table sms_messages (
+        id text primary key, account_id text not null, environment text not null,
+        call_id text not null references calls (id) on delete cascade, gateway text not null, "to" text not null,
+        text text, status text not null, reason text, provider_id text, created_at integer not null,
+        updated_at integer not null) strict;
+      create index sms_messages_by_call on sms_messages (call_id);
+      create index sms_messages_by_time on sms_messages (account_id, environment, created_at);
+      create index sms_messages_by_provider on sms_messages (provider_id) where provider_id is not null;
+      create index sms_messages_accepted on sms_messages (id) where status = 'accepted';
+      create table sms_opt_outs (
+        account_id text not null references accounts (id), environment text not null, number text not null,
+        created_at integer not null, primary key (account_id, environment, number)) strict, without rowid;`,
+  },
 ];
 
 /** The schema of databases from before 0.1.0 that this version takes: the same as the baseline. */

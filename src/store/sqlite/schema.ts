@@ -17,6 +17,9 @@ import type { CallQuality } from '../../domain/call/call-life.ts';
 import type { OpenDialog } from '../../domain/call/open-dialog.ts';
 import type { NumberAssignment } from '../../domain/dialing/number-owner.ts';
 import type { StoredTrunk } from '../../domain/dialing/trunk.ts';
+import type { OptOut } from '../../domain/sms/opt-out.ts';
+import type { SmsGateway } from '../../domain/sms/sms-gateway.ts';
+import type { SmsMessage } from '../../domain/sms/sms-message.ts';
 import type { CustomTool } from '../../domain/tool/custom-tool.ts';
 import type { ServiceEvent } from '../../domain/webhook/service-event.ts';
 import type { DeliveryAttempt, WebhookDelivery } from '../../domain/webhook/webhook-delivery.ts';
@@ -198,6 +201,9 @@ export interface Tables {
   agents: AgentRow;
   agent_versions: AgentVersionRow;
   custom_tools: RowOf<CustomTool>;
+  sms_gateways: RowOf<SmsGateway>;
+  sms_messages: RowOf<SmsMessage>;
+  sms_opt_outs: RowOf<OptOut> & { readonly account_id: string; readonly environment: string };
   number_assignments: RowOf<NumberAssignment>;
   trunks: RowOf<StoredTrunk>;
   /** `words_erased` is 1 once transcript and summary are gone. */

@@ -28,6 +28,10 @@ const SANDBOX_AGENT = 'agent_2';
 
 /** Bodies that no schema can tell alone, by operation. */
 const BODIES: Readonly<Record<string, object>> = {
+  createSmsGateway: {
+    ...{ name: 'sample', preset: 'webhook', from: 'Offhook' },
+    url: 'https://sms.example.com/',
+  },
   resendWebhooks: { from: '2026-11-19', to: '2026-11-20' },
 };
 
@@ -69,6 +73,9 @@ export async function openApiWorld(): Promise<ApiWorld> {
     ...{ method: 'GET', url: 'https://example.com/' },
   };
   await api.request('POST', '/api/tools', { key: ADMIN_KEY, body: tool });
+  const gateway = { name: 'spare', preset: 'webhook', from: 'Offhook', url: tool.url };
+  await api.request('POST', '/api/sms-gateways', { key: ADMIN_KEY, body: gateway });
+  await api.request('PUT', '/api/sms-opt-outs/+390612345678', { key: ADMIN_KEY });
   const voiceId = 'en-US-JennyNeural';
   const ids = {
     agentId: 'agent_1',
@@ -77,6 +84,7 @@ export async function openApiWorld(): Promise<ApiWorld> {
     deliveryId,
     voiceId,
     toolName: 'spare_tool',
+    smsGatewayName: 'spare',
     ...keys,
     version: '1',
     number: '+390612345678',

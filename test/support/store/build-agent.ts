@@ -18,6 +18,7 @@ export function buildAgent(fields: Partial<Agent> = {}): Agent {
     phoneNumber: null,
     tools: [],
     responsiveness: DEFAULT_RESPONSIVENESS,
+    smsGateway: null,
     settings: DEFAULT_AGENT_SETTINGS,
     status: 'active',
     createdAt: new Date('2026-11-20T10:00:00.000Z'),

@@ -1,6 +1,7 @@
 /** Several SIP servers as one carrier: outgoing calls use a healthy server, incoming calls arrive at all of them. */
 import type { TrunkStatus } from '../../../domain/dialing/trunk.ts';
 import type { Carrier, CarrierReport, IncomingCall, TrunkRoute } from '../../carrier.ts';
+import type { TextMessage, TextOutcome } from '../../text-message.ts';
 import { WeightedTurns } from '../../trunks/server-list.ts';
 import type { Trunk } from '../../trunks/trunks.ts';
 import type { DrachtioCarrier, DrachtioCarrierOptions } from './drachtio-carrier.ts';
@@ -66,11 +67,13 @@ export class CarrierPool implements Carrier {
 
   place(request: OutgoingRequest): PlacedCall {
     const trunks = (this.#registrar ?? this.#first).trunksFor(request.from);
-    // A registered trunk knows us by the server that registered it; the others take calls from every server.
-    const carrier = trunks.some(({ register }) => register)
-      ? this.#registrar
-      : this.#turns.next(({ isConnected }) => isConnected);
-    return (carrier ?? this.#first).place(request, trunks);
+    return this.#carrierFor(trunks).place(request, trunks);
+  }
+
+  /** Sends a text message once. Never rejects. */
+  sendText(message: TextMessage): Promise<TextOutcome> {
+    const trunks = (this.#registrar ?? this.#first).trunksFor(message.from);
+    return this.#carrierFor(trunks).sendText(message);
   }
 
   routeFor(from: string): TrunkRoute | undefined {
@@ -99,6 +102,14 @@ export class CarrierPool implements Carrier {
     const [first] = this.#carriers;
     if (first === undefined) throw new RangeError('Cannot use a pool of no SIP servers');
     return first;
+  }
+
+  /** A registered trunk knows us by the server that registered it; the others take requests from every server. */
+  #carrierFor(trunks: readonly Trunk[]): DrachtioCarrier {
+    const carrier = trunks.some(({ register }) => register)
+      ? this.#registrar
+      : this.#turns.next(({ isConnected }) => isConnected);
+    return carrier ?? this.#first;
   }
 
   #mayRegister(carrier: DrachtioCarrier): boolean {

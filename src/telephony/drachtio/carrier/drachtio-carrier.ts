@@ -10,6 +10,7 @@ import {
   type TrunkRoute,
 } from '../../carrier.ts';
 import type { MediaGateway } from '../../media-gateway.ts';
+import type { TextMessage, TextOutcome } from '../../text-message.ts';
 import { numberOfUri } from '../../trunks/number.ts';
 import type { AdvertisedAddresses } from '../../trunks/our-addresses.ts';
 import type { Strangers } from '../../trunks/strangers.ts';
@@ -29,6 +30,7 @@ import {
 import { refuse, SourceAcl } from './source-acl.ts';
 import { reasonOf, type SrfAnswer, type SrfClient, type SrfRequest } from './srf.ts';
 import { SrfLink } from './srf-link.ts';
+import { TextMessages } from './text-messages.ts';
 import { TrunkChannels } from './trunk-channels.ts';
 import { TrunkRegistrations } from './trunk-registrations.ts';
 
@@ -65,6 +67,8 @@ export interface DrachtioCarrierOptions {
   readonly mayRegister?: () => boolean;
   /** Places second calls for transfers if no trunk of this carrier can; such calls never use REFER. */
   readonly callThrough?: OutgoingCallsOptions['callThrough'];
+  /** Takes text messages of carriers; without it they are refused. */
+  readonly onText?: (message: TextMessage) => Promise<void>;
   /** Called when the connection is lost. */
   readonly onLost?: () => void;
   readonly clock: Clock;
@@ -85,6 +89,7 @@ export class DrachtioCarrier implements Carrier {
   readonly #incoming = new Set<SrfIncomingCall>();
   readonly #outgoing: OutgoingCalls;
   readonly #orphans: OrphanedLegs;
+  readonly #texts: TextMessages;
   readonly #connection: ServerConnection;
   /** Resolved at the end of the next call. */
   #waitingForEnd: (() => void)[] = [];
@@ -121,6 +126,7 @@ export class DrachtioCarrier implements Carrier {
       onProxyResponse: (trunk) => this.#registrations.inviteAnswered(trunk),
       onOver: () => this.#onCallOver(),
     });
+    this.#texts = new TextMessages({ ...options, srf, sourceAcl: this.#sourceAcl });
     this.#registrations = new TrunkRegistrations({
       ...options,
       trunks,
@@ -186,6 +192,14 @@ export class DrachtioCarrier implements Carrier {
     // A hung server would execute the command when it resumes.
     if (!isConnected) throw new CarrierError(`Cannot place the call: ${problem}`, 503);
     return this.#outgoing.place(request, trunks);
+  }
+
+  /** Sends a text message once, through the first trunk with its number. Never rejects. */
+  sendText(message: TextMessage): Promise<TextOutcome> {
+    const { isConnected, problem } = this.#link;
+    // A hung server would execute the command when it resumes.
+    if (isConnected) return this.#texts.send(message, this.trunksFor(message.from)[0]);
+    return Promise.resolve({ kind: 'refused', sipStatus: null, reason: problem });
   }
 
   /** Trunks that may call from this number, in the order in which they are tried: those that are down come last. */

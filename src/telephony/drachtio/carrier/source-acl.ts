@@ -8,9 +8,9 @@ import type { SrfAnswer, SrfRequest } from './srf.ts';
 /** Retry-After of a refusal on shutdown. */
 const RETRY_AFTER_SECONDS = 30;
 
-const ALLOWED_METHODS = 'INVITE, ACK, BYE, CANCEL, OPTIONS, INFO, UPDATE, NOTIFY, PRACK';
+const ALLOWED_METHODS = 'INVITE, ACK, BYE, CANCEL, OPTIONS, INFO, UPDATE, NOTIFY, PRACK, MESSAGE';
 
-/** Accepts or refuses calls and OPTIONS by their source address; refuses them while the server drains. */
+/** Accepts or refuses calls, messages and OPTIONS by their source address; refuses them while the server drains. */
 export class SourceAcl {
   readonly #mayRing: (sourceAddress: string) => boolean;
   readonly #strangers: Strangers;
@@ -53,6 +53,15 @@ export class SourceAcl {
     // A dialog that we do not know, such as one of a process before this one. RFC 3261, 12.2.2.
     if (!request.isNewInvite) return 481;
     return request.has('contact') ? undefined : 400;
+  }
+
+  /** Status to refuse a MESSAGE with; undefined to accept it. */
+  refusalOfMessage(request: SrfRequest): number | undefined {
+    if (!this.#mayRing(request.source_address)) {
+      this.#strangers.count(request.source_address);
+      return 403;
+    }
+    return this.#isDraining ? 503 : undefined;
   }
 
   /** Carriers ask by OPTIONS whether to send calls here. */

@@ -134,6 +134,8 @@ export interface SrfClient {
 
   invite(handler: (request: SrfRequest, answer: SrfAnswer) => void): void;
   options(handler: (request: SrfRequest, answer: SrfAnswer) => void): void;
+  /** MESSAGE outside of dialogs. */
+  message(handler: (request: SrfRequest, answer: SrfAnswer) => void): void;
 
   createUAS(
     request: SrfRequest,

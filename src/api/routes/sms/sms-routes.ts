@@ -1,0 +1,238 @@
+/** `/api/sms-gateways` and `/api/sms-opt-outs`: gateways of `send_sms`, and numbers that want no messages. */
+
+import { notOwn } from '../../../domain/dialing/number-owner.ts';
+import { parsePhoneNumber } from '../../../domain/dialing/phone-number.ts';
+import { callbackUrl } from '../../../domain/sms/sms-callback.ts';
+import {
+  createSmsGateway,
+  patchSmsGateway,
+  SMS_GATEWAY_LIMITS,
+  type SmsGateway,
+} from '../../../domain/sms/sms-gateway.ts';
+import { type ApiApp, type ApiDeps, scopeOf } from '../../api-env.ts';
+import { answerOnce } from '../../http/answer-once.ts';
+import { describeRoute } from '../../http/describe-route.ts';
+import { existing } from '../../http/errors.ts';
+import { jsonBody, jsonResponse } from '../../schemas/json-content.ts';
+import {
+  createSmsGatewaySchema,
+  optOutPageSchema,
+  optOutPathSchema,
+  optOutSchema,
+  patchSmsGatewaySchema,
+  smsGatewayPageSchema,
+  smsGatewayPathSchema,
+  smsGatewaySchema,
+  smsQuerySchema,
+} from '../../schemas/sms-schemas.ts';
+import { viewOf } from '../../serializers/view-of.ts';
+
+/** As trunks: gateways hold credentials that cost money. */
+const shared = { tag: 'SMS', scope: 'admin' } as const;
+
+const listRoute = describeRoute({
+  ...shared,
+  operationId: 'listSmsGateways',
+  method: 'get',
+  path: '/api/sms-gateways',
+  summary: 'Lists SMS gateways by name',
+  request: { query: smsQuerySchema },
+  responses: { 200: jsonResponse('A page of gateways.', smsGatewayPageSchema) },
+});
+
+const newRoute = describeRoute({
+  ...shared,
+  operationId: 'createSmsGateway',
+  method: 'post',
+  path: '/api/sms-gateways',
+  summary: 'Makes an SMS gateway: where `send_sms` of agents goes out',
+  description: `At most ${SMS_GATEWAY_LIMITS.gatewaysMax} an environment (409). Agents use the one that their \`smsGateway\` names, or the only one there is.`,
+  request: { body: jsonBody(createSmsGatewaySchema) },
+  responses: { 201: jsonResponse('The gateway was made.', smsGatewaySchema) },
+});
+
+const getRoute = describeRoute({
+  ...shared,
+  operationId: 'getSmsGateway',
+  method: 'get',
+  path: '/api/sms-gateways/{smsGatewayName}',
+  summary: 'Shows an SMS gateway',
+  request: { params: smsGatewayPathSchema },
+  responses: { 200: jsonResponse('Every field but the secret.', smsGatewaySchema) },
+});
+
+const patchRoute = describeRoute({
+  ...shared,
+  operationId: 'updateSmsGateway',
+  method: 'patch',
+  path: '/api/sms-gateways/{smsGatewayName}',
+  summary: 'Changes the fields that the body has',
+  description:
+    'Calls in progress keep the gateway as it was when they began. A `url` that leads to another server needs the secret again (400).',
+  request: { params: smsGatewayPathSchema, body: jsonBody(patchSmsGatewaySchema) },
+  responses: { 200: jsonResponse('The gateway as it is now.', smsGatewaySchema) },
+  errors: [422],
+});
+
+const deleteRoute = describeRoute({
+  ...shared,
+  operationId: 'deleteSmsGateway',
+  method: 'delete',
+  path: '/api/sms-gateways/{smsGatewayName}',
+  summary: 'Deletes an SMS gateway',
+  description: 'A gateway that an agent names is 409.',
+  request: { params: smsGatewayPathSchema },
+  responses: { 204: { description: 'The gateway is gone.' } },
+  errors: [409],
+});
+
+const listOptOutsRoute = describeRoute({
+  ...shared,
+  operationId: 'listSmsOptOuts',
+  method: 'get',
+  path: '/api/sms-opt-outs',
+  summary: 'Lists the numbers that get no messages, newest first',
+  request: { query: smsQuerySchema },
+  responses: { 200: jsonResponse('A page of numbers.', optOutPageSchema) },
+});
+
+const putOptOutRoute = describeRoute({
+  ...shared,
+  operationId: 'putSmsOptOut',
+  method: 'put',
+  path: '/api/sms-opt-outs/{number}',
+  summary: 'Takes a number that wants no messages',
+  description:
+    'An incoming message of STOP, or its like in other languages, does the same; START takes it back. A number that is no number is 422.',
+  request: { params: optOutPathSchema },
+  responses: { 200: jsonResponse('The number gets no messages.', optOutSchema) },
+  errors: [422],
+});
+
+const deleteOptOutRoute = describeRoute({
+  ...shared,
+  operationId: 'deleteSmsOptOut',
+  method: 'delete',
+  path: '/api/sms-opt-outs/{number}',
+  summary: 'Lets a number get messages again',
+  request: { params: optOutPathSchema },
+  responses: { 204: { description: 'The number may get messages.' } },
+});
+
+export function addSmsRoutes(api: ApiApp, deps: ApiDeps): void {
+  addGatewayReads(api, deps);
+  addGatewayWrites(api, deps);
+  addOptOuts(api, deps);
+}
+
+function addGatewayReads(api: ApiApp, deps: ApiDeps): void {
+  const { smsGateways } = deps;
+
+  api.openapi(listRoute, async (context) => {
+    const { limit, offset } = context.req.valid('query');
+    const { gateways, total } = await smsGateways.list(scopeOf(context), { limit, offset });
+    const data = gateways.map((gateway) => gatewayView(gateway, deps));
+    return context.json({ data, total, limit, offset }, 200);
+  });
+
+  api.openapi(getRoute, async (context) => {
+    const { smsGatewayName } = context.req.valid('param');
+    const gateway = await smsGateways.find(scopeOf(context), smsGatewayName);
+    return context.json(gatewayView(existing(gateway, 'SMS gateway'), deps), 200);
+  });
+}
+
+function addGatewayWrites(api: ApiApp, deps: ApiDeps): void {
+  const { clock, newId, webhookUrlRules: urlRules } = deps;
+
+  api.openapi(newRoute, async (context) => {
+    const draft = context.req.valid('json');
+    const scope = scopeOf(context);
+    return answerOnce(context, deps, {
+      work: async (commit) => {
+        const facts = { id: newId('smsgw'), scope, now: clock.now(), urlRules };
+        const gateway = createSmsGateway(draft, facts);
+        await requireOwnSender(gateway, deps);
+        return commit(async (stores) => {
+          await stores.smsGateways.insert(gateway);
+          return { status: 201, body: gatewayView(gateway, deps) };
+        });
+      },
+    });
+  });
+
+  api.openapi(patchRoute, async (context) => {
+    const { smsGatewayName } = context.req.valid('param');
+    const patch = context.req.valid('json');
+    const facts = { now: clock.now(), urlRules };
+    const before = await deps.smsGateways.find(scopeOf(context), smsGatewayName);
+    const planned = patchSmsGateway(existing(before, 'SMS gateway'), patch, facts);
+    await requireOwnSender(planned, deps);
+    const changed = await deps.transaction(async (stores) => {
+      const found = await stores.smsGateways.find(scopeOf(context), smsGatewayName);
+      const gateway = existing(found, 'SMS gateway');
+      const patched = patchSmsGateway(gateway, patch, facts);
+      await stores.smsGateways.update(patched);
+      return patched;
+    });
+    return context.json(gatewayView(changed, deps), 200);
+  });
+
+  api.openapi(deleteRoute, async (context) => {
+    const { smsGatewayName } = context.req.valid('param');
+    const scope = scopeOf(context);
+    await deps.transaction(async (stores) => {
+      existing(await stores.smsGateways.find(scope, smsGatewayName), 'SMS gateway');
+      await stores.smsGateways.delete(scope, smsGatewayName);
+    });
+    return context.body(null, 204);
+  });
+}
+
+function addOptOuts(api: ApiApp, deps: ApiDeps): void {
+  const { clock, smsOptOuts } = deps;
+
+  api.openapi(listOptOutsRoute, async (context) => {
+    const { limit, offset } = context.req.valid('query');
+    const { optOuts, total } = await smsOptOuts.list(scopeOf(context), { limit, offset });
+    const data = optOuts.map((optOut) => viewOf(optOutSchema, optOut));
+    return context.json({ data, total, limit, offset }, 200);
+  });
+
+  api.openapi(putOptOutRoute, async (context) => {
+    const { number: text } = context.req.valid('param');
+    const number = parsePhoneNumber(text, 'number');
+    const optOut = { number, createdAt: clock.now() };
+    await smsOptOuts.add(scopeOf(context), optOut);
+    return context.json(viewOf(optOutSchema, optOut), 200);
+  });
+
+  api.openapi(deleteOptOutRoute, async (context) => {
+    const { number } = context.req.valid('param');
+    const isGone = await smsOptOuts.remove(scopeOf(context), number);
+    existing(isGone || undefined, 'opt-out');
+    return context.body(null, 204);
+  });
+}
+
+/** @throws {ServiceError} UNPROCESSABLE when messages would go out from the number of another account. */
+async function requireOwnSender(
+  gateway: SmsGateway,
+  { numberOwners }: Pick<ApiDeps, 'numberOwners'>,
+): Promise<void> {
+  if (gateway.kind !== 'sip') return;
+  if (!(await numberOwners.mayUse(gateway.accountId, gateway.from))) {
+    throw notOwn('from', gateway.from);
+  }
+}
+
+function gatewayView(
+  gateway: SmsGateway,
+  { publicUrl, recordingSecret: secret }: Pick<ApiDeps, 'publicUrl' | 'recordingSecret'>,
+) {
+  return viewOf(smsGatewaySchema, {
+    ...gateway,
+    hasSecret: gateway.secret !== null,
+    callbackUrl: gateway.kind === 'http' ? callbackUrl(gateway.id, { publicUrl, secret }) : null,
+  });
+}

@@ -1,0 +1,89 @@
+/** Text of an SMS that a language model wrote: length in parts, characters, links; pure */
+
+/** A message of more parts is refused: it costs as many messages. */
+export const PARTS_MAX = 4;
+
+/** The basic characters of SMS, each 7 bits. @see 3GPP TS 23.038, 6.2.1 */
+const GSM_BASIC =
+  '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà';
+
+/** Characters that take two places. @see 3GPP TS 23.038, 6.2.1.1 */
+const GSM_EXTENDED = '^{}\\[~]|€';
+
+/** Characters of one message, and of each part of a longer one, whose header takes the rest. @see 3GPP TS 23.040, 9.2.3.24.1 */
+const SIZES = { gsm: { single: 160, part: 153 }, ucs2: { single: 70, part: 67 } } as const;
+
+/** How many messages of the network the text takes. */
+export function smsPartsOf(text: string): number {
+  const letters = [...text];
+  const isGsm = isBasicText(text);
+  const { single, part } = isGsm ? SIZES.gsm : SIZES.ucs2;
+  const length = isGsm
+    ? letters.length + letters.filter((one) => GSM_EXTENDED.includes(one)).length
+    : text.length;
+  return length <= single ? 1 : Math.ceil(length / part);
+}
+
+/** Whether every character is one of the basic alphabet, or of its extension. */
+export function isBasicText(text: string): boolean {
+  return [...text].every((one) => GSM_BASIC.includes(one) || GSM_EXTENDED.includes(one));
+}
+
+/** Control characters but the line break, and invisible ones, such as those that turn the direction of writing. */
+const UNSEEN = /[^\P{Cc}\n]|\p{Cf}|\p{Zl}|\p{Zp}/u;
+
+/** The dot of other scripts separates the labels of a host too. @see UTS 46, 2.3 */
+const DOT = '[.。]';
+
+/** A scheme, a host with a top-level domain, or an address, with what follows: what telephones make a link of. */
+const LINK = new RegExp(
+  [
+    String.raw`[a-z][a-z\d+.-]*://\S*`,
+    String.raw`(?:mailto|tel|sms|smsto|geo|data|javascript|intent|market|whatsapp|facetime):\S+`,
+    String.raw`(?:[^\s@<>"'(),;:/]+@)?(?:[\p{L}\p{N}_-]+${DOT})+\p{L}[\p{L}\p{N}-]+(?:[/:?#]\S*)?`,
+    String.raw`(?:\d{1,3}${DOT}){3}\d{1,3}(?:[/:?#]\S*)?`,
+  ].join('|'),
+  'giu',
+);
+
+/** Punctuation that ends the sentence, and is no part of the link before it. */
+const SENTENCE_END = /[.,;:!?)\]}"'»”]+$/u;
+
+/** Everything in a text that a telephone would make a link of. */
+export function linksIn(text: string): readonly string[] {
+  const found = text.normalize('NFKC').match(LINK) ?? [];
+  return found.map((link) => link.replace(SENTENCE_END, ''));
+}
+
+/**
+ * Whether a link leads to a place that the operator allows.
+ *
+ * @param allowed `https` URLs: a link has the host of one of them, and a path at or below its path.
+ */
+export function isLinkAllowed(link: string, allowed: readonly string[]): boolean {
+  const text = /^[a-z][a-z\d+.-]*:\/\//i.test(link) ? link : `https://${link}`;
+  if (!URL.canParse(text)) return false;
+  const url = new URL(text);
+  if (url.username !== '' || url.password !== '' || /%2f|%5c|%2e/i.test(url.pathname)) return false;
+  return allowed.some((place) => isBelow(url, new URL(place)));
+}
+
+function isBelow(url: URL, { origin, pathname }: URL): boolean {
+  const folder = pathname.endsWith('/') ? pathname : `${pathname}/`;
+  return url.origin === origin && (url.pathname === pathname || url.pathname.startsWith(folder));
+}
+
+/** Why the text may not be sent, in words that a model can act on; undefined when it may. */
+export function textFault(text: string, allowedLinks: readonly string[]): string | undefined {
+  if (text.trim() === '') return 'the text is empty';
+  if (!text.isWellFormed() || UNSEEN.test(text)) {
+    return 'the text holds characters that cannot be seen; write plain text';
+  }
+  const parts = smsPartsOf(text);
+  if (parts > PARTS_MAX) return `the text is too long; shorten it to 150 characters or so`;
+  const isAnyRefused = linksIn(text).some((link) => !isLinkAllowed(link, allowedLinks));
+  if (!isAnyRefused) return undefined;
+  const places =
+    allowedLinks.length === 0 ? 'no links' : `only links to ${allowedLinks.join(', ')}`;
+  return `a message may have ${places}; leave out other links and e-mail addresses, and write a blank after each full stop`;
+}

@@ -1,0 +1,106 @@
+/** Messages of calls in SQLite. */
+import { sql } from 'kysely';
+import type { Scope } from '../../domain/agent/agent.ts';
+import {
+  SMS_CAPS,
+  type SmsMessage,
+  type SmsMessageStore,
+  type SmsRefusal,
+} from '../../domain/sms/sms-message.ts';
+import type { Queries } from '../queries.ts';
+import { recordOf, rowOf } from '../sqlite/rows.ts';
+import { build } from '../sqlite/schema.ts';
+import { optOutsOf } from './sqlite-opt-out-store.ts';
+
+const DAY_MS = 86_400_000;
+
+/** Keeps messages in SQLite. */
+export class SqliteSmsMessageStore implements SmsMessageStore {
+  readonly #database: Queries;
+
+  constructor(database: Queries) {
+    this.#database = database;
+  }
+
+  async admit(message: SmsMessage, dailyMax: number): Promise<SmsRefusal | undefined> {
+    return this.#database.transaction(async (transaction) => {
+      const refusal = await refusalOf(transaction, message, dailyMax);
+      if (refusal !== undefined) return refusal;
+      await transaction.run(build.insertInto('sms_messages').values(rowOf(message)));
+      return undefined;
+    });
+  }
+
+  async update(message: SmsMessage): Promise<void> {
+    const { status, reason, provider_id, updated_at } = rowOf(message);
+    const changes = { status, reason, provider_id, updated_at };
+    await this.#database.run(
+      build.updateTable('sms_messages').set(changes).where('id', '=', message.id),
+    );
+  }
+
+  async find(scope: Scope, id: string): Promise<SmsMessage | undefined> {
+    const row = await this.#database.get(messagesOf(scope).selectAll().where('id', '=', id));
+    return row === undefined ? undefined : recordOf<SmsMessage>(row);
+  }
+
+  async findByProviderId(
+    scope: Scope & { readonly gateway: string },
+    providerId: string,
+  ): Promise<SmsMessage | undefined> {
+    const query = messagesOf(scope)
+      .selectAll()
+      .where('gateway', '=', scope.gateway)
+      .where('provider_id', '=', providerId);
+    const row = await this.#database.get(query);
+    return row === undefined ? undefined : recordOf<SmsMessage>(row);
+  }
+
+  async accepted(): Promise<readonly SmsMessage[]> {
+    // As the index `sms_messages_accepted` has it.
+    const query = build.selectFrom('sms_messages').selectAll();
+    const rows = await this.#database.all(query.where('status', '=', sql.lit('accepted')));
+    return rows.map((row) => recordOf<SmsMessage>(row));
+  }
+
+  async ofCall(callId: string): Promise<readonly SmsMessage[]> {
+    const query = build.selectFrom('sms_messages').selectAll().where('call_id', '=', callId);
+    const rows = await this.#database.all(query.orderBy('created_at').orderBy('id'));
+    return rows.map((row) => recordOf<SmsMessage>(row));
+  }
+}
+
+function messagesOf({ accountId, environment }: Scope) {
+  return build
+    .selectFrom('sms_messages')
+    .where('account_id', '=', accountId)
+    .where('environment', '=', environment);
+}
+
+async function refusalOf(
+  database: Queries,
+  message: SmsMessage,
+  dailyMax: number,
+): Promise<SmsRefusal | undefined> {
+  const { callId, createdAt, to } = message;
+  const isOut = optOutsOf(message).select('number').where('number', '=', to);
+  if ((await database.get(isOut)) !== undefined) return 'opted-out';
+  const ofCall = await new SqliteSmsMessageStore(database).ofCall(callId);
+  const isSame = ({ text, status }: SmsMessage) => text === message.text && status !== 'failed';
+  if (ofCall.some(isSame)) return 'repeated';
+  if (ofCall.length >= SMS_CAPS.perCall) return 'call-cap';
+  const midnightMs = Math.floor(createdAt.getTime() / DAY_MS) * DAY_MS;
+  const today = messagesOf(message).where('created_at', '>=', midnightMs);
+  if ((await countOf(database, today.where('to', '=', to))) >= SMS_CAPS.perNumberADay) {
+    return 'number-cap';
+  }
+  return (await countOf(database, today)) >= dailyMax ? 'daily-cap' : undefined;
+}
+
+async function countOf(
+  database: Queries,
+  messages: ReturnType<typeof messagesOf>,
+): Promise<number> {
+  const count = messages.select((expression) => expression.fn.countAll<number>().as('n'));
+  return (await database.get(count))?.n ?? 0;
+}

@@ -1,0 +1,157 @@
+/** The connection to one SMPP gateway: bound, and bound again after every loss, until it is stopped. */
+import { isIP, type LookupFunction, connect as tcpConnect } from 'node:net';
+import { connect as tlsConnect } from 'node:tls';
+import { addressRefusal, type WebhookUrlRules } from '../../../domain/webhook/webhook-url.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import type { Logger } from '../../../lib/logger.ts';
+import { TimeLimit } from '../../../lib/time-limit.ts';
+import type { Delivery } from './smpp-pdu.ts';
+import { SmppSession } from './smpp-session.ts';
+
+const CONNECT_MS_MAX = 10_000;
+
+const RETRY_MS_MIN = 1000;
+const RETRY_MS_MAX = 60_000;
+
+/** A gateway as it is connected to. */
+export interface SmppPlace {
+  /** `smpp://host:port`, or `smpps://…` for TLS. */
+  readonly url: string;
+  readonly systemId: string;
+  readonly password: string;
+}
+
+interface LineOptions {
+  readonly place: SmppPlace;
+  /** For the log. */
+  readonly name: string;
+  readonly rules: WebhookUrlRules;
+  readonly lookup: () => Promise<LookupFunction>;
+  readonly onDelivery: (delivery: Delivery) => Promise<void>;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** One gateway's connection. */
+export class SmppLine {
+  readonly #options: LineOptions;
+  readonly #stop = new AbortController();
+  #session: SmppSession | undefined;
+  #bound = Promise.withResolvers<SmppSession>();
+  #problem = 'it is not bound yet';
+  #running: Promise<void> | undefined;
+
+  constructor(options: LineOptions) {
+    this.#options = options;
+  }
+
+  /** Connects, and goes on connecting. To be called once. */
+  start(): void {
+    this.#running = this.#run();
+  }
+
+  /** Ends the session and connects no more. Safe to call twice. */
+  async stop(): Promise<void> {
+    this.#stop.abort(new Error('it was stopped'));
+    await this.#session?.end();
+    await this.#running;
+  }
+
+  /** The bound session, which may take a moment. @throws {Error} saying why there is none in time. */
+  async session(limitMs: number): Promise<SmppSession> {
+    if (this.#session !== undefined) return this.#session;
+    const { promise, reject } = Promise.withResolvers<never>();
+    const cancel = this.#options.clock.after(limitMs, () => reject(new Error(this.#problem)));
+    try {
+      return await Promise.race([this.#bound.promise, promise]);
+    } finally {
+      cancel();
+    }
+  }
+
+  async #run(): Promise<void> {
+    let retryMs = RETRY_MS_MIN;
+    while (!this.#stop.signal.aborted) {
+      try {
+        const session = await this.#open();
+        retryMs = RETRY_MS_MIN;
+        this.#lost(await session.closed);
+      } catch (error) {
+        this.#lost(error instanceof Error ? error.message : String(error));
+      }
+      await this.#wait(retryMs);
+      retryMs = Math.min(2 * retryMs, RETRY_MS_MAX);
+    }
+  }
+
+  async #open(): Promise<SmppSession> {
+    const { clock, log, name, onDelivery, place } = this.#options;
+    const socket = await this.#connect();
+    const session = new SmppSession({ socket, clock, onDelivery });
+    await session.bind(place);
+    log.info({ gateway: name }, 'SMPP gateway is bound');
+    this.#session = session;
+    this.#bound.resolve(session);
+    // A stop that came meanwhile did not know the session.
+    if (this.#stop.signal.aborted) await session.end();
+    return session;
+  }
+
+  /** Once for each reason: a gateway that is down for a night is no thousand lines. */
+  #lost(problem: string): void {
+    const { log, name } = this.#options;
+    if (this.#session !== undefined) this.#bound = Promise.withResolvers();
+    const isNew = this.#session !== undefined || problem !== this.#problem;
+    this.#session = undefined;
+    this.#problem = problem;
+    if (isNew && !this.#stop.signal.aborted) {
+      log.warn({ gateway: name, reason: problem }, 'SMPP gateway is not bound, will try again');
+    }
+  }
+
+  async #connect() {
+    const { clock, place, rules } = this.#options;
+    const url = new URL(place.url);
+    const host = url.hostname.replace(/^\[|\]$/g, '');
+    // Sockets do not look addresses up: a literal address is checked here.
+    const refusal = isIP(host) === 0 ? undefined : addressRefusal(host, 'https:', rules);
+    if (refusal !== undefined) throw new Error(refusal);
+    const isSecure = url.protocol === 'smpps:';
+    const to = { host, port: Number(url.port), lookup: await this.#options.lookup() };
+    const { signal } = this.#stop;
+    using limit = new TimeLimit(clock, CONNECT_MS_MAX, { signal, reason: 'it did not connect' });
+    const socket = isSecure
+      ? tlsConnect({ ...to, servername: isIP(host) === 0 ? host : '' })
+      : tcpConnect(to);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const fail = () => reject(limit.signal.reason);
+    socket.once(isSecure ? 'secureConnect' : 'connect', () => resolve());
+    socket.once('error', reject);
+    limit.signal.addEventListener('abort', fail, { once: true });
+    if (limit.signal.aborted) fail();
+    try {
+      await promise;
+    } catch (error) {
+      socket.destroy();
+      throw error;
+    } finally {
+      limit.signal.removeEventListener('abort', fail);
+      socket.removeListener('error', reject);
+    }
+    return socket;
+  }
+
+  #wait(delayMs: number): Promise<void> {
+    const { signal } = this.#stop;
+    if (signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const stop = () => {
+        cancel();
+        signal.removeEventListener('abort', stop);
+        resolve();
+      };
+      const cancel = this.#options.clock.after(delayMs, stop);
+      signal.addEventListener('abort', stop, { once: true });
+    });
+  }
+}

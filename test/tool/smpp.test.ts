@@ -1,0 +1,232 @@
+/** SMPP gateways against a server of another maker: messages, reports, losses, nonsense. */
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import fc from 'fast-check';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { SmsGateway } from '../../src/domain/sms/sms-gateway.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { silentLogger } from '../../src/lib/logger.ts';
+import { ScaledClock } from '../../src/lib/scaled-clock.ts';
+import { SmppGateways } from '../../src/tool/sms/smpp/smpp-gateways.ts';
+import { readDelivery, readPdu } from '../../src/tool/sms/smpp/smpp-pdu.ts';
+import { decodeText, encodeText } from '../../src/tool/sms/smpp/smpp-text.ts';
+import { PASSWORD, SmppServer, SYSTEM_ID, takes } from '../support/sms/smpp-server.ts';
+import { buildAgent } from '../support/store/build-agent.ts';
+import { buildCall } from '../support/store/build-call.ts';
+import { buildSms, buildSmsGateway } from '../support/store/build-sms.ts';
+import { openTestStore } from '../support/store/test-store.ts';
+
+const LOCAL = { allowLocal: true, allowPrivate: false };
+
+const SCOPE = { accountId: 'acct_1', environment: 'live' } as const;
+
+async function openGateways(port: number, fields: Partial<SmsGateway> = {}, rules = LOCAL) {
+  const store = await openTestStore();
+  await store.agents.insert(buildAgent());
+  await store.calls.insert(buildCall({ status: 'completed', endedAt: new Date(0) }), []);
+  const gateway = buildSmsGateway({
+    ...{ kind: 'smpp', preset: null, url: `smpp://127.0.0.1:${port}` },
+    ...{ username: SYSTEM_ID, secret: PASSWORD, ...fields },
+  });
+  await store.smsGateways.insert(gateway);
+  const gateways = new SmppGateways({
+    stores: store,
+    rules,
+    lookup: async () => (_name, _options, callback) => callback(new Error('no names'), ''),
+    // A time limit of 10 s is over in two.
+    clock: new ScaledClock({ clock: systemClock, speed: 5 }),
+    log: silentLogger,
+  });
+  onTestFinished(() => gateways.stop());
+  const send = (text = 'Hello') => gateways.send(gateway, buildSms({ text }));
+  const state = async () => (await store.smsMessages.ofCall('call_1'))[0]?.status;
+  const optOuts = async () => (await store.smsOptOuts.list(SCOPE, { limit: 9, offset: 0 })).total;
+  const sentMessage = (providerId: string) =>
+    store.smsMessages.admit(buildSms({ status: 'sent', providerId }), 10);
+  return { store, gateway, gateways, send, state, optOuts, sentMessage };
+}
+
+/** With a session that is bound, however busy the machine is. */
+async function openBound(server: SmppServer, fields: Partial<SmsGateway> = {}) {
+  const world = await openGateways(server.port, fields);
+  world.gateways.start();
+  await expect.poll(() => server.sessions.length, { timeout: 5000 }).toBe(1);
+  return world;
+}
+
+describe('SmppGateways.send', () => {
+  test.each([
+    ['Grüße, Code [4711] 5 €', 0, 'short_message'],
+    ['x'.repeat(300), 0, 'message_payload'],
+    ['Код 4711 😀', 8, 'short_message'],
+    ['Ж'.repeat(200), 8, 'message_payload'],
+  ] as const)('submits %j in coding %d as %s', async (text, coding, field) => {
+    const server = await SmppServer.open(takes('m-1'));
+    const { send } = await openBound(server);
+
+    const news = await send(text);
+
+    const [submitted] = server.submitted;
+    expect(news).toEqual({ status: 'sent', providerId: 'm-1' });
+    expect(server.submitted).toHaveLength(1);
+    expect(submitted).toMatchObject({
+      ...{ source_addr: '393339999999', source_addr_ton: 1, registered_delivery: 1 },
+      ...{ destination_addr: '393331234567', dest_addr_ton: 1, data_coding: coding },
+    });
+    expect(submitted?.[field]?.message).toBe(text);
+  });
+
+  test('names a sender as a name', async () => {
+    const server = await SmppServer.open(takes('m-1'));
+    const { send } = await openBound(server, { from: 'Shop' });
+
+    await send();
+
+    expect(server.submitted[0]).toMatchObject({ source_addr: 'Shop', source_addr_ton: 5 });
+  });
+
+  test('says with which status a message was refused', async () => {
+    const server = await SmppServer.open((pdu, session) => {
+      session.send(pdu.response({ command_status: 0x0b }));
+    });
+    const { send } = await openBound(server);
+
+    expect(await send()).toEqual({
+      status: 'failed',
+      reason: 'the gateway refused it with 0x0000000b',
+    });
+  });
+
+  test('does not know what became of a message without an answer, and sends it once', async () => {
+    const server = await SmppServer.open(() => undefined);
+    const { send } = await openBound(server);
+
+    expect(await send()).toMatchObject({ status: 'unknown' });
+    expect(server.submitted).toHaveLength(1);
+  });
+
+  test('does not know what became of a message whose connection broke', async () => {
+    const server = await SmppServer.open((_pdu, session) => session.destroy());
+    const { send } = await openBound(server);
+
+    expect(await send()).toMatchObject({ status: 'unknown' });
+  });
+
+  test.each([
+    ['a wrong password', { secret: 'wrong' }, LOCAL, '0x0000000e'],
+    ['no server', { url: 'smpp://127.0.0.1:1' }, LOCAL, 'ECONNREFUSED'],
+    ['an address that is refused', {}, { allowLocal: false, allowPrivate: false }, 'server itself'],
+    ['a name without an address', { url: 'smpp://a.example:2775' }, LOCAL, 'no names'],
+  ])('fails at %s', async (_case, fields, rules, why) => {
+    const server = await SmppServer.open(takes('m-1'));
+    const { send } = await openGateways(server.port, fields, rules);
+
+    const news = await send();
+
+    expect(news).toMatchObject({ status: 'failed', reason: expect.stringContaining(why) });
+    expect(JSON.stringify(news)).not.toContain(PASSWORD);
+    expect(server.submitted).toEqual([]);
+  });
+
+  test('goes on after the connection was lost, with the settings as they are now', async () => {
+    const server = await SmppServer.open(takes('m-1'));
+    const { gateway, gateways, send } = await openBound(server);
+    await send('one');
+    server.sessions.at(-1)?.destroy();
+
+    await expect
+      .poll(() => send('two').then(({ status }) => status), { timeout: 5000 })
+      .toBe('sent');
+    const changed = { ...gateway, from: 'Shop', updatedAt: new Date() };
+    await gateways.send(changed, buildSms({ text: 'three' }));
+
+    expect(server.submitted.at(-1)?.source_addr).toBe('Shop');
+    expect(server.sessions).toHaveLength(3);
+  });
+
+  test('survives a server that speaks nonsense', async () => {
+    let connections = 0;
+    const server = createServer((socket) => {
+      connections += 1;
+      socket.on('error', () => undefined);
+      socket.write(Buffer.from([0xff, 0xff, 0xff, 0xff, 1, 2, 3]));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    const { send } = await openGateways((server.address() as AddressInfo).port);
+
+    expect(await send()).toMatchObject({ status: 'failed' });
+    await expect.poll(() => connections, { timeout: 5000 }).toBeGreaterThan(1);
+  });
+});
+
+describe('deliveries', () => {
+  test('of reports move a message on, also before the answer to its submission is on record', async () => {
+    const server = await SmppServer.open(takes('m-1'));
+    const { state, sentMessage } = await openBound(server);
+
+    const early = server.report('m-1', 'DELIVRD');
+    await sentMessage('m-1');
+
+    expect(await early).toBe(0);
+    expect(await state()).toBe('delivered');
+  });
+
+  test('of failures have their code', async () => {
+    const server = await SmppServer.open(takes('m-1'));
+    const { store, sentMessage } = await openBound(server);
+    await sentMessage('m-1');
+
+    await server.report('m-1', 'UNDELIV', '042');
+
+    expect(await store.smsMessages.ofCall('call_1')).toMatchObject([
+      { status: 'failed', reason: 'the network reported "UNDELIV" (042)' },
+    ]);
+  });
+
+  test('of STOP and START change the list of opt-outs, and of other words nothing', async () => {
+    const server = await SmppServer.open(takes('m-1'));
+    const { optOuts } = await openBound(server);
+    const says = (text: string) =>
+      server.deliver({ source_addr: '393331234567', short_message: text });
+
+    const statuses = [await says('Stop by at nine?'), await says('STOP')];
+    const after = await optOuts();
+    await says('Start');
+
+    expect([statuses, after, await optOuts()]).toEqual([[0, 0], 1, 0]);
+  });
+
+  test('that cannot be taken now are asked for again', async () => {
+    const server = await SmppServer.open(takes('m-1'));
+    const { store } = await openBound(server);
+    await store.close();
+
+    expect(await server.deliver({ source_addr: '393331234567', short_message: 'STOP' })).toBe(0x64);
+  });
+});
+
+describe('readPdu and readDelivery', () => {
+  test('read any octets, or refuse them with a RangeError', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), (octets) => {
+        for (const read of [readPdu, readDelivery]) {
+          try {
+            read(Buffer.from(octets));
+          } catch (error) {
+            expect(error).toBeInstanceOf(RangeError);
+          }
+        }
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+test('decodeText gives back what encodeText was given', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 100 }), (text) => {
+      expect(decodeText(encodeText(text.toWellFormed()))).toBe(text.toWellFormed());
+    }),
+  );
+});
