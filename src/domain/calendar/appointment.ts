@@ -1,0 +1,140 @@
+/** Appointments in calendars, as they are kept here, and the contract of their store. */
+import type { Environment } from '../account/account.ts';
+import type { Appointment } from '../call/call.ts';
+import type { Calendar } from './calendar.ts';
+import type { TimeSpan } from './slots.ts';
+
+/**
+ * `pending`: its time is held while the calendar server is asked. `confirmed`: it is in the calendar. `open`: it was noted
+ * for the caller, and is not in the calendar. `cancelled`: it is off.
+ */
+export type AppointmentStatus = 'pending' | 'confirmed' | 'open' | 'cancelled';
+
+/** Why an appointment is open: the server is tried again, or a person has to find another time. */
+export type OpenReason = 'unreachable' | 'taken';
+
+/** An appointment of a calendar. */
+export interface BookedAppointment {
+  /** `appt_…`; also the UID of its event on a CalDAV server, so that a repeated request finds its own event. */
+  readonly id: string;
+  readonly accountId: string;
+  readonly environment: Environment;
+  /** Name of the calendar. */
+  readonly calendar: string;
+  readonly callId: string;
+  readonly agentId: string;
+  readonly title: string;
+  readonly startsAt: Date;
+  readonly endsAt: Date;
+  readonly attendeePhone: string;
+  readonly attendeeName: string;
+  readonly status: AppointmentStatus;
+  /** Of an open one; else null. */
+  readonly reason: OpenReason | null;
+  /** Whether the calendar server has it as it is here. */
+  readonly isSynced: boolean;
+  /** Its time before a change that the server has not confirmed; both are held meanwhile. */
+  readonly previousStartsAt: Date | null;
+  readonly previousEndsAt: Date | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** What identifies a calendar. */
+export type CalendarKey = Pick<Calendar, 'accountId' | 'environment' | 'name'>;
+
+/** Keeps appointments. Slots are decided in a transaction that reads `holding` and writes. */
+export interface AppointmentStore {
+  insert(appointment: BookedAppointment): Promise<void>;
+
+  /** Saves every field. */
+  update(appointment: BookedAppointment): Promise<void>;
+
+  delete(id: string): Promise<void>;
+
+  find(id: string): Promise<BookedAppointment | undefined>;
+
+  /** Appointments that hold a time within the span: neither cancelled nor given up. */
+  holding(calendar: CalendarKey, span: TimeSpan): Promise<readonly BookedAppointment[]>;
+
+  /** Appointments of a number that are still to come, earliest first; the cancelled ones are not among them. */
+  upcomingOf(
+    calendar: CalendarKey,
+    phone: string,
+    now: Date,
+  ): Promise<readonly BookedAppointment[]>;
+
+  /** Appointments made by a call, cancelled ones too. */
+  ofCall(callId: string): Promise<readonly BookedAppointment[]>;
+
+  /** By start, from an instant on. */
+  list(
+    calendar: CalendarKey,
+    query: { readonly from: Date; readonly limit: number; readonly offset: number },
+  ): Promise<{ readonly appointments: readonly BookedAppointment[]; readonly total: number }>;
+
+  /**
+   * Appointments still to come that the calendar server does not have as they are here, the least recently tried first.
+   *
+   * @param before Only those that were last written before it: younger ones may be in progress.
+   */
+  unsynced(query: {
+    readonly now: Date;
+    readonly before: Date;
+    readonly limit: number;
+  }): Promise<readonly BookedAppointment[]>;
+}
+
+/** As events have it. */
+export function reported(appointment: BookedAppointment): Appointment {
+  const { id, title, startsAt, endsAt, attendeePhone, attendeeName, calendar, status } =
+    appointment;
+  return {
+    ...{ id, title, startTime: startsAt, endTime: endsAt, attendeePhone, attendeeName },
+    calendarId: calendar,
+    confirmed: status === 'confirmed',
+  };
+}
+
+/** Times that it holds: its own, and during a change also the one before. */
+export function heldSpans(appointment: BookedAppointment): readonly TimeSpan[] {
+  const { startsAt, endsAt, previousStartsAt, previousEndsAt } = appointment;
+  const own = { start: startsAt, end: endsAt };
+  if (previousStartsAt === null || previousEndsAt === null) return [own];
+  return [own, { start: previousStartsAt, end: previousEndsAt }];
+}
+
+/** Longest name that is compared, in words. */
+const NAME_WORDS_MAX = 8;
+
+/**
+ * Whether a name that was heard may be the one that an appointment is kept under: a word of four letters and more agrees but
+ * for one letter, or a shorter one altogether. Who calls is known by the number; the name guards against a number that several
+ * people share.
+ */
+export function isSameName(heard: string, kept: string): boolean {
+  const keptWords = wordsOf(kept);
+  return wordsOf(heard).some((word) => keptWords.some((other) => isSameWord(word, other)));
+}
+
+function wordsOf(name: string): readonly string[] {
+  const folded = name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+  return folded
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word.length > 1)
+    .slice(0, NAME_WORDS_MAX);
+}
+
+function isSameWord(a: string, b: string): boolean {
+  if (a === b) return true;
+  if (Math.min(a.length, b.length) < 4) return false;
+  let from = 0;
+  while (from < Math.min(a.length, b.length) && a[from] === b[from]) from += 1;
+  // One letter more, less, or another.
+  const rests = [
+    [a.slice(from + 1), b.slice(from + 1)],
+    [a.slice(from + 1), b.slice(from)],
+    [a.slice(from), b.slice(from + 1)],
+  ];
+  return rests.some(([one, other]) => one === other);
+}

@@ -1,0 +1,222 @@
+/** Calendars that agents book appointments in: settings, their rules, and the contract of the store. */
+import type { Environment } from '../account/account.ts';
+import type { Scope } from '../agent/agent.ts';
+import { emptyPatch, given, laterThan, type Unset } from '../ids.ts';
+import { type ErrorDetail, ServiceError } from '../service-error.ts';
+import { checkWebhookUrl, type WebhookUrlRules } from '../webhook/webhook-url.ts';
+import type { OpenHours, SlotRules } from './slots.ts';
+import { isTimeZone, WEEKDAYS } from './zoned-time.ts';
+
+/** `builtin` keeps appointments here alone, `caldav` in a collection of a CalDAV server as well. */
+export const CALENDAR_KINDS = ['builtin', 'caldav'] as const;
+
+/** One of `CALENDAR_KINDS`. */
+export type CalendarKind = (typeof CALENDAR_KINDS)[number];
+
+/** Where a CalDAV collection is, and as whom it is used; all null for a built-in calendar. */
+interface CalDavAccess {
+  /** Of the collection of events itself. */
+  readonly url: string | null;
+  readonly username: string | null;
+  readonly password: string | null;
+}
+
+/** A calendar. */
+export interface Calendar extends SlotRules, CalDavAccess {
+  readonly accountId: string;
+  readonly environment: Environment;
+  /** Unique in the account and environment. */
+  readonly name: string;
+  readonly kind: CalendarKind;
+  /** The secret part of the link to its ICS feed. */
+  readonly feedToken: string;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** Limits of the fields of a calendar: counts, lengths in characters, minutes, days. */
+export const CALENDAR_LIMITS = {
+  calendarsMax: 100,
+  openHoursMax: 6,
+  timeZoneCharsMax: 60,
+  usernameCharsMax: 200,
+  passwordCharsMax: 500,
+  slotMinutes: { min: 5, max: 480 },
+  bufferMinutes: { min: 0, max: 240 },
+  minNoticeMinutes: { min: 0, max: 43_200 },
+  maxDaysAhead: { min: 1, max: 365 },
+} as const;
+
+/** Names of calendars. */
+export const CALENDAR_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
+
+/** A time of day, to 24:00. */
+export const CLOCK_TIME = /^(?:[01]\d|2[0-3]):[0-5]\d$|^24:00$/;
+
+/** Characters of a feed token: 190 bits. */
+export const FEED_TOKEN_CHARS = 32;
+
+const NINE_TO_FIVE: readonly OpenHours[] = [{ from: '09:00', to: '17:00' }];
+
+const DEFAULTS = {
+  workingHours: {
+    ...{ monday: NINE_TO_FIVE, tuesday: NINE_TO_FIVE, wednesday: NINE_TO_FIVE },
+    ...{ thursday: NINE_TO_FIVE, friday: NINE_TO_FIVE },
+  },
+  slotMinutes: 30,
+  bufferMinutes: 0,
+  minNoticeMinutes: 60,
+  maxDaysAhead: 60,
+} satisfies Partial<SlotRules>;
+
+/** Keeps calendars. */
+export interface CalendarStore {
+  /** @throws {ServiceError} CONFLICT when the name is taken, or there are `CALENDAR_LIMITS.calendarsMax` already. */
+  insert(calendar: Calendar): Promise<void>;
+
+  /** Saves every field. */
+  update(calendar: Calendar): Promise<void>;
+
+  /** @throws {ServiceError} CONFLICT when an agent uses it, or appointments in it are still to come. */
+  delete(scope: Scope, name: string, now: Date): Promise<void>;
+
+  find(scope: Scope, name: string): Promise<Calendar | undefined>;
+
+  /** Of any account: for the bearer of the link. */
+  findByFeedToken(token: string): Promise<Calendar | undefined>;
+
+  /** By name. */
+  list(
+    scope: Scope,
+    page: { readonly limit: number; readonly offset: number },
+  ): Promise<{ readonly calendars: readonly Calendar[]; readonly total: number }>;
+}
+
+type Access = Unset<CalDavAccess>;
+
+/** A calendar as customers describe it, of the right types and lengths. */
+export type CalendarDraft = Pick<Calendar, 'name' | 'kind' | 'timeZone'> &
+  Unset<Omit<SlotRules, 'timeZone'>> &
+  Access;
+
+/** A change: only the fields that are there. */
+export type CalendarPatch = Unset<SlotRules> & Access;
+
+/**
+ * Makes a calendar.
+ *
+ * @param facts.feedToken `FEED_TOKEN_CHARS` random characters.
+ * @throws {ServiceError} VALIDATION_ERROR when time zone, hours or access are wrong; UNPROCESSABLE when the host is refused.
+ */
+export function createCalendar(
+  draft: CalendarDraft,
+  facts: {
+    readonly scope: Scope;
+    readonly now: Date;
+    readonly urlRules: WebhookUrlRules;
+    readonly feedToken: string;
+  },
+): Calendar {
+  const { scope, now, urlRules, feedToken } = facts;
+  const calendar: Calendar = {
+    ...DEFAULTS,
+    ...{ url: null, username: null, password: null },
+    ...given(draft),
+    name: draft.name,
+    kind: draft.kind,
+    timeZone: draft.timeZone,
+    accountId: scope.accountId,
+    environment: scope.environment,
+    feedToken,
+    createdAt: now,
+    updatedAt: now,
+  };
+  checkCalendar(calendar, urlRules);
+  return calendar;
+}
+
+/**
+ * Changes the fields that the patch has; `workingHours` replaces all of them.
+ *
+ * @throws {ServiceError} as `createCalendar`; VALIDATION_ERROR when the patch is empty, or `url` goes to another server
+ *   without `password`.
+ */
+export function patchCalendar(
+  calendar: Calendar,
+  patch: CalendarPatch,
+  { now, urlRules }: { readonly now: Date; readonly urlRules: WebhookUrlRules },
+): Calendar {
+  const changes = given(patch);
+  if (Object.keys(changes).length === 0) throw emptyPatch('the calendar');
+  const patched = { ...calendar, ...changes, updatedAt: laterThan(calendar.updatedAt, now) };
+  checkCalendar(patched, urlRules);
+  // Otherwise a key with `agents:write` could have the password sent to a server of its own.
+  const hasMoved = originOf(patched.url) !== originOf(calendar.url);
+  if (hasMoved && typeof changes.password !== 'string') {
+    throw wrong([{ path: 'password', message: 'must be sent again for another server' }]);
+  }
+  return patched;
+}
+
+/**
+ * Requires that the calendar of an agent exists.
+ *
+ * @throws {ServiceError} VALIDATION_ERROR when it does not.
+ */
+export async function requireKnownCalendar(
+  name: string | null,
+  scope: Scope,
+  calendars: Pick<CalendarStore, 'find'>,
+): Promise<void> {
+  if (name === null || (await calendars.find(scope, name)) !== undefined) return;
+  const message = `"${name}" does not exist; expected a calendar of GET /api/calendars`;
+  throw wrong([{ path: 'calendar', message }]);
+}
+
+function checkCalendar(calendar: Calendar, urlRules: WebhookUrlRules): void {
+  const details = [...zoneFaults(calendar), ...hourFaults(calendar), ...accessFaults(calendar)];
+  if (details.length > 0) throw wrong(details);
+  if (calendar.url !== null) checkWebhookUrl(calendar.url, urlRules);
+}
+
+function zoneFaults({ timeZone }: Calendar): ErrorDetail[] {
+  if (isTimeZone(timeZone)) return [];
+  return [{ path: 'timeZone', message: 'expected an IANA time zone, such as Europe/Rome' }];
+}
+
+function hourFaults({ workingHours }: Calendar): ErrorDetail[] {
+  return WEEKDAYS.flatMap((weekday) =>
+    (workingHours[weekday] ?? []).flatMap(({ from, to }, index, hours) => {
+      const path = `workingHours.${weekday}.${index}`;
+      if (from >= to) return [{ path, message: 'from must be before to' }];
+      const before = hours[index - 1];
+      const isAfter = before === undefined || before.to <= from;
+      return isAfter ? [] : [{ path, message: 'must begin after the hours before it have ended' }];
+    }),
+  );
+}
+
+function accessFaults(calendar: Calendar): ErrorDetail[] {
+  const fields = ['url', 'username', 'password'] as const;
+  if (calendar.kind === 'builtin') {
+    return fields.flatMap((path) =>
+      calendar[path] === null ? [] : [{ path, message: 'is for the kind caldav alone' }],
+    );
+  }
+  const missing = fields.filter((path) => calendar[path] === null);
+  if (missing.length > 0) {
+    return missing.map((path) => ({ path, message: 'is required for the kind caldav' }));
+  }
+  const isPath = !/[?#]/.test(calendar.url ?? '');
+  return isPath ? [] : [{ path: 'url', message: 'expected a URL without query and fragment' }];
+}
+
+function originOf(url: string | null): string {
+  return url === null ? '' : new URL(url).origin;
+}
+
+function wrong(details: readonly ErrorDetail[]): ServiceError {
+  const [first] = details;
+  const reason = `${first?.path}: ${first?.message}`;
+  return new ServiceError('VALIDATION_ERROR', `Cannot read the body: ${reason}`, details);
+}
