@@ -16,6 +16,8 @@ import { addAgentChatRoutes } from './routes/agent-chat-routes.ts';
 import { addAgentRoutes } from './routes/agent-routes.ts';
 import { addAgentVersionRoutes } from './routes/agent-version-routes.ts';
 import { addAnalyticsRoutes } from './routes/analytics-routes.ts';
+import { addCalendarFeedRoutes } from './routes/calendar-feed-routes.ts';
+import { addCalendarRoutes } from './routes/calendar-routes.ts';
 import { addCallRoutes } from './routes/call-routes.ts';
 import { addDeliveryRoutes } from './routes/delivery-routes.ts';
 import { addErasureRoutes } from './routes/erasure-routes.ts';
@@ -67,6 +69,8 @@ export function createApi({ addRoutes, ...deps }: ApiParts): ApiApp {
   addToolRoutes(api, deps);
   addSmsRoutes(api, deps);
   addSmsCallbackRoutes(api, deps);
+  addCalendarRoutes(api, deps);
+  addCalendarFeedRoutes(api, deps);
   addVoiceRoutes(api, deps);
   addAnalyticsRoutes(api, deps);
   addCallRoutes(api, deps);

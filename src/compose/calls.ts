@@ -20,7 +20,10 @@ import type { AppParts, ControlPlaneParts } from './app-parts.ts';
 import type { SpeechParts } from './speech.ts';
 
 export function liveCallParts(
-  from: AppParts & { readonly newId: NewId } & Pick<ControlPlaneParts, 'customTools' | 'callSms'>,
+  from: AppParts & { readonly newId: NewId } & Pick<
+      ControlPlaneParts,
+      'customTools' | 'callSms' | 'callCalendars'
+    >,
 ): CallParts {
   const { config, disk, store, speech, metrics, newId, log } = from;
   return {
@@ -36,8 +39,12 @@ export function liveCallParts(
     transfers: new TransferCap({ clock: systemClock }),
     accountOf: (agent) => store.accounts.find(agent.accountId),
     toolsOf: async (agent, call) => {
-      const { callSms, customTools } = from;
-      const tools = [callSms.toolsOf(agent, call), customTools.toolsOf(agent)];
+      const { callCalendars, callSms, customTools } = from;
+      const tools = [
+        callCalendars.toolsOf(agent, call),
+        callSms.toolsOf(agent, call),
+        customTools.toolsOf(agent),
+      ];
       return (await Promise.all(tools)).flat();
     },
     talk: (options) => openTalk(speech, options),

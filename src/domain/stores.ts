@@ -7,6 +7,8 @@ import type { IdempotencyStore } from './account/rate-limit.ts';
 import type { AgentStore } from './agent/agent.ts';
 import type { AgentVersionStore } from './agent/agent-version.ts';
 import type { AnalyticsStore } from './analytics/analytics-report.ts';
+import type { AppointmentStore } from './calendar/appointment.ts';
+import type { CalendarStore } from './calendar/calendar.ts';
 import type { AnalysisStore, CallStore } from './call/call.ts';
 import type { CallQualityStore } from './call/call-life.ts';
 import type { DialogStore } from './call/open-dialog.ts';
@@ -33,6 +35,8 @@ export interface Stores {
   readonly smsGateways: SmsGatewayStore;
   readonly smsMessages: SmsMessageStore;
   readonly smsOptOuts: OptOutStore;
+  readonly calendars: CalendarStore;
+  readonly appointments: AppointmentStore;
   readonly numberHolders: NumberHolders;
   readonly numberAssignments: NumberAssignments;
   readonly storedTrunks: StoredTrunks;

@@ -17,6 +17,8 @@ import { SqliteIdempotencyStore } from './accounts/sqlite-idempotency-store.ts';
 import { SqliteRetention } from './accounts/sqlite-retention.ts';
 import { SqliteAgentStore, SqliteAgentVersionStore } from './agents/sqlite-agent-store.ts';
 import { SqliteNumberAssignments, SqliteNumberHolders } from './agents/sqlite-phone-numbers.ts';
+import { SqliteAppointmentStore } from './calendars/sqlite-appointment-store.ts';
+import { SqliteCalendarStore } from './calendars/sqlite-calendar-store.ts';
 import { SqliteAnalysisStore } from './calls/sqlite-analysis-store.ts';
 import { SqliteAnalyticsStore } from './calls/sqlite-analytics-store.ts';
 import { SqliteCallQualityStore, SqliteSipTraceStore } from './calls/sqlite-call-diagnostics.ts';
@@ -150,6 +152,8 @@ function sqliteStores(
     smsGateways: new SqliteSmsGatewayStore(database),
     smsMessages: new SqliteSmsMessageStore(database),
     smsOptOuts: new SqliteOptOutStore(database),
+    calendars: new SqliteCalendarStore(database),
+    appointments: new SqliteAppointmentStore(database),
     numberHolders: new SqliteNumberHolders(database),
     numberAssignments: new SqliteNumberAssignments(database),
     storedTrunks: new SqliteStoredTrunks(database),

@@ -5,7 +5,6 @@ import { argumentFaults } from '../domain/tool/argument-schema.ts';
 import type { Clock } from '../lib/clock.ts';
 import { TimeLimit, unlessAborted } from '../lib/time-limit.ts';
 import type { ToolCall, ToolDescription } from '../llm/language-model.ts';
-import { type BookingRules, createBookAppointment } from './book-appointment.ts';
 import {
   endCall,
   RESULT_LENGTH_MAX,
@@ -89,18 +88,13 @@ export class Toolbox {
 export function toolboxFor(options: {
   readonly names: readonly string[];
   readonly transferRules: TransferRules;
-  /** Undefined without a configured calendar: no booking then. */
-  readonly booking?: BookingRules;
-  /** The customer's own that the agent lists; none unless given. */
+  /** The customer's own that the agent lists, and those of its calendar; none unless given. */
   readonly custom?: readonly Tool[];
   readonly clock: Clock;
 }): Toolbox {
-  const { names, transferRules, booking, custom = [], clock } = options;
+  const { names, transferRules, custom = [], clock } = options;
   const tools: Tool[] = [...custom, endCall];
   if (names.includes('transfer_call')) tools.unshift(createTransferCall(transferRules));
-  if (booking !== undefined && names.includes('book_appointment')) {
-    tools.unshift(createBookAppointment(booking));
-  }
   return new Toolbox({ tools, clock });
 }
 

@@ -55,6 +55,7 @@ describe('GET /api/agents/{agentId}/versions', () => {
         tools: [],
         responsiveness: 'balanced',
         smsGateway: null,
+        calendar: null,
         settings: {
           maxDurationSeconds: 600,
           silenceTimeoutSeconds: 20,

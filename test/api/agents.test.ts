@@ -102,6 +102,7 @@ describe('GET /api/agents/{agentId}', () => {
       tools: ['end_call'],
       responsiveness: 'balanced',
       smsGateway: null,
+      calendar: null,
       settings: {
         maxDurationSeconds: 600,
         silenceTimeoutSeconds: 10,

@@ -31,6 +31,7 @@ const AGENT: AgentContent = {
   tools: [],
   responsiveness: 'balanced',
   smsGateway: null,
+  calendar: null,
   settings: {
     maxDurationSeconds: 600,
     silenceTimeoutSeconds: 10,

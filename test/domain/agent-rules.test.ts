@@ -25,6 +25,7 @@ describe('createAgent', () => {
       tools: [],
       responsiveness: 'balanced',
       smsGateway: null,
+      calendar: null,
       settings: {
         maxDurationSeconds: 600,
         silenceTimeoutSeconds: 10,

@@ -66,6 +66,7 @@ test('AgentStore.findWithUsage gives a setting missing from an old row its defau
 
   expect(found).toMatchObject({
     responsiveness: 'balanced',
+    calendar: null,
     settings: { ...DEFAULT_AGENT_SETTINGS, interruptible: false },
   });
 });

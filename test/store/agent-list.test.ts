@@ -21,6 +21,7 @@ test('AgentStore lists agents without their words', async () => {
     responsiveness: _4,
     settings: _5,
     smsGateway: _6,
+    calendar: _7,
     ...shown
   } = agent;
   expect(page.agents).toEqual([{ ...shown, totalCallsToday: 0, totalMinutesToday: 0 }]);

@@ -6,6 +6,7 @@ import {
   type Booking,
   type Calendar,
   CalendarError,
+  createBookAppointment,
 } from '../../src/tool/book-appointment.ts';
 import { toolboxFor } from '../../src/tool/toolbox.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
@@ -32,7 +33,7 @@ function openDesk(answer: () => Promise<Booking> = () => taken) {
   const box = toolboxFor({
     names: ['book_appointment'],
     transferRules: { targets: [], systemPrompt: '', agentNumber: null, ownNumbers: [] },
-    booking: { calendar, attendeePhone: CALLER },
+    custom: [createBookAppointment({ calendar, attendeePhone: CALLER })],
     clock: new FakeClock(),
   });
   const context = {
@@ -62,6 +63,7 @@ test('book_appointment books half an hour for whoever is on the telephone, and p
   expect(booked).toEqual([{ ...request, calendarId: 'desk', confirmed: true }]);
   expect(outcome).toEqual({
     text: 'The appointment is booked: 2026-11-21T10:00:00.000Z, 30 minutes.',
+    isDone: true,
   });
 });
 
@@ -136,19 +138,4 @@ test.each([
 
   expect(outcome.text).toBe(text);
   expect(booked).toEqual([]);
-});
-
-test('toolboxFor offers book_appointment only where a calendar is given and the agent lists it', () => {
-  const rules = { targets: [], systemPrompt: '', agentNumber: null, ownNumbers: [] };
-  const booking = { calendar: { book: () => taken }, attendeePhone: CALLER };
-  const common = { transferRules: rules, clock: new FakeClock() };
-  const names = ['book_appointment'];
-
-  const offered = [
-    toolboxFor({ ...common, names, booking }),
-    toolboxFor({ ...common, names }),
-    toolboxFor({ ...common, names: [], booking }),
-  ].map(({ descriptions }) => descriptions.map(({ name }) => name));
-
-  expect(offered).toEqual([['book_appointment', 'end_call'], ['end_call'], ['end_call']]);
 });

@@ -114,6 +114,7 @@ const NONE_FOUND = {
   tool: 'NOT_FOUND',
   'SMS gateway': 'NOT_FOUND',
   'opt-out': 'NOT_FOUND',
+  calendar: 'NOT_FOUND',
 } as const satisfies Record<string, ErrorCode>;
 
 /**

@@ -105,6 +105,7 @@ export const TAGS: readonly { readonly name: string; readonly description: strin
   { name: 'Agents', description: 'Voice agents: who answers, with which words and which tools.' },
   { name: 'Tools', description: 'HTTP requests of your own that agents may make during calls.' },
   { name: 'SMS', description: 'Gateways of the messages that agents send during calls.' },
+  { name: 'Calendars', description: 'Where agents book appointments, and what they booked.' },
   { name: 'Voices', description: 'The voices that agents can be given, and how they sound.' },
   { name: 'Calls', description: 'Calls, past and present, with transcripts and recordings.' },
   { name: 'Sandbox', description: 'Simulated callers, for test keys.' },

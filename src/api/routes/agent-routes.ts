@@ -8,6 +8,7 @@ import {
   requireKnownSpeech,
   type SpeechChoice,
 } from '../../domain/agent/agent-rules.ts';
+import { requireKnownCalendar } from '../../domain/calendar/calendar.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { requireKnownGateway } from '../../domain/sms/sms-gateway.ts';
 import { requireKnownTools } from '../../domain/tool/custom-tool.ts';
@@ -147,6 +148,7 @@ function addAgentWrites(api: ApiApp, deps: ApiDeps): void {
         return commit(async (stores) => {
           await requireKnownTools(agent.tools, scope, stores.customTools);
           await requireKnownGateway(agent, scope, stores.smsGateways);
+          await requireKnownCalendar(agent.calendar, scope, stores.calendars);
           await stores.agents.insert(agent, changedBy(context));
           return { status: 201, body: viewOf(createdAgentSchema, agent) };
         });
@@ -171,6 +173,7 @@ function addAgentWrites(api: ApiApp, deps: ApiDeps): void {
       const patched = patchAgent(agent, patch, clock.now());
       await requireKnownTools(patched.tools, agent, stores.customTools);
       await requireKnownGateway(patched, agent, stores.smsGateways);
+      await requireKnownCalendar(patched.calendar, agent, stores.calendars);
       await stores.agents.update(patched, changedBy(context));
       return patched;
     });

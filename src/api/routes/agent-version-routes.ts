@@ -5,6 +5,7 @@ import {
   type AgentVersion,
   restoreAgent,
 } from '../../domain/agent/agent-version.ts';
+import { requireKnownCalendar } from '../../domain/calendar/calendar.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { requireKnownGateway } from '../../domain/sms/sms-gateway.ts';
 import { requireKnownTools } from '../../domain/tool/custom-tool.ts';
@@ -41,6 +42,7 @@ const agentVersionSchema = z
         tools: true,
         responsiveness: true,
         smsGateway: true,
+        calendar: true,
         settings: true,
         status: true,
       })
@@ -121,6 +123,7 @@ export function addAgentVersionRoutes(api: ApiApp, deps: ApiDeps): void {
           const then = restoreAgent(agent, chosen, clock.now());
           await requireKnownTools(then.tools, agent, stores.customTools);
           await requireKnownGateway(then, agent, stores.smsGateways);
+          await requireKnownCalendar(then.calendar, agent, stores.calendars);
           await stores.agents.update(then, changedBy(context));
           const restored = await stores.agents.findWithUsage(scope, agentId, clock.now());
           return { status: 200, body: viewOf(agentSchema, existing(restored, 'agent')) };

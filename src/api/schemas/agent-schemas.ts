@@ -10,6 +10,7 @@ import {
 } from '../../domain/agent/agent-rules.ts';
 import { VOICE_ID } from '../../domain/agent/voice-catalogue.ts';
 import { SMS_GATEWAY_NAME } from '../../domain/sms/sms-gateway.ts';
+import { CALENDAR_NAME } from '../../domain/calendar/calendar.ts';
 import { TOOL_NAME } from '../../domain/tool/custom-tool.ts';
 import { PAGE_LIMIT, pageOf, pagingFields } from './paging-schema.ts';
 
@@ -139,6 +140,16 @@ const smsGateway = z
       'Name of GET /api/sms-gateways that `send_sms` uses; an unknown one is 400. null, unless given: the only gateway there is.',
   });
 
+const calendar = z
+  .string()
+  .regex(CALENDAR_NAME, 'expected the name of a calendar')
+  .nullable()
+  .openapi({
+    pattern: CALENDAR_NAME.source,
+    description:
+      'Name of GET /api/calendars that `book_appointment` books in; an unknown one is 400. null, unless given: none.',
+  });
+
 const phoneNumber = z.string().openapi({
   description: 'E.164. None: the agent is reached only by outbound calls, browser or sandbox.',
   example: '+390612345678',
@@ -163,6 +174,7 @@ const optional = {
   tools: tools.optional(),
   responsiveness: responsiveness.optional(),
   smsGateway: smsGateway.optional(),
+  calendar: calendar.optional(),
   settings: settingsInput.optional(),
 };
 
@@ -208,6 +220,7 @@ export const agentSchema = z
     tools: z.array(z.string()),
     responsiveness: z.enum(RESPONSIVENESS),
     smsGateway: z.string().nullable(),
+    calendar: z.string().nullable(),
     settings: z.object({
       maxDurationSeconds: z.int(),
       silenceTimeoutSeconds: z.int(),

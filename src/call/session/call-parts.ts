@@ -83,7 +83,7 @@ export interface CallParts {
   readonly isOwnNumber: (number: string) => Promise<boolean>;
   /** The agent's account; undefined where transfers go by the agent's own settings alone. */
   readonly accountOf: (agent: Agent) => Promise<Account | undefined>;
-  /** Tools of one call besides the built-in ones that need its line: the customer's own, and `send_sms`. */
+  /** Tools of one call besides the built-in ones that need its line: the customer's own, `send_sms`, those of a calendar. */
   readonly toolsOf: (agent: Agent, call: Call) => Promise<readonly Tool[]>;
   /** Limits transfers; absent in the sandbox, which dials no one. */
   readonly transfers?: TransferCap;

@@ -39,7 +39,7 @@ type SettingsDraft = Unset<AgentSettings>;
 /** An agent as customers describe it, of the right types and lengths. */
 export interface AgentDraft
   extends Pick<Agent, 'name' | 'greeting' | 'systemPrompt'>,
-    Unset<Pick<Agent, 'voice' | 'language' | 'tools' | 'responsiveness' | 'smsGateway'>> {
+    Unset<Pick<Agent, 'voice' | 'language' | 'tools' | 'responsiveness' | 'smsGateway' | 'calendar'>> {
   readonly phoneNumber?: string | undefined;
   readonly settings?: SettingsDraft | undefined;
 }
@@ -73,6 +73,7 @@ export function createAgent(
     tools: draft.tools ?? [],
     responsiveness: draft.responsiveness ?? DEFAULT_RESPONSIVENESS,
     smsGateway: draft.smsGateway ?? null,
+    calendar: draft.calendar ?? null,
     settings: mergeSettings(DEFAULT_AGENT_SETTINGS, draft.settings),
     status: 'active',
     createdAt: now,

@@ -63,9 +63,9 @@ export function restoreAgent(agent: Agent, { agent: then }: AgentVersion, now: D
 /** The fields that a change can touch. */
 function contentOf(agent: AgentContent): AgentContent {
   const { name, greeting, systemPrompt, voice, language, phoneNumber } = agent;
-  const { tools, responsiveness, smsGateway, settings, status } = agent;
+  const { tools, responsiveness, smsGateway, calendar, settings, status } = agent;
   const words = { name, greeting, systemPrompt };
-  const handling = { tools, responsiveness, smsGateway };
+  const handling = { tools, responsiveness, smsGateway, calendar };
   return { ...words, voice, language, phoneNumber, ...handling, settings, status };
 }
 

@@ -66,6 +66,8 @@ export interface Agent {
   readonly responsiveness: Responsiveness;
   /** Name of the gateway of `send_sms`; null for the account's only one. */
   readonly smsGateway: string | null;
+  /** Name of the calendar that it books in; null for none. */
+  readonly calendar: string | null;
   readonly settings: AgentSettings;
   readonly status: AgentStatus;
   readonly createdAt: Date;
@@ -88,7 +90,7 @@ export interface Scope {
 /** An agent as lists show it: without its words, which may be long. */
 export type AgentSummary = Omit<
   AgentWithUsage,
-  'greeting' | 'systemPrompt' | 'tools' | 'responsiveness' | 'smsGateway' | 'settings'
+  'greeting' | 'systemPrompt' | 'tools' | 'responsiveness' | 'smsGateway' | 'calendar' | 'settings'
 >;
 
 /** Which agents to list; all of them without a status. */

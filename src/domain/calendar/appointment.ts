@@ -31,7 +31,7 @@ export interface BookedAppointment {
   readonly status: AppointmentStatus;
   /** Of an open one; else null. */
   readonly reason: OpenReason | null;
-  /** Whether the calendar server has it as it is here. */
+  /** Whether nothing is left to tell the calendar server. */
   readonly isSynced: boolean;
   /** Its time before a change that the server has not confirmed; both are held meanwhile. */
   readonly previousStartsAt: Date | null;
@@ -83,6 +83,17 @@ export interface AppointmentStore {
     readonly before: Date;
     readonly limit: number;
   }): Promise<readonly BookedAppointment[]>;
+}
+
+/** Appointments that one call may make. */
+export const APPOINTMENTS_PER_CALL_MAX = 3;
+
+/** Appointments to come that one number may have in a calendar. */
+export const APPOINTMENTS_PER_NUMBER_MAX = 5;
+
+/** Whether a caller's number identifies a caller: a withheld one is `anonymous` or the like. */
+export function isKnownNumber(phone: string): boolean {
+  return /^\+?\d{3,15}$/.test(phone);
 }
 
 /** As events have it. */

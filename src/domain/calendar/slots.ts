@@ -20,7 +20,7 @@ export interface SlotRules {
   /** IANA name. */
   readonly timeZone: string;
   /** A weekday that is not there is closed. */
-  readonly workingHours: Readonly<Partial<Record<Weekday, readonly OpenHours[]>>>;
+  readonly workingHours: Readonly<Partial<Record<Weekday, readonly OpenHours[] | undefined>>>;
   /** Length of an appointment; they begin at whole slots, counted from the opening. */
   readonly slotMinutes: number;
   /** Kept free before and after each appointment. */

@@ -40,6 +40,10 @@ export class CallErasure {
     if (call.recording_file !== null) await this.#leave('file', call.recording_file);
     await this.#leave('pages', tombstone === null ? 'expired' : 'asked');
     if (tombstone !== null) await this.#bury(call, tombstone);
+    // Of an expired call they stay until they are over: see `SqliteRetention`.
+    if (tombstone !== null) {
+      await this.#database.run(build.deleteFrom('appointments').where('call_id', '=', id));
+    }
     return true;
   }
 

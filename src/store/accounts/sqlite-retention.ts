@@ -26,6 +26,7 @@ export class SqliteRetention implements Retention {
       (limit: number) => expiredDeliveries(eventsBefore, limit),
       (limit: number) => expiredEvents(eventsBefore, limit),
       (limit: number) => expiredTraces(tracesBefore, limit),
+      (limit: number) => orphanedAppointments(now.getTime(), limit),
     ];
     return this.#database.transaction(async (transaction) => {
       let left = PRUNED_ROWS_MAX;
@@ -70,6 +71,15 @@ function expiredTraces(before: number, limit: number) {
     .orderBy('kept_at')
     .limit(limit);
   return build.deleteFrom('sip_traces').where('call_id', 'in', expired);
+}
+
+/** Appointments that are over, of calls that have expired. */
+function orphanedAppointments(now: number, limit: number) {
+  return build.deleteFrom('appointments').where(
+    sql<boolean>`rowid in (select appointment.rowid from appointments appointment
+      where ends_at < ${now} and not exists (select 1 from calls where calls.id = call_id)
+      limit ${limit})`,
+  );
 }
 
 /** Deleted webhook endpoints go after their deliveries, which take their few attempts with them. */

@@ -66,6 +66,33 @@ const STEPS: readonly Step[] = [
         account_id text not null references accounts (id), environment text not null, number text not null,
         created_at integer not null, primary key (account_id, environment, number)) strict, without rowid;`,
   },
+  {
+    name: '0023-calendars',
+    sql: `
+      alter table agents add column calendar text;
+      alter table agent_versions add column calendar text;
+      create table calendars (
+        account_id text not null references accounts (id), environment text not null, name text not null,
+        kind text not null, time_zone text not null, working_hours text not null, slot_minutes integer not null,
+        buffer_minutes integer not null, min_notice_minutes integer not null, max_days_ahead integer not null,
+        url text, username text, password text, feed_token text not null unique,
+        created_at integer not null, updated_at integer not null,
+        primary key (account_id, environment, name)) strict;
+      create table appointments (
+        id text primary key, account_id text not null, environment text not null, calendar text not null,
+        call_id text not null, agent_id text not null, title text not null,
+        starts_at integer not null, ends_at integer not null, attendee_phone text not null,
+        attendee_name text not null, status text not null, reason text, is_synced integer not null,
+        previous_starts_at integer, previous_ends_at integer,
+        created_at integer not null, updated_at integer not null) strict;
+      create index appointments_by_start on appointments (account_id, environment, calendar, starts_at);
+      create index appointments_by_phone on appointments (attendee_phone, starts_at);
+      create index appointments_by_call on appointments (call_id);
+      create index appointments_unsynced on appointments (updated_at) where is_synced = 0;
+      -- Slots are checked in the transaction that takes them; this holds even where that check fails.
+      create unique index appointments_once on appointments (account_id, environment, calendar, starts_at)
+        where status in ('pending', 'confirmed');`,
+  },
 ];
 
 /** The schema of databases from before 0.1.0 that this version takes: the same as the baseline. */

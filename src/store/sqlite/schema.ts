@@ -12,6 +12,8 @@ import type { ApiKey } from '../../domain/account/api-key.ts';
 import type { ErasureRecord } from '../../domain/account/erasure.ts';
 import type { Agent } from '../../domain/agent/agent.ts';
 import type { AgentContent } from '../../domain/agent/agent-version.ts';
+import type { BookedAppointment } from '../../domain/calendar/appointment.ts';
+import type { Calendar } from '../../domain/calendar/calendar.ts';
 import type { Call, TimelineEntry } from '../../domain/call/call.ts';
 import type { CallQuality } from '../../domain/call/call-life.ts';
 import type { OpenDialog } from '../../domain/call/open-dialog.ts';
@@ -204,6 +206,8 @@ export interface Tables {
   sms_gateways: RowOf<SmsGateway>;
   sms_messages: RowOf<SmsMessage>;
   sms_opt_outs: RowOf<OptOut> & { readonly account_id: string; readonly environment: string };
+  calendars: RowOf<Calendar>;
+  appointments: RowOf<BookedAppointment>;
   number_assignments: RowOf<NumberAssignment>;
   trunks: RowOf<StoredTrunk>;
   /** `words_erased` is 1 once transcript and summary are gone. */

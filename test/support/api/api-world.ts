@@ -76,6 +76,8 @@ export async function openApiWorld(): Promise<ApiWorld> {
   const gateway = { name: 'spare', preset: 'webhook', from: 'Offhook', url: tool.url };
   await api.request('POST', '/api/sms-gateways', { key: ADMIN_KEY, body: gateway });
   await api.request('PUT', '/api/sms-opt-outs/+390612345678', { key: ADMIN_KEY });
+  const calendar = { name: 'spare', kind: 'builtin', timeZone: 'Europe/Rome' };
+  await api.request('POST', '/api/calendars', { key: ADMIN_KEY, body: calendar });
   const voiceId = 'en-US-JennyNeural';
   const ids = {
     agentId: 'agent_1',
@@ -85,6 +87,7 @@ export async function openApiWorld(): Promise<ApiWorld> {
     voiceId,
     toolName: 'spare_tool',
     smsGatewayName: 'spare',
+    calendarName: 'spare',
     ...keys,
     version: '1',
     number: '+390612345678',

@@ -19,6 +19,7 @@ export function buildAgent(fields: Partial<Agent> = {}): Agent {
     tools: [],
     responsiveness: DEFAULT_RESPONSIVENESS,
     smsGateway: null,
+    calendar: null,
     settings: DEFAULT_AGENT_SETTINGS,
     status: 'active',
     createdAt: new Date('2026-11-20T10:00:00.000Z'),

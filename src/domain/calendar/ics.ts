@@ -1,0 +1,159 @@
+/** iCalendar texts of appointments, and the times that the texts of others take; pure */
+// @see RFC 5545
+import ICAL from 'ical.js';
+import type { BookedAppointment } from './appointment.ts';
+import type { TimeSpan } from './slots.ts';
+import { instantOf, isTimeZone } from './zoned-time.ts';
+
+const PRODUCT = '-//Offhook//Appointments//EN';
+
+/** Occurrences of one recurring event that are looked at: every hour of a year. */
+const OCCURRENCES_MAX = 10_000;
+
+/** The text of one appointment, for a calendar server. */
+export function textOfAppointment(appointment: BookedAppointment): string {
+  return calendarOf([appointment]).toString();
+}
+
+/** The text of a feed. */
+export function textOfFeed(name: string, appointments: readonly BookedAppointment[]): string {
+  const calendar = calendarOf(appointments);
+  calendar.addPropertyWithValue('x-wr-calname', name);
+  return calendar.toString();
+}
+
+/**
+ * The times that a text takes within a span. Transparent and cancelled events take none; recurring ones are expanded.
+ *
+ * @param options.timeZone of times without one, and of whole days.
+ * @param options.exceptUid the event that does not count.
+ * @throws {Error} when the text is no iCalendar.
+ */
+export function busySpansOf(
+  text: string,
+  span: TimeSpan,
+  options: { readonly timeZone: string; readonly exceptUid: string },
+): readonly TimeSpan[] {
+  const calendar = new ICAL.Component(ICAL.parse(text));
+  const events = calendar
+    .getAllSubcomponents('vevent')
+    .filter((event) => event.getFirstPropertyValue('uid') !== options.exceptUid);
+  const masters = events.filter((event) => !event.hasProperty('recurrence-id'));
+  const exceptions = events.filter((event) => event.hasProperty('recurrence-id'));
+  // An exception without its master stands for itself.
+  const alone = exceptions.filter((event) => !masters.some((master) => isSameUid(master, event)));
+  const reader = { span, timeZone: options.timeZone };
+  return [
+    ...alone.flatMap((event) => spansOf([event], reader)),
+    ...masters.flatMap((master) =>
+      spansOf([master, ...exceptions.filter((event) => isSameUid(master, event))], reader),
+    ),
+  ];
+}
+
+/** Moves an event of a text, and leaves what else is in it; undefined where the text has no such event. */
+export function movedText(text: string, appointment: BookedAppointment): string | undefined {
+  const calendar = new ICAL.Component(ICAL.parse(text));
+  const event = calendar
+    .getAllSubcomponents('vevent')
+    .find((one) => one.getFirstPropertyValue('uid') === uidOf(appointment));
+  if (event === undefined) return undefined;
+  for (const name of ['dtstart', 'dtend', 'duration', 'status']) event.removeAllProperties(name);
+  addTimes(event, appointment);
+  const sequence = Number(event.getFirstPropertyValue('sequence') ?? 0);
+  event.updatePropertyWithValue('sequence', sequence + 1);
+  return calendar.toString();
+}
+
+/** UID of an appointment's event, also the name of its file. */
+export function uidOf({ id }: Pick<BookedAppointment, 'id'>): string {
+  return id;
+}
+
+interface Reader {
+  readonly span: TimeSpan;
+  readonly timeZone: string;
+}
+
+function calendarOf(appointments: readonly BookedAppointment[]): ICAL.Component {
+  const calendar = new ICAL.Component('vcalendar');
+  calendar.addPropertyWithValue('version', '2.0');
+  calendar.addPropertyWithValue('prodid', PRODUCT);
+  for (const appointment of appointments) calendar.addSubcomponent(eventOf(appointment));
+  return calendar;
+}
+
+function eventOf(appointment: BookedAppointment): ICAL.Component {
+  const { title, attendeeName, attendeePhone, createdAt } = appointment;
+  const event = new ICAL.Component('vevent');
+  event.addPropertyWithValue('uid', uidOf(appointment));
+  event.addPropertyWithValue('dtstamp', ICAL.Time.fromJSDate(createdAt, true));
+  addTimes(event, appointment);
+  event.addPropertyWithValue('summary', `${title} (${attendeeName})`);
+  event.addPropertyWithValue('description', `${attendeeName}, ${attendeePhone}`);
+  return event;
+}
+
+function addTimes(event: ICAL.Component, { startsAt, endsAt, status }: BookedAppointment): void {
+  event.addPropertyWithValue('dtstart', ICAL.Time.fromJSDate(startsAt, true));
+  event.addPropertyWithValue('dtend', ICAL.Time.fromJSDate(endsAt, true));
+  event.addPropertyWithValue('status', status === 'open' ? 'TENTATIVE' : 'CONFIRMED');
+}
+
+function isSameUid(one: ICAL.Component, other: ICAL.Component): boolean {
+  return one.getFirstPropertyValue('uid') === other.getFirstPropertyValue('uid');
+}
+
+/** @param components the event, and its exceptions after it. */
+function spansOf([master, ...exceptions]: readonly ICAL.Component[], reader: Reader): TimeSpan[] {
+  if (master === undefined) return [];
+  const event = new ICAL.Event(master, { exceptions: [...exceptions] });
+  if (event.startDate === null) return [];
+  if (!event.isRecurring()) return takenBy(event, event.startDate, event.endDate, reader);
+  const spans: TimeSpan[] = [];
+  const occurrences = event.iterator();
+  for (let count = 0; count < OCCURRENCES_MAX; count += 1) {
+    const next = occurrences.next();
+    if (next === undefined || next === null) break;
+    // A moved occurrence may come back: a week more than the span is looked at.
+    if (
+      dateOf(next, master, reader.timeZone).getTime() >
+      reader.span.end.getTime() + 7 * 86_400_000
+    )
+      break;
+    const { item, startDate, endDate } = event.getOccurrenceDetails(next);
+    spans.push(...takenBy(item, startDate, endDate, reader));
+  }
+  return spans;
+}
+
+function takenBy(
+  { component }: ICAL.Event,
+  from: ICAL.Time,
+  to: ICAL.Time,
+  reader: Reader,
+): TimeSpan[] {
+  const textIn = (name: string) => String(component.getFirstPropertyValue(name)).toUpperCase();
+  if (textIn('transp') === 'TRANSPARENT' || textIn('status') === 'CANCELLED') return [];
+  const start = dateOf(from, component, reader.timeZone);
+  const end = dateOf(to, component, reader.timeZone);
+  return end > reader.span.start && start < reader.span.end ? [{ start, end }] : [];
+}
+
+/** Instants by the zone's name where the runtime knows it, whose rules are newer than those that a text brings along. */
+function dateOf(time: ICAL.Time, component: ICAL.Component, timeZone: string): Date {
+  const { year, month, day, hour, minute, isDate } = time;
+  const local = { year, month, day, hour: isDate ? 0 : hour, minute: isDate ? 0 : minute };
+  if (isDate) return instantOf(local, timeZone);
+  const tzid = zoneNameOf(time, component);
+  if (tzid !== undefined && isTimeZone(tzid)) return instantOf(local, tzid);
+  const isFloating = time.zone === ICAL.Timezone.localTimezone;
+  return isFloating ? instantOf(local, timeZone) : time.toJSDate();
+}
+
+/** A zone that the text does not define is only named at the property. */
+function zoneNameOf({ zone }: ICAL.Time, component: ICAL.Component): string | undefined {
+  if (zone !== ICAL.Timezone.localTimezone) return zone.tzid;
+  const named = component.getFirstProperty('dtstart')?.getParameter('tzid');
+  return typeof named === 'string' ? named : undefined;
+}

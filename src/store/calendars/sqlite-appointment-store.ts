@@ -1,0 +1,114 @@
+/** Appointments in SQLite. */
+import { sql } from 'kysely';
+import type {
+  AppointmentStore,
+  BookedAppointment,
+  CalendarKey,
+} from '../../domain/calendar/appointment.ts';
+import type { TimeSpan } from '../../domain/calendar/slots.ts';
+import type { Queries } from '../queries.ts';
+import { type RowOf, recordOf, rowOf } from '../sqlite/rows.ts';
+import { build } from '../sqlite/schema.ts';
+
+/** Bound of what is read at one time; two weeks of five-minute slots. */
+const READ_MAX = 5000;
+
+/** Keeps appointments in SQLite. */
+export class SqliteAppointmentStore implements AppointmentStore {
+  readonly #database: Queries;
+
+  constructor(database: Queries) {
+    this.#database = database;
+  }
+
+  async insert(appointment: BookedAppointment): Promise<void> {
+    await this.#database.run(build.insertInto('appointments').values(rowOf(appointment)));
+  }
+
+  async update(appointment: BookedAppointment): Promise<void> {
+    await this.#database.run(
+      build.updateTable('appointments').set(rowOf(appointment)).where('id', '=', appointment.id),
+    );
+  }
+
+  async delete(id: string): Promise<void> {
+    await this.#database.run(build.deleteFrom('appointments').where('id', '=', id));
+  }
+
+  async find(id: string): Promise<BookedAppointment | undefined> {
+    const query = build.selectFrom('appointments').selectAll().where('id', '=', id);
+    const row = await this.#database.get(query);
+    return row === undefined ? undefined : appointmentOf(row);
+  }
+
+  holding(key: CalendarKey, { start, end }: TimeSpan): Promise<readonly BookedAppointment[]> {
+    const [startMs, endMs] = [start.getTime(), end.getTime()];
+    return this.#read(
+      appointmentsOf(key)
+        .where(sql<boolean>`(starts_at < ${endMs} and ends_at > ${startMs}
+          or previous_starts_at < ${endMs} and previous_ends_at > ${startMs})`)
+        .where(sql<boolean>`status <> 'cancelled' and reason is not 'taken'`),
+    );
+  }
+
+  upcomingOf(key: CalendarKey, phone: string, now: Date): Promise<readonly BookedAppointment[]> {
+    return this.#read(
+      appointmentsOf(key)
+        .where('attendee_phone', '=', phone)
+        .where('starts_at', '>', now.getTime())
+        .where('status', '<>', 'cancelled'),
+    );
+  }
+
+  ofCall(callId: string): Promise<readonly BookedAppointment[]> {
+    return this.#read(build.selectFrom('appointments').where('call_id', '=', callId));
+  }
+
+  async list(
+    key: CalendarKey,
+    query: { readonly from: Date; readonly limit: number; readonly offset: number },
+  ): Promise<{ readonly appointments: readonly BookedAppointment[]; readonly total: number }> {
+    const listed = appointmentsOf(key).where('starts_at', '>=', query.from.getTime());
+    const page = listed.selectAll().orderBy('starts_at').orderBy('id');
+    const rows = await this.#database.all(page.limit(query.limit).offset(query.offset));
+    const count = listed.select((expression) => expression.fn.countAll<number>().as('n'));
+    return {
+      appointments: rows.map(appointmentOf),
+      total: (await this.#database.get(count))?.n ?? 0,
+    };
+  }
+
+  async unsynced(query: {
+    readonly now: Date;
+    readonly before: Date;
+    readonly limit: number;
+  }): Promise<readonly BookedAppointment[]> {
+    const rows = build
+      .selectFrom('appointments')
+      .selectAll()
+      // As the index `appointments_unsynced` has it.
+      .where('is_synced', '=', sql.lit(0))
+      .where('updated_at', '<', query.before.getTime())
+      .where('starts_at', '>', query.now.getTime())
+      .orderBy('updated_at')
+      .limit(query.limit);
+    return (await this.#database.all(rows)).map(appointmentOf);
+  }
+
+  async #read(selected: ReturnType<typeof appointmentsOf>): Promise<readonly BookedAppointment[]> {
+    const query = selected.selectAll().orderBy('starts_at').limit(READ_MAX);
+    return (await this.#database.all(query)).map(appointmentOf);
+  }
+}
+
+function appointmentsOf({ accountId, environment, name }: CalendarKey) {
+  return build
+    .selectFrom('appointments')
+    .where('account_id', '=', accountId)
+    .where('environment', '=', environment)
+    .where('calendar', '=', name);
+}
+
+function appointmentOf(row: RowOf<BookedAppointment>): BookedAppointment {
+  return recordOf<BookedAppointment>(row, { flags: ['isSynced'] });
+}

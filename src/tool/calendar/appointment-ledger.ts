@@ -1,0 +1,187 @@
+/** What becomes of appointments, each step one transaction with the event that it causes. */
+import {
+  APPOINTMENTS_PER_CALL_MAX,
+  APPOINTMENTS_PER_NUMBER_MAX,
+  type BookedAppointment,
+  heldSpans,
+  isKnownNumber,
+  type OpenReason,
+  reported,
+} from '../../domain/calendar/appointment.ts';
+import type { Calendar } from '../../domain/calendar/calendar.ts';
+import { isFree, type TimeSpan } from '../../domain/calendar/slots.ts';
+import { appointmentBookedEvent } from '../../domain/call/call-events.ts';
+import { laterThan, type NewId } from '../../domain/ids.ts';
+import type { RunTransaction, Stores } from '../../domain/stores.ts';
+import type { Clock } from '../../lib/clock.ts';
+
+/** Why a time could not be taken, for a sentence. */
+export type TakeRefusal = 'that time is taken' | 'this caller has too many appointments already';
+
+/** Dependencies of the ledger. */
+export interface LedgerParts {
+  readonly transaction: RunTransaction;
+  readonly newId: NewId;
+  readonly clock: Clock;
+}
+
+const HOUR_MS = 3_600_000;
+
+/** Writes appointments. */
+export class AppointmentLedger {
+  readonly #parts: LedgerParts;
+
+  constructor(parts: LedgerParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Takes the time of a new appointment, unless it is held meanwhile. A pending one causes no event yet.
+   *
+   * @param busy times that are taken at the calendar server.
+   * @returns why not; undefined where it was taken.
+   */
+  take(
+    calendar: Calendar,
+    appointment: BookedAppointment,
+    busy: readonly TimeSpan[],
+  ): Promise<TakeRefusal | undefined> {
+    return this.#parts.transaction(async (stores) => {
+      if (await hasTooMany(stores, calendar, appointment)) {
+        return 'this caller has too many appointments already';
+      }
+      if (!(await isFreeNow(stores, calendar, appointment, busy))) return 'that time is taken';
+      await stores.appointments.insert(appointment);
+      if (appointment.status !== 'pending') await this.#report(stores, appointment);
+      return undefined;
+    });
+  }
+
+  /** Confirms that the server has it. */
+  async confirm(appointment: BookedAppointment): Promise<BookedAppointment> {
+    return this.#save({ ...appointment, status: 'confirmed', reason: null, isSynced: true }, true);
+  }
+
+  /** Keeps it as a wish that is not in the calendar. */
+  async note(appointment: BookedAppointment, reason: OpenReason): Promise<BookedAppointment> {
+    const isSynced = reason === 'taken';
+    // A wish that was reported already is not reported again.
+    return this.#save({ ...appointment, status: 'open', reason, isSynced }, isNew(appointment));
+  }
+
+  /** Moves it, and holds the time before until `moved` or `movedBack`, where the server has yet to agree. */
+  async move(
+    calendar: Calendar,
+    appointment: BookedAppointment,
+    to: { readonly span: TimeSpan; readonly busy: readonly TimeSpan[]; readonly isFinal: boolean },
+  ): Promise<BookedAppointment | undefined> {
+    const { span, busy, isFinal } = to;
+    const wished = { ...appointment, startsAt: span.start, endsAt: span.end };
+    return this.#parts.transaction(async (stores) => {
+      if (!(await isFreeNow(stores, calendar, wished, busy))) return undefined;
+      const saved = this.#changed({
+        ...wished,
+        ...(isFinal
+          ? {}
+          : { previousStartsAt: appointment.startsAt, previousEndsAt: appointment.endsAt }),
+        isSynced: isFinal && appointment.isSynced,
+      });
+      await stores.appointments.update(saved);
+      if (isFinal) await this.#report(stores, saved);
+      return saved;
+    });
+  }
+
+  /** The server has the new time. */
+  async moved(appointment: BookedAppointment): Promise<BookedAppointment> {
+    return this.#save({ ...appointment, ...NO_TIME_BEFORE, isSynced: true }, true);
+  }
+
+  /** Takes a move back. The server may have seen it: it is told the time before again. */
+  async movedBack(appointment: BookedAppointment): Promise<BookedAppointment> {
+    const { previousStartsAt, previousEndsAt, startsAt, endsAt } = appointment;
+    const before = { startsAt: previousStartsAt ?? startsAt, endsAt: previousEndsAt ?? endsAt };
+    return this.#save({ ...appointment, ...before, ...NO_TIME_BEFORE, isSynced: false }, false);
+  }
+
+  /** @param isSynced whether the calendar server has nothing to forget. */
+  async cancel(appointment: BookedAppointment, isSynced: boolean): Promise<BookedAppointment> {
+    return this.#save(
+      { ...appointment, ...NO_TIME_BEFORE, status: 'cancelled', reason: null, isSynced },
+      false,
+    );
+  }
+
+  /** The server has been told everything. */
+  async synced(appointment: BookedAppointment): Promise<void> {
+    await this.#save({ ...appointment, isSynced: true }, false);
+  }
+
+  /** The server did not answer: others are tried before it. */
+  async tried(appointment: BookedAppointment): Promise<void> {
+    await this.#save(appointment, false);
+  }
+
+  /** Forgets a pending one, which no event told of. */
+  async forget(appointment: BookedAppointment): Promise<void> {
+    await this.#parts.transaction((stores) => stores.appointments.delete(appointment.id));
+  }
+
+  async #save(appointment: BookedAppointment, isReported: boolean): Promise<BookedAppointment> {
+    const saved = this.#changed(appointment);
+    await this.#parts.transaction(async (stores) => {
+      await stores.appointments.update(saved);
+      if (isReported) await this.#report(stores, saved);
+    });
+    return saved;
+  }
+
+  #changed(appointment: BookedAppointment): BookedAppointment {
+    const updatedAt = laterThan(appointment.updatedAt, this.#parts.clock.now());
+    return { ...appointment, updatedAt };
+  }
+
+  /** An erased call has no events any more. */
+  async #report(stores: Stores, appointment: BookedAppointment): Promise<void> {
+    const { clock, newId } = this.#parts;
+    const stamp = { id: newId('evt'), now: clock.now() };
+    await stores.calls.change(appointment.callId, (call) => ({
+      call,
+      events: [appointmentBookedEvent(call, reported(appointment), stamp)],
+    }));
+  }
+}
+
+const NO_TIME_BEFORE = { previousStartsAt: null, previousEndsAt: null };
+
+function isNew({ status }: BookedAppointment): boolean {
+  return status === 'pending';
+}
+
+async function isFreeNow(
+  { appointments }: Pick<Stores, 'appointments'>,
+  calendar: Calendar,
+  { id, startsAt, endsAt }: BookedAppointment,
+  busy: readonly TimeSpan[],
+): Promise<boolean> {
+  const around = {
+    start: new Date(startsAt.getTime() - 24 * HOUR_MS),
+    end: new Date(endsAt.getTime() + 24 * HOUR_MS),
+  };
+  const held = await appointments.holding(calendar, around);
+  const others = held.filter((other) => other.id !== id).flatMap(heldSpans);
+  const span = { start: startsAt, end: endsAt };
+  return isFree(span, [...busy, ...others], calendar.bufferMinutes);
+}
+
+/** Bounds what a caller who talks an agent into booking can take. */
+async function hasTooMany(
+  { appointments }: Pick<Stores, 'appointments'>,
+  calendar: Calendar,
+  { attendeePhone, callId, createdAt }: BookedAppointment,
+): Promise<boolean> {
+  if ((await appointments.ofCall(callId)).length >= APPOINTMENTS_PER_CALL_MAX) return true;
+  if (!isKnownNumber(attendeePhone)) return false;
+  const upcoming = await appointments.upcomingOf(calendar, attendeePhone, createdAt);
+  return upcoming.length >= APPOINTMENTS_PER_NUMBER_MAX;
+}
