@@ -15,7 +15,6 @@ import type { FileLock } from '../lib/process/file-lock.ts';
 import type { ThreadUse } from '../lib/process/thread-use.ts';
 import type { Dashboard } from '../operator/dashboard.ts';
 import type { Store } from '../store/store.ts';
-import type { CallCalendars } from '../tool/calendar/call-calendars.ts';
 import type { CustomTools } from '../tool/custom-tools.ts';
 import type { CallSms } from '../tool/sms/call-sms.ts';
 import type { SpeechParts } from './speech.ts';
@@ -54,7 +53,6 @@ export interface ControlPlaneParts extends AppParts {
   readonly callParts: CallParts;
   readonly customTools: CustomTools;
   readonly callSms: CallSms;
-  readonly callCalendars: CallCalendars;
   /** Routes calls from browsers. */
   readonly router: InboundRouter;
   readonly callTraces: SipTraceKeeper;

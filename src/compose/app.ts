@@ -21,7 +21,7 @@ import { trustedProxies } from '../domain/trusted-proxies.ts';
 import { systemClock } from '../lib/clock.ts';
 import { waitAtMost } from '../lib/time-limit.ts';
 import type { Dashboard } from '../operator/dashboard.ts';
-import type { CallCalendars } from '../tool/calendar/call-calendars.ts';
+import type { LiveCalendars } from '../tool/calendar/live-calendars.ts';
 import { CustomTools } from '../tool/custom-tools.ts';
 import type { CallSms } from '../tool/sms/call-sms.ts';
 import { recordingSecretOf } from './analysis.ts';
@@ -34,7 +34,7 @@ import { checkNumbers, openNumberOwners } from './numbers.ts';
 import { engineTraces } from './sip.ts';
 import { engineStates } from './speech.ts';
 import { bootstrapNotice, type Notice, readyNotice, setupNotice } from './startup-banner.ts';
-import { openCallCalendars } from './tools/calendars.ts';
+import { openLiveCalendars } from './tools/calendars.ts';
 import { openCallSms, takeTexts } from './tools/sms.ts';
 
 /** The server. Takes calls first, then loads the control plane. */
@@ -51,7 +51,7 @@ export class App {
   readonly #numberOwners: NumberOwners;
   readonly #customTools: CustomTools;
   readonly #callSms: CallSms;
-  readonly #callCalendars: CallCalendars;
+  readonly #calendars: LiveCalendars;
   /** Undefined until it has started. */
   #control: ControlPlane | undefined;
   /** The newest attempt, which `stop` ends. */
@@ -94,12 +94,9 @@ export class App {
     });
     const shared = { ...parts, newId: this.#newId, customTools: this.#customTools };
     this.#callSms = openCallSms(shared);
-    this.#callCalendars = openCallCalendars(shared);
-    this.#callParts = liveCallParts({
-      ...shared,
-      callSms: this.#callSms,
-      callCalendars: this.#callCalendars,
-    });
+    this.#calendars = openLiveCalendars(shared);
+    const ofCalls = { callSms: this.#callSms, calendars: this.#calendars };
+    this.#callParts = liveCallParts({ ...shared, ...ofCalls });
     this.#router = liveRouter({
       store,
       numberOwners: this.#numberOwners,
@@ -178,6 +175,8 @@ export class App {
     this.#stops.push(() => this.#customTools.stop());
     this.#stops.push(() => this.#callSms.stop());
     this.#callSms.start();
+    this.#stops.push(() => this.#calendars.stop());
+    this.#calendars.start();
     this.#stops.push(() => this.#health.stop());
     await Promise.all([
       speech.hearing.start(),
@@ -223,7 +222,6 @@ export class App {
       callParts: this.#callParts,
       customTools: this.#customTools,
       callSms: this.#callSms,
-      callCalendars: this.#callCalendars,
       router: this.#router,
       callTraces: this.#callTraces,
       numberOwners: this.#numberOwners,

@@ -14,15 +14,16 @@ import type { NewId } from '../domain/ids.ts';
 import { systemClock } from '../lib/clock.ts';
 import { UNCOUNTED } from '../lib/metrics/model-metrics.ts';
 import type { Store } from '../store/store.ts';
+import type { LiveCalendars } from '../tool/calendar/live-calendars.ts';
 import { toolboxFor } from '../tool/toolbox.ts';
 import type { TransferRules } from '../tool/transfer-call.ts';
 import type { AppParts, ControlPlaneParts } from './app-parts.ts';
 import type { SpeechParts } from './speech.ts';
 
 export function liveCallParts(
-  from: AppParts & { readonly newId: NewId } & Pick<
+  from: AppParts & { readonly newId: NewId; readonly calendars: LiveCalendars } & Pick<
       ControlPlaneParts,
-      'customTools' | 'callSms' | 'callCalendars'
+      'customTools' | 'callSms'
     >,
 ): CallParts {
   const { config, disk, store, speech, metrics, newId, log } = from;
@@ -39,9 +40,9 @@ export function liveCallParts(
     transfers: new TransferCap({ clock: systemClock }),
     accountOf: (agent) => store.accounts.find(agent.accountId),
     toolsOf: async (agent, call) => {
-      const { callCalendars, callSms, customTools } = from;
+      const { calendars, callSms, customTools } = from;
       const tools = [
-        callCalendars.toolsOf(agent, call),
+        calendars.toolsOf(agent, call),
         callSms.toolsOf(agent, call),
         customTools.toolsOf(agent),
       ];

@@ -1,0 +1,160 @@
+/** Tells calendar servers what they did not hear when it happened: after a failure of theirs, or a crash of ours. */
+import type { BookedAppointment } from '../../domain/calendar/appointment.ts';
+import type { Calendar } from '../../domain/calendar/calendar.ts';
+import { isFree } from '../../domain/calendar/slots.ts';
+import type { Stores } from '../../domain/stores.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/logger.ts';
+import { TimeLimit } from '../../lib/time-limit.ts';
+import { AppointmentLedger, type LedgerParts } from './appointment-ledger.ts';
+import {
+  type CalendarServer,
+  CalendarServerError,
+  type OpenCalendarServer,
+} from './calendar-server.ts';
+
+/** Dependencies of the rounds. */
+interface SyncParts extends LedgerParts {
+  readonly appointments: Stores['appointments'];
+  readonly calendars: Stores['calendars'];
+  readonly openServer: OpenCalendarServer;
+  readonly log: Logger;
+  readonly clock: Clock;
+}
+
+/** Pause between two rounds. */
+export const ROUND_MS = 60_000;
+
+/** Younger ones may still be in progress on a call. */
+export const SETTLED_MS = 60_000;
+
+const ROUND_APPOINTMENTS_MAX = 20;
+
+/** No caller waits. */
+const SERVER_MS_MAX = 20_000;
+
+/** Runs rounds until it is stopped. */
+export class AppointmentSync {
+  readonly #parts: SyncParts;
+  readonly #ledger: AppointmentLedger;
+  #cancel: () => void = () => undefined;
+  #round: Promise<void> | undefined;
+  readonly #end = new AbortController();
+
+  constructor(parts: SyncParts) {
+    this.#parts = parts;
+    this.#ledger = new AppointmentLedger(parts);
+  }
+
+  start(): void {
+    this.#schedule(SETTLED_MS);
+  }
+
+  /** Safe to call twice. Resolves when no request runs. */
+  async stop(): Promise<void> {
+    this.#cancel();
+    this.#end.abort(new Error('the server stops'));
+    await this.#round;
+  }
+
+  /** One round. Never rejects. */
+  async run(): Promise<void> {
+    const { appointments, clock, log } = this.#parts;
+    const now = clock.now();
+    const before = new Date(now.getTime() - SETTLED_MS);
+    try {
+      const limit = ROUND_APPOINTMENTS_MAX;
+      const found = await appointments.unsynced({ now, before, limit });
+      // A calendar that did not answer is left alone for the rest of the round.
+      const silent = new Set<string>();
+      for (const appointment of found) {
+        if (this.#end.signal.aborted) return;
+        const key = [appointment.accountId, appointment.environment, appointment.calendar].join();
+        if (!silent.has(key) && !(await this.#settle(appointment))) silent.add(key);
+      }
+    } catch (error) {
+      log.warn({ err: error }, 'appointments not told to their calendars, will try again');
+    }
+  }
+
+  #schedule(delayMs: number): void {
+    this.#cancel = this.#parts.clock.after(delayMs, () => {
+      this.#round = this.run().finally(() => {
+        if (!this.#end.signal.aborted) this.#schedule(ROUND_MS);
+      });
+    });
+  }
+
+  /** @returns false where the server did not answer. */
+  async #settle(appointment: BookedAppointment): Promise<boolean> {
+    const { calendars, clock, log, openServer } = this.#parts;
+    const calendar = await calendars.find(appointment, appointment.calendar);
+    const server = calendar && openServer(calendar);
+    if (calendar === undefined || server === undefined) return true;
+    const reason = 'the calendar server took too long';
+    using limit = new TimeLimit(clock, SERVER_MS_MAX, { reason, signal: this.#end.signal });
+    try {
+      await this.#tell(appointment, calendar, server, limit.signal);
+      return true;
+    } catch (error) {
+      if (this.#end.signal.aborted) return false;
+      if (!limit.isOver && !(error instanceof CalendarServerError)) throw error;
+      const why = error instanceof CalendarServerError ? error.message : reason;
+      log.warn({ calendar: calendar.name, reason: why }, 'calendar still does not answer');
+      await this.#giveBack(appointment);
+      return false;
+    }
+  }
+
+  async #tell(
+    appointment: BookedAppointment,
+    calendar: Calendar,
+    server: CalendarServer,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { status, previousStartsAt } = appointment;
+    if (status === 'cancelled') {
+      await server.remove(appointment, signal);
+      await this.#ledger.synced(appointment);
+      return;
+    }
+    const isSettled = status === 'confirmed' && previousStartsAt === null;
+    if (!isSettled && !(await isFreeAt(appointment, calendar, server, signal))) {
+      await this.#taken(appointment);
+      return;
+    }
+    await server.put(appointment, signal);
+    if (isSettled) await this.#ledger.synced(appointment);
+    else if (status === 'confirmed') await this.#ledger.moved(appointment);
+    else await this.#ledger.confirm(appointment);
+  }
+
+  /** The time has gone to another meanwhile: a wish waits for a person, a move is taken back. */
+  async #taken(appointment: BookedAppointment): Promise<void> {
+    const { calendar, callId, id, status } = appointment;
+    this.#parts.log.warn({ calendar, callId, appointmentId: id }, 'appointment: time was taken');
+    if (status === 'confirmed') await this.#ledger.movedBack(appointment);
+    else await this.#ledger.note(appointment, 'taken');
+  }
+
+  /** What the caller was not told of yet, since the server crashed, becomes a wish that can be seen. */
+  async #giveBack(appointment: BookedAppointment): Promise<void> {
+    if (appointment.status === 'pending') await this.#ledger.note(appointment, 'unreachable');
+    else await this.#ledger.tried(appointment);
+  }
+}
+
+async function isFreeAt(
+  { id, startsAt, endsAt }: BookedAppointment,
+  { bufferMinutes }: Calendar,
+  server: CalendarServer,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const span = { start: startsAt, end: endsAt };
+  const marginMs = bufferMinutes * 60_000 + 1;
+  const around = {
+    start: new Date(startsAt.getTime() - marginMs),
+    end: new Date(endsAt.getTime() + marginMs),
+  };
+  return isFree(span, await server.busy(around, id, signal), bufferMinutes);
+}

@@ -1,0 +1,157 @@
+/** A collection of a CalDAV server as a calendar. */
+// @see RFC 4791; RFC 4918
+import {
+  calendarQuery,
+  createCalendarObject,
+  type DAVResponse,
+  deleteCalendarObject,
+  updateCalendarObject,
+} from 'tsdav';
+import type { BookedAppointment } from '../../domain/calendar/appointment.ts';
+import type { Calendar } from '../../domain/calendar/calendar.ts';
+import { busySpansOf, movedText, textOfAppointment, uidOf } from '../../domain/calendar/ics.ts';
+import type { TimeSpan } from '../../domain/calendar/slots.ts';
+import type { CalDavHttp } from './caldav-http.ts';
+import { type CalendarServer, CalendarServerError } from './calendar-server.ts';
+
+/** Between looking at an event and writing it another client may write it; then it is looked at again. */
+const WRITE_TRIES = 2;
+
+const PRECONDITION_FAILED = 412;
+
+const NOT_FOUND = 404;
+
+/** Opens the collection of a calendar. @param calendar of the kind `caldav`. */
+export class CalDavServer implements CalendarServer {
+  readonly #http: CalDavHttp;
+  readonly #url: string;
+  readonly #timeZone: string;
+  readonly #headers: Readonly<Record<string, string>>;
+
+  constructor(calendar: Calendar, http: CalDavHttp) {
+    const { password, timeZone, url, username } = calendar;
+    this.#http = http;
+    // Names of files are resolved against the collection.
+    this.#url = `${url?.replace(/\/$/, '')}/`;
+    this.#timeZone = timeZone;
+    const pair = Buffer.from(`${username}:${password}`, 'utf8').toString('base64');
+    this.#headers = { Authorization: `Basic ${pair}` };
+  }
+
+  async busy(span: TimeSpan, exceptId: string, signal: AbortSignal): Promise<readonly TimeSpan[]> {
+    const range = { start: basicOf(span.start), end: basicOf(span.end) };
+    const responses = await calendarQuery({
+      ...this.#request(signal),
+      url: this.#url,
+      depth: '1',
+      props: { 'd:getetag': {}, 'c:calendar-data': {} },
+      filters: {
+        'comp-filter': {
+          _attributes: { name: 'VCALENDAR' },
+          'comp-filter': {
+            _attributes: { name: 'VEVENT' },
+            'time-range': { _attributes: range },
+          },
+        },
+      },
+    });
+    const [first] = responses;
+    if (first !== undefined && !first.ok) throw refused(first.status);
+    const options = { timeZone: this.#timeZone, exceptUid: exceptId };
+    return responses.flatMap((response) => spansIn(response, span, options));
+  }
+
+  async put(appointment: BookedAppointment, signal: AbortSignal): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      const kept = await this.#read(appointment, signal);
+      const text = kept === undefined ? undefined : movedText(kept.text, appointment);
+      const { status } = await (kept === undefined
+        ? this.#create(appointment, signal)
+        : this.#update(
+            appointment,
+            { ...kept, text: text ?? textOfAppointment(appointment) },
+            signal,
+          ));
+      if (isSuccess(status)) return;
+      if (status !== PRECONDITION_FAILED || attempt >= WRITE_TRIES) throw refused(status);
+    }
+  }
+
+  async remove(appointment: BookedAppointment, signal: AbortSignal): Promise<void> {
+    // Without an ETag: what was changed there meanwhile is cancelled too.
+    const calendarObject = { url: this.#urlOf(appointment), etag: '', data: '' };
+    const { status } = await deleteCalendarObject({ ...this.#request(signal), calendarObject });
+    if (!isSuccess(status) && status !== NOT_FOUND) throw refused(status);
+  }
+
+  #create(appointment: BookedAppointment, signal: AbortSignal): Promise<Response> {
+    return createCalendarObject({
+      ...this.#request(signal),
+      calendar: { url: this.#url },
+      filename: fileOf(appointment),
+      iCalString: textOfAppointment(appointment),
+    });
+  }
+
+  #update(
+    appointment: BookedAppointment,
+    { etag, text }: { readonly etag: string; readonly text: string },
+    signal: AbortSignal,
+  ): Promise<Response> {
+    const calendarObject = { url: this.#urlOf(appointment), data: text, etag };
+    return updateCalendarObject({ ...this.#request(signal), calendarObject });
+  }
+
+  /** The event as the server has it; undefined where it has none. */
+  async #read(
+    appointment: BookedAppointment,
+    signal: AbortSignal,
+  ): Promise<{ readonly text: string; readonly etag: string } | undefined> {
+    const { fetch, headers } = this.#request(signal);
+    const response = await fetch(this.#urlOf(appointment), { headers });
+    if (response.status === NOT_FOUND) return undefined;
+    if (!isSuccess(response.status)) throw refused(response.status);
+    return { text: await response.text(), etag: response.headers.get('etag') ?? '' };
+  }
+
+  #urlOf(appointment: BookedAppointment): string {
+    return new URL(fileOf(appointment), this.#url).href;
+  }
+
+  #request(signal: AbortSignal) {
+    return { headers: { ...this.#headers }, fetch: this.#http.fetchWith(signal) };
+  }
+}
+
+function fileOf(appointment: BookedAppointment): string {
+  return `${uidOf(appointment)}.ics`;
+}
+
+/** Unreadable events are an error: what they take is not known, and would be booked twice. */
+function spansIn(
+  { href, props }: DAVResponse,
+  span: TimeSpan,
+  options: { readonly timeZone: string; readonly exceptUid: string },
+): readonly TimeSpan[] {
+  const data: unknown = props?.calendarData?._cdata ?? props?.calendarData;
+  // The collection itself, where the server lists it.
+  if (typeof data !== 'string') return [];
+  try {
+    return busySpansOf(data, span, options);
+  } catch (error) {
+    throw new CalendarServerError(`the event "${href}" is unreadable`, { cause: error });
+  }
+}
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+function refused(status: number): CalendarServerError {
+  return new CalendarServerError(`it answered with status ${status}`);
+}
+
+/** Such as `20261201T090000Z`. */
+function basicOf(instant: Date): string {
+  return instant.toISOString().replace(/[-:]|\.\d+/g, '');
+}
