@@ -43,6 +43,8 @@ const ENGLISH: Phrases = {
     end_call: 'Sorry, the line was not clear. Would you like to end the call?',
     transfer_call: 'Sorry, the line was not clear. Shall I connect you?',
     book_appointment: 'Sorry, the line was not clear. Shall I book the appointment?',
+    change_appointment: 'Sorry, the line was not clear. Shall I move the appointment?',
+    cancel_appointment: 'Sorry, the line was not clear. Shall I cancel the appointment?',
   },
 };
 
@@ -63,6 +65,8 @@ const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
       end_call: 'Perdone, no le he oído bien. ¿Quiere terminar la llamada?',
       transfer_call: 'Perdone, no le he oído bien. ¿Quiere que le pase?',
       book_appointment: 'Perdone, no le he oído bien. ¿Reservo la cita?',
+      change_appointment: 'Perdone, no le he oído bien. ¿Cambio la cita?',
+      cancel_appointment: 'Perdone, no le he oído bien. ¿Anulo la cita?',
     },
   },
   it: {
@@ -80,6 +84,8 @@ const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
       end_call: 'Mi scusi, non ho sentito bene. Vuole terminare la chiamata?',
       transfer_call: 'Mi scusi, non ho sentito bene. Vuole che la metta in contatto?',
       book_appointment: 'Mi scusi, non ho sentito bene. Prenoto l’appuntamento?',
+      change_appointment: 'Mi scusi, non ho sentito bene. Sposto l’appuntamento?',
+      cancel_appointment: 'Mi scusi, non ho sentito bene. Annullo l’appuntamento?',
     },
   },
   de: {
@@ -97,6 +103,8 @@ const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
       end_call: 'Entschuldigung, das war schlecht zu hören. Möchten Sie das Gespräch beenden?',
       transfer_call: 'Entschuldigung, das war schlecht zu hören. Soll ich Sie verbinden?',
       book_appointment: 'Entschuldigung, das war schlecht zu hören. Soll ich den Termin buchen?',
+      change_appointment: 'Entschuldigung, das war schlecht zu hören. Soll ich den Termin verlegen?',
+      cancel_appointment: 'Entschuldigung, das war schlecht zu hören. Soll ich den Termin absagen?',
     },
   },
   fr: {
@@ -114,6 +122,8 @@ const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
       end_call: 'Pardon, je vous ai mal entendu. Voulez-vous terminer l’appel ?',
       transfer_call: 'Pardon, je vous ai mal entendu. Dois-je vous mettre en relation ?',
       book_appointment: 'Pardon, je vous ai mal entendu. Dois-je prendre le rendez-vous ?',
+      change_appointment: 'Pardon, je vous ai mal entendu. Dois-je déplacer le rendez-vous ?',
+      cancel_appointment: 'Pardon, je vous ai mal entendu. Dois-je annuler le rendez-vous ?',
     },
   },
   pt: {
@@ -131,6 +141,8 @@ const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
       end_call: 'Desculpe, não ouvi bem. Quer terminar a chamada?',
       transfer_call: 'Desculpe, não ouvi bem. Quer que passe a chamada?',
       book_appointment: 'Desculpe, não ouvi bem. Faço a marcação?',
+      change_appointment: 'Desculpe, não ouvi bem. Mudo a marcação?',
+      cancel_appointment: 'Desculpe, não ouvi bem. Cancelo a marcação?',
     },
   },
 };

@@ -10,7 +10,7 @@ import { freeSlots, searchedSpan, slotFault, type TimeSpan } from '../../domain/
 import type { Call } from '../../domain/call/call.ts';
 import type { Stores } from '../../domain/stores.ts';
 import type { Logger } from '../../lib/logger.ts';
-import { TimeLimit } from '../../lib/time-limit.ts';
+import { TimeLimit, unlessAborted } from '../../lib/time-limit.ts';
 import { AppointmentLedger, type LedgerParts } from './appointment-ledger.ts';
 import { type CalendarServer, CalendarServerError } from './calendar-server.ts';
 
@@ -213,7 +213,7 @@ export class AppointmentDesk {
     const reason = 'the calendar server took too long';
     using limit = new TimeLimit(clock, SERVER_MS_MAX, { reason, ...(signal && { signal }) });
     try {
-      await ask(this.#server, limit.signal);
+      await unlessAborted(ask(this.#server, limit.signal), limit.signal);
       return true;
     } catch (error) {
       signal?.throwIfAborted();

@@ -5,7 +5,7 @@ import { isFree } from '../../domain/calendar/slots.ts';
 import type { Stores } from '../../domain/stores.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
-import { TimeLimit } from '../../lib/time-limit.ts';
+import { TimeLimit, unlessAborted } from '../../lib/time-limit.ts';
 import { AppointmentLedger, type LedgerParts } from './appointment-ledger.ts';
 import {
   type CalendarServer,
@@ -94,7 +94,8 @@ export class AppointmentSync {
     const reason = 'the calendar server took too long';
     using limit = new TimeLimit(clock, SERVER_MS_MAX, { reason, signal: this.#end.signal });
     try {
-      await this.#tell(appointment, calendar, server, limit.signal);
+      const work = this.#tell(appointment, calendar, server, limit.signal);
+      await unlessAborted(work, limit.signal);
       return true;
     } catch (error) {
       if (this.#end.signal.aborted) return false;

@@ -21,6 +21,8 @@ const PRECONDITION_FAILED = 412;
 
 const NOT_FOUND = 404;
 
+const MULTI_STATUS = 207;
+
 /** Opens the collection of a calendar. @param calendar of the kind `caldav`. */
 export class CalDavServer implements CalendarServer {
   readonly #http: CalDavHttp;
@@ -39,24 +41,17 @@ export class CalDavServer implements CalendarServer {
   }
 
   async busy(span: TimeSpan, exceptId: string, signal: AbortSignal): Promise<readonly TimeSpan[]> {
-    const range = { start: basicOf(span.start), end: basicOf(span.end) };
-    const responses = await calendarQuery({
-      ...this.#request(signal),
-      url: this.#url,
-      depth: '1',
-      props: { 'd:getetag': {}, 'c:calendar-data': {} },
-      filters: {
-        'comp-filter': {
-          _attributes: { name: 'VCALENDAR' },
-          'comp-filter': {
-            _attributes: { name: 'VEVENT' },
-            'time-range': { _attributes: range },
-          },
-        },
+    const { fetch, headers } = this.#request(signal);
+    const responses = await this.#query(span, {
+      headers,
+      // The library takes any success for an answer without events, also the page of a login.
+      fetch: async (...asked) => {
+        const answer = await fetch(...asked);
+        if (answer.status !== MULTI_STATUS) throw refused(answer.status);
+        return answer;
       },
     });
-    const [first] = responses;
-    if (first !== undefined && !first.ok) throw refused(first.status);
+    signal.throwIfAborted();
     const options = { timeZone: this.#timeZone, exceptUid: exceptId };
     return responses.flatMap((response) => spansIn(response, span, options));
   }
@@ -82,6 +77,33 @@ export class CalDavServer implements CalendarServer {
     const calendarObject = { url: this.#urlOf(appointment), etag: '', data: '' };
     const { status } = await deleteCalendarObject({ ...this.#request(signal), calendarObject });
     if (!isSuccess(status) && status !== NOT_FOUND) throw refused(status);
+  }
+
+  /** @throws {CalendarServerError} also where the library cannot read the answer. */
+  async #query(
+    span: TimeSpan,
+    request: { readonly headers: Record<string, string>; readonly fetch: typeof fetch },
+  ): Promise<readonly DAVResponse[]> {
+    const range = { start: basicOf(span.start), end: basicOf(span.end) };
+    const events = {
+      _attributes: { name: 'VEVENT' },
+      'time-range': { _attributes: range },
+    };
+    try {
+      return await calendarQuery({
+        ...request,
+        url: this.#url,
+        depth: '1',
+        props: { 'd:getetag': {}, 'c:calendar-data': {} },
+        filters: {
+          'comp-filter': { _attributes: { name: 'VCALENDAR' }, 'comp-filter': events },
+        },
+      });
+    } catch (error) {
+      if (error instanceof CalendarServerError) throw error;
+      // The library's words may hold all of the answer: they are never logged.
+      throw new CalendarServerError('the list of events is unreadable', { cause: error });
+    }
   }
 
   #create(appointment: BookedAppointment, signal: AbortSignal): Promise<Response> {
@@ -127,19 +149,22 @@ function fileOf(appointment: BookedAppointment): string {
   return `${uidOf(appointment)}.ics`;
 }
 
-/** Unreadable events are an error: what they take is not known, and would be booked twice. */
+/** What is unreadable is an error: what it takes is not known, and would be booked twice. */
 function spansIn(
-  { href, props }: DAVResponse,
+  { href, props, raw }: DAVResponse,
   span: TimeSpan,
   options: { readonly timeZone: string; readonly exceptUid: string },
 ): readonly TimeSpan[] {
-  const data: unknown = props?.calendarData?._cdata ?? props?.calendarData;
+  if (typeof raw !== 'object' || raw === null) {
+    throw new CalendarServerError('the list of events is unreadable');
+  }
   // The collection itself, where the server lists it.
-  if (typeof data !== 'string') return [];
+  if (href?.endsWith('/')) return [];
+  const data: unknown = props?.calendarData?._cdata ?? props?.calendarData;
   try {
-    return busySpansOf(data, span, options);
+    return busySpansOf(String(data), span, options);
   } catch (error) {
-    throw new CalendarServerError(`the event "${href}" is unreadable`, { cause: error });
+    throw new CalendarServerError('an event in the calendar is unreadable', { cause: error });
   }
 }
 

@@ -1,0 +1,271 @@
+/** Appointments while the calendar server fails, answers too late, or the process dies between request and answer. */
+import { expect, test } from 'vitest';
+import type { BookedAppointment } from '../../src/domain/calendar/appointment.ts';
+import type { TimeSpan } from '../../src/domain/calendar/slots.ts';
+import {
+  type CalendarServer,
+  CalendarServerError,
+} from '../../src/tool/calendar/calendar-server.ts';
+import { CALLER, openAppointmentWorld } from '../support/calendar/appointment-world.ts';
+import { STORE_NOW_MS, type TestStore } from '../support/store/test-store.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
+
+const OTHER = '+12025550188';
+
+const BOOKING = {
+  ...{ title: 'Check-up', startTime: '2026-12-01T10:00', attendeeName: 'Alex Morgan' },
+};
+
+const MOVE = { attendeeName: 'Alex Morgan', newStartTime: '2026-12-01T15:00' };
+
+/** `lost`: it does what it is asked, and the answer is lost. `dead`: neither an answer nor an error, ever. */
+type Mode = 'up' | 'down' | 'lost' | 'dead';
+
+class ScriptedServer implements CalendarServer {
+  mode: Mode = 'up';
+  /** Of `put` and `remove` alone; that of everything unless given. */
+  writeMode: Mode | undefined;
+  /** By appointment. */
+  readonly events = new Map<string, TimeSpan>();
+  readonly others: TimeSpan[] = [];
+  writes = 0;
+
+  async busy(_span: TimeSpan, exceptId: string): Promise<readonly TimeSpan[]> {
+    await this.#pass(this.mode);
+    return [
+      ...this.others,
+      ...[...this.events].flatMap(([id, at]) => (id === exceptId ? [] : [at])),
+    ];
+  }
+
+  async put({ id, startsAt, endsAt }: BookedAppointment): Promise<void> {
+    await this.#write(() => this.events.set(id, { start: startsAt, end: endsAt }));
+  }
+
+  async remove({ id }: BookedAppointment): Promise<void> {
+    await this.#write(() => this.events.delete(id));
+  }
+
+  get starts(): readonly string[] {
+    return [...this.events.values()].map(({ start }) => start.toISOString());
+  }
+
+  async #write(deed: () => void): Promise<void> {
+    const mode = this.writeMode ?? this.mode;
+    this.writes += 1;
+    if (mode === 'up' || mode === 'lost') deed();
+    await this.#pass(mode);
+  }
+
+  async #pass(mode: Mode): Promise<void> {
+    if (mode === 'dead') await new Promise<never>(() => undefined);
+    if (mode !== 'up') throw new CalendarServerError('no answer: ECONNREFUSED');
+  }
+}
+
+/** A world whose process dies at the first thing that it waits for: its clock stands still. */
+function openDying(server: ScriptedServer, store: TestStore) {
+  return openAppointmentWorld({ server, store, clock: new FakeClock(STORE_NOW_MS) });
+}
+
+async function openWorld() {
+  const server = new ScriptedServer();
+  const world = await openAppointmentWorld({ server });
+  const { store, sync } = world;
+  /** A round when everything has settled. */
+  const round = async () => {
+    store.clock.advance(120_000);
+    await sync.run();
+  };
+  return { ...world, server, round };
+}
+
+test('a calendar that is down: the wish is noted with its event, and booked once the calendar is back', async () => {
+  const { appointments, callFrom, events, round, server } = await openWorld();
+  server.mode = 'down';
+  const ask = await callFrom(CALLER);
+
+  const told = await ask('book_appointment', BOOKING);
+  await round();
+  const meanwhile = await appointments();
+  server.mode = 'up';
+  await round();
+
+  expect(told).toContain('is noted, and has yet to be confirmed');
+  expect(meanwhile).toMatchObject([{ status: 'open', reason: 'unreachable' }]);
+  expect(await appointments()).toMatchObject([{ status: 'confirmed', isSynced: true }]);
+  expect(server.starts).toEqual(['2026-12-01T09:00:00.000Z']);
+  const [noted, confirmed] = await events();
+  expect([noted?.confirmed, confirmed?.confirmed]).toEqual([false, true]);
+  expect(confirmed?.id).toBe(noted?.id);
+});
+
+test('a noted time is held: another caller is offered the next, also while the calendar is down', async () => {
+  const { callFrom, server } = await openWorld();
+  server.mode = 'down';
+  await (await callFrom(CALLER))('book_appointment', BOOKING);
+  server.mode = 'up';
+
+  const told = await (await callFrom(OTHER))('book_appointment', BOOKING);
+
+  expect(told).toContain('that time is taken. Free: Tuesday 2026-12-01 10:30');
+});
+
+test('an answer that is lost: the wish is noted, and the next round finds its own event', async () => {
+  const { appointments, callFrom, round, server } = await openWorld();
+  server.writeMode = 'lost';
+
+  const told = await (await callFrom(CALLER))('book_appointment', BOOKING);
+  server.writeMode = 'up';
+  await round();
+
+  expect(told).toContain('is noted');
+  expect(server.starts).toHaveLength(1);
+  expect(await appointments()).toMatchObject([{ status: 'confirmed', reason: null }]);
+});
+
+test.each([
+  'dead',
+  'lost',
+] as const)('a process that dies while the server is %s: after the restart it is booked once', async (mode) => {
+  const { appointments, callFrom, events, round, server, store } = await openWorld();
+  server.writeMode = 'dead';
+  const dying = await openDying(server, store);
+  const ask = await dying.callFrom(CALLER);
+  // Never ends.
+  void ask('book_appointment', BOOKING);
+  await expect.poll(() => server.writes).toBe(1);
+  const [pending] = await appointments();
+  const span = { start: new Date(0), end: new Date(0) };
+  if (mode === 'lost' && pending !== undefined) {
+    server.events.set(pending.id, { ...span, start: pending.startsAt, end: pending.endsAt });
+  }
+  server.writeMode = 'up';
+
+  const other = await (await callFrom(OTHER))('book_appointment', BOOKING);
+  await round();
+
+  expect(pending?.status).toBe('pending');
+  expect(other).toContain('that time is taken');
+  expect(server.starts).toEqual(['2026-12-01T09:00:00.000Z']);
+  expect(await appointments()).toMatchObject([{ status: 'confirmed' }]);
+  expect(await events()).toMatchObject([{ confirmed: true }]);
+});
+
+test('a noted time that another took meanwhile stays as an open one for a person', async () => {
+  const { appointments, callFrom, events, round, server } = await openWorld();
+  server.mode = 'down';
+  await (await callFrom(CALLER))('book_appointment', BOOKING);
+  server.others.push({ start: new Date('2026-12-01T09:15Z'), end: new Date('2026-12-01T10:00Z') });
+  server.mode = 'up';
+
+  await round();
+  await round();
+
+  expect(await appointments()).toMatchObject([{ status: 'open', reason: 'taken' }]);
+  expect(server.events.size).toBe(0);
+  expect(await events()).toMatchObject([{ confirmed: false }]);
+});
+
+test('a server that never answers does not hold the caller for longer than the tool may take', async () => {
+  const { callFrom, server, store } = await openWorld();
+  server.mode = 'dead';
+  const ask = await callFrom(CALLER);
+  const { waiting } = store.clock;
+
+  const told = ask('book_appointment', BOOKING);
+  // The tool's own limit, and that of the server.
+  await expect.poll(() => store.clock.waiting).toBeGreaterThan(waiting + 1);
+  store.clock.advance(4000);
+
+  expect(await told).toContain('is noted');
+});
+
+test('a change while the calendar is down is refused, and the appointment stays where it is', async () => {
+  const { appointments, callFrom, round, server } = await openWorld();
+  const ask = await callFrom(CALLER);
+  await ask('book_appointment', BOOKING);
+  server.mode = 'down';
+
+  const told = await ask('change_appointment', MOVE);
+  server.mode = 'up';
+  await round();
+
+  expect(told).toContain('was not changed: the calendar does not answer');
+  expect(told).toContain('it stays at Tuesday 2026-12-01 10:00');
+  expect(await appointments()).toMatchObject([{ status: 'confirmed', isSynced: true }]);
+  expect(server.starts).toEqual(['2026-12-01T09:00:00.000Z']);
+});
+
+test('a change whose answer is lost is taken back here and there', async () => {
+  const { appointments, callFrom, events, round, server } = await openWorld();
+  const ask = await callFrom(CALLER);
+  await ask('book_appointment', BOOKING);
+  server.writeMode = 'lost';
+
+  const told = await ask('change_appointment', MOVE);
+  const before = server.starts;
+  server.writeMode = 'up';
+  await round();
+
+  expect(told).toContain('it stays at Tuesday 2026-12-01 10:00');
+  expect(before).toEqual(['2026-12-01T14:00:00.000Z']);
+  expect(server.starts).toEqual(['2026-12-01T09:00:00.000Z']);
+  expect(await appointments()).toMatchObject([{ isSynced: true, previousStartsAt: null }]);
+  expect(await events()).toHaveLength(1);
+});
+
+test('a process that dies during a change: both times are held, and the next round finishes it', async () => {
+  const { appointments, callFrom, events, round, server, store } = await openWorld();
+  const ask = await (await openDying(server, store)).callFrom(CALLER);
+  await ask('book_appointment', BOOKING);
+  server.writeMode = 'dead';
+  void ask('change_appointment', MOVE);
+  await expect.poll(() => server.writes).toBe(2);
+  server.writeMode = 'up';
+
+  const other = await callFrom(OTHER);
+  const told = [
+    await other('book_appointment', BOOKING),
+    await other('book_appointment', { ...BOOKING, startTime: '2026-12-01T15:00' }),
+  ];
+  await round();
+
+  expect(told.map((text) => text.includes('that time is taken'))).toEqual([true, true]);
+  expect(server.starts).toEqual(['2026-12-01T14:00:00.000Z']);
+  expect(await appointments()).toMatchObject([{ isSynced: true, previousStartsAt: null }]);
+  expect(await events()).toHaveLength(2);
+});
+
+test('a cancellation while the calendar is down counts at once, and the event is removed later', async () => {
+  const { appointments, callFrom, round, server } = await openWorld();
+  const ask = await callFrom(CALLER);
+  await ask('book_appointment', BOOKING);
+  server.mode = 'down';
+
+  const told = await ask('cancel_appointment', { attendeeName: 'Alex Morgan' });
+  server.mode = 'up';
+  await round();
+
+  expect(told).toContain('is cancelled');
+  expect(server.events.size).toBe(0);
+  expect(await appointments()).toMatchObject([{ status: 'cancelled', isSynced: true }]);
+});
+
+test('rounds run by the clock from the start to the stop', async () => {
+  const { appointments, callFrom, server, store, sync } = await openWorld();
+  server.mode = 'down';
+  await (await callFrom(CALLER))('book_appointment', BOOKING);
+  server.mode = 'up';
+  sync.start();
+
+  const statusLater = async () => {
+    store.clock.advance(60_000);
+    return (await appointments())[0]?.status;
+  };
+  await expect.poll(statusLater).toBe('confirmed');
+  await sync.stop();
+  await sync.stop();
+
+  expect(store.clock.waiting).toBeLessThanOrEqual(1);
+});
