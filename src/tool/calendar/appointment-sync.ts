@@ -22,11 +22,14 @@ interface SyncParts extends LedgerParts {
   readonly clock: Clock;
 }
 
+/** Calls come first while the server starts. */
+const FIRST_ROUND_MS = 5000;
+
 /** Pause between two rounds. */
-export const ROUND_MS = 60_000;
+const ROUND_MS = 60_000;
 
 /** Younger ones may still be in progress on a call. */
-export const SETTLED_MS = 60_000;
+const SETTLED_MS = 60_000;
 
 const ROUND_APPOINTMENTS_MAX = 20;
 
@@ -37,6 +40,7 @@ const SERVER_MS_MAX = 20_000;
 export class AppointmentSync {
   readonly #parts: SyncParts;
   readonly #ledger: AppointmentLedger;
+  #startedAt = new Date(0);
   #cancel: () => void = () => undefined;
   #round: Promise<void> | undefined;
   readonly #end = new AbortController();
@@ -46,8 +50,10 @@ export class AppointmentSync {
     this.#ledger = new AppointmentLedger(parts);
   }
 
+  /** To be called once. What was written before cannot be in progress: the first round follows soon. */
   start(): void {
-    this.#schedule(SETTLED_MS);
+    this.#startedAt = this.#parts.clock.now();
+    this.#schedule(FIRST_ROUND_MS);
   }
 
   /** Safe to call twice. Resolves when no request runs. */
@@ -61,7 +67,8 @@ export class AppointmentSync {
   async run(): Promise<void> {
     const { appointments, clock, log } = this.#parts;
     const now = clock.now();
-    const before = new Date(now.getTime() - SETTLED_MS);
+    const settledMs = Math.max(now.getTime() - SETTLED_MS, this.#startedAt.getTime());
+    const before = new Date(settledMs);
     try {
       const limit = ROUND_APPOINTMENTS_MAX;
       const found = await appointments.unsynced({ now, before, limit });

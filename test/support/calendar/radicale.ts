@@ -14,12 +14,17 @@ export const PASSWORD = 'p:ä ssword';
 /** Starts within a second, on a busy machine within ten. */
 const START_TRIES = 200;
 
-/** What becomes of the next answer to a PUT. `killed`: the server has done it, and is killed before it is heard. */
-type AnswerMode = 'pass' | 'lost' | 'killed';
+/**
+ * What becomes of the next answer to a PUT, which the server has done. `lost`: the connection breaks. `killed`: the server dies
+ * with it. `held`: it never comes.
+ */
+type AnswerMode = 'pass' | 'lost' | 'killed' | 'held';
 
 export class Radicale {
   /** Of the next PUT alone. */
   answers: AnswerMode = 'pass';
+  /** Answers that were held back. */
+  held = 0;
   readonly #folder = testFolder();
   #child: ChildProcess | undefined;
   #port = 0;
@@ -116,8 +121,9 @@ export class Radicale {
           return;
         }
         if (this.answers === 'killed') void this.kill();
+        if (this.answers === 'held') this.held += 1;
+        else client.destroy();
         this.answers = 'pass';
-        client.destroy();
       });
       client.on('error', () => server.destroy());
       server.on('error', () => client.destroy());
