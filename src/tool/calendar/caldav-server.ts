@@ -23,6 +23,9 @@ const NOT_FOUND = 404;
 
 const MULTI_STATUS = 207;
 
+/** With a name space's prefix or without. */
+const WHOLE_LIST = /<(?:\/(?:[\w-]+:)?multistatus|(?:[\w-]+:)?multistatus[^<>]*\/)>\s*$/;
+
 /** Opens the collection of a calendar. @param calendar of the kind `caldav`. */
 export class CalDavServer implements CalendarServer {
   readonly #http: CalDavHttp;
@@ -44,12 +47,7 @@ export class CalDavServer implements CalendarServer {
     const { fetch, headers } = this.#request(signal);
     const responses = await this.#query(span, {
       headers,
-      // The library takes any success for an answer without events, also the page of a login.
-      fetch: async (...asked) => {
-        const answer = await fetch(...asked);
-        if (answer.status !== MULTI_STATUS) throw refused(answer.status);
-        return answer;
-      },
+      fetch: async (...asked) => checkedList(await fetch(...asked)),
     });
     signal.throwIfAborted();
     const options = { timeZone: this.#timeZone, exceptUid: exceptId };
@@ -147,6 +145,15 @@ export class CalDavServer implements CalendarServer {
 
 function fileOf(appointment: BookedAppointment): string {
   return `${uidOf(appointment)}.ics`;
+}
+
+/** The library takes any success for an answer without events, also the page of a login, and half a list for a whole one. */
+async function checkedList(answer: Response): Promise<Response> {
+  const { headers, status } = answer;
+  if (status !== MULTI_STATUS) throw refused(status);
+  const text = await answer.text();
+  if (!WHOLE_LIST.test(text)) throw new CalendarServerError('the list of events is unreadable');
+  return new Response(text, { status, headers });
 }
 
 /** What is unreadable is an error: what it takes is not known, and would be booked twice. */

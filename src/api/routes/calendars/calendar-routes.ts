@@ -1,17 +1,17 @@
 /** `/api/calendars`: makes, lists, shows, changes and deletes calendars, and lists their appointments. */
-import { type BookedAppointment, reported } from '../../domain/calendar/appointment.ts';
+import { type BookedAppointment, reported } from '../../../domain/calendar/appointment.ts';
 import {
   CALENDAR_LIMITS,
   type Calendar,
   createCalendar,
   FEED_TOKEN_CHARS,
   patchCalendar,
-} from '../../domain/calendar/calendar.ts';
-import { base62 } from '../../domain/ids.ts';
-import { type ApiApp, type ApiDeps, scopeOf } from '../api-env.ts';
-import { answerOnce } from '../http/answer-once.ts';
-import { describeRoute } from '../http/describe-route.ts';
-import { existing } from '../http/errors.ts';
+} from '../../../domain/calendar/calendar.ts';
+import { base62 } from '../../../domain/ids.ts';
+import { type ApiApp, type ApiDeps, scopeOf } from '../../api-env.ts';
+import { answerOnce } from '../../http/answer-once.ts';
+import { describeRoute } from '../../http/describe-route.ts';
+import { existing } from '../../http/errors.ts';
 import {
   appointmentPageSchema,
   appointmentQuerySchema,
@@ -22,9 +22,9 @@ import {
   calendarSchema,
   createCalendarSchema,
   patchCalendarSchema,
-} from '../schemas/calendar-schemas.ts';
-import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
-import { viewOf } from '../serializers/view-of.ts';
+} from '../../schemas/calendar-schemas.ts';
+import { jsonBody, jsonResponse } from '../../schemas/json-content.ts';
+import { viewOf } from '../../serializers/view-of.ts';
 import { FEED_PATH } from './calendar-feed-routes.ts';
 
 const reads = { tag: 'Calendars', scope: 'agents:read' } as const;

@@ -1,6 +1,6 @@
 /** `/calendars/{token}.ics`: the feed of a calendar; the token in the address is the credential. */
-import { FEED_TOKEN_CHARS } from '../../domain/calendar/calendar.ts';
-import type { ApiApp, ApiDeps } from '../api-env.ts';
+import { FEED_TOKEN_CHARS } from '../../../domain/calendar/calendar.ts';
+import type { ApiApp, ApiDeps } from '../../api-env.ts';
 
 /** Path of the feeds. */
 export const FEED_PATH = '/calendars';
@@ -25,7 +25,7 @@ export function addCalendarFeedRoutes(api: ApiApp, deps: ApiDeps): void {
     const { appointments } = await deps.appointments.list(calendar, page);
     const shown = appointments.filter(({ status }) => status === 'confirmed' || status === 'open');
     // Loaded with the first feed that is read.
-    const { textOfFeed } = await import('../../domain/calendar/ics.ts');
+    const { textOfFeed } = await import('../../../domain/calendar/ics.ts');
     context.header('Content-Type', 'text/calendar; charset=utf-8');
     context.header('Cache-Control', 'private, no-store');
     return context.body(textOfFeed(calendar.name, shown));
