@@ -18,6 +18,8 @@ export interface AgentDraft {
   readonly language: string;
   readonly phoneNumber: string;
   readonly tools: readonly string[];
+  /** Empty for none. */
+  readonly calendar: string;
   readonly maxDurationSeconds: string;
   readonly silenceTimeoutSeconds: string;
   readonly isInterruptible: boolean;
@@ -34,6 +36,7 @@ export const NEW_AGENT: AgentDraft = {
   language: 'en-US',
   phoneNumber: '',
   tools: [],
+  calendar: '',
   maxDurationSeconds: '600',
   silenceTimeoutSeconds: '10',
   isInterruptible: true,
@@ -52,6 +55,7 @@ export function draftOf(agent: Agent): AgentDraft {
     language: agent.language,
     phoneNumber: agent.phoneNumber ?? '',
     tools: agent.tools,
+    calendar: agent.calendar ?? '',
     maxDurationSeconds: String(settings.maxDurationSeconds),
     silenceTimeoutSeconds: String(settings.silenceTimeoutSeconds),
     isInterruptible: settings.interruptible,
@@ -73,6 +77,7 @@ export function bodyOf(draft: AgentDraft): Readonly<Record<string, unknown>> {
     language,
     tools,
     responsiveness: draft.responsiveness,
+    calendar: draft.calendar === '' ? null : draft.calendar,
     ...(number === '' ? {} : { phoneNumber: number }),
     settings: {
       maxDurationSeconds: Number(draft.maxDurationSeconds),

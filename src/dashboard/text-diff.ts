@@ -79,6 +79,7 @@ function textsOf(agent: AgentContent, words: ValueWords) {
     language: agent.language,
     phoneNumber: agent.phoneNumber ?? words.none,
     tools: agent.tools.map(words.toolOf).join('\n') || words.none,
+    calendar: agent.calendar ?? words.none,
     transferTargets: targetsText(settings.transferTargets) || words.none,
     pronunciations:
       settings.pronunciations.map(({ written, spoken }) => `${written} → ${spoken}`).join('\n') ||

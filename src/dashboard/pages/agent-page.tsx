@@ -10,7 +10,7 @@ import { CheckField, SelectField, TextField, type TextFieldProps } from '../part
 import { Button, Missing, Page, Problem, Shown } from '../parts/page.tsx';
 import { ENGINE_JOBS, StandIns } from '../parts/stand-ins.tsx';
 import { TalkButton } from '../parts/talk-button.tsx';
-import { ToolsField } from '../parts/tools-field.tsx';
+import { CalendarField, ToolsField } from '../parts/tools-field.tsx';
 import { useAgentForm } from '../parts/use-agent-form.ts';
 import { useLoad } from '../parts/use-load.ts';
 import { Differences, Versions } from '../parts/versions.tsx';
@@ -197,6 +197,12 @@ function Settings(form: FormParts) {
         error={messageUnder(wrong, 'tools')}
         value={draft.tools}
         onValue={(tools) => change({ tools })}
+      />
+      <CalendarField
+        label={t('agent.calendar')}
+        error={messageUnder(wrong, 'calendar')}
+        value={draft.calendar}
+        onValue={(calendar) => change({ calendar })}
       />
       <TextField
         {...fieldOf('transferTargets', form, 'settings.transferTargets')}

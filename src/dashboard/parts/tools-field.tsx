@@ -1,8 +1,8 @@
-/** What an agent may use: the built-in tools, and those that the account has made. */
+/** What an agent may use: the built-in tools, those that the account has made, and a calendar. */
 import { TOOLS } from '../agent-draft.ts';
 import type { Paged } from '../api-types.ts';
-import { client, word } from '../app-state.ts';
-import { ChecksField } from './field.tsx';
+import { client, t, word } from '../app-state.ts';
+import { ChecksField, SelectField } from './field.tsx';
 import { useLoad } from './use-load.ts';
 
 const QUERY = { limit: '100' };
@@ -22,4 +22,23 @@ export function ToolsField(props: {
   const custom = page?.data.map(({ name }) => name) ?? [];
   const names = [...new Set<string>([...TOOLS, ...custom, ...value])];
   return <ChecksField {...props} options={names.map((name) => [name, word('tool', name)])} />;
+}
+
+/** @param props.value empty for none; a calendar that is not loaded yet is shown too, so that saving keeps it. */
+export function CalendarField(props: {
+  readonly label: string;
+  readonly error: string | undefined;
+  readonly value: string;
+  readonly onValue: (value: string) => void;
+}) {
+  const { value } = props;
+  const { value: page } = useLoad(
+    (signal) =>
+      client.api<Paged<{ readonly name: string }>>('api/calendars', { query: QUERY, signal }),
+    [],
+  );
+  const names = page?.data.map(({ name }) => name) ?? [];
+  const known = [...new Set([...names, ...(value === '' ? [] : [value])])];
+  const options = known.map((name) => [name, name] as const);
+  return <SelectField {...props} options={[['', t('agent.noCalendar')], ...options]} />;
 }
