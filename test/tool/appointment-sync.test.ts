@@ -1,4 +1,5 @@
 /** Appointments while the calendar server fails, answers too late, or the process dies between request and answer. */
+import Sqlite from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import type { BookedAppointment } from '../../src/domain/calendar/appointment.ts';
 import type { TimeSpan } from '../../src/domain/calendar/slots.ts';
@@ -29,6 +30,7 @@ class ScriptedServer implements CalendarServer {
   readonly events = new Map<string, TimeSpan>();
   readonly others: TimeSpan[] = [];
   writes = 0;
+  onWrite: () => void = () => undefined;
 
   async busy(_span: TimeSpan, exceptId: string): Promise<readonly TimeSpan[]> {
     await this.#pass(this.mode);
@@ -53,6 +55,7 @@ class ScriptedServer implements CalendarServer {
   async #write(deed: () => void): Promise<void> {
     const mode = this.writeMode ?? this.mode;
     this.writes += 1;
+    this.onWrite();
     if (mode === 'up' || mode === 'lost') deed();
     await this.#pass(mode);
   }
@@ -269,3 +272,29 @@ test('rounds run by the clock from the start to the stop', async () => {
 
   expect(store.clock.waiting).toBeLessThanOrEqual(1);
 });
+
+test('a database that fails once the calendar has booked: the caller hears of no failure, and it is settled later', async () => {
+  const { appointments, callFrom, round, server, store } = await openWorld();
+  const ask = await callFrom(CALLER);
+  server.onWrite = () => execute(store, BREAK);
+
+  const told = await ask('book_appointment', BOOKING);
+  const before = await appointments();
+  execute(store, 'drop trigger broken');
+  server.onWrite = () => undefined;
+  await round();
+
+  expect(told).toContain('is noted, and has yet to be confirmed');
+  expect(before).toMatchObject([{ status: 'pending' }]);
+  expect(await appointments()).toMatchObject([{ status: 'confirmed', isSynced: true }]);
+});
+
+/** Runs a statement from outside, as another process would. */
+function execute(store: TestStore, sql: string): void {
+  const database = new Sqlite(store.file);
+  database.exec(sql);
+  database.close();
+}
+
+const BREAK = `create trigger broken before update on appointments
+  begin select raise(abort, 'disk I/O error'); end`;

@@ -86,11 +86,13 @@ export class AppointmentDesk {
     const refusal = await this.#ledger.take(this.#calendar, taken, busy ?? []);
     if (refusal !== undefined) return this.#refused(refusal, span, busy);
     if (taken.status !== 'pending') return bookedOutcome(taken);
-    const isPut = await this.#tell((server, limit) => server.put(taken, limit));
-    const saved = isPut
-      ? await this.#ledger.confirm(taken)
-      : await this.#ledger.note(taken, 'unreachable');
-    return bookedOutcome(saved);
+    return this.#settled(taken, async () => {
+      const isPut = await this.#tell((server, limit) => server.put(taken, limit));
+      const saved = isPut
+        ? await this.#ledger.confirm(taken)
+        : await this.#ledger.note(taken, 'unreachable');
+      return bookedOutcome(saved);
+    });
   }
 
   /** The next free times from an instant on. */
@@ -137,11 +139,13 @@ export class AppointmentDesk {
     const moved = await this.#ledger.move(this.#calendar, appointment, { span, busy, isFinal });
     if (moved === undefined) return this.#refused('that time is taken', span, busy);
     if (isFinal) return bookedOutcome(moved);
-    if (await this.#tell((server, limit) => server.put(moved, limit))) {
-      return bookedOutcome(await this.#ledger.moved(moved));
-    }
-    await this.#ledger.movedBack(moved);
-    return this.#refused(UNREACHABLE, span, undefined);
+    return this.#settled(moved, async () => {
+      if (await this.#tell((server, limit) => server.put(moved, limit))) {
+        return bookedOutcome(await this.#ledger.moved(moved));
+      }
+      await this.#ledger.movedBack(moved);
+      return this.#refused(UNREACHABLE, span, undefined);
+    });
   }
 
   /** Cancels an appointment; where the server does not answer, its event is removed later. */
@@ -150,6 +154,23 @@ export class AppointmentDesk {
     if (this.#server === undefined) return;
     const isRemoved = await this.#tell((server, limit) => server.remove(cancelled, limit));
     if (isRemoved) await this.#ledger.synced(cancelled);
+  }
+
+  /** What our database does not take now is finished by `AppointmentSync`: the caller is not told that it failed. */
+  async #settled(
+    appointment: BookedAppointment,
+    settle: () => Promise<DeskOutcome>,
+  ): Promise<DeskOutcome> {
+    try {
+      return await settle();
+    } catch (error) {
+      const { callId, id: appointmentId } = appointment;
+      this.#parts.log.error(
+        { err: error, callId, appointmentId },
+        'appointment left to be settled',
+      );
+      return { kind: 'noted', appointment };
+    }
   }
 
   /** A model may repeat a call whose answer it did not get. */

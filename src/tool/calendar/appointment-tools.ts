@@ -109,7 +109,11 @@ function changeTool(parts: ToolParts): Tool {
         return notDone('changed', `${reasonOf(outcome, schedule)}; ${stays}`);
       }
       const time = writtenIn(schedule, outcome.appointment.startsAt);
-      return { text: `The appointment is now at ${time}.`, isDone: true };
+      const text =
+        outcome.kind === 'done'
+          ? `The appointment is now at ${time}.`
+          : `The new time, ${time}, is noted, and has yet to be confirmed.`;
+      return { text, isDone: true };
     },
   };
 }
