@@ -1,6 +1,8 @@
 /** Booking, changing and cancelling in the built-in calendar, as a model asks for it during calls. */
 import { expect, test } from 'vitest';
+import { phrasesFor } from '../../src/conversation/reply/phrases.ts';
 import { KEEP_CALLS } from '../../src/domain/account/account.ts';
+import type { Agent } from '../../src/domain/agent/agent.ts';
 import { CALLER, openAppointmentWorld } from '../support/calendar/appointment-world.ts';
 
 const OTHER = '+12025550188';
@@ -34,6 +36,37 @@ test('book_appointment books a local time and puts it on record with every field
       confirmed: true,
     },
   ]);
+});
+
+test('the tools come with book_appointment and a calendar of the agent’s own environment, and not without', async () => {
+  const { toolboxOf } = await openAppointmentWorld();
+  const toolsOf = async (agent: Partial<Agent>) =>
+    (await toolboxOf(agent)).descriptions.map(({ name }) => name);
+
+  expect(await toolsOf({})).toEqual([
+    ...['book_appointment', 'find_appointment_times', 'change_appointment', 'cancel_appointment'],
+  ]);
+  expect(await toolsOf({ tools: ['transfer_call'] })).toEqual([]);
+  expect(await toolsOf({ calendar: null })).toEqual([]);
+  expect(await toolsOf({ calendar: 'gone' })).toEqual([]);
+  expect(await toolsOf({ environment: 'test' })).toEqual([]);
+});
+
+test('the agent asks before it books, moves or cancels on unsure words, and not before it looks', async () => {
+  const { toolboxOf } = await openAppointmentWorld();
+  const tools = await toolboxOf({});
+  const { attendeeName, startTime } = BOOKING;
+
+  const isSure = [
+    { name: 'book_appointment', arguments: BOOKING },
+    { name: 'change_appointment', arguments: { attendeeName, newStartTime: startTime } },
+    { name: 'cancel_appointment', arguments: { attendeeName } },
+    { name: 'find_appointment_times', arguments: { from: startTime } },
+  ].map((call) => tools.needsSureWords({ id: 'tool_1', ...call }));
+
+  expect(isSure).toEqual([true, true, true, false]);
+  const { confirmations } = phrasesFor('de');
+  expect(confirmations).toMatchObject({ change_appointment: expect.stringContaining('verlegen') });
 });
 
 test('two callers who want one slot at the same moment: one gets it, the other is offered the next', async () => {

@@ -1,5 +1,6 @@
 /** Appointment tools of calls on a real store; the calendar server is the test's. */
 import { randomBytes } from 'node:crypto';
+import type { Agent } from '../../../src/domain/agent/agent.ts';
 import type { BookedAppointment } from '../../../src/domain/calendar/appointment.ts';
 import type { Calendar } from '../../../src/domain/calendar/calendar.ts';
 import type { Call } from '../../../src/domain/call/call.ts';
@@ -39,6 +40,8 @@ export interface AppointmentWorld {
   readonly calendar: Calendar;
   /** The tools of a new call: runs one, and gives what the model is told. */
   callFrom(phone: string, fields?: Partial<Call>): Promise<Ask>;
+  /** The tools of a call of the agent. */
+  toolboxOf(agent: Partial<Agent>): Promise<Toolbox>;
   readonly sync: AppointmentSync;
   appointments(): Promise<readonly BookedAppointment[]>;
   /** Appointments of the `appointment.booked` events, in their order. */
@@ -72,6 +75,10 @@ export async function openAppointmentWorld(
     store,
     calendar,
     sync: new AppointmentSync(parts),
+    toolboxOf: async (fields) => {
+      const tools = await live.toolsOf({ ...agent, ...fields }, buildCall());
+      return new Toolbox({ tools, clock });
+    },
     callFrom: async (phone, fields = {}) => {
       const id = parts.newId('call');
       const made = buildCall({
