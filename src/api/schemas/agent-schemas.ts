@@ -9,8 +9,8 @@ import {
   isSayable,
 } from '../../domain/agent/agent-rules.ts';
 import { VOICE_ID } from '../../domain/agent/voice-catalogue.ts';
-import { SMS_GATEWAY_NAME } from '../../domain/sms/sms-gateway.ts';
 import { CALENDAR_NAME } from '../../domain/calendar/calendar.ts';
+import { SMS_GATEWAY_NAME } from '../../domain/sms/sms-gateway.ts';
 import { TOOL_NAME } from '../../domain/tool/custom-tool.ts';
 import { PAGE_LIMIT, pageOf, pagingFields } from './paging-schema.ts';
 

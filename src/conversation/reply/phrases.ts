@@ -103,7 +103,8 @@ const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
       end_call: 'Entschuldigung, das war schlecht zu hören. Möchten Sie das Gespräch beenden?',
       transfer_call: 'Entschuldigung, das war schlecht zu hören. Soll ich Sie verbinden?',
       book_appointment: 'Entschuldigung, das war schlecht zu hören. Soll ich den Termin buchen?',
-      change_appointment: 'Entschuldigung, das war schlecht zu hören. Soll ich den Termin verlegen?',
+      change_appointment:
+        'Entschuldigung, das war schlecht zu hören. Soll ich den Termin verlegen?',
       cancel_appointment: 'Entschuldigung, das war schlecht zu hören. Soll ich den Termin absagen?',
     },
   },

@@ -39,7 +39,9 @@ type SettingsDraft = Unset<AgentSettings>;
 /** An agent as customers describe it, of the right types and lengths. */
 export interface AgentDraft
   extends Pick<Agent, 'name' | 'greeting' | 'systemPrompt'>,
-    Unset<Pick<Agent, 'voice' | 'language' | 'tools' | 'responsiveness' | 'smsGateway' | 'calendar'>> {
+    Unset<
+      Pick<Agent, 'voice' | 'language' | 'tools' | 'responsiveness' | 'smsGateway' | 'calendar'>
+    > {
   readonly phoneNumber?: string | undefined;
   readonly settings?: SettingsDraft | undefined;
 }
