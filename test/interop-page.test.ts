@@ -7,6 +7,8 @@ const SIGNS: Readonly<Record<string, RegExp>> = {
   baresip: /support\/sip\/baresip/,
   linphonec: /describeWith\(\['linphonec'/,
   Chromium: /chromium|dashboard\/browser|dashboard-page/i,
+  Radicale: /radicale/i,
+  smpp: /from 'smpp'|smpp-server|foreign/i,
   sipp: /support\/sip\/sipp/,
   Kamailio: /registrar|kamailio|nat-calls/i,
   'drachtio-server': /drachtio/i,
