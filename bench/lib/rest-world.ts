@@ -55,7 +55,12 @@ export async function addRestRecords(file: string): Promise<void> {
 }
 
 async function addSpentAccount(store: Store, createdAt: Date): Promise<void> {
-  const none = { transferTargets: [], allowedCountries: null, retention: KEEP_CALLS } as const;
+  const none = {
+    transferTargets: [],
+    allowedCountries: null,
+    callingHours: null,
+    retention: KEEP_CALLS,
+  } as const;
   const account = {
     id: SPENT_ACCOUNT,
     name: 'Spent',

@@ -53,6 +53,7 @@ export async function openOutbox(options: {
         minutesIncluded: 0,
         transferTargets: [],
         allowedCountries: null,
+        callingHours: null,
         retention: KEEP_CALLS,
         createdAt: now,
       },

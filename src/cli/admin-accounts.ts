@@ -88,6 +88,7 @@ async function createAccount(
     minutesIncluded: minutes ?? 0,
     transferTargets: [],
     allowedCountries: null,
+    callingHours: null,
     retention: KEEP_CALLS,
     createdAt: now,
   };

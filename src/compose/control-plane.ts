@@ -150,5 +150,6 @@ function liveDialer({ admission, store, telephony, callParts }: ControlPlanePart
     parts: () => callParts,
     registry: admission.registry,
     findAgent: (scope, agentId) => store.agents.find(scope, agentId),
+    hoursOf: async (accountId) => (await store.accounts.find(accountId))?.callingHours ?? null,
   });
 }

@@ -8,6 +8,8 @@ const TEST_ADMIN_KEY = `svc_test_${'6'.repeat(32)}`;
 
 const SECRET = expect.stringMatching(/^whsec_[A-Za-z0-9+/]{32}$/);
 
+const HOURS = { days: ['mon', 'fri'], from: '09:00', until: '24:00', timeZone: 'Europe/Rome' };
+
 const SECRET_PATH = '/api/account/signing-secret';
 
 async function openWithAdmins(): Promise<TestApi> {
@@ -53,6 +55,7 @@ describe('GET /api/account', () => {
       period: { start: '2026-11-01T00:00:00.000Z', end: '2026-11-30T23:59:59.999Z' },
       transferTargets: [],
       allowedCountries: null,
+      callingHours: null,
       retention: { recordingsDays: null, transcriptsDays: null, callsDays: null },
       createdAt: '1970-01-01T00:00:00.000Z',
     });
@@ -99,6 +102,22 @@ describe('PATCH /api/account', () => {
     expect((await api.json('GET', '/api/account')).body).toEqual(second.body);
   });
 
+  test('keeps calling hours, and drops them', async () => {
+    const api = await openWithAdmins();
+    const patch = async (callingHours: object | null) =>
+      (await api.json('PATCH', '/api/account', { key: ADMIN_KEY, body: { callingHours } })).body;
+
+    const set = await patch(HOURS);
+    const read = (await api.json('GET', '/api/account')).body;
+    const dropped = await patch(null);
+
+    expect([set, read, dropped]).toMatchObject([
+      { callingHours: HOURS },
+      { callingHours: HOURS },
+      { callingHours: null },
+    ]);
+  });
+
   test('changes how long calls are kept, field by field', async () => {
     const api = await openWithAdmins();
     const patch = async (retention: object) =>
@@ -124,6 +143,26 @@ describe('PATCH /api/account', () => {
     ['an empty name', { name: '' }, 400, 'name'],
     ['a plan', { plan: 'enterprise' }, 400, 'plan'],
     ['minutes', { minutesIncluded: 9999 }, 400, 'minutesIncluded'],
+    [
+      'hours that end as they begin',
+      { callingHours: { ...HOURS, until: '09:00' } },
+      400,
+      'callingHours.until',
+    ],
+    ['hours on no day', { callingHours: { ...HOURS, days: [] } }, 400, 'callingHours.days'],
+    ['a time that is none', { callingHours: { ...HOURS, from: '9:00' } }, 400, 'callingHours.from'],
+    [
+      'a time zone that is none',
+      { callingHours: { ...HOURS, timeZone: 'Rome' } },
+      400,
+      'callingHours.timeZone',
+    ],
+    [
+      'hours without a time zone',
+      { callingHours: { ...HOURS, timeZone: undefined } },
+      400,
+      'callingHours.timeZone',
+    ],
     ['a country that is none', { allowedCountries: ['IT', 'UK'] }, 400, 'allowedCountries.1'],
     ['a country in small letters', { allowedCountries: ['it'] }, 400, 'allowedCountries.0'],
     ['a country twice', { allowedCountries: ['IT', 'IT'] }, 400, 'allowedCountries'],

@@ -75,6 +75,63 @@ describe('POST /api/calls/outbound', () => {
     expect(await queuedOf(api)).toEqual([]);
   });
 
+  test('takes a window, and estimates the start no earlier', async () => {
+    const api = await openWorld();
+    const notBefore = '2026-11-21T10:00:00.000+01:00';
+
+    const response = await start(api, { notBefore, notAfter: '2026-11-21T17:00:00Z' });
+
+    const [call] = await queuedOf(api);
+    expect(response.status).toBe(202);
+    expect(await response.json()).toMatchObject({ estimatedStartTime: '2026-11-21T09:00:00.000Z' });
+    expect(call).toMatchObject({
+      notBeforeAt: new Date('2026-11-21T09:00:00.000Z'),
+      notAfterAt: new Date('2026-11-21T17:00:00.000Z'),
+      expiresAt: new Date('2026-11-21T17:00:00.000Z'),
+    });
+  });
+
+  test.each([
+    ['a notBefore that is no instant', { notBefore: '2026-11-21' }, 'notBefore'],
+    ['a notAfter in the past', { notAfter: '2026-11-20T11:59:59Z' }, 'notAfter'],
+    [
+      'a window upside down',
+      { notBefore: '2026-11-21T10:00:00Z', notAfter: '2026-11-21T09:00:00Z' },
+      'notAfter',
+    ],
+    ['a call next year', { notBefore: '2027-11-21T10:00:00Z' }, 'notBefore'],
+  ])('refuses %s with the name of the field', async (_what, body, path) => {
+    const api = await openWorld();
+
+    const response = await start(api, body);
+
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: { details: [{ path }] } });
+    expect(await queuedOf(api)).toEqual([]);
+  });
+
+  test('estimates the start at the opening of the calling hours, for live calls alone', async () => {
+    const api = await openWorld();
+    const account = await api.store.accounts.find('acct_main');
+    if (account === undefined) throw new Error('The account is not there');
+    // It is Friday in Rome.
+    const callingHours = { days: ['sat'], from: '09:00', until: '12:00', timeZone: 'UTC' } as const;
+    await api.store.accounts.update({ ...account, callingHours });
+
+    const live = await start(api);
+    const sandbox = await start(
+      api,
+      { agentId: 'agent_test', to: '+15550100005' },
+      { key: TEST_KEY },
+    );
+
+    expect(await live.json()).toMatchObject({ estimatedStartTime: '2026-11-21T08:00:00.000Z' });
+    expect(await sandbox.json()).toMatchObject({ estimatedStartTime: '2026-11-20T12:00:07.000Z' });
+    expect(await queuedOf(api)).toMatchObject([
+      { expiresAt: new Date('2026-11-21T08:10:00.000Z') },
+    ]);
+  });
+
   test('answers the same to an agent of another account as to one that never was', async () => {
     const api = await openWorld();
     const textOf = async (agentId: string) =>

@@ -21,6 +21,7 @@ const ACCOUNT: Account = {
   minutesIncluded: 1000,
   transferTargets: [],
   allowedCountries: null,
+  callingHours: null,
   retention: KEEP_CALLS,
   createdAt: new Date(0),
 };

@@ -9,7 +9,9 @@ async function openQueue(count: number) {
   const calls: WaitingParty[] = [];
   const world = { clock, calls, loads: 0 };
   const add = (from = '+15550100001') => {
-    calls.push({ id: `call_${calls.length}`, from, failureReason: null, expiresAt: null });
+    const window = { notBeforeAt: null, notAfterAt: null, expiresAt: null };
+    const parties = { accountId: 'acct_1', from, to: '+15550100005' };
+    calls.push({ id: `call_${calls.length}`, ...parties, failureReason: null, ...window });
   };
   for (let index = 0; index < count; index += 1) add();
   const queue = new OutboundQueue({
@@ -80,7 +82,8 @@ test('OutboundQueue counts the calls ahead on a trunk, and those it has not read
   world.queue.hasMore();
   await world.queue.refresh();
 
-  expect(world.queue.aheadOn('trunk 1', 4)).toBe(3);
-  expect(world.queue.aheadOn('trunk 2', 4)).toBe(1);
-  expect(world.queue.aheadOn('trunk 2', 9)).toBe(6);
+  expect(world.queue.aheadOn('trunk 1', 4, new Set())).toBe(3);
+  expect(world.queue.aheadOn('trunk 2', 4, new Set())).toBe(1);
+  expect(world.queue.aheadOn('trunk 2', 9, new Set())).toBe(6);
+  expect(world.queue.aheadOn('trunk 1', 4, new Set(['call_1']))).toBe(2);
 });

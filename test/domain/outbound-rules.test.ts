@@ -24,6 +24,7 @@ const ACCOUNT: Account = {
   minutesIncluded: 1000,
   transferTargets: [],
   allowedCountries: null,
+  callingHours: null,
   retention: KEEP_CALLS,
   createdAt: NOW,
 };

@@ -128,6 +128,7 @@ test('AccountStore founds all or nothing', async () => {
     minutesIncluded: 0,
     transferTargets: [],
     allowedCountries: null,
+    callingHours: null,
     retention: KEEP_CALLS,
     createdAt: NOW,
   };

@@ -152,7 +152,8 @@ describe('CallStore', () => {
 
     const parties = await calls.waitingToDial('live', 3);
 
-    const facts = { failureReason: null, expiresAt: null };
+    const window = { notBeforeAt: null, notAfterAt: null, expiresAt: null };
+    const facts = { accountId: 'acct_1', to: '+15550100001', failureReason: null, ...window };
     expect(parties).toEqual(['3', '1', '2'].map((id) => ({ id, from: `+1555${id}`, ...facts })));
   });
 });

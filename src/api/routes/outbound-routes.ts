@@ -4,8 +4,10 @@ import type { z } from '@hono/zod-openapi';
 import { requireKnownSpeech } from '../../domain/agent/agent-rules.ts';
 import type { Call } from '../../domain/call/call.ts';
 import { isOver } from '../../domain/call/call-life.ts';
+import { earliestDialAt } from '../../domain/dialing/dial-window.ts';
 import {
   abandonQueued,
+  callingHoursOf,
   QUEUED_CALLS_MAX,
   queueCall,
   requireOutbound,
@@ -68,7 +70,9 @@ export function addOutboundRoutes(api: ApiApp, deps: ApiDeps): void {
     return answerOnce(context, deps, {
       work: async (commit) => {
         const call = await callToQueue(context, deps, agentId, draft);
-        return putInQueue(call, { context, deps, commit, number: call.from });
+        const callingHours = callingHoursOf(call.environment, callerOf(context).account);
+        const earliestAt = earliestDialAt(call, { now: deps.clock.now(), callingHours });
+        return putInQueue(call, { context, deps, commit, number: call.from, earliestAt });
       },
     });
   });
@@ -113,6 +117,7 @@ async function callToQueue(
  * Saves a call that waits to be placed.
  *
  * @param by.number whose line it waits for.
+ * @param by.earliestAt the first instant at which it may be dialled.
  * @throws {ServiceError} SERVICE_UNAVAILABLE, with Retry-After, when the queue takes no more calls.
  */
 export async function putInQueue(
@@ -122,12 +127,15 @@ export async function putInQueue(
     readonly deps: ApiDeps;
     readonly commit: Commit;
     readonly number: string;
+    readonly earliestAt?: Date;
   },
 ): Promise<Answer<z.infer<typeof queuedCallSchema>, 202>> {
-  const { context, deps, commit, number } = by;
+  const { context, deps, commit, number, earliestAt } = by;
   const queue = deps.dialQueues[call.environment];
   if (queue.isDraining) throw noRoom(context, 'the server is about to stop');
-  const estimatedStartTime = (await queue.estimatedStart(number)).toISOString();
+  const lineFreeAt = await queue.estimatedStart(number);
+  const estimatedAt = earliestAt !== undefined && earliestAt > lineFreeAt ? earliestAt : lineFreeAt;
+  const estimatedStartTime = estimatedAt.toISOString();
   const createdAt = call.createdAt.toISOString();
   return commit(async ({ calls }) => {
     const waiting = await calls.countQueued(call.environment, call.direction);

@@ -6,6 +6,7 @@ import {
   COUNTRY_CODES,
   isCountryCode,
 } from '../../domain/account/account-rules.ts';
+import { isTimeZone, minutesOfDay, WEEKDAYS } from '../../domain/dialing/calling-hours.ts';
 import { allDifferent, transferTargetList, words } from './agent-schemas.ts';
 
 const timestamp = z.iso.datetime();
@@ -30,6 +31,42 @@ const retention = {
   callsDays: days('How long calls are kept at all; what they add up to stays'),
 };
 
+const TIME_OF_DAY = /^([01]\d|2[0-3]):[0-5]\d$|^24:00$/;
+
+const timeOfDay = z.string().regex(TIME_OF_DAY, 'expected HH:MM');
+
+const callingHours = z
+  .strictObject({
+    days: z
+      .array(z.enum(WEEKDAYS))
+      .min(1)
+      .max(WEEKDAYS.length)
+      .refine(allDifferent, 'days must differ'),
+    from: timeOfDay.openapi({ example: '09:00' }),
+    until: timeOfDay.openapi({
+      example: '20:00',
+      description: 'Exclusive; `24:00` is the end of the day.',
+    }),
+    timeZone: z
+      .string()
+      .max(64)
+      .refine(isTimeZone, 'expected an IANA time zone, such as Europe/Rome')
+      .openapi({
+        example: 'Europe/Rome',
+        description:
+          'For numbers of countries with several time zones; others have the time of their country.',
+      }),
+  })
+  .refine(({ from, until }) => minutesOfDay(from) < minutesOfDay(until), {
+    message: 'must be after from',
+    path: ['until'],
+  })
+  .nullable()
+  .openapi('CallingHours', {
+    description:
+      'When people may be rung by outbound calls, in the time of the called number; null: at any time. Calls wait in the queue outside of them.',
+  });
+
 export const patchAccountSchema = z
   .strictObject({
     name: words(ACCOUNT_LIMITS.nameCharsMax).optional(),
@@ -48,6 +85,7 @@ export const patchAccountSchema = z
       .nullable()
       .optional()
       .openapi({ uniqueItems: true, description: COUNTRIES, example: ['IT', 'FR'] }),
+    callingHours: callingHours.optional(),
     retention: z.strictObject(retention).partial().optional().openapi({
       description:
         'How long calls of both environments are kept. What is too old goes within ten minutes and does not come back.',
@@ -75,6 +113,7 @@ export const accountSchema = z
       .openapi({ description: 'The calendar month in UTC, first and last millisecond.' }),
     transferTargets: z.array(z.object({ label: z.string(), number: z.string() })),
     allowedCountries: z.array(z.string()).nullable().openapi({ description: COUNTRIES }),
+    callingHours,
     retention: z.object(retention),
     createdAt: timestamp,
   })

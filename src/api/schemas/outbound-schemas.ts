@@ -1,7 +1,8 @@
 /** What a request for an outgoing call and its answer look like: the one source of validation, types and documentation. */
 import { z } from '@hono/zod-openapi';
 import { isPlainText } from '../../domain/agent/agent-rules.ts';
-import { EXPIRES_IN_SECONDS, OUTBOUND_LIMITS } from '../../domain/dialing/outbound-rules.ts';
+import { EXPIRES_IN_SECONDS, WINDOW_DAYS_MAX } from '../../domain/dialing/dial-window.ts';
+import { OUTBOUND_LIMITS } from '../../domain/dialing/outbound-rules.ts';
 import { isDeeperThan } from '../http/json-bounds.ts';
 import { createAgentSchema } from './agent-schemas.ts';
 
@@ -42,6 +43,9 @@ const metadata = z
     example: { customer: 'c-1029', campaign: 'recall' },
   });
 
+/** An ISO instant of a request. */
+const instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
+
 export const startCallSchema = z
   .strictObject({
     agentId: z.string().min(1).max(100),
@@ -55,11 +59,20 @@ export const startCallSchema = z
       .int()
       .min(EXPIRES_IN_SECONDS.min)
       .max(EXPIRES_IN_SECONDS.max)
-      .default(EXPIRES_IN_SECONDS.default)
+      .optional()
       .openapi({
+        default: EXPIRES_IN_SECONDS.default,
         description:
-          'How long the call may wait in the queue. One that was not dialled by then fails with `error` and a `failureReason`.',
+          'How long the call may wait in the queue, from the first instant at which it may be dialled (`notBefore`, calling hours). One that was not dialled by then fails with `error` and a `failureReason`.',
       }),
+    notBefore: instant.optional().openapi({
+      description: `The call is not dialled before; ${WINDOW_DAYS_MAX} days ahead at most. One in the past has no effect.`,
+      example: '2026-11-20T13:00:00.000Z',
+    }),
+    notAfter: instant.optional().openapi({
+      description: `The call is not dialled after; it fails with \`error\` then. After \`notBefore\`, in the future, ${WINDOW_DAYS_MAX} days ahead at most. Together with \`expiresInSeconds\` the earlier end counts; alone it takes the place of its default.`,
+      example: '2026-11-20T17:00:00.000Z',
+    }),
     metadata: metadata.optional(),
     overrides: overrides.optional(),
   })

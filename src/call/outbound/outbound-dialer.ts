@@ -14,6 +14,7 @@ import { dialling, ended } from '../session/call-journal.ts';
 import type { CallParts } from '../session/call-parts.ts';
 import { failureBecause } from '../session/end-reason.ts';
 import { endedEntry } from '../session/session-timeline.ts';
+import { type DialHolds, dialHolds, type HoursOf } from './dial-holds.ts';
 import { type DialCarrier, DialLines } from './dial-lines.ts';
 import { OutboundCall } from './outbound-call.ts';
 import { OutboundQueue, type WaitingCall } from './outbound-queue.ts';
@@ -35,6 +36,8 @@ export interface OutboundDialerOptions {
   /** Its limit covers incoming calls too. */
   readonly registry: CallRegistry;
   readonly findAgent: (scope: Scope, agentId: string) => Promise<Agent | undefined>;
+  /** Null for every account when not given. */
+  readonly hoursOf?: HoursOf;
   readonly callsPerSecond?: number;
   readonly ringingTimeoutMs?: number;
   readonly clock: Clock;
@@ -59,6 +62,8 @@ export class OutboundDialer implements DialQueue {
   readonly #looks: Repeater;
   #unlisten: (() => void)[] = [];
   #isDraining = false;
+  /** As of the newest look. */
+  #holds: DialHolds = new Map();
 
   constructor(options: OutboundDialerOptions) {
     this.#options = options;
@@ -118,7 +123,7 @@ export class OutboundDialer implements DialQueue {
     if (route === undefined) return clock.now();
     const way = this.#lines.loadOf(route);
     const queued = await calls.countQueued(environment, 'outbound');
-    const callsAhead = this.#queue.aheadOn(route.trunk, queued);
+    const callsAhead = this.#queue.aheadOn(route.trunk, queued, this.#holds);
     const linesFree = Math.min(way.linesFree, registry.free);
     const linesTotal = Math.min(way.linesTotal, registry.callsMax);
     const startMs = estimatedStartMs({ ...way, callsAhead, linesFree, linesTotal }, clock.nowMs());
@@ -146,14 +151,14 @@ export class OutboundDialer implements DialQueue {
   async #dialWhatMay(): Promise<number | undefined> {
     const { clock, registry } = this.#options;
     await this.#queue.refresh();
+    await this.#findHolds(clock.now());
     let delayMs = LOOK_AGAIN_MS;
     let writes = await this.#tellReasons(clock.now());
     const blocked = new Set<string>();
     for (const waiting of this.#queue.waiting()) {
       if (registry.isFull || this.#isDraining) break;
       if (writes >= WRITES_MAX) return 1;
-      // Each trunk keeps its order; the others pass by.
-      if (waiting.trunk !== undefined && blocked.has(waiting.trunk)) continue;
+      if (this.#isPassedBy(waiting, blocked)) continue;
       const route = this.#routeFor(waiting.from);
       const waitMs = this.#lines.waitMs(route);
       if (waitMs === 0) writes += Number(!(await this.#take(waiting, route, clock.now())));
@@ -161,6 +166,16 @@ export class OutboundDialer implements DialQueue {
       delayMs = Math.min(delayMs, waitMs || delayMs);
     }
     return this.#queue.isEmpty ? undefined : delayMs;
+  }
+
+  /** Each trunk keeps its order; calls of other trunks, and after one that is not due, go first. */
+  #isPassedBy({ callId, trunk }: WaitingCall, blocked: ReadonlySet<string>): boolean {
+    return this.#holds.has(callId) || (trunk !== undefined && blocked.has(trunk));
+  }
+
+  async #findHolds(now: Date): Promise<void> {
+    const { hoursOf = async () => null } = this.#options;
+    this.#holds = await dialHolds(this.#queue.waiting(), { now, hoursOf });
   }
 
   /**
@@ -175,13 +190,12 @@ export class OutboundDialer implements DialQueue {
     let writes = 0;
     for (const waiting of this.#queue.waiting()) {
       if (writes >= WRITES_MAX) break;
-      const { from, expiresAtMs } = waiting;
+      const { callId, from } = waiting;
       if (!problems.has(from)) {
         problems.set(from, this.#lines.problemOf(this.#routeFor(from)) ?? null);
       }
-      const problem = problems.get(from) ?? null;
-      if (expiresAtMs !== null && expiresAtMs <= nowMs)
-        writes += await this.#expire(waiting, problem, now);
+      const problem = this.#holds.get(callId) ?? problems.get(from) ?? null;
+      if (hasExpired(waiting, now, nowMs)) writes += await this.#expire(waiting, problem, now);
       else if (problem !== waiting.failureReason)
         writes += await this.#keepReason(waiting, problem);
     }
@@ -286,6 +300,11 @@ export class OutboundDialer implements DialQueue {
       this.#options.log.error({ callId, err: error }, 'queued call could not be ended');
     }
   }
+}
+
+function hasExpired({ expiresAt, expiresAtMs }: WaitingCall, now: Date, nowMs: number): boolean {
+  if (expiresAt !== null) return expiresAt <= now;
+  return expiresAtMs !== null && expiresAtMs <= nowMs;
 }
 
 /** Why a waiting call can never be dialled; undefined when it can. */

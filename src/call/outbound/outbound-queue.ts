@@ -11,12 +11,18 @@ const LONG_REFRESH_MS = 1000;
 /** A queued call, with the properties that decide when to dial it. */
 export interface WaitingCall {
   readonly callId: string;
+  readonly accountId: string;
   readonly from: string;
+  readonly to: string;
   /** Undefined when no trunk has the number it is from. */
   readonly trunk: string | undefined;
   /** Recorded reason why it still waits. */
   readonly failureReason: string | null;
-  /** On `Clock.nowMs`, so that a clock that is set moves no deadline; null where it may wait without end. */
+  /** A date of the calendar, which a clock that is set moves. */
+  readonly notBeforeAt: Date | null;
+  /** A date of the calendar, for calls with a window; null for others. */
+  readonly expiresAt: Date | null;
+  /** On `Clock.nowMs`, for calls without a window: a clock that is set moves no deadline. Null where it may wait without end. */
   readonly expiresAtMs: number | null;
 }
 
@@ -59,11 +65,18 @@ export class OutboundQueue {
     const calls = await this.#options.load(QUEUED_CALLS_MAX);
     const known = new Map(this.#waiting);
     this.#waiting.clear();
-    for (const { id: callId, from, failureReason, expiresAt } of calls) {
+    for (const { id: callId, notAfterAt, ...call } of calls) {
+      const { from } = call;
       if (!trunks.has(from)) trunks.set(from, this.#options.trunkOf(from));
-      const expiresAtMs = known.get(callId)?.expiresAtMs ?? this.#elapsedOf(expiresAt);
       const trunk = trunks.get(from);
-      this.#waiting.set(callId, { callId, from, trunk, failureReason, expiresAtMs });
+      const hasWindow = call.notBeforeAt !== null || notAfterAt !== null;
+      const deadline = hasWindow
+        ? { expiresAt: call.expiresAt, expiresAtMs: null }
+        : {
+            expiresAt: null,
+            expiresAtMs: known.get(callId)?.expiresAtMs ?? this.#elapsedOf(call.expiresAt),
+          };
+      this.#waiting.set(callId, { ...call, callId, trunk, ...deadline });
     }
     // The interface adds no more than so many, but who knows what another version has left behind.
     if (calls.length >= QUEUED_CALLS_MAX) this.#hasMore = true;
@@ -93,10 +106,17 @@ export class OutboundQueue {
    * How many calls would be dialled through the trunk before a new one.
    *
    * @param queued how many wait by the store's count; those not read yet are taken to be before it.
+   * @param held ids of the calls that are not to be dialled now.
    */
-  aheadOn(trunk: string | undefined, queued: number): number {
+  aheadOn(
+    trunk: string | undefined,
+    queued: number,
+    held: Pick<ReadonlySet<string>, 'has'>,
+  ): number {
     let known = 0;
-    for (const waiting of this.#waiting.values()) if (waiting.trunk === trunk) known += 1;
+    for (const waiting of this.#waiting.values()) {
+      if (waiting.trunk === trunk && !held.has(waiting.callId)) known += 1;
+    }
     return known + Math.max(0, queued - this.#waiting.size);
   }
 }

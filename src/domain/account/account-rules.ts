@@ -16,7 +16,7 @@ export const ACCOUNT_LIMITS = {
 
 /** A change: only the fields that are there; retention is merged field by field. */
 interface AccountPatch
-  extends Unset<Pick<Account, 'name' | 'transferTargets' | 'allowedCountries'>> {
+  extends Unset<Pick<Account, 'name' | 'transferTargets' | 'allowedCountries' | 'callingHours'>> {
   readonly retention?: Unset<CallRetention> | undefined;
 }
 
@@ -26,9 +26,10 @@ interface AccountPatch
  * @throws {ServiceError} VALIDATION_ERROR when the patch is empty, UNPROCESSABLE when a telephone number is impossible.
  */
 export function patchAccount(account: Account, patch: AccountPatch): Account {
-  const { name, transferTargets, allowedCountries } = patch;
+  const { name, transferTargets, allowedCountries, callingHours } = patch;
   const retention = given(patch.retention ?? {});
-  const changes = [name, transferTargets, allowedCountries, ...Object.values(retention)];
+  const fields = [name, transferTargets, allowedCountries, callingHours];
+  const changes = [...fields, ...Object.values(retention)];
   if (changes.every((change) => change === undefined)) throw emptyPatch('the account');
   for (const [index, { number }] of (transferTargets ?? []).entries()) {
     checkTransferTarget(number, `transferTargets.${index}.number`);
@@ -38,6 +39,7 @@ export function patchAccount(account: Account, patch: AccountPatch): Account {
     name: name ?? account.name,
     transferTargets: transferTargets ?? account.transferTargets,
     allowedCountries: allowedCountries === undefined ? account.allowedCountries : allowedCountries,
+    callingHours: callingHours === undefined ? account.callingHours : callingHours,
     retention: { ...account.retention, ...retention },
   };
 }

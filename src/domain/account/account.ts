@@ -1,5 +1,7 @@
 /** Accounts and the two environments that each of them has. */
 
+import type { CallingHours } from '../dialing/calling-hours.ts';
+
 /** Test is the sandbox: simulated, free, and no real number is contacted. */
 export type Environment = 'live' | 'test';
 
@@ -36,6 +38,8 @@ export interface Account {
   readonly transferTargets: readonly { readonly label: string; readonly number: string }[];
   /** ISO 3166 codes that may be called; null means the country of the calling number. */
   readonly allowedCountries: readonly string[] | null;
+  /** When people may be rung; null for any time. */
+  readonly callingHours: CallingHours | null;
   readonly retention: CallRetention;
   readonly createdAt: Date;
 }

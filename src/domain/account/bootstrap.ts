@@ -63,6 +63,7 @@ export async function bootstrap(options: {
       minutesIncluded: 1000,
       transferTargets: [],
       allowedCountries: null,
+      callingHours: null,
       retention: KEEP_CALLS,
       createdAt: now,
     },

@@ -5,14 +5,16 @@ import type { Call, CallStatus, EndReason } from './call.ts';
 /** What a call begins with; the rest of its record is empty. */
 interface CallBeginning
   extends Pick<Call, 'id' | 'direction' | 'from' | 'to'>,
-    Partial<Pick<Call, 'expiresAt' | 'metadata' | 'overrides' | 'scenario'>> {
+    Partial<
+      Pick<Call, 'notBeforeAt' | 'notAfterAt' | 'expiresAt' | 'metadata' | 'overrides' | 'scenario'>
+    > {
   readonly now: Date;
 }
 
 /** Makes the record of a call that waits in the queue. */
 export function newCall(agent: Agent, beginning: CallBeginning): Call {
-  const { now, expiresAt = null, metadata = {}, overrides = {}, ...rest } = beginning;
-  const { scenario = null, ...parties } = rest;
+  const { now, metadata = {}, overrides = {}, scenario = null, ...rest } = beginning;
+  const { notBeforeAt = null, notAfterAt = null, expiresAt = null, ...parties } = rest;
   return {
     ...parties,
     accountId: agent.accountId,
@@ -26,6 +28,8 @@ export function newCall(agent: Agent, beginning: CallBeginning): Call {
     endReason: null,
     failureReason: null,
     sipStatus: null,
+    notBeforeAt,
+    notAfterAt,
     expiresAt,
     durationSeconds: 0,
     carrierCallSid: null,

@@ -60,6 +60,10 @@ export interface Call {
   readonly failureReason: string | null;
   /** The final status by which the far end refused our INVITE; null where there was none. */
   readonly sipStatus: number | null;
+  /** A queued call is not dialled before; null where it was not asked for. */
+  readonly notBeforeAt: Date | null;
+  /** `notAfter` of the request; null where it has none. */
+  readonly notAfterAt: Date | null;
   /** Deadline of a queued call; null for incoming calls. */
   readonly expiresAt: Date | null;
   /** Whole seconds from answer to end, rounded up; 0 when never answered. */
@@ -106,7 +110,10 @@ export interface TimelineEntry {
 }
 
 /** Fields of a queued call that choose the next one to dial. */
-export type WaitingParty = Pick<Call, 'id' | 'from' | 'failureReason' | 'expiresAt'>;
+export type WaitingParty = Pick<
+  Call,
+  'id' | 'accountId' | 'from' | 'to' | 'failureReason' | 'notBeforeAt' | 'notAfterAt' | 'expiresAt'
+>;
 
 /** A call's new state with the events that it causes; saved together or not at all. */
 export interface CallChange {

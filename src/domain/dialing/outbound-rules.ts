@@ -1,5 +1,5 @@
 /** Outbound calls: validation of requests, the queue, and its estimated start times; pure */
-import type { Account, Plan } from '../account/account.ts';
+import type { Account, Environment, Plan } from '../account/account.ts';
 import type { Agent } from '../agent/agent.ts';
 import type { Call, CallOverrides } from '../call/call.ts';
 import { callEndedEvent } from '../call/call-events.ts';
@@ -7,7 +7,9 @@ import { endCall, newCall } from '../call/call-life.ts';
 import { given, type Unset } from '../ids.ts';
 import { ServiceError } from '../service-error.ts';
 import type { ServiceEvent } from '../webhook/service-event.ts';
+import type { CallingHours } from './calling-hours.ts';
 import { type DialRules, decideDial, isShortNumber, RINGS_HERE } from './dial-policy.ts';
+import { dialWindow, type WindowDraft } from './dial-window.ts';
 import { notOwn, type OwnerOf } from './number-owner.ts';
 import { parsePhoneNumber } from './phone-number.ts';
 
@@ -19,18 +21,13 @@ export const OUTBOUND_LIMITS = {
   metadataDepthMax: 8,
 } as const;
 
-/** How long a call may wait in the queue before it fails, in seconds. */
-export const EXPIRES_IN_SECONDS = { min: 10, default: 600, max: 86_400 } as const;
-
 /** What a message repeats of a text that is not a number. */
 const SHOWN_CHARS = 32;
 
 /** An outgoing call as customers ask for it, of the right types and lengths. */
-export interface OutboundDraft {
+export interface OutboundDraft extends WindowDraft {
   readonly to: string;
   readonly from?: string | undefined;
-  /** How long it may wait in the queue. */
-  readonly expiresInSeconds?: number | undefined;
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
   readonly overrides?: Unset<CallOverrides> | undefined;
 }
@@ -60,7 +57,8 @@ export function requireOutbound(account: Account, plansWithout: readonly Plan[])
 /**
  * Makes the record of a call that waits to be dialled.
  *
- * @throws {ServiceError} CONFLICT when the agent is paused, UNPROCESSABLE when a number may not be used.
+ * @throws {ServiceError} CONFLICT when the agent is paused, UNPROCESSABLE when a number may not be used, VALIDATION_ERROR when
+ * its window is wrong.
  */
 export async function queueCall(draft: OutboundDraft, facts: OutboundFacts): Promise<Call> {
   const { id, now, agent } = facts;
@@ -68,18 +66,29 @@ export async function queueCall(draft: OutboundDraft, facts: OutboundFacts): Pro
     throw new ServiceError('CONFLICT', 'Cannot start the call: the agent is paused');
   }
   const from = await callingNumber(draft, facts);
+  const to = await calledNumber(draft.to, from, facts);
   return newCall(agent, {
     id,
     now,
     direction: 'outbound',
     from,
-    to: await calledNumber(draft.to, from, facts),
-    expiresAt: new Date(
-      now.getTime() + (draft.expiresInSeconds ?? EXPIRES_IN_SECONDS.default) * 1000,
-    ),
+    to,
+    ...dialWindow(draft, {
+      to,
+      now,
+      callingHours: callingHoursOf(agent.environment, facts.account),
+    }),
     metadata: draft.metadata ?? {},
     overrides: given(draft.overrides ?? {}),
   });
+}
+
+/** The hours that apply to an account's calls: none in the sandbox, where no person is rung. */
+export function callingHoursOf(
+  environment: Environment,
+  account: Pick<Account, 'callingHours'>,
+): CallingHours | null {
+  return environment === 'live' ? account.callingHours : null;
 }
 
 /**

@@ -159,6 +159,6 @@ function accountRowOf({ retention, ...account }: Account): AccountRow {
 function accountOf(row: AccountRow): Account {
   const { recordingsDays, transcriptsDays, callsDays, ...account } = recordOf<
     Omit<Account, 'retention'> & Account['retention']
-  >(row, { json: ['transferTargets', 'allowedCountries'] });
+  >(row, { json: ['transferTargets', 'allowedCountries', 'callingHours'] });
   return { ...account, retention: { recordingsDays, transcriptsDays, callsDays } };
 }

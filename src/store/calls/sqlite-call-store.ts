@@ -140,10 +140,14 @@ export class SqliteCallStore implements CallStore {
 
   async waitingToDial(environment: Environment, limit: number): Promise<readonly WaitingParty[]> {
     const query = queuedCalls(environment, 'outbound')
-      .select(['id', 'from_number as from', 'failure_reason as failureReason', 'expires_at'])
+      .select(['id', 'account_id as accountId', 'from_number as from', 'to_number as to'])
+      .select(['failure_reason as failureReason', 'not_before_at', 'not_after_at', 'expires_at'])
       .limit(limit);
-    return (await this.#database.all(query)).map(({ expires_at, ...party }) => ({
+    const rows = await this.#database.all(query);
+    return rows.map(({ not_before_at, not_after_at, expires_at, ...party }) => ({
       ...party,
+      notBeforeAt: dateOf(not_before_at),
+      notAfterAt: dateOf(not_after_at),
       expiresAt: dateOf(expires_at),
     }));
   }

@@ -93,6 +93,13 @@ const STEPS: readonly Step[] = [
       create unique index appointments_once on appointments (account_id, environment, calendar, starts_at)
         where status in ('pending', 'confirmed');`,
   },
+  {
+    name: '0024-calling-windows',
+    sql: `
+      alter table calls add column not_before_at integer;
+      alter table calls add column not_after_at integer;
+      alter table accounts add column calling_hours text;`,
+  },
 ];
 
 /** The schema of databases from before 0.1.0 that this version takes: the same as the baseline. */

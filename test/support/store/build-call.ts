@@ -18,6 +18,8 @@ export function buildCall(fields: Partial<Call> = {}): Call {
     endReason: null,
     failureReason: null,
     sipStatus: null,
+    notBeforeAt: null,
+    notAfterAt: null,
     expiresAt: null,
     durationSeconds: 0,
     carrierCallSid: 'abc@192.0.2.1',

@@ -66,6 +66,7 @@ export async function addAccount(
       minutesIncluded: 1000,
       transferTargets: [],
       allowedCountries: null,
+      callingHours: null,
       retention: KEEP_CALLS,
       createdAt: new Date(STORE_NOW_MS),
       ...fields,
