@@ -43,6 +43,8 @@ export interface SipOptions {
   readonly trunks: () => readonly Trunk[];
   readonly addresses: OurAddresses;
   readonly strangers: Strangers;
+  /** Called when the connection that a REGISTER went over is gone; remote servers tell of none. */
+  readonly onRegistrationLost?: (callId: string) => void;
   readonly traces?: MessageTrace;
   readonly clock: Clock;
   readonly log: Logger;
@@ -113,6 +115,7 @@ class EmbeddedSip implements SipSide {
       ...(config.SIP_STRANGERS === 'ignore' && { strangers }),
       isStranger: (sourceAddress) => strangers.isStranger(sourceAddress),
       sessionTimer: SESSION_TIMER,
+      onRegistrationLost: options.onRegistrationLost,
       trace: traces,
       clock,
       logger: log,

@@ -86,6 +86,7 @@ export class Telephony {
       ...options,
       ...parts,
       trunks: () => this.challengeable,
+      onRegistrationLost: (callId) => this.#carrier?.registrationLost(callId),
     });
     this.#media = openMediaSide(options);
   }

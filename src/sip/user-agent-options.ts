@@ -53,6 +53,8 @@ export interface UserAgentOptions {
   readonly randomBytes?: RandomBytes;
   readonly resolver?: Resolver;
   readonly openUdpSocket?: OpenUdpSocket;
+  /** Called when the connection that a valid registration went over is gone, with the Call-ID of its REGISTER. */
+  readonly onRegistrationLost?: ((callId: string) => void) | undefined;
   /** Observer of every message. */
   readonly trace?: MessageTrace | undefined;
 }

@@ -16,6 +16,7 @@ import type { OutgoingInvite, OutgoingRequest, ServerRequest } from './requests.
 import type { ServerInvite } from './server-invite.ts';
 import { TransactionLayer } from './transaction/transaction-layer.ts';
 import { type Endpoint, type Flow, formatEndpoint, type Protocol } from './transport/flow.ts';
+import { FlowKeeper } from './transport/flow-keeper.ts';
 import type { Target } from './transport/next-hop.ts';
 import type { TlsSettings } from './transport/tls-layer.ts';
 import { TransportLayer } from './transport/transport-layer.ts';
@@ -43,6 +44,7 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
   readonly #transport: TransportLayer;
   readonly #transactions: TransactionLayer;
   readonly #sender: RequestSender;
+  readonly #keeper: FlowKeeper;
   readonly #dialogs = new DialogTable();
   readonly #dispatcher: RequestDispatcher;
 
@@ -77,6 +79,11 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
       stats: this.#stats,
       transport: this.#transport,
       transactions: this.#transactions,
+    });
+    this.#keeper = new FlowKeeper({
+      clock,
+      random: Math.random,
+      onLost: (callId) => settings.onRegistrationLost?.(callId),
     });
     this.#context = {
       clock,
@@ -139,6 +146,7 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
    * Sends no BYE: hang up calls first.
    */
   async stop(): Promise<void> {
+    this.#keeper.stop();
     this.#sender.stop();
     this.#dialogs.stop();
     this.#transactions.stop();
@@ -162,7 +170,7 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
 
   /**
    * Sends a request outside of any dialog and resolves with its final response: a time-out is a 408
-   * made here, a peer out of reach a 503.
+   * made here, a peer out of reach a 503. The flow of a REGISTER that is answered with 2xx is kept alive until it expires.
    *
    * @throws {SipError} 400 when From is no address.
    * @throws {TypeError} when the parts hold what no message may; INVITE goes by {@link invite}.
@@ -176,7 +184,12 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
       onSent: options.onSent,
       onProvisional: options.onProvisional,
     });
-    return reply.response;
+    const { response, request, flow } = reply;
+    const isSuccess = response.status >= 200 && response.status < 300;
+    if (options.method === 'REGISTER' && isSuccess && flow !== null) {
+      this.#keeper.registered(request, response, flow);
+    }
+    return response;
   }
 
   /**

@@ -93,6 +93,13 @@ export class FakeFlow implements Flow {
     this.sent.push(parseMessage(bytes));
   }
 
+  /** How often keep-alive was sent. */
+  keepAlives = 0;
+
+  keepAlive(): void {
+    this.keepAlives += 1;
+  }
+
   onClosed(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

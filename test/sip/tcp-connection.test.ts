@@ -96,6 +96,29 @@ test('TcpConnection answers a double line break with a single one', async () => 
   expect(frames).toEqual([]);
 });
 
+test('TcpConnection takes the answer to its keep-alive for no keep-alive of the peer', async () => {
+  const { clock, socket, connection, comes } = open();
+
+  for (let turns = 0; turns < 2; turns += 1) {
+    connection.keepAlive();
+    comes('\r\n');
+    await turn();
+    clock.advance(600);
+  }
+
+  expect(socket.did.filter((did) => did.startsWith('write'))).toEqual(['write "\\r\\n\\r\\n"']);
+});
+
+test('TcpConnection answers a keep-alive that crosses its own', async () => {
+  const { socket, connection, comes } = open();
+
+  connection.keepAlive();
+  comes('\r\n\r\n');
+  await turn();
+
+  expect(socket.did).toContain('write "\\r\\n"');
+});
+
 test('TcpConnection answers no line breaks while the peer leaves things unread', async () => {
   const { socket, comes } = open();
   socket.writableLength = 1;

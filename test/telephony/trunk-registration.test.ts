@@ -40,6 +40,7 @@ function openRegistration(...answers: readonly (SrfResponse | Promise<SrfRespons
     trunk,
     contactHostPort: () => contact.hostPort,
     newCallId: () => 'call-1',
+    random: () => 0.5,
     clock,
     log: silentLogger,
     answerChallenge: undefined,
@@ -220,4 +221,63 @@ test('TrunkRegistration tells since when it is asked for, granted until when, an
     detail: 'not registered with 192.0.2.1: the carrier answered 503',
     expiresAt: null,
   });
+});
+
+test.each([
+  ['long after it', 40_000, 1_000],
+  ['soon after it', 5_000, 30_000],
+])('TrunkRegistration whose connection is lost %s registers again, not at once', async (_when, lostMs, waitMs) => {
+  const { clock, sent, registration } = openRegistration(response(200), response(200));
+  registration.start();
+  await settle();
+  clock.advance(lostMs);
+
+  const isOurs = [registration.connectionLost('call-2'), registration.connectionLost('call-1')];
+  await settle();
+  clock.advance(waitMs - 1);
+  await settle();
+  const before = sent.length;
+  clock.advance(1);
+  await settle();
+
+  expect([isOurs, before, sent.length]).toEqual([[false, true], 1, 2]);
+  expect(registration.status().state).toBe('ready');
+});
+
+test('TrunkRegistration waits longer each time for a carrier that closes every connection', async () => {
+  const { clock, sent, registration } = openRegistration(
+    ...Array.from({ length: 9 }, () => response(200)),
+  );
+  const sentAtMs: number[] = [];
+  registration.start();
+  await settle();
+
+  for (let second = 0; second < 700; second += 1) {
+    if (sent.length > sentAtMs.length) {
+      sentAtMs.push(clock.nowMs());
+      registration.connectionLost('call-1');
+      await settle();
+    }
+    clock.advance(1000);
+    await settle();
+  }
+
+  expect(sentAtMs.map((atMs, index) => atMs - (sentAtMs[index - 1] ?? atMs))).toEqual([
+    0, 30_000, 60_000, 120_000, 240_000,
+  ]);
+});
+
+test('TrunkRegistration that is stopped does not register when its connection is lost', async () => {
+  const { clock, sent, registration } = openRegistration(response(200), response(200));
+  registration.start();
+  await settle();
+  await registration.stop();
+  const before = sent.length;
+
+  registration.connectionLost('call-1');
+  await settle();
+  clock.advance(600_000);
+  await settle();
+
+  expect(sent.length).toBe(before);
 });

@@ -43,6 +43,12 @@ export interface Flow {
   send(bytes: Buffer): void;
 
   /**
+   * Sends a keep-alive. A connection is closed when its peer has answered one before, and sends nothing for 10 s now. RFC
+   * 5626, 4.4.1.
+   */
+  keepAlive(): void;
+
+  /**
    * Calls `listener` once when the connection closes; never for UDP.
    *
    * @returns removes the listener.
@@ -52,6 +58,9 @@ export interface Flow {
   /** Closes a connection after its pending writes. No effect for UDP, whose socket is shared. */
   close(): void;
 }
+
+/** Keep-alive, which a single line break answers over a connection. RFC 5626, 4.4.1. */
+export const PING: Buffer = Buffer.from('\r\n\r\n');
 
 /** An endpoint as Via and Contact write it: `192.0.2.1:5060` or `[2001:db8::1]:5060`. */
 export function formatEndpoint({ address, port }: Endpoint): string {

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../../lib/clock.ts';
 import { SipError } from '../message/status.ts';
 import { type StreamFrame, StreamFramer } from '../parser/stream-framer.ts';
-import type { Endpoint, Flow } from './flow.ts';
+import { type Endpoint, type Flow, PING } from './flow.ts';
 
 /** Limits of one connection. */
 export interface ConnectionLimits {
@@ -26,6 +26,9 @@ export const STANDARD_CONNECTION_LIMITS: ConnectionLimits = {
 const KEEP_ALIVE_MS = 60_000;
 
 const PONG = Buffer.from('\r\n');
+
+/** How long the answer to keep-alive may take. RFC 5626, 4.4.1. */
+const PONG_MS_MAX = 10_000;
 
 /** Parts of one connection. */
 export interface TcpConnectionOptions {
@@ -59,6 +62,10 @@ export class TcpConnection implements Flow {
   #isDelivering = false;
   #heardAtMs: number;
   #cancelIdle: () => void = () => undefined;
+  #cancelPong: (() => void) | undefined;
+  #isPongDue = false;
+  /** Some peers do not answer keep-alive: their silence says nothing. */
+  #hasPonged = false;
   #cancelSlow: (() => void) | undefined;
 
   constructor(options: TcpConnectionOptions) {
@@ -94,6 +101,18 @@ export class TcpConnection implements Flow {
     this.#socket.write(bytes);
   }
 
+  keepAlive(): void {
+    if (!this.isOpen || this.#cancelPong !== undefined) return;
+    const { clock } = this.#options;
+    const sentAtMs = clock.nowMs();
+    if (this.#socket.writableLength === 0) this.#socket.write(PING);
+    this.#isPongDue = true;
+    this.#cancelPong = clock.after(PONG_MS_MAX, () => {
+      this.#cancelPong = undefined;
+      if (this.#hasPonged && this.#heardAtMs <= sentAtMs) this.abort();
+    });
+  }
+
   onClosed(listener: () => void): () => void {
     this.#closeListeners.add(listener);
     return () => this.#closeListeners.delete(listener);
@@ -112,7 +131,7 @@ export class TcpConnection implements Flow {
 
   #receive(chunk: Buffer): void {
     this.#heardAtMs = this.#options.clock.nowMs();
-    const frames = this.#framer.push(chunk);
+    const frames = this.#framer.push(this.#withoutPong(chunk));
     this.#watchSlow(frames.length > 0);
     this.#frames.push(...frames);
     if (this.#frames.length === 0 || this.#isDelivering) return;
@@ -135,6 +154,15 @@ export class TcpConnection implements Flow {
     setImmediate(() => this.#deliver());
     if (frame.kind === 'ping') this.#pong();
     else this.#options.onFrame(frame, this);
+  }
+
+  /** The peer's answer to our keep-alive is no half of a keep-alive of its own. */
+  #withoutPong(chunk: Buffer): Buffer {
+    const isPong = chunk.subarray(0, 2).equals(PONG) && !chunk.subarray(0, 4).equals(PING);
+    if (!this.#isPongDue || this.#framer.isWaiting || !isPong) return chunk;
+    this.#isPongDue = false;
+    this.#hasPonged = true;
+    return chunk.subarray(PONG.length);
   }
 
   /** Answers a double line break with a single one. RFC 5626, 4.4.1. */
@@ -171,6 +199,7 @@ export class TcpConnection implements Flow {
     this.#isOpen = false;
     this.#cancelIdle();
     this.#cancelSlow?.();
+    this.#cancelPong?.();
     this.#options.onClose();
     for (const listener of [...this.#closeListeners]) listener();
     this.#closeListeners.clear();

@@ -2,7 +2,7 @@
 import { createSocket, type RemoteInfo } from 'node:dgram';
 import { isIPv6 } from 'node:net';
 import { SipError } from '../message/status.ts';
-import { type AddressFor, type Endpoint, type Flow, listenError } from './flow.ts';
+import { type AddressFor, type Endpoint, type Flow, listenError, PING } from './flow.ts';
 
 /** The part of a datagram socket that is used here, so that tests can lose packets. */
 export interface UdpSocket {
@@ -149,6 +149,10 @@ class UdpFlow implements Flow {
 
   send(bytes: Buffer): void {
     this.transport.send(bytes, this.remote);
+  }
+
+  keepAlive(): void {
+    if (this.isOpen) this.send(PING);
   }
 
   /** The socket closes only when the user agent stops, which ends everything anyway. */

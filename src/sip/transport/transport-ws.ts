@@ -1,7 +1,7 @@
 /** WebSocket transport: each socket is a flow, and each of its messages is one SIP message. RFC 7118. */
 import type { MessageSocket } from '../../lib/process/message-socket.ts';
 import { SipError } from '../message/status.ts';
-import type { Endpoint, Flow } from './flow.ts';
+import { type Endpoint, type Flow, PING } from './flow.ts';
 
 /** Limit of undelivered messages; a regular peer waits for responses long before. */
 const WAITING_MAX = 64;
@@ -9,8 +9,7 @@ const WAITING_MAX = 64;
 /** A peer that leaves so much unread is given up. */
 const UNSENT_BYTES_MAX = 256 * 1024;
 
-/** RFC 5626, 4.4.1: asks whether we are there. */
-const PING = Buffer.from('\r\n\r\n');
+/** Answers `PING`. RFC 5626, 4.4.1. */
 const PONG = Buffer.from('\r\n');
 
 /** RFC 6455, 7.4.1. */
@@ -72,6 +71,9 @@ export class WsConnection implements Flow {
     }
     socket.send(bytes);
   }
+
+  /** The browser's side sends them. RFC 7118, 6. */
+  keepAlive(): void {}
 
   onClosed(listener: () => void): () => void {
     this.#closeListeners.add(listener);

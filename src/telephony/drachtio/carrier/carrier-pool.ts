@@ -47,6 +47,11 @@ export class CarrierPool implements Carrier {
     this.#registrar?.register();
   }
 
+  /** The connection of the REGISTER with that Call-ID is gone: its trunk registers again. */
+  registrationLost(callId: string): void {
+    this.#registrar?.registrationLost(callId);
+  }
+
   /** Uses these trunks for new calls from now on. Resolves when former registrations are taken back. */
   async useTrunks(trunks: readonly Trunk[]): Promise<void> {
     await Promise.all(this.#carriers.map((carrier) => carrier.useTrunks(trunks)));

@@ -155,6 +155,11 @@ export class DrachtioCarrier implements Carrier {
     if (this.#link.isConnected) this.#registrations.start();
   }
 
+  /** The connection of the REGISTER with that Call-ID is gone: its trunk registers again. */
+  registrationLost(callId: string): void {
+    this.#registrations.connectionLost(callId);
+  }
+
   /** Uses these trunks for new calls from now on; see `TrunkRegistrations.useTrunks`. Calls in progress go on. */
   async useTrunks(trunks: readonly Trunk[]): Promise<void> {
     this.#table.useTrunks(trunks);

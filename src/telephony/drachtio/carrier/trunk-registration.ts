@@ -22,6 +22,10 @@ const SEQUENCE_STEP = 10;
 /** Share of the granted time after which the registration is renewed; leaves time for a retry. */
 const REFRESH_SHARE = 0.6;
 
+/** After the connection of a registration is lost: the first wait spreads trunks, the other one peers that always close. */
+const RECOVERY_MS_MAX = 2_000;
+const RECOVERY_MS_AGAIN = 30_000;
+
 /** Goodbye is a courtesy: the process does not wait long for it. */
 const GOODBYE_MS = 2_000;
 
@@ -33,6 +37,8 @@ interface TrunkRegistrationOptions {
   readonly newCallId: () => string;
   readonly clock: Clock;
   readonly log: Logger;
+  /** From 0 up to 1. */
+  readonly random: () => number;
   /** Undefined if the server answers challenges. */
   readonly answerChallenge: AnswerChallenge | undefined;
 }
@@ -54,6 +60,8 @@ export class TrunkRegistration {
   #registering: Promise<boolean> = Promise.resolve(false);
   #hasFailed = false;
   #expiresAt: Date | null = null;
+  #registeredAtMs = 0;
+  #recoveryMs = 0;
   #problem = 'not registered yet';
   /** Our Contact as it went out: the server puts the address in that the carrier sees. */
   #sentContact = '';
@@ -95,6 +103,17 @@ export class TrunkRegistration {
     this.#hasFailed = false;
     this.#problem = why;
     this.#stopTimer();
+  }
+
+  /**
+   * The connection that REGISTER went over is gone: registers again soon, over a new one.
+   *
+   * @returns whether the Call-ID is that of this registration.
+   */
+  connectionLost(callId: string): boolean {
+    if (callId !== this.#callId) return false;
+    void this.#recover();
+    return true;
   }
 
   /**
@@ -164,6 +183,20 @@ export class TrunkRegistration {
     }
   }
 
+  /** Once a REGISTER in progress is answered: the connection may close before its answer arrives here. */
+  async #recover(): Promise<void> {
+    await this.#registering;
+    if (!this.#isRunning || !this.#isRegistered) return;
+    const { clock, log, random } = this.#options;
+    const isAgain = clock.nowMs() - this.#registeredAtMs < RECOVERY_MS_AGAIN;
+    this.#recoveryMs = isAgain
+      ? Math.min(RETRY_MS_MAX, Math.max(RECOVERY_MS_AGAIN, this.#recoveryMs * 2))
+      : RECOVERY_MS_MAX * random();
+    const waitMs = this.#recoveryMs;
+    log.info({ trunk: this.trunk.name, waitMs }, 'connection to the carrier lost, registers again');
+    this.#wait(waitMs);
+  }
+
   /** Once a REGISTER in progress is answered, which may register us after all. */
   async #unregister(wasRegistered: boolean): Promise<void> {
     const isRegistered = (await this.#registering) || wasRegistered;
@@ -173,6 +206,7 @@ export class TrunkRegistration {
   #registered(response: SrfResponse): void {
     if (!this.#isRegistered) this.#options.log.info({ trunk: this.trunk.name }, 'registered');
     this.#isRegistered = true;
+    this.#registeredAtMs = this.#options.clock.nowMs();
     this.#hasFailed = false;
     this.#retryMs = RETRY_MS_MIN;
     const seconds = grantedSeconds(response, this.#sentContact);

@@ -74,6 +74,13 @@ export class TrunkRegistrations {
     ]);
   }
 
+  /** The connection of the REGISTER with that Call-ID is gone. */
+  connectionLost(callId: string): void {
+    this.#watches.some(
+      (watch) => watch instanceof TrunkRegistration && watch.connectionLost(callId),
+    );
+  }
+
   /** Takes all registrations back. Safe to call twice. */
   async stop(): Promise<void> {
     this.#isRunning = false;
@@ -143,6 +150,7 @@ export class TrunkRegistrations {
       trunk,
       contactHostPort: () => contacts.ofTrunk(trunk),
       newCallId: randomUUID,
+      random: Math.random,
       clock,
       log,
       answerChallenge,
