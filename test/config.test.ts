@@ -30,6 +30,7 @@ test.each([
   ['SIP_HOST', 'a b'],
   ['SIP_HOST', 'localhost'],
   ['PUBLIC_ADDRESS', '0.0.0.0'],
+  ['STUN_SERVER', 'stun:stun.example.com'],
   ['PUBLIC_ADDRESS', '203.0.113.10:5060'],
   ['PUBLIC_ADDRESS', '2001:db8::1'],
   ['OLLAMA_HOST', 'ftp://x'],
@@ -74,7 +75,7 @@ test.each([
   ['DRAIN_TIMEOUT_SECONDS', '-1', 'expected a whole number from 0 to 999999999'],
   ['LLAMA_CPP_CALLS', '65', 'expected a whole number from 1 to 64'],
   ['SANDBOX_SPEED', 'fast', 'expected a number above 0'],
-  ['PUBLIC_ADDRESS', 'a b', 'expected an IPv4 address or a host name'],
+  ['PUBLIC_ADDRESS', 'a b', 'expected an IPv4 address, a host name, or auto'],
   ['PUBLIC_URL', 'ftp://x', 'expected an address such as https://voice.example'],
   [
     'DATABASE_URL',
@@ -94,6 +95,8 @@ test.each([
   ['HOST', '0.0.0.0'],
   ['PUBLIC_ADDRESS', '203.0.113.10'],
   ['PUBLIC_ADDRESS', 'voice.example.com'],
+  ['PUBLIC_ADDRESS', 'auto'],
+  ['STUN_SERVER', 'stun.example.com:3478'],
   ['TELEPHONY', 'drachtio'],
   ['MEDIA', 'freeswitch'],
   ['DRACHTIO_HOST', '10.0.0.1:9022*3,10.0.0.2'],
@@ -111,6 +114,13 @@ test('readConfig keeps five attempts where fewer waits are given', () => {
   const config = readConfig({ WEBHOOK_BACKOFF_SECONDS: '0,30' });
 
   expect(config.WEBHOOK_BACKOFF_SECONDS).toEqual([0, 30, 30, 30, 30]);
+});
+
+test('readConfig refuses PUBLIC_ADDRESS=auto where nothing could tell the address', () => {
+  const remote = { PUBLIC_ADDRESS: 'auto', TELEPHONY: 'drachtio' };
+
+  expect(() => readConfig(remote)).toThrow('needs STUN_SERVER');
+  expect(readConfig({ ...remote, STUN_SERVER: '203.0.113.5' }).STUN_SERVER).toBe('203.0.113.5');
 });
 
 test('printConfig shows PUBLIC_ADDRESS', () => {

@@ -1,9 +1,11 @@
 /** Composition root: addresses that the server listens on and advertises. */
+import { randomBytes } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
 import { LocalRoutes } from '../lib/local-routes.ts';
 import type { Logger } from '../lib/logger.ts';
+import { askStun, parseStunServer } from '../lib/stun-client.ts';
 import { SipError } from '../sip/message/status.ts';
 import { parseUri } from '../sip/message/uri.ts';
 import type { AddressFor } from '../sip/transport/flow.ts';
@@ -20,10 +22,13 @@ export function openAddresses(parts: {
   readonly clock: Clock;
   readonly log: Logger;
 }): OurAddresses {
+  const { PUBLIC_ADDRESS, SIP_HOST, STUN_SERVER } = parts.config;
+  const server = STUN_SERVER === undefined ? undefined : parseStunServer(STUN_SERVER);
   return new OurAddresses({
     ...parts,
-    publicAddress: parts.config.PUBLIC_ADDRESS,
+    publicAddress: PUBLIC_ADDRESS,
     locateProxy,
+    askStun: server && (() => askStun(server, { from: SIP_HOST, randomBytes })),
   });
 }
 

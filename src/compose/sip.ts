@@ -116,6 +116,7 @@ class EmbeddedSip implements SipSide {
       isStranger: (sourceAddress) => strangers.isStranger(sourceAddress),
       sessionTimer: SESSION_TIMER,
       onRegistrationLost: options.onRegistrationLost,
+      onSeen: (farEnd, address) => addresses.seen(farEnd, address),
       trace: traces,
       clock,
       logger: log,

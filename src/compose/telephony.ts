@@ -68,6 +68,7 @@ export class Telephony {
     this.#table = new TrunkTable(trunks);
     this.trunks = operatorTrunks(this.#registry, {
       statusOf: (trunk) => this.#carrier?.trunkStatusOf(trunk),
+      addressFor: (trunk) => this.#addresses.inUseFor(trunk),
       callsOn: (trunk) => this.#channels.inUse(trunk),
     });
     this.traces = new CallTraces(options);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Plan } from '../domain/account/account.ts';
 import { isProxyNetwork } from '../domain/trusted-proxies.ts';
 import { RETRY_WAITS_SECONDS } from '../domain/webhook/retry-schedule.ts';
+import { parseStunServer } from '../lib/stun-client.ts';
 import { DEFAULT_PROVIDERS, PROVIDERS, type Provider } from '../speech/models/onnx-providers.ts';
 import { TTS_ENGINE_NAMES } from '../speech/tts/tts-engines.ts';
 import {
@@ -48,6 +49,12 @@ const ownAddress = textWhere(
 
 /** The IPv4 address, or a name of it, that far ends send to. */
 const advertisedAddress = textWhere(isAdvertisable, ADVERTISED_ADDRESS_EXPECTED);
+
+/** Asked for the address that `PUBLIC_ADDRESS=auto` stands for. */
+const stunServer = textWhere(
+  (given) => parseStunServer(given) !== undefined,
+  'a STUN server: host or host:port, by name or IPv4 address',
+);
 
 /** The base of a web server's addresses. A query would swallow what is appended; log and `/readyz` show the address. */
 const baseUrl: Reader<string> = (given) => {
@@ -140,6 +147,7 @@ const SETTINGS = {
   PUBLIC_URL: optional(baseUrl),
   TRUSTED_PROXIES: setting(networks, []),
   PUBLIC_ADDRESS: optional(advertisedAddress),
+  STUN_SERVER: optional(stunServer),
   DATA_DIR: setting(text, './data'),
   DISK_FREE_MIN_MB: setting(wholeNumber(0, 999_999_999), 512),
   DATABASE_URL: optional(databaseFile),
@@ -306,7 +314,11 @@ function contradictionsOf(config: Config): string[] {
   const isHalf = (SIP_TLS_CERT === undefined) !== (SIP_TLS_KEY === undefined);
   const isBlind = SIP_TLS_VERIFY_CLIENTS && !(SIP_TLS_CERT && SIP_TLS_CA);
   const isLost = LLM.includes('openai') && !(OPENAI_BASE_URL && OPENAI_MODEL);
+  const { TELEPHONY, PUBLIC_ADDRESS, STUN_SERVER } = config;
+  const isUnseen =
+    PUBLIC_ADDRESS === 'auto' && TELEPHONY === 'drachtio' && STUN_SERVER === undefined;
   return [
+    ...(isUnseen ? ['PUBLIC_ADDRESS: auto with TELEPHONY=drachtio needs STUN_SERVER as well'] : []),
     ...(isHalf ? ['SIP_TLS_CERT and SIP_TLS_KEY: expected both of them, or neither'] : []),
     ...(isBlind ? ['SIP_TLS_VERIFY_CLIENTS: needs SIP_TLS_CERT and SIP_TLS_CA as well'] : []),
     ...(isLost ? ['LLM: openai needs OPENAI_BASE_URL and OPENAI_MODEL as well'] : []),

@@ -13,7 +13,13 @@ import {
   requestOfSameTransaction,
 } from './transaction/client-transaction.ts';
 import type { TransactionLayer } from './transaction/transaction-layer.ts';
-import { type Endpoint, type Flow, formatEndpoint, ownVia } from './transport/flow.ts';
+import {
+  type Endpoint,
+  type Flow,
+  formatEndpoint,
+  ownVia,
+  seenAddressOf,
+} from './transport/flow.ts';
 import type { Target } from './transport/next-hop.ts';
 import type { TransportLayer } from './transport/transport-layer.ts';
 
@@ -64,6 +70,8 @@ interface RequestSenderOptions {
   readonly stats: EngineStats;
   readonly transport: TransportLayer;
   readonly transactions: TransactionLayer;
+  /** Called with the peer's address and ours as it saw it, for each answer to REGISTER and OPTIONS that tells. */
+  readonly onSeen?: ((farEnd: string, address: string) => void) | undefined;
 }
 
 /** Longer requests must not go by UDP when the path MTU is unknown. RFC 3261, 18.1.1. */
@@ -76,6 +84,9 @@ const OWN_LINES_BYTES = 200;
 const TRIES_MAX = 5;
 
 const WITHOUT_CONTACT = new Set(['BYE', 'CANCEL', 'ACK', 'PRACK', 'INFO', 'MESSAGE']);
+
+/** Requests to proxies themselves, which are asked again and again. */
+const TELLING = new Set(['REGISTER', 'OPTIONS']);
 
 /** Sends requests over the targets of RFC 3263 and retries after challenges. */
 export class RequestSender {
@@ -162,6 +173,7 @@ export class RequestSender {
       unwanted?.addEventListener('abort', stopRepeating);
       transaction = this.#options.transactions.send(request, flow, {
         onResponse: (response) => {
+          this.#tellSeen(response, flow);
           if (response.status < 200) options.onProvisional?.(response);
           else if (isAnswered) options.onLaterSuccess?.(response);
           else finish(response, false);
@@ -171,6 +183,13 @@ export class RequestSender {
       });
       if (unwanted?.aborted === true) stopRepeating();
     });
+  }
+
+  #tellSeen(response: SipMessage, { remote }: Flow): void {
+    const { onSeen } = this.#options;
+    if (onSeen === undefined || !TELLING.has(response.cseq.method)) return;
+    const address = seenAddressOf(response);
+    if (address !== undefined) onSeen(remote.address, address);
   }
 
   /** Opens the flows one by one; skips those that cannot be opened. */

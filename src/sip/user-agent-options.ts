@@ -53,6 +53,8 @@ export interface UserAgentOptions {
   readonly randomBytes?: RandomBytes;
   readonly resolver?: Resolver;
   readonly openUdpSocket?: OpenUdpSocket;
+  /** Called with a peer's address and ours as it saw it, for each answer to REGISTER and OPTIONS that tells. RFC 3581. */
+  readonly onSeen?: ((farEnd: string, address: string) => void) | undefined;
   /** Called when the connection that a valid registration went over is gone, with the Call-ID of its REGISTER. */
   readonly onRegistrationLost?: ((callId: string) => void) | undefined;
   /** Observer of every message. */

@@ -79,6 +79,7 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
       stats: this.#stats,
       transport: this.#transport,
       transactions: this.#transactions,
+      onSeen: settings.onSeen,
     });
     this.#keeper = new FlowKeeper({
       clock,

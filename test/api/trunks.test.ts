@@ -31,6 +31,7 @@ const TRUNK: TrunkState = {
   expiresAt: new Date('2026-11-20T12:05:00.000Z'),
   numbers: [NUMBER, '+39069*'],
   codecs: ['PCMU', 'PCMA'],
+  addressInUse: { address: '203.0.113.10', source: 'carrier' },
   callsInProgress: 2,
   maxCalls: null,
 };

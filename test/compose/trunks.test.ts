@@ -24,6 +24,7 @@ test('operatorTrunks tells how each trunk is, without its password', () => {
   const expiresAt = new Date(5000);
   const trunks = operatorTrunks(TRUNKS, {
     statusOf: () => ({ state: 'ready', detail: 'registered', expiresAt }),
+    addressFor: () => ({ address: '203.0.113.10', source: 'carrier' }),
     callsOn: ({ name }) => (name === 'acme' ? 3 : 0),
   });
 
@@ -52,6 +53,7 @@ test('operatorTrunks tells how each trunk is, without its password', () => {
       expiresAt,
       numbers: ['+390612345678', '+39069*'],
       codecs: ['PCMU', 'PCMA'],
+      addressInUse: { address: '203.0.113.10', source: 'carrier' },
       callsInProgress: 3,
       maxCalls: 4,
     },

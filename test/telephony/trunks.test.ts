@@ -73,7 +73,7 @@ test.each([
   [{ register: true }, 'trunk "acme": register: expected a username and a password'],
   [
     { advertisedAddress: '0.0.0.0' },
-    'trunk "acme": advertisedAddress: expected an IPv4 address or a host name',
+    'trunk "acme": advertisedAddress: expected an IPv4 address, a host name, or auto',
   ],
   [{ maxCalls: 0 }, 'trunk "acme": maxCalls: '],
   [{ account: 'the dentist' }, 'trunk "acme": account: expected the id of an account'],

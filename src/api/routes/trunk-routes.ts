@@ -192,6 +192,7 @@ function addWrites(api: ApiApp, deps: ApiDeps): void {
 const SAVED = {
   state: 'unregistered',
   detail: 'saved, and not in effect yet',
+  addressInUse: { address: null, source: 'local' },
   expiresAt: null,
   callsInProgress: 0,
 } as const;

@@ -54,6 +54,15 @@ export const trunkSchema = z
     maxCalls: z.int().nullable().openapi({ description: 'null where there is no limit.' }),
     callsPerSecond: z.number().nullable(),
     advertisedAddress: nullableText,
+    addressInUse: z
+      .object({
+        address: z.string().nullable(),
+        source: z.enum(['setting', 'name', 'carrier', 'stun', 'local']),
+      })
+      .openapi({
+        description:
+          'The address of this server that the carrier is told now, and where it is from: a setting, the name in a setting, what the carrier or the STUN server sees (`auto`); `local`, with null: the source of its packets.',
+      }),
     callsInProgress: z.int(),
     callsMax: z
       .int()
@@ -110,7 +119,9 @@ const FIELDS: Readonly<Record<string, Field>> = {
   transfer: choice(['auto', 'refer', 'bridge'], 'auto'),
   maxCalls: { type: 'integer', description: 'Calls at a time, both ways together.' },
   callsPerSecond: { type: 'number', description: 'Calls that may begin in a second.' },
-  advertisedAddress: text('Address that this carrier sends to, where it is not PUBLIC_ADDRESS.'),
+  advertisedAddress: text(
+    'Address that this carrier sends to, where it is not PUBLIC_ADDRESS; `auto`: as the carrier sees it.',
+  ),
 };
 
 /** In changes, null takes the field away. */

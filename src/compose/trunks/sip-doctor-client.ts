@@ -11,6 +11,7 @@ import type { SipMessage } from '../../sip/message/message.ts';
 import { SipError } from '../../sip/message/status.ts';
 import { parseUri } from '../../sip/message/uri.ts';
 import type { OutgoingRequest } from '../../sip/requests.ts';
+import { seenAddressOf } from '../../sip/transport/flow.ts';
 import { resolveTargets, systemResolver } from '../../sip/transport/next-hop.ts';
 import { tlsFailureOf } from '../../sip/transport/tls-failure.ts';
 import { connectTls, type TlsSettings } from '../../sip/transport/tls-layer.ts';
@@ -72,6 +73,7 @@ class SipDoctorClient implements DoctorClient {
       ]),
       tls: this.#tls,
       addressFor: sipAddressFor(addresses, { clock, log }),
+      onSeen: (farEnd, address) => addresses.seen(farEnd, address),
       // It asks, and answers no requests.
       strangers: { isStranger: () => true, count: () => undefined },
       clock,
@@ -166,17 +168,14 @@ class SipDoctorClient implements DoctorClient {
 }
 
 function replyOf(response: SipMessage): DoctorReply {
-  const { host, params } = response.via;
-  const received = params.get('received') ?? undefined;
-  const hasPort = (params.get('rport') ?? '') !== '';
   const date = new Date(response.get('date') ?? Number.NaN);
   const body = response.body.toString();
   const challenge = response.get('www-authenticate') ?? response.get('proxy-authenticate');
   return {
     status: response.status,
     realm: /realm="([^"]*)"/i.exec(challenge ?? '')?.[1],
-    advertised: host,
-    seen: received ?? (hasPort ? host : undefined),
+    advertised: response.via.host,
+    seen: seenAddressOf(response),
     date: Number.isNaN(date.getTime()) ? undefined : date,
     sdp: body.startsWith('v=') ? body : undefined,
     bindings: response.list('contact').length,

@@ -44,8 +44,17 @@ export interface TrunkSettingsView {
   readonly advertisedAddress: string | null;
 }
 
+/** The address of ours that a carrier is told now. */
+export interface AddressInUse {
+  /** IPv4; null for the local address, the source of our packets. */
+  readonly address: string | null;
+  /** As set, by the name that is set, as the carrier or the STUN server sees it, or the local one. */
+  readonly source: 'setting' | 'name' | 'carrier' | 'stun' | 'local';
+}
+
 /** A trunk with its settings, status and calls, without its password. */
 export interface TrunkState extends TrunkStatus, TrunkSettingsView {
+  readonly addressInUse: AddressInUse;
   readonly callsInProgress: number;
 }
 

@@ -133,6 +133,16 @@ export function ownVia(flow: Flow, branch: string): string {
   return `SIP/2.0/${flow.protocol} ${formatEndpoint(flow.local)};branch=${branch};rport`;
 }
 
+/**
+ * Our address as the peer saw it, from its response; undefined where it does not say. RFC 3581: without `received`, a peer
+ * that filled in `rport` found the address of our Via right.
+ */
+export function seenAddressOf(response: SipMessage): string | undefined {
+  const { host, params } = response.via;
+  const isChecked = (params.get('rport') ?? '') !== '';
+  return params.get('received') ?? (isChecked ? host : undefined);
+}
+
 /** The parameter of a Contact or Route that keeps requests off UDP; empty for UDP. */
 export function transportParam(protocol: Protocol): string {
   if (protocol === 'UDP') return '';

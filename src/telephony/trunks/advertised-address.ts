@@ -3,7 +3,7 @@ import { BlockList, isIP, isIPv4 } from 'node:net';
 import { rangeOfAddress } from '../../lib/local-routes.ts';
 
 /** What `isAdvertisable` allows, for messages. */
-export const ADVERTISED_ADDRESS_EXPECTED = 'an IPv4 address or a host name';
+export const ADVERTISED_ADDRESS_EXPECTED = 'an IPv4 address, a host name, or auto';
 
 /** RFC 3927: one cable, never through a NAT. */
 const LINK_LOCAL = listOf(['169.254.0.0/16']);
@@ -19,15 +19,15 @@ export function isAdvertisable(text: string): boolean {
   return NAME.test(text) && !/^[\d.]+$/.test(text);
 }
 
-interface AddressChoice {
+interface AddressChoice<Address> {
   /** IP address of the far end; an empty one counts as outside. */
   readonly farEnd: string;
   /** The networks that this machine's own interfaces are in. */
   readonly ownNetworks: BlockList;
   /** IPv4 set for the far end's trunk. */
-  readonly trunkAddress: string | undefined;
+  readonly trunkAddress: Address | undefined;
   /** IPv4 of `PUBLIC_ADDRESS`. */
-  readonly publicAddress: string | undefined;
+  readonly publicAddress: Address | undefined;
 }
 
 /**
@@ -41,7 +41,7 @@ interface AddressChoice {
  *
  * @returns undefined for the local address: the source address of our packets to the far end.
  */
-export function advertisedAddressFor(choice: AddressChoice): string | undefined {
+export function advertisedAddressFor<Address>(choice: AddressChoice<Address>): Address | undefined {
   const { farEnd, ownNetworks, trunkAddress, publicAddress } = choice;
   const place = placeOfFarEnd(farEnd, ownNetworks);
   switch (place) {

@@ -1,5 +1,5 @@
 /** The trunks in effect as the operator sees them: settings without passwords, status and calls; pure */
-import type { TrunkStatus, Trunks } from '../../domain/dialing/trunk.ts';
+import type { AddressInUse, TrunkStatus, Trunks } from '../../domain/dialing/trunk.ts';
 import { type TrunkRegistry, viewOfTrunk } from './trunk-registry.ts';
 import type { Trunk } from './trunks.ts';
 
@@ -10,11 +10,17 @@ export const NOT_STARTED: TrunkStatus = {
   expiresAt: null,
 };
 
-/** @param now.statusOf undefined before the start. */
+const LOCAL: AddressInUse = { address: null, source: 'local' };
+
+/**
+ * @param now.statusOf undefined before the start.
+ * @param now.addressFor default: the local address for every trunk.
+ */
 export function operatorTrunks(
   registry: TrunkRegistry,
   now: {
     readonly statusOf: (trunk: Trunk) => TrunkStatus | undefined;
+    readonly addressFor?: (trunk: Trunk) => AddressInUse;
     readonly callsOn: (trunk: Trunk) => number;
   },
 ): Trunks {
@@ -23,6 +29,7 @@ export function operatorTrunks(
       registry.all.map((trunk) => ({
         ...viewOfTrunk(trunk, registry.sourceOf(trunk)),
         ...(now.statusOf(trunk) ?? NOT_STARTED),
+        addressInUse: now.addressFor?.(trunk) ?? LOCAL,
         callsInProgress: now.callsOn(trunk),
       })),
     get numbers() {

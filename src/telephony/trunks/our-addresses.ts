@@ -3,10 +3,12 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import type { ReadinessCheck } from '../../domain/call/engine-state.ts';
+import type { AddressInUse } from '../../domain/dialing/trunk.ts';
 import { type Clock, cached, within } from '../../lib/clock.ts';
 import { rangeOfAddress } from '../../lib/local-routes.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { advertisedAddressFor, listOf, placeOfFarEnd } from './advertised-address.ts';
+import { AUTO, type KnownAddress, ObservedAddresses } from './observed-addresses.ts';
 import { type LocateProxy, ProxyAddresses } from './proxy-addresses.ts';
 import { sourcesOf } from './trunk-table.ts';
 import type { Trunk } from './trunks.ts';
@@ -30,7 +32,9 @@ export interface OurAddressesOptions {
   readonly locateProxy: LocateProxy;
   /** The system's resolver when not given. */
   readonly lookUp?: LookUp;
-  /** Called when a name has another address than before: registrations hold the old one. */
+  /** Asks the STUN server; undefined where the operator names none. */
+  readonly askStun?: (() => Promise<string>) | undefined;
+  /** Called when a name or an observed address is another one than before: registrations hold the old one. */
   readonly onChange?: () => void;
   readonly clock: Clock;
   readonly log: Logger;
@@ -51,6 +55,7 @@ export class OurAddresses {
   #names: readonly string[];
   readonly #lookUps = new Map<string, Promise<void>>();
   readonly #proxies: ProxyAddresses;
+  readonly #observed: ObservedAddresses;
   readonly #ownNetworks: () => ReturnType<typeof listOf>;
   #isRunning = false;
   #cancelNext: () => void = () => {};
@@ -60,19 +65,25 @@ export class OurAddresses {
     this.#trunks = trunks;
     this.#names = this.#namesOf(trunks);
     this.#proxies = new ProxyAddresses(options);
+    this.#observed = new ObservedAddresses({
+      ...options,
+      onChange: () => {
+        if (this.#isAuto) options.onChange?.();
+      },
+    });
     this.#proxies.useTrunks(trunks);
     this.#ownNetworks = cached(ownNetworks, { keptMs: INTERFACES_MS, clock: options.clock });
   }
 
   /**
-   * Resolves when every name of ours has been looked up once, found or not; each is looked up again every half minute.
+   * Resolves when every name of ours has been looked up once and the STUN server was asked, found or not; both again every half minute.
    * The names of proxies are not waited for.
    */
   async start(): Promise<void> {
     if (this.#isRunning) return;
     this.#isRunning = true;
     this.#proxies.start();
-    await this.#lookUpAll();
+    await Promise.all([this.#lookUpAll(), this.#observed.start()]);
   }
 
   /** Uses the addresses of these trunks from now on. Waits for no look-up: `proxyAddressOf` does. */
@@ -96,6 +107,12 @@ export class OurAddresses {
     this.#isRunning = false;
     this.#cancelNext();
     this.#proxies.stop();
+    this.#observed.stop();
+  }
+
+  /** A carrier has told the address that our request came from. */
+  seen(farEnd: string, address: string): void {
+    this.#observed.seen(farEnd, address);
   }
 
   /**
@@ -106,11 +123,21 @@ export class OurAddresses {
    * @returns IPv4; undefined for the local address, the source of our packets to the far end.
    */
   advertisedTo(farEnd: string, trunk = this.#trunkAt(farEnd)): string | undefined {
+    return this.#choose(farEnd, trunk)?.address;
+  }
+
+  /** The address that a trunk's carrier is told now, and where it is from. */
+  inUseFor(trunk: Trunk): AddressInUse {
+    const [farEnd = ''] = this.#proxies.of(trunk);
+    return this.#choose(farEnd, trunk) ?? { address: null, source: 'local' };
+  }
+
+  #choose(farEnd: string, trunk: Trunk | undefined): KnownAddress | undefined {
     return advertisedAddressFor({
       farEnd,
       ownNetworks: this.#ownNetworks(),
-      trunkAddress: this.#addressOf(trunk?.advertisedAddress),
-      publicAddress: this.#addressOf(this.#options.publicAddress),
+      trunkAddress: this.#addressOf(trunk?.advertisedAddress, farEnd),
+      publicAddress: this.#addressOf(this.#options.publicAddress, farEnd),
     });
   }
 
@@ -144,21 +171,36 @@ export class OurAddresses {
   check(): ReadinessCheck | undefined {
     const { publicAddress } = this.#options;
     if (publicAddress === undefined) return undefined;
-    const address = this.#addressOf(publicAddress);
-    const isName = isIP(publicAddress) === 0;
-    const found = isName ? `${publicAddress} is ${address}` : publicAddress;
-    const state = address === undefined ? `cannot find the address of "${publicAddress}"` : found;
-    return { name: 'public address', isOk: address !== undefined, state };
+    const known = publicAddress === AUTO ? this.#observed.general : this.#addressOf(publicAddress);
+    return {
+      name: 'public address',
+      isOk: known !== undefined,
+      state: stateOf(publicAddress, known),
+    };
+  }
+
+  /** Whether some setting takes an observed address. */
+  get #isAuto(): boolean {
+    const { publicAddress } = this.#options;
+    return (
+      publicAddress === AUTO ||
+      this.#trunks.some(({ advertisedAddress }) => advertisedAddress === AUTO)
+    );
   }
 
   #namesOf(trunks: readonly Trunk[]): readonly string[] {
     const { publicAddress } = this.#options;
     const all = [publicAddress, ...trunks.map(({ advertisedAddress }) => advertisedAddress)];
-    return [...new Set(all.flatMap((text) => text ?? []))].filter((text) => isIP(text) === 0);
+    const names = all.flatMap((text) => text ?? []).filter((text) => text !== AUTO);
+    return [...new Set(names)].filter((text) => isIP(text) === 0);
   }
 
-  #addressOf(text: string | undefined): string | undefined {
-    return text === undefined || isIP(text) !== 0 ? text : this.#addresses.get(text);
+  #addressOf(text: string | undefined, farEnd = ''): KnownAddress | undefined {
+    if (text === undefined) return undefined;
+    if (text === AUTO) return this.#observed.for(farEnd);
+    if (isIP(text) !== 0) return { address: text, source: 'setting' };
+    const address = this.#addresses.get(text);
+    return address === undefined ? undefined : { address, source: 'name' };
   }
 
   /** Of those trunks alone that have an address of their own. */
@@ -218,6 +260,19 @@ export class OurAddresses {
     // A late answer counts as none: the next look-up follows soon.
     return await within(this.#options.clock, ANSWER_MS_MAX, found).catch(() => []);
   }
+}
+
+/** For `/readyz`. */
+function stateOf(setting: string, known: KnownAddress | undefined): string {
+  const by = { carrier: 'as a carrier sees it', stun: 'as the STUN server sees it' };
+  if (known === undefined) {
+    return setting === AUTO
+      ? 'PUBLIC_ADDRESS=auto: no carrier and no STUN server has told our address yet; set STUN_SERVER, or the address itself'
+      : `cannot find the address of "${setting}"`;
+  }
+  const { address, source } = known;
+  if (source === 'carrier' || source === 'stun') return `${address}, ${by[source]}`;
+  return source === 'name' ? `${setting} is ${address}` : address;
 }
 
 const systemLookUp: LookUp = async (name) => {

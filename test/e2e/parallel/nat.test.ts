@@ -136,6 +136,31 @@ describe.skipIf(reason !== undefined)('a server behind a NAT', () => {
     expect(new Set(registrar.contacts().slice(2).map(addressOf))).toEqual(new Set([SECOND_PUBLIC]));
   });
 
+  test('with PUBLIC_ADDRESS=auto it learns its address from the registrar, says so, and is heard both ways', async () => {
+    const { network, server } = await open({ SIP_HOST: SERVER, PUBLIC_ADDRESS: 'auto' });
+    const phone = await openPhone(network, SUBSCRIBER);
+    const agentId = await server.createAgent();
+
+    phone.call(`sip:${NUMBER}@${REGISTRAR}`);
+    const callsIn = await phone.reports(1);
+    await server.api('POST', '/api/calls/outbound', { agentId, to: '+14155550101' });
+    const callsOut = await phone.reports(1);
+    const levels = await farEndLevels(server);
+    const readyz = await (await fetch(`${server.baseUrl}/readyz`)).text();
+    const { body } = await server.api('GET', '/api/trunks');
+
+    expectGood(callsIn, PUBLIC);
+    expectGood(callsOut, PUBLIC);
+    expect(levels.filter((level) => level >= LOUD)).toHaveLength(2);
+    expect(readyz).toContain(`${PUBLIC}, as a carrier sees it`);
+    expect(body.data).toContainEqual(
+      expect.objectContaining({
+        name: 'registered',
+        addressInUse: { address: PUBLIC, source: 'carrier' },
+      }),
+    );
+  });
+
   test('it calls a telephone of its own network from its own address', async () => {
     const { network, server } = await open({ SIP_HOST: '0.0.0.0' });
     const phone = await openPhone(network, LAN_PHONE);

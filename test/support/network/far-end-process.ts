@@ -6,6 +6,7 @@
  */
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { setTimeout as wait } from 'node:timers/promises';
 import { Phone } from '../../../examples/phone/phone.ts';
 import type { PhoneCall } from '../../../examples/phone/phone-call.ts';
 import { parseSdp } from '../../../src/rtp/sdp.ts';
@@ -18,6 +19,12 @@ const VOICED_PACKETS = 25;
 const LISTEN_MS_MAX = 20_000;
 const SPEAK_MS = 1000;
 const AMPLITUDE = 12_000;
+
+/** A proxy passes 503 on as 500. RFC 3261, 16.7. */
+const FULL = new Set([500, 503]);
+/** Leaves a call the time to be over before `FarEnd.reports` gives up. */
+const ROOM_MS_MAX = 45_000;
+const ROOM_EVERY_MS = 1000;
 
 const [address = '127.0.0.1', port = '0'] = process.argv.slice(2);
 const phone = new Phone({ number: '+15550100001', address, port: Number(port) });
@@ -66,10 +73,20 @@ function voiced({ line }: PhoneCall): Promise<void> {
   });
 }
 
+/** Calls, again where the server had no room: a busy machine refuses calls, and a caller tries later. */
 async function dial(uri: string): Promise<void> {
-  const { invite, answered } = await phone.dial(uri);
-  const { response } = await invite.outcome;
-  await talk('call', await answered, response);
+  const untilMs = performance.now() + ROOM_MS_MAX;
+  for (;;) {
+    const { invite, answered } = await phone.dial(uri);
+    // What refuses the call is the outcome, too.
+    answered.catch(() => undefined);
+    const { response } = await invite.outcome;
+    if (!FULL.has(response.status) || performance.now() > untilMs) {
+      await talk('call', await answered, response);
+      return;
+    }
+    await wait(ROOM_EVERY_MS);
+  }
 }
 
 phone.onRinging((ringing) => {
