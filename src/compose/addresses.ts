@@ -1,7 +1,7 @@
 /** Composition root: addresses that the server listens on and advertises. */
 import { randomBytes } from 'node:crypto';
 import { isIPv6 } from 'node:net';
-import type { Config } from '../config/config.ts';
+import { type Config, ConfigError } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
 import { LocalRoutes } from '../lib/local-routes.ts';
 import type { Logger } from '../lib/logger.ts';
@@ -56,8 +56,20 @@ export function sipHostsOf({ SIP_HOST }: Pick<Config, 'SIP_HOST'>): readonly str
 
 /** Address of the RTP sockets; media is IPv4 only. */
 export function mediaHostOf({ SIP_HOST }: Pick<Config, 'SIP_HOST'>): string {
-  if (SIP_HOST === '::1') return '127.0.0.1';
-  return isIPv6(SIP_HOST) ? '0.0.0.0' : SIP_HOST;
+  return SIP_HOST === '::' ? '0.0.0.0' : SIP_HOST;
+}
+
+/** @throws {ConfigError} naming the trunks whose proxy is an IPv6 address, where our SIP has no socket of IPv6. */
+export function refuseUnreachable(
+  trunks: readonly Trunk[],
+  { SIP_HOST, TELEPHONY }: Pick<Config, 'SIP_HOST' | 'TELEPHONY'>,
+): void {
+  if (TELEPHONY !== 'embedded' || SIP_HOST === '::') return;
+  const names = trunks.filter(({ proxy }) => isIPv6(proxy.host)).map(({ name }) => `"${name}"`);
+  if (names.length === 0) return;
+  throw new ConfigError(
+    `Cannot use trunk ${names.join(', ')}: its proxy is an IPv6 address, and SIP listens on IPv4 only; set SIP_HOST=::, or give the IPv4 address of the proxy`,
+  );
 }
 
 /** Resolves a trunk's proxy. @returns its addresses, the preferred one first. */

@@ -1,6 +1,6 @@
 /** Settings from the environment and `.env`: validated whole at start, the only place that reads them. */
 import { existsSync, readFileSync } from 'node:fs';
-import { isIP } from 'node:net';
+import { isIP, isIPv4 } from 'node:net';
 import { join } from 'node:path';
 import type { Plan } from '../domain/account/account.ts';
 import { isProxyNetwork } from '../domain/trusted-proxies.ts';
@@ -43,8 +43,8 @@ const host = textWhere(
 
 /** An address of this machine, or the wildcard: SIP and SDP contain the address that the SIP socket is bound to. */
 const ownAddress = textWhere(
-  (given) => isIP(given) !== 0,
-  'an IP address of this machine, or 0.0.0.0',
+  (given) => isIPv4(given) || given === '::',
+  'an IPv4 address of this machine, 0.0.0.0, or :: for SIP over IPv6 besides; audio is IPv4 only',
 );
 
 /** The IPv4 address, or a name of it, that far ends send to. */

@@ -3,11 +3,13 @@ import { expect, test } from 'vitest';
 import {
   mediaHostOf,
   openAddresses,
+  refuseUnreachable,
   sipAddressFor,
   sipHostsOf,
 } from '../../src/compose/addresses.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { type Logger, silentLogger } from '../../src/lib/logger.ts';
+import { parseTrunks } from '../../src/telephony/trunks/trunks.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 
 const CARRIER = '198.51.100.1';
@@ -25,13 +27,42 @@ test.each([
   ['0.0.0.0', ['0.0.0.0'], '0.0.0.0'],
   ['10.0.0.5', ['10.0.0.5'], '10.0.0.5'],
   ['::', ['0.0.0.0', '::'], '0.0.0.0'],
-  ['::1', ['::1'], '127.0.0.1'],
-  ['2001:db8::5', ['2001:db8::5'], '0.0.0.0'],
 ])('SIP_HOST=%s: SIP listens on %j, and RTP on %s', (SIP_HOST, sip, media) => {
   const config = readConfig({ SIP_HOST });
 
   expect(sipHostsOf(config)).toEqual(sip);
   expect(mediaHostOf(config)).toBe(media);
+});
+
+const trunkTo = (proxy: string) =>
+  parseTrunks(JSON.stringify([{ name: 'six', proxy, numbers: ['*'] }]));
+
+test.each([
+  ['::1', 'audio is IPv4 only'],
+  ['2001:db8::5', 'audio is IPv4 only'],
+])('SIP_HOST=%s is refused: %s', (SIP_HOST, why) => {
+  expect(() => readConfig({ SIP_HOST })).toThrow(why);
+});
+
+test.each([
+  ['0.0.0.0', 'embedded'],
+  ['10.0.0.5', 'embedded'],
+])('a trunk to an IPv6 address is refused on SIP_HOST=%s, TELEPHONY=%s', (SIP_HOST, TELEPHONY) => {
+  const config = readConfig({ SIP_HOST, TELEPHONY });
+
+  expect(() => refuseUnreachable(trunkTo('[2001:db8::1]'), config)).toThrow(
+    'Cannot use trunk "six": its proxy is an IPv6 address',
+  );
+});
+
+test.each([
+  ['::', 'embedded', '[2001:db8::1]'],
+  ['10.0.0.5', 'drachtio', '[2001:db8::1]'],
+  ['10.0.0.5', 'embedded', '198.51.100.1'],
+])('SIP_HOST=%s, TELEPHONY=%s takes a trunk to %s', (SIP_HOST, TELEPHONY, proxy) => {
+  const config = readConfig({ SIP_HOST, TELEPHONY });
+
+  expect(() => refuseUnreachable(trunkTo(proxy), config)).not.toThrow();
 });
 
 test('a carrier outside that is told a private address is a warning, once', () => {

@@ -45,6 +45,8 @@ export class ObservedAddresses {
   #byStun: string | undefined;
   #isStunSilent = false;
   #isRunning = false;
+  /** Nothing has registered yet. */
+  #isStarting = false;
   #reportedAtMs = Number.NEGATIVE_INFINITY;
   #cancelAsk: () => void = () => {};
   #cancelReport: (() => void) | undefined;
@@ -57,7 +59,9 @@ export class ObservedAddresses {
   async start(): Promise<void> {
     if (this.#isRunning) return;
     this.#isRunning = true;
+    this.#isStarting = true;
     await this.#ask();
+    this.#isStarting = false;
   }
 
   /** Safe to call twice. */
@@ -71,13 +75,13 @@ export class ObservedAddresses {
   /** A carrier has answered, and told the address that our request came from. */
   seen(farEnd: string, address: string): void {
     if (!isIPv4(address) || !isAdvertisable(address)) return;
-    const known = this.#byFarEnd.get(farEnd);
-    if (known === address) return;
+    if (this.#byFarEnd.get(farEnd) === address) return;
+    const told = this.for(farEnd)?.address;
     const [oldest] = this.#byFarEnd.keys();
     if (this.#byFarEnd.size >= FAR_ENDS_MAX && oldest !== undefined) this.#byFarEnd.delete(oldest);
     this.#byFarEnd.set(farEnd, address);
     if (rangeOfAddress(address) !== 'private') this.#newest = address;
-    this.#changed({ address, source: 'carrier' });
+    if (told !== address) this.#changed({ address, source: 'carrier' });
   }
 
   /**
@@ -129,7 +133,7 @@ export class ObservedAddresses {
   #changed(observed: KnownAddress): void {
     const { clock, log } = this.#options;
     log.info(observed, 'public address observed');
-    if (!this.#isRunning || this.#cancelReport !== undefined) return;
+    if (!this.#isRunning || this.#isStarting || this.#cancelReport !== undefined) return;
     const sinceMs = clock.nowMs() - this.#reportedAtMs;
     this.#cancelReport = clock.after(Math.max(FIRST_REPORT_MS, REPORT_MS_MIN - sinceMs), () => {
       this.#cancelReport = undefined;

@@ -1,4 +1,5 @@
 /** The whole server behind an address translator: what far ends on either side are told, and that both sides hear each other. */
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,8 +41,15 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** Everything is in place, and the trunk is registered, when it resolves. */
-async function open(environment: Readonly<Record<string, string>>): Promise<World> {
+/**
+ * Everything is in place, and the trunk is registered, when it resolves.
+ *
+ * @param prepare runs before the server starts.
+ */
+async function open(
+  environment: Readonly<Record<string, string>>,
+  prepare?: (network: NatNetwork) => Promise<void>,
+): Promise<World> {
   const network = await NatNetwork.open();
   network.server.nameHosts({ [NAME]: PUBLIC });
   closers.push(() => network.close());
@@ -50,6 +58,7 @@ async function open(environment: Readonly<Record<string, string>>): Promise<Worl
   const SIP_TRUNKS = join(folder, 'trunks.json');
   writeFileSync(SIP_TRUNKS, JSON.stringify(NAT_TRUNKS));
   const registrar = await startRegistrar(network.outside);
+  await prepare?.(network);
   const ports = { SIP_PORT: '5060', RTP_PORTS: '20000-20999' };
   const server = await startServer({
     environment: { ...ports, SIP_TRUNKS, PUBLIC_ADDRESS: PUBLIC, ...environment },
@@ -159,6 +168,25 @@ describe.skipIf(reason !== undefined)('a server behind a NAT', () => {
         addressInUse: { address: PUBLIC, source: 'carrier' },
       }),
     );
+  });
+
+  test('with auto and a STUN server it registers the right address at once, and the new one when the router gets another', async () => {
+    const STUN_SERVER = `${NEIGHBOUR}:3478`;
+    const settings = { SIP_HOST: SERVER, PUBLIC_ADDRESS: 'auto', STUN_SERVER };
+    const { network, registrar } = await open(settings, async ({ outside }) => {
+      const stun = outside.startNode('stun-server-process.ts', NEIGHBOUR, '3478');
+      if (stun.stdout !== null) await once(stun.stdout, 'data');
+    });
+    await expect.poll(() => registrar.contacts().length).toBeGreaterThanOrEqual(2);
+    const before = registrar.contacts();
+
+    network.movePublicAddress(SECOND_PUBLIC);
+    const moved = () => registrar.contacts().filter((uri) => addressOf(uri) === SECOND_PUBLIC);
+    await expect
+      .poll(() => new Set(moved().map((uri) => uri.replace(/@.*/, ''))), { timeout: 100_000 })
+      .toEqual(new Set(['sip:trunk', 'sip:trunk-tcp']));
+
+    expect(new Set(before.map(addressOf))).toEqual(new Set([PUBLIC]));
   });
 
   test('it calls a telephone of its own network from its own address', async () => {

@@ -65,6 +65,12 @@ export class NatNetwork {
     this.outside.run('ip', 'route', 'add', '10.0.0.0/24', 'via', PUBLIC);
   }
 
+  /** Gives the router another public address in place of all it had, as a provider does; what it had translated is forgotten. */
+  movePublicAddress(address: string): void {
+    this.router.run('ip', 'address', 'flush', 'dev', 'wan0');
+    this.router.run('ip', 'address', 'add', `${address}/24`, 'dev', 'wan0');
+  }
+
   /** Ends every program in it. Safe to call twice. */
   async close(): Promise<void> {
     const all = [this.server, this.phone, this.outside, this.router];
