@@ -1,15 +1,16 @@
 /** Receiving half of an RTP session: packets in, unbroken sound and DTMF digits out. */
 import { DtmfReceiver, type PressedDigit } from '../../rtp/dtmf.ts';
-import { PacketInHand, type RtpPacket } from '../../rtp/packet.ts';
+import { PacketInHand, type RtpPacket, sequenceDistance } from '../../rtp/packet.ts';
 import { Reception } from '../../rtp/reception.ts';
 import { type OrderedPacket, ReorderBuffer } from '../../rtp/reorder-buffer.ts';
 import type { AgreedMedia, CodecName } from '../../rtp/sdp-answer.ts';
 import { type AudioEvent, FRAME_MS, FRAME_SAMPLES, LINE_RATE_HZ } from '../audio-stream.ts';
 import { decodeG711Into } from '../dsp/g711.ts';
+import { LossConcealment } from '../dsp/loss-concealment.ts';
 
 /** The RTP session that a receiver delivers to. */
 export interface ListeningSession {
-  /** Receives the caller's sound in order, gaps filled with silence. Its memory is reused afterwards. */
+  /** Receives the caller's sound in order, losses concealed, gaps filled with silence. Its memory is reused afterwards. */
   hear(pcm: Int16Array, atMs: number): void;
 
   /** Receives a DTMF digit. */
@@ -55,6 +56,7 @@ export class RtpReceiver {
   readonly reception = new Reception();
   readonly #session: ListeningSession;
   readonly #order = new ReorderBuffer();
+  readonly #concealment = new LossConcealment();
   /** Created by the first key. */
   #digits: DtmfReceiver | undefined;
   #isOpen = false;
@@ -75,6 +77,9 @@ export class RtpReceiver {
   #silenceByClockSamples = 0;
   /** NaN at the beginning of a stream. */
   #nextTimestamp = Number.NaN;
+  #nextSequence = Number.NaN;
+  /** Whether the last packet in order was voice: after comfort noise and keys, missing sound is silence. */
+  #isVoiceBefore = false;
   #packetMs = FRAME_MS;
 
   constructor(session: ListeningSession) {
@@ -171,18 +176,28 @@ export class RtpReceiver {
   }
 
   #hear(packet: PacketInHand | RtpPacket, isRestart: boolean, nowMs: number): void {
+    const isAfterLoss = !isRestart && sequenceDistance(this.#nextSequence, packet.sequence) > 0;
+    this.#nextSequence = (packet.sequence + 1) & 0xffff;
+    const codec = this.#codecOf(packet.payloadType);
     if (packet.payloadType === this.#keyPayloadType) {
+      this.#isVoiceBefore = false;
       this.#digits ??= new DtmfReceiver();
       this.#pressAll(this.#digits.accept(packet, nowMs));
-      return;
+    } else if (codec === undefined || !this.#isListening) {
+      this.#isVoiceBefore = false;
+    } else {
+      if (isRestart) this.#nextTimestamp = Number.NaN;
+      this.#fillGap(packet, isAfterLoss, nowMs);
+      this.#hearVoice(codec, packet, nowMs);
     }
-    const codec = this.#codecOf(packet.payloadType);
-    if (codec === undefined || !this.#isListening) return;
-    if (isRestart) this.#nextTimestamp = Number.NaN;
-    this.#fillGap(packet, nowMs);
+  }
+
+  #hearVoice(codec: CodecName, packet: PacketInHand | RtpPacket, nowMs: number): void {
     const pcm = this.#decode(codec, packet);
     this.#nextTimestamp = (packet.timestamp + pcm.length) >>> 0;
     this.#packetMs = (pcm.length * 1000) / LINE_RATE_HZ;
+    this.#isVoiceBefore = this.#digits?.isPressed !== true;
+    this.#concealment.hear(pcm);
     this.#pass(pcm, nowMs);
   }
 
@@ -197,15 +212,18 @@ export class RtpReceiver {
     return pcm;
   }
 
-  /** Inserts silence for a gap in the timestamps, less the silence that the clock has inserted. */
-  #fillGap(packet: RtpPacket, nowMs: number): void {
+  /** Fills a gap in the timestamps, less the silence that the clock has inserted. */
+  #fillGap(packet: RtpPacket, isLost: boolean, nowMs: number): void {
     const gap = (packet.timestamp - this.#nextTimestamp) | 0;
     const missing = gap - this.#silenceByClockSamples;
     this.#silenceByClockSamples = 0;
     this.#isSilentByClock = false;
-    if (gap <= GAP_SAMPLES_MAX && missing > 0) this.#pass(new Int16Array(missing), nowMs);
+    if (gap <= GAP_SAMPLES_MAX && missing > 0) {
+      this.#pass(this.#filling(missing, isLost && this.#isVoiceBefore), nowMs);
+    }
   }
 
+  /** Inserts silence: a caller who sends none is not told from a loss so long that concealed sound would have faded out. */
   #fillByClock(nowMs: number): void {
     const isExpecting = this.#isListening && !this.#isSilentByClock;
     const patienceMs = isExpecting ? this.#packetMs + OVERDUE_MS : CLOCK_LAG_MS;
@@ -214,8 +232,14 @@ export class RtpReceiver {
     this.#heardUntilMs = Math.max(this.#heardUntilMs, nowMs - STALL_MS_MAX);
     while (nowMs - this.#heardUntilMs >= CLOCK_LAG_MS) {
       this.#silenceByClockSamples += FRAME_SAMPLES;
-      this.#pass(SILENCE, this.#heardUntilMs + FRAME_MS);
+      this.#pass(this.#filling(FRAME_SAMPLES, false), this.#heardUntilMs + FRAME_MS);
     }
+  }
+
+  #filling(samples: number, isLost: boolean): Int16Array {
+    if (isLost) return this.#concealment.conceal(samples);
+    this.#concealment.forget();
+    return samples === FRAME_SAMPLES ? SILENCE : new Int16Array(samples);
   }
 
   #pass(pcm: Int16Array, atMs: number): void {
