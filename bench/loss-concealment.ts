@@ -11,8 +11,8 @@ import { wordErrors } from '../src/speech/self-test/word-errors.ts';
 import type { Recognizer } from '../src/speech/stt/pool/recognizer.ts';
 import { openRecognizer } from '../src/speech/stt/whisper/whisper-recognizer.ts';
 import { TINY_WHISPER_DIR } from '../test/speech/spoken-phrases.ts';
-import { heardOver, lostPackets } from '../test/support/speech/lossy-line.ts';
-import { logSpectralDistanceDb } from '../test/support/speech/sound-distance.ts';
+import { heardOver, lostPackets } from '../test/support/speech/loss/lossy-line.ts';
+import { logSpectralDistanceDb } from '../test/support/speech/loss/sound-distance.ts';
 import { checkTargets, markdownTable, numberArg, printJson } from './lib/harness.ts';
 import { type SpokenPhrase, speakSample } from './lib/spoken-sample.ts';
 

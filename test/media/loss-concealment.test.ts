@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { LossConcealment } from '../../src/media/dsp/loss-concealment.ts';
 import { readPhrase, SPOKEN_PHRASES } from '../speech/spoken-phrases.ts';
-import { heardOver, lostPackets } from '../support/speech/lossy-line.ts';
-import { logSpectralDistanceDb } from '../support/speech/sound-distance.ts';
+import { heardOver, lostPackets } from '../support/speech/loss/lossy-line.ts';
+import { logSpectralDistanceDb } from '../support/speech/loss/sound-distance.ts';
 
 const FRAME_SAMPLES = 160;
 

@@ -1,6 +1,6 @@
 /** Lines that lose packets of 20 ms, at random or in bursts, and what is heard over them; pure */
-import { LossConcealment } from '../../../src/media/dsp/loss-concealment.ts';
-import { seededChance } from '../sip/sip-mutants.ts';
+import { LossConcealment } from '../../../../src/media/dsp/loss-concealment.ts';
+import { seededChance } from '../../sip/sip-mutants.ts';
 
 const FRAME_SAMPLES = 160;
 
