@@ -7,6 +7,7 @@ import type { AgreedMedia, CodecName } from '../../rtp/sdp-answer.ts';
 import { type AudioEvent, FRAME_MS, FRAME_SAMPLES, LINE_RATE_HZ } from '../audio-stream.ts';
 import { decodeG711Into } from '../dsp/g711.ts';
 import { LossConcealment } from '../dsp/loss-concealment.ts';
+import { StallWatch } from './stall-watch.ts';
 
 /** The RTP session that a receiver delivers to. */
 export interface ListeningSession {
@@ -28,9 +29,6 @@ const OVERDUE_MS = 60;
 
 /** Inserted silence stays this far behind the clock, since the packet that ends it is on its way. */
 const CLOCK_LAG_MS = 2 * FRAME_MS;
-
-/** A longer time between ticks means that the thread stalled and packets may wait in the socket. */
-const TICK_APART_MS_MAX = 2 * FRAME_MS + 1;
 
 /** Longest stall (a suspended machine) that is filled with silence. */
 const STALL_MS_MAX = 5000;
@@ -54,6 +52,7 @@ const COMFORT_NOISE = 13;
 /** Driven by packets that `SourceLock` accepted, and a tick every 20 ms. */
 export class RtpReceiver {
   readonly reception = new Reception();
+  readonly stalls = new StallWatch();
   readonly #session: ListeningSession;
   readonly #order = new ReorderBuffer();
   readonly #concealment = new LossConcealment();
@@ -68,9 +67,6 @@ export class RtpReceiver {
   /** Instant up to which sound or silence has been delivered. */
   #heardUntilMs = Number.NEGATIVE_INFINITY;
   #lastPacketAtMs = Number.NEGATIVE_INFINITY;
-  #tickedAtMs = Number.NEGATIVE_INFINITY;
-  /** Instant of the ticks that follow a stall. */
-  #stalledAtMs = Number.NEGATIVE_INFINITY;
   #isLost = false;
   #isResting = false;
   #isSilentByClock = false;
@@ -95,7 +91,7 @@ export class RtpReceiver {
     if (!this.#isOpen) {
       this.#isOpen = true;
       this.#heardUntilMs = nowMs;
-      this.#tickedAtMs = nowMs;
+      this.stalls.start(nowMs);
     }
     this.#codec = agreed.codec;
     this.#payloadType = agreed.payloadType;
@@ -141,7 +137,7 @@ export class RtpReceiver {
 
   /** Gives up late packets, inserts silence, detects media loss. Called every 20 ms. */
   tick(nowMs: number): void {
-    if (!this.#isOpen || this.#hasStalled(nowMs)) return;
+    if (!this.#isOpen || this.stalls.tick(nowMs)) return;
     this.#hearAll(this.#order.expire(nowMs), nowMs);
     if (this.#digits !== undefined) this.#pressAll(this.#digits.expire(nowMs));
     this.#fillByClock(nowMs);
@@ -150,16 +146,6 @@ export class RtpReceiver {
       this.#isLost = true;
       this.#session.emit({ kind: 'media-lost' });
     }
-  }
-
-  /**
-   * Whether the thread stalled, so that packets may be unread and nothing is known to be missing. Missed ticks follow at one
-   * instant; the sockets are read before the next.
-   */
-  #hasStalled(nowMs: number): boolean {
-    if (nowMs - this.#tickedAtMs > TICK_APART_MS_MAX) this.#stalledAtMs = nowMs;
-    this.#tickedAtMs = nowMs;
-    return nowMs === this.#stalledAtMs;
   }
 
   #codecOf(payloadType: number): CodecName | undefined {
@@ -198,7 +184,7 @@ export class RtpReceiver {
     this.#packetMs = (pcm.length * 1000) / LINE_RATE_HZ;
     this.#isVoiceBefore = this.#digits?.isPressed !== true;
     this.#concealment.hear(pcm);
-    this.#pass(pcm, nowMs);
+    this.#passRead(pcm, nowMs);
   }
 
   /** Decodes into memory that is reused for the next packet. */
@@ -219,7 +205,7 @@ export class RtpReceiver {
     this.#silenceByClockSamples = 0;
     this.#isSilentByClock = false;
     if (gap <= GAP_SAMPLES_MAX && missing > 0) {
-      this.#pass(this.#filling(missing, isLost && this.#isVoiceBefore), nowMs);
+      this.#passRead(this.#filling(missing, isLost && this.#isVoiceBefore), nowMs);
     }
   }
 
@@ -240,6 +226,10 @@ export class RtpReceiver {
     if (isLost) return this.#concealment.conceal(samples);
     this.#concealment.forget();
     return samples === FRAME_SAMPLES ? SILENCE : new Int16Array(samples);
+  }
+
+  #passRead(pcm: Int16Array, nowMs: number): void {
+    this.#pass(pcm, this.stalls.placeOf(pcm.length, this.#heardUntilMs, nowMs));
   }
 
   #pass(pcm: Int16Array, atMs: number): void {

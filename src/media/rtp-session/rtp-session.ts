@@ -62,6 +62,8 @@ export class RtpSession implements DatagramListener, ListeningSession, SendingSe
   #pauseAfterMs = Number.POSITIVE_INFINITY;
   #malformed = 0;
   #hasArrived = false;
+  /** Instant up to which sound was sent. */
+  #saidUntilMs = Number.NEGATIVE_INFINITY;
   #feed: SoundFeed | undefined;
 
   constructor(options: RtpSessionOptions) {
@@ -283,8 +285,10 @@ export class RtpSession implements DatagramListener, ListeningSession, SendingSe
 
   overhear(pcm: Int16Array, nowMs: number): void {
     this.#echoGate.play(pcm);
-    this.#recorder?.add('agent', pcm, nowMs);
-    this.#tap?.write(pcm, nowMs);
+    const untilMs = this.#receiver.stalls.placeOf(pcm.length, this.#saidUntilMs, nowMs);
+    this.#saidUntilMs = untilMs;
+    this.#recorder?.add('agent', pcm, untilMs);
+    this.#tap?.write(pcm, untilMs);
     if (!this.#meter.isOn) return;
     this.#meter.note('agent', pcm === SILENT_FRAME ? SILENCE_DBFS : levelDbfs(pcm));
   }
