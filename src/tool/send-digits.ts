@@ -1,4 +1,4 @@
-/** Tool `send_digits`: the agent presses telephone keys, for menus and extensions of whom it has called. */
+/** Tool `send_digits`: the agent presses telephone keys, for menus and extensions. */
 import type { Tool } from './tool.ts';
 
 /** Longest sequence: 5 s of keys, or 16 s of pauses. */

@@ -23,7 +23,7 @@ const COLUMN_LOUDER_MAX = 10 ** 0.6;
 /** A tone stands out by so much among those of its group. */
 const PEAK_MIN = 10 ** 0.6;
 
-/** The two tones hold so much of all energy: a voice has more beside them. White noise 5 dB below leaves 76 %. */
+/** The two tones hold so much of all energy: a voice has others too. White noise 5 dB below leaves 76 %. */
 const SHARE_MIN = 0.55;
 
 /** A second harmonic holds at most so much of all energy: those of a voice are strong. */
@@ -98,10 +98,11 @@ function keyIn(window: Float64Array): string | undefined {
   const energy = window.reduce((sum, sample) => sum + sample * sample, 0) / window.length;
   if (energy < 2 * TONE_ENERGY_MIN * SHARE_MIN) return undefined;
   const rows = ROW_FILTERS.map((filter) => energyAt(window, filter));
-  const columns = COLUMN_FILTERS.map((filter) => energyAt(window, filter));
   const row = peakIn(rows);
+  if (row === undefined) return undefined;
+  const columns = COLUMN_FILTERS.map((filter) => energyAt(window, filter));
   const column = peakIn(columns);
-  if (row === undefined || column === undefined) return undefined;
+  if (column === undefined) return undefined;
   const pair = { row: rows[row] as number, column: columns[column] as number };
   if (!isPair(pair, energy)) return undefined;
   const key = row * COLUMNS_HZ.length + column;
@@ -114,18 +115,16 @@ function isPair(
   { row, column }: { readonly row: number; readonly column: number },
   energy: number,
 ): boolean {
-  const isLoud = Math.min(row, column) >= TONE_ENERGY_MIN;
   const hasTwist = row > ROW_LOUDER_MAX * column || column > COLUMN_LOUDER_MAX * row;
-  return isLoud && !hasTwist && row + column >= SHARE_MIN * energy;
+  return !hasTwist && row + column >= SHARE_MIN * energy;
 }
 
-/** The tone of a group that stands out. */
+/** The tone of a group that is loud enough and stands out. */
 function peakIn(energies: readonly number[]): number | undefined {
   const peak = energies.indexOf(Math.max(...energies));
-  const isPeak = energies.every(
-    (energy, index) => index === peak || (energies[peak] as number) >= PEAK_MIN * energy,
-  );
-  return isPeak ? peak : undefined;
+  const energy = energies[peak] as number;
+  const isPeak = energies.every((other, index) => index === peak || energy >= PEAK_MIN * other);
+  return isPeak && energy >= TONE_ENERGY_MIN ? peak : undefined;
 }
 
 const ROW_FILTERS = ROWS_HZ.map(filterOf);
