@@ -2,8 +2,10 @@ import { expect, test } from 'vitest';
 import { DtmfDetector } from '../../src/media/dsp/dtmf-detector.ts';
 import { COLUMNS_HZ, KEYS, keyTone, ROWS_HZ, toneOf } from '../../src/media/dsp/dtmf-tones.ts';
 import { decodeG711, encodeG711, type G711Law } from '../../src/media/dsp/g711.ts';
+import { LossConcealment } from '../../src/media/dsp/loss-concealment.ts';
 import { readPhrase, SPOKEN_PHRASES } from '../speech/spoken-phrases.ts';
 import { seededChance } from '../support/sip/sip-mutants.ts';
+import { lostPackets } from '../support/speech/loss/lossy-line.ts';
 import { NON_SPEECH, nonSpeech } from '../support/speech/non-speech.ts';
 
 const SAMPLES_PER_MS = 8;
@@ -131,6 +133,31 @@ test('DtmfDetector tells a key with its length when it is let go', () => {
   expect([atPress, isToneMeanwhile]).toEqual([[], true]);
   expect(atRelease).toEqual([{ digit: '7', durationMs: expect.any(Number) }]);
   expect(Math.abs((atRelease[0]?.durationMs ?? 0) - 200)).toBeLessThan(15);
+});
+
+test.each([
+  { toneMs: 200, pauseMs: 100, lossPercent: 3 },
+  { toneMs: 200, pauseMs: 100, lossPercent: 10 },
+  { toneMs: 100, pauseMs: 100, lossPercent: 3 },
+])('DtmfDetector hears 2,000 keys of $toneMs ms once each over a line that loses $lossPercent % of the packets', (line) => {
+  const press = (key: string) => [
+    ...keyTone(key, line.toneMs * SAMPLES_PER_MS),
+    ...new Int16Array(line.pauseMs * SAMPLES_PER_MS),
+  ];
+  const keys = KEYS.repeat(125);
+  const sent = Int16Array.from([...keys].flatMap(press));
+  const lost = lostPackets(sent.length / 160, { lossPercent: line.lossPercent, burst: 1, seed: 3 });
+  const detector = new DtmfDetector();
+  const concealment = new LossConcealment();
+
+  const digits = lost.flatMap((isLost, packet) => {
+    const frame = sent.slice(packet * 160, (packet + 1) * 160);
+    if (isLost) return detector.lose(concealment.conceal(frame.length).length);
+    concealment.hear(frame);
+    return detector.hear(frame);
+  });
+
+  expect(digits.map(({ digit }) => digit).join('')).toBe(keys);
 });
 
 test('DtmfDetector bears an interruption of 10 ms, and tells two keys without a pause apart', () => {

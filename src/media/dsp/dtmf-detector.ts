@@ -10,8 +10,11 @@ const HOP_SAMPLES = WINDOW_SAMPLES / 2;
 /** Windows in a row with the same key that are a press: 32 ms. 40 ms are to be heard, under 23 ms are not. Q.24. */
 const HITS_NEEDED = 4;
 
-/** Windows in a row without the key that end it; an interruption of 10 ms does not. Q.24. */
-const MISSES_NEEDED = 4;
+/** Time without the key that ends it: four windows; an interruption of 10 ms does not. Q.24. */
+const GAP_SAMPLES_NEEDED = 4 * HOP_SAMPLES;
+
+/** Where a part of that time was lost, so many windows must be without the key: the first one is cross-faded. */
+const MISSES_NEEDED = 2;
 
 /** Quieter tones are not heard: -36 dBm0 each. */
 const TONE_ENERGY_MIN = 362 ** 2 / 2;
@@ -42,7 +45,9 @@ export class DtmfDetector {
   /** Key that is down. */
   #pressed: string | undefined;
   #pressedSamples = 0;
+  /** Windows in a row without the key that is down, and the time since the last one with it. */
   #misses = 0;
+  #gapSamples = 0;
   #isTone = false;
 
   /** Whether the newest sound held a key's tones, for those who must not hear them. */
@@ -53,7 +58,7 @@ export class DtmfDetector {
   /** Takes sound of any length. @returns the keys that were let go in it. */
   hear(pcm: Int16Array): readonly PressedDigit[] {
     const digits: PressedDigit[] = [];
-    this.#isTone = this.#pressed !== undefined && this.#misses <= 1;
+    this.#isTone = this.#isDown;
     for (let at = 0; at < pcm.length; at += 1) {
       this.#window[this.#filled] = pcm[at] as number;
       this.#filled += 1;
@@ -66,14 +71,35 @@ export class DtmfDetector {
     return digits;
   }
 
+  /** Notes that so many samples were lost: they neither begin nor end a key. @returns the key that was let go before. */
+  lose(samples: number): readonly PressedDigit[] {
+    this.#filled = 0;
+    this.#isTone = this.#isDown;
+    if (this.#pressed === undefined) return [];
+    this.#pressedSamples += samples;
+    this.#gapSamples += samples;
+    return this.#isLetGo ? [this.#release()] : [];
+  }
+
+  /** Whether a key is down, as far as is known. */
+  get #isDown(): boolean {
+    return this.#pressed !== undefined && this.#misses <= 1;
+  }
+
+  get #isLetGo(): boolean {
+    return this.#misses >= MISSES_NEEDED && this.#gapSamples >= GAP_SAMPLES_NEEDED;
+  }
+
   #judge(key: string | undefined): PressedDigit | undefined {
     this.#hits = key !== undefined && key === this.#candidate ? this.#hits + 1 : 1;
     this.#candidate = key;
     if (key !== undefined) this.#isTone = true;
     if (this.#pressed !== undefined) this.#pressedSamples += HOP_SAMPLES;
-    this.#misses = key === this.#pressed ? 0 : this.#misses + 1;
+    const isHeard = key === this.#pressed;
+    this.#misses = isHeard ? 0 : this.#misses + 1;
+    this.#gapSamples = isHeard ? 0 : this.#gapSamples + HOP_SAMPLES;
     const isNext = key !== undefined && key !== this.#pressed && this.#hits === HITS_NEEDED;
-    const isOver = this.#pressed !== undefined && (isNext || this.#misses === MISSES_NEEDED);
+    const isOver = this.#pressed !== undefined && (isNext || this.#isLetGo);
     const digit = isOver ? this.#release() : undefined;
     if (isNext) this.#press(key);
     return digit;
@@ -83,10 +109,11 @@ export class DtmfDetector {
     this.#pressed = key;
     this.#pressedSamples = WINDOW_SAMPLES + (HITS_NEEDED - 1) * HOP_SAMPLES;
     this.#misses = 0;
+    this.#gapSamples = 0;
   }
 
   #release(): PressedDigit {
-    const samples = this.#pressedSamples - this.#misses * HOP_SAMPLES;
+    const samples = this.#pressedSamples - this.#gapSamples;
     const digit = this.#pressed ?? '';
     this.#pressed = undefined;
     return { digit, durationMs: Math.round((samples * 1000) / LINE_RATE_HZ) };

@@ -12,7 +12,7 @@ import { StallWatch } from './stall-watch.ts';
 /** The RTP session that a receiver delivers to. */
 export interface ListeningSession {
   /** Receives the caller's sound in order, losses concealed, gaps filled with silence. Its memory is reused afterwards. */
-  hear(pcm: Int16Array, atMs: number): void;
+  hear(pcm: Int16Array, atMs: number, isConcealed: boolean): void;
 
   /** Receives a DTMF digit. */
   press(digit: PressedDigit): void;
@@ -184,7 +184,7 @@ export class RtpReceiver {
     this.#packetMs = (pcm.length * 1000) / LINE_RATE_HZ;
     this.#isVoiceBefore = this.#digits?.isPressed !== true;
     this.#concealment.hear(pcm);
-    this.#passRead(pcm, nowMs);
+    this.#passRead(pcm, nowMs, false);
   }
 
   /** Decodes into memory that is reused for the next packet. */
@@ -204,9 +204,10 @@ export class RtpReceiver {
     const missing = gap - this.#silenceByClockSamples;
     this.#silenceByClockSamples = 0;
     this.#isSilentByClock = false;
-    if (gap <= GAP_SAMPLES_MAX && missing > 0) {
-      this.#passRead(this.#filling(missing, isLost && this.#isVoiceBefore), nowMs);
-    }
+    if (gap > GAP_SAMPLES_MAX || !(missing > 0)) return;
+    const isConcealed = isLost && this.#isVoiceBefore;
+    const pcm = isConcealed ? this.#concealment.conceal(missing) : this.#silence(missing);
+    this.#passRead(pcm, nowMs, isConcealed);
   }
 
   /** Inserts silence: a caller who sends none is not told from a loss so long that concealed sound would have faded out. */
@@ -218,22 +219,21 @@ export class RtpReceiver {
     this.#heardUntilMs = Math.max(this.#heardUntilMs, nowMs - STALL_MS_MAX);
     while (nowMs - this.#heardUntilMs >= CLOCK_LAG_MS) {
       this.#silenceByClockSamples += FRAME_SAMPLES;
-      this.#pass(this.#filling(FRAME_SAMPLES, false), this.#heardUntilMs + FRAME_MS);
+      this.#pass(this.#silence(FRAME_SAMPLES), this.#heardUntilMs + FRAME_MS);
     }
   }
 
-  #filling(samples: number, isLost: boolean): Int16Array {
-    if (isLost) return this.#concealment.conceal(samples);
+  #silence(samples: number): Int16Array {
     this.#concealment.forget();
     return samples === FRAME_SAMPLES ? SILENCE : new Int16Array(samples);
   }
 
-  #passRead(pcm: Int16Array, nowMs: number): void {
-    this.#pass(pcm, this.stalls.placeOf(pcm.length, this.#heardUntilMs, nowMs));
+  #passRead(pcm: Int16Array, nowMs: number, isConcealed: boolean): void {
+    this.#pass(pcm, this.stalls.placeOf(pcm.length, this.#heardUntilMs, nowMs), isConcealed);
   }
 
-  #pass(pcm: Int16Array, atMs: number): void {
+  #pass(pcm: Int16Array, atMs: number, isConcealed = false): void {
     this.#heardUntilMs = atMs;
-    this.#session.hear(pcm, atMs);
+    this.#session.hear(pcm, atMs, isConcealed);
   }
 }

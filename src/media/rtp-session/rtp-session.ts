@@ -253,20 +253,25 @@ export class RtpSession implements DatagramListener, ListeningSession, SendingSe
     await this.#recorder?.close();
   }
 
-  hear(pcm: Int16Array, atMs: number): void {
+  hear(pcm: Int16Array, atMs: number, isConcealed: boolean): void {
     this.#recorder?.add('caller', pcm, atMs);
     this.#feed?.forwarded(pcm, atMs);
-    const isUnheard = this.#echoGate.isEcho(pcm) || this.#isKeyTone(pcm, atMs);
+    const isUnheard = this.#echoGate.isEcho(pcm) || this.#isKeyTone(pcm, { atMs, isConcealed });
     const own = isUnheard ? new Int16Array(pcm.length) : pcm;
     this.#ear.hear(this.#feed?.hear(own) ?? own, atMs, this.#echoGate.mayEcho);
   }
 
   /** Hears keys by their tones. @returns whether the sound is a tone, which is no voice. */
-  #isKeyTone(pcm: Int16Array, atMs: number): boolean {
+  #isKeyTone(
+    pcm: Int16Array,
+    { atMs, isConcealed }: { readonly atMs: number; readonly isConcealed: boolean },
+  ): boolean {
+    const tones = this.#keyTones;
     const isOwnEcho = atMs - this.#sender.toneAtMs < TONE_ECHO_MS;
-    if (this.#keyTones === undefined || isOwnEcho) return false;
-    for (const digit of this.#keyTones.hear(pcm)) this.press(digit);
-    return this.#keyTones.isTone;
+    if (tones === undefined || isOwnEcho) return false;
+    const digits = isConcealed ? tones.lose(pcm.length) : tones.hear(pcm);
+    for (const digit of digits) this.press(digit);
+    return tones.isTone;
   }
 
   press(digit: PressedDigit): void {
