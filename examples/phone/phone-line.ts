@@ -2,6 +2,8 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { systemClock } from '../../src/lib/clock.ts';
+import { DtmfDetector } from '../../src/media/dsp/dtmf-detector.ts';
+import { keyToneFrame } from '../../src/media/dsp/dtmf-tones.ts';
 import { decodeG711, encodeG711, SILENCE_BYTE } from '../../src/media/dsp/g711.ts';
 import { levelDbfs } from '../../src/media/dsp/level-meter.ts';
 import { DtmfReceiver, DtmfSender } from '../../src/rtp/dtmf.ts';
@@ -46,12 +48,13 @@ interface Speech {
 export class PhoneLine {
   /** All that was heard, oldest first. */
   readonly heard: HeardPacket[] = [];
-  /** Keys that the far end has pressed. */
+  /** Keys that the far end has pressed, by their tones where telephone-event was not agreed. */
   digits = '';
   readonly #socket: Socket = createSocket('udp4');
   readonly #ssrc = Math.floor(Math.random() * 2 ** 32);
   readonly #digitSender = new DtmfSender();
   readonly #digitReceiver = new DtmfReceiver();
+  readonly #keyTones = new DtmfDetector();
   readonly #listeners: ((packet: HeardPacket) => void)[] = [];
   readonly #startedAtMs = systemClock.nowMs();
   #speeches: Speech[] = [];
@@ -114,7 +117,7 @@ export class PhoneLine {
     this.#answer = answer;
   }
 
-  /** Presses keys, 100 ms each. */
+  /** Presses keys, 100 ms each: as telephone-event, or by tones where that was not agreed. */
   press(digits: string): void {
     this.#digitSender.add(digits);
   }
@@ -139,13 +142,15 @@ export class PhoneLine {
   }
 
   #sendFrame(): void {
-    const press = this.#digitSender.isBusy ? this.#digitSender.next() : undefined;
+    const isPressing = this.#digitSender.isBusy;
+    const press = isPressing ? this.#digitSender.next() : undefined;
     const type = this.#agreed?.telephoneEventPayloadType;
     if (press !== undefined && type !== undefined) {
       this.#send(type, press.payload, press.hasMarker, press.timestampOffset);
       return;
     }
-    const frame = this.#nextFrame();
+    const tone = press && keyToneFrame(press.digit, press.timestampOffset);
+    const frame = isPressing && type === undefined ? tone : this.#nextFrame();
     const { codec, payloadType } = this.#agreed ?? { codec: 'PCMU' as const, payloadType: 0 };
     const payload =
       frame === undefined
@@ -199,6 +204,12 @@ export class PhoneLine {
     }
     if (packet.payloadType !== agreed.payloadType) return;
     const pcm = decodeG711(agreed.codec, packet.payload);
+    if (agreed.telephoneEventPayloadType === undefined) {
+      this.digits += this.#keyTones
+        .hear(pcm)
+        .map(({ digit }) => digit)
+        .join('');
+    }
     const isVoiced = levelDbfs(pcm) > VOICE_DBFS;
     const heard = { atMs, timestamp: packet.timestamp, pcm, isVoiced };
     if (this.heard.length < HEARD_PACKETS_MAX) this.heard.push(heard);

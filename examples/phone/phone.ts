@@ -75,6 +75,8 @@ export interface CallOptions {
   readonly digest?: DigestClient;
   /** False: rings without a session description; the far end offers, and the ACK answers. */
   readonly hasOffer?: boolean;
+  /** Whether keys may go as telephone-event; true when not given. Without it they are tones. */
+  readonly hasKeyEvents?: boolean;
   /** Said instead of our own offer, to see how the far end takes it. */
   readonly sdp?: string;
 }
@@ -142,14 +144,15 @@ export class Phone {
 
   /** Rings, and leaves the waiting, or the giving up, to the caller. */
   async dial(uri: string, options: CallOptions = {}): Promise<DialledCall> {
-    const { hasOffer = true, sdp, ...parts } = options;
+    const { hasOffer = true, hasKeyEvents = true, sdp, ...parts } = options;
     const { line, media, keys } = await this.#openLine();
+    const ours = offer(this.#offered(media, keys));
     const invite = this.#agent.invite({
       ...parts,
       uri,
       from: `<sip:${this.#number}@${this.#address}>`,
       acknowledge: hasOffer ? 'automatic' : 'manual',
-      ...(hasOffer && { body: sdp ?? offer(this.#offered(media, keys)) }),
+      ...(hasOffer && { body: sdp ?? (hasKeyEvents ? ours : withoutKeyEvents(ours)) }),
     });
     const answered = this.#outcomeOf(invite, { line, media, keys }, hasOffer);
     answered.catch(() => line.close());
@@ -216,4 +219,15 @@ export class Phone {
       },
     };
   }
+}
+
+/** The description without telephone-event. */
+function withoutKeyEvents(sdp: string): string {
+  const [, type] = /^a=rtpmap:(\d+) telephone-event/m.exec(sdp) ?? [];
+  const lines = sdp
+    .split('\r\n')
+    .filter((line) => !/^a=(rtpmap|fmtp):/.test(line) || !line.includes(`:${type} `));
+  return lines
+    .map((line) => (line.startsWith('m=audio') ? line.replace(` ${type}`, '') : line))
+    .join('\r\n');
 }

@@ -91,6 +91,9 @@ export interface CallControl {
     announcement?: () => AsyncIterable<Int16Array>,
   ): Promise<void>;
 
+  /** Presses telephone keys on the line: 0-9 * # A-D, and `w` for a pause of half a second. The agent's words wait. */
+  sendDigits(digits: string): void;
+
   /** Puts an appointment on record that was made for the caller. */
   appointmentBooked(appointment: Omit<Appointment, 'id'>): void;
 }

@@ -2,7 +2,13 @@
 import type { Agent, TransferTarget } from './api-types.ts';
 import { type Box, keep, kept } from './kept.ts';
 
-export const TOOLS = ['transfer_call', 'send_sms', 'book_appointment', 'end_call'] as const;
+export const TOOLS = [
+  'transfer_call',
+  'send_sms',
+  'book_appointment',
+  'end_call',
+  'send_digits',
+] as const;
 
 export interface Pronunciation {
   readonly written: string;

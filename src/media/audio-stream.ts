@@ -112,7 +112,10 @@ export interface AudioStream {
   /** How long the caller is loud before the worker pauses playout by itself; null: it does not. */
   setPauseAfter(voiceMs: number | null): void;
 
-  /** Sends RFC 4733 events, 100 ms each with 60 ms between. Characters: 0-9 * # A-D. */
+  /**
+   * Sends DTMF digits, 100 ms each with 60 ms between: RFC 4733 events, or tones where they were not agreed. Characters: 0-9 * # A-D,
+   * and `w` for a pause of half a second.
+   */
   sendDigits(digits: string): void;
 
   stats(): Promise<AudioStats>;

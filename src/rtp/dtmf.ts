@@ -1,4 +1,4 @@
-/** DTMF by telephone-event packets (RFC 4733): receives each key press once, despite packet loss, and sends digits; pure */
+/** DTMF by telephone-event packets (RFC 4733): receives each key press once, despite packet loss, and paces the digits to send; pure */
 import type { RtpPacket } from './packet.ts';
 
 export interface PressedDigit {
@@ -151,6 +151,7 @@ export function eventOf(digit: string): number | undefined {
 
 /** A packet to send. `timestampOffset` is the time since the press began, in samples. */
 interface DtmfPacket {
+  readonly digit: string;
   readonly payload: Uint8Array;
   readonly hasMarker: boolean;
   readonly timestampOffset: number;
@@ -168,6 +169,14 @@ const END_PACKETS = 3;
 const PAUSE_PACKETS = 1;
 const STEPS = PRESS_PACKETS + END_PACKETS + PAUSE_PACKETS - 1;
 
+/** `w`: half a second in which no key is down. Stands in the queue as an event that no key has. */
+const WAIT = 'w';
+const WAIT_EVENT = -1;
+const WAIT_STEPS = 25;
+
+/** Length of a press, in samples. */
+export const PRESS_SAMPLES = PRESS_PACKETS * PACKET_SAMPLES;
+
 /** Queue of digits, each sent as a press of 100 ms and a pause. @see RFC 4733 section 2.5.1 */
 export class DtmfSender {
   #events: readonly number[] = [];
@@ -178,9 +187,9 @@ export class DtmfSender {
     return this.#events.length > 0;
   }
 
-  /** Queues digits (0-9 * # A-D); drops other characters and digits beyond a minute. */
+  /** Queues digits (0-9 * # A-D, `w` for a pause); drops other characters and digits beyond a minute. */
   add(digits: string): void {
-    const events = [...digits].map(eventOf).filter((event) => event !== undefined);
+    const events = [...digits].map(stepsOf).filter((event) => event !== undefined);
     this.#events = [...this.#events, ...events].slice(0, QUEUE_MAX);
   }
 
@@ -189,15 +198,21 @@ export class DtmfSender {
     const [event] = this.#events;
     if (event === undefined) return undefined;
     const step = this.#step;
-    this.#step = (step + 1) % STEPS;
+    this.#step = (step + 1) % (event === WAIT_EVENT ? WAIT_STEPS : STEPS);
     if (this.#step === 0) this.#events = this.#events.slice(1);
-    return step < STEPS - PAUSE_PACKETS ? packetAt(event, step) : undefined;
+    const isDown = event !== WAIT_EVENT && step < STEPS - PAUSE_PACKETS;
+    return isDown ? packetAt(event, step) : undefined;
   }
+}
+
+function stepsOf(character: string): number | undefined {
+  return character.toLowerCase() === WAIT ? WAIT_EVENT : eventOf(character);
 }
 
 function packetAt(event: number, step: number): DtmfPacket {
   const spoken = Math.min(step + 1, PRESS_PACKETS);
   const isEnd = step + 1 >= PRESS_PACKETS;
   const payload = writeTelephoneEvent({ event, isEnd, durationSamples: spoken * PACKET_SAMPLES });
-  return { payload, hasMarker: step === 0, timestampOffset: step * PACKET_SAMPLES };
+  const digit = digitOf(event) ?? '';
+  return { digit, payload, hasMarker: step === 0, timestampOffset: step * PACKET_SAMPLES };
 }

@@ -31,6 +31,8 @@ export interface AgreedMedia {
   readonly codec: CodecName;
   readonly payloadType: number;
   readonly telephoneEventPayloadType?: number;
+  /** Length of our packets, in milliseconds: 10 to 60 in steps of 10; 20 when absent. */
+  readonly ptimeMs?: number;
   /** Whether the far end listens: false while it holds us. */
   readonly maySend: boolean;
   /** Whether the far end speaks. */
@@ -41,6 +43,9 @@ export interface AgreedMedia {
 
 /** Payload type of telephone-event in our offers; any dynamic one would do. */
 const OUR_TELEPHONE_EVENT = 101;
+
+/** @see RFC 3551 section 4.2 */
+const USUAL_PTIME_MS = 20;
 
 /** In the order of our own offers. */
 export const OUR_CODECS: readonly CodecName[] = ['PCMU', 'PCMA'];
@@ -66,7 +71,7 @@ export function offer(ours: LocalMedia, codecs = OUR_CODECS): string {
     ...(ours.cryptoLines ?? []),
     ...offered.map((name) => `a=rtpmap:${PAYLOAD_TYPES[name]} ${name}/8000`),
     ...telephoneEventLines(OUR_TELEPHONE_EVENT),
-    'a=ptime:20',
+    `a=ptime:${USUAL_PTIME_MS}`,
     'a=sendrecv',
   ]);
 }
@@ -109,6 +114,7 @@ export function agree(theirs: SessionDescription): AgreedMedia {
     codec: codec.name,
     payloadType: codec.payloadType,
     ...(telephoneEventPayloadType !== undefined && { telephoneEventPayloadType }),
+    ...(theirs.ptimeMs !== USUAL_PTIME_MS && { ptimeMs: theirs.ptimeMs }),
     maySend: theirs.direction === 'sendrecv' || theirs.direction === 'recvonly',
     mayReceive: theirs.direction === 'sendrecv' || theirs.direction === 'sendonly',
   };
@@ -141,7 +147,7 @@ function audioLines(
     `a=rtpmap:${payloadType} ${codec}/8000`,
     ...events.flatMap(telephoneEventLines),
     ...(agreed.isRtcpMuxed ? ['a=rtcp-mux'] : []),
-    'a=ptime:20',
+    `a=ptime:${agreed.ptimeMs ?? USUAL_PTIME_MS}`,
     `a=${direction}`,
   ];
 }

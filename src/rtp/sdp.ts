@@ -48,6 +48,7 @@ export interface SessionDescription {
   readonly telephoneEventPayloadType?: number;
   /** Hold by RFC 2543 (address 0.0.0.0) reads as `sendonly`. */
   readonly direction: Direction;
+  /** Length of the packets that the far end asks for: `ptime`, `maxptime` at most; 10 to 60 in steps of 10, 20 unless given. */
   readonly ptimeMs: number;
   /** Usable keys of the audio stream, best first; absent for plain RTP. */
   readonly cryptoLines?: readonly CryptoLine[];
@@ -129,7 +130,7 @@ export function parseSdp(text: string, options: SdpOptions = {}): SessionDescrip
     codecs: formats.filter(({ name }) => name !== 'TELEPHONE-EVENT' && name !== 'CN'),
     ...(telephoneEvent && { telephoneEventPayloadType: telephoneEvent.payloadType }),
     direction: readDirection(audio.direction ?? session.direction, address),
-    ptimeMs: readPtime(audio.ptime),
+    ptimeMs: readPtime(audio.ptime, audio.maxptime),
     ...(cryptoLines.length > 0 && { cryptoLines }),
     mediaLines: media,
     audioIndex,
@@ -280,6 +281,11 @@ function readDirection(attribute: unknown, address: string): Direction {
   return direction === 'sendrecv' || direction === 'sendonly' ? 'sendonly' : 'inactive';
 }
 
-function readPtime(ptime: unknown): number {
-  return typeof ptime === 'number' && ptime >= 10 && ptime <= 200 ? ptime : 20;
+const [PTIME_MS, PTIME_MS_MIN, PTIME_MS_MAX, PTIME_MS_STEP] = [20, 10, 60, 10];
+
+function readPtime(ptime: unknown, maxptime: unknown): number {
+  const isAsked = typeof ptime === 'number' && ptime >= PTIME_MS_MIN && ptime <= 200;
+  const hasLimit = typeof maxptime === 'number' && maxptime >= PTIME_MS_MIN;
+  const wantedMs = Math.min(isAsked ? ptime : PTIME_MS, hasLimit ? maxptime : PTIME_MS_MAX);
+  return Math.min(PTIME_MS_MAX, Math.floor(wantedMs / PTIME_MS_STEP) * PTIME_MS_STEP);
 }

@@ -65,7 +65,12 @@ export class CustomTools {
     const tools = [createHttpTool(tool, this.#partsFor(tool))];
     const box = new Toolbox({ tools, clock });
     const call = { id: 'trial', name: tool.name, arguments: args };
-    const noCall = { transfer: async () => undefined, appointmentBooked: () => undefined };
+    const nothing = () => undefined;
+    const noCall = {
+      transfer: async () => undefined,
+      sendDigits: nothing,
+      appointmentBooked: nothing,
+    };
     const { isDone = false, text, problem = null } = await box.run(call, noCall, signal);
     return { isDone, text, problem, tookMs: Math.round(clock.nowMs() - startMs) };
   }

@@ -16,6 +16,9 @@ export interface ToolContext {
    */
   transfer(number: string, summary: string, mode?: TransferMode): Promise<void>;
 
+  /** Presses telephone keys on the line: 0-9 * # A-D, and `w` for a pause. */
+  sendDigits(digits: string): void;
+
   /** Puts an appointment on record that was made for the caller. */
   appointmentBooked(appointment: Omit<Appointment, 'id'>): void;
 }

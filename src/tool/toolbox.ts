@@ -5,6 +5,7 @@ import { argumentFaults } from '../domain/tool/argument-schema.ts';
 import type { Clock } from '../lib/clock.ts';
 import { TimeLimit, unlessAborted } from '../lib/time-limit.ts';
 import type { ToolCall, ToolDescription } from '../llm/language-model.ts';
+import { sendDigits } from './send-digits.ts';
 import {
   endCall,
   RESULT_LENGTH_MAX,
@@ -95,6 +96,7 @@ export function toolboxFor(options: {
   const { names, transferRules, custom = [], clock } = options;
   const tools: Tool[] = [...custom, endCall];
   if (names.includes('transfer_call')) tools.unshift(createTransferCall(transferRules));
+  if (names.includes('send_digits')) tools.unshift(sendDigits);
   return new Toolbox({ tools, clock });
 }
 

@@ -21,6 +21,7 @@ test.each([
   const control: CallControl = {
     transfer: note('handed over'),
     bringIn: note('brought in'),
+    sendDigits: () => undefined,
     appointmentBooked: () => undefined,
   };
   const spoken: string[] = [];

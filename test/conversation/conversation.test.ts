@@ -89,7 +89,12 @@ test('Conversation hands the caller over after telling them', async () => {
 
 test('Conversation goes on after a transfer that was refused', async () => {
   const refuse = () => Promise.reject(new Error('486'));
-  const control = { transfer: refuse, bringIn: refuse, appointmentBooked: () => undefined };
+  const control = {
+    transfer: refuse,
+    bringIn: refuse,
+    sendDigits: () => undefined,
+    appointmentBooked: () => undefined,
+  };
   const table = layTable({}, { control });
   table.model.answers = [
     [calls('transfer_call', { destination: 'sales' })],

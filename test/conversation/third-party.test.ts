@@ -44,6 +44,7 @@ test('Conversation asks the model once more, and no oftener, after a tool has br
   const control: CallControl = {
     transfer: () => Promise.reject(new Error('not asked for')),
     bringIn: async () => table.conversation.thirdParty(true),
+    sendDigits: () => undefined,
     appointmentBooked: () => undefined,
   };
   const table = layTable({}, { control });

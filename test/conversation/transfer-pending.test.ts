@@ -43,6 +43,7 @@ async function askForSales(ringMs = 70_000) {
   const control: CallControl = {
     transfer: () => outcome.promise,
     bringIn: () => outcome.promise,
+    sendDigits: () => undefined,
     appointmentBooked: () => undefined,
   };
   const table = layTable({}, { control });

@@ -8,6 +8,8 @@ test.each([
   ['nothing at all', {}, 4.4],
   ['a percent of loss', { lossPercent: 1 }, 3.813],
   ['five percent of loss', { lossPercent: 5 }, 2.145],
+  ['a percent of loss that is concealed', { lossPercent: 1, isConcealed: true }, 4.316],
+  ['five percent of loss that is concealed', { lossPercent: 5, isConcealed: true }, 3.903],
   ['a satellite', { roundTripMs: 600 }, 3.589],
   ['a continent', { roundTripMs: 150 }, 4.361],
   ['jitter', { jitterMs: 50 }, 4.347],

@@ -28,7 +28,7 @@ test('RtpSession decodes A-law under its own number too', () => {
   expect(levelDbfs(session.heard.read(0))).toBeCloseTo(levelDbfs(VOICE), 1);
 });
 
-test('RtpSession puts silence in the place of lost packets', () => {
+test('RtpSession conceals lost packets', () => {
   const session = listening();
 
   session.speakFor(60);
@@ -36,7 +36,42 @@ test('RtpSession puts silence in the place of lost packets', () => {
   session.lose();
   session.speakFor(80);
 
+  expect(session.heardAsLetters()).toBe('vvvvvvvvv');
+});
+
+test('RtpSession conceals no loss of which the clock has made silence', () => {
+  const session = listening();
+
+  session.speakFor(60);
+  for (let packet = 0; packet < 8; packet += 1) session.lose();
+  session.speakFor(80);
+
+  expect(session.heardAsLetters()).toBe('vvv........vvvv');
+});
+
+test('RtpSession puts silence where the far end sent nothing: a gap in the timestamps without one in the count', () => {
+  const session = listening();
+  session.speakFor(60);
+
+  session.skipSound(2);
+  session.speakFor(80);
+
   expect(session.heardAsLetters()).toBe('vvv..vvvv');
+});
+
+test.each([
+  ['comfort noise', { payloadType: 13, payload: Uint8Array.of(70) }],
+  ['a key', { payloadType: 101, payload: Uint8Array.of(5, 0x8a, 0, 160) }],
+])('RtpSession puts silence in the place of packets lost after %s', (_name, packet) => {
+  const session = listening();
+  session.speakFor(60);
+
+  session.speak(VOICE, packet);
+  session.lose();
+  session.lose();
+  session.speakFor(60);
+
+  expect(session.heardAsLetters()).toBe('vvv...vvv');
 });
 
 test('RtpSession writes silence by the clock when a caller sends none', () => {

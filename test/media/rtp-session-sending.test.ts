@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { DtmfDetector } from '../../src/media/dsp/dtmf-detector.ts';
 import { decodeG711, encodeG711 } from '../../src/media/dsp/g711.ts';
 import { parseTelephoneEvent } from '../../src/rtp/dtmf.ts';
 import { readStereo } from '../support/speech/recording.ts';
 import { testFolder } from '../support/store/test-store.ts';
-import { FAR_END, reply, TestSession, VOICE } from './test-session.ts';
+import { FAR_END, reply, SILENCE, TestSession, VOICE } from './test-session.ts';
 
 test('RtpSession sends nothing before it knows where to', () => {
   const session = new TestSession();
@@ -173,27 +174,38 @@ test('RtpSession sends keys in place of audio, with the time of their beginning'
   expect(keys.filter(({ hasMarker }) => hasMarker)).toHaveLength(2);
 });
 
-test('RtpSession sends no keys to a far end that did not agree to them', () => {
+test('RtpSession sends keys as tones to a far end that did not agree to events, and the reply waits', () => {
   const session = new TestSession();
-  const { telephoneEventPayloadType: _, ...agreed } = { ...{ telephoneEventPayloadType: 101 } };
-  session.session.setRemote(
-    {
-      ...FAR_END,
-      rtcpPort: 4001,
-      isRtcpMuxed: false,
-      codec: 'PCMU',
-      payloadType: 0,
-      maySend: true,
-      mayReceive: true,
-      ...agreed,
-    },
-    session.nowMs,
+  session.setRemoteWithoutEvents();
+  session.speak(SILENCE);
+
+  session.session.sendDigits('159D*');
+  session.session.begin(1);
+  session.session.say(1, reply(10), session.nowMs);
+  session.session.finish(1, session.nowMs);
+  session.clock.advance(1200);
+
+  const sent = Int16Array.from(
+    session.sent.flatMap(({ payload }) => [...decodeG711('PCMU', payload)]),
   );
-
-  session.session.sendDigits('1');
-  session.clock.advance(200);
-
+  const heard = new DtmfDetector().hear(sent);
   expect(session.sent.every(({ payloadType }) => payloadType === 0)).toBe(true);
+  expect(heard.map(({ digit }) => digit).join('')).toBe('159D*');
+  expect(heard.every(({ durationMs }) => Math.abs(durationMs - 100) < 15)).toBe(true);
+  expect(session.kinds()).toContain('playout-finished');
+});
+
+test('RtpSession takes an echo of its own tones for no key of the caller', () => {
+  const session = new TestSession();
+  session.setRemoteWithoutEvents();
+
+  session.session.sendDigits('55');
+  for (let frame = 0; frame < 40; frame += 1) {
+    const echo = session.sent.at(-5)?.payload;
+    session.speak(echo === undefined ? SILENCE : decodeG711('PCMU', echo).map((s) => s / 2));
+  }
+
+  expect(session.kinds()).not.toContain('digit');
 });
 
 test('RtpSession reports by RTCP about every 5 s, to the port above, and says goodbye', async () => {

@@ -23,6 +23,9 @@ export const AGREED: AgreedMedia = {
   mayReceive: true,
 };
 
+/** The same without telephone-event. */
+const { telephoneEventPayloadType: _, ...AGREED_WITHOUT_EVENTS } = AGREED;
+
 export const VOICE = tone(8000);
 export const SILENCE = new Int16Array(160);
 
@@ -95,6 +98,11 @@ export class TestSession {
     this.session.setRemote({ ...AGREED, ...changes }, this.nowMs);
   }
 
+  /** Agrees as `setRemote`, but not on telephone-event. */
+  setRemoteWithoutEvents(): void {
+    this.session.setRemote(AGREED_WITHOUT_EVENTS, this.nowMs);
+  }
+
   /** The far end sends 20 ms, and 20 ms go by. */
   speak(pcm: Int16Array, options: Partial<RtpPacket> & { readonly source?: Source } = {}): void {
     this.hear(pcm, options);
@@ -118,6 +126,11 @@ export class TestSession {
   lose(): void {
     this.#count();
     this.clock.advance(20);
+  }
+
+  /** The far end leaves out so many frames, and no time goes by. */
+  skipSound(frames: number): void {
+    this.#timestamp = (this.#timestamp + frames * 160) >>> 0;
   }
 
   /** The session's own thread stands still for so long; what it does first then is its turn of the pacer. */

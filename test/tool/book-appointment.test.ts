@@ -38,6 +38,7 @@ function openDesk(answer: () => Promise<Booking> = () => taken) {
   });
   const context = {
     transfer: () => Promise.resolve(),
+    sendDigits: () => undefined,
     appointmentBooked: (appointment: Omit<Appointment, 'id'>) => booked.push(appointment),
   };
   const book = (args: Readonly<Record<string, unknown>>) =>

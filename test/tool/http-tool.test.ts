@@ -23,7 +23,11 @@ const DRAFT: ToolDraft = {
   url: 'http://127.0.0.1:1/orders/{orderId}',
 };
 
-const noCall: ToolContext = { transfer: async () => undefined, appointmentBooked: () => undefined };
+const noCall: ToolContext = {
+  transfer: async () => undefined,
+  sendDigits: () => undefined,
+  appointmentBooked: () => undefined,
+};
 
 const never = new AbortController().signal;
 

@@ -12,7 +12,11 @@ const CALLER = '+393331234567';
 
 const TIMEOUT_MS = 5000;
 
-const noCall: ToolContext = { transfer: async () => undefined, appointmentBooked: () => undefined };
+const noCall: ToolContext = {
+  transfer: async () => undefined,
+  sendDigits: () => undefined,
+  appointmentBooked: () => undefined,
+};
 
 const never = new AbortController().signal;
 

@@ -17,6 +17,7 @@ const RULES: TransferRules = {
 const never = new AbortController().signal;
 const idle: ToolContext = {
   transfer: () => Promise.resolve(),
+  sendDigits: () => undefined,
   appointmentBooked: () => undefined,
 };
 const callOf = (name: string, args: Readonly<Record<string, unknown>> = {}) => ({
@@ -44,6 +45,44 @@ test('toolboxFor offers what the agent lists, and always the end of the call', (
 
   expect(namesOf([])).toEqual(['end_call']);
   expect(namesOf(['transfer_call', 'send_sms'])).toEqual(['transfer_call', 'end_call']);
+});
+
+test.each([
+  '1',
+  '0123456789*#ABCD',
+  '1w204#',
+  'w'.repeat(32),
+])('Toolbox presses the keys %s on the line', async (digits) => {
+  const pressed: string[] = [];
+  const context = { ...idle, sendDigits: (keys: string) => pressed.push(keys) };
+
+  const call = callOf('send_digits', { digits });
+  const outcome = await frontDesk(['send_digits']).run(call, context, never);
+
+  expect(pressed).toEqual([digits]);
+  expect(outcome.isDone).toBe(true);
+});
+
+test.each([
+  {},
+  { digits: '' },
+  { digits: '1,2' },
+  { digits: 'w'.repeat(33) },
+  { digits: 5 },
+])('Toolbox presses no keys for %j', async (args) => {
+  const pressed: string[] = [];
+  const context = { ...idle, sendDigits: (keys: string) => pressed.push(keys) };
+
+  const outcome = await frontDesk(['send_digits']).run(callOf('send_digits', args), context, never);
+
+  expect(pressed).toEqual([]);
+  expect(outcome.text).toMatch(/^Not done: /);
+});
+
+test('Toolbox presses no keys for an agent that does not list the tool', async () => {
+  const outcome = await frontDesk([]).run(callOf('send_digits', { digits: '1' }), idle, never);
+
+  expect(outcome.text).toMatch(/^Not done: "send_digits" is not available here/);
 });
 
 test('toolboxFor shows the model labels and no number', () => {

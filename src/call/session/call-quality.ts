@@ -42,14 +42,12 @@ function remoteQuality(figures: NonNullable<StreamDetails['remote']>): RemoteQua
 function opinionOf(local: LocalQuality, remote: RemoteQuality | null): number | null {
   const roundTripMs = remote?.roundTripMs ?? undefined;
   const directions = [
-    ...(local.packetsReceived > 0 ? [local] : []),
+    ...(local.packetsReceived > 0 ? [{ ...local, isConcealed: true }] : []),
     ...(remote !== null && remote.packetsSent > 0 ? [remote] : []),
     ...(local.packetsUnsent > 0 ? [unsentLoss(local)] : []),
   ];
   if (directions.length === 0) return null;
-  const scores = directions.map(({ lossPercent, jitterMs }) =>
-    meanOpinionScore({ lossPercent, jitterMs, roundTripMs }),
-  );
+  const scores = directions.map((direction) => meanOpinionScore({ ...direction, roundTripMs }));
   return Math.round(Math.min(...scores) * 100) / 100;
 }
 

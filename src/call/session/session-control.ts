@@ -53,6 +53,7 @@ export class SessionControl {
       this.#countAgents();
       await this.#bringIn(number, summary, announcement);
     },
+    sendDigits: (digits) => this.#options.leg.audio.sendDigits(digits),
     appointmentBooked: (facts) => this.#book(facts),
   };
   readonly #options: SessionControlOptions;

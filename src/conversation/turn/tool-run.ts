@@ -70,6 +70,7 @@ function contextOf({ control, announcement, tell }: ToolRun, effects: ToolEffect
         resolve();
       }
     },
+    sendDigits: (digits) => control.sendDigits(digits),
     appointmentBooked: (appointment) => {
       control.appointmentBooked(appointment);
       effects.isBooked = true;

@@ -28,7 +28,13 @@ export const AGENT_LIMITS = {
 } as const;
 
 /** Names of the tools that an agent may list. */
-export const AGENT_TOOLS = ['transfer_call', 'send_sms', 'book_appointment', 'end_call'] as const;
+export const AGENT_TOOLS = [
+  'transfer_call',
+  'send_sms',
+  'book_appointment',
+  'end_call',
+  'send_digits',
+] as const;
 
 const DEFAULT_VOICE = 'en-US-JennyNeural';
 export const DEFAULT_LANGUAGE = 'en-US';

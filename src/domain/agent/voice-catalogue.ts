@@ -70,6 +70,8 @@ export interface Impairment {
   /** Of the packets: lost, or too late to be heard. */
   readonly lossPercent: number;
   readonly jitterMs: number;
+  /** Whether the hearing side conceals lost packets; unknown of a far end, and false unless given. */
+  readonly isConcealed?: boolean;
   /** Undefined where it was not measured. */
   readonly roundTripMs: number | undefined;
 }
@@ -77,8 +79,9 @@ export interface Impairment {
 /** The rating of a call without any impairment: G.107, with all of its defaults. */
 const R_BEST = 93.2;
 
-/** How much loss G.711 bears where silence is put in its place. @see ITU-T G.113, appendix I: Bpl without concealment */
+/** How much loss G.711 bears where silence is put in its place, and where it is concealed. @see ITU-T G.113, appendix I: Bpl */
 const LOSS_ROBUSTNESS = 4.3;
+const LOSS_ROBUSTNESS_CONCEALED = 25.1;
 
 /** A packet is this long, and is sent when it is full. */
 const PACKET_MS = 20;
@@ -91,7 +94,7 @@ const DELAY_KNEE_MS = 177.3;
  *
  *     R      = 93.2 - Id - Ie,eff
  *     Id     = 0.024 d + 0.11 (d - 177.3) where d is over 177.3    d = half the round trip + 20 ms + 2 x jitter
- *     Ie,eff = 95 loss / (loss + 4.3)                              G.711, losses at random
+ *     Ie,eff = 95 loss / (loss + 4.3)                              G.711, losses at random; 25.1 where they are concealed
  *     MOS    = 1 + 0.035 R + R (R - 60) (100 - R) 7e-6
  *
  * @see ITU-T G.107, clauses 7.1, 7.5 and annex B; for Id, Cole and Rosenbluth, "Voice over IP performance monitoring" (2001)
@@ -108,6 +111,7 @@ function delayImpairment({ jitterMs, roundTripMs = 0 }: Impairment): number {
   return 0.024 * delayMs + 0.11 * Math.max(0, delayMs - DELAY_KNEE_MS);
 }
 
-function lossImpairment({ lossPercent }: Impairment): number {
-  return (95 * lossPercent) / (lossPercent + LOSS_ROBUSTNESS);
+function lossImpairment({ lossPercent, isConcealed = false }: Impairment): number {
+  const robustness = isConcealed ? LOSS_ROBUSTNESS_CONCEALED : LOSS_ROBUSTNESS;
+  return (95 * lossPercent) / (lossPercent + robustness);
 }

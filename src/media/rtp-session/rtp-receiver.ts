@@ -1,16 +1,18 @@
 /** Receiving half of an RTP session: packets in, unbroken sound and DTMF digits out. */
 import { DtmfReceiver, type PressedDigit } from '../../rtp/dtmf.ts';
-import { PacketInHand, type RtpPacket } from '../../rtp/packet.ts';
+import { PacketInHand, type RtpPacket, sequenceDistance } from '../../rtp/packet.ts';
 import { Reception } from '../../rtp/reception.ts';
 import { type OrderedPacket, ReorderBuffer } from '../../rtp/reorder-buffer.ts';
 import type { AgreedMedia, CodecName } from '../../rtp/sdp-answer.ts';
 import { type AudioEvent, FRAME_MS, FRAME_SAMPLES, LINE_RATE_HZ } from '../audio-stream.ts';
 import { decodeG711Into } from '../dsp/g711.ts';
+import { LossConcealment } from '../dsp/loss-concealment.ts';
+import { StallWatch } from './stall-watch.ts';
 
 /** The RTP session that a receiver delivers to. */
 export interface ListeningSession {
-  /** Receives the caller's sound in order, gaps filled with silence. Its memory is reused afterwards. */
-  hear(pcm: Int16Array, atMs: number): void;
+  /** Receives the caller's sound in order, losses concealed, gaps filled with silence. Its memory is reused afterwards. */
+  hear(pcm: Int16Array, atMs: number, isConcealed: boolean): void;
 
   /** Receives a DTMF digit. */
   press(digit: PressedDigit): void;
@@ -27,9 +29,6 @@ const OVERDUE_MS = 60;
 
 /** Inserted silence stays this far behind the clock, since the packet that ends it is on its way. */
 const CLOCK_LAG_MS = 2 * FRAME_MS;
-
-/** A longer time between ticks means that the thread stalled and packets may wait in the socket. */
-const TICK_APART_MS_MAX = 2 * FRAME_MS + 1;
 
 /** Longest stall (a suspended machine) that is filled with silence. */
 const STALL_MS_MAX = 5000;
@@ -53,8 +52,10 @@ const COMFORT_NOISE = 13;
 /** Driven by packets that `SourceLock` accepted, and a tick every 20 ms. */
 export class RtpReceiver {
   readonly reception = new Reception();
+  readonly stalls = new StallWatch();
   readonly #session: ListeningSession;
   readonly #order = new ReorderBuffer();
+  readonly #concealment = new LossConcealment();
   /** Created by the first key. */
   #digits: DtmfReceiver | undefined;
   #isOpen = false;
@@ -66,15 +67,15 @@ export class RtpReceiver {
   /** Instant up to which sound or silence has been delivered. */
   #heardUntilMs = Number.NEGATIVE_INFINITY;
   #lastPacketAtMs = Number.NEGATIVE_INFINITY;
-  #tickedAtMs = Number.NEGATIVE_INFINITY;
-  /** Instant of the ticks that follow a stall. */
-  #stalledAtMs = Number.NEGATIVE_INFINITY;
   #isLost = false;
   #isResting = false;
   #isSilentByClock = false;
   #silenceByClockSamples = 0;
   /** NaN at the beginning of a stream. */
   #nextTimestamp = Number.NaN;
+  #nextSequence = Number.NaN;
+  /** Whether the last packet in order was voice: after comfort noise and keys, missing sound is silence. */
+  #isVoiceBefore = false;
   #packetMs = FRAME_MS;
 
   constructor(session: ListeningSession) {
@@ -90,7 +91,7 @@ export class RtpReceiver {
     if (!this.#isOpen) {
       this.#isOpen = true;
       this.#heardUntilMs = nowMs;
-      this.#tickedAtMs = nowMs;
+      this.stalls.start(nowMs);
     }
     this.#codec = agreed.codec;
     this.#payloadType = agreed.payloadType;
@@ -136,7 +137,7 @@ export class RtpReceiver {
 
   /** Gives up late packets, inserts silence, detects media loss. Called every 20 ms. */
   tick(nowMs: number): void {
-    if (!this.#isOpen || this.#hasStalled(nowMs)) return;
+    if (!this.#isOpen || this.stalls.tick(nowMs)) return;
     this.#hearAll(this.#order.expire(nowMs), nowMs);
     if (this.#digits !== undefined) this.#pressAll(this.#digits.expire(nowMs));
     this.#fillByClock(nowMs);
@@ -145,16 +146,6 @@ export class RtpReceiver {
       this.#isLost = true;
       this.#session.emit({ kind: 'media-lost' });
     }
-  }
-
-  /**
-   * Whether the thread stalled, so that packets may be unread and nothing is known to be missing. Missed ticks follow at one
-   * instant; the sockets are read before the next.
-   */
-  #hasStalled(nowMs: number): boolean {
-    if (nowMs - this.#tickedAtMs > TICK_APART_MS_MAX) this.#stalledAtMs = nowMs;
-    this.#tickedAtMs = nowMs;
-    return nowMs === this.#stalledAtMs;
   }
 
   #codecOf(payloadType: number): CodecName | undefined {
@@ -171,19 +162,29 @@ export class RtpReceiver {
   }
 
   #hear(packet: PacketInHand | RtpPacket, isRestart: boolean, nowMs: number): void {
+    const isAfterLoss = !isRestart && sequenceDistance(this.#nextSequence, packet.sequence) > 0;
+    this.#nextSequence = (packet.sequence + 1) & 0xffff;
+    const codec = this.#codecOf(packet.payloadType);
     if (packet.payloadType === this.#keyPayloadType) {
+      this.#isVoiceBefore = false;
       this.#digits ??= new DtmfReceiver();
       this.#pressAll(this.#digits.accept(packet, nowMs));
-      return;
+    } else if (codec === undefined || !this.#isListening) {
+      this.#isVoiceBefore = false;
+    } else {
+      if (isRestart) this.#nextTimestamp = Number.NaN;
+      this.#fillGap(packet, isAfterLoss, nowMs);
+      this.#hearVoice(codec, packet, nowMs);
     }
-    const codec = this.#codecOf(packet.payloadType);
-    if (codec === undefined || !this.#isListening) return;
-    if (isRestart) this.#nextTimestamp = Number.NaN;
-    this.#fillGap(packet, nowMs);
+  }
+
+  #hearVoice(codec: CodecName, packet: PacketInHand | RtpPacket, nowMs: number): void {
     const pcm = this.#decode(codec, packet);
     this.#nextTimestamp = (packet.timestamp + pcm.length) >>> 0;
     this.#packetMs = (pcm.length * 1000) / LINE_RATE_HZ;
-    this.#pass(pcm, nowMs);
+    this.#isVoiceBefore = this.#digits?.isPressed !== true;
+    this.#concealment.hear(pcm);
+    this.#passRead(pcm, nowMs, false);
   }
 
   /** Decodes into memory that is reused for the next packet. */
@@ -197,15 +198,19 @@ export class RtpReceiver {
     return pcm;
   }
 
-  /** Inserts silence for a gap in the timestamps, less the silence that the clock has inserted. */
-  #fillGap(packet: RtpPacket, nowMs: number): void {
+  /** Fills a gap in the timestamps, less the silence that the clock has inserted. */
+  #fillGap(packet: RtpPacket, isLost: boolean, nowMs: number): void {
     const gap = (packet.timestamp - this.#nextTimestamp) | 0;
     const missing = gap - this.#silenceByClockSamples;
     this.#silenceByClockSamples = 0;
     this.#isSilentByClock = false;
-    if (gap <= GAP_SAMPLES_MAX && missing > 0) this.#pass(new Int16Array(missing), nowMs);
+    if (gap > GAP_SAMPLES_MAX || !(missing > 0)) return;
+    const isConcealed = isLost && this.#isVoiceBefore;
+    const pcm = isConcealed ? this.#concealment.conceal(missing) : this.#silence(missing);
+    this.#passRead(pcm, nowMs, isConcealed);
   }
 
+  /** Inserts silence: a caller who sends none is not told from a loss so long that concealed sound would have faded out. */
   #fillByClock(nowMs: number): void {
     const isExpecting = this.#isListening && !this.#isSilentByClock;
     const patienceMs = isExpecting ? this.#packetMs + OVERDUE_MS : CLOCK_LAG_MS;
@@ -214,12 +219,21 @@ export class RtpReceiver {
     this.#heardUntilMs = Math.max(this.#heardUntilMs, nowMs - STALL_MS_MAX);
     while (nowMs - this.#heardUntilMs >= CLOCK_LAG_MS) {
       this.#silenceByClockSamples += FRAME_SAMPLES;
-      this.#pass(SILENCE, this.#heardUntilMs + FRAME_MS);
+      this.#pass(this.#silence(FRAME_SAMPLES), this.#heardUntilMs + FRAME_MS);
     }
   }
 
-  #pass(pcm: Int16Array, atMs: number): void {
+  #silence(samples: number): Int16Array {
+    this.#concealment.forget();
+    return samples === FRAME_SAMPLES ? SILENCE : new Int16Array(samples);
+  }
+
+  #passRead(pcm: Int16Array, nowMs: number, isConcealed: boolean): void {
+    this.#pass(pcm, this.stalls.placeOf(pcm.length, this.#heardUntilMs, nowMs), isConcealed);
+  }
+
+  #pass(pcm: Int16Array, atMs: number, isConcealed = false): void {
     this.#heardUntilMs = atMs;
-    this.#session.hear(pcm, atMs);
+    this.#session.hear(pcm, atMs, isConcealed);
   }
 }

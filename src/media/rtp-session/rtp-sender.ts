@@ -7,12 +7,14 @@ import {
   writeRtpHeader,
 } from '../../rtp/packet.ts';
 import type { AgreedMedia, CodecName } from '../../rtp/sdp-answer.ts';
-import { type AudioEvent, FRAME_SAMPLES } from '../audio-stream.ts';
+import { type AudioEvent, FRAME_MS, FRAME_SAMPLES } from '../audio-stream.ts';
 import { SpeechMemory } from '../buffers/speech-ring.ts';
 import { BackgroundLoop, type StreamPlace, StreamSplice } from '../buffers/stream-splice.ts';
+import { keyToneFrame } from '../dsp/dtmf-tones.ts';
 import { encodeG711Into, SILENCE_BYTE, transcodeG711Into } from '../dsp/g711.ts';
 import { type Paced, type Pacer, SendSchedule } from '../worker/pacer.ts';
 import type { Mixer } from './mixer.ts';
+import { type CutPacket, Packetizer } from './packetizer.ts';
 import { type FinishedReply, Playout } from './playout.ts';
 
 /** The RTP session that a sender sends for; the pacer knows it. */
@@ -63,6 +65,10 @@ export class RtpSender {
   #isSpliced = false;
   #forwardedAtMs = Number.NEGATIVE_INFINITY;
   #mixer: Mixer | undefined;
+  /** Undefined for packets of 20 ms. */
+  #packets: Packetizer | undefined;
+  #packetMs = FRAME_MS;
+  #toneAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(
     session: SendingSession,
@@ -101,15 +107,25 @@ export class RtpSender {
   }
 
   setRemote(agreed: AgreedMedia): void {
+    this.#flush();
+    const { ptimeMs = FRAME_MS } = agreed;
+    if (ptimeMs !== this.#packetMs) {
+      this.#packets = ptimeMs === FRAME_MS ? undefined : new Packetizer(ptimeMs);
+    }
+    this.#packetMs = ptimeMs;
     this.#codec = agreed.codec;
     this.#payloadType = agreed.payloadType;
     this.#digitPayloadType = agreed.telephoneEventPayloadType;
     this.#maySend = agreed.maySend;
   }
 
-  /** Sends DTMF digits; ignored where the far end did not agree to telephone-event. */
+  /** Instant of the newest tone that was sent. */
+  get toneAtMs(): number {
+    return this.#toneAtMs;
+  }
+
+  /** Sends DTMF digits: as telephone-event, or as tones where the far end did not agree to that. */
   sendDigits(digits: string): void {
-    if (this.#digitPayloadType === undefined) return;
     this.#digits ??= new DtmfSender();
     this.#digits.add(digits);
   }
@@ -127,6 +143,7 @@ export class RtpSender {
   /** Forwards another session's packet with this stream's sequence numbers and timestamps, unless a reply is playing. */
   forward(packet: RtpPacket, content: CodecName | 'key', nowMs: number): void {
     if (!this.#maySend || this.#isTalking || this.#digits?.isBusy) return;
+    this.#flush();
     const payloadType = content === 'key' ? this.#digitPayloadType : this.#payloadType;
     const ours = { sequence: this.#sequence, timestamp: this.#timestamp >>> 0 };
     const place = payloadType === undefined ? undefined : this.#splice.place(packet, ours);
@@ -188,6 +205,7 @@ export class RtpSender {
     if (this.#maySend && nowMs - this.#forwardedAtMs >= FORWARD_PAUSE_MS) {
       this.#sendFrame(this.#background.next() ?? SILENT_FRAME, nowMs, false);
     } else {
+      this.#flush();
       this.#timestamp = (this.#timestamp + FRAME_SAMPLES) | 0;
     }
   }
@@ -196,16 +214,40 @@ export class RtpSender {
     const pcm = this.#mixer === undefined ? words : this.#mixer.say(words);
     if (pcm === SILENT_FRAME) usualDatagram.fill(SILENCE_BYTE[this.#codec], RTP_HEADER_BYTES);
     else encodeG711Into(this.#codec, pcm, usualDatagram, RTP_HEADER_BYTES);
-    this.#send(usualDatagram, this.#payloadType, hasMarker, 0);
+    if (this.#packets === undefined) this.#send(usualDatagram, this.#payloadType, hasMarker, 0);
+    else {
+      const payload = usualDatagram.subarray(RTP_HEADER_BYTES);
+      const cut = this.#packets.add(payload, this.#timestamp, hasMarker);
+      for (const packet of cut) this.#sendCut(packet);
+    }
     this.#timestamp = (this.#timestamp + FRAME_SAMPLES) | 0;
     this.#session.overhear(pcm, nowMs);
   }
 
-  /** Sends a telephone-event packet in place of audio; the reply under way waits. */
+  /** Sends what waits for a packet to be full, since something else follows. */
+  #flush(): void {
+    const rest = this.#packets?.flush();
+    if (rest !== undefined && this.#maySend) this.#sendCut(rest);
+  }
+
+  #sendCut({ payload, timestamp, hasMarker }: CutPacket): void {
+    const datagram = new Uint8Array(RTP_HEADER_BYTES + payload.length);
+    datagram.set(payload, RTP_HEADER_BYTES);
+    this.#send(datagram, this.#payloadType, hasMarker, this.#timestamp - timestamp);
+  }
+
+  /** Sends a key in place of the reply, which waits. */
   #sendKey(nowMs: number): void {
     this.#isTalking = false;
     const key = this.#digits?.next();
-    if (key !== undefined && this.#digitPayloadType !== undefined) {
+    if (this.#digitPayloadType === undefined) {
+      this.#toneAtMs = nowMs;
+      const tone = key && keyToneFrame(key.digit, key.timestampOffset);
+      this.#sendFrame(tone ?? SILENT_FRAME, nowMs, false);
+      return;
+    }
+    this.#flush();
+    if (key !== undefined) {
       const datagram = usualDatagram.subarray(0, RTP_HEADER_BYTES + key.payload.length);
       datagram.set(key.payload, RTP_HEADER_BYTES);
       this.#send(datagram, this.#digitPayloadType, key.hasMarker, key.timestampOffset);

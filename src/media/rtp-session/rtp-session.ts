@@ -5,6 +5,7 @@ import type { AgreedMedia } from '../../rtp/sdp-answer.ts';
 import { type Source, SourceLock, type TrustedHosts } from '../../rtp/source-lock.ts';
 import { type AudioEvent, type AudioStats, FRAME_MS } from '../audio-stream.ts';
 import type { ReceiveRing } from '../buffers/receive-ring.ts';
+import { DtmfDetector } from '../dsp/dtmf-detector.ts';
 import { EchoGate } from '../dsp/echo-gate.ts';
 import { type LevelMeter, levelDbfs, SILENCE_DBFS } from '../dsp/level-meter.ts';
 import { WavRecorder } from '../recording/wav-recorder.ts';
@@ -19,6 +20,9 @@ import { SoundFeed } from './sound-feed.ts';
 
 /** Packet under way, shared by all sessions of the thread, so that it stays in the processor's cache. */
 const packet = new PacketInHand();
+
+/** How long after our own tones a line may give them back: they are not the caller's. */
+const TONE_ECHO_MS = 400;
 
 export interface RtpSessionOptions {
   /** Receives the caller's audio, for the hearing thread. */
@@ -47,6 +51,8 @@ export class RtpSession implements DatagramListener, ListeningSession, SendingSe
   readonly #receiver = new RtpReceiver(this);
   readonly #ear: CallerAudio;
   readonly #echoGate = new EchoGate();
+  /** Undefined where keys come as telephone-event. */
+  #keyTones: DtmfDetector | undefined;
   readonly #sender: RtpSender;
   readonly #reports: RtcpReports;
   #agreed: AgreedMedia | undefined;
@@ -56,6 +62,8 @@ export class RtpSession implements DatagramListener, ListeningSession, SendingSe
   #pauseAfterMs = Number.POSITIVE_INFINITY;
   #malformed = 0;
   #hasArrived = false;
+  /** Instant up to which sound was sent. */
+  #saidUntilMs = Number.NEGATIVE_INFINITY;
   #feed: SoundFeed | undefined;
 
   constructor(options: RtpSessionOptions) {
@@ -85,6 +93,8 @@ export class RtpSession implements DatagramListener, ListeningSession, SendingSe
     if (this.#agreed === undefined) pacer.add(this);
     this.#agreed = agreed;
     this.#setKeys(agreed.srtp);
+    const hasEvents = agreed.telephoneEventPayloadType !== undefined;
+    this.#keyTones = hasEvents ? undefined : (this.#keyTones ?? new DtmfDetector());
     const { address, port } = agreed;
     // Hold by RFC 2543 names no address to expect packets from.
     if (address !== '0.0.0.0') this.#lock.expect({ address, port, ...trusted }, nowMs);
@@ -243,11 +253,25 @@ export class RtpSession implements DatagramListener, ListeningSession, SendingSe
     await this.#recorder?.close();
   }
 
-  hear(pcm: Int16Array, atMs: number): void {
+  hear(pcm: Int16Array, atMs: number, isConcealed: boolean): void {
     this.#recorder?.add('caller', pcm, atMs);
     this.#feed?.forwarded(pcm, atMs);
-    const own = this.#echoGate.isEcho(pcm) ? new Int16Array(pcm.length) : pcm;
+    const isUnheard = this.#echoGate.isEcho(pcm) || this.#isKeyTone(pcm, { atMs, isConcealed });
+    const own = isUnheard ? new Int16Array(pcm.length) : pcm;
     this.#ear.hear(this.#feed?.hear(own) ?? own, atMs, this.#echoGate.mayEcho);
+  }
+
+  /** Hears keys by their tones. @returns whether the sound is a tone, which is no voice. */
+  #isKeyTone(
+    pcm: Int16Array,
+    { atMs, isConcealed }: { readonly atMs: number; readonly isConcealed: boolean },
+  ): boolean {
+    const tones = this.#keyTones;
+    const isOwnEcho = atMs - this.#sender.toneAtMs < TONE_ECHO_MS;
+    if (tones === undefined || isOwnEcho) return false;
+    const digits = isConcealed ? tones.lose(pcm.length) : tones.hear(pcm);
+    for (const digit of digits) this.press(digit);
+    return tones.isTone;
   }
 
   press(digit: PressedDigit): void {
@@ -266,8 +290,10 @@ export class RtpSession implements DatagramListener, ListeningSession, SendingSe
 
   overhear(pcm: Int16Array, nowMs: number): void {
     this.#echoGate.play(pcm);
-    this.#recorder?.add('agent', pcm, nowMs);
-    this.#tap?.write(pcm, nowMs);
+    const untilMs = this.#receiver.stalls.placeOf(pcm.length, this.#saidUntilMs, nowMs);
+    this.#saidUntilMs = untilMs;
+    this.#recorder?.add('agent', pcm, untilMs);
+    this.#tap?.write(pcm, untilMs);
     if (!this.#meter.isOn) return;
     this.#meter.note('agent', pcm === SILENT_FRAME ? SILENCE_DBFS : levelDbfs(pcm));
   }

@@ -61,6 +61,7 @@ export function layTable(
         transfers.push(number);
         return Promise.resolve();
       },
+      sendDigits: () => undefined,
       appointmentBooked: () => undefined,
     },
     clock,

@@ -22,6 +22,9 @@ export const CALLER = '+12025550187';
 
 const NO_CALL: ToolContext = {
   transfer: () => Promise.reject(new Error('no transfers here')),
+  sendDigits: () => {
+    throw new Error('no keys here');
+  },
   appointmentBooked: () => {
     throw new Error('the calendar itself puts it on record');
   },

@@ -28,7 +28,13 @@ const WINDOW_MAX = 32;
 const DELIVERIES_MAX = 64;
 
 /** Values of `command_status`. @see SMPP 3.4, 5.1.3 */
-const STATUS = { ok: 0, malformed: 0x01, invalidCommand: 0x03, throttled: 0x58, temporary: 0x64 } as const;
+const STATUS = {
+  ok: 0,
+  malformed: 0x01,
+  invalidCommand: 0x03,
+  throttled: 0x58,
+  temporary: 0x64,
+} as const;
 
 const SEQUENCE_MAX = 0x7fff_ffff;
 

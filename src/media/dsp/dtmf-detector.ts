@@ -1,0 +1,184 @@
+/** In-band DTMF: finds telephone keys in the sound by their two tones, with Goertzel filters; pure */
+import type { PressedDigit } from '../../rtp/dtmf.ts';
+import { LINE_RATE_HZ } from '../audio-stream.ts';
+import { COLUMNS_HZ, KEYS, ROWS_HZ } from './dtmf-tones.ts';
+
+/** 12.75 ms: long enough to tell two neighbouring tones apart, short enough to bear tones that are 1.5 % off. */
+const WINDOW_SAMPLES = 102;
+const HOP_SAMPLES = WINDOW_SAMPLES / 2;
+
+/** Windows in a row with the same key that are a press: 32 ms. 40 ms are to be heard, under 23 ms are not. Q.24. */
+const HITS_NEEDED = 4;
+
+/** Time without the key that ends it: four windows; an interruption of 10 ms does not. Q.24. */
+const GAP_SAMPLES_NEEDED = 4 * HOP_SAMPLES;
+
+/** Where a part of that time was lost, so many windows must be without the key: the first one is cross-faded. */
+const MISSES_NEEDED = 2;
+
+/** Quieter tones are not heard: -36 dBm0 each. */
+const TONE_ENERGY_MIN = 362 ** 2 / 2;
+
+/** How much louder the lower or the upper tone may be: 8 and 4 dB, and 2 dB more for tones that are off and for leakage. */
+const ROW_LOUDER_MAX = 10 ** 1.05;
+const COLUMN_LOUDER_MAX = 10 ** 0.6;
+
+/** A tone stands out by so much among those of its group. */
+const PEAK_MIN = 10 ** 0.6;
+
+/** The two tones hold so much of all energy: a voice has others too. White noise 5 dB below leaves 76 %. */
+const SHARE_MIN = 0.55;
+
+/** A second harmonic holds at most so much of all energy: those of a voice are strong. */
+const HARMONIC_MAX = 0.15;
+
+/** Tones may be off by 1.5 %: by 25 Hz. */
+const HARMONIC_APART_HZ = 25;
+
+/** One direction of one call, fed in the order of the sound. @see ITU-T Q.24 */
+export class DtmfDetector {
+  readonly #window = new Float64Array(WINDOW_SAMPLES);
+  #filled = 0;
+  /** Key of the newest windows, and how many in a row. */
+  #candidate: string | undefined;
+  #hits = 0;
+  /** Key that is down. */
+  #pressed: string | undefined;
+  #pressedSamples = 0;
+  /** Windows in a row without the key that is down, and the time since the last one with it. */
+  #misses = 0;
+  #gapSamples = 0;
+  #isTone = false;
+
+  /** Whether the newest sound held a key's tones, for those who must not hear them. */
+  get isTone(): boolean {
+    return this.#isTone;
+  }
+
+  /** Takes sound of any length. @returns the keys that were let go in it. */
+  hear(pcm: Int16Array): readonly PressedDigit[] {
+    const digits: PressedDigit[] = [];
+    this.#isTone = this.#isDown;
+    for (let at = 0; at < pcm.length; at += 1) {
+      this.#window[this.#filled] = pcm[at] as number;
+      this.#filled += 1;
+      if (this.#filled < WINDOW_SAMPLES) continue;
+      const digit = this.#judge(keyIn(this.#window));
+      if (digit !== undefined) digits.push(digit);
+      this.#window.copyWithin(0, HOP_SAMPLES);
+      this.#filled = WINDOW_SAMPLES - HOP_SAMPLES;
+    }
+    return digits;
+  }
+
+  /** Notes that so many samples were lost: they neither begin nor end a key. @returns the key that was let go before. */
+  lose(samples: number): readonly PressedDigit[] {
+    this.#filled = 0;
+    this.#isTone = this.#isDown;
+    if (this.#pressed === undefined) return [];
+    this.#pressedSamples += samples;
+    this.#gapSamples += samples;
+    return this.#isLetGo ? [this.#release()] : [];
+  }
+
+  /** Whether a key is down, as far as is known. */
+  get #isDown(): boolean {
+    return this.#pressed !== undefined && this.#misses <= 1;
+  }
+
+  get #isLetGo(): boolean {
+    return this.#misses >= MISSES_NEEDED && this.#gapSamples >= GAP_SAMPLES_NEEDED;
+  }
+
+  #judge(key: string | undefined): PressedDigit | undefined {
+    this.#hits = key !== undefined && key === this.#candidate ? this.#hits + 1 : 1;
+    this.#candidate = key;
+    if (key !== undefined) this.#isTone = true;
+    if (this.#pressed !== undefined) this.#pressedSamples += HOP_SAMPLES;
+    const isHeard = key === this.#pressed;
+    this.#misses = isHeard ? 0 : this.#misses + 1;
+    this.#gapSamples = isHeard ? 0 : this.#gapSamples + HOP_SAMPLES;
+    const isNext = key !== undefined && key !== this.#pressed && this.#hits === HITS_NEEDED;
+    const isOver = this.#pressed !== undefined && (isNext || this.#isLetGo);
+    const digit = isOver ? this.#release() : undefined;
+    if (isNext) this.#press(key);
+    return digit;
+  }
+
+  #press(key: string): void {
+    this.#pressed = key;
+    this.#pressedSamples = WINDOW_SAMPLES + (HITS_NEEDED - 1) * HOP_SAMPLES;
+    this.#misses = 0;
+    this.#gapSamples = 0;
+  }
+
+  #release(): PressedDigit {
+    const samples = this.#pressedSamples - this.#gapSamples;
+    const digit = this.#pressed ?? '';
+    this.#pressed = undefined;
+    return { digit, durationMs: Math.round((samples * 1000) / LINE_RATE_HZ) };
+  }
+}
+
+/** Energies of sines are mean squares of their samples. */
+function keyIn(window: Float64Array): string | undefined {
+  const energy = window.reduce((sum, sample) => sum + sample * sample, 0) / window.length;
+  if (energy < 2 * TONE_ENERGY_MIN * SHARE_MIN) return undefined;
+  const rows = ROW_FILTERS.map((filter) => energyAt(window, filter));
+  const row = peakIn(rows);
+  if (row === undefined) return undefined;
+  const columns = COLUMN_FILTERS.map((filter) => energyAt(window, filter));
+  const column = peakIn(columns);
+  if (column === undefined) return undefined;
+  const pair = { row: rows[row] as number, column: columns[column] as number };
+  if (!isPair(pair, energy)) return undefined;
+  const key = row * COLUMNS_HZ.length + column;
+  const harmonics = (HARMONIC_FILTERS[key] ?? []).map((filter) => energyAt(window, filter));
+  const isVoice = harmonics.some((harmonic) => harmonic > HARMONIC_MAX * energy);
+  return isVoice ? undefined : KEYS[key];
+}
+
+function isPair(
+  { row, column }: { readonly row: number; readonly column: number },
+  energy: number,
+): boolean {
+  const hasTwist = row > ROW_LOUDER_MAX * column || column > COLUMN_LOUDER_MAX * row;
+  return !hasTwist && row + column >= SHARE_MIN * energy;
+}
+
+/** The tone of a group that is loud enough and stands out. */
+function peakIn(energies: readonly number[]): number | undefined {
+  const peak = energies.indexOf(Math.max(...energies));
+  const energy = energies[peak] as number;
+  const isPeak = energies.every((other, index) => index === peak || energy >= PEAK_MIN * other);
+  return isPeak && energy >= TONE_ENERGY_MIN ? peak : undefined;
+}
+
+const ROW_FILTERS = ROWS_HZ.map(filterOf);
+const COLUMN_FILTERS = COLUMNS_HZ.map(filterOf);
+
+/** Of each key's tones; the lower one's is left out where the filter would hear the upper tone. */
+const HARMONIC_FILTERS = [...KEYS].map((_, key) => {
+  const row = ROWS_HZ[Math.floor(key / COLUMNS_HZ.length)] ?? 0;
+  const column = COLUMNS_HZ[key % COLUMNS_HZ.length] ?? 0;
+  const isApart = Math.abs(2 * row - column) > LINE_RATE_HZ / WINDOW_SAMPLES + HARMONIC_APART_HZ;
+  return [2 * column, ...(isApart ? [2 * row] : [])].map(filterOf);
+});
+
+/** Coefficient of the Goertzel filter of a frequency. */
+function filterOf(hertz: number): number {
+  return 2 * Math.cos((2 * Math.PI * hertz) / LINE_RATE_HZ);
+}
+
+/** Mean square of the window's part at a filter's frequency. */
+function energyAt(window: Float64Array, coefficient: number): number {
+  let last = 0;
+  let lastButOne = 0;
+  for (let at = 0; at < WINDOW_SAMPLES; at += 1) {
+    const next = (window[at] as number) + coefficient * last - lastButOne;
+    lastButOne = last;
+    last = next;
+  }
+  const power = last * last + lastButOne * lastButOne - coefficient * last * lastButOne;
+  return (2 * power) / WINDOW_SAMPLES ** 2;
+}
