@@ -69,7 +69,8 @@ describe('argumentFaults', () => {
     expect(performance.now() - startMs).toBeLessThan(1_000);
   });
 
-  test('matches a hundred texts by an expression that is quick', () => {
+  // A busy machine may stop the thread for longer than an expression may take.
+  test('matches a hundred texts by an expression that is quick', { retry: 3 }, () => {
     const texts = { type: 'array', items: { type: 'string', pattern: '^[A-Z]-[0-9]+$' } };
 
     expect(argumentFaults({ a: Array(100).fill('A-10') }, objectOf(texts))).toEqual([]);

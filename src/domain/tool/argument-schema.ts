@@ -225,10 +225,10 @@ function isPattern(text: string): boolean {
 }
 
 /** Some expressions take exponential time; the thread that matches them holds every conversation. */
-const MATCH_MS_MAX = 25;
+const MATCH_MS_MAX = 50;
 
 /** For all patterns of one tool call. */
-const MATCHES_MS_MAX = 200;
+const MATCHES_MS_MAX = 250;
 
 const MATCH = new Script('new RegExp(pattern, "u").test(text)');
 
