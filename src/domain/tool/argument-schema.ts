@@ -245,13 +245,25 @@ class PatternMatcher {
     Object.assign(this.#context, { pattern, text });
     const startMs = performance.now();
     try {
-      return MATCH.runInContext(this.#context, { timeout: MATCH_MS_MAX }) === true;
-    } catch {
-      // Only the time limit throws: the expression was checked when the tool was made. The call is refused by now.
-      this.#leftMs = 0;
-      return false;
+      return this.#isMatch() ?? this.#isMatch() ?? this.#giveUp();
     } finally {
       this.#leftMs -= performance.now() - startMs;
     }
+  }
+
+  /** Undefined where it took too long: the thread may have been stopped by a busy machine, so a second try is worth it. */
+  #isMatch(): boolean | undefined {
+    try {
+      return MATCH.runInContext(this.#context ?? {}, { timeout: MATCH_MS_MAX }) === true;
+    } catch {
+      // Only the time limit throws: the expression was checked when the tool was made.
+      return undefined;
+    }
+  }
+
+  /** The call is refused by now: no further text is matched. */
+  #giveUp(): false {
+    this.#leftMs = 0;
+    return false;
   }
 }
