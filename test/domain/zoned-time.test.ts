@@ -8,7 +8,7 @@ import {
   localTimeOf,
   weekdayOf,
   writtenLocally,
-} from '../../src/domain/calendar/zoned-time.ts';
+} from '../../src/domain/zoned-time.ts';
 
 function local(text: string) {
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0] = text.split(/\D/).map(Number);

@@ -6,7 +6,9 @@ import {
   COUNTRY_CODES,
   isCountryCode,
 } from '../../domain/account/account-rules.ts';
-import { isTimeZone, minutesOfDay, WEEKDAYS } from '../../domain/dialing/calling-hours.ts';
+import { CLOCK_TIME } from '../../domain/calendar/calendar.ts';
+import { minutesOfDay, OPEN_DAYS } from '../../domain/dialing/calling-hours.ts';
+import { isTimeZone } from '../../domain/zoned-time.ts';
 import { allDifferent, transferTargetList, words } from './agent-schemas.ts';
 
 const timestamp = z.iso.datetime();
@@ -31,16 +33,14 @@ const retention = {
   callsDays: days('How long calls are kept at all; what they add up to stays'),
 };
 
-const TIME_OF_DAY = /^([01]\d|2[0-3]):[0-5]\d$|^24:00$/;
-
-const timeOfDay = z.string().regex(TIME_OF_DAY, 'expected HH:MM');
+const timeOfDay = z.string().regex(CLOCK_TIME, 'expected HH:MM');
 
 const callingHours = z
   .strictObject({
     days: z
-      .array(z.enum(WEEKDAYS))
+      .array(z.enum(OPEN_DAYS))
       .min(1)
-      .max(WEEKDAYS.length)
+      .max(OPEN_DAYS.length)
       .refine(allDifferent, 'days must differ'),
     from: timeOfDay.openapi({ example: '09:00' }),
     until: timeOfDay.openapi({

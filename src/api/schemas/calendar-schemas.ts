@@ -6,8 +6,8 @@ import {
   CALENDAR_NAME,
   CLOCK_TIME,
 } from '../../domain/calendar/calendar.ts';
-import { WEEKDAYS } from '../../domain/calendar/zoned-time.ts';
 import { WEBHOOK_URL_CHARS_MAX } from '../../domain/webhook/webhook-url.ts';
+import { WEEKDAYS } from '../../domain/zoned-time.ts';
 import { words } from './agent-schemas.ts';
 import { PAGE_LIMIT, pageOf, pagingFields } from './paging-schema.ts';
 

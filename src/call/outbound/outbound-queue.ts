@@ -1,5 +1,6 @@
 /** In-memory copy of one environment's outbound queue. */
 import type { WaitingParty } from '../../domain/call/call.ts';
+import { countryOf } from '../../domain/dialing/calling-hours.ts';
 import { QUEUED_CALLS_MAX } from '../../domain/dialing/outbound-rules.ts';
 import type { Clock } from '../../lib/clock.ts';
 
@@ -13,7 +14,8 @@ export interface WaitingCall {
   readonly callId: string;
   readonly accountId: string;
   readonly from: string;
-  readonly to: string;
+  /** ISO 3166 code of the called number's country; undefined where the number does not determine one. */
+  readonly country: string | undefined;
   /** Undefined when no trunk has the number it is from. */
   readonly trunk: string | undefined;
   /** Recorded reason why it still waits. */
@@ -65,18 +67,19 @@ export class OutboundQueue {
     const calls = await this.#options.load(QUEUED_CALLS_MAX);
     const known = new Map(this.#waiting);
     this.#waiting.clear();
-    for (const { id: callId, notAfterAt, ...call } of calls) {
+    for (const { id: callId, to, notAfterAt, ...call } of calls) {
       const { from } = call;
       if (!trunks.has(from)) trunks.set(from, this.#options.trunkOf(from));
-      const trunk = trunks.get(from);
+      const before = known.get(callId);
       const hasWindow = call.notBeforeAt !== null || notAfterAt !== null;
-      const deadline = hasWindow
-        ? { expiresAt: call.expiresAt, expiresAtMs: null }
-        : {
-            expiresAt: null,
-            expiresAtMs: known.get(callId)?.expiresAtMs ?? this.#elapsedOf(call.expiresAt),
-          };
-      this.#waiting.set(callId, { ...call, callId, trunk, ...deadline });
+      this.#waiting.set(callId, {
+        ...call,
+        callId,
+        trunk: trunks.get(from),
+        country: before === undefined ? countryOf(to) : before.country,
+        expiresAt: hasWindow ? call.expiresAt : null,
+        expiresAtMs: hasWindow ? null : (before?.expiresAtMs ?? this.#elapsedOf(call.expiresAt)),
+      });
     }
     // The interface adds no more than so many, but who knows what another version has left behind.
     if (calls.length >= QUEUED_CALLS_MAX) this.#hasMore = true;

@@ -4,8 +4,8 @@ import type { Scope } from '../agent/agent.ts';
 import { emptyPatch, given, laterThan, type Unset } from '../ids.ts';
 import { type ErrorDetail, ServiceError } from '../service-error.ts';
 import { checkWebhookUrl, type WebhookUrlRules } from '../webhook/webhook-url.ts';
+import { isTimeZone, WEEKDAYS } from '../zoned-time.ts';
 import type { OpenHours, SlotRules } from './slots.ts';
-import { isTimeZone, WEEKDAYS } from './zoned-time.ts';
 
 /** `builtin` keeps appointments here alone, `caldav` in a collection of a CalDAV server as well. */
 export const CALENDAR_KINDS = ['builtin', 'caldav'] as const;

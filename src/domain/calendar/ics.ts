@@ -1,9 +1,9 @@
 /** iCalendar texts of appointments, and the times that the texts of others take; pure */
 // @see RFC 5545
 import ICAL from 'ical.js';
+import { instantOf, isTimeZone } from '../zoned-time.ts';
 import type { BookedAppointment } from './appointment.ts';
 import type { TimeSpan } from './slots.ts';
-import { instantOf, isTimeZone } from './zoned-time.ts';
 
 const PRODUCT = '-//Offhook//Appointments//EN';
 

@@ -6,7 +6,7 @@ import {
   localTimeOf,
   type Weekday,
   weekdayOf,
-} from './zoned-time.ts';
+} from '../zoned-time.ts';
 
 /** Opening hours within one day, local time; `to` may be 24:00. */
 export interface OpenHours {

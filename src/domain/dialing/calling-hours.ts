@@ -1,15 +1,14 @@
 /** Calling hours: when people may be rung, in the time zone of the called number; pure */
+import { localTimeOf, weekdayOf } from '../zoned-time.ts';
 import { phoneLibrary } from './phone-library.ts';
 
-/** Days of the week, as `CallingHours.days` and Intl name them. */
-export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
-
-type Weekday = (typeof WEEKDAYS)[number];
+/** Days of the week, as `CallingHours.days` has them. */
+export const OPEN_DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 
 /** The hours in which an account's outbound calls may be dialled. */
 export interface CallingHours {
   /** At least one. */
-  readonly days: readonly Weekday[];
+  readonly days: readonly (typeof OPEN_DAYS)[number][];
   /** `HH:MM`, before `until`. */
   readonly from: string;
   /** `HH:MM`, at most `24:00`; this minute is outside. */
@@ -25,42 +24,37 @@ const DAY_MINUTES = 1440;
 /** A week of closed days, and both edges of a day that is an hour longer or shorter. */
 const STEPS_MAX = 20;
 
-/** Whether the text is the name of a time zone. */
-export function isTimeZone(text: string): boolean {
-  try {
-    return clockOf(text) !== undefined;
-  } catch (error) {
-    if (error instanceof RangeError) return false;
-    throw error;
-  }
-}
-
 /** Minutes after midnight of `HH:MM`. */
 export function minutesOfDay(text: string): number {
   const [hours, minutes] = text.split(':').map(Number);
   return (hours ?? 0) * 60 + (minutes ?? 0);
 }
 
+/** ISO 3166 code of a number's country; undefined where the number does not determine one. */
+export function countryOf(number: string): string | undefined {
+  return phoneLibrary().parsePhoneNumberFromString(number)?.country;
+}
+
 /**
- * Time zone in which the hours apply to a called number: that of its country where all of its zones have the same time at
- * that instant, else the account's.
+ * Time zone in which the hours apply to numbers of a country: that of the country where all of its zones have the same time
+ * at that instant, else the account's.
  */
-export function timeZoneFor(number: string, hours: CallingHours, at: Date): string {
-  const country = phoneLibrary().parsePhoneNumberFromString(number)?.country;
+export function timeZoneFor(country: string | undefined, hours: CallingHours, at: Date): string {
   const [zone, ...others] = country === undefined ? [] : zonesOf(country);
   if (zone === undefined) return hours.timeZone;
-  const time = clockOf(zone).format(at);
-  return others.every((other) => clockOf(other).format(at) === time) ? zone : hours.timeZone;
+  const timeIn = (name: string) => Object.values(localTimeOf(at, name)).join();
+  const time = timeIn(zone);
+  return others.every((other) => timeIn(other) === time) ? zone : hours.timeZone;
 }
 
-/** Whether the number may be rung at that instant. */
-export function isWithinHours(number: string, hours: CallingHours, at: Date): boolean {
-  return minutesToOpening(hours, timeZoneFor(number, hours, at), at) === 0;
+/** Whether people in a time zone may be rung at that instant. */
+export function isWithinHours(hours: CallingHours, zone: string, at: Date): boolean {
+  return minutesToOpening(hours, zone, at) === 0;
 }
 
-/** The first instant from `at` on at which the number may be rung. */
-export function nextOpening(number: string, hours: CallingHours, at: Date): Date {
-  const zone = timeZoneFor(number, hours, at);
+/** The first instant from `at` on at which numbers of the country may be rung. */
+export function nextOpening(country: string | undefined, hours: CallingHours, at: Date): Date {
+  const zone = timeZoneFor(country, hours, at);
   let opening = at;
   for (let step = 0; step < STEPS_MAX; step += 1) {
     const minutes = minutesToOpening(hours, zone, opening);
@@ -72,38 +66,26 @@ export function nextOpening(number: string, hours: CallingHours, at: Date): Date
 
 /** Minutes until the hours begin, or until the next midnight on a closed day; 0 within them. */
 function minutesToOpening({ days, from, until }: CallingHours, zone: string, at: Date): number {
-  const parts = clockOf(zone).formatToParts(at);
-  const part = (type: string) => parts.find((one) => one.type === type)?.value ?? '';
-  const minute = Number(part('hour')) * 60 + Number(part('minute'));
-  const day = part('weekday').toLowerCase();
-  if (!days.some((open) => open === day) || minute >= minutesOfDay(until)) {
+  const local = localTimeOf(at, zone);
+  const minute = local.hour * 60 + local.minute;
+  const weekday = weekdayOf(local);
+  if (!days.some((day) => weekday.startsWith(day)) || minute >= minutesOfDay(until)) {
     return DAY_MINUTES - minute;
   }
   return Math.max(0, minutesOfDay(from) - minute);
 }
 
-/** Formats by zone: building one takes longer than using it. There are some 600 zones. */
-const CLOCKS = new Map<string, Intl.DateTimeFormat>();
-
-/** @throws {RangeError} when there is no such zone. */
-function clockOf(zone: string): Intl.DateTimeFormat {
-  const known = CLOCKS.get(zone);
-  if (known !== undefined) return known;
-  const clock = new Intl.DateTimeFormat('en-US', {
-    timeZone: zone,
-    weekday: 'short',
-    hour: '2-digit',
-    minute: '2-digit',
-    hourCycle: 'h23',
-  });
-  CLOCKS.set(zone, clock);
-  return clock;
-}
+/** By country: ICU takes half a millisecond to look them up. */
+const ZONES = new Map<string, readonly string[]>();
 
 /** Time zones of a country in the ICU tables of Node; some countries of libphonenumber have none there. */
 function zonesOf(country: string): readonly string[] {
+  const known = ZONES.get(country);
+  if (known !== undefined) return known;
   // TypeScript's library does not have the method yet.
   const locale: Intl.Locale & { getTimeZones?: () => readonly string[] | undefined } =
     new Intl.Locale(`und-${country}`);
-  return locale.getTimeZones?.() ?? [];
+  const zones = locale.getTimeZones?.() ?? [];
+  ZONES.set(country, zones);
+  return zones;
 }

@@ -1,7 +1,13 @@
 /** When a queued call may be dialled: `notBefore`, `notAfter`, `expiresInSeconds` and the account's calling hours; pure */
 import type { Call } from '../call/call.ts';
 import { ServiceError } from '../service-error.ts';
-import { type CallingHours, isWithinHours, nextOpening, timeZoneFor } from './calling-hours.ts';
+import {
+  type CallingHours,
+  countryOf,
+  isWithinHours,
+  nextOpening,
+  timeZoneFor,
+} from './calling-hours.ts';
 
 /** How long a call may wait in the queue before it fails, in seconds. */
 export const EXPIRES_IN_SECONDS = { min: 10, default: 600, max: 86_400 } as const;
@@ -64,21 +70,24 @@ export function earliestDialAt(
 ): Date {
   const { to, notBeforeAt } = call;
   const at = notBeforeAt !== null && notBeforeAt > now ? notBeforeAt : now;
-  return callingHours === null ? at : nextOpening(to, callingHours, at);
+  return callingHours === null ? at : nextOpening(countryOf(to), callingHours, at);
 }
 
-/** What keeps a queued call from being dialled at an instant: a sentence for customers; undefined when nothing does. */
-export function holdOf(
-  call: Pick<Call, 'to' | 'notBeforeAt'>,
-  { now, callingHours }: Omit<WindowFacts, 'to'>,
+/** What keeps a call with `notBefore` from being dialled at an instant: a sentence for customers; undefined when it does not. */
+export function windowHold({ notBeforeAt }: Pick<Call, 'notBeforeAt'>, now: Date) {
+  if (notBeforeAt === null || notBeforeAt <= now) return undefined;
+  return `It is not to be dialled before ${notBeforeAt.toISOString()}.`;
+}
+
+/** What keeps calls to a country from being dialled at an instant: a sentence for customers; undefined within the hours. */
+export function hoursHold(
+  country: string | undefined,
+  hours: CallingHours,
+  now: Date,
 ): string | undefined {
-  const { to, notBeforeAt } = call;
-  if (notBeforeAt !== null && notBeforeAt > now) {
-    return `It is not to be dialled before ${notBeforeAt.toISOString()}.`;
-  }
-  if (callingHours === null || isWithinHours(to, callingHours, now)) return undefined;
-  const { from, until, days } = callingHours;
-  const zone = timeZoneFor(to, callingHours, now);
+  const zone = timeZoneFor(country, hours, now);
+  if (isWithinHours(hours, zone, now)) return undefined;
+  const { from, until, days } = hours;
   return `It waits for the account's calling hours: ${from} to ${until}, ${days.join(', ')}, ${zone}.`;
 }
 

@@ -1,6 +1,6 @@
 /** Times as a model writes and reads them: local ones of a calendar, without a zone; pure */
 import type { Calendar } from '../../domain/calendar/calendar.ts';
-import { instantsOf, WEEKDAYS, writtenLocally } from '../../domain/calendar/zoned-time.ts';
+import { instantsOf, WEEKDAYS, writtenLocally } from '../../domain/zoned-time.ts';
 
 /** What a model has to know of the times of a calendar. */
 export interface Schedule {
