@@ -100,6 +100,15 @@ test('put gives up where the event changes again and again', async () => {
   expect(receiver.received).toHaveLength(4);
 });
 
+test('put leaves an event alone that it cannot read', async () => {
+  const { receiver, server } = await openWorld((response) => response.end('<html>Sign in</html>'));
+
+  await expect(server.put(buildAppointment(), never)).rejects.toMatchObject({
+    ...{ name: 'CalendarServerError', message: 'the event in the calendar is unreadable' },
+  });
+  expect(receiver.received).toHaveLength(1);
+});
+
 test('remove takes an event that is gone for removed', async () => {
   const { receiver, server } = await openWorld((response) => response.writeHead(404).end());
 

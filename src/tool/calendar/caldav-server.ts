@@ -57,7 +57,7 @@ export class CalDavServer implements CalendarServer {
   async put(appointment: BookedAppointment, signal: AbortSignal): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       const kept = await this.#read(appointment, signal);
-      const text = kept === undefined ? undefined : movedText(kept.text, appointment);
+      const text = kept === undefined ? undefined : movedIn(kept.text, appointment);
       const { status } = await (kept === undefined
         ? this.#create(appointment, signal)
         : this.#update(
@@ -172,6 +172,16 @@ function spansIn(
     return busySpansOf(String(data), span, options);
   } catch (error) {
     throw new CalendarServerError('an event in the calendar is unreadable', { cause: error });
+  }
+}
+
+/** @throws {CalendarServerError} when the server's text of the event is unreadable: what staff wrote is not overwritten. */
+function movedIn(text: string, appointment: BookedAppointment): string | undefined {
+  try {
+    return movedText(text, appointment);
+  } catch (error) {
+    // The library's words may hold the text: they are never logged.
+    throw new CalendarServerError('the event in the calendar is unreadable', { cause: error });
   }
 }
 
