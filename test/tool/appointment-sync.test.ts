@@ -1,13 +1,9 @@
 /** Appointments while the calendar server fails, answers too late, or the process dies between request and answer. */
 import Sqlite from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import type { BookedAppointment } from '../../src/domain/calendar/appointment.ts';
-import type { TimeSpan } from '../../src/domain/calendar/slots.ts';
-import {
-  type CalendarServer,
-  CalendarServerError,
-} from '../../src/tool/calendar/calendar-server.ts';
-import { CALLER, openAppointmentWorld } from '../support/calendar/appointment-world.ts';
+import { type Ask, CALLER, openAppointmentWorld } from '../support/calendar/appointment-world.ts';
+import { ScriptedCalendarServer } from '../support/calendar/scripted-calendar-server.ts';
+import { buildAppointment, buildCalendar } from '../support/store/build-appointment.ts';
 import { STORE_NOW_MS, type TestStore } from '../support/store/test-store.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 
@@ -19,60 +15,13 @@ const BOOKING = {
 
 const MOVE = { attendeeName: 'Alex Morgan', newStartTime: '2026-12-01T15:00' };
 
-/** `lost`: it does what it is asked, and the answer is lost. `dead`: neither an answer nor an error, ever. */
-type Mode = 'up' | 'down' | 'lost' | 'dead';
-
-class ScriptedServer implements CalendarServer {
-  mode: Mode = 'up';
-  /** Of `put` and `remove` alone; that of everything unless given. */
-  writeMode: Mode | undefined;
-  /** By appointment. */
-  readonly events = new Map<string, TimeSpan>();
-  readonly others: TimeSpan[] = [];
-  writes = 0;
-  onWrite: () => void = () => undefined;
-
-  async busy(_span: TimeSpan, exceptId: string): Promise<readonly TimeSpan[]> {
-    await this.#pass(this.mode);
-    return [
-      ...this.others,
-      ...[...this.events].flatMap(([id, at]) => (id === exceptId ? [] : [at])),
-    ];
-  }
-
-  async put({ id, startsAt, endsAt }: BookedAppointment): Promise<void> {
-    await this.#write(() => this.events.set(id, { start: startsAt, end: endsAt }));
-  }
-
-  async remove({ id }: BookedAppointment): Promise<void> {
-    await this.#write(() => this.events.delete(id));
-  }
-
-  get starts(): readonly string[] {
-    return [...this.events.values()].map(({ start }) => start.toISOString());
-  }
-
-  async #write(deed: () => void): Promise<void> {
-    const mode = this.writeMode ?? this.mode;
-    this.writes += 1;
-    this.onWrite();
-    if (mode === 'up' || mode === 'lost') deed();
-    await this.#pass(mode);
-  }
-
-  async #pass(mode: Mode): Promise<void> {
-    if (mode === 'dead') await new Promise<never>(() => undefined);
-    if (mode !== 'up') throw new CalendarServerError('no answer: ECONNREFUSED');
-  }
-}
-
 /** A world whose process dies at the first thing that it waits for: its clock stands still. */
-function openDying(server: ScriptedServer, store: TestStore) {
+function openDying(server: ScriptedCalendarServer, store: TestStore) {
   return openAppointmentWorld({ server, store, clock: new FakeClock(STORE_NOW_MS) });
 }
 
 async function openWorld() {
-  const server = new ScriptedServer();
+  const server = new ScriptedCalendarServer();
   const world = await openAppointmentWorld({ server });
   const { store, sync } = world;
   /** A round when everything has settled. */
@@ -288,6 +237,151 @@ test('a database that fails once the calendar has booked: the caller hears of no
   expect(before).toMatchObject([{ status: 'pending' }]);
   expect(await appointments()).toMatchObject([{ status: 'confirmed', isSynced: true }]);
 });
+
+/** A wish that a round is putting into the calendar, while the same caller rings again. */
+async function duringRound(deed: (ask: Ask) => Promise<string>) {
+  const world = await openWorld();
+  const { callFrom, round, server } = world;
+  server.mode = 'down';
+  await (await callFrom(CALLER))('book_appointment', BOOKING);
+  const again = await callFrom(CALLER);
+  server.mode = 'up';
+  let told = '';
+  server.onWrite = async () => {
+    server.onWrite = () => undefined;
+    told = await deed(again);
+  };
+  await round();
+  return { ...world, told };
+}
+
+test('a cancellation during a round counts, and the event that the round made is removed', async () => {
+  const { appointments, round, server, told } = await duringRound((ask) =>
+    ask('cancel_appointment', { attendeeName: 'Alex Morgan' }),
+  );
+  const afterwards = await appointments();
+  await round();
+
+  expect(told).toContain('is cancelled');
+  expect(afterwards).toMatchObject([{ status: 'cancelled', isSynced: false }]);
+  expect(await appointments()).toMatchObject([{ status: 'cancelled', isSynced: true }]);
+  expect(server.events.size).toBe(0);
+});
+
+test('a change during a round counts, and the event that the round made is moved', async () => {
+  const { appointments, events, round, server, told } = await duringRound((ask) =>
+    ask('change_appointment', MOVE),
+  );
+  await round();
+
+  expect(told).toContain('The new time, Tuesday 2026-12-01 15:00, is noted');
+  expect(server.starts).toEqual(['2026-12-01T14:00:00.000Z']);
+  expect(await appointments()).toMatchObject([{ status: 'confirmed', isSynced: true }]);
+  expect((await events()).at(-1)).toMatchObject({
+    ...{ startTime: '2026-12-01T14:00:00.000Z', confirmed: true },
+  });
+});
+
+test('an appointment that is cancelled while another call is about to move it stays cancelled', async () => {
+  const { appointments, callFrom, server } = await openWorld();
+  const ask = await callFrom(CALLER);
+  await ask('book_appointment', BOOKING);
+  const again = await callFrom(CALLER);
+  server.onBusy = async () => {
+    server.onBusy = () => undefined;
+    await again('cancel_appointment', { attendeeName: 'Alex Morgan' });
+  };
+
+  const told = await ask('change_appointment', MOVE);
+
+  expect(told).toContain('was not changed: it has changed meanwhile');
+  expect(await appointments()).toMatchObject([{ status: 'cancelled', isSynced: true }]);
+  expect(server.events.size).toBe(0);
+});
+
+test('a noted time that another took is held and booked where the caller moves it to', async () => {
+  const { appointments, callFrom, round, server } = await openWorld();
+  server.mode = 'down';
+  await (await callFrom(CALLER))('book_appointment', BOOKING);
+  server.others.push({ start: new Date('2026-12-01T09:15Z'), end: new Date('2026-12-01T10:00Z') });
+  server.mode = 'up';
+  await round();
+  await (await callFrom(CALLER))('change_appointment', MOVE);
+
+  const other = await (await callFrom(OTHER))('book_appointment', {
+    ...{ ...BOOKING, startTime: '2026-12-01T15:00' },
+  });
+  await round();
+
+  expect(other).toContain('that time is taken');
+  expect(server.starts).toEqual(['2026-12-01T14:00:00.000Z']);
+  expect(await appointments()).toMatchObject([{ status: 'confirmed', reason: null }]);
+});
+
+test('a booking that the model repeats while it is in progress is neither taken nor made twice', async () => {
+  const { appointments, callFrom, server } = await openWorld();
+  const ask = await callFrom(CALLER);
+  let repeated = '';
+  server.onWrite = async () => {
+    server.onWrite = () => undefined;
+    repeated = await ask('book_appointment', BOOKING);
+  };
+
+  const told = await ask('book_appointment', BOOKING);
+
+  expect(repeated).toContain('is noted, and has yet to be confirmed');
+  expect(told).toContain('is booked');
+  expect(await appointments()).toHaveLength(1);
+});
+
+test('times of the calendar are not offered for a date with the year wrong', async () => {
+  const { callFrom, server } = await openWorld();
+  // The store's clock stands at Friday 2026-11-20 13:00 in Rome.
+  server.others.push({ start: new Date('2026-11-20T12:00Z'), end: new Date('2026-11-20T15:00Z') });
+  const ask = await callFrom(CALLER);
+
+  const told = [
+    await ask('book_appointment', { ...BOOKING, startTime: '2025-12-01T10:00' }),
+    await ask('find_appointment_times', { from: '2025-12-01T10:00' }),
+  ];
+
+  for (const text of told) expect(text).toContain('Free: Friday 2026-11-20 16:00');
+});
+
+test.each([
+  ['does not answer', 'down' as const],
+  ['breaks', 'broken' as const],
+])('a calendar that %s keeps no appointment of others waiting', async (_what, mode) => {
+  const healthy = new ScriptedCalendarServer();
+  const ill = new ScriptedCalendarServer();
+  if (mode === 'down') ill.mode = 'down';
+  ill.onWrite = () => {
+    throw new TypeError('a mistake of ours');
+  };
+  const { store, sync } = await openAppointmentWorld({
+    server: ({ name }) => (name === 'desk' ? ill : healthy),
+  });
+  const other = { calendar: 'other', id: 'appt_other' };
+  await store.calendars.insert(buildCalendar({ name: other.calendar, feedToken: 'G'.repeat(32) }));
+  for (let index = 0; index < 30; index += 1) {
+    const startsAt = new Date(Date.parse('2026-12-01T09:00Z') + index * 3_600_000);
+    const at = { startsAt, endsAt: new Date(startsAt.getTime() + 1_800_000) };
+    await store.appointments.insert(buildAppointment({ ...UNSYNCED, id: `appt_${index}`, ...at }));
+  }
+  const later = new Date(UNSYNCED.updatedAt.getTime() + 1);
+  await store.appointments.insert(buildAppointment({ ...UNSYNCED, ...other, updatedAt: later }));
+
+  for (let round = 0; round < 2; round += 1) {
+    store.clock.advance(120_000);
+    await sync.run();
+  }
+
+  expect(healthy.events.size).toBe(1);
+  expect(ill.events.size).toBe(0);
+});
+
+/** Confirmed here, and not told to its calendar. */
+const UNSYNCED = { isSynced: false, updatedAt: new Date(STORE_NOW_MS) };
 
 /** Runs a statement from outside, as another process would. */
 function execute(store: TestStore, sql: string): void {

@@ -50,8 +50,6 @@ export interface AppointmentStore {
   /** Saves every field. */
   update(appointment: BookedAppointment): Promise<void>;
 
-  delete(id: string): Promise<void>;
-
   find(id: string): Promise<BookedAppointment | undefined>;
 
   /** Appointments that hold a time within the span: neither cancelled nor given up. */

@@ -31,10 +31,6 @@ export class SqliteAppointmentStore implements AppointmentStore {
     );
   }
 
-  async delete(id: string): Promise<void> {
-    await this.#database.run(build.deleteFrom('appointments').where('id', '=', id));
-  }
-
   async find(id: string): Promise<BookedAppointment | undefined> {
     const query = build.selectFrom('appointments').selectAll().where('id', '=', id);
     const row = await this.#database.get(query);

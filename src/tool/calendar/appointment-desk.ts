@@ -137,7 +137,7 @@ export class AppointmentDesk {
     // A wish that the server does not have yet is moved here alone.
     const isFinal = this.#server === undefined || appointment.status === 'open';
     const moved = await this.#ledger.move(this.#calendar, appointment, { span, busy, isFinal });
-    if (moved === undefined) return this.#refused('that time is taken', span, busy);
+    if (typeof moved === 'string') return this.#refused(moved, span, busy);
     if (isFinal) return bookedOutcome(moved);
     return this.#settled(moved, async () => {
       if (await this.#tell((server, limit) => server.put(moved, limit))) {
@@ -173,14 +173,14 @@ export class AppointmentDesk {
     }
   }
 
-  /** A model may repeat a call whose answer it did not get. */
+  /** A model may repeat a call whose answer it did not get; a pending one is in progress, or left to be settled. */
   async #bookedBefore({ start }: TimeSpan): Promise<BookedAppointment | undefined> {
     const made = await this.#parts.appointments.ofCall(this.#call.id);
     return made.find(
       ({ calendar, startsAt, status }) =>
         calendar === this.#calendar.name &&
         startsAt.getTime() === start.getTime() &&
-        (status === 'confirmed' || status === 'open'),
+        status !== 'cancelled',
     );
   }
 
@@ -218,7 +218,7 @@ export class AppointmentDesk {
     if (this.#server === undefined) return [];
     let busy: readonly TimeSpan[] = [];
     const ask = async (server: CalendarServer, limit: AbortSignal) => {
-      busy = await server.busy(searchedSpan(start), exceptId, limit);
+      busy = await server.busy(this.#searched(start), exceptId, limit);
     };
     const isKnown = await this.#tell(ask, signal);
     return isKnown ? busy : undefined;
@@ -253,13 +253,18 @@ export class AppointmentDesk {
     busy: readonly TimeSpan[] | undefined,
   ): Promise<DeskOutcome> {
     if (busy === undefined) return { kind: 'refused', reason, offers: [] };
-    const now = this.#parts.clock.now();
-    const from = new Date(Math.max(start.getTime(), now.getTime()));
-    const held = await this.#parts.appointments.holding(this.#calendar, searchedSpan(from));
+    const held = await this.#parts.appointments.holding(this.#calendar, this.#searched(start));
     const minutes = Math.round((end.getTime() - start.getTime()) / 60_000);
     const taken = [...busy, ...held.flatMap(heldSpans)];
-    const wanted = { from, minutes, count: OFFERS, busy: taken, now };
+    const now = this.#parts.clock.now();
+    const wanted = { from: start, minutes, count: OFFERS, busy: taken, now };
     return { kind: 'refused', reason, offers: freeSlots(wanted, this.#calendar) };
+  }
+
+  /** What has to be known of a start: nothing is offered in the past, where a model may have the year wrong. */
+  #searched(start: Date): TimeSpan {
+    const now = this.#parts.clock.now();
+    return searchedSpan(start < now ? now : start);
   }
 }
 

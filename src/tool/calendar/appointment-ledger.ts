@@ -18,6 +18,9 @@ import type { Clock } from '../../lib/clock.ts';
 /** Why a time could not be taken, for a sentence. */
 export type TakeRefusal = 'that time is taken' | 'this caller has too many appointments already';
 
+/** Why an appointment could not be moved, for a sentence. */
+export type MoveRefusal = 'that time is taken' | 'it has changed meanwhile';
+
 /** Dependencies of the ledger. */
 export interface LedgerParts {
   readonly transaction: RunTransaction;
@@ -58,33 +61,45 @@ export class AppointmentLedger {
   }
 
   /** Confirms that the server has it. */
-  async confirm(appointment: BookedAppointment): Promise<BookedAppointment> {
-    return this.#save({ ...appointment, status: 'confirmed', reason: null, isSynced: true }, true);
+  confirm(appointment: BookedAppointment): Promise<BookedAppointment> {
+    const change = { status: 'confirmed', reason: null, isSynced: true } as const;
+    return this.#save(appointment, change, { isReported: true });
   }
 
   /** Keeps it as a wish that is not in the calendar. */
-  async note(appointment: BookedAppointment, reason: OpenReason): Promise<BookedAppointment> {
-    const isSynced = reason === 'taken';
+  note(appointment: BookedAppointment, reason: OpenReason): Promise<BookedAppointment> {
+    const change = { status: 'open', reason, isSynced: reason === 'taken' } as const;
     // A wish that was reported already is not reported again.
-    return this.#save({ ...appointment, status: 'open', reason, isSynced }, isNew(appointment));
+    return this.#save(appointment, change, { isReported: isNew(appointment) });
   }
 
-  /** Moves it, and holds the time before until `moved` or `movedBack`, where the server has yet to agree. */
-  async move(
+  /**
+   * Moves it, and holds the time before until `moved` or `movedBack`, where the server has yet to agree.
+   *
+   * @returns the appointment, or why it was not moved.
+   */
+  move(
     calendar: Calendar,
     appointment: BookedAppointment,
     to: { readonly span: TimeSpan; readonly busy: readonly TimeSpan[]; readonly isFinal: boolean },
-  ): Promise<BookedAppointment | undefined> {
+  ): Promise<BookedAppointment | MoveRefusal> {
     const { span, busy, isFinal } = to;
     const wished = { ...appointment, startsAt: span.start, endsAt: span.end };
+    const before = {
+      previousStartsAt: appointment.startsAt,
+      previousEndsAt: appointment.endsAt,
+    };
+    const isWish = appointment.status === 'open';
     return this.#parts.transaction(async (stores) => {
-      if (!(await isFreeNow(stores, calendar, wished, busy))) return undefined;
+      const kept = await stores.appointments.find(appointment.id);
+      if (kept === undefined || !isSameState(kept, appointment)) return 'it has changed meanwhile';
+      if (!(await isFreeNow(stores, calendar, wished, busy))) return 'that time is taken';
       const saved = this.#changed({
         ...wished,
-        ...(isFinal
-          ? {}
-          : { previousStartsAt: appointment.startsAt, previousEndsAt: appointment.endsAt }),
-        isSynced: isFinal && appointment.isSynced,
+        ...(isFinal ? {} : before),
+        // The server is tried with the new time, also where the time before was taken.
+        ...(isWish ? { reason: 'unreachable' as const } : {}),
+        isSynced: isFinal && !isWish,
       });
       await stores.appointments.update(saved);
       if (isFinal) await this.#report(stores, saved);
@@ -93,47 +108,65 @@ export class AppointmentLedger {
   }
 
   /** The server has the new time. */
-  async moved(appointment: BookedAppointment): Promise<BookedAppointment> {
-    return this.#save({ ...appointment, ...NO_TIME_BEFORE, isSynced: true }, true);
+  moved(appointment: BookedAppointment): Promise<BookedAppointment> {
+    return this.#save(
+      appointment,
+      { ...NO_TIME_BEFORE, isSynced: true },
+      {
+        isReported: true,
+      },
+    );
   }
 
   /** Takes a move back. The server may have seen it: it is told the time before again. */
-  async movedBack(appointment: BookedAppointment): Promise<BookedAppointment> {
+  movedBack(appointment: BookedAppointment): Promise<BookedAppointment> {
     const { previousStartsAt, previousEndsAt, startsAt, endsAt } = appointment;
     const before = { startsAt: previousStartsAt ?? startsAt, endsAt: previousEndsAt ?? endsAt };
-    return this.#save({ ...appointment, ...before, ...NO_TIME_BEFORE, isSynced: false }, false);
+    return this.#save(appointment, { ...before, ...NO_TIME_BEFORE, isSynced: false });
   }
 
-  /** @param isSynced whether the calendar server has nothing to forget. */
-  async cancel(appointment: BookedAppointment, isSynced: boolean): Promise<BookedAppointment> {
-    return this.#save(
-      { ...appointment, ...NO_TIME_BEFORE, status: 'cancelled', reason: null, isSynced },
-      false,
-    );
+  /** Cancels it, whatever it has become meanwhile. @param isSynced whether the calendar server has nothing to forget. */
+  cancel(appointment: BookedAppointment, isSynced: boolean): Promise<BookedAppointment> {
+    return this.#parts.transaction(async ({ appointments }) => {
+      const kept = (await appointments.find(appointment.id)) ?? appointment;
+      const off = { ...NO_TIME_BEFORE, status: 'cancelled', reason: null, isSynced } as const;
+      const saved = this.#changed({ ...kept, ...off });
+      await appointments.update(saved);
+      return saved;
+    });
   }
 
   /** The server has been told everything. */
   async synced(appointment: BookedAppointment): Promise<void> {
-    await this.#save({ ...appointment, isSynced: true }, false);
+    await this.#save(appointment, { isSynced: true });
   }
 
   /** The server did not answer: others are tried before it. */
   async tried(appointment: BookedAppointment): Promise<void> {
-    await this.#save(appointment, false);
+    await this.#save(appointment, {});
   }
 
-  /** Forgets a pending one, which no event told of. */
-  async forget(appointment: BookedAppointment): Promise<void> {
-    await this.#parts.transaction((stores) => stores.appointments.delete(appointment.id));
-  }
-
-  async #save(appointment: BookedAppointment, isReported: boolean): Promise<BookedAppointment> {
-    const saved = this.#changed(appointment);
-    await this.#parts.transaction(async (stores) => {
+  /**
+   * Saves what has become of an appointment at the server. Where a call or a round has changed the record since it was
+   * read, the record stays, and the server is told again.
+   */
+  #save(
+    read: BookedAppointment,
+    change: Partial<BookedAppointment>,
+    { isReported = false } = {},
+  ): Promise<BookedAppointment> {
+    return this.#parts.transaction(async (stores) => {
+      const kept = await stores.appointments.find(read.id);
+      // Erased meanwhile.
+      if (kept === undefined) return read;
+      const isCurrent = isSameState(kept, read);
+      const saved = this.#changed(
+        isCurrent ? { ...read, ...change } : { ...kept, isSynced: false },
+      );
       await stores.appointments.update(saved);
-      if (isReported) await this.#report(stores, saved);
+      if (isCurrent && isReported) await this.#report(stores, saved);
+      return saved;
     });
-    return saved;
   }
 
   #changed(appointment: BookedAppointment): BookedAppointment {
@@ -153,6 +186,11 @@ export class AppointmentLedger {
 }
 
 const NO_TIME_BEFORE = { previousStartsAt: null, previousEndsAt: null };
+
+/** Every change has a later `updatedAt`. */
+function isSameState(one: BookedAppointment, other: BookedAppointment): boolean {
+  return one.updatedAt.getTime() === other.updatedAt.getTime();
+}
 
 function isNew({ status }: BookedAppointment): boolean {
   return status === 'pending';

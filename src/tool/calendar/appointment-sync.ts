@@ -31,7 +31,11 @@ const ROUND_MS = 60_000;
 /** Younger ones may still be in progress on a call. */
 const SETTLED_MS = 60_000;
 
-const ROUND_APPOINTMENTS_MAX = 20;
+/** Appointments that one round may try. */
+const TRIES_MAX = 20;
+
+/** Appointments that one round looks at: those of calendars that do not answer keep no others waiting. */
+const FOUND_MAX = 1000;
 
 /** No caller waits. */
 const SERVER_MS_MAX = 20_000;
@@ -70,14 +74,16 @@ export class AppointmentSync {
     const settledMs = Math.max(now.getTime() - SETTLED_MS, this.#startedAt.getTime());
     const before = new Date(settledMs);
     try {
-      const limit = ROUND_APPOINTMENTS_MAX;
-      const found = await appointments.unsynced({ now, before, limit });
+      const found = await appointments.unsynced({ now, before, limit: FOUND_MAX });
       // A calendar that did not answer is left alone for the rest of the round.
       const silent = new Set<string>();
+      let triesLeft = TRIES_MAX;
       for (const appointment of found) {
-        if (this.#end.signal.aborted) return;
+        if (this.#end.signal.aborted || triesLeft === 0) return;
         const key = [appointment.accountId, appointment.environment, appointment.calendar].join();
-        if (!silent.has(key) && !(await this.#settle(appointment))) silent.add(key);
+        if (silent.has(key)) continue;
+        triesLeft -= 1;
+        if (!(await this.#settle(appointment))) silent.add(key);
       }
     } catch (error) {
       log.warn({ err: error }, 'appointments not told to their calendars, will try again');
@@ -106,10 +112,15 @@ export class AppointmentSync {
       return true;
     } catch (error) {
       if (this.#end.signal.aborted) return false;
-      if (!limit.isOver && !(error instanceof CalendarServerError)) throw error;
-      const why = error instanceof CalendarServerError ? error.message : reason;
-      log.warn({ calendar: calendar.name, reason: why }, 'calendar still does not answer');
       await this.#giveBack(appointment);
+      const { name } = calendar;
+      if (!limit.isOver && !(error instanceof CalendarServerError)) {
+        const facts = { err: error, calendar: name, appointmentId: appointment.id };
+        log.error(facts, 'appointment not told to its calendar, will try again');
+        return true;
+      }
+      const why = error instanceof CalendarServerError ? error.message : reason;
+      log.warn({ calendar: name, reason: why }, 'calendar still does not answer');
       return false;
     }
   }

@@ -8,7 +8,10 @@ import { idMaker } from '../../../src/domain/ids.ts';
 import type { Clock } from '../../../src/lib/clock.ts';
 import { silentLogger } from '../../../src/lib/logger.ts';
 import { AppointmentSync } from '../../../src/tool/calendar/appointment-sync.ts';
-import type { CalendarServer } from '../../../src/tool/calendar/calendar-server.ts';
+import type {
+  CalendarServer,
+  OpenCalendarServer,
+} from '../../../src/tool/calendar/calendar-server.ts';
 import { LiveCalendars } from '../../../src/tool/calendar/live-calendars.ts';
 import type { ToolContext } from '../../../src/tool/tool.ts';
 import { Toolbox } from '../../../src/tool/toolbox.ts';
@@ -55,7 +58,8 @@ export interface AppointmentWorld {
 export async function openAppointmentWorld(
   options: {
     readonly calendar?: Partial<Calendar>;
-    readonly server?: CalendarServer;
+    /** Of every calendar, or of each. */
+    readonly server?: CalendarServer | OpenCalendarServer;
     readonly clock?: Clock;
     readonly store?: TestStore;
   } = {},
@@ -65,7 +69,8 @@ export async function openAppointmentWorld(
   const calendar = buildCalendar(options.calendar);
   const isKnown = (await store.calendars.find(calendar, calendar.name)) !== undefined;
   if (!isKnown) await store.calendars.insert(calendar);
-  const openServer = () => options.server;
+  const { server } = options;
+  const openServer = typeof server === 'function' ? server : () => server;
   const parts = {
     ...{ calendars: store.calendars, appointments: store.appointments, log: silentLogger, clock },
     transaction: store.transaction,
