@@ -7,8 +7,11 @@ import type { TimeSpan } from './slots.ts';
 
 const PRODUCT = '-//Offhook//Appointments//EN';
 
-/** Occurrences of one recurring event that are looked at: every hour of a year. */
+/** Occurrences of one recurring event that are looked at: every hour of a year. An event with more is unreadable. */
 const OCCURRENCES_MAX = 10_000;
+
+/** By how much a series may be moved from one occurrence on, and its time zone differ from UTC. */
+const MOVED_MS_MAX = 7 * 86_400_000;
 
 /** The text of one appointment, for a calendar server. */
 export function textOfAppointment(appointment: BookedAppointment): string {
@@ -27,7 +30,7 @@ export function textOfFeed(name: string, appointments: readonly BookedAppointmen
  *
  * @param options.timeZone of times without one, and of whole days.
  * @param options.exceptUid the event that does not count.
- * @throws {Error} when the text is no iCalendar.
+ * @throws {Error} when the text is no iCalendar, or an event has too many occurrences.
  */
 export function busySpansOf(
   text: string,
@@ -40,11 +43,10 @@ export function busySpansOf(
     .filter((event) => event.getFirstPropertyValue('uid') !== options.exceptUid);
   const masters = events.filter((event) => !event.hasProperty('recurrence-id'));
   const exceptions = events.filter((event) => event.hasProperty('recurrence-id'));
-  // An exception without its master stands for itself.
-  const alone = exceptions.filter((event) => !masters.some((master) => isSameUid(master, event)));
   const reader = { span, timeZone: options.timeZone };
   return [
-    ...alone.flatMap((event) => spansOf([event], reader)),
+    // An exception stands for itself: its master may be missing, or the day that it was moved from far away.
+    ...exceptions.flatMap((event) => spansOf([event], reader)),
     ...masters.flatMap((master) =>
       spansOf([master, ...exceptions.filter((event) => isSameUid(master, event))], reader),
     ),
@@ -112,19 +114,18 @@ function spansOf([master, ...exceptions]: readonly ICAL.Component[], reader: Rea
   if (!event.isRecurring()) return takenBy(event, event.startDate, event.endDate, reader);
   const spans: TimeSpan[] = [];
   const occurrences = event.iterator();
+  const startMsMin = reader.span.start.getTime() - MOVED_MS_MAX - event.duration.toSeconds() * 1000;
+  const startMsMax = reader.span.end.getTime() + MOVED_MS_MAX;
   for (let count = 0; count < OCCURRENCES_MAX; count += 1) {
     const next = occurrences.next();
-    if (next === undefined || next === null) break;
-    // A moved occurrence may come back: a week more than the span is looked at.
-    if (
-      dateOf(next, master, reader.timeZone).getTime() >
-      reader.span.end.getTime() + 7 * 86_400_000
-    )
-      break;
+    if (next === undefined || next === null) return spans;
+    const startMs = next.toUnixTime() * 1000;
+    if (startMs > startMsMax) return spans;
+    if (startMs < startMsMin) continue;
     const { item, startDate, endDate } = event.getOccurrenceDetails(next);
     spans.push(...takenBy(item, startDate, endDate, reader));
   }
-  return spans;
+  throw new Error(`a recurring event has more than ${OCCURRENCES_MAX} occurrences`);
 }
 
 function takenBy(
