@@ -8,7 +8,13 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { ScaledClock } from '../../src/lib/scaled-clock.ts';
 import { SmppGateways } from '../../src/tool/sms/smpp/smpp-gateways.ts';
-import { readDelivery, readPdu } from '../../src/tool/sms/smpp/smpp-pdu.ts';
+import {
+  COMMANDS,
+  RESPONSE_BIT,
+  readDelivery,
+  readPdu,
+  writePdu,
+} from '../../src/tool/sms/smpp/smpp-pdu.ts';
 import { decodeText, encodeText } from '../../src/tool/sms/smpp/smpp-text.ts';
 import { PASSWORD, SmppServer, SYSTEM_ID, takes } from '../support/sms/smpp-server.ts';
 import { buildAgent } from '../support/store/build-agent.ts';
@@ -95,6 +101,20 @@ describe('SmppGateways.send', () => {
       status: 'failed',
       reason: 'the gateway refused it with 0x0000000b',
     });
+  });
+
+  test.each([
+    ['without the NUL at its end', 'm-1', 'm-1'],
+    ['that is empty', '\0', null],
+    ['that is left out', '', null],
+  ])('counts a message as sent whose answer has an identifier %s', async (_case, id, providerId) => {
+    const server = await SmppServer.open(({ sequence_number: sequence }, { socket }) => {
+      const command = COMMANDS.submit + RESPONSE_BIT;
+      socket.write(writePdu({ command, status: 0, sequence, body: Buffer.from(id) }));
+    });
+    const { send } = await openBound(server);
+
+    expect(await send()).toEqual({ status: 'sent', providerId });
   });
 
   test('does not know what became of a message without an answer, and sends it once', async () => {
