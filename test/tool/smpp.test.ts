@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { SmsGateway } from '../../src/domain/sms/sms-gateway.ts';
-import { systemClock } from '../../src/lib/clock.ts';
+import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { ScaledClock } from '../../src/lib/scaled-clock.ts';
 import { SmppGateways } from '../../src/tool/sms/smpp/smpp-gateways.ts';
@@ -21,12 +21,19 @@ import { buildAgent } from '../support/store/build-agent.ts';
 import { buildCall } from '../support/store/build-call.ts';
 import { buildSms, buildSmsGateway } from '../support/store/build-sms.ts';
 import { openTestStore } from '../support/store/test-store.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 
 const LOCAL = { allowLocal: true, allowPrivate: false };
 
 const SCOPE = { accountId: 'acct_1', environment: 'live' } as const;
 
-async function openGateways(port: number, fields: Partial<SmsGateway> = {}, rules = LOCAL) {
+async function openGateways(
+  port: number,
+  fields: Partial<SmsGateway> = {},
+  rules = LOCAL,
+  // A time limit of 10 s is over in two.
+  clock: Clock = new ScaledClock({ clock: systemClock, speed: 5 }),
+) {
   const store = await openTestStore();
   await store.agents.insert(buildAgent());
   await store.calls.insert(buildCall({ status: 'completed', endedAt: new Date(0) }), []);
@@ -39,8 +46,7 @@ async function openGateways(port: number, fields: Partial<SmsGateway> = {}, rule
     stores: store,
     rules,
     lookup: async () => (_name, _options, callback) => callback(new Error('no names'), ''),
-    // A time limit of 10 s is over in two.
-    clock: new ScaledClock({ clock: systemClock, speed: 5 }),
+    clock,
     log: silentLogger,
   });
   onTestFinished(() => gateways.stop());
@@ -178,6 +184,27 @@ describe('SmppGateways.send', () => {
     expect(await send()).toMatchObject({ status: 'failed' });
     await expect.poll(() => connections, { timeout: 5000 }).toBeGreaterThan(1);
   });
+});
+
+test('SmppGateways.stop waits for no server that has not answered the bind', async () => {
+  let binds = 0;
+  const silent = createServer((socket) => {
+    socket.on('error', () => undefined).on('data', () => (binds += 1));
+  }).listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  onTestFinished(() => void silent.close());
+  const clock = new FakeClock();
+  const { gateways } = await openGateways((silent.address() as AddressInfo).port, {}, LOCAL, clock);
+  gateways.start();
+  await expect.poll(() => binds, { timeout: 5000 }).toBe(1);
+
+  let isEnded = false;
+  void gateways.stop().then(() => {
+    isEnded = true;
+  });
+  await expect.poll(() => clock.pass(1000).then(() => isEnded), { timeout: 5000 }).toBe(true);
+
+  expect(clock.nowMs()).toBeLessThanOrEqual(3000);
 });
 
 describe('deliveries', () => {
