@@ -186,6 +186,30 @@ describe('SmppGateways.send', () => {
   });
 });
 
+test('SmppGateways binds less and less often to a server that hangs up after each bind', async () => {
+  let binds = 0;
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined).on('data', (bytes) => {
+      const sequence = readPdu(bytes)?.pdu.sequence ?? 0;
+      const command = COMMANDS.bindTransceiver + RESPONSE_BIT;
+      socket.end(writePdu({ command, status: 0, sequence, body: Buffer.from('\0') }));
+      binds += 1;
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const clock = new FakeClock();
+  const { gateways } = await openGateways((server.address() as AddressInfo).port, {}, LOCAL, clock);
+
+  gateways.start();
+  for (let bind = 1; bind <= 4; bind += 1) {
+    await expect.poll(() => clock.pass(500).then(() => binds), { timeout: 5000 }).toBe(bind);
+  }
+
+  // 1 + 2 + 4 s.
+  expect(clock.nowMs()).toBeGreaterThanOrEqual(7000);
+});
+
 test('SmppGateways.stop waits for no server that has not answered the bind', async () => {
   let binds = 0;
   const silent = createServer((socket) => {

@@ -69,12 +69,15 @@ export class SmppLine {
   }
 
   async #run(): Promise<void> {
+    const { clock } = this.#options;
     let retryMs = RETRY_MS_MIN;
     while (!this.#stop.signal.aborted) {
+      const beganMs = clock.nowMs();
       const problem = await this.#serve().catch((error: unknown) =>
         error instanceof Error ? error.message : String(error),
       );
-      if (this.#session !== undefined) retryMs = RETRY_MS_MIN;
+      // A gateway that binds and hangs up at once is no better than one that is down.
+      if (clock.nowMs() - beganMs >= RETRY_MS_MAX) retryMs = RETRY_MS_MIN;
       this.#lost(problem);
       await this.#wait(retryMs);
       retryMs = Math.min(2 * retryMs, RETRY_MS_MAX);
