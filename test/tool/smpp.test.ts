@@ -27,6 +27,8 @@ const LOCAL = { allowLocal: true, allowPrivate: false };
 
 const SCOPE = { accountId: 'acct_1', environment: 'live' } as const;
 
+const never = new AbortController().signal;
+
 async function openGateways(
   port: number,
   fields: Partial<SmsGateway> = {},
@@ -50,7 +52,8 @@ async function openGateways(
     log: silentLogger,
   });
   onTestFinished(() => gateways.stop());
-  const send = (text = 'Hello') => gateways.send(gateway, buildSms({ text }));
+  const send = (text = 'Hello', signal = never) =>
+    gateways.send(gateway, buildSms({ text }), signal);
   const state = async () => (await store.smsMessages.ofCall('call_1'))[0]?.status;
   const optOuts = async () => (await store.smsOptOuts.list(SCOPE, { limit: 9, offset: 0 })).total;
   const sentMessage = (providerId: string) =>
@@ -123,6 +126,18 @@ describe('SmppGateways.send', () => {
     expect(await send()).toEqual({ status: 'sent', providerId });
   });
 
+  test('submits nothing once the time of the message is over', async () => {
+    const server = await SmppServer.open(takes('m-1'));
+    const { send } = await openGateways(server.port);
+    const late = new AbortController();
+
+    const news = send('Hello', late.signal);
+    late.abort(new Error('late'));
+
+    expect(await news).toEqual({ status: 'failed', reason: 'it was not sent: late' });
+    expect(server.submitted).toEqual([]);
+  });
+
   test('does not know what became of a message without an answer, and sends it once', async () => {
     const server = await SmppServer.open(() => undefined);
     const { send } = await openBound(server);
@@ -164,7 +179,7 @@ describe('SmppGateways.send', () => {
       .poll(() => send('two').then(({ status }) => status), { timeout: 5000 })
       .toBe('sent');
     const changed = { ...gateway, from: 'Shop', updatedAt: new Date() };
-    await gateways.send(changed, buildSms({ text: 'three' }));
+    await gateways.send(changed, buildSms({ text: 'three' }), never);
 
     expect(server.submitted.at(-1)?.source_addr).toBe('Shop');
     expect(server.sessions).toHaveLength(3);

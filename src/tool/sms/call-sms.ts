@@ -118,7 +118,7 @@ export class CallSms {
   #senderOf(agent: Agent, gateway: SmsGateway): SmsSender {
     const { callbackSecret, client, clock, keysOf, publicUrl, rules, sendText } = this.#options;
     if (gateway.kind === 'smpp') {
-      return { send: (message) => this.#options.smpp.send(gateway, message) };
+      return { send: (message, signal) => this.#options.smpp.send(gateway, message, signal) };
     }
     const way = httpOf(gateway);
     if (way === undefined) return sipSmsSender(gateway.from, sendText);

@@ -67,18 +67,23 @@ export class SmppGateways {
     await Promise.all(ended);
   }
 
-  /** Sends once. */
-  async send(gateway: SmsGateway, { text, to }: SmsMessage): Promise<SmsNews> {
+  /** Sends once, and nothing after the signal. */
+  async send(
+    gateway: SmsGateway,
+    { text, to }: SmsMessage,
+    signal: AbortSignal,
+  ): Promise<SmsNews> {
     const { from } = gateway;
     try {
       const session = await this.#lineOf(gateway).session(BOUND_MS_MAX);
+      signal.throwIfAborted();
       const outcome = await session.submit({ from, to, ...encodeText(text ?? '') });
       if (outcome === undefined) return { status: 'unknown', reason: 'the gateway did not answer' };
       if (outcome.kind === 'taken') return { status: 'sent', providerId: outcome.messageId };
       return { status: 'failed', reason: `the gateway refused it with ${hex(outcome.status)}` };
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      return { status: 'failed', reason: `the SMPP session is not there: ${why}` };
+      return { status: 'failed', reason: `it was not sent: ${why}` };
     }
   }
 
