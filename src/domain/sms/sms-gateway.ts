@@ -1,6 +1,7 @@
 /** SMS gateways: where the messages of an account's agents go out; their rules, and the contract of their store. */
 import type { Environment } from '../account/account.ts';
 import type { Agent, Scope } from '../agent/agent.ts';
+import type { NumberOwners } from '../dialing/number-owner.ts';
 import { isPhoneNumber } from '../dialing/phone-number.ts';
 import { emptyPatch, given, laterThan, type Unset } from '../ids.ts';
 import { type ErrorDetail, ServiceError } from '../service-error.ts';
@@ -199,6 +200,14 @@ export async function gatewayOf(
   if (agent.smsGateway !== null) return gateways.find(agent, agent.smsGateway);
   const { gateways: found } = await gateways.list(agent, { limit: 2, offset: 0 });
   return found.length === 1 ? found[0] : undefined;
+}
+
+/** Whether the account may send from the gateway's number: another one may own the number by now. */
+export async function isSenderOwn(
+  { accountId, from, kind }: SmsGateway,
+  owners: Pick<NumberOwners, 'mayUse'>,
+): Promise<boolean> {
+  return kind !== 'sip' || (await owners.mayUse(accountId, from));
 }
 
 /** @throws {ServiceError} VALIDATION_ERROR when there is no gateway of that name. */

@@ -68,11 +68,7 @@ export class SmppGateways {
   }
 
   /** Sends once, and nothing after the signal. */
-  async send(
-    gateway: SmsGateway,
-    { text, to }: SmsMessage,
-    signal: AbortSignal,
-  ): Promise<SmsNews> {
+  async send(gateway: SmsGateway, { text, to }: SmsMessage, signal: AbortSignal): Promise<SmsNews> {
     const { from } = gateway;
     try {
       const session = await this.#lineOf(gateway).session(BOUND_MS_MAX);
