@@ -1,4 +1,5 @@
 /** HTTP requests that hand messages to a gateway: templates with places, those of known gateways, and what answers mean; pure */
+import { jsonOf, valueAt } from '../../lib/json-value.ts';
 import { isBasicText } from './sms-text.ts';
 
 /** A request that sends one message. Places such as `{to}` stand in texts: see `PLACES`. */
@@ -186,24 +187,6 @@ export function readAnswer(
   const id = template.idPath === null ? undefined : valueAt(json, template.idPath);
   const isId = typeof id === 'string' || typeof id === 'number';
   return { kind: 'sent', providerId: isId ? String(id).slice(0, ID_CHARS_MAX) : null };
-}
-
-/** JSON, or undefined where the text is none. */
-export function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // Gateways and their proxies answer errors with pages.
-    return undefined;
-  }
-}
-
-/** The part of a JSON value that a dotted path leads to; undefined where it leads nowhere. */
-export function valueAt(json: unknown, path: string): unknown {
-  return path.split('.').reduce((value: unknown, step) => {
-    const isInside = typeof value === 'object' && value !== null && Object.hasOwn(value, step);
-    return isInside ? (value as Readonly<Record<string, unknown>>)[step] : undefined;
-  }, json);
 }
 
 /** A code as a reason shows it. */
