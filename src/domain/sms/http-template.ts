@@ -1,6 +1,6 @@
 /** HTTP requests that hand messages to a gateway: templates with places, those of known gateways, and what answers mean; pure */
 import { jsonOf, valueAt } from '../../lib/json-value.ts';
-import { isBasicText } from './sms-text.ts';
+import { gsmOctetsOf } from './gsm-alphabet.ts';
 
 /** A request that sends one message. Places such as `{to}` stand in texts: see `PLACES`. */
 export interface HttpTemplate {
@@ -115,7 +115,7 @@ export function requestOf(url: string, template: HttpTemplate, facts: TemplateFa
     ...facts,
     toDigits: digitsOf(facts.to),
     fromDigits: digitsOf(facts.from),
-    alphabet: isBasicText(facts.text) ? 'text' : 'unicode',
+    alphabet: gsmOctetsOf(facts.text) === undefined ? 'unicode' : 'text',
     basic: Buffer.from(`${facts.username}:${facts.secret}`).toString('base64'),
   };
   const filled = (text: string, write = (value: string) => value) =>
