@@ -128,7 +128,7 @@ describe('SmppGateways.send', () => {
 
   test('submits nothing once the time of the message is over', async () => {
     const server = await SmppServer.open(takes('m-1'));
-    const { send } = await openGateways(server.port);
+    const { send } = await openBound(server);
     const late = new AbortController();
 
     const news = send('Hello', late.signal);
@@ -162,6 +162,9 @@ describe('SmppGateways.send', () => {
     const server = await SmppServer.open(takes('m-1'));
     const { send } = await openGateways(server.port, fields, rules);
 
+    // On a busy machine the first attempt may not be over by then.
+    const said = async () => JSON.stringify(await send());
+    await expect.poll(said, { timeout: 5000 }).toContain(why);
     const news = await send();
 
     expect(news).toMatchObject({ status: 'failed', reason: expect.stringContaining(why) });
@@ -169,20 +172,36 @@ describe('SmppGateways.send', () => {
     expect(server.submitted).toEqual([]);
   });
 
-  test('goes on after the connection was lost, with the settings as they are now', async () => {
+  test('goes on after the connection was lost', async () => {
     const server = await SmppServer.open(takes('m-1'));
-    const { gateway, gateways, send } = await openBound(server);
+    const { send } = await openBound(server);
     await send('one');
     server.sessions.at(-1)?.destroy();
 
     await expect
       .poll(() => send('two').then(({ status }) => status), { timeout: 5000 })
       .toBe('sent');
-    const changed = { ...gateway, from: 'Shop', updatedAt: new Date() };
-    await gateways.send(changed, buildSms({ text: 'three' }), never);
 
-    expect(server.submitted.at(-1)?.source_addr).toBe('Shop');
-    expect(server.sessions).toHaveLength(3);
+    expect(server.sessions).toHaveLength(2);
+  });
+
+  test('uses the settings as they are now, in the same session where the server is the same', async () => {
+    const server = await SmppServer.open(takes('m-1'));
+    const other = await SmppServer.open(takes('m-2'));
+    const { gateway, gateways, send } = await openBound(server);
+    const renamed = { ...gateway, from: 'Shop', updatedAt: new Date() };
+    const url = `smpp://127.0.0.1:${other.port}`;
+    const moved = { ...renamed, url, updatedAt: new Date(Date.now() + 1) };
+    const sendBy = (one: SmsGateway) => gateways.send(one, buildSms(), never);
+
+    await sendBy(renamed);
+    const there = () => sendBy(moved).then(({ providerId }) => providerId);
+    await expect.poll(there, { timeout: 5000 }).toBe('m-2');
+    const late = await send();
+
+    expect(server.submitted.map(({ source_addr }) => source_addr)).toEqual(['Shop']);
+    expect(server.sessions).toHaveLength(1);
+    expect(late.providerId).toBe('m-2');
   });
 
   test('survives a server that speaks nonsense', async () => {
@@ -204,12 +223,14 @@ describe('SmppGateways.send', () => {
 test('SmppGateways binds less and less often to a server that hangs up after each bind', async () => {
   let binds = 0;
   const server = createServer((socket) => {
-    socket.on('error', () => undefined).on('data', (bytes) => {
-      const sequence = readPdu(bytes)?.pdu.sequence ?? 0;
-      const command = COMMANDS.bindTransceiver + RESPONSE_BIT;
-      socket.end(writePdu({ command, status: 0, sequence, body: Buffer.from('\0') }));
-      binds += 1;
-    });
+    socket
+      .on('error', () => undefined)
+      .on('data', (bytes) => {
+        const sequence = readPdu(bytes)?.pdu.sequence ?? 0;
+        const command = COMMANDS.bindTransceiver + RESPONSE_BIT;
+        socket.end(writePdu({ command, status: 0, sequence, body: Buffer.from('\0') }));
+        binds += 1;
+      });
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => void server.close());

@@ -1,5 +1,6 @@
 /** SMPP gateways of all accounts: one connection each, for messages, reports and incoming messages. */
 import type { LookupFunction } from 'node:net';
+import { isDeepStrictEqual } from 'node:util';
 import { takeIncoming } from '../../../domain/sms/opt-out.ts';
 import type { SmsGateway } from '../../../domain/sms/sms-gateway.ts';
 import { recordSmsNews, type SmsMessage, type SmsNews } from '../../../domain/sms/sms-message.ts';
@@ -98,14 +99,19 @@ export class SmppGateways {
     return LOOK_MS;
   }
 
-  /** The connection of a gateway as it is now; one with other settings is ended. */
+  /** The connection of a gateway as it is now; one to another place is ended. */
   #lineOf(gateway: SmsGateway): SmppLine {
     const known = this.#lines.get(gateway.id);
-    if (known !== undefined && known.gateway.updatedAt >= gateway.updatedAt) return known.line;
-    if (known !== undefined) this.#drop(gateway.id, known.line);
+    const place = placeOf(gateway);
+    if (known !== undefined) {
+      // A change of other fields leaves the messages on their way their answers.
+      const isHere = isDeepStrictEqual(placeOf(known.gateway), place);
+      if (isHere || known.gateway.updatedAt >= gateway.updatedAt) return known.line;
+      this.#drop(gateway.id, known.line);
+    }
     const line = new SmppLine({
       ...this.#options,
-      place: placeOf(gateway),
+      place,
       name: gateway.name,
       onDelivery: (delivery) => this.#deliver(delivery, gateway),
     });
