@@ -5,10 +5,10 @@ import { expect, test } from 'vitest';
 /** What a test needs to have in it, by the first word of its row. */
 const SIGNS: Readonly<Record<string, RegExp>> = {
   baresip: /support\/sip\/baresip/,
-  linphonec: /describeWith\(\['linphonec'/,
+  linphonec: /new Linphone\(/,
   Chromium: /chromium|dashboard\/browser|dashboard-page/i,
   Radicale: /radicale/i,
-  smpp: /from 'smpp'|smpp-server|foreign/i,
+  smpp: /support\/sms\/smpp-server/,
   sipp: /support\/sip\/sipp/,
   Kamailio: /registrar|kamailio|nat-calls/i,
   'drachtio-server': /drachtio/i,

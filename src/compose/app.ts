@@ -93,7 +93,7 @@ export class App {
       clock: systemClock,
     });
     const shared = { ...parts, newId: this.#newId, customTools: this.#customTools };
-    this.#callSms = openCallSms(shared);
+    this.#callSms = openCallSms({ ...shared, numberOwners: this.#numberOwners });
     this.#calendars = openLiveCalendars(shared);
     const ofCalls = { callSms: this.#callSms, calendars: this.#calendars };
     this.#callParts = liveCallParts({ ...shared, ...ofCalls });

@@ -81,7 +81,7 @@ function openTalk(speech: SpeechParts, options: TalkOptions): TalkingParty {
   // Phrases of every call of this agent: cached for the next call.
   const { language, pronunciations = [] } = brief;
   const spoken = { voice: brief.voice, language, pronunciations };
-  const waiting = options.customTools.flatMap(({ sayWhileWaiting: said }) => said ?? []);
+  const waiting = options.callTools.flatMap(({ sayWhileWaiting: said }) => said ?? []);
   for (const text of [brief.greeting, phrasesFor(language).filler, ...waiting]) {
     speech.synthesizer.prepare({ text, ...spoken }).catch((error: unknown) => {
       log.warn({ err: error }, 'set phrase could not be prepared');
@@ -101,7 +101,7 @@ function openTalk(speech: SpeechParts, options: TalkOptions): TalkingParty {
       names: agent.tools,
       clock: systemClock,
       transferRules,
-      custom: options.customTools,
+      callTools: options.callTools,
     }),
     control,
     clock: systemClock,

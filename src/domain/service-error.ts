@@ -45,6 +45,22 @@ export class ServiceError extends Error {
   }
 }
 
+/** The error for a body with a wrong field. */
+export function bodyFault(path: string, message: string): ServiceError {
+  const fault = { path, message };
+  return bodyError([fault], fault);
+}
+
+/** @throws {ServiceError} VALIDATION_ERROR with all faults of a body, where there are any; its message names the first. */
+export function requireNoFaults(faults: readonly ErrorDetail[]): void {
+  const [first] = faults;
+  if (first !== undefined) throw bodyError(faults, first);
+}
+
+function bodyError(faults: readonly ErrorDetail[], { path, message }: ErrorDetail): ServiceError {
+  return new ServiceError('VALIDATION_ERROR', `Cannot read the body: ${path}: ${message}`, faults);
+}
+
 /** Why the database could not be used. */
 export type StoreErrorReason =
   /** No room on the disk. */

@@ -2,7 +2,7 @@
 
 /** A text message. */
 export interface TextMessage {
-  /** E.164, or what else the far end calls itself. */
+  /** E.164, or the user part of the far end's URI as received. */
   readonly from: string;
   readonly to: string;
   readonly text: string;
@@ -11,7 +11,7 @@ export interface TextMessage {
 /** What became of a message that was sent. */
 export type TextOutcome =
   | { readonly kind: 'taken' }
-  /** Nobody has the message. `sipStatus` is the far end's final response; null where nothing was sent. */
+  /** The message went no further. `sipStatus` is the far end's final response; null where nothing was sent. */
   | { readonly kind: 'refused'; readonly sipStatus: number | null; readonly reason: string }
   /** The far end did not answer: it may have the message or not. */
   | { readonly kind: 'unanswered' };

@@ -2,6 +2,7 @@
 import type { CustomTool, ToolMethod } from '../domain/tool/custom-tool.ts';
 import { filledUrl, restOf } from '../domain/tool/tool-url.ts';
 import { checkWebhookUrl, type WebhookUrlRules } from '../domain/webhook/webhook-url.ts';
+import { jsonOf, valueAt } from '../lib/json-value.ts';
 import { answerOfError, answerOfStatus } from '../webhook/answer.ts';
 import { type SigningKeys, signatureHeaders } from '../webhook/signature.ts';
 import type { Tool, ToolArguments, ToolOutcome } from './tool.ts';
@@ -140,18 +141,7 @@ export function outcomeOf(tool: CustomTool, answer: ToolAnswer): ToolOutcome {
 
 /** The part of a JSON text that a dotted path leads to; undefined where it leads nowhere. */
 export function partOf(json: string, path: string): string | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(json);
-  } catch {
-    // An answer that is no JSON, or was cut, has no parts.
-    return undefined;
-  }
-  for (const step of path.split('.')) {
-    const isInside = typeof value === 'object' && value !== null && Object.hasOwn(value, step);
-    if (!isInside) return undefined;
-    value = (value as Readonly<Record<string, unknown>>)[step];
-  }
+  const value = valueAt(jsonOf(json), path);
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 

@@ -67,11 +67,14 @@ export class Toolbox {
       const work = tool.run(call.arguments, context, limit.signal);
       const outcome = await unlessAborted(work, limit.signal);
       return { ...outcome, text: outcome.text.slice(0, RESULT_LENGTH_MAX) };
-    } catch {
+    } catch (error) {
       if (limit.isOver) return lateOutcome(tool, limitMs);
-      // The error's own words may hold a number that the model is not to know.
+      // The error's own words may hold a number that neither model nor timeline is to know.
       const text = 'Not done: it was refused or failed. Tell the caller that it did not work.';
-      return { text };
+      return {
+        text,
+        problem: `refused or failed (${error instanceof Error ? error.name : 'no error'})`,
+      };
     }
   }
 
@@ -89,12 +92,12 @@ export class Toolbox {
 export function toolboxFor(options: {
   readonly names: readonly string[];
   readonly transferRules: TransferRules;
-  /** The customer's own that the agent lists, and those of its calendar; none unless given. */
-  readonly custom?: readonly Tool[];
+  /** Tools that need more than the line: the customer's own, `send_sms`, those of a calendar; none unless given. */
+  readonly callTools?: readonly Tool[];
   readonly clock: Clock;
 }): Toolbox {
-  const { names, transferRules, custom = [], clock } = options;
-  const tools: Tool[] = [...custom, endCall];
+  const { names, transferRules, callTools = [], clock } = options;
+  const tools: Tool[] = [...callTools, endCall];
   if (names.includes('transfer_call')) tools.unshift(createTransferCall(transferRules));
   if (names.includes('send_digits')) tools.unshift(sendDigits);
   return new Toolbox({ tools, clock });

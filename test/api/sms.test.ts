@@ -108,6 +108,9 @@ describe('/api/sms-gateways', () => {
     ['SMPP without a system id', { ...SMPP, username: null }, 'username'],
     ['a preset of SMPP', { ...SMPP, preset: 'twilio' }, 'preset'],
     ['no url', { ...WEBHOOK, url: null }, 'url'],
+    ['a place in the host', { ...WEBHOOK, url: 'https://{username}.example.com/' }, 'url'],
+    ['the secret in the url', { ...WEBHOOK, url: 'https://sms.example.com/{secret}' }, 'url'],
+    ['a secret with a line break', { ...TWILIO, preset: 'telnyx', secret: 'key\n' }, 'secret'],
     ['a sender of many words', { ...TWILIO, from: 'Our lovely shop' }, 'from'],
     ['a link over http', { ...TWILIO, allowedLinks: ['http://a.example/'] }, 'allowedLinks.0'],
     [

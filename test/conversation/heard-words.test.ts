@@ -101,7 +101,7 @@ test('unheardClauses goes on from the sentence that was cut', () => {
   const pieces = [
     said('One moment.', 500, true),
     said('Hello. We open at nine.', 2300),
-    said('Until five.', 1000),
+    said(' Until  five. ', 1000),
   ];
 
   expect(unheardClauses(pieces, 0)).toEqual(['Hello. We open at nine.', 'Until five.']);

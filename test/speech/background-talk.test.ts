@@ -4,9 +4,11 @@ import { decodeG711, encodeG711 } from '../../src/media/dsp/g711.ts';
 import { BackgroundTalk } from '../../src/speech/vad/background-talk.ts';
 import { openVoiceDetector } from '../../src/speech/vad/silero/silero-detector.ts';
 import { bundledSilero } from '../../src/speech/vad/silero/silero-engine.ts';
+import { VadGate } from '../../src/speech/vad/vad-gate.ts';
 import { VadTrack } from '../../src/speech/vad/vad-track.ts';
 import { babble } from '../support/speech/babble.ts';
-import { phraseSaying } from './spoken-phrases.ts';
+import { nonSpeech } from '../support/speech/non-speech.ts';
+import { phraseSaying, readPhrase, SPOKEN_PHRASES } from './spoken-phrases.ts';
 
 const WINDOWS_A_SECOND = 1000 / 32;
 
@@ -99,6 +101,56 @@ async function voicesIn(pcm: Int16Array, echoEnd = 0): Promise<readonly Stretch[
   }
   return stretches;
 }
+
+/** Twenty seconds of one talker without a breath, with a noise so many dB below. */
+function talkerWith(file: string, noise: Int16Array | null, belowDb = 10): Int16Array {
+  const phrase = readPhrase(file).slice(2400, -2400);
+  const level = (rms(phrase) / (noise === null ? 1 : rms(noise))) * 10 ** (-belowDb / 20);
+  return Int16Array.from({ length: 20 * 8000 }, (_, at) => {
+    const sample = (phrase[at % phrase.length] ?? 0) + level * (noise?.[at] ?? 0);
+    return Math.max(-32_768, Math.min(32_767, Math.round(sample)));
+  });
+}
+
+function rms(pcm: Int16Array): number {
+  return Math.sqrt(pcm.reduce((sum, sample) => sum + sample ** 2, 0) / pcm.length);
+}
+
+test.each([
+  null,
+  'traffic',
+  'loud white noise',
+])('with Silero, no phrase said by one talker again and again is background talk, with %s', async (noise) => {
+  const around = noise === null ? null : nonSpeech(noise, 20);
+  for (const { file } of SPOKEN_PHRASES) {
+    const line = decodeG711('PCMU', encodeG711('PCMU', talkerWith(file, around)));
+    const [track, gate] = [new VadTrack(detector), new VadGate()];
+    track.push(line);
+    let position = 0;
+    for (let window = track.takeWindow(); window !== null; window = track.takeWindow()) {
+      const [score = 0] = await detector.score([window]);
+      position += 256;
+      const [startAtMs, endAtMs] = [position / 8 - 32, position / 8];
+      const plain = gate.push(score, { startAtMs, endAtMs });
+      const event = track.score(score, { position, atMs: endAtMs });
+      expect({ file, at: event?.kind }).toEqual({ file, at: plain?.kind });
+    }
+  }
+});
+
+test.each([
+  'traffic',
+  'loud white noise',
+])('with Silero, callers who talk at once, without a breath, are heard over %s 5 dB below', async (noise) => {
+  for (const { file } of SPOKEN_PHRASES) {
+    const voices = await voicesIn(talkerWith(file, nonSpeech(noise, 20), 5));
+    const ends = voices.map(({ fromMs, toMs }) => toMs - fromMs);
+    expect(
+      ends.reduce((sum, ms) => sum + ms, 0),
+      file,
+    ).toBeGreaterThan(10_000);
+  }
+});
 
 test.each([
   { talkers: 4, belowDb: 10, voicedMsMax: 7500 },

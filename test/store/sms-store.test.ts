@@ -169,6 +169,8 @@ describe('SmsGatewayStore', () => {
 
     expect(await store.smsGateways.find(SCOPE, 'main')).toEqual({ ...gateway, secret: 'new' });
     expect(await store.smsGateways.findById('smsgw_1')).toMatchObject({ name: 'main' });
+    await store.smsGateways.update({ ...gateway, template: null });
+    expect(await store.smsGateways.find(SCOPE, 'main')).toEqual({ ...gateway, template: null });
     expect(await store.smsGateways.find({ ...SCOPE, environment: 'test' }, 'main')).toBeUndefined();
     await expect(store.smsGateways.insert({ ...gateway, id: 'smsgw_2' })).rejects.toThrow(
       'this name',

@@ -2,10 +2,21 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { TRANSACTION_MS } from '../../src/lib/clock.ts';
+import { silentLogger } from '../../src/lib/logger.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
 import type { DrachtioCarrierOptions } from '../../src/telephony/drachtio/carrier/drachtio-carrier.ts';
+import { SourceAcl } from '../../src/telephony/drachtio/carrier/source-acl.ts';
+import type {
+  SrfCallback,
+  SrfClient,
+  SrfSentRequest,
+} from '../../src/telephony/drachtio/carrier/srf.ts';
+import { TextMessages } from '../../src/telephony/drachtio/carrier/text-messages.ts';
 import type { TextMessage } from '../../src/telephony/text-message.ts';
+import { TrunkTable } from '../../src/telephony/trunks/trunk-table.ts';
 import type { Trunk } from '../../src/telephony/trunks/trunks.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { startSilentPlane } from './embedded-plane.ts';
 import { OURS, THEIRS, trunkTo } from './plane.ts';
 
@@ -112,6 +123,27 @@ describe('DrachtioCarrier.sendText', () => {
     });
     expect(count).toBe(0);
   });
+});
+
+test.each([
+  ['confirms nothing: the message may be out', () => undefined, { kind: 'unanswered' }],
+  [
+    'refuses the request',
+    (_uri: string, _options: object, callback: SrfCallback<SrfSentRequest>) => callback('no route'),
+    { kind: 'refused', sipStatus: null },
+  ],
+])('TextMessages.send knows what it means that the SIP server %s', async (_case, ask, expected) => {
+  const clock = new FakeClock();
+  const parts = { clock, log: silentLogger };
+  const trunk = trunkTo('192.0.2.1:5060');
+  const sourceAcl = new SourceAcl({ ...parts, table: new TrunkTable([trunk]) });
+  const srf = { message: () => undefined, request: ask } as unknown as SrfClient;
+  const messages = new TextMessages({ ...parts, srf, sourceAcl });
+
+  const outcome = messages.send(MESSAGE, trunk);
+  await clock.pass(TRANSACTION_MS);
+
+  expect(await outcome).toMatchObject(expected);
 });
 
 describe('incoming MESSAGE', () => {

@@ -33,7 +33,7 @@ function openDesk(answer: () => Promise<Booking> = () => taken) {
   const box = toolboxFor({
     names: ['book_appointment'],
     transferRules: { targets: [], systemPrompt: '', agentNumber: null, ownNumbers: [] },
-    custom: [createBookAppointment({ calendar, attendeePhone: CALLER })],
+    callTools: [createBookAppointment({ calendar, attendeePhone: CALLER })],
     clock: new FakeClock(),
   });
   const context = {

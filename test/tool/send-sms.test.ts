@@ -190,6 +190,19 @@ describe('createSendSms', () => {
     expect(recorded).toEqual([{ status: 'unknown', reason: 'the gateway did not answer in time' }]);
   });
 
+  test('records the answer of a gateway that comes after the time limit', async () => {
+    const answer = Promise.withResolvers<SmsNews>();
+    const { clock, recorded, run } = openTool({ send: () => answer.promise });
+
+    const outcome = run({ text: 'Hello' });
+    await clock.pass(TIMEOUT_MS);
+    await outcome;
+    answer.resolve({ status: 'sent', providerId: 'm-1' });
+
+    await expect.poll(() => recorded).toHaveLength(2);
+    expect(recorded[1]).toEqual({ status: 'sent', providerId: 'm-1' });
+  });
+
   test('records what became of a message that the caller spoke over, and tells the model before another one goes out', async () => {
     const answer = Promise.withResolvers<SmsNews>();
     const caller = new AbortController();

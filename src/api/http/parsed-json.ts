@@ -1,20 +1,12 @@
 /** Reads JSON where no schema's validator does; pure */
 import { ServiceError } from '../../domain/service-error.ts';
+import { jsonOf } from '../../lib/json-value.ts';
 
 /** @throws {ServiceError} VALIDATION_ERROR when it is none. */
 export function parsedJson(text: string): unknown {
   const value = jsonOf(text);
   if (value === undefined) throw unreadableBody('', 'expected well-formed JSON');
   return value;
-}
-
-/** Undefined, which no JSON stands for, when it is none. */
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** @param path of what is wrong: empty for all of the body, or the name of a header. */

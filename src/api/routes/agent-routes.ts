@@ -9,7 +9,7 @@ import {
   type SpeechChoice,
 } from '../../domain/agent/agent-rules.ts';
 import { requireKnownCalendar } from '../../domain/calendar/calendar.ts';
-import { ServiceError } from '../../domain/service-error.ts';
+import { bodyFault } from '../../domain/service-error.ts';
 import { requireKnownGateway } from '../../domain/sms/sms-gateway.ts';
 import { requireKnownTools } from '../../domain/tool/custom-tool.ts';
 import { type ApiApp, type ApiDeps, changedBy, scopeOf } from '../api-env.ts';
@@ -219,7 +219,5 @@ function changedSpeech({ voice, language }: SpeechChoice, agent: Agent): SpeechC
 function requireNumberKept({ phoneNumber }: AgentPatch, agent: Agent): void {
   if (phoneNumber !== null || agent.phoneNumber === null) return;
   const message = 'expected a number; DELETE /api/agents/{agentId}/phone-number takes it away';
-  throw new ServiceError('VALIDATION_ERROR', `Cannot read the body: phoneNumber: ${message}`, [
-    { path: 'phoneNumber', message },
-  ]);
+  throw bodyFault('phoneNumber', message);
 }

@@ -81,7 +81,12 @@ async function reply(asked: Asked, parts: Parts): Promise<ChatReply> {
 function requestOf({ agent, account, messages }: Asked, parts: Parts, custom: readonly Tool[]) {
   const brief = briefOf(agent, { overrides: {} });
   const transferRules = transferRulesOf(agent, brief, account);
-  const tools = toolboxFor({ names: agent.tools, custom, clock: parts.clock, transferRules });
+  const tools = toolboxFor({
+    names: agent.tools,
+    callTools: custom,
+    clock: parts.clock,
+    transferRules,
+  });
   const rules = rulesFor({ brief, tools, clock: parts.clock });
   const greeting = messages[0]?.role === 'agent' ? [] : prefixFor(rules).slice(1);
   const asked = messagesFor(rules, [...greeting, ...messages.map(messageOf)]);

@@ -40,7 +40,7 @@ export interface TalkOptions {
   readonly brief: ConversationBrief;
   readonly agent: Agent;
   /** Tools of `CallParts.toolsOf`, as of the call's begin. */
-  readonly customTools: readonly Tool[];
+  readonly callTools: readonly Tool[];
   readonly audio: AudioStream;
   readonly control: CallControl;
   readonly log: Logger;

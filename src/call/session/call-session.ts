@@ -159,7 +159,7 @@ export class CallSession implements LiveCall, CallInProgress {
       if (event.kind === 'recording-failed') this.#recordingFailed(event);
       if (event.kind === 'digit' && !this.#hasAgentLeft) this.#timeline.key();
     });
-    const [account, customTools] = await Promise.all([
+    const [account, callTools] = await Promise.all([
       this.#parts.accountOf(this.#agent),
       this.#parts.toolsOf(this.#agent, this.#call),
     ]);
@@ -168,7 +168,7 @@ export class CallSession implements LiveCall, CallInProgress {
       brief: briefOf(this.#agent, this.#call),
       agent: this.#agent,
       account,
-      customTools,
+      callTools,
       audio: this.#leg.audio,
       control: this.#control.ofAgent,
       log: this.#log,

@@ -1,4 +1,5 @@
 /** Composition root: messages that agents send during calls. */
+import type { NumberOwners } from '../../domain/dialing/number-owner.ts';
 import { isPhoneNumber } from '../../domain/dialing/phone-number.ts';
 import type { NewId } from '../../domain/ids.ts';
 import { takeIncoming } from '../../domain/sms/opt-out.ts';
@@ -14,9 +15,10 @@ export function openCallSms(
   from: Pick<AppParts, 'config' | 'log' | 'store' | 'telephony'> & {
     readonly newId: NewId;
     readonly customTools: CustomTools;
+    readonly numberOwners: NumberOwners;
   },
 ): CallSms {
-  const { config, customTools, log, newId, store, telephony } = from;
+  const { config, customTools, log, newId, numberOwners, store, telephony } = from;
   const rules = {
     allowLocal: config.WEBHOOK_ALLOW_LOCAL,
     allowPrivate: config.WEBHOOK_ALLOW_PRIVATE,
@@ -24,6 +26,7 @@ export function openCallSms(
   let secret: Promise<string> | undefined;
   return new CallSms({
     stores: store,
+    numberOwners,
     rules,
     smpp: new SmppGateways({
       stores: store,

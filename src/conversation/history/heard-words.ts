@@ -48,7 +48,10 @@ export function heardOwnWords(pieces: readonly Piece[], playedMs: number): strin
 export function unheardClauses(pieces: readonly Piece[], playedMs: number): readonly string[] {
   const rest = heardPieces(pieces, playedMs)
     .filter(({ piece }) => piece.isBridge !== true)
-    .map(({ piece, heard }) => piece.text.slice(endOfSentences(piece.text, heard)).trim());
+    .map(({ piece, heard }) => {
+      const text = piece.text.trim().replace(/\s+/g, ' ');
+      return text.slice(endOfSentences(text, heard)).trim();
+    });
   return rest.filter((text) => text !== '');
 }
 
@@ -57,7 +60,7 @@ function endOfSentences(text: string, heard: string): number {
   const ends = [...text.matchAll(/[.!?…。！？]+(?=\s|$)/gu)].map(
     ({ 0: mark, index }) => index + mark.length,
   );
-  return text.trim() === heard ? text.length : (ends.findLast((end) => end <= heard.length) ?? 0);
+  return text === heard ? text.length : (ends.findLast((end) => end <= heard.length) ?? 0);
 }
 
 function heardPieces(

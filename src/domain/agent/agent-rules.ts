@@ -2,7 +2,7 @@
 import { type DialRules, decideDial } from '../dialing/dial-policy.ts';
 import { parsePhoneNumber } from '../dialing/phone-number.ts';
 import { emptyPatch, given, laterThan, type Unset } from '../ids.ts';
-import { type ErrorDetail, ServiceError } from '../service-error.ts';
+import { type ErrorDetail, requireNoFaults, ServiceError } from '../service-error.ts';
 import {
   type Agent,
   type AgentSettings,
@@ -185,14 +185,7 @@ const SUGGESTIONS_MAX = 3;
  * @throws {ServiceError} VALIDATION_ERROR with a detail for each unknown value.
  */
 export function requireKnownSpeech(choice: SpeechChoice, voices: Known, at = ''): void {
-  const details = [...voiceFaults(choice, voices, at), ...languageFaults(choice, voices, at)];
-  const [first] = details;
-  if (first === undefined) return;
-  throw new ServiceError(
-    'VALIDATION_ERROR',
-    `Cannot read the body: ${first.path}: ${first.message}`,
-    details,
-  );
+  requireNoFaults([...voiceFaults(choice, voices, at), ...languageFaults(choice, voices, at)]);
 }
 
 function voiceFaults({ voice }: SpeechChoice, voices: Known, at: string): ErrorDetail[] {

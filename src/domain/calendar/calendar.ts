@@ -2,7 +2,8 @@
 import type { Environment } from '../account/account.ts';
 import type { Scope } from '../agent/agent.ts';
 import { emptyPatch, given, laterThan, type Unset } from '../ids.ts';
-import { type ErrorDetail, ServiceError } from '../service-error.ts';
+import { bodyFault, type ErrorDetail, requireNoFaults } from '../service-error.ts';
+import { requireSecretAgain } from '../stored-secret.ts';
 import { checkWebhookUrl, type WebhookUrlRules } from '../webhook/webhook-url.ts';
 import { isTimeZone, WEEKDAYS } from '../zoned-time.ts';
 import type { OpenHours, SlotRules } from './slots.ts';
@@ -150,10 +151,8 @@ export function patchCalendar(
   if (Object.keys(changes).length === 0) throw emptyPatch('the calendar');
   const patched = { ...calendar, ...changes, updatedAt: laterThan(calendar.updatedAt, now) };
   checkCalendar(patched, urlRules);
-  // Otherwise a key with `agents:write` could have the password sent to a server of its own.
-  const hasMoved = originOf(patched.url) !== originOf(calendar.url);
-  if (hasMoved && typeof changes.password !== 'string') {
-    throw wrong([{ path: 'password', message: 'must be sent again for another server' }]);
+  if (typeof changes.password !== 'string') {
+    requireSecretAgain('password', { before: calendar.url, after: patched.url });
   }
   return patched;
 }
@@ -170,12 +169,11 @@ export async function requireKnownCalendar(
 ): Promise<void> {
   if (name === null || (await calendars.find(scope, name)) !== undefined) return;
   const message = `"${name}" does not exist; expected a calendar of GET /api/calendars`;
-  throw wrong([{ path: 'calendar', message }]);
+  throw bodyFault('calendar', message);
 }
 
 function checkCalendar(calendar: Calendar, urlRules: WebhookUrlRules): void {
-  const details = [...zoneFaults(calendar), ...hourFaults(calendar), ...accessFaults(calendar)];
-  if (details.length > 0) throw wrong(details);
+  requireNoFaults([...zoneFaults(calendar), ...hourFaults(calendar), ...accessFaults(calendar)]);
   if (calendar.url !== null) checkWebhookUrl(calendar.url, urlRules);
 }
 
@@ -209,14 +207,4 @@ function accessFaults(calendar: Calendar): ErrorDetail[] {
   }
   const isPath = !/[?#]/.test(calendar.url ?? '');
   return isPath ? [] : [{ path: 'url', message: 'expected a URL without query and fragment' }];
-}
-
-function originOf(url: string | null): string {
-  return url === null ? '' : new URL(url).origin;
-}
-
-function wrong(details: readonly ErrorDetail[]): ServiceError {
-  const [first] = details;
-  const reason = `${first?.path}: ${first?.message}`;
-  return new ServiceError('VALIDATION_ERROR', `Cannot read the body: ${reason}`, details);
 }

@@ -1,5 +1,6 @@
 /** HTTP requests that hand messages to a gateway: templates with places, those of known gateways, and what answers mean; pure */
-import { isBasicText } from './sms-text.ts';
+import { jsonOf, valueAt } from '../../lib/json-value.ts';
+import { gsmOctetsOf } from './gsm-alphabet.ts';
 
 /** A request that sends one message. Places such as `{to}` stand in texts: see `PLACES`. */
 export interface HttpTemplate {
@@ -114,7 +115,7 @@ export function requestOf(url: string, template: HttpTemplate, facts: TemplateFa
     ...facts,
     toDigits: digitsOf(facts.to),
     fromDigits: digitsOf(facts.from),
-    alphabet: isBasicText(facts.text) ? 'text' : 'unicode',
+    alphabet: gsmOctetsOf(facts.text) === undefined ? 'unicode' : 'text',
     basic: Buffer.from(`${facts.username}:${facts.secret}`).toString('base64'),
   };
   const filled = (text: string, write = (value: string) => value) =>
@@ -186,24 +187,6 @@ export function readAnswer(
   const id = template.idPath === null ? undefined : valueAt(json, template.idPath);
   const isId = typeof id === 'string' || typeof id === 'number';
   return { kind: 'sent', providerId: isId ? String(id).slice(0, ID_CHARS_MAX) : null };
-}
-
-/** JSON, or undefined where the text is none. */
-export function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // Gateways and their proxies answer errors with pages.
-    return undefined;
-  }
-}
-
-/** The part of a JSON value that a dotted path leads to; undefined where it leads nowhere. */
-export function valueAt(json: unknown, path: string): unknown {
-  return path.split('.').reduce((value: unknown, step) => {
-    const isInside = typeof value === 'object' && value !== null && Object.hasOwn(value, step);
-    return isInside ? (value as Readonly<Record<string, unknown>>)[step] : undefined;
-  }, json);
 }
 
 /** A code as a reason shows it. */

@@ -1,7 +1,8 @@
 /** What gateways send to us: delivery reports and incoming messages, in each gateway's format; and the secret link to it; pure */
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { valueAt } from '../../lib/json-value.ts';
 import { isPhoneNumber } from '../dialing/phone-number.ts';
-import { type SmsPreset, valueAt } from './http-template.ts';
+import type { SmsPreset } from './http-template.ts';
 import type { SmsNews, SmsState } from './sms-message.ts';
 
 /** The path of callbacks, before the identifier of the gateway. */

@@ -1,11 +1,21 @@
 /** SMS gateways: where the messages of an account's agents go out; their rules, and the contract of their store. */
 import type { Environment } from '../account/account.ts';
 import type { Agent, Scope } from '../agent/agent.ts';
+import type { NumberOwners } from '../dialing/number-owner.ts';
 import { isPhoneNumber } from '../dialing/phone-number.ts';
 import { emptyPatch, given, laterThan, type Unset } from '../ids.ts';
-import { type ErrorDetail, ServiceError } from '../service-error.ts';
+import { headerNameFault, headerValueFault } from '../request-header.ts';
+import { bodyFault } from '../service-error.ts';
+import { requireSecretAgain } from '../stored-secret.ts';
+import { checkToolUrl, placesOf } from '../tool/tool-url.ts';
 import { checkWebhookUrl, type WebhookUrlRules } from '../webhook/webhook-url.ts';
-import { type HttpTemplate, PRESETS, type SmsPreset, unknownPlaces } from './http-template.ts';
+import {
+  type HttpTemplate,
+  PRESETS,
+  requestOf,
+  type SmsPreset,
+  unknownPlaces,
+} from './http-template.ts';
 
 /** How a gateway takes messages: over HTTP, over SMPP, or by SIP MESSAGE over the trunk with the number that they are from. */
 export const SMS_GATEWAY_KINDS = ['http', 'smpp', 'sip'] as const;
@@ -164,12 +174,14 @@ export function patchSmsGateway(
     updatedAt: laterThan(gateway.updatedAt, now),
   };
   checkGateway(patched, urlRules);
-  const isElsewhere = hostOf(patched) !== hostOf(gateway);
-  // Otherwise a change of the URL would show the secret to another server.
-  if (isElsewhere && gateway.secret !== null && typeof secret !== 'string') {
-    throw wrong('secret', 'the url leads to another server: send the secret again');
+  if (gateway.secret !== null && typeof secret !== 'string') {
+    requireSecretAgain('secret', { before: addressOf(gateway), after: addressOf(patched) });
   }
   return patched;
+}
+
+function addressOf(gateway: SmsGateway): string | null {
+  return httpOf(gateway)?.url ?? gateway.url;
 }
 
 /** How messages go out over HTTP; undefined for a gateway of another kind. */
@@ -201,6 +213,14 @@ export async function gatewayOf(
   return found.length === 1 ? found[0] : undefined;
 }
 
+/** Whether the account may send from the gateway's number: another one may own the number by now. */
+export async function isSenderOwn(
+  { accountId, from, kind }: SmsGateway,
+  owners: Pick<NumberOwners, 'mayUse'>,
+): Promise<boolean> {
+  return kind !== 'sip' || (await owners.mayUse(accountId, from));
+}
+
 /** @throws {ServiceError} VALIDATION_ERROR when there is no gateway of that name. */
 export async function requireKnownGateway(
   { smsGateway }: Pick<Agent, 'smsGateway'>,
@@ -208,7 +228,7 @@ export async function requireKnownGateway(
   gateways: Pick<SmsGatewayStore, 'find'>,
 ): Promise<void> {
   if (smsGateway === null || (await gateways.find(scope, smsGateway)) !== undefined) return;
-  throw wrong('smsGateway', `"${smsGateway}" is no gateway of GET /api/sms-gateways`);
+  throw bodyFault('smsGateway', `"${smsGateway}" is no gateway of GET /api/sms-gateways`);
 }
 
 function checkGateway(gateway: SmsGateway, urlRules: WebhookUrlRules): void {
@@ -222,10 +242,10 @@ function checkGateway(gateway: SmsGateway, urlRules: WebhookUrlRules): void {
 
 function checkSip(gateway: SmsGateway): void {
   if (!isPhoneNumber(gateway.from)) {
-    throw wrong('from', 'expected a number in E.164 form that a trunk has');
+    throw bodyFault('from', 'expected a number in E.164 form that a trunk has');
   }
   for (const field of ['preset', 'username', 'secret', 'url', 'template'] as const) {
-    if (gateway[field] !== null) throw wrong(field, 'a gateway of kind "sip" takes none');
+    if (gateway[field] !== null) throw bodyFault(field, 'a gateway of kind "sip" takes none');
   }
 }
 
@@ -236,66 +256,70 @@ function checkSmpp(gateway: SmsGateway, urlRules: WebhookUrlRules): void {
   const { secret, url, username } = gateway;
   checkSender(gateway);
   for (const field of ['preset', 'template'] as const) {
-    if (gateway[field] !== null) throw wrong(field, 'a gateway of kind "smpp" takes none');
+    if (gateway[field] !== null) throw bodyFault(field, 'a gateway of kind "smpp" takes none');
   }
   if (username === null || !SMPP_WORD.test(username))
-    throw wrong('username', 'expected a system id');
-  if (secret === null || !SMPP_WORD.test(secret)) throw wrong('secret', 'expected a password');
+    throw bodyFault('username', 'expected a system id');
+  if (secret === null || !SMPP_WORD.test(secret)) throw bodyFault('secret', 'expected a password');
   const place = /^smpps?:(\/\/[^/?#@]+:\d{1,5})$/.exec(url ?? '')?.[1];
-  if (place === undefined) throw wrong('url', 'expected smpp://host:port or smpps://host:port');
+  if (place === undefined) throw bodyFault('url', 'expected smpp://host:port or smpps://host:port');
   checkWebhookUrl(`https:${place}`, urlRules);
 }
 
 function checkSender({ from }: SmsGateway): void {
   if (isPhoneNumber(from) || SENDER_NAME.test(from)) return;
-  throw wrong('from', 'expected a number in E.164 form, or a name of up to 11 letters and digits');
+  throw bodyFault(
+    'from',
+    'expected a number in E.164 form, or a name of up to 11 letters and digits',
+  );
 }
 
 function checkHttp(gateway: SmsGateway, urlRules: WebhookUrlRules): void {
   const { preset, template, url } = gateway;
   const way = httpOf(gateway);
   if (way === undefined || preset === null) {
-    throw wrong('preset', `expected one of ${Object.keys(PRESETS).join(', ')}`);
+    throw bodyFault('preset', `expected one of ${Object.keys(PRESETS).join(', ')}`);
   }
   checkSender(gateway);
   for (const need of PRESETS[preset].needs) {
-    if (gateway[need] === null) throw wrong(need, `expected it for the preset "${preset}"`);
+    if (gateway[need] === null) throw bodyFault(need, `expected it for the preset "${preset}"`);
   }
   if (template !== null && preset !== 'webhook') {
-    throw wrong('template', 'only the preset "webhook" takes a template');
+    throw bodyFault('template', 'only the preset "webhook" takes a template');
   }
   if (url === null && PRESETS[preset].url === null) {
-    throw wrong('url', `expected it for the preset "${preset}"`);
+    throw bodyFault('url', `expected it for the preset "${preset}"`);
   }
-  checkWebhookUrl(way.url.replace('{username}', 'username'), urlRules);
+  const [unknown] = placesOf(way.url).filter((place) => place !== 'username');
+  if (unknown !== undefined) throw bodyFault('url', `{${unknown}} is no place of a url`);
+  checkToolUrl(way.url, urlRules);
   if (template !== null) checkTemplate(template);
+  checkHeaders(gateway, way);
 }
 
-/** @see RFC 9110, 5.6.2: token. */
-const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-
-/** Visible ASCII with blanks: a line break would begin another header. */
-const HEADER_VALUE = /^[\x20-\x7e]*$/;
-
-/** Headers that the server writes itself, or that would change where the request ends or goes. */
-const OWN_HEADERS =
-  /^(?:host|connection|content-.*|transfer-encoding|upgrade|keep-alive|te|trailer|expect|proxy-.*|user-agent|x-service-.*|webhook-.*)$/i;
+/** A line break that was copied with a secret would fail every request. */
+function checkHeaders({ secret, username }: SmsGateway, { template, url }: HttpWay): void {
+  const credentials = { secret: secret ?? '', username: username ?? '' };
+  const facts = { ...credentials, id: 'id', to: '', from: '', text: '', statusUrl: '' };
+  for (const [name, value] of Object.entries(requestOf(url, template, facts).headers)) {
+    const fault = headerValueFault(value);
+    if (fault !== undefined) throw bodyFault('secret', `${fault} in the header "${name}"`);
+  }
+}
 
 function checkTemplate({ headers, body }: HttpTemplate): void {
   for (const [name, value] of Object.entries(headers)) {
-    const isWrong = !HEADER_NAME.test(name) || !HEADER_VALUE.test(value) || OWN_HEADERS.test(name);
     // The text, the number and the name of a sender are not ASCII alone.
     const isOpen = /\{(?!secret\}|username\}|basic\}|id\})/.test(value);
-    if (isWrong || isOpen) {
-      throw wrong(`template.headers.${name.slice(0, 40)}`, 'expected a header that may be set');
-    }
+    const fault = isOpen ? 'expected places of credentials and {id} only' : headerNameFault(name);
+    if (fault !== undefined) throw bodyFault(`template.headers.${name.slice(0, 40)}`, fault);
   }
   const [unknown] = unknownPlaces([...Object.values(headers), ...Object.values(body)]);
-  if (unknown !== undefined) throw wrong('template', `{${unknown.slice(0, 40)}} is no place`);
+  if (unknown !== undefined) throw bodyFault('template', `{${unknown.slice(0, 40)}} is no place`);
   const values = Object.values(body).join(' ');
   const lacksTo = !values.includes('{to}') && !values.includes('{toDigits}');
   if (lacksTo || !values.includes('{text}')) {
-    throw wrong('template.body', 'expected the places {to} or {toDigits}, and {text}');
+    throw bodyFault('template.body', 'expected the places {to} or {toDigits}, and {text}');
   }
 }
 
@@ -303,19 +327,9 @@ function checkLink(link: string, path: string): void {
   const url = URL.canParse(link) ? new URL(link) : undefined;
   const isPlain = url?.protocol === 'https:' && url.search === '' && url.hash === '';
   if (!isPlain || url.username !== '' || url.password !== '') {
-    throw wrong(path, 'expected an https URL without query, such as https://shop.example.com/pay');
+    throw bodyFault(
+      path,
+      'expected an https URL without query, such as https://shop.example.com/pay',
+    );
   }
-}
-
-/** Where the secret goes to. */
-function hostOf(gateway: SmsGateway): string | null {
-  const way = httpOf(gateway);
-  return way === undefined
-    ? gateway.url
-    : new URL(way.url.replace('{username}', 'username')).origin;
-}
-
-function wrong(path: string, message: string): ServiceError {
-  const details: readonly ErrorDetail[] = [{ path, message }];
-  return new ServiceError('VALIDATION_ERROR', `Cannot read the body: ${path}: ${message}`, details);
 }

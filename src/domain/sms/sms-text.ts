@@ -1,32 +1,18 @@
 /** Text of an SMS that a language model wrote: length in parts, characters, links; pure */
+import { gsmOctetsOf } from './gsm-alphabet.ts';
 
 /** A message of more parts is refused: it costs as many messages. */
 export const PARTS_MAX = 4;
-
-/** The basic characters of SMS, each 7 bits. @see 3GPP TS 23.038, 6.2.1 */
-const GSM_BASIC =
-  '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà';
-
-/** Characters that take two places. @see 3GPP TS 23.038, 6.2.1.1 */
-const GSM_EXTENDED = '^{}\\[~]|€';
 
 /** Characters of one message, and of each part of a longer one, whose header takes the rest. @see 3GPP TS 23.040, 9.2.3.24.1 */
 const SIZES = { gsm: { single: 160, part: 153 }, ucs2: { single: 70, part: 67 } } as const;
 
 /** How many messages of the network the text takes. */
 export function smsPartsOf(text: string): number {
-  const letters = [...text];
-  const isGsm = isBasicText(text);
-  const { single, part } = isGsm ? SIZES.gsm : SIZES.ucs2;
-  const length = isGsm
-    ? letters.length + letters.filter((one) => GSM_EXTENDED.includes(one)).length
-    : text.length;
+  const basic = gsmOctetsOf(text);
+  const { single, part } = basic === undefined ? SIZES.ucs2 : SIZES.gsm;
+  const { length } = basic ?? text;
   return length <= single ? 1 : Math.ceil(length / part);
-}
-
-/** Whether every character is one of the basic alphabet, or of its extension. */
-export function isBasicText(text: string): boolean {
-  return [...text].every((one) => GSM_BASIC.includes(one) || GSM_EXTENDED.includes(one));
 }
 
 /** Control characters but the line break, and invisible ones, such as those that turn the direction of writing. */

@@ -3,10 +3,12 @@ import type { Environment } from '../account/account.ts';
 import type { Scope } from '../agent/agent.ts';
 import { AGENT_TOOLS } from '../agent/agent-rules.ts';
 import { emptyPatch, given, laterThan, type Unset } from '../ids.ts';
-import { type ErrorDetail, ServiceError } from '../service-error.ts';
+import { headerNameFault, headerValueFault } from '../request-header.ts';
+import { bodyFault, requireNoFaults, ServiceError } from '../service-error.ts';
+import { requireSecretAgain } from '../stored-secret.ts';
 import type { WebhookUrlRules } from '../webhook/webhook-url.ts';
 import { schemaFault } from './argument-schema.ts';
-import { checkToolUrl, originOf, placesOf } from './tool-url.ts';
+import { checkToolUrl, placesOf } from './tool-url.ts';
 
 /** Methods of a tool's request. */
 export const TOOL_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
@@ -149,7 +151,6 @@ export function patchTool(
 ): CustomTool {
   const { headers, ...changes } = given(patch);
   if (headers === undefined && Object.keys(changes).length === 0) throw emptyPatch('the tool');
-  requireSecretsFor(tool, patch);
   const patched = {
     ...tool,
     ...changes,
@@ -157,21 +158,15 @@ export function patchTool(
     updatedAt: laterThan(tool.updatedAt, now),
   };
   checkTool(patched, urlRules);
+  if (keepsSecrets(tool, patch)) {
+    requireSecretAgain('headers', { before: tool.url, after: patched.url });
+  }
   return patched;
 }
 
-/**
- * A secret goes to no other server than the one that it was given for; otherwise a change of the URL would show it.
- *
- * @throws {ServiceError} VALIDATION_ERROR when it would.
- */
-function requireSecretsFor(tool: CustomTool, { url, headers }: ToolPatch): void {
-  if (url === undefined || originOf(url) === originOf(tool.url)) return;
-  const stored = tool.headers.filter(({ secret }) => secret);
-  const isKept = headers?.some(({ value }) => value === null) ?? stored.length > 0;
-  if (!isKept) return;
-  const message = 'the url leads to another server: send the values of secret headers again';
-  throw wrong([{ path: 'headers', message }]);
+/** Whether the change leaves a secret header its stored value. */
+function keepsSecrets(tool: CustomTool, { headers }: ToolPatch): boolean {
+  return headers?.some(({ value }) => value === null) ?? tool.headers.some(({ secret }) => secret);
 }
 
 /**
@@ -187,12 +182,12 @@ export async function requireKnownTools(
   const custom = names.filter((name) => !isBuiltIn(name));
   if (custom.length === 0) return;
   const known = new Set((await tools.findAll(scope, custom)).map(({ name }) => name));
-  const details = names.flatMap((name, index) => {
+  const faults = names.flatMap((name, index) => {
     if (isBuiltIn(name) || known.has(name)) return [];
     const message = `"${name}" does not exist; expected ${AGENT_TOOLS.join(', ')} or a tool of GET /api/tools`;
     return [{ path: `tools.${index}`, message }];
   });
-  if (details.length > 0) throw wrong(details);
+  requireNoFaults(faults);
 }
 
 function isBuiltIn(name: string): boolean {
@@ -201,7 +196,7 @@ function isBuiltIn(name: string): boolean {
 
 function checkTool(tool: CustomTool, urlRules: WebhookUrlRules): void {
   const fault = schemaFault(tool.parameters);
-  if (fault !== undefined) throw wrong([fault]);
+  if (fault !== undefined) throw bodyFault(fault.path, fault.message);
   checkToolUrl(tool.url, urlRules);
   const properties = Object(tool.parameters.properties ?? {});
   const required: readonly unknown[] = Object(tool.parameters.required ?? []);
@@ -209,23 +204,9 @@ function checkTool(tool: CustomTool, urlRules: WebhookUrlRules): void {
     const isKnown = Object.hasOwn(properties, place) && required.includes(place);
     if (isKnown) continue;
     const message = `the place {${place}} must be a required property of parameters`;
-    throw wrong([{ path: 'url', message }]);
+    throw bodyFault('url', message);
   }
 }
-
-/** @see RFC 9110, 5.6.2: token. */
-const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-
-/** Visible ASCII with blanks inside: undici refuses the rest, and a line break would begin another header. */
-const HEADER_VALUE = /^[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?$/;
-
-/** Headers that the server writes itself, or that would change where the request ends or goes. */
-const OWN_HEADERS = new Set([
-  ...['host', 'connection', 'content-length', 'content-type', 'transfer-encoding', 'upgrade'],
-  ...['keep-alive', 'te', 'trailer', 'expect', 'proxy-authorization', 'proxy-connection'],
-  ...['user-agent', 'accept-encoding', 'x-service-signature', 'x-service-timestamp'],
-  ...['webhook-id', 'webhook-timestamp', 'webhook-signature'],
-]);
 
 function headersOf(
   drafts: readonly HeaderDraft[],
@@ -235,21 +216,14 @@ function headersOf(
   return drafts.map(({ name, value, secret }, index) => {
     const at = `headers.${index}`;
     const key = name.toLowerCase();
-    if (!HEADER_NAME.test(name)) throw wrong([{ path: at, message: 'expected a header name' }]);
-    if (OWN_HEADERS.has(key)) throw wrong([{ path: at, message: 'the server sets this header' }]);
-    if (names.indexOf(key) !== index) throw wrong([{ path: at, message: 'names must differ' }]);
+    const nameFault = headerNameFault(name);
+    if (nameFault !== undefined) throw bodyFault(at, nameFault);
+    if (names.indexOf(key) !== index) throw bodyFault(at, 'names must differ');
     const stored = before.find((header) => header.name.toLowerCase() === key && header.secret);
-    const text = value ?? stored?.value;
-    if (text === undefined || !HEADER_VALUE.test(text)) {
-      throw wrong([{ path: `${at}.value`, message: 'expected visible ASCII characters' }]);
-    }
+    const text = value ?? stored?.value ?? '';
+    const valueFault = headerValueFault(text);
+    if (valueFault !== undefined) throw bodyFault(`${at}.value`, valueFault);
     // A kept secret stays one: otherwise the next answer would show it.
     return { name, value: text, secret: value === null || secret === true };
   });
-}
-
-function wrong(details: readonly ErrorDetail[]): ServiceError {
-  const [first] = details;
-  const reason = `${first?.path}: ${first?.message}`;
-  return new ServiceError('VALIDATION_ERROR', `Cannot read the body: ${reason}`, details);
 }

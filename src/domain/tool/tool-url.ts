@@ -25,12 +25,6 @@ export function checkToolUrl(text: string, rules: WebhookUrlRules): void {
   checkWebhookUrl(filled, rules);
 }
 
-/** Scheme, host and port of a URL with places; undefined where it is no URL. */
-export function originOf(url: string): string | undefined {
-  const filled = url.replace(PLACE, STAND_IN);
-  return URL.canParse(filled) ? new URL(filled).origin : undefined;
-}
-
 /**
  * Fills the places of a URL.
  *

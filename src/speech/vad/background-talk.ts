@@ -3,20 +3,29 @@
 /** One level: 64 ms, two windows of the detector. Longer ones hide the gaps between a single talker's syllables. */
 const BLOCK_WINDOWS = 2;
 
-/** Two seconds of blocks. */
-const BLOCKS = 32;
+/** Two seconds. */
+const WINDOWS = 64;
 
 /**
- * Two seconds whose blocks differ by no more than this have no near voice in them: 14 dB in power. Of six synthetic voices
- * that talk for 25 s without a breath, no two seconds vary by less than 16 dB; the talk of eight people varies by 6 to 11 dB.
+ * Two seconds whose blocks differ by no more than this, 14 dB in power, are the talk of several people or a noise: one talker's
+ * level falls further between syllables, and over a noise by less.
  */
 const STEADY_POWER_RATIO = 25;
 
 /** Steady sound is talk when the detector takes at least this share of it for a voice. Noise alone has none. */
 const TALK_SHARE_MIN = 0.1;
 
-/** The quietest block of new background talk is this much above known noise: 6 dB in power. Below, the caller speaks over that noise. */
-const OVER_NOISE_POWER_RATIO = 4;
+/**
+ * Where windows with a voice are this much louder than those without, 3 dB in power, the caller speaks over a noise: their
+ * pauses have the level of the noise, where the talk of several people is as loud with a voice as without.
+ */
+const OVER_NOISE_POWER_RATIO = 2;
+
+/** The quietest block of new background talk is this much above noise that was heard alone: 6 dB in power. */
+const OVER_KNOWN_NOISE_POWER_RATIO = 4;
+
+/** With fewer windows without a voice their level says nothing. */
+const UNVOICED_MIN = 4;
 
 /** Least level of the caller's voice over the mean of the background talk: 5 dB in power. */
 const MARGIN_POWER_RATIO = 10 ** 0.5;
@@ -32,19 +41,15 @@ const MEMORY_WINDOWS = 60_000 / 32;
 
 /** Keeps state: use one instance a call. Takes windows of 32 ms in order. */
 export class BackgroundTalk {
-  /** Mean power of the newest blocks, a ring. */
-  readonly #powers = new Float64Array(BLOCKS);
-  /** Voiced windows in each of them. */
-  readonly #voiced = new Uint8Array(BLOCKS);
-  #blocks = 0;
+  /** Mean squares of the newest windows, a ring, and whether the detector takes each for a voice. */
+  readonly #powers = new Float64Array(WINDOWS);
+  readonly #isVoiced = new Uint8Array(WINDOWS);
   #windows = 0;
-  #blockPower = 0;
-  #blockVoiced = 0;
   /** Mean power of the talk; 0 while there is none. */
   #talkPower = 0;
   #windowsSinceTalk = 0;
-  /** Mean power of steady sound without a voice; null while unknown. */
-  #noisePower: number | null = null;
+  /** Mean power of steady sound without a voice; 0 while unknown. */
+  #noisePower = 0;
 
   /**
    * Whether a window is too quiet to be the caller's voice.
@@ -66,50 +71,58 @@ export class BackgroundTalk {
   hear(power: number, isVoiced: boolean): void {
     this.#windowsSinceTalk += 1;
     if (this.#windowsSinceTalk > MEMORY_WINDOWS) this.#talkPower = 0;
+    const at = this.#windows % WINDOWS;
+    this.#powers[at] = power;
+    this.#isVoiced[at] = isVoiced ? 1 : 0;
     this.#windows += 1;
-    this.#blockPower += power / BLOCK_WINDOWS;
-    if (isVoiced) this.#blockVoiced += 1;
-    if (this.#windows % BLOCK_WINDOWS !== 0) return;
-    const at = this.#blocks % BLOCKS;
-    this.#powers[at] = this.#blockPower;
-    this.#voiced[at] = this.#blockVoiced;
-    [this.#blockPower, this.#blockVoiced] = [0, 0];
-    this.#blocks += 1;
-    if (this.#blocks >= BLOCKS) this.#learn();
+    if (this.#windows >= WINDOWS && this.#windows % BLOCK_WINDOWS === 0) this.#learn();
   }
 
   /** A window that says nothing, such as one with the agent's echo: two seconds are gathered afresh. */
   skip(): void {
-    this.#blocks = 0;
     this.#windows = 0;
-    [this.#blockPower, this.#blockVoiced] = [0, 0];
   }
 
   #learn(): void {
-    let [lowest, highest, sum, voiced] = [Number.POSITIVE_INFINITY, 0, 0, 0];
-    for (let block = 0; block < BLOCKS; block += 1) {
-      const power = this.#powers[block] as number;
-      lowest = Math.min(lowest, power);
-      highest = Math.max(highest, power);
-      sum += power;
-      voiced += this.#voiced[block] as number;
-    }
+    const { lowest, highest } = this.#blockBounds();
     if (highest > lowest * STEADY_POWER_RATIO) return;
-    const mean = sum / BLOCKS;
-    if (voiced === 0) this.#takeNoise(mean);
-    else if (voiced >= TALK_SHARE_MIN * BLOCKS * BLOCK_WINDOWS) this.#takeTalk(mean, lowest);
+    const [voiced, unvoiced] = [this.#powersOf(1), this.#powersOf(0)];
+    if (voiced.length === 0) this.#takeNoise(meanOf(unvoiced));
+    if (voiced.length < TALK_SHARE_MIN * WINDOWS) return;
+    if (lowest < this.#noisePower * OVER_KNOWN_NOISE_POWER_RATIO) return;
+    const pausesPower = unvoiced.length < UNVOICED_MIN ? Number.NaN : meanOf(unvoiced);
+    if (!(meanOf(voiced) > OVER_NOISE_POWER_RATIO * pausesPower)) {
+      this.#talkPower = meanOf(this.#powers);
+      this.#windowsSinceTalk = 0;
+      this.#noisePower = 0;
+    } else if (this.#talkPower > OVER_NOISE_POWER_RATIO * pausesPower) {
+      // Two seconds of the caller without a pause were taken for talk.
+      this.#talkPower = 0;
+    }
   }
 
-  #takeNoise(mean: number): void {
+  #takeNoise(power: number): void {
     if (this.#talkPower > 0 && this.#windowsSinceTalk <= LULL_WINDOWS) return;
-    this.#noisePower = mean;
+    this.#noisePower = power;
     this.#talkPower = 0;
   }
 
-  #takeTalk(mean: number, lowest: number): void {
-    if (lowest < (this.#noisePower ?? 0) * OVER_NOISE_POWER_RATIO) return;
-    this.#talkPower = mean;
-    this.#windowsSinceTalk = 0;
-    this.#noisePower = null;
+  #blockBounds(): { readonly lowest: number; readonly highest: number } {
+    let [lowest, highest] = [Number.POSITIVE_INFINITY, 0];
+    for (let at = 0; at < WINDOWS; at += BLOCK_WINDOWS) {
+      const block = meanOf(this.#powers.subarray(at, at + BLOCK_WINDOWS));
+      lowest = Math.min(lowest, block);
+      highest = Math.max(highest, block);
+    }
+    return { lowest, highest };
   }
+
+  #powersOf(voiced: 0 | 1): Float64Array {
+    return this.#powers.filter((_, at) => this.#isVoiced[at] === voiced);
+  }
+}
+
+/** @returns NaN for none. */
+function meanOf(powers: Float64Array): number {
+  return powers.reduce((sum, power) => sum + power, 0) / powers.length;
 }

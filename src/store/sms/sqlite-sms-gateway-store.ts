@@ -108,9 +108,7 @@ function gatewaysOf({ accountId, environment }: Scope) {
 }
 
 function gatewayOf(row: RowOf<SmsGateway>): SmsGateway {
-  const { template, ...rest } = row;
-  const gateway = recordOf<Omit<SmsGateway, 'template'>>(rest, { json: ['allowedLinks'] });
-  return { ...gateway, template: template === null ? null : JSON.parse(template) };
+  return recordOf<SmsGateway>(row, { json: ['allowedLinks', 'template'] });
 }
 
 function conflict(message: string): ServiceError {

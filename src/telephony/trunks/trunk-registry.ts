@@ -1,7 +1,7 @@
 /** The trunks in effect: those of the operator's file, then those of the database; pure */
 import { isDeepStrictEqual } from 'node:util';
 import type { StoredTrunk, TrunkSettingsView } from '../../domain/dialing/trunk.ts';
-import { ServiceError } from '../../domain/service-error.ts';
+import { requireNoFaults } from '../../domain/service-error.ts';
 import { TrunkNumbers } from './trunk-table.ts';
 import { faultsOfTrunk, hostPortOf, parseTrunk, type Trunk, TrunkSettingsError } from './trunks.ts';
 
@@ -78,11 +78,8 @@ export class TrunkRegistry {
  * @throws {ServiceError} VALIDATION_ERROR naming every wrong field.
  */
 export function readTrunkSettings(settings: Readonly<Record<string, unknown>>): TrunkSettingsView {
-  const faults = faultsOfTrunk(settings);
-  const [first] = faults;
-  if (first === undefined) return viewOfTrunk(parseTrunk(settings), 'api');
-  const message = `Cannot read the body: ${first.path}: ${first.message}`;
-  throw new ServiceError('VALIDATION_ERROR', message, faults);
+  requireNoFaults(faultsOfTrunk(settings));
+  return viewOfTrunk(parseTrunk(settings), 'api');
 }
 
 /** @throws {TrunkSettingsError} naming every wrong field. */

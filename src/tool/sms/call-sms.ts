@@ -2,9 +2,10 @@
 import type { AccountStore } from '../../domain/account/account-store.ts';
 import type { Agent, Scope } from '../../domain/agent/agent.ts';
 import type { Call } from '../../domain/call/call.ts';
+import type { NumberOwners } from '../../domain/dialing/number-owner.ts';
 import type { NewId } from '../../domain/ids.ts';
 import { callbackUrl } from '../../domain/sms/sms-callback.ts';
-import { gatewayOf, httpOf, type SmsGateway } from '../../domain/sms/sms-gateway.ts';
+import { gatewayOf, httpOf, isSenderOwn, type SmsGateway } from '../../domain/sms/sms-gateway.ts';
 import { recordSmsNews, type SmsMessage } from '../../domain/sms/sms-message.ts';
 import { decideRecipient, otherPartyOf } from '../../domain/sms/sms-recipient.ts';
 import type { RunTransaction, Stores } from '../../domain/stores.ts';
@@ -23,6 +24,7 @@ interface Options {
     readonly accounts: Pick<AccountStore, 'find'>;
     readonly transaction: RunTransaction;
   };
+  readonly numberOwners: Pick<NumberOwners, 'mayUse'>;
   readonly rules: WebhookUrlRules;
   readonly client: () => Promise<ToolClient>;
   /** Sends over the trunk with the number that a message is from. */
@@ -56,15 +58,16 @@ export class CallSms {
     await this.#options.smpp.stop();
   }
 
-  /** The tool, where the agent lists it and has a gateway. */
+  /** The tool, where the agent lists it and has a gateway that its account may send from. */
   async toolsOf(agent: Agent, call: Call): Promise<readonly Tool[]> {
     if (!agent.tools.includes('send_sms')) return [];
-    const { accounts, smsGateways } = this.#options.stores;
+    const { numberOwners, stores } = this.#options;
+    const { accounts, smsGateways } = stores;
     const [gateway, account] = await Promise.all([
       gatewayOf(agent, smsGateways),
       accounts.find(agent.accountId),
     ]);
-    if (gateway === undefined) return [];
+    if (gateway === undefined || !(await isSenderOwn(gateway, numberOwners))) return [];
     const allowedCountries = account?.allowedCountries ?? undefined;
     const homeNumbers = [agent.phoneNumber, gateway.from];
     const recipient = decideRecipient(otherPartyOf(call), { allowedCountries, homeNumbers });
@@ -118,7 +121,7 @@ export class CallSms {
   #senderOf(agent: Agent, gateway: SmsGateway): SmsSender {
     const { callbackSecret, client, clock, keysOf, publicUrl, rules, sendText } = this.#options;
     if (gateway.kind === 'smpp') {
-      return { send: (message) => this.#options.smpp.send(gateway, message) };
+      return { send: (message, signal) => this.#options.smpp.send(gateway, message, signal) };
     }
     const way = httpOf(gateway);
     if (way === undefined) return sipSmsSender(gateway.from, sendText);

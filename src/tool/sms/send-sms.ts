@@ -142,11 +142,16 @@ class CallMessages {
 
   /** Never rejects: that it is not known what became of the message is an outcome too. */
   async #hand(message: SmsMessage): Promise<SmsNews> {
-    const { clock, sender, timeoutMs } = this.#rules;
+    const { clock, record, sender, timeoutMs } = this.#rules;
     using limit = new TimeLimit(clock, timeoutMs, { reason: 'the gateway did not answer in time' });
+    const sending = sender.send(message, limit.signal);
     try {
-      return await unlessAborted(sender.send(message, limit.signal), limit.signal);
+      return await unlessAborted(sending, limit.signal);
     } catch (error) {
+      if (limit.isOver) {
+        // Reports name a message by the identifier that only the answer has. Without it, the state stays unknown.
+        sending.then((news) => record(message, news)).catch(() => undefined);
+      }
       const reason = error instanceof Error ? error.message : String(error);
       return { status: 'unknown', reason };
     }

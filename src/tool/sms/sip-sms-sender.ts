@@ -2,7 +2,7 @@
 import type { SmsNews } from '../../domain/sms/sms-message.ts';
 import type { SmsSender } from './send-sms.ts';
 
-/** What became of a text: nobody has it, the carrier took it, or the carrier did not answer. */
+/** What became of a text: the carrier took it, did not answer, or refused it. */
 type TextOutcome =
   | { readonly kind: 'taken' | 'unanswered' }
   | { readonly kind: 'refused'; readonly reason: string };

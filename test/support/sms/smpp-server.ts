@@ -1,11 +1,12 @@
 /** An SMPP server of another maker (npm `smpp`): keeps what was submitted, and answers as the test says. */
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
-import type { AddressInfo, Server } from 'node:net';
+import type { AddressInfo, Server, Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
 interface ServerPdu {
   readonly command: string;
+  readonly sequence_number: number;
   readonly system_id?: string;
   readonly password?: string;
   response(fields?: object): ServerPdu;
@@ -24,6 +25,7 @@ export interface Submitted extends ServerPdu {
 }
 
 interface ServerSession {
+  readonly socket: Socket;
   on(event: 'bind_transceiver' | 'enquire_link' | 'unbind', take: (pdu: ServerPdu) => void): void;
   on(event: 'submit_sm', take: (pdu: Submitted) => void): void;
   on(event: 'error', take: (error: Error) => void): void;

@@ -5,6 +5,7 @@ import { parsePhoneNumber } from '../../../domain/dialing/phone-number.ts';
 import { callbackUrl } from '../../../domain/sms/sms-callback.ts';
 import {
   createSmsGateway,
+  isSenderOwn,
   patchSmsGateway,
   SMS_GATEWAY_LIMITS,
   type SmsGateway,
@@ -220,10 +221,7 @@ async function requireOwnSender(
   gateway: SmsGateway,
   { numberOwners }: Pick<ApiDeps, 'numberOwners'>,
 ): Promise<void> {
-  if (gateway.kind !== 'sip') return;
-  if (!(await numberOwners.mayUse(gateway.accountId, gateway.from))) {
-    throw notOwn('from', gateway.from);
-  }
+  if (!(await isSenderOwn(gateway, numberOwners))) throw notOwn('from', gateway.from);
 }
 
 function gatewayView(

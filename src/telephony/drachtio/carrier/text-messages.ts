@@ -1,5 +1,5 @@
 /** Text messages over one SIP server, each through the trunk with its number. */
-import { type Clock, TRANSACTION_MS, within } from '../../../lib/clock.ts';
+import { type Clock, OverdueError, TRANSACTION_MS, within } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import type { TextMessage, TextOutcome } from '../../text-message.ts';
 import { isDialable, numberOfHeader } from '../../trunks/number.ts';
@@ -61,6 +61,8 @@ export class TextMessages {
     try {
       exchange = await within(clock, TRANSACTION_MS, sendOver(srf, target, parts));
     } catch (error) {
+      // The server may still send what it has not confirmed.
+      if (error instanceof OverdueError) return { kind: 'unanswered' };
       return notSent(`the SIP server did not send it: ${reasonOf(error)}`);
     }
     const { answered, sent: refused } = exchange;

@@ -1,5 +1,6 @@
 /** SMPP gateways of all accounts: one connection each, for messages, reports and incoming messages. */
 import type { LookupFunction } from 'node:net';
+import { isDeepStrictEqual } from 'node:util';
 import { takeIncoming } from '../../../domain/sms/opt-out.ts';
 import type { SmsGateway } from '../../../domain/sms/sms-gateway.ts';
 import { recordSmsNews, type SmsMessage, type SmsNews } from '../../../domain/sms/sms-message.ts';
@@ -67,18 +68,19 @@ export class SmppGateways {
     await Promise.all(ended);
   }
 
-  /** Sends once. */
-  async send(gateway: SmsGateway, { text, to }: SmsMessage): Promise<SmsNews> {
+  /** Sends once, and nothing after the signal. */
+  async send(gateway: SmsGateway, { text, to }: SmsMessage, signal: AbortSignal): Promise<SmsNews> {
     const { from } = gateway;
     try {
       const session = await this.#lineOf(gateway).session(BOUND_MS_MAX);
+      signal.throwIfAborted();
       const outcome = await session.submit({ from, to, ...encodeText(text ?? '') });
       if (outcome === undefined) return { status: 'unknown', reason: 'the gateway did not answer' };
       if (outcome.kind === 'taken') return { status: 'sent', providerId: outcome.messageId };
       return { status: 'failed', reason: `the gateway refused it with ${hex(outcome.status)}` };
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      return { status: 'failed', reason: `the SMPP session is not there: ${why}` };
+      return { status: 'failed', reason: `it was not sent: ${why}` };
     }
   }
 
@@ -97,14 +99,19 @@ export class SmppGateways {
     return LOOK_MS;
   }
 
-  /** The connection of a gateway as it is now; one with other settings is ended. */
+  /** The connection of a gateway as it is now; one to another place is ended. */
   #lineOf(gateway: SmsGateway): SmppLine {
     const known = this.#lines.get(gateway.id);
-    if (known !== undefined && known.gateway.updatedAt >= gateway.updatedAt) return known.line;
-    if (known !== undefined) this.#drop(gateway.id, known.line);
+    const place = placeOf(gateway);
+    if (known !== undefined) {
+      // A change of other fields leaves the messages on their way their answers.
+      const isHere = isDeepStrictEqual(placeOf(known.gateway), place);
+      if (isHere || known.gateway.updatedAt >= gateway.updatedAt) return known.line;
+      this.#drop(gateway.id, known.line);
+    }
     const line = new SmppLine({
       ...this.#options,
-      place: placeOf(gateway),
+      place,
       name: gateway.name,
       onDelivery: (delivery) => this.#deliver(delivery, gateway),
     });

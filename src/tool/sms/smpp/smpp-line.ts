@@ -50,10 +50,9 @@ export class SmppLine {
     this.#running = this.#run();
   }
 
-  /** Ends the session and connects no more. Safe to call twice. */
+  /** Ends the session, bound or not, and connects no more. Safe to call twice. */
   async stop(): Promise<void> {
     this.#stop.abort(new Error('it was stopped'));
-    await this.#session?.end();
     await this.#running;
   }
 
@@ -70,31 +69,39 @@ export class SmppLine {
   }
 
   async #run(): Promise<void> {
+    const { clock } = this.#options;
     let retryMs = RETRY_MS_MIN;
     while (!this.#stop.signal.aborted) {
-      try {
-        const session = await this.#open();
-        retryMs = RETRY_MS_MIN;
-        this.#lost(await session.closed);
-      } catch (error) {
-        this.#lost(error instanceof Error ? error.message : String(error));
-      }
+      const beganMs = clock.nowMs();
+      const problem = await this.#serve().catch((error: unknown) =>
+        error instanceof Error ? error.message : String(error),
+      );
+      // A gateway that binds and hangs up at once is no better than one that is down.
+      if (clock.nowMs() - beganMs >= RETRY_MS_MAX) retryMs = RETRY_MS_MIN;
+      this.#lost(problem);
       await this.#wait(retryMs);
       retryMs = Math.min(2 * retryMs, RETRY_MS_MAX);
     }
   }
 
-  async #open(): Promise<SmppSession> {
+  /** Binds one session. Resolves when it is over, with the reason. @throws {Error} saying why there was none. */
+  async #serve(): Promise<string> {
     const { clock, log, name, onDelivery, place } = this.#options;
     const socket = await this.#connect();
     const session = new SmppSession({ socket, clock, onDelivery });
-    await session.bind(place);
-    log.info({ gateway: name }, 'SMPP gateway is bound');
-    this.#session = session;
-    this.#bound.resolve(session);
-    // A stop that came meanwhile did not know the session.
-    if (this.#stop.signal.aborted) await session.end();
-    return session;
+    const { signal } = this.#stop;
+    const end = () => void session.end();
+    signal.addEventListener('abort', end, { once: true });
+    if (signal.aborted) end();
+    try {
+      await session.bind(place);
+      log.info({ gateway: name }, 'SMPP gateway is bound');
+      this.#session = session;
+      this.#bound.resolve(session);
+      return await session.closed;
+    } finally {
+      signal.removeEventListener('abort', end);
+    }
   }
 
   /** Once for each reason: a gateway that is down for a night is no thousand lines. */

@@ -173,14 +173,14 @@ export function readDelivery(body: Buffer): Delivery {
     isReport: (esmClass & TYPE_BITS) === RECEIPT_BIT,
     dataCoding,
     octets: hasHeader ? whole.subarray(1 + (whole[0] ?? 0)) : whole,
-    messageId: parameters.get(RECEIPTED_MESSAGE_ID)?.toString('latin1').replace(/\0.*$/s, ''),
+    messageId: readMessageId(parameters.get(RECEIPTED_MESSAGE_ID)),
     state: parameters.get(MESSAGE_STATE)?.[0],
   };
 }
 
-/** The identifier in `submit_sm_resp`; empty where it has none. */
-export function readMessageId(body: Buffer): string {
-  return body.length === 0 ? '' : new Reader(body).text();
+/** The identifier of a message; undefined where it is empty. Some gateways write it without the NUL at its end. */
+export function readMessageId(octets: Buffer | undefined): string | undefined {
+  return octets?.toString('latin1').replace(/\0.*$/s, '') || undefined;
 }
 
 class Reader {

@@ -40,7 +40,7 @@ const SEQUENCE_MAX = 0x7fff_ffff;
 
 /** What the gateway said of a submission: its identifier, or the status of its refusal. */
 export type SubmitOutcome =
-  | { readonly kind: 'taken'; readonly messageId: string }
+  | { readonly kind: 'taken'; readonly messageId: string | null }
   | { readonly kind: 'refused'; readonly status: number };
 
 interface SessionOptions {
@@ -108,7 +108,7 @@ export class SmppSession {
     const response = await this.#ask(COMMANDS.submit, submitBody(message));
     if (response === undefined) return undefined;
     if (response.status !== STATUS.ok) return { kind: 'refused', status: response.status };
-    return { kind: 'taken', messageId: readMessageId(response.body) };
+    return { kind: 'taken', messageId: readMessageId(response.body) ?? null };
   }
 
   /** Says goodbye, and closes. Safe to call twice. */

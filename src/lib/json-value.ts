@@ -1,0 +1,19 @@
+/** JSON of other servers, which may be anything; pure */
+
+/** The value of a JSON text, or undefined where the text is none. */
+export function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Servers and their proxies answer errors with pages.
+    return undefined;
+  }
+}
+
+/** The part of a JSON value that a dotted path leads to, such as `data.items.0.price`; undefined where it leads nowhere. */
+export function valueAt(json: unknown, path: string): unknown {
+  return path.split('.').reduce((value: unknown, step) => {
+    const isInside = typeof value === 'object' && value !== null && Object.hasOwn(value, step);
+    return isInside ? (value as Readonly<Record<string, unknown>>)[step] : undefined;
+  }, json);
+}
