@@ -1,7 +1,7 @@
 /** Composition root: addresses that the server listens on and advertises. */
 import { randomBytes } from 'node:crypto';
 import { isIPv6 } from 'node:net';
-import { type Config, ConfigError } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
 import { LocalRoutes } from '../lib/local-routes.ts';
 import type { Logger } from '../lib/logger.ts';
@@ -11,6 +11,7 @@ import { parseUri } from '../sip/message/uri.ts';
 import type { AddressFor } from '../sip/transport/flow.ts';
 import { resolveTargets, systemResolver } from '../sip/transport/next-hop.ts';
 import { OurAddresses } from '../telephony/trunks/our-addresses.ts';
+import type { FindFault } from '../telephony/trunks/trunk-registry.ts';
 import type { Trunk } from '../telephony/trunks/trunks.ts';
 import { proxyUriOf } from '../telephony/trunks/trunks.ts';
 
@@ -59,17 +60,15 @@ export function mediaHostOf({ SIP_HOST }: Pick<Config, 'SIP_HOST'>): string {
   return SIP_HOST === '::' ? '0.0.0.0' : SIP_HOST;
 }
 
-/** @throws {ConfigError} naming the trunks whose proxy is an IPv6 address, where our SIP has no socket of IPv6. */
-export function refuseUnreachable(
-  trunks: readonly Trunk[],
-  { SIP_HOST, TELEPHONY }: Pick<Config, 'SIP_HOST' | 'TELEPHONY'>,
-): void {
-  if (TELEPHONY !== 'embedded' || SIP_HOST === '::') return;
-  const names = trunks.filter(({ proxy }) => isIPv6(proxy.host)).map(({ name }) => `"${name}"`);
-  if (names.length === 0) return;
-  throw new ConfigError(
-    `Cannot use trunk ${names.join(', ')}: its proxy is an IPv6 address, and SIP listens on IPv4 only; set SIP_HOST=::, or give the IPv4 address of the proxy`,
-  );
+/** Finds the fault of trunks whose proxy is an IPv6 address, where our SIP has no socket of IPv6. */
+export function unreachableFault({
+  SIP_HOST,
+  TELEPHONY,
+}: Pick<Config, 'SIP_HOST' | 'TELEPHONY'>): FindFault {
+  const hasSix = TELEPHONY !== 'embedded' || SIP_HOST === '::';
+  const message =
+    'is an IPv6 address, and SIP listens on IPv4 only; set SIP_HOST=::, or give the IPv4 address of the proxy';
+  return ({ proxy }) => (hasSix || !isIPv6(proxy.host) ? undefined : { path: 'proxy', message });
 }
 
 /** Resolves a trunk's proxy. @returns its addresses, the preferred one first. */

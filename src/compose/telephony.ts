@@ -26,7 +26,7 @@ import { type StrangerCounts, Strangers } from '../telephony/trunks/strangers.ts
 import { TrunkRegistry } from '../telephony/trunks/trunk-registry.ts';
 import { TrunkTable } from '../telephony/trunks/trunk-table.ts';
 import type { Trunk } from '../telephony/trunks/trunks.ts';
-import { openAddresses, refuseUnreachable } from './addresses.ts';
+import { openAddresses, unreachableFault } from './addresses.ts';
 import { openMediaSide } from './media.ts';
 import { openSipSide, type SipServer, type SipSide } from './sip.ts';
 import { diagnose } from './trunks/sip-doctor-client.ts';
@@ -59,13 +59,12 @@ export class Telephony {
   #carrier: CarrierPool | undefined;
   #onText: ((message: TextMessage) => Promise<void>) | undefined;
 
-  /** @throws {Error} naming the trunk file and what is wrong in it, or the trunks that cannot be reached. */
+  /** @throws {Error} naming the trunk file and what is wrong in it, or the trunk that cannot be reached. */
   constructor(options: Options) {
     this.#options = options;
     const trunks = readTrunksFile(options.config);
-    refuseUnreachable(trunks, options.config);
     warnOfClearKeys(trunks, options.log);
-    this.#registry = new TrunkRegistry(trunks);
+    this.#registry = new TrunkRegistry(trunks, unreachableFault(options.config));
     this.#table = new TrunkTable(trunks);
     this.trunks = operatorTrunks(this.#registry, {
       statusOf: (trunk) => this.#carrier?.trunkStatusOf(trunk),

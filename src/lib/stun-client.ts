@@ -26,7 +26,7 @@ const FAMILY_IPV4 = 0x01;
 const SENDS_AT_MS = [0, 500, 1_500, 3_500] as const;
 
 /** Time limit for the answer. */
-export const STUN_MS_MAX = 4_500;
+const ANSWER_MS_MAX = 4_500;
 
 /** Reads `host` or `host:port`; undefined where it is neither. IPv4 and names only. */
 export function parseStunServer(text: string): StunServer | undefined {
@@ -41,7 +41,8 @@ export function parseStunServer(text: string): StunServer | undefined {
  *
  * @param options.from address of ours that the request is sent from; a wildcard leaves it to the routing table.
  * @returns the IPv4 address that the server sees.
- * @throws {Error} without an answer in 4.5 s, or when the name has no address.
+ * @throws {Error} without an answer in 4.5 s, when the name has no address, or when no network leads to the server. The
+ * look-up of the name has the resolver's own limit.
  */
 export async function askStun(
   server: StunServer,
@@ -68,12 +69,12 @@ function connected(
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     socket.once('error', reject);
-    socket.bind(0, isIPv4(from) ? from : '0.0.0.0', () => {
-      socket.connect(port, address, () => {
-        socket.off('error', reject);
-        resolve();
-      });
+    // `connect` without a callback: it would get the error, such as that of a network out of reach, in place of 'error'.
+    socket.once('connect', () => {
+      socket.off('error', reject);
+      resolve();
     });
+    socket.bind(0, isIPv4(from) ? from : '0.0.0.0', () => socket.connect(port, address));
   });
 }
 
@@ -89,7 +90,7 @@ function exchange(socket: Socket, transaction: Uint8Array): Promise<string> {
     socket.on('error', () => undefined);
     for (const atMs of SENDS_AT_MS) timers.push(setTimeout(send, atMs));
     const fail = () => reject(new Error('Cannot ask the STUN server: no answer'));
-    timers.push(setTimeout(fail, STUN_MS_MAX));
+    timers.push(setTimeout(fail, ANSWER_MS_MAX));
   });
   return answer.finally(() => timers.forEach(clearTimeout));
 }

@@ -3,12 +3,13 @@ import { expect, test } from 'vitest';
 import {
   mediaHostOf,
   openAddresses,
-  refuseUnreachable,
   sipAddressFor,
   sipHostsOf,
+  unreachableFault,
 } from '../../src/compose/addresses.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { type Logger, silentLogger } from '../../src/lib/logger.ts';
+import { TrunkRegistry } from '../../src/telephony/trunks/trunk-registry.ts';
 import { parseTrunks } from '../../src/telephony/trunks/trunks.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 
@@ -50,9 +51,22 @@ test.each([
 ])('a trunk to an IPv6 address is refused on SIP_HOST=%s, TELEPHONY=%s', (SIP_HOST, TELEPHONY) => {
   const config = readConfig({ SIP_HOST, TELEPHONY });
 
-  expect(() => refuseUnreachable(trunkTo('[2001:db8::1]'), config)).toThrow(
+  expect(() => new TrunkRegistry(trunkTo('[2001:db8::1]'), unreachableFault(config))).toThrow(
     'Cannot use trunk "six": its proxy is an IPv6 address',
   );
+});
+
+test('a trunk of the database to an IPv6 address is left out on an IPv4 address, and the reason said', () => {
+  const registry = new TrunkRegistry([], unreachableFault(readConfig({ SIP_HOST: '10.0.0.5' })));
+  const settings = { proxy: '[2001:db8::1]', numbers: ['*'] };
+  const times = { createdAt: new Date(0), updatedAt: new Date(0) };
+
+  const problems = registry.replaceStored([{ name: 'six', settings, password: null, ...times }]);
+
+  expect(problems).toEqual([
+    expect.stringContaining('Cannot use trunk "six": its proxy is an IPv6'),
+  ]);
+  expect(registry.all).toEqual([]);
 });
 
 test.each([
@@ -62,7 +76,7 @@ test.each([
 ])('SIP_HOST=%s, TELEPHONY=%s takes a trunk to %s', (SIP_HOST, TELEPHONY, proxy) => {
   const config = readConfig({ SIP_HOST, TELEPHONY });
 
-  expect(() => refuseUnreachable(trunkTo(proxy), config)).not.toThrow();
+  expect(new TrunkRegistry(trunkTo(proxy), unreachableFault(config)).find('six')).toBeDefined();
 });
 
 test('a carrier outside that is told a private address is a warning, once', () => {

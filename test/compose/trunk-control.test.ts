@@ -1,6 +1,7 @@
 /** Changes to trunks take effect one after the other, however many there are; checks are few at a time. */
 import { expect, test } from 'vitest';
 import { openTrunkControl } from '../../src/compose/trunks/trunk-control.ts';
+import { readConfig } from '../../src/config/config.ts';
 import type { StoredTrunk } from '../../src/domain/dialing/trunk.ts';
 
 type Parts = Parameters<typeof openTrunkControl>[0];
@@ -11,6 +12,7 @@ function open() {
   const runs: { readonly read: number; readonly end: PromiseWithResolvers<void> }[] = [];
   const checks: PromiseWithResolvers<undefined>[] = [];
   const control = openTrunkControl({
+    config: readConfig({}),
     store: { storedTrunks: { list: async () => stored } as unknown as StoredTrunks },
     telephony: {
       useStored: async (from) => {
@@ -61,6 +63,18 @@ test('TrunkControl tells the caller of the run that failed, and goes on', async 
   runs[1]?.end.resolve();
 
   await second;
+});
+
+test('TrunkControl refuses a trunk to an IPv6 address while SIP listens on IPv4 only', () => {
+  const { control } = open();
+  const settings = { name: 'six', proxy: '[2001:db8::1]', numbers: ['*'] };
+
+  expect(() => control.read(settings)).toThrow(
+    expect.objectContaining({
+      code: 'VALIDATION_ERROR',
+      message: expect.stringContaining('proxy: is an IPv6 address, and SIP listens on IPv4 only'),
+    }),
+  );
 });
 
 test('TrunkControl checks four trunks at a time, and asks to retry later', async () => {

@@ -136,6 +136,13 @@ test('askStun gives up after four requests without an answer', async () => {
   expect(server.count()).toBe(4);
 });
 
+test('askStun rejects when no network leads to the server', async () => {
+  const server = { host: '192.0.2.1', port: 3478 };
+
+  // Packets of the loopback address leave this machine by no network.
+  await expect(askStun(server, { from: '127.0.0.1', randomBytes })).rejects.toThrow('EINVAL');
+});
+
 test.each([
   ['stun.example.com', { host: 'stun.example.com', port: 3478 }],
   ['203.0.113.5:19302', { host: '203.0.113.5', port: 19302 }],

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { DtmfDetector } from '../../src/media/dsp/dtmf-detector.ts';
+import { keyTone } from '../../src/media/dsp/dtmf-tones.ts';
 import { decodeG711, encodeG711 } from '../../src/media/dsp/g711.ts';
 import { parseTelephoneEvent } from '../../src/rtp/dtmf.ts';
 import { readStereo } from '../support/speech/recording.ts';
@@ -206,6 +207,27 @@ test('RtpSession takes an echo of its own tones for no key of the caller', () =>
   }
 
   expect(session.kinds()).not.toContain('digit');
+});
+
+test.each([
+  [true, 'hears keys by their tones meanwhile'],
+  [false, 'leaves no hole in its packets'],
+])('RtpSession in the pauses between keys (tones: %s) %s', (isByTones) => {
+  const session = new TestSession();
+  if (isByTones) session.setRemoteWithoutEvents();
+  else session.setRemote();
+  session.speak(SILENCE);
+
+  session.session.sendDigits('1www');
+  session.speakFor(1000, SILENCE);
+  const pressed = keyTone('9', 800);
+  for (let at = 0; at < pressed.length; at += 160) session.speak(pressed.subarray(at, at + 160));
+  session.speakFor(1000, SILENCE);
+
+  const holes = session.sent.slice(1).map(({ atMs }, at) => atMs - (session.sent[at]?.atMs ?? 0));
+  const digits = session.events.filter(({ kind }) => kind === 'digit');
+  expect(Math.max(...holes)).toBe(20);
+  expect(digits).toHaveLength(isByTones ? 1 : 0);
 });
 
 test('RtpSession reports by RTCP about every 5 s, to the port above, and says goodbye', async () => {

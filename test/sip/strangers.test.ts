@@ -164,9 +164,9 @@ describe.each(['TCP', 'TLS'] as const)('by %s', (protocol) => {
     }
     const carriers = [await open('127.0.0.1'), await open('127.0.0.1')];
 
+    await expect.poll(() => agent.sizes.connections).toBe(LIMITS.strangersMax + 2);
     expect(agent.counts.dropped['connection-limit']).toBe(20 - LIMITS.strangersMax);
     expect(carriers.map(({ state }) => state.isClosed)).toEqual([false, false]);
-    await expect.poll(() => agent.sizes.connections).toBe(LIMITS.strangersMax + 2);
   });
 
   test('UserAgent has room for a stranger again once another one is gone', async () => {

@@ -109,6 +109,15 @@ test('TcpConnection takes the answer to its keep-alive for no keep-alive of the 
   expect(socket.did.filter((did) => did.startsWith('write'))).toEqual(['write "\\r\\n\\r\\n"']);
 });
 
+test('TcpConnection sends its keep-alive behind what is still unsent', () => {
+  const { socket, connection } = open();
+  socket.writableLength = 1;
+
+  connection.keepAlive();
+
+  expect(socket.did).toEqual(['write "\\r\\n\\r\\n"']);
+});
+
 test('TcpConnection answers a keep-alive that crosses its own', async () => {
   const { socket, connection, comes } = open();
 

@@ -161,6 +161,23 @@ test('OurAddresses asks the STUN server every half minute, and keeps its answer 
   expect(clock.waiting).toBe(0);
 });
 
+test('OurAddresses starts 5 s later without an address when the STUN server’s name has no look-up that ends', async () => {
+  const { addresses, clock, warnings } = open({ askStun: () => new Promise(() => {}) });
+  let isStarted = false;
+  const started = addresses.start().then(() => {
+    isStarted = true;
+  });
+
+  await clock.pass(4_999);
+  const wasStarted = isStarted;
+  await clock.pass(1);
+  await started;
+  addresses.stop();
+
+  expect(wasStarted).toBe(false);
+  expect(warnings).toEqual(['the STUN server did not tell our address']);
+});
+
 test('OurAddresses says which address a trunk’s carrier is told, and where it is from', async () => {
   const trunks = [
     trunkTo(CARRIER, { advertisedAddress: 'auto' }),

@@ -43,7 +43,7 @@ function openRegistration(...answers: readonly (SrfResponse | Promise<SrfRespons
     random: () => 0.5,
     clock,
     log: silentLogger,
-    answerChallenge: undefined,
+    answerChallenge: () => ({ name: 'Authorization', value: 'Digest' }),
   });
   return { clock, sent, registration, contact };
 }
@@ -171,6 +171,25 @@ test.each([
   clock.advance(2_000);
   await stopped;
   answer.resolve(response(200));
+  await settle();
+
+  expect(sent.map(({ headers }) => headers?.Expires)).toEqual(expected);
+});
+
+test.each([
+  [true, ['300', '0']],
+  [false, ['300', '0', '0']],
+])('TrunkRegistration that was replaced answers no challenge to its goodbye after 2 s; replaced: %s', async (isReplaced, expected) => {
+  const challenge = Promise.withResolvers<SrfResponse>();
+  const { clock, sent, registration } = openRegistration(response(200), challenge.promise);
+  registration.start();
+  await settle();
+
+  const stopped = registration.stop({ isReplaced });
+  await settle();
+  clock.advance(2_000);
+  await stopped;
+  challenge.resolve(response(401));
   await settle();
 
   expect(sent.map(({ headers }) => headers?.Expires)).toEqual(expected);

@@ -11,7 +11,7 @@ import type { SipMessage } from '../../sip/message/message.ts';
 import { SipError } from '../../sip/message/status.ts';
 import { parseUri } from '../../sip/message/uri.ts';
 import type { OutgoingRequest } from '../../sip/requests.ts';
-import { seenAddressOf } from '../../sip/transport/flow.ts';
+import { PING, seenAddressOf } from '../../sip/transport/flow.ts';
 import { resolveTargets, systemResolver } from '../../sip/transport/next-hop.ts';
 import { tlsFailureOf } from '../../sip/transport/tls-failure.ts';
 import { connectTls, type TlsSettings } from '../../sip/transport/tls-layer.ts';
@@ -30,6 +30,9 @@ import { SipCertificate } from '../sip-certificate.ts';
 
 /** Of DNS, of a TCP connection, and of each request; four transmissions over UDP. */
 const WAIT_MS_MAX = 5_000;
+
+/** How long a far end may take to refuse our certificate after the handshake; many answer no keep-alive. */
+const REFUSAL_MS_MAX = 2_000;
 
 /** Of the whole check, whatever its steps are. */
 const CHECK_MS_MAX = 25_000;
@@ -118,9 +121,15 @@ class SipDoctorClient implements DoctorClient {
     const { transport, host: serverName } = this.#trunk.proxy;
     if (transport !== 'tls') return undefined;
     const socket = connectTls(this.#tls, { address, port, serverName });
-    const found = await this.#inTime(certificateOf(socket)).finally(() => socket.destroy());
-    const problem = `no answer in ${WAIT_MS_MAX / 1000} s to the handshake; the port may be one without TLS`;
-    return found ?? { problem, expiresAt: undefined };
+    try {
+      const found = await this.#inTime(certificateOf(socket));
+      const silence = `no answer in ${WAIT_MS_MAX / 1000} s to the handshake; the port may be one without TLS`;
+      if (found === undefined) return { problem: silence, expiresAt: undefined };
+      const refusal = found.problem ?? (await this.#inTime(refusalOf(socket), REFUSAL_MS_MAX));
+      return { ...found, problem: refusal };
+    } finally {
+      socket.destroy();
+    }
   }
 
   options(): Promise<DoctorReply | undefined> {
@@ -157,9 +166,9 @@ class SipDoctorClient implements DoctorClient {
   }
 
   /** Undefined when it takes too long: silence is a finding. */
-  #inTime<Value>(work: Promise<Value>): Promise<Value | undefined> {
+  #inTime<Value>(work: Promise<Value>, waitMsMax = WAIT_MS_MAX): Promise<Value | undefined> {
     const { clock } = this.#options;
-    const waitMs = Math.min(WAIT_MS_MAX, Math.max(0, this.#untilMs - clock.nowMs()));
+    const waitMs = Math.min(waitMsMax, Math.max(0, this.#untilMs - clock.nowMs()));
     return within(clock, waitMs, work).catch((error: unknown) => {
       if (error instanceof OverdueError) return undefined;
       throw error;
@@ -192,6 +201,23 @@ function certificateOf(socket: TLSSocket): Promise<ProxyCertificate> {
     socket.on('error', (error) => {
       resolve({ problem: tlsFailureOf(error), expiresAt: undefined });
     });
+  });
+}
+
+/**
+ * Waits for the answer to keep-alive, or the refusal of our certificate: with TLS 1.3 the far end judges it once the
+ * handshake is over for us, and refuses by an alert or by closing.
+ *
+ * @returns undefined when it answers.
+ */
+function refusalOf(socket: TLSSocket): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    socket.once('data', () => resolve(undefined));
+    socket.once('error', (error) => resolve(tlsFailureOf(error)));
+    socket.once('close', () =>
+      resolve('the peer closed the connection; it may not accept our certificate'),
+    );
+    socket.write(PING);
   });
 }
 

@@ -1,7 +1,9 @@
 /** Composition root: changes to the trunks of a running server, and their checks. */
+import type { Config } from '../../config/config.ts';
 import type { StoredTrunks, TrunkControl } from '../../domain/dialing/trunk.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { readTrunkSettings } from '../../telephony/trunks/trunk-registry.ts';
+import { unreachableFault } from '../addresses.ts';
 import type { Telephony } from '../telephony.ts';
 
 /** Checks at a time; each has sockets of its own. */
@@ -11,11 +13,12 @@ const CHECKS_MAX = 4;
 export function openTrunkControl(from: {
   readonly telephony: Pick<Telephony, 'useStored' | 'check'>;
   readonly store: { readonly storedTrunks: StoredTrunks };
+  readonly config: Pick<Config, 'SIP_HOST' | 'TELEPHONY'>;
 }): TrunkControl {
-  const { telephony, store } = from;
+  const { config, telephony, store } = from;
   let checks = 0;
   return {
-    read: readTrunkSettings,
+    read: (settings) => readTrunkSettings(settings, unreachableFault(config)),
     reload: oneAtATime(() => telephony.useStored(store.storedTrunks)),
     check: async (name) => {
       if (checks >= CHECKS_MAX) throw tooMany();

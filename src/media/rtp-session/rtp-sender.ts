@@ -236,22 +236,23 @@ export class RtpSender {
     this.#send(datagram, this.#payloadType, hasMarker, this.#timestamp - timestamp);
   }
 
-  /** Sends a key in place of the reply, which waits. */
+  /** Sends a key, or the silence after it, in place of the reply, which waits. */
   #sendKey(nowMs: number): void {
     this.#isTalking = false;
     const key = this.#digits?.next();
+    if (key === undefined) {
+      this.#sendFrame(SILENT_FRAME, nowMs, false);
+      return;
+    }
     if (this.#digitPayloadType === undefined) {
       this.#toneAtMs = nowMs;
-      const tone = key && keyToneFrame(key.digit, key.timestampOffset);
-      this.#sendFrame(tone ?? SILENT_FRAME, nowMs, false);
+      this.#sendFrame(keyToneFrame(key.digit, key.timestampOffset), nowMs, false);
       return;
     }
     this.#flush();
-    if (key !== undefined) {
-      const datagram = usualDatagram.subarray(0, RTP_HEADER_BYTES + key.payload.length);
-      datagram.set(key.payload, RTP_HEADER_BYTES);
-      this.#send(datagram, this.#digitPayloadType, key.hasMarker, key.timestampOffset);
-    }
+    const datagram = usualDatagram.subarray(0, RTP_HEADER_BYTES + key.payload.length);
+    datagram.set(key.payload, RTP_HEADER_BYTES);
+    this.#send(datagram, this.#digitPayloadType, key.hasMarker, key.timestampOffset);
     this.#timestamp = (this.#timestamp + FRAME_SAMPLES) | 0;
     this.#session.overhear(SILENT_FRAME, nowMs);
   }

@@ -105,7 +105,8 @@ export class TcpConnection implements Flow {
     if (!this.isOpen || this.#cancelPong !== undefined) return;
     const { clock } = this.#options;
     const sentAtMs = clock.nowMs();
-    if (this.#socket.writableLength === 0) this.#socket.write(PING);
+    // Behind what is unsent as well: without it, a peer that has nothing to say would be given up for its silence.
+    this.#socket.write(PING);
     this.#isPongDue = true;
     this.#cancelPong = clock.after(PONG_MS_MAX, () => {
       this.#cancelPong = undefined;

@@ -1,13 +1,16 @@
 /** Our public address as far ends see it, for `auto`: by carriers (`received` in Via) and by a STUN server. */
 import { isIPv4 } from 'node:net';
 import type { AddressInUse } from '../../domain/dialing/trunk.ts';
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, within } from '../../lib/clock.ts';
 import { rangeOfAddress } from '../../lib/local-routes.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { isAdvertisable } from './advertised-address.ts';
 
 /** How long a call may reach the wrong address after ours has changed. */
 const ASK_AGAIN_MS = 30_000;
+
+/** Time limit of the STUN server's answer, its name's look-up included: the start waits for it. */
+const STUN_MS_MAX = 5_000;
 
 /** Shortest time between two reports of a change: each makes every trunk register. */
 const REPORT_MS_MIN = 30_000;
@@ -104,7 +107,7 @@ export class ObservedAddresses {
     const { askStun, clock } = this.#options;
     if (askStun === undefined) return;
     try {
-      this.#told(await askStun());
+      this.#told(await within(clock, STUN_MS_MAX, askStun()));
     } catch (error) {
       this.#missed(error);
     }

@@ -3,20 +3,37 @@ import { isDeepStrictEqual } from 'node:util';
 import type { StoredTrunk, TrunkSettingsView } from '../../domain/dialing/trunk.ts';
 import { requireNoFaults } from '../../domain/service-error.ts';
 import { TrunkNumbers } from './trunk-table.ts';
-import { faultsOfTrunk, hostPortOf, parseTrunk, type Trunk, TrunkSettingsError } from './trunks.ts';
+import {
+  faultsOfTrunk,
+  hostPortOf,
+  parseTrunk,
+  type Trunk,
+  type TrunkFault,
+  TrunkSettingsError,
+} from './trunks.ts';
 
 /** Where a trunk is set up. */
 export type TrunkSource = TrunkSettingsView['source'];
 
+/** Finds what makes a trunk useless on this server though its settings are right; undefined where nothing does. */
+export type FindFault = (trunk: Trunk) => TrunkFault | undefined;
+
 /** Holds the trunks of both sources. A trunk whose settings stay the same stays the same object. */
 export class TrunkRegistry {
   readonly #ofFile: readonly Trunk[];
+  readonly #findFault: FindFault;
   #stored: readonly Trunk[] = [];
   #numbers: TrunkNumbers;
 
-  /** @param ofFile trunks of the operator's file, which stay until the next start. */
-  constructor(ofFile: readonly Trunk[]) {
+  /**
+   * @param ofFile trunks of the operator's file, which stay until the next start.
+   * @param findFault default: no trunk has a fault.
+   * @throws {TrunkSettingsError} naming the first trunk of the file that has a fault.
+   */
+  constructor(ofFile: readonly Trunk[], findFault: FindFault = () => undefined) {
     this.#ofFile = ofFile;
+    this.#findFault = findFault;
+    for (const trunk of ofFile) this.#refuse(trunk);
     this.#numbers = new TrunkNumbers(ofFile);
   }
 
@@ -41,8 +58,8 @@ export class TrunkRegistry {
   /**
    * Takes the trunks of the database.
    *
-   * @returns why trunks were left out: the file has one of the name, or another version wrote settings that this one
-   * cannot read.
+   * @returns why trunks were left out: the file has one of the name, another version wrote settings that this one
+   * cannot read, or the trunk has a fault.
    */
   replaceStored(stored: readonly StoredTrunk[]): readonly string[] {
     const problems: string[] = [];
@@ -63,6 +80,7 @@ export class TrunkRegistry {
     }
     try {
       const trunk = trunkOfStored(stored);
+      this.#refuse(trunk);
       const former = this.#stored.find(({ name }) => name === trunk.name);
       return former !== undefined && isDeepStrictEqual(former, trunk) ? former : trunk;
     } catch (error) {
@@ -70,16 +88,30 @@ export class TrunkRegistry {
       throw error;
     }
   }
+
+  /** @throws {TrunkSettingsError} naming the trunk and its fault. */
+  #refuse(trunk: Trunk): void {
+    const fault = this.#findFault(trunk);
+    if (fault === undefined) return;
+    const { path, message } = fault;
+    throw new TrunkSettingsError(`Cannot use trunk "${trunk.name}": its ${path} ${message}`);
+  }
 }
 
 /**
  * Reads a trunk of the REST interface, by the validator of the file.
  *
+ * @param findFault as for the registry.
  * @throws {ServiceError} VALIDATION_ERROR naming every wrong field.
  */
-export function readTrunkSettings(settings: Readonly<Record<string, unknown>>): TrunkSettingsView {
+export function readTrunkSettings(
+  settings: Readonly<Record<string, unknown>>,
+  findFault: FindFault = () => undefined,
+): TrunkSettingsView {
   requireNoFaults(faultsOfTrunk(settings));
-  return viewOfTrunk(parseTrunk(settings), 'api');
+  const trunk = parseTrunk(settings);
+  requireNoFaults([findFault(trunk) ?? []].flat());
+  return viewOfTrunk(trunk, 'api');
 }
 
 /** @throws {TrunkSettingsError} naming every wrong field. */

@@ -110,8 +110,10 @@ test.each([
   };
 
   const states = Array.from({ length: 2 * CONNECTIONS_OF_ONE }, open);
+  const opened = () => states.filter(({ isClosed }) => !isClosed).length;
+  await expect.poll(opened, { timeout: 10_000 }).toBe(CONNECTIONS_OF_ONE);
   await wait(SILENCE_MS);
 
-  expect(states.filter(({ isClosed }) => !isClosed)).toHaveLength(CONNECTIONS_OF_ONE);
+  expect(opened()).toBe(CONNECTIONS_OF_ONE);
   expect(states.map(({ answers }) => answers).join('')).toBe('');
 });

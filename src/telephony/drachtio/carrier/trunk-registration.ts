@@ -262,7 +262,8 @@ export class TrunkRegistration {
     );
     const [refused, response] = await within(clock, TRANSACTION_MS + 1_000, exchange);
     this.#sentContact = addressIn(refused.get('contact') ?? headers.Contact ?? '');
-    const isWanted = isFirst && (!this.#isStopped || headers.Expires === '0');
+    const isGoodbye = headers.Expires === '0' && !this.#isReplaced;
+    const isWanted = isFirst && (!this.#isStopped || isGoodbye);
     const again = isWanted ? secondTry({ refused, response, headers, answerChallenge }) : undefined;
     return again === undefined ? response : this.#send(again, false);
   }
