@@ -29,7 +29,8 @@ const nothing = () => undefined;
 const audio: AudioStream = {
   heard: new ReceiveRing(),
   ...{ onEvent: nothing, begin: nothing, say: nothing, finish: nothing, drop: nothing },
-  ...{ resume: nothing, setPauseAfter: nothing, sendDigits: nothing },
+  ...{ resume: nothing, setPauseAfter: nothing, setPrivate: nothing },
+  ...{ sendDigits: nothing },
   stats: async () => ({
     ...{ packetsReceived: 0, packetsSent: 0, packetsLost: 0, packetsRejected: 0, jitterMs: 0 },
   }),

@@ -6,6 +6,7 @@ import type { AudioEvent, AudioStream } from '../media/audio-stream.ts';
 import type { SpeechListener } from '../speech/hearing/hearing.ts';
 import type { Synthesizer } from '../speech/tts/pool/synthesizer.ts';
 import type { CallControl, ConversationEvent } from './conversation-port.ts';
+import { Keypad } from './endpointing/keypad.ts';
 import { HistoryKeeper } from './history/history-keeper.ts';
 import { prefixFor } from './history/prompt.ts';
 import { streamReply } from './reply/llm-stream.ts';
@@ -46,6 +47,7 @@ export class Conversation {
   readonly #timers: TurnTimers;
   readonly #transcription: TranscriptionRequest;
   readonly #history: HistoryKeeper;
+  readonly #keypad: Keypad;
   readonly #events: TurnEvent[] = [];
   #state: TurnState;
   #isTurning = false;
@@ -60,6 +62,8 @@ export class Conversation {
     const tell = (event: TurnEvent) => this.#tell(event);
     this.#history = new HistoryKeeper(options);
     this.#transcription = new TranscriptionRequest({ listener, language, log, tell });
+    const onEntry = (count: number) => this.#noteEntry(count);
+    this.#keypad = new Keypad({ clock, audio: options.audio, onEntry });
     this.#timers = new TurnTimers({ clock, onRing: (timer) => tell({ kind: 'timer', timer }) });
     this.#state = openState(rulesFor(options));
   }
@@ -75,7 +79,7 @@ export class Conversation {
 
   /** A DTMF digit by SIP INFO; digits in RTP arrive with the audio stream's events. */
   digit(digit: string): void {
-    this.#tell({ kind: 'digit', digit });
+    this.#press(digit);
   }
 
   /** A transfer began or ended; meanwhile the silence timeout is off. */
@@ -104,7 +108,20 @@ export class Conversation {
     const isVoice = event.kind === 'voice-started' || event.kind === 'voice-stopped';
     if (isVoice && this.#options.hasVoiceDetector) return;
     const turnEvent = turnEventOfAudio(event);
-    if (turnEvent !== undefined) this.#tell(turnEvent);
+    if (turnEvent?.kind === 'digit') this.#press(turnEvent.digit);
+    else if (turnEvent !== undefined) this.#tell(turnEvent);
+  }
+
+  #press(digit: string): void {
+    if (!this.#keypad.take(digit)) this.#tell({ kind: 'digit', digit });
+  }
+
+  /** What the transcript says of keys that a tool has taken. */
+  #noteEntry(count: number): void {
+    const { clock, onEvent } = this.#options;
+    const text = `(pressed ${count} keys, not kept)`;
+    const at = new Date(clock.nowMs());
+    onEvent({ kind: 'said', entry: { role: 'user', text, at, confidence: 1 } });
   }
 
   /** Handles events one at a time, including those that effects raise synchronously. */
@@ -162,6 +179,9 @@ export class Conversation {
         break;
       case 'set-pause-after':
         audio.setPauseAfter(effect.voiceMs);
+        break;
+      case 'type-ahead':
+        this.#keypad.typeAhead(effect.key);
         break;
       case 'set-timer':
         this.#timers.set(effect.timer, effect.delayMs);
@@ -238,7 +258,8 @@ export class Conversation {
 
   #runTool(reply: number, call: ToolCall, signal: AbortSignal): Promise<void> {
     const { announcement } = this;
+    const keypad = this.#keypad;
     const tell = (event: TurnEvent) => this.#tell(event);
-    return runTool({ ...this.#options, reply, call, signal, announcement, tell });
+    return runTool({ ...this.#options, reply, call, signal, keypad, announcement, tell });
   }
 }

@@ -8,6 +8,7 @@ export const TOOLS = [
   'book_appointment',
   'end_call',
   'send_digits',
+  'collect_digits',
 ] as const;
 
 export interface Pronunciation {

@@ -113,6 +113,12 @@ export interface AudioStream {
   setPauseAfter(voiceMs: number | null): void;
 
   /**
+   * While private, the caller's sound is silence to the recording, the recogniser and all who listen in, for its whole length; keys
+   * are still told.
+   */
+  setPrivate(isPrivate: boolean): void;
+
+  /**
    * Sends DTMF digits, 100 ms each with 60 ms between: RFC 4733 events, or tones where they were not agreed. Characters: 0-9 * # A-D,
    * and `w` for a pause of half a second.
    */

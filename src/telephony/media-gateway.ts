@@ -268,6 +268,10 @@ export class LinkedAudio implements AudioStream {
     this.#pass(() => this.#source.setPauseAfter(voiceMs));
   }
 
+  setPrivate(isPrivate: boolean): void {
+    this.#pass(() => this.#source.setPrivate(isPrivate));
+  }
+
   sendDigits(digits: string): void {
     this.#pass(() => this.#source.sendDigits(digits));
   }

@@ -69,6 +69,7 @@ export class CustomTools {
     const noCall = {
       transfer: async () => undefined,
       sendDigits: nothing,
+      collectDigits: async () => '',
       appointmentBooked: nothing,
     };
     const { isDone = false, text, problem = null } = await box.run(call, noCall, signal);

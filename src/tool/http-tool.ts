@@ -50,6 +50,7 @@ export function createHttpTool(tool: CustomTool, parts: HttpToolParts): Tool {
     isAfterWords: false,
     // What changes something is not done for words that may have been misheard.
     needsSureWords: !isRead,
+    mayUseCollected: true,
     description: { name, description, parameters },
     timeoutMs,
     ...(sayWhileWaiting === null ? {} : { sayWhileWaiting }),

@@ -19,6 +19,14 @@ export interface ToolContext {
   /** Presses telephone keys on the line: 0-9 * # A-D, and `w` for a pause. */
   sendDigits(digits: string): void;
 
+  /**
+   * Takes keys of the caller that are kept from transcript, recording, recogniser and model: up to `max` digits, ended by `#`, by the
+   * last of them, or by a pause; `*` starts over. Voice is not heard meanwhile.
+   *
+   * @returns the digits; empty where none was pressed.
+   */
+  collectDigits(max: number, signal: AbortSignal): Promise<string>;
+
   /** Puts an appointment on record that was made for the caller. */
   appointmentBooked(appointment: Omit<Appointment, 'id'>): void;
 }
@@ -48,6 +56,12 @@ export interface Tool {
 
   /** Whether the agent asks first, where the recogniser is unsure of the caller's words; it does not unless given. */
   readonly needsSureWords?: boolean;
+
+  /** Whether it takes keys of the caller: a key pressed before it runs is for it. It does not unless given. */
+  readonly takesKeys?: boolean;
+
+  /** Whether digits that were collected may stand in its arguments, as `{{name}}`; not unless given. */
+  readonly mayUseCollected?: boolean;
 
   /** How long it may take; 10 s unless given. */
   readonly timeoutMs?: number;

@@ -5,6 +5,8 @@ import { argumentFaults } from '../domain/tool/argument-schema.ts';
 import type { Clock } from '../lib/clock.ts';
 import { TimeLimit, unlessAborted } from '../lib/time-limit.ts';
 import type { ToolCall, ToolDescription } from '../llm/language-model.ts';
+import { createCollectDigits } from './collect-digits.ts';
+import { CollectedDigits } from './collected-digits.ts';
 import { sendDigits } from './send-digits.ts';
 import {
   endCall,
@@ -21,10 +23,18 @@ const TIMEOUT_MS = 10_000;
 export class Toolbox {
   readonly #tools: ReadonlyMap<string, Tool>;
   readonly #clock: Clock;
+  readonly #collected: CollectedDigits;
 
-  constructor(options: { readonly tools: readonly Tool[]; readonly clock: Clock }) {
-    this.#tools = new Map(options.tools.map((tool) => [tool.description.name, tool]));
-    this.#clock = options.clock;
+  /** @param options.collected digits for tools that may use them; none unless given. */
+  constructor(options: {
+    readonly tools: readonly Tool[];
+    readonly clock: Clock;
+    readonly collected?: CollectedDigits;
+  }) {
+    const { tools, clock, collected = new CollectedDigits() } = options;
+    this.#tools = new Map(tools.map((tool) => [tool.description.name, tool]));
+    this.#clock = clock;
+    this.#collected = collected;
   }
 
   /** What the model is told that it may use. */
@@ -38,13 +48,24 @@ export class Toolbox {
    */
   isAfterWords(call: ToolCall): boolean {
     const tool = this.#tools.get(call.name);
-    return tool?.isAfterWords === true && refusalOf(tool, call.arguments) === undefined;
+    return tool?.isAfterWords === true && this.#isTaken(tool, call);
+  }
+
+  /** Whether a call takes keys of the caller; a refused call takes none. */
+  takesKeys(call: ToolCall): boolean {
+    const tool = this.#tools.get(call.name);
+    return tool?.takesKeys === true && this.#isTaken(tool, call);
+  }
+
+  /** Whether there is a tool that takes keys. */
+  get hasKeypad(): boolean {
+    return [...this.#tools.values()].some(({ takesKeys }) => takesKeys);
   }
 
   /** Whether a call is carried out only for words of the caller that are sure; a refused call is not carried out at all. */
   needsSureWords(call: ToolCall): boolean {
     const tool = this.#tools.get(call.name);
-    return tool?.needsSureWords === true && refusalOf(tool, call.arguments) === undefined;
+    return tool?.needsSureWords === true && this.#isTaken(tool, call);
   }
 
   /** What the caller hears while a call runs; undefined for the set phrase. */
@@ -52,19 +73,31 @@ export class Toolbox {
     return this.#tools.get(call.name)?.sayWhileWaiting;
   }
 
-  /** Runs a tool. Never rejects: what went wrong is said to the model, which says it to the caller. */
+  /** Runs a tool. Never rejects: what went wrong is said to the model, which says it to the caller. Collected digits are not said. */
   async run(call: ToolCall, context: ToolContext, signal: AbortSignal): Promise<ToolOutcome> {
     const tool = this.#tools.get(call.name);
     if (tool === undefined) return { text: this.#unavailable(call.name) };
+    const { text, problem, ...rest } = await this.#run(tool, this.#filled(tool, call), {
+      context,
+      signal,
+    });
+    const shown = problem === undefined ? {} : { problem: this.#collected.hide(problem) };
+    return { ...rest, text: this.#collected.hide(text), ...shown };
+  }
 
-    const refusal = refusalOf(tool, call.arguments);
+  async #run(
+    tool: Tool,
+    args: ToolCall['arguments'],
+    { context, signal }: { readonly context: ToolContext; readonly signal: AbortSignal },
+  ): Promise<ToolOutcome> {
+    const refusal = refusalOf(tool, args);
     if (refusal !== undefined) return { text: refusal };
 
     const limitMs = tool.timeoutMs ?? TIMEOUT_MS;
     using limit = new TimeLimit(this.#clock, limitMs, { signal, reason: 'it took too long' });
     try {
       limit.signal.throwIfAborted();
-      const work = tool.run(call.arguments, context, limit.signal);
+      const work = tool.run(args, context, limit.signal);
       const outcome = await unlessAborted(work, limit.signal);
       return { ...outcome, text: outcome.text.slice(0, RESULT_LENGTH_MAX) };
     } catch (error) {
@@ -76,6 +109,16 @@ export class Toolbox {
         problem: `refused or failed (${error instanceof Error ? error.name : 'no error'})`,
       };
     }
+  }
+
+  #isTaken(tool: Tool, call: ToolCall): boolean {
+    return refusalOf(tool, this.#filled(tool, call)) === undefined;
+  }
+
+  /** The arguments with collected digits in their places, for tools that may use them. */
+  #filled(tool: Tool, call: ToolCall): ToolCall['arguments'] {
+    if (tool.mayUseCollected !== true) return call.arguments;
+    return this.#collected.fill(call.arguments) as ToolCall['arguments'];
   }
 
   #unavailable(name: string): string {
@@ -97,10 +140,12 @@ export function toolboxFor(options: {
   readonly clock: Clock;
 }): Toolbox {
   const { names, transferRules, callTools = [], clock } = options;
+  const collected = new CollectedDigits();
   const tools: Tool[] = [...callTools, endCall];
   if (names.includes('transfer_call')) tools.unshift(createTransferCall(transferRules));
   if (names.includes('send_digits')) tools.unshift(sendDigits);
-  return new Toolbox({ tools, clock });
+  if (names.includes('collect_digits')) tools.unshift(createCollectDigits(collected));
+  return new Toolbox({ tools, clock, collected });
 }
 
 function lateOutcome({ lateText }: Tool, limitMs: number): ToolOutcome {

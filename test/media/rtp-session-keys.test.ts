@@ -77,3 +77,33 @@ test('RtpSession hears a key whose packets were lost in part, once', () => {
 
   expect(digitsOf(session)).toBe('9');
 });
+
+test.each([
+  ['telephone-event', true],
+  ['tones', false],
+])('RtpSession keeps a private caller out of ring and recording, and tells keys by %s', async (_way, hasEvents) => {
+  const folder = mkdtempSync(join(tmpdir(), 'private-'));
+  const path = join(folder, 'call.wav');
+  const session = new TestSession();
+  if (hasEvents) session.setRemote();
+  else session.setRemoteWithoutEvents();
+  session.session.record(path, session.nowMs);
+  session.speakFor(200);
+  session.session.setPrivate(true);
+  if (!hasEvents) press(session, '147');
+  session.speakFor(400);
+  session.session.setPrivate(false);
+  session.speakFor(200);
+
+  await session.session.close(session.nowMs);
+  const recorded = new Int16Array(Uint8Array.from(readFileSync(path).subarray(44)).buffer);
+  rmSync(folder, { recursive: true });
+  const caller = recorded.filter((_, at) => at % 2 === 0);
+  const privateMs = hasEvents ? 400 : 1000;
+  expect(caller.length / 8).toBe(400 + privateMs);
+  expect(caller.subarray(1600, 1600 + privateMs * 8).every((sample) => sample === 0)).toBe(true);
+  expect(levelDbfs(caller.subarray(0, 1600))).toBeGreaterThan(-20);
+  expect(levelDbfs(caller.subarray(-1600))).toBeGreaterThan(-20);
+  expect(session.heardAsLetters()).toMatch(new RegExp(`^v{10}\\.{${privateMs / 20}}v{10}$`));
+  expect(digitsOf(session)).toBe(hasEvents ? '' : '147');
+});

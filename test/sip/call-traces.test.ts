@@ -66,6 +66,22 @@ describe('CallTraces', () => {
     expect(traces.get('call-1')).toMatchObject({ isAnswered: true, isOver: true });
   });
 
+  test.each([
+    ['application/dtmf-relay', 'Signal=5\r\nDuration=160\r\n', 'Signal=x\r\nDuration=160\r\n'],
+    ['application/dtmf-relay', 'Signal= #\r\nDuration= 90', 'Signal= x\r\nDuration= 90'],
+    ['application/dtmf', '7', 'x'],
+    ['application/media_control+xml', '7', '7'],
+  ])('keeps no telephone key of an INFO with %s and %j', (contentType, body, kept) => {
+    const { traces, comes, flow } = openTraces();
+    comes('INVITE');
+
+    const head = 'INFO sip:agent@192.0.2.2 SIP/2.0\r\nCall-ID: call-1\r\nCSeq: 2 INFO';
+    traces.sent(Buffer.from(`${head}\r\nContent-Type: ${contentType}\r\n\r\n${body}`), flow);
+
+    const [, info] = traces.get('call-1')?.messages ?? [];
+    expect(info?.wire.toString().split('\r\n\r\n')[1]).toBe(kept);
+  });
+
   test('begins with INVITE alone: registrations, probes and strays leave nothing', () => {
     const { traces, comes, goes } = openTraces();
 

@@ -122,6 +122,7 @@ export class PlainEndpoint implements MediaEndpoint {
     drop: () => undefined,
     resume: () => undefined,
     setPauseAfter: () => undefined,
+    setPrivate: () => undefined,
     sendDigits: () => undefined,
     stats: () => Promise.reject(new Error('Cannot count packets: there are none')),
   };

@@ -59,6 +59,7 @@ export class SilentSession implements MediaSession {
   drop(): void {}
   resume(): void {}
   setPauseAfter(): void {}
+  setPrivate(): void {}
   record(): void {}
 
   async stats(): Promise<AudioStats> {

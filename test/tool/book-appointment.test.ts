@@ -39,6 +39,7 @@ function openDesk(answer: () => Promise<Booking> = () => taken) {
   const context = {
     transfer: () => Promise.resolve(),
     sendDigits: () => undefined,
+    collectDigits: async () => '',
     appointmentBooked: (appointment: Omit<Appointment, 'id'>) => booked.push(appointment),
   };
   const book = (args: Readonly<Record<string, unknown>>) =>

@@ -53,7 +53,12 @@ test('the toolbox dials nothing that the operator did not name, for a model that
       const call = { id: 'a', name, arguments: { destination } };
       await box.run(
         call,
-        { transfer, sendDigits: () => undefined, appointmentBooked: () => undefined },
+        {
+          transfer,
+          sendDigits: () => undefined,
+          collectDigits: async () => '',
+          appointmentBooked: () => undefined,
+        },
         new AbortController().signal,
       );
     }

@@ -26,6 +26,7 @@ const DRAFT: ToolDraft = {
 const noCall: ToolContext = {
   transfer: async () => undefined,
   sendDigits: () => undefined,
+  collectDigits: async () => '',
   appointmentBooked: () => undefined,
 };
 

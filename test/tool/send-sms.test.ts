@@ -15,6 +15,7 @@ const TIMEOUT_MS = 5000;
 const noCall: ToolContext = {
   transfer: async () => undefined,
   sendDigits: () => undefined,
+  collectDigits: async () => '',
   appointmentBooked: () => undefined,
 };
 

@@ -18,6 +18,7 @@ const never = new AbortController().signal;
 const idle: ToolContext = {
   transfer: () => Promise.resolve(),
   sendDigits: () => undefined,
+  collectDigits: async () => '',
   appointmentBooked: () => undefined,
 };
 const callOf = (name: string, args: Readonly<Record<string, unknown>> = {}) => ({

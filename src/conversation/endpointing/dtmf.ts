@@ -1,14 +1,18 @@
 /** DTMF: collects digits and gives them to the model as a turn of the caller; pure */
 import { addToHistory, dropReply } from '../reply/reply.ts';
+import { runToolsAfterWords } from '../turn/answering.ts';
 import { interrupt } from '../turn/barge-in.ts';
-import { act, change, countSpeculation, type Draft } from '../turn/turn-state.ts';
+import { act, change, countSpeculation, type Draft, isAgentsFloor } from '../turn/turn-state.ts';
 
 /** More keys than this at once are no number. */
 const DIGITS_MAX = 32;
 
+/** Where an agent has a tool for secret numbers, a longer entry without it may be one all the same. */
+const SHOWN_DIGITS_MAX = 6;
+
 /** Takes a key. `#` ends the entry; any other key may be followed by more. */
 export function onDtmfDigit(draft: Draft, digit: string, atMs: number): void {
-  if (!/^[0-9*#A-D]$/.test(digit)) return;
+  if (!/^[0-9*#A-D]$/.test(digit) || typeAhead(draft, digit, atMs)) return;
   const isEnd = digit === '#' && draft.state.digits !== '';
   const digits = isEnd ? draft.state.digits : draft.state.digits + digit;
   change(draft, { digits, lastKeyAtMs: atMs });
@@ -25,7 +29,7 @@ export function onDtmfDigit(draft: Draft, digit: string, atMs: number): void {
 export function onDtmfTimer(draft: Draft, atMs: number): void {
   const { digits, turns, lastKeyAtMs } = draft.state;
   if (digits === '') return;
-  const text = `(pressed ${[...digits].join(' ')})`;
+  const text = textOf(digits, draft.state.rules.hasKeypad === true);
   const at = new Date(atMs);
   act(
     draft,
@@ -51,6 +55,26 @@ export function onDtmfTimer(draft: Draft, atMs: number): void {
       isKeyed: true,
     },
   });
+}
+
+/** A key for the tool that asks for keys: it runs now, not once the agent has asked. @returns false where no such tool is next. */
+function typeAhead(draft: Draft, digit: string, atMs: number): boolean {
+  const { reply, rules } = draft.state;
+  const next = isAgentsFloor(reply) ? reply.calls[0] : undefined;
+  if (reply === null || next === undefined || !rules.takesKeys?.(next)) return false;
+  act(draft, { kind: 'type-ahead', key: digit });
+  if (!reply.isToolRunning) {
+    dropReply(draft, atMs);
+    runToolsAfterWords(draft, reply);
+  }
+  return true;
+}
+
+function textOf(digits: string, hasKeypad: boolean): string {
+  const isSecret = hasKeypad && digits.length > SHOWN_DIGITS_MAX;
+  return isSecret
+    ? `(pressed ${digits.length} keys, not shown: use collect_digits for such a number)`
+    : `(pressed ${[...digits].join(' ')})`;
 }
 
 /** A key is always meant: the agent stops for it at once. */

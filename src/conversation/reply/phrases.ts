@@ -14,6 +14,8 @@ export interface Phrases {
   readonly farewell: string;
   /** The model transferred the caller without a word. */
   readonly transfer: string;
+  /** The model asks for keys without a word. */
+  readonly keypad: string;
   /** To a transfer target, before the summary. */
   readonly announcement: string;
   /** A tool or the model takes its time. */
@@ -34,6 +36,7 @@ const ENGLISH: Phrases = {
   apology: "I'm sorry, something went wrong on my side. Could you say that again?",
   farewell: 'Goodbye.',
   transfer: 'One moment, please. I am connecting you.',
+  keypad: 'Please type it on your keypad, and press the hash key at the end.',
   announcement: 'Hello, I have a caller for you.',
   filler: 'One moment, please.',
   patience: 'This takes a little longer than usual. Please stay on the line.',
@@ -56,6 +59,7 @@ const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
     apology: 'Lo siento, ha habido un problema. ¿Puede repetirlo?',
     farewell: 'Adiós.',
     transfer: 'Un momento, por favor. Le paso.',
+    keypad: 'Márquelo en el teclado, por favor, y pulse almohadilla al final.',
     announcement: 'Hola, le paso una llamada.',
     filler: 'Un momento, por favor.',
     patience: 'Tarda un poco más de lo normal. No cuelgue, por favor.',
@@ -75,6 +79,7 @@ const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
     apology: 'Mi dispiace, qualcosa è andato storto. Può ripetere?',
     farewell: 'Arrivederci.',
     transfer: 'Un momento, per favore. La metto in contatto.',
+    keypad: 'Lo digiti sulla tastiera, per favore, e alla fine prema cancelletto.',
     announcement: 'Buongiorno, le passo una chiamata.',
     filler: 'Un momento, per favore.',
     patience: 'Ci vuole un po’ più del solito. Resti in linea, per favore.',
@@ -94,6 +99,7 @@ const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
     apology: 'Entschuldigung, da ist etwas schiefgegangen. Bitte sagen Sie es noch einmal.',
     farewell: 'Auf Wiederhören.',
     transfer: 'Einen Moment bitte. Ich verbinde Sie.',
+    keypad: 'Bitte tippen Sie die Nummer auf der Tastatur und drücken Sie am Ende die Rautetaste.',
     announcement: 'Guten Tag, ich habe einen Anruf für Sie.',
     filler: 'Einen Moment bitte.',
     patience: 'Es dauert etwas länger als sonst. Bitte bleiben Sie dran.',
@@ -114,6 +120,7 @@ const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
     apology: 'Je suis désolé, il y a eu un problème. Pouvez-vous répéter ?',
     farewell: 'Au revoir.',
     transfer: 'Un instant, je vous mets en relation.',
+    keypad: 'Tapez-le sur votre clavier, je vous prie, puis appuyez sur la touche dièse.',
     announcement: 'Bonjour, je vous passe un appel.',
     filler: 'Un instant, je vous prie.',
     patience: 'Cela prend un peu plus de temps que d’habitude. Restez en ligne, je vous prie.',
@@ -133,6 +140,7 @@ const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
     apology: 'Desculpe, algo correu mal. Pode repetir?',
     farewell: 'Adeus.',
     transfer: 'Um momento, por favor. Vou passar a chamada.',
+    keypad: 'Digite no teclado, por favor, e no fim prima a tecla cardinal.',
     announcement: 'Olá, tenho uma chamada para si.',
     filler: 'Um momento, por favor.',
     patience: 'Está a demorar um pouco mais do que o normal. Por favor, não desligue.',

@@ -16,6 +16,7 @@ import {
   sayPhrase,
   watchReply,
 } from '../reply/reply.ts';
+import { forgetUtterance } from './caller-utterance.ts';
 import { closeWith } from './ending.ts';
 import type { TurnEventOf } from './turn-event.ts';
 import { act, change, changeReply, type Draft, isAgentsFloor, type Reply } from './turn-state.ts';
@@ -197,12 +198,20 @@ export function advance(draft: Draft): void {
   else runNextTool(draft);
 }
 
-/** Ends the words that go with a tool, which runs once they were heard; a model that gave none gets a set phrase. */
+/** Ends the words that go with a tool, which runs once they were heard; where the model gave none, a set phrase goes with some tools. */
 function speakBeforeTool(draft: Draft, { name }: ToolCall): void {
   const { reply, rules } = draft.state;
-  const { farewell, transfer } = rules.phrases;
+  const { farewell, transfer, keypad } = rules.phrases;
+  const phrases: Readonly<Record<string, string>> = {
+    ...{ end_call: farewell, transfer_call: transfer, collect_digits: keypad },
+  };
+  const phrase = phrases[name];
   if (reply !== null && isUnsaid(reply)) {
-    addClause(draft, name === 'end_call' ? farewell : transfer);
+    if (phrase === undefined) {
+      runNextTool(draft);
+      return;
+    }
+    addClause(draft, phrase);
   }
   finishReply(draft);
 }
@@ -211,6 +220,8 @@ function runNextTool(draft: Draft): void {
   const { reply } = draft.state;
   const call = reply?.calls[0];
   if (reply === null || call === undefined) return;
+  // What is being said may be the number that the caller is to type.
+  if (draft.state.rules.takesKeys?.(call)) forgetUtterance(draft);
   changeReply(draft, { isToolRunning: true });
   act(draft, { kind: 'cancel-timer', timer: 'reply' }, { kind: 'run-tool', reply: reply.id, call });
   watchTool(draft);

@@ -4,6 +4,7 @@ import type { ToolCall } from '../../llm/language-model.ts';
 import type { ToolContext } from '../../tool/tool.ts';
 import type { Toolbox } from '../../tool/toolbox.ts';
 import type { CallControl, ConversationEvent } from '../conversation-port.ts';
+import type { Keypad } from '../endpointing/keypad.ts';
 import type { TurnEvent } from './turn-event.ts';
 
 /** Parameters of `runTool`. */
@@ -14,6 +15,7 @@ export interface ToolRun {
   readonly signal: AbortSignal;
   readonly tools: Toolbox;
   readonly control: CallControl;
+  readonly keypad: Pick<Keypad, 'collect'>;
   readonly clock: Clock;
   /** Announcement to the transfer target. */
   readonly announcement: (summary: string) => () => AsyncIterable<Int16Array>;
@@ -53,7 +55,10 @@ export async function runTool(run: ToolRun): Promise<void> {
   if (!signal.aborted) tell({ kind: 'tool-finished', reply, call, outcome });
 }
 
-function contextOf({ control, announcement, tell }: ToolRun, effects: ToolEffects): ToolContext {
+function contextOf(
+  { control, keypad, announcement, tell }: ToolRun,
+  effects: ToolEffects,
+): ToolContext {
   return {
     transfer: async (number, summary, mode = 'cold') => {
       const words = mode === 'cold' ? undefined : announcement(summary);
@@ -70,6 +75,7 @@ function contextOf({ control, announcement, tell }: ToolRun, effects: ToolEffect
         resolve();
       }
     },
+    collectDigits: (max, signal) => keypad.collect(max, signal),
     sendDigits: (digits) => control.sendDigits(digits),
     appointmentBooked: (appointment) => {
       control.appointmentBooked(appointment);

@@ -154,6 +154,8 @@ export type TurnEffect =
   /** Stops thinking, voicing and playing a reply. */
   | { readonly kind: 'drop'; readonly reply: number }
   | { readonly kind: 'resume'; readonly reply: number }
+  /** Keeps a key for the tool that takes keys, and is about to run. */
+  | { readonly kind: 'type-ahead'; readonly key: string }
   | { readonly kind: 'run-tool'; readonly reply: number; readonly call: ToolCall }
   /** How long the caller is loud before playout pauses; null: it does not. */
   | { readonly kind: 'set-pause-after'; readonly voiceMs: number | null }

@@ -79,6 +79,10 @@ export interface TurnRules {
   readonly country: string | null;
   /** Whether a tool call waits until the words said along with it have been heard. */
   readonly isAfterWords: (call: ToolCall) => boolean;
+  /** Whether a tool call takes keys of the caller, which the turn machine then does not see; none unless given. */
+  readonly takesKeys?: (call: ToolCall) => boolean;
+  /** Whether the agent has a tool for secret numbers: long ones that are typed without it are not shown. */
+  readonly hasKeypad?: boolean;
   /** Whether the caller's words must be sure for a call; false where it would be refused. */
   readonly needsSureWords: (call: ToolCall) => boolean;
   /** What the caller hears while a tool runs; undefined for the set phrase. */
@@ -148,6 +152,8 @@ export function rulesFor(options: RuleOptions): TurnRules {
     turnTrust: options.turnTrust ?? 0,
     country: options.country ?? regionOf(brief.language),
     isAfterWords: (call) => tools.isAfterWords(call),
+    takesKeys: (call) => tools.takesKeys(call),
+    hasKeypad: tools.hasKeypad,
     needsSureWords: (call) => tools.needsSureWords(call),
     sayWhileWaiting: (call) => tools.sayWhileWaiting(call),
     startedAt: clock.now(),

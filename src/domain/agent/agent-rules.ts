@@ -34,6 +34,7 @@ export const AGENT_TOOLS = [
   'book_appointment',
   'end_call',
   'send_digits',
+  'collect_digits',
 ] as const;
 
 const DEFAULT_VOICE = 'en-US-JennyNeural';

@@ -50,6 +50,7 @@ export type ToWorker =
       /** Milliseconds; null: playout does not pause. */
       readonly voiceMs: number | null;
     }
+  | { readonly kind: 'private'; readonly sessionId: number; readonly isPrivate: boolean }
   | { readonly kind: 'digits'; readonly sessionId: number; readonly digits: string }
   | {
       readonly kind: 'record';

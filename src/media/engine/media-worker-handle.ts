@@ -35,6 +35,7 @@ const URGENCY: Readonly<Record<ToWorker['kind'], Urgency>> = {
   drop: AT_ONCE,
   resume: AT_ONCE,
   'pause-after': THIS_TURN,
+  private: AT_ONCE,
   digits: THIS_TURN,
   record: THIS_TURN,
   background: THIS_TURN,

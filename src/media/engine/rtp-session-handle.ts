@@ -111,6 +111,10 @@ export class RtpSessionHandle implements MediaSession {
     this.#tell({ kind: 'pause-after', sessionId: this.#sessionId, voiceMs });
   }
 
+  setPrivate(isPrivate: boolean): void {
+    this.#tell({ kind: 'private', sessionId: this.#sessionId, isPrivate });
+  }
+
   sendDigits(digits: string): void {
     this.#tell({ kind: 'digits', sessionId: this.#sessionId, digits });
   }

@@ -60,6 +60,8 @@ export class RtpSession implements DatagramListener, ListeningSession, SendingSe
   #tap: ReceiveRing | undefined;
   /** Playout pauses for a voice of this length; infinite where the caller may not interrupt. */
   #pauseAfterMs = Number.POSITIVE_INFINITY;
+  /** Whether the caller's sound is kept from all who hear or record it. */
+  #isPrivate = false;
   #malformed = 0;
   #hasArrived = false;
   /** Instant up to which sound was sent. */
@@ -201,6 +203,10 @@ export class RtpSession implements DatagramListener, ListeningSession, SendingSe
     this.#pauseAfterMs = voiceMs ?? Number.POSITIVE_INFINITY;
   }
 
+  setPrivate(isPrivate: boolean): void {
+    this.#isPrivate = isPrivate;
+  }
+
   sendDigits(digits: string): void {
     this.#sender.sendDigits(digits);
   }
@@ -254,10 +260,11 @@ export class RtpSession implements DatagramListener, ListeningSession, SendingSe
   }
 
   hear(pcm: Int16Array, atMs: number, isConcealed: boolean): void {
-    this.#recorder?.add('caller', pcm, atMs);
-    this.#feed?.forwarded(pcm, atMs);
+    const kept = this.#isPrivate ? new Int16Array(pcm.length) : pcm;
+    this.#recorder?.add('caller', kept, atMs);
+    this.#feed?.forwarded(kept, atMs);
     const isUnheard = this.#echoGate.isEcho(pcm) || this.#isKeyTone(pcm, { atMs, isConcealed });
-    const own = isUnheard ? new Int16Array(pcm.length) : pcm;
+    const own = isUnheard || this.#isPrivate ? new Int16Array(pcm.length) : pcm;
     this.#ear.hear(this.#feed?.hear(own) ?? own, atMs, this.#echoGate.mayEcho);
   }
 

@@ -121,19 +121,16 @@ class MediaWorker {
         session.setRemote(message.agreed, nowMs);
         break;
       case 'begin':
-        session.begin(message.generation);
-        break;
       case 'finish':
-        session.finish(message.generation, nowMs);
-        break;
       case 'drop':
-        session.drop(message.generation);
-        break;
       case 'resume':
-        session.resume(message.generation, nowMs);
+        session[message.kind](message.generation, nowMs);
         break;
       case 'pause-after':
         session.setPauseAfter(message.voiceMs);
+        break;
+      case 'private':
+        session.setPrivate(message.isPrivate);
         break;
       case 'digits':
         session.sendDigits(message.digits);

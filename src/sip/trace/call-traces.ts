@@ -180,7 +180,7 @@ export class CallTrace {
 
   add(wire: Buffer, flow: Flow, facts: { atMs: number; isIncoming: boolean }): void {
     const { protocol, local, remote } = flow;
-    const kept = this.#shortened(wire);
+    const kept = this.#shortened(withoutKeys(wire));
     const bytes = kept.length;
     this.lastAtMs = facts.atMs;
     const message = { ...facts, protocol, local, remote, wire: kept };
@@ -244,3 +244,16 @@ export function traceText({ wire }: Pick<TracedMessage, 'wire'>): string {
     .replace(URI_PASSWORD, `$1:${REMOVED}@`)
     .replace(SDP_KEYS, `$1${REMOVED}`);
 }
+
+/** Body of an INFO that tells a telephone key, as `application/dtmf-relay` or `application/dtmf`. */
+const KEY_IN_BODY = /(\r\n\r\n(?:Signal\s*=\s*)?)[0-9*#A-D]/i;
+
+/** A message without the key that it tells: keys may be the number of a card. */
+function withoutKeys(wire: Buffer): Buffer {
+  if (!wire.subarray(0, 5).equals(INFO)) return wire;
+  const text = wire.toString('latin1');
+  if (!/^content-type\s*:\s*application\/dtmf|^c\s*:\s*application\/dtmf/im.test(text)) return wire;
+  return Buffer.from(text.replace(KEY_IN_BODY, '$1x'), 'latin1');
+}
+
+const INFO = Buffer.from('INFO ');

@@ -143,6 +143,9 @@ export class SandboxLine implements AudioStream {
     this.#isInterruptible = voiceMs !== null;
   }
 
+  /** There is no sound of a person to keep. */
+  setPrivate(): void {}
+
   /** The scripted party does not listen for keys. */
   sendDigits(): void {}
 

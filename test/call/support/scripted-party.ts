@@ -36,6 +36,7 @@ export class ScriptedAudio implements AudioStream {
   drop(): void {}
   resume(): void {}
   setPauseAfter(): void {}
+  setPrivate(): void {}
   sendDigits(): void {}
 }
 

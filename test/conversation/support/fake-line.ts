@@ -83,6 +83,13 @@ export class FakeLine implements AudioStream {
     this.#schedule(playout);
   }
 
+  /** Whether the caller's sound is kept from all who hear it. */
+  isPrivate = false;
+
+  setPrivate(isPrivate: boolean): void {
+    this.isPrivate = isPrivate;
+  }
+
   setPauseAfter(voiceMs: number | null): void {
     this.pauseAfterMs = voiceMs ?? Number.POSITIVE_INFINITY;
   }

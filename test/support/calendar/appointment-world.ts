@@ -25,6 +25,7 @@ export const CALLER = '+12025550187';
 
 const NO_CALL: ToolContext = {
   transfer: () => Promise.reject(new Error('no transfers here')),
+  collectDigits: () => Promise.reject(new Error('no keys here')),
   sendDigits: () => {
     throw new Error('no keys here');
   },
