@@ -33,6 +33,10 @@ export interface AgentDraft {
   readonly responsiveness: string;
   readonly transferTargets: string;
   readonly pronunciations: readonly Pronunciation[];
+  /** JSON Schema, indented; empty for none. */
+  readonly extract: string;
+  /** Empty for none. */
+  readonly successCriteria: string;
 }
 
 export const NEW_AGENT: AgentDraft = {
@@ -50,6 +54,8 @@ export const NEW_AGENT: AgentDraft = {
   responsiveness: 'balanced',
   transferTargets: '',
   pronunciations: [],
+  extract: '',
+  successCriteria: '',
 };
 
 export function draftOf(agent: Agent): AgentDraft {
@@ -69,7 +75,24 @@ export function draftOf(agent: Agent): AgentDraft {
     responsiveness: agent.responsiveness,
     transferTargets: targetsText(settings.transferTargets),
     pronunciations: settings.pronunciations,
+    extract: schemaText(agent.extract),
+    successCriteria: agent.successCriteria ?? '',
   };
+}
+
+/** A JSON Schema as the form shows it. */
+export function schemaText(schema: Agent['extract']): string {
+  return schema === null ? '' : JSON.stringify(schema, null, 2);
+}
+
+/** The schema that a text holds; the text itself where it is no JSON, which the server then refuses by its field. */
+function schemaOf(text: string): unknown {
+  if (text.trim() === '') return null;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 /** What is sent to make an agent; without an empty telephone number. */
@@ -85,6 +108,8 @@ export function bodyOf(draft: AgentDraft): Readonly<Record<string, unknown>> {
     tools,
     responsiveness: draft.responsiveness,
     calendar: draft.calendar === '' ? null : draft.calendar,
+    extract: schemaOf(draft.extract),
+    successCriteria: draft.successCriteria.trim() === '' ? null : draft.successCriteria,
     ...(number === '' ? {} : { phoneNumber: number }),
     settings: {
       maxDurationSeconds: Number(draft.maxDurationSeconds),

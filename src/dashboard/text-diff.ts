@@ -1,6 +1,6 @@
 /** What is different between two texts, word by word; pure */
 import { diffArrays } from 'diff';
-import { targetsText } from './agent-draft.ts';
+import { schemaText, targetsText } from './agent-draft.ts';
 import type { AgentContent, Responsiveness } from './api-types.ts';
 
 export interface TextPiece {
@@ -88,5 +88,7 @@ function textsOf(agent: AgentContent, words: ValueWords) {
     silenceTimeoutSeconds: String(settings.silenceTimeoutSeconds),
     interruptible: settings.interruptible ? words.yes : words.no,
     responsiveness: words.responsivenessOf(agent.responsiveness),
+    successCriteria: agent.successCriteria ?? words.none,
+    extract: schemaText(agent.extract) || words.none,
   };
 }

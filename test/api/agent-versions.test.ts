@@ -56,6 +56,8 @@ describe('GET /api/agents/{agentId}/versions', () => {
         responsiveness: 'balanced',
         smsGateway: null,
         calendar: null,
+        extract: null,
+        successCriteria: null,
         settings: {
           maxDurationSeconds: 600,
           silenceTimeoutSeconds: 20,

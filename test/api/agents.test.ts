@@ -103,6 +103,8 @@ describe('GET /api/agents/{agentId}', () => {
       responsiveness: 'balanced',
       smsGateway: null,
       calendar: null,
+      extract: null,
+      successCriteria: null,
       settings: {
         maxDurationSeconds: 600,
         silenceTimeoutSeconds: 10,

@@ -130,6 +130,8 @@ describe('GET /api/calls/{callId}', () => {
     await addCall(api, {
       ...OVER,
       summary: 'Asked for the hours.',
+      extracted: { orderNumber: 'A-1' },
+      success: { met: true, reason: 'The hours were told.' },
       sentiment: 'positive',
       sentimentScore: 0.8,
       intentDetected: 'information',
@@ -172,6 +174,8 @@ describe('GET /api/calls/{callId}', () => {
       summary: 'Asked for the hours.',
       sentiment: 'positive',
       intentDetected: 'information',
+      extracted: { orderNumber: 'A-1' },
+      success: { met: true, reason: 'The hours were told.' },
       recordingUrl: null,
       recordingTruncated: false,
       metadata: { order: 7 },

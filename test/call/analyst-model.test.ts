@@ -4,11 +4,11 @@ import { moodOf, plainAnalysis } from '../../src/call/analysis/analysis-fallback
 import {
   analysisRequest,
   intentsToChooseFrom,
-  RubbishError,
   readAnswer,
   SUMMARY_CHARS_MAX,
-  TRANSCRIPT_CHARS_MAX,
 } from '../../src/call/analysis/analysis-request.ts';
+import { RubbishError } from '../../src/call/analysis/model-answer.ts';
+import { TRANSCRIPT_CHARS_MAX } from '../../src/call/analysis/transcript-text.ts';
 import { DEFAULT_INTENTS, type TranscriptEntry } from '../../src/domain/call/call.ts';
 import { defaultRuleBook } from '../../src/llm/scripted/default-rules.ts';
 import { ScriptedModel } from '../../src/llm/scripted/scripted-model.ts';

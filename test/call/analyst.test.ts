@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { LanguageModelError } from '../../src/llm/language-model.ts';
+import { LanguageModelError, type ModelRequest } from '../../src/llm/language-model.ts';
 import { buildCall } from '../support/store/build-call.ts';
 import { GOOD_ANSWER, HANGS, openAnalystWorld, settled } from './support/analyst-world.ts';
 
@@ -228,4 +228,46 @@ test('Analyst keeps what changed in the call while the model thought', async () 
     intentDetected: 'booking',
   });
   expect(await world.transcribed()).toMatchObject({ recordingUrl: 'https://voice.example/call_1' });
+});
+
+const ASKING = {
+  extract: { type: 'object', properties: { day: { type: 'string' } }, required: ['day'] },
+  successCriteria: 'The caller has an appointment.',
+};
+
+/** What a good model answers to either question. */
+const answerBoth = (request: ModelRequest) => {
+  const isExtraction = Object.keys(Object(request.schema?.properties)).includes('extracted');
+  const extraction = { extracted: { day: 'Friday' }, success: { met: true, reason: 'Booked.' } };
+  return isExtraction ? JSON.stringify(extraction) : GOOD_ANSWER;
+};
+
+test('Analyst saves and tells what the agent wants to be extracted', async () => {
+  const world = await openAnalystWorld(answerBoth, ASKING);
+  world.analyst.start();
+
+  await world.endCall(['On Friday, please.']);
+  await settled();
+
+  const found = { extracted: { day: 'Friday' }, success: { met: true, reason: 'Booked.' } };
+  expect(await world.store.calls.findById('call_1')).toMatchObject(found);
+  expect(await world.transcribed()).toMatchObject({ ...found, intentDetected: 'booking' });
+});
+
+test('Analyst keeps an analysis whose extraction fails, and the timeline says why', async () => {
+  const world = await openAnalystWorld((request, index) => {
+    return index === 0 ? answerBoth(request) : '{"extracted": {}}';
+  }, ASKING);
+  world.analyst.start();
+
+  await world.endCall(['On Friday, please.']);
+  await settled();
+
+  const event = await world.transcribed();
+  expect(event).toMatchObject({ summary: 'The caller booked a cleaning.' });
+  expect(event).not.toHaveProperty('extracted');
+  const timeline = await world.store.calls.timeline('call_1');
+  expect(timeline.find(({ kind }) => kind === 'analysis')?.details).toMatchObject({
+    notExtracted: expect.stringContaining('"day" is missing'),
+  });
 });

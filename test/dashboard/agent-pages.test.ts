@@ -32,6 +32,8 @@ const AGENT: AgentContent = {
   responsiveness: 'balanced',
   smsGateway: null,
   calendar: null,
+  extract: null,
+  successCriteria: null,
   settings: {
     maxDurationSeconds: 600,
     silenceTimeoutSeconds: 10,

@@ -26,6 +26,8 @@ describe('createAgent', () => {
       responsiveness: 'balanced',
       smsGateway: null,
       calendar: null,
+      extract: null,
+      successCriteria: null,
       settings: {
         maxDurationSeconds: 600,
         silenceTimeoutSeconds: 10,

@@ -68,6 +68,7 @@ test('AccountRetention takes recordings, and leaves the rest of the call', async
   expect(await store.calls.findById('call_30')).toMatchObject({
     recordingFile: null,
     summary: 'It was about words of 30 days',
+    extracted: { words: 'words of 30 days' },
   });
   expect((await store.calls.findById('call_29'))?.recordingFile).toBe('recordings/call_29.wav');
   expect(await store.calls.transcript('call_31')).toHaveLength(2);
@@ -86,6 +87,8 @@ test('AccountRetention takes words, and leaves the record, its mood and its reco
   expect(await store.events.listByCall('call_31')).toEqual([]);
   expect(await store.calls.findById('call_31')).toMatchObject({
     summary: null,
+    extracted: null,
+    success: null,
     sentiment: 'positive',
     recordingFile: 'recordings/call_31.wav',
   });

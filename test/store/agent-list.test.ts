@@ -22,6 +22,8 @@ test('AgentStore lists agents without their words', async () => {
     settings: _5,
     smsGateway: _6,
     calendar: _7,
+    extract: _8,
+    successCriteria: _9,
     ...shown
   } = agent;
   expect(page.agents).toEqual([{ ...shown, totalCallsToday: 0, totalMinutesToday: 0 }]);

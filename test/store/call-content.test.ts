@@ -27,7 +27,12 @@ const aCall = fc.record({
     recordingFile: fc.constantFrom(null, 'recordings/call.wav'),
     recordingTruncated: fc.boolean(),
     summary: fc.option(fc.string({ unit: 'grapheme' })),
-    metadata: fc.dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue()),
+    extracted: fc.option(fc.constant({ a: [1, 'x', null] })),
+    success: fc.option(fc.record({ met: fc.boolean(), reason: fc.string() })),
+    // JSON has no -0.
+    metadata: fc
+      .dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue())
+      .map((metadata) => JSON.parse(JSON.stringify(metadata))),
   }),
   entries: fc.array(anEntry, { maxLength: 5 }),
 });

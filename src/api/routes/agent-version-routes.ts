@@ -42,6 +42,8 @@ const agentVersionSchema = z
         tools: true,
         responsiveness: true,
         smsGateway: true,
+        extract: true,
+        successCriteria: true,
         calendar: true,
         settings: true,
         status: true,

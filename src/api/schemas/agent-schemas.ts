@@ -11,6 +11,7 @@ import {
 import { VOICE_ID } from '../../domain/agent/voice-catalogue.ts';
 import { CALENDAR_NAME } from '../../domain/calendar/calendar.ts';
 import { SMS_GATEWAY_NAME } from '../../domain/sms/sms-gateway.ts';
+import { SCHEMA_LIMITS } from '../../domain/tool/argument-schema.ts';
 import { TOOL_NAME } from '../../domain/tool/custom-tool.ts';
 import { PAGE_LIMIT, pageOf, pagingFields } from './paging-schema.ts';
 
@@ -150,6 +151,27 @@ const calendar = z
       'Name of GET /api/calendars that `book_appointment` books in; an unknown one is 400. null, unless given: none.',
   });
 
+const extract = z
+  .record(z.string(), z.unknown())
+  .nullable()
+  .openapi({
+    description: `JSON Schema (an object) of what the language model reads out of each call after its end, into \`extracted\` of the call and of \`call.transcribed\`. At most ${SCHEMA_LIMITS.charsMax} characters and ${SCHEMA_LIMITS.depthMax} levels, of the keywords type, title, description, enum, minLength, maxLength, pattern, minimum, maximum, items, minItems, maxItems, properties, required. null, unless given: nothing.`,
+    example: {
+      type: 'object',
+      properties: {
+        orderNumber: { type: 'string' },
+        wantsCallback: { type: 'boolean', description: 'Whether the caller asks to be called.' },
+      },
+      required: ['wantsCallback'],
+    },
+  });
+
+const successCriteria = moreThanBlanks(LIMITS.successCriteriaCharsMax).nullable().openapi({
+  description:
+    'What a call must have achieved, in a sentence or two. After each call the language model answers whether it did, with a reason, in `success` of the call and of `call.transcribed`. null, unless given: calls are not judged.',
+  example: 'The caller has an appointment, or knows when to call again.',
+});
+
 const phoneNumber = z.string().openapi({
   description: 'E.164. None: the agent is reached only by outbound calls, browser or sandbox.',
   example: '+390612345678',
@@ -175,6 +197,8 @@ const optional = {
   responsiveness: responsiveness.optional(),
   smsGateway: smsGateway.optional(),
   calendar: calendar.optional(),
+  extract: extract.optional(),
+  successCriteria: successCriteria.optional(),
   settings: settingsInput.optional(),
 };
 
@@ -221,6 +245,8 @@ export const agentSchema = z
     responsiveness: z.enum(RESPONSIVENESS),
     smsGateway: z.string().nullable(),
     calendar: z.string().nullable(),
+    extract: z.record(z.string(), z.unknown()).nullable(),
+    successCriteria: z.string().nullable(),
     settings: z.object({
       maxDurationSeconds: z.int(),
       silenceTimeoutSeconds: z.int(),

@@ -87,6 +87,15 @@ export const transcriptEntrySchema = z
   })
   .openapi('TranscriptEntry');
 
+const extractedSchema = z.record(z.string(), z.unknown()).nullable().openapi({
+  description:
+    'What the `extract` of the agent asks for; null where it asks for nothing, before the analysis, and where no valid answer came (the timeline says why).',
+});
+
+const successSchema = z.object({ met: z.boolean(), reason: z.string() }).nullable().openapi({
+  description: 'Whether the `successCriteria` of the agent were met; null as `extracted`.',
+});
+
 export const callSchema = z
   .object({
     ...common,
@@ -103,6 +112,8 @@ export const callSchema = z
       .optional()
       .openapi({ description: 'What `send_sms` sent, oldest first; absent until there is one.' }),
     summary: z.string().nullable(),
+    extracted: extractedSchema,
+    success: successSchema,
     recordingUrl: z.url().nullable().openapi({
       description: 'Needs no key and works for 24 h; null when there is no recording.',
     }),

@@ -46,6 +46,13 @@ const callTranscribed = z.object({
   summary: z.string().nullable(),
   sentiment: z.enum(['positive', 'neutral', 'negative']).nullable(),
   intentDetected: z.string().nullable(),
+  extracted: z.record(z.string(), z.unknown()).optional().openapi({
+    description: 'What the `extract` of the agent asks for; there only where it was found.',
+  }),
+  success: z.object({ met: z.boolean(), reason: z.string() }).optional().openapi({
+    description:
+      'Whether the `successCriteria` of the agent were met; there only where the call was judged.',
+  }),
   recordingUrl: z.string().openapi({ description: 'Empty when there is no recording.' }),
   recordingTruncated: z.literal(true).optional().openapi({
     description:

@@ -41,6 +41,8 @@ export function serializeCall(
     ...(transcript.length === 0 ? {} : { transcript: transcript.map(serializeTranscriptEntry) }),
     ...(sent.length === 0 ? {} : { messages: sent }),
     summary: call.summary,
+    extracted: call.extracted,
+    success: call.success,
     recordingUrl,
     metadata: call.metadata,
   };

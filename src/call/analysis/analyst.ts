@@ -20,6 +20,7 @@ import { Repeater } from '../../lib/repeater.ts';
 import type { LanguageModel } from '../../llm/language-model.ts';
 import { analysisOfSilence, plainAnalysis } from './analysis-fallback.ts';
 import { askForAnalysis, intentsToChooseFrom } from './analysis-request.ts';
+import { type ExtractionOutcome, extract, NO_EXTRACTION } from './extraction-request.ts';
 
 /** Each is one request to a model that also has calls in progress to answer. */
 const ASKING_MAX = 4;
@@ -43,6 +44,8 @@ const SEEN_INTENTS_MAX = 24;
 interface Finding {
   readonly analysis: CallAnalysis;
   readonly by: AnalysisResult;
+  /** Nothing unless given. */
+  readonly extraction?: ExtractionOutcome;
   /** Whether the timeline tells it already. */
   isOnTimeline: boolean;
 }
@@ -165,16 +168,19 @@ export class Analyst {
   async #findOut(job: AnalysisJob): Promise<Finding | Error> {
     const { model, clock, calls, analyses } = this.#parts;
     const call = await this.#callOf(job);
+    const agent = await this.#parts.agents.find(call, call.agentId);
     const question = {
       transcript: await calls.transcript(call.id),
       intents: intentsToChooseFrom(await analyses.intentsOf(call.agentId, SEEN_INTENTS_MAX)),
-      language: await this.#languageOf(call),
+      language: call.overrides.language ?? agent?.language,
       signal: this.#end.signal,
       remainingMs: () => this.#remainingMs(job),
     };
     try {
       const analysis = await askForAnalysis({ model, clock }, question);
-      return { analysis, by: 'model', isOnTimeline: false };
+      const wanted = agent ?? { extract: null, successCriteria: null };
+      const extraction = await extract({ model, clock }, { ...question, wanted });
+      return { analysis, by: 'model', extraction, isOnTimeline: false };
     } catch (error) {
       return new Error('no analysis from the language model', { cause: error });
     }
@@ -215,7 +221,8 @@ export class Analyst {
     if (this.#unsaved.size < JOBS_MAX) this.#unsaved.set(job.callId, finding);
     await this.#putOnTimeline(job, finding);
     // Read again at the last moment: what else has changed in the call since must not be undone.
-    const call = { ...(await this.#callOf(job)), ...finding.analysis };
+    const { extracted, success } = finding.extraction ?? NO_EXTRACTION;
+    const call = { ...(await this.#callOf(job)), ...finding.analysis, extracted, success };
     await analyses.finish(call, [await this.#eventOf(call)]);
     this.#unsaved.delete(job.callId);
     const sinceEndMs = Math.max(0, clock.now().getTime() - job.endedAt.getTime());
@@ -226,7 +233,9 @@ export class Analyst {
   async #putOnTimeline(job: AnalysisJob, finding: Finding): Promise<void> {
     if (finding.isOnTimeline) return;
     const { calls, clock } = this.#parts;
-    const details = { by: finding.by, failedTries: job.attempts };
+    const problem = finding.extraction?.problem;
+    const notExtracted = problem === undefined ? {} : { notExtracted: problem };
+    const details = { by: finding.by, failedTries: job.attempts, ...notExtracted };
     // A simulated call ends ahead of the clock on the wall, and its analysis comes after its end.
     const at = new Date(Math.max(clock.now().getTime(), job.endedAt.getTime()));
     await calls.addTimelineEntry(job.callId, { at, kind: 'analysis', details });

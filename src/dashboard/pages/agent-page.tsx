@@ -149,7 +149,9 @@ type TextName =
   | 'phoneNumber'
   | 'maxDurationSeconds'
   | 'silenceTimeoutSeconds'
-  | 'transferTargets';
+  | 'transferTargets'
+  | 'successCriteria'
+  | 'extract';
 
 /** The parts of a text field that follow from its name. */
 function fieldOf(
@@ -233,6 +235,12 @@ function Settings(form: FormParts) {
           t(`responsiveness.${each}`),
         ])}
       />
+      <TextField
+        {...fieldOf('successCriteria', form)}
+        rows={2}
+        hint={t('agent.successCriteriaHint')}
+      />
+      <TextField {...fieldOf('extract', form)} rows={4} hint={t('agent.extractHint')} />
     </>
   );
 }

@@ -120,8 +120,21 @@ function Facts(props: { readonly call: CallDetail; readonly company: readonly st
         </p>
       )}
       {call.summary !== null && <p class="summary">{call.summary}</p>}
+      {call.success !== null && (
+        <p class="summary">
+          {t(call.success.met ? 'call.successMet' : 'call.successMissed')} {call.success.reason}
+        </p>
+      )}
+      {call.extracted !== null && <FactList class="facts" facts={extractedOf(call.extracted)} />}
       <FactList class="facts" facts={facts} />
     </section>
+  );
+}
+
+/** What the agent reads out of its calls, a line a field. */
+function extractedOf(extracted: NonNullable<CallDetail['extracted']>) {
+  return Object.entries(extracted).map(
+    ([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)] as const,
   );
 }
 

@@ -3,6 +3,7 @@ import { type DialRules, decideDial } from '../dialing/dial-policy.ts';
 import { parsePhoneNumber } from '../dialing/phone-number.ts';
 import { emptyPatch, given, laterThan, type Unset } from '../ids.ts';
 import { type ErrorDetail, requireNoFaults, ServiceError } from '../service-error.ts';
+import { schemaFault } from '../tool/argument-schema.ts';
 import {
   type Agent,
   type AgentSettings,
@@ -23,6 +24,7 @@ export const AGENT_LIMITS = {
   pronunciationsMax: 100,
   writtenCharsMax: 60,
   spokenCharsMax: 120,
+  successCriteriaCharsMax: 1000,
   maxDurationSeconds: { min: 10, max: 14_400 },
   silenceTimeoutSeconds: { min: 2, max: 120 },
 } as const;
@@ -48,7 +50,8 @@ export interface AgentDraft
   extends Pick<Agent, 'name' | 'greeting' | 'systemPrompt'>,
     Unset<
       Pick<Agent, 'voice' | 'language' | 'tools' | 'responsiveness' | 'smsGateway' | 'calendar'>
-    > {
+    >,
+    Unset<Pick<Agent, 'extract' | 'successCriteria'>> {
   readonly phoneNumber?: string | undefined;
   readonly settings?: SettingsDraft | undefined;
 }
@@ -61,7 +64,8 @@ export type AgentPatch = Unset<
 /**
  * Makes an active agent.
  *
- * @throws {ServiceError} UNPROCESSABLE when a telephone number is impossible, or no transfer could reach it.
+ * @throws {ServiceError} UNPROCESSABLE when a telephone number is impossible, or no transfer could reach it; VALIDATION_ERROR
+ * when the schema of `extract` cannot be used.
  */
 export function createAgent(
   draft: AgentDraft,
@@ -83,6 +87,8 @@ export function createAgent(
     responsiveness: draft.responsiveness ?? DEFAULT_RESPONSIVENESS,
     smsGateway: draft.smsGateway ?? null,
     calendar: draft.calendar ?? null,
+    extract: wantedOf(draft),
+    successCriteria: draft.successCriteria ?? null,
     settings: mergeSettings(DEFAULT_AGENT_SETTINGS, draft.settings),
     status: 'active',
     createdAt: now,
@@ -94,7 +100,7 @@ export function createAgent(
  * Changes the fields that the patch has; settings merge field by field. A null `phoneNumber` alone, for an agent
  * without a number, gives the same agent.
  *
- * @throws {ServiceError} VALIDATION_ERROR when the patch is empty, CONFLICT when the agent has that status
+ * @throws {ServiceError} VALIDATION_ERROR when the patch is empty or the schema of `extract` cannot be used, CONFLICT when the agent has that status
  * already, UNPROCESSABLE when a telephone number is impossible.
  */
 export function patchAgent(agent: Agent, patch: AgentPatch, now: Date): Agent {
@@ -104,6 +110,7 @@ export function patchAgent(agent: Agent, patch: AgentPatch, now: Date): Agent {
     throw new ServiceError('CONFLICT', `Cannot make the agent ${agent.status}: it already is`);
   }
   if (isOnlyNoNumber(agent, changes)) return agent;
+  wantedOf(changes);
   if (typeof changes.phoneNumber === 'string') parsePhoneNumber(changes.phoneNumber, 'phoneNumber');
   return {
     ...agent,
@@ -111,6 +118,13 @@ export function patchAgent(agent: Agent, patch: AgentPatch, now: Date): Agent {
     settings: mergeSettings(agent.settings, changes.settings),
     updatedAt: laterThan(agent.updatedAt, now),
   };
+}
+
+/** @throws {ServiceError} VALIDATION_ERROR when the schema of what is to be extracted cannot be used. */
+function wantedOf({ extract = null }: Pick<AgentDraft, 'extract'>): Agent['extract'] {
+  const fault = extract === null ? undefined : schemaFault(extract, 'extract');
+  if (fault !== undefined) requireNoFaults([fault]);
+  return extract;
 }
 
 /** A null `phoneNumber`, and nothing else, for an agent that has no number. */

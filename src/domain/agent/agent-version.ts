@@ -64,8 +64,9 @@ export function restoreAgent(agent: Agent, { agent: then }: AgentVersion, now: D
 function contentOf(agent: AgentContent): AgentContent {
   const { name, greeting, systemPrompt, voice, language, phoneNumber } = agent;
   const { tools, responsiveness, smsGateway, calendar, settings, status } = agent;
+  const { extract, successCriteria } = agent;
   const words = { name, greeting, systemPrompt };
-  const handling = { tools, responsiveness, smsGateway, calendar };
+  const handling = { tools, responsiveness, smsGateway, calendar, extract, successCriteria };
   return { ...words, voice, language, phoneNumber, ...handling, settings, status };
 }
 

@@ -68,6 +68,10 @@ export interface Agent {
   readonly smsGateway: string | null;
   /** Name of the calendar that it books in; null for none. */
   readonly calendar: string | null;
+  /** JSON Schema of what is read out of each call after its end; null for nothing. */
+  readonly extract: Readonly<Record<string, unknown>> | null;
+  /** What a call must have achieved, in a sentence; null where calls are not judged. */
+  readonly successCriteria: string | null;
   readonly settings: AgentSettings;
   readonly status: AgentStatus;
   readonly createdAt: Date;
@@ -90,7 +94,15 @@ export interface Scope {
 /** An agent as lists show it: without its words, which may be long. */
 export type AgentSummary = Omit<
   AgentWithUsage,
-  'greeting' | 'systemPrompt' | 'tools' | 'responsiveness' | 'smsGateway' | 'calendar' | 'settings'
+  | 'greeting'
+  | 'systemPrompt'
+  | 'tools'
+  | 'responsiveness'
+  | 'smsGateway'
+  | 'calendar'
+  | 'extract'
+  | 'successCriteria'
+  | 'settings'
 >;
 
 /** Which agents to list; all of them without a status. */

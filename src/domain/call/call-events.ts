@@ -69,6 +69,8 @@ export function callTranscribedEvent(
     summary: call.summary,
     sentiment: call.sentiment,
     intentDetected: call.intentDetected,
+    ...(call.extracted === null ? {} : { extracted: call.extracted }),
+    ...(call.success === null ? {} : { success: call.success }),
     recordingUrl: facts.recordingUrl,
     ...(call.recordingTruncated ? { recordingTruncated: true } : {}),
   });

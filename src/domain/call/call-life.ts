@@ -39,6 +39,8 @@ export function newCall(agent: Agent, beginning: CallBeginning): Call {
     sentiment: null,
     sentimentScore: null,
     intentDetected: null,
+    extracted: null,
+    success: null,
     metadata,
     overrides,
     scenario,

@@ -39,6 +39,13 @@ export interface CallOverrides {
   readonly language?: string;
 }
 
+/** Whether a call achieved what its agent is for. */
+export interface CallSuccess {
+  readonly met: boolean;
+  /** In a sentence. */
+  readonly reason: string;
+}
+
 /** The record of a call. */
 export interface Call {
   readonly id: string;
@@ -78,6 +85,10 @@ export interface Call {
   readonly sentiment: 'positive' | 'neutral' | 'negative' | null;
   readonly sentimentScore: number | null;
   readonly intentDetected: string | null;
+  /** What the agent's `extract` asks for; null where it asks for nothing, or it could not be read out of the call. */
+  readonly extracted: Readonly<Record<string, unknown>> | null;
+  /** Whether the agent's `successCriteria` were met; null where it has none, or the call was not judged. */
+  readonly success: CallSuccess | null;
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly overrides: CallOverrides;
   /** Which party the sandbox lets ring in; null for every call that is not simulated, and for outbound ones. */

@@ -52,18 +52,19 @@ const KEYWORDS: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['additionalProperties', (value) => value === false],
 ]);
 
-/** What is wrong with a schema that a customer wrote; undefined when it can be used. */
+/** What is wrong with a schema that a customer wrote; undefined when it can be used. @param path the field that has it. */
 export function schemaFault(
   parameters: Readonly<Record<string, unknown>>,
+  path = 'parameters',
 ): ErrorDetail | undefined {
   const { charsMax } = SCHEMA_LIMITS;
   if (JSON.stringify(parameters).length > charsMax) {
-    return { path: 'parameters', message: `expected at most ${charsMax} characters of JSON` };
+    return { path, message: `expected at most ${charsMax} characters of JSON` };
   }
   if (parameters.type !== 'object') {
-    return { path: 'parameters.type', message: 'expected "object"' };
+    return { path: `${path}.type`, message: 'expected "object"' };
   }
-  return faultIn(parameters, 'parameters', 1);
+  return faultIn(parameters, path, 1);
 }
 
 function faultIn(schema: unknown, path: string, depth: number): ErrorDetail | undefined {

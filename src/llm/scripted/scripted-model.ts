@@ -77,6 +77,7 @@ interface Schema {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly maxLength?: number;
+  readonly anyOf?: readonly Schema[];
 }
 
 interface Findings {
@@ -119,6 +120,8 @@ function callersPart(line: string): string {
 }
 
 function valueFor(name: string, schema: Schema, findings: Findings): unknown {
+  // It knows nothing of what may be left out.
+  if (schema.anyOf?.some(({ type }) => type === 'null')) return null;
   const type = Array.isArray(schema.type) ? schema.type[0] : schema.type;
   if (schema.enum !== undefined) return choiceFor(name, schema.enum, findings);
   switch (type) {

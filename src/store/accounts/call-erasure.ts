@@ -56,10 +56,12 @@ export class CallErasure {
     await this.#leave('file', file);
   }
 
-  /** Erases the transcript and the summary of a call that stays, and the events that contain them. */
+  /** Erases the transcript, and what was read out of it, of a call that stays, and the events that contain them. */
   async eraseWords(id: string): Promise<void> {
     await this.#eraseTold(id);
-    const forget = build.updateTable('calls').set({ summary: null, words_erased: 1 });
+    const forget = build.updateTable('calls').set({
+      ...{ summary: null, extracted: null, success: null, words_erased: 1 },
+    });
     await this.#database.run(forget.where('id', '=', id));
     const forgetSms = build.updateTable('sms_messages').set({ text: null });
     await this.#database.run(forgetSms.where('call_id', '=', id));

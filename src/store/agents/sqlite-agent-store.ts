@@ -186,7 +186,7 @@ type AgentFacts = Omit<AgentSummary, keyof ReturnType<typeof usageOf>>;
 
 type SummaryRow = Pick<AgentRow, (typeof AGENT_SUMMARY_COLUMNS)[number]>;
 
-const JSON_FIELDS = ['tools', 'settings'] as const;
+const JSON_FIELDS = ['tools', 'extract', 'settings'] as const;
 
 const USAGE_COLUMNS = ['calls_today', 'seconds_today'];
 

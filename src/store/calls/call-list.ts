@@ -120,7 +120,7 @@ function summaryOf(row: CallRow & { readonly has_transcript: number }): CallSumm
 /** The call of a row. */
 export function callOf({ from_number: from, to_number: to, ...row }: CallRow): Call {
   const call = recordOf<Omit<Call, 'from' | 'to'>>(row, {
-    json: ['metadata', 'overrides'],
+    json: ['metadata', 'overrides', 'extracted', 'success'],
     flags: ['recordingTruncated'],
     without: ['sort_at', 'words_erased', 'has_transcript'],
   });

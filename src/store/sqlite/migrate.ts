@@ -100,6 +100,16 @@ const STEPS: readonly Step[] = [
       alter table calls add column not_after_at integer;
       alter table accounts add column calling_hours text;`,
   },
+  {
+    name: '0025-extraction',
+    sql: `
+      alter table agents add column extract text;
+      alter table agents add column success_criteria text;
+      alter table agent_versions add column extract text;
+      alter table agent_versions add column success_criteria text;
+      alter table calls add column extracted text;
+      alter table calls add column success text;`,
+  },
 ];
 
 /** The schema of databases from before 0.1.0 that this version takes: the same as the baseline. */

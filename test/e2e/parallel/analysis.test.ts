@@ -151,6 +151,77 @@ test('a model server that hangs delays the event by seconds, and the list of wor
   });
 });
 
+/** A server that speaks OpenAI's protocol, and answers both questions about a call; the first extraction lacks a field. */
+async function startAnalystModel() {
+  const schemas: string[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      if (request.url?.endsWith('/models')) {
+        response.end('{"data":[{"id":"analyst"}]}');
+        return;
+      }
+      const body = JSON.parse(Buffer.concat(chunks).toString() || '{}');
+      const names = Object.keys(body.response_format?.json_schema?.schema?.properties ?? {});
+      schemas.push(names.join());
+      const content = JSON.stringify(answerFor(names, schemas.length));
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      for (const piece of content.match(/.{1,7}/gsu) ?? []) {
+        const choices = [{ index: 0, delta: { content: piece }, finish_reason: null }];
+        response.write(`data: ${JSON.stringify({ choices })}\n\n`);
+      }
+      response.end('data: [DONE]\n\n');
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  undo.push(() => server.closeAllConnections());
+  undo.push(() => server.close());
+  return { schemas, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1` };
+}
+
+function answerFor(names: readonly string[], asked: number): object {
+  if (!names.includes('extracted')) {
+    return { summary: 'A table.', sentiment: 'neutral', sentimentScore: 0.5, intent: 'booking' };
+  }
+  const success = { met: false, reason: 'No table was free.' };
+  return { extracted: asked === 2 ? { name: null } : { guests: 4, name: null }, success };
+}
+
+test('what the agent extracts is in the call and its event, after an answer that had to be corrected', async () => {
+  const { dataDir, agentId, accountId } = await dataOfFirstRun();
+  const model = await startAnalystModel();
+  const properties = { guests: { type: 'integer', minimum: 1 }, name: { type: 'string' } };
+  const server = await start(dataDir, {
+    ...{ LLM: 'openai', OPENAI_BASE_URL: model.url, OPENAI_MODEL: 'analyst' },
+  });
+  const patched = await server.api('PATCH', `/api/agents/${agentId}`, {
+    extract: { type: 'object', properties, required: ['guests'] },
+    successCriteria: 'A table is booked.',
+  });
+  expect(patched.status).toBe(200);
+  await server.stop();
+  await leaveCall(dataDir, { agentId, accountId }, 'A table for four, please.');
+
+  const next = await start(dataDir, {
+    ...{ LLM: 'openai', OPENAI_BASE_URL: model.url, OPENAI_MODEL: 'analyst' },
+  });
+  const event = await transcribed(dataDir, 10_000);
+  const { body } = await next.api('GET', '/api/calls/call_1');
+
+  const found = {
+    ...{ summary: 'A table.', extracted: { guests: 4 } },
+    success: { met: false, reason: 'No table was free.' },
+  };
+  expect(event).toMatchObject(found);
+  expect(body).toMatchObject(found);
+  expect(model.schemas.filter((names) => names !== '')).toEqual([
+    'summary,sentiment,sentimentScore,intent',
+    'extracted,success',
+    'extracted,success',
+  ]);
+});
+
 test('kill -9 at any moment neither loses a call.transcribed nor sends one twice', async () => {
   const { dataDir, agentId, accountId } = await dataOfFirstRun();
   const file = join(dataDir, 'offhook.db');

@@ -20,6 +20,8 @@ export function buildAgent(fields: Partial<Agent> = {}): Agent {
     responsiveness: DEFAULT_RESPONSIVENESS,
     smsGateway: null,
     calendar: null,
+    extract: null,
+    successCriteria: null,
     settings: DEFAULT_AGENT_SETTINGS,
     status: 'active',
     createdAt: new Date('2026-11-20T10:00:00.000Z'),

@@ -29,6 +29,8 @@ export function buildCall(fields: Partial<Call> = {}): Call {
     sentiment: null,
     sentimentScore: null,
     intentDetected: null,
+    extracted: null,
+    success: null,
     metadata: {},
     overrides: {},
     scenario: null,

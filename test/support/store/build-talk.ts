@@ -43,7 +43,13 @@ export async function addTalk(
   }
   await store.calls.addTimelineEntry(id, { at: startedAt, kind: 'answered', details: {} });
   await store.calls.update(over, [event('call.ended')]);
-  const analysed = { ...over, summary: `It was about ${words}`, intentDetected: 'booking' };
+  const analysed = {
+    ...over,
+    summary: `It was about ${words}`,
+    extracted: { words },
+    success: { met: true, reason: words },
+    intentDetected: 'booking',
+  };
   const analysis = { ...analysed, sentiment: 'positive' as const, sentimentScore: 0.9 };
   await store.analyses.finish(analysis, [event('call.transcribed')]);
   await keepMessages(store, over);
