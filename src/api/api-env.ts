@@ -20,6 +20,7 @@ import type { TrunkControl, Trunks } from '../domain/dialing/trunk.ts';
 import type { NewId, RandomBytes } from '../domain/ids.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import type { RunTransaction, Stores } from '../domain/stores.ts';
+import type { McpTrial } from '../domain/tool/mcp-server.ts';
 import type { ToolTrial } from '../domain/tool/tool-trial.ts';
 import type { IsTrustedProxy } from '../domain/trusted-proxies.ts';
 import type { WebhookUrlRules } from '../domain/webhook/webhook-url.ts';
@@ -34,6 +35,7 @@ export interface ApiDeps
   readonly operatorKeys?: OperatorKeys | undefined;
   readonly chat: AgentChat;
   readonly toolTrial: ToolTrial;
+  readonly mcpTrial: McpTrial;
   readonly numberOwners: NumberOwners;
   readonly trunks: Trunks;
   readonly trunkControl: TrunkControl;

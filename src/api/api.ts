@@ -25,6 +25,7 @@ import { addEventRoutes } from './routes/event-routes.ts';
 import { addKeyRoutes } from './routes/key-routes.ts';
 import { addListeningRoutes } from './routes/listening-routes.ts';
 import { addLiveRoutes } from './routes/live-routes.ts';
+import { addMcpRoutes } from './routes/mcp-routes.ts';
 import { addNumberRoutes } from './routes/number-routes.ts';
 import { addOutboundRoutes } from './routes/outbound-routes.ts';
 import { addPeaksRoutes } from './routes/peaks-routes.ts';
@@ -67,6 +68,7 @@ export function createApi({ addRoutes, ...deps }: ApiParts): ApiApp {
   addAgentVersionRoutes(api, deps);
   addAgentChatRoutes(api, deps);
   addToolRoutes(api, deps);
+  addMcpRoutes(api, deps);
   addSmsRoutes(api, deps);
   addSmsCallbackRoutes(api, deps);
   addCalendarRoutes(api, deps);

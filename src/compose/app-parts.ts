@@ -16,6 +16,7 @@ import type { ThreadUse } from '../lib/process/thread-use.ts';
 import type { Dashboard } from '../operator/dashboard.ts';
 import type { Store } from '../store/store.ts';
 import type { CustomTools } from '../tool/custom-tools.ts';
+import type { McpTools } from '../tool/mcp/mcp-tools.ts';
 import type { CallSms } from '../tool/sms/call-sms.ts';
 import type { SpeechParts } from './speech.ts';
 import type { Notice } from './startup-banner.ts';
@@ -52,6 +53,7 @@ export interface ControlPlaneParts extends AppParts {
   readonly admission: LiveAdmission;
   readonly callParts: CallParts;
   readonly customTools: CustomTools;
+  readonly mcpTools: McpTools;
   readonly callSms: CallSms;
   /** Routes calls from browsers. */
   readonly router: InboundRouter;

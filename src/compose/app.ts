@@ -22,7 +22,6 @@ import { systemClock } from '../lib/clock.ts';
 import { waitAtMost } from '../lib/time-limit.ts';
 import type { Dashboard } from '../operator/dashboard.ts';
 import type { LiveCalendars } from '../tool/calendar/live-calendars.ts';
-import { CustomTools } from '../tool/custom-tools.ts';
 import type { CallSms } from '../tool/sms/call-sms.ts';
 import { recordingSecretOf } from './analysis.ts';
 import type { AppParts } from './app-parts.ts';
@@ -35,6 +34,7 @@ import { engineTraces } from './sip.ts';
 import { engineStates } from './speech.ts';
 import { bootstrapNotice, type Notice, readyNotice, setupNotice } from './startup-banner.ts';
 import { openLiveCalendars } from './tools/calendars.ts';
+import { type CustomerTools, openCustomerTools } from './tools/customer-tools.ts';
 import { openCallSms, takeTexts } from './tools/sms.ts';
 
 /** The server. Takes calls first, then loads the control plane. */
@@ -49,7 +49,7 @@ export class App {
   readonly #health: Health;
   readonly #http: HttpServer;
   readonly #numberOwners: NumberOwners;
-  readonly #customTools: CustomTools;
+  readonly #customerTools: CustomerTools;
   readonly #callSms: CallSms;
   readonly #calendars: LiveCalendars;
   /** Undefined until it has started. */
@@ -84,15 +84,8 @@ export class App {
         void this.#callTraces.callOver(callId);
       },
     });
-    this.#customTools = new CustomTools({
-      rules: { allowLocal: config.WEBHOOK_ALLOW_LOCAL, allowPrivate: config.WEBHOOK_ALLOW_PRIVATE },
-      tools: store.customTools,
-      accounts: store.accounts,
-      version: parts.version,
-      newId: this.#newId,
-      clock: systemClock,
-    });
-    const shared = { ...parts, newId: this.#newId, customTools: this.#customTools };
+    this.#customerTools = openCustomerTools({ ...parts, newId: this.#newId });
+    const shared = { ...parts, newId: this.#newId, ...this.#customerTools };
     this.#callSms = openCallSms({ ...shared, numberOwners: this.#numberOwners });
     this.#calendars = openLiveCalendars(shared);
     const ofCalls = { callSms: this.#callSms, calendars: this.#calendars };
@@ -172,7 +165,7 @@ export class App {
     metrics.start();
     this.#stops.push(() => metrics.stop());
     this.#stops.push(() => speech.model.stop());
-    this.#stops.push(() => this.#customTools.stop());
+    this.#stops.push(() => this.#customerTools.stop());
     this.#stops.push(() => this.#callSms.stop());
     this.#callSms.start();
     this.#stops.push(() => this.#calendars.stop());
@@ -220,7 +213,7 @@ export class App {
       dashboard: this.#dashboard,
       admission: this.#admission,
       callParts: this.#callParts,
-      customTools: this.#customTools,
+      ...this.#customerTools,
       callSms: this.#callSms,
       router: this.#router,
       callTraces: this.#callTraces,

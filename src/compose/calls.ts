@@ -23,7 +23,7 @@ import type { SpeechParts } from './speech.ts';
 export function liveCallParts(
   from: AppParts & { readonly newId: NewId; readonly calendars: LiveCalendars } & Pick<
       ControlPlaneParts,
-      'customTools' | 'callSms'
+      'customTools' | 'mcpTools' | 'callSms'
     >,
 ): CallParts {
   const { config, disk, store, speech, metrics, newId, log } = from;
@@ -40,10 +40,11 @@ export function liveCallParts(
     transfers: new TransferCap({ clock: systemClock }),
     accountOf: (agent) => store.accounts.find(agent.accountId),
     toolsOf: async (agent, call) => {
-      const { calendars, callSms, customTools } = from;
+      const { calendars, callSms, customTools, mcpTools } = from;
       const tools = [
         calendars.toolsOf(agent, call),
         callSms.toolsOf(agent, call),
+        mcpTools.toolsOf(agent),
         customTools.toolsOf(agent),
       ];
       return (await Promise.all(tools)).flat();

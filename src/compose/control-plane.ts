@@ -115,9 +115,13 @@ export class ControlPlane {
       numberOwners: this.#parts.numberOwners,
       eraser: this.#eraser,
       toolTrial: this.#parts.customTools.trial,
+      mcpTrial: this.#parts.mcpTools.trial,
       chat: agentChat({
         model: this.#parts.speech.model,
-        toolsOf: (agent) => this.#parts.customTools.toolsOf(agent),
+        toolsOf: async (agent) => {
+          const { customTools, mcpTools } = this.#parts;
+          return (await Promise.all([mcpTools.toolsOf(agent), customTools.toolsOf(agent)])).flat();
+        },
         clock: systemClock,
         log,
       }),

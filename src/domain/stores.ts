@@ -20,6 +20,7 @@ import type { OptOutStore } from './sms/opt-out.ts';
 import type { SmsGatewayStore } from './sms/sms-gateway.ts';
 import type { SmsMessageStore } from './sms/sms-message.ts';
 import type { CustomToolStore } from './tool/custom-tool.ts';
+import type { McpServerStore } from './tool/mcp-server.ts';
 import type { Outbox } from './webhook/outbox.ts';
 import type { EventStore } from './webhook/service-event.ts';
 import type { DeliveryStore } from './webhook/webhook-delivery.ts';
@@ -32,6 +33,7 @@ export interface Stores {
   readonly agents: AgentStore;
   readonly agentVersions: AgentVersionStore;
   readonly customTools: CustomToolStore;
+  readonly mcpServers: McpServerStore;
   readonly smsGateways: SmsGatewayStore;
   readonly smsMessages: SmsMessageStore;
   readonly smsOptOuts: OptOutStore;

@@ -35,6 +35,7 @@ import type { FileSystemTypeOf } from './sqlite/sqlite-file.ts';
 import { SqliteRateStore, SqliteSecretStore } from './sqlite/sqlite-server-state.ts';
 import { newStoreFeeds, type StoreFeeds } from './store-feeds.ts';
 import { SqliteCustomToolStore } from './tools/sqlite-custom-tool-store.ts';
+import { SqliteMcpServerStore } from './tools/sqlite-mcp-server-store.ts';
 import { SqliteStoredTrunks } from './trunks/sqlite-stored-trunks.ts';
 import { SqliteDeliveryStore } from './webhooks/sqlite-delivery-store.ts';
 import { SqliteEventStore } from './webhooks/sqlite-event-store.ts';
@@ -149,6 +150,7 @@ function sqliteStores(
     agents: new SqliteAgentStore(database),
     agentVersions: new SqliteAgentVersionStore(database),
     customTools: new SqliteCustomToolStore(database),
+    mcpServers: new SqliteMcpServerStore(database),
     smsGateways: new SqliteSmsGatewayStore(database),
     smsMessages: new SqliteSmsMessageStore(database),
     smsOptOuts: new SqliteOptOutStore(database),

@@ -13,7 +13,7 @@ test.each([
   [
     { tools: ['fly'] },
     'tools.0',
-    '"fly" does not exist; expected transfer_call, send_sms, book_appointment, end_call, send_digits, collect_digits or a tool of GET /api/tools',
+    '"fly" does not exist; expected transfer_call, send_sms, book_appointment, end_call, send_digits, collect_digits, a tool of GET /api/tools or a server of GET /api/mcp-servers',
   ],
   [{ settings: [] }, 'settings', 'must be an object'],
   [{ settings: { interruptible: 1 } }, 'settings.interruptible', 'must be true or false'],

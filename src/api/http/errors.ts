@@ -113,6 +113,7 @@ const NONE_FOUND = {
   key: 'NOT_FOUND',
   tool: 'NOT_FOUND',
   'SMS gateway': 'NOT_FOUND',
+  'MCP server': 'NOT_FOUND',
   'opt-out': 'NOT_FOUND',
   calendar: 'NOT_FOUND',
 } as const satisfies Record<string, ErrorCode>;

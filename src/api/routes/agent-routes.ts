@@ -146,7 +146,7 @@ function addAgentWrites(api: ApiApp, deps: ApiDeps): void {
         const agent = createAgent(draft, { id: newId('agent'), scope, now: clock.now() });
         await numberOwners.requireOwn(scope, agent.phoneNumber);
         return commit(async (stores) => {
-          await requireKnownTools(agent.tools, scope, stores.customTools);
+          await requireKnownTools(agent.tools, scope, [stores.customTools, stores.mcpServers]);
           await requireKnownGateway(agent, scope, stores.smsGateways);
           await requireKnownCalendar(agent.calendar, scope, stores.calendars);
           await stores.agents.insert(agent, changedBy(context));
@@ -171,7 +171,7 @@ function addAgentWrites(api: ApiApp, deps: ApiDeps): void {
       requireMatch(context, agent.updatedAt, 'the agent');
       requireKnownSpeech(changedSpeech(patch, agent), voices);
       const patched = patchAgent(agent, patch, clock.now());
-      await requireKnownTools(patched.tools, agent, stores.customTools);
+      await requireKnownTools(patched.tools, agent, [stores.customTools, stores.mcpServers]);
       await requireKnownGateway(patched, agent, stores.smsGateways);
       await requireKnownCalendar(patched.calendar, agent, stores.calendars);
       await stores.agents.update(patched, changedBy(context));

@@ -123,7 +123,7 @@ export function addAgentVersionRoutes(api: ApiApp, deps: ApiDeps): void {
           const agent = existing(await stores.agents.find(scope, agentId), 'agent');
           requireMatch(context, agent.updatedAt, 'the agent');
           const then = restoreAgent(agent, chosen, clock.now());
-          await requireKnownTools(then.tools, agent, stores.customTools);
+          await requireKnownTools(then.tools, agent, [stores.customTools, stores.mcpServers]);
           await requireKnownGateway(then, agent, stores.smsGateways);
           await requireKnownCalendar(then.calendar, agent, stores.calendars);
           await stores.agents.update(then, changedBy(context));

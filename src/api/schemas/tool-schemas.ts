@@ -32,7 +32,7 @@ const url = z.string().min(1).max(WEBHOOK_URL_CHARS_MAX).openapi({
   example: 'https://shop.example.com/orders/{orderId}',
 });
 
-const headers = z
+export const headersInput = z
   .array(
     z.strictObject({
       name: z.string().min(1).max(LIMITS.headerNameCharsMax).openapi({ example: 'Authorization' }),
@@ -60,7 +60,7 @@ const required = {
 };
 
 const optional = {
-  headers: headers.optional(),
+  headers: headersInput.optional(),
   timeoutMs: z.int().min(LIMITS.timeoutMs.min).max(LIMITS.timeoutMs.max).optional().openapi({
     description: 'Limit of the whole request; a new tool has 10,000 unless given.',
   }),
@@ -87,6 +87,14 @@ export const patchToolSchema = z
     description: 'Only the fields that are there change; `headers` replaces all of them.',
   });
 
+export const headersShown = z.array(
+  z.object({
+    name: z.string(),
+    value: z.string().nullable().openapi({ description: 'null for a secret one.' }),
+    secret: z.boolean(),
+  }),
+);
+
 export const toolSchema = z
   .object({
     name: z.string(),
@@ -94,13 +102,7 @@ export const toolSchema = z
     parameters: z.record(z.string(), z.unknown()),
     method: z.enum(TOOL_METHODS),
     url: z.string(),
-    headers: z.array(
-      z.object({
-        name: z.string(),
-        value: z.string().nullable().openapi({ description: 'null for a secret one.' }),
-        secret: z.boolean(),
-      }),
-    ),
+    headers: headersShown,
     timeoutMs: z.int(),
     sayWhileWaiting: z.string().nullable(),
     resultPath: z.string().nullable(),

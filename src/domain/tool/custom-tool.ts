@@ -3,11 +3,15 @@ import type { Environment } from '../account/account.ts';
 import type { Scope } from '../agent/agent.ts';
 import { AGENT_TOOLS } from '../agent/agent-rules.ts';
 import { emptyPatch, given, laterThan, type Unset } from '../ids.ts';
-import { headerNameFault, headerValueFault } from '../request-header.ts';
 import { bodyFault, requireNoFaults, ServiceError } from '../service-error.ts';
-import { requireSecretAgain } from '../stored-secret.ts';
 import type { WebhookUrlRules } from '../webhook/webhook-url.ts';
 import { schemaFault } from './argument-schema.ts';
+import {
+  type HeaderDraft,
+  headersOf,
+  requireSecretHeadersAgain,
+  type ToolHeader,
+} from './tool-headers.ts';
 import { checkToolUrl, placesOf } from './tool-url.ts';
 
 /** Methods of a tool's request. */
@@ -15,14 +19,6 @@ export const TOOL_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 /** One of `TOOL_METHODS`. */
 export type ToolMethod = (typeof TOOL_METHODS)[number];
-
-/** A header of a tool's request. */
-export interface ToolHeader {
-  readonly name: string;
-  readonly value: string;
-  /** Whether the interface never shows the value. */
-  readonly secret: boolean;
-}
 
 /** A tool that a customer has made: one HTTP request, described for the model. */
 export interface CustomTool {
@@ -85,13 +81,6 @@ export interface CustomToolStore {
     scope: Scope,
     page: { readonly limit: number; readonly offset: number },
   ): Promise<{ readonly tools: readonly CustomTool[]; readonly total: number }>;
-}
-
-/** A header as customers send it; null leaves the secret value that the tool has. */
-interface HeaderDraft {
-  readonly name: string;
-  readonly value: string | null;
-  readonly secret?: boolean | undefined;
 }
 
 type Optional = Unset<Pick<CustomTool, 'timeoutMs' | 'sayWhileWaiting' | 'resultPath'>> & {
@@ -158,39 +147,39 @@ export function patchTool(
     updatedAt: laterThan(tool.updatedAt, now),
   };
   checkTool(patched, urlRules);
-  if (keepsSecrets(tool, patch)) {
-    requireSecretAgain('headers', { before: tool.url, after: patched.url });
-  }
+  requireSecretHeadersAgain(tool, { headers, url: patched.url });
   return patched;
 }
 
-/** Whether the change leaves a secret header its stored value. */
-function keepsSecrets(tool: CustomTool, { headers }: ToolPatch): boolean {
-  return headers?.some(({ value }) => value === null) ?? tool.headers.some(({ secret }) => secret);
+/** Finds those of the names that exist: custom tools, or MCP servers. */
+export interface NamedTools {
+  findAll(scope: Scope, names: readonly string[]): Promise<readonly { readonly name: string }[]>;
 }
 
 /**
- * Requires that every name is that of a built-in tool or of a tool that exists.
+ * Requires that every name is that of a built-in tool, or of a custom tool or an MCP server that exists.
  *
  * @throws {ServiceError} VALIDATION_ERROR with a detail for each unknown name.
  */
 export async function requireKnownTools(
   names: readonly string[],
   scope: Scope,
-  tools: Pick<CustomToolStore, 'findAll'>,
+  stores: readonly NamedTools[],
 ): Promise<void> {
   const custom = names.filter((name) => !isBuiltIn(name));
   if (custom.length === 0) return;
-  const known = new Set((await tools.findAll(scope, custom)).map(({ name }) => name));
+  const found = await Promise.all(stores.map((store) => store.findAll(scope, custom)));
+  const known = new Set(found.flat().map(({ name }) => name));
   const faults = names.flatMap((name, index) => {
     if (isBuiltIn(name) || known.has(name)) return [];
-    const message = `"${name}" does not exist; expected ${AGENT_TOOLS.join(', ')} or a tool of GET /api/tools`;
+    const message = `"${name}" does not exist; expected ${AGENT_TOOLS.join(', ')}, a tool of GET /api/tools or a server of GET /api/mcp-servers`;
     return [{ path: `tools.${index}`, message }];
   });
   requireNoFaults(faults);
 }
 
-function isBuiltIn(name: string): boolean {
+/** Whether a built-in tool has the name. */
+export function isBuiltIn(name: string): boolean {
   return (AGENT_TOOLS as readonly string[]).includes(name);
 }
 
@@ -206,24 +195,4 @@ function checkTool(tool: CustomTool, urlRules: WebhookUrlRules): void {
     const message = `the place {${place}} must be a required property of parameters`;
     throw bodyFault('url', message);
   }
-}
-
-function headersOf(
-  drafts: readonly HeaderDraft[],
-  before: readonly ToolHeader[],
-): readonly ToolHeader[] {
-  const names = drafts.map(({ name }) => name.toLowerCase());
-  return drafts.map(({ name, value, secret }, index) => {
-    const at = `headers.${index}`;
-    const key = name.toLowerCase();
-    const nameFault = headerNameFault(name);
-    if (nameFault !== undefined) throw bodyFault(at, nameFault);
-    if (names.indexOf(key) !== index) throw bodyFault(at, 'names must differ');
-    const stored = before.find((header) => header.name.toLowerCase() === key && header.secret);
-    const text = value ?? stored?.value ?? '';
-    const valueFault = headerValueFault(text);
-    if (valueFault !== undefined) throw bodyFault(`${at}.value`, valueFault);
-    // A kept secret stays one: otherwise the next answer would show it.
-    return { name, value: text, secret: value === null || secret === true };
-  });
 }

@@ -110,6 +110,15 @@ const STEPS: readonly Step[] = [
       alter table calls add column extracted text;
       alter table calls add column success text;`,
   },
+  {
+    name: '0026-mcp-servers',
+    sql: `
+      create table mcp_servers (
+        account_id text not null references accounts (id), environment text not null, name text not null,
+        url text not null, headers text not null, allowed_tools text not null,
+        created_at integer not null, updated_at integer not null,
+        primary key (account_id, environment, name)) strict;`,
+  },
 ];
 
 /** The schema of databases from before 0.1.0 that this version takes: the same as the baseline. */

@@ -23,6 +23,7 @@ import type { OptOut } from '../../domain/sms/opt-out.ts';
 import type { SmsGateway } from '../../domain/sms/sms-gateway.ts';
 import type { SmsMessage } from '../../domain/sms/sms-message.ts';
 import type { CustomTool } from '../../domain/tool/custom-tool.ts';
+import type { McpServer } from '../../domain/tool/mcp-server.ts';
 import type { ServiceEvent } from '../../domain/webhook/service-event.ts';
 import type { DeliveryAttempt, WebhookDelivery } from '../../domain/webhook/webhook-delivery.ts';
 import type { WebhookEndpoint } from '../../domain/webhook/webhook-endpoint.ts';
@@ -203,6 +204,7 @@ export interface Tables {
   agents: AgentRow;
   agent_versions: AgentVersionRow;
   custom_tools: RowOf<CustomTool>;
+  mcp_servers: RowOf<McpServer>;
   sms_gateways: RowOf<SmsGateway>;
   sms_messages: RowOf<SmsMessage>;
   sms_opt_outs: RowOf<OptOut> & { readonly account_id: string; readonly environment: string };

@@ -1,7 +1,5 @@
 /** Custom tools in SQLite. */
-import { sql } from 'kysely';
 import type { Scope } from '../../domain/agent/agent.ts';
-import { ServiceError } from '../../domain/service-error.ts';
 import {
   type CustomTool,
   type CustomToolStore,
@@ -10,6 +8,7 @@ import {
 import type { Queries } from '../queries.ts';
 import { type RowOf, recordOf, rowOf } from '../sqlite/rows.ts';
 import { build } from '../sqlite/schema.ts';
+import { conflict, requireFreeName, requireUnlisted } from './tool-names.ts';
 
 /** Keeps custom tools in SQLite. */
 export class SqliteCustomToolStore implements CustomToolStore {
@@ -21,10 +20,7 @@ export class SqliteCustomToolStore implements CustomToolStore {
 
   async insert(tool: CustomTool): Promise<void> {
     await this.#database.transaction(async (transaction) => {
-      const store = new SqliteCustomToolStore(transaction);
-      if ((await store.find(tool, tool.name)) !== undefined) {
-        throw conflict(`Cannot make the tool "${tool.name}": there is one with this name`);
-      }
+      await requireFreeName(transaction, tool, { kind: 'tool', name: tool.name });
       if ((await countOf(transaction, tool)) >= TOOL_LIMITS.toolsMax) {
         throw conflict(`Cannot make the tool: there are ${TOOL_LIMITS.toolsMax} already`);
       }
@@ -43,20 +39,10 @@ export class SqliteCustomToolStore implements CustomToolStore {
     );
   }
 
-  async delete({ accountId, environment }: Scope, name: string): Promise<void> {
+  async delete(scope: Scope, name: string): Promise<void> {
+    const { accountId, environment } = scope;
     await this.#database.transaction(async (transaction) => {
-      const user = await transaction.get(
-        build
-          .selectFrom('agents')
-          .select('name')
-          .where('account_id', '=', accountId)
-          .where('environment', '=', environment)
-          .where(sql<boolean>`exists (select 1 from json_each(agents.tools) where value = ${name})`)
-          .limit(1),
-      );
-      if (user !== undefined) {
-        throw conflict(`Cannot delete the tool "${name}": the agent "${user.name}" lists it`);
-      }
+      await requireUnlisted(transaction, scope, { kind: 'tool', name });
       await transaction.run(
         build
           .deleteFrom('custom_tools')
@@ -106,8 +92,4 @@ function toolsOf({ accountId, environment }: Scope) {
 
 function toolOf(row: RowOf<CustomTool>): CustomTool {
   return recordOf<CustomTool>(row, { json: ['parameters', 'headers'] });
-}
-
-function conflict(message: string): ServiceError {
-  return new ServiceError('CONFLICT', message);
 }

@@ -73,6 +73,8 @@ export async function openApiWorld(): Promise<ApiWorld> {
     ...{ method: 'GET', url: 'https://example.com/' },
   };
   await api.request('POST', '/api/tools', { key: ADMIN_KEY, body: tool });
+  const mcpServer = { name: 'spare_server', url: 'https://shop.example.com/mcp', allowedTools: [] };
+  await api.request('POST', '/api/mcp-servers', { key: ADMIN_KEY, body: mcpServer });
   const gateway = { name: 'spare', preset: 'webhook', from: 'Offhook', url: tool.url };
   await api.request('POST', '/api/sms-gateways', { key: ADMIN_KEY, body: gateway });
   await api.request('PUT', '/api/sms-opt-outs/+390612345678', { key: ADMIN_KEY });
@@ -86,6 +88,7 @@ export async function openApiWorld(): Promise<ApiWorld> {
     deliveryId,
     voiceId,
     toolName: 'spare_tool',
+    mcpServerName: 'spare_server',
     smsGatewayName: 'spare',
     calendarName: 'spare',
     ...keys,

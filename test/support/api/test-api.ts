@@ -155,6 +155,7 @@ export async function openTestApi(
         tookMs: 1,
       }),
     },
+    mcpTrial: { run: async () => ({ tools: [], problem: null, tookMs: 1 }) },
     toolTrial: { run: async () => ({ isDone: true, text: 'Done.', problem: null, tookMs: 1 }) },
     webhookUrlRules: { allowLocal: false, allowPrivate: false },
     recordingSecret: 'a secret of thirty-two characters',
