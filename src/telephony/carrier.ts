@@ -16,6 +16,12 @@ export interface TransferOptions {
    * Needs a second call: REFER cannot do it.
    */
   readonly announcement?: () => AsyncIterable<Int16Array>;
+
+  /**
+   * Called once, when the third party hangs up first after a `joined` transfer: this leg goes on, with the caller alone.
+   * Without it, the leg is released with `transferred` then.
+   */
+  readonly onAlone?: () => void;
 }
 
 /**
@@ -32,9 +38,10 @@ export interface ThreeWayCall {
   /**
    * Removes the agent. Resolves when the two are connected, as after a `joined` transfer. Safe to call twice.
    *
+   * @param onAlone as `TransferOptions.onAlone`.
    * @throws {CarrierError} when a party has hung up, or it failed; the call stays as it was.
    */
-  leave(): Promise<void>;
+  leave(onAlone?: () => void): Promise<void>;
 }
 
 /** An answered leg. */
@@ -63,7 +70,7 @@ export interface Leg {
   /**
    * Transfers the caller to a number, by REFER or by a second call that is joined with this one. Resolves when the
    * third party has answered and is connected with the caller. A joined leg is released with `transferred` when the
-   * third party hangs up.
+   * third party hangs up, unless `onAlone` is given.
    *
    * @throws {CarrierError} when it was refused or failed; the leg goes on with the agent.
    */

@@ -64,6 +64,50 @@ test('SrfLeg goes on after the hand-over by bridge, until the other party leaves
   expect([first.endpoint, other.endpoint].map(({ isClosed }) => isClosed)).toEqual([true, true]);
 });
 
+test('SrfLeg goes on alone with its caller when the other party leaves, where it is to return, and can be transferred again', async () => {
+  const { first, other, seconds, methods } = openPair({ transferBy: 'bridge' });
+  const keys: string[] = [];
+  first.leg.onDigit((digit) => keys.push(digit));
+  let returns = 0;
+  const onAlone = () => {
+    returns += 1;
+  };
+
+  const transferred = first.leg.transfer(COLLEAGUE, { onAlone });
+  seconds[0]?.answer.resolve(other.leg);
+  await transferred;
+  other.dialog.receive('destroy');
+  await settle();
+  first.dialog.receive('info', keyByInfo('5'));
+  const again = first.leg.transfer(COLLEAGUE).catch((error: unknown) => error);
+  await settle();
+  seconds[1]?.answer.reject(new CarrierError('busy', 486));
+
+  expect([returns, methods(first), first.causes]).toEqual([1, [], []]);
+  expect(first.endpoint.session.source).toBeUndefined();
+  expect(first.endpoint.isClosed).toBe(false);
+  expect(keys).toEqual(['5']);
+  expect(await again).toMatchObject({ sipStatus: 486 });
+});
+
+test('SrfLeg that is to return ends with its caller, and does not return then', async () => {
+  const { first, other, seconds, methods } = openPair({ transferBy: 'bridge' });
+  let returns = 0;
+  const onAlone = () => {
+    returns += 1;
+  };
+  const transferred = first.leg.transfer(COLLEAGUE, { onAlone });
+  seconds[0]?.answer.resolve(other.leg);
+  await transferred;
+
+  first.dialog.receive('destroy');
+  await settle();
+
+  expect(first.causes).toEqual([{ kind: 'far-end' }]);
+  expect(methods(other)).toEqual(['BYE']);
+  expect(returns).toBe(0);
+});
+
 test('SrfLeg passes keys by INFO between those whom it has joined, and none to the agent that has left', async () => {
   const { first, other, seconds } = openPair({ transferBy: 'bridge' });
   const keys: string[] = [];

@@ -70,6 +70,28 @@ export function describeTransfers(name: string, startPlane: StartPlane): void {
       expect(await theirs.ended).toMatchObject({ cause: 'remote-bye' });
     });
 
+    test('Leg that is to return goes on with the agent when the other party hangs up first', async () => {
+      const { call, leg, causes } = await connect({ transfer: 'bridge' });
+      const rings = ringing();
+      const alone = Promise.withResolvers<void>();
+      const transferred = leg.transfer(COLLEAGUE, { onAlone: alone.resolve });
+      const theirs = await (await rings).answer();
+      await transferred;
+      void theirs.line.speak(tone(COLLEAGUE_HZ, 2_000));
+      await everyoneHears([call.line, COLLEAGUE_HZ]);
+
+      await theirs.hangUp();
+      await alone.promise;
+      const voice = eventOf(leg.audio, 'voice-started');
+      say(leg.audio, AGENT_HZ, 1_000);
+      void call.line.speak(tone(CALLER_HZ, 400));
+      await Promise.all([voice, everyoneHears([call.line, AGENT_HZ])]);
+
+      expect(causes).toEqual([]);
+      await call.hangUp();
+      await expect.poll(() => causes, { timeout: 10_000 }).toEqual([{ kind: 'far-end' }]);
+    });
+
     test('Leg records both whom it has joined, and lets a listener hear them', async () => {
       const path = join(testFolder(), 'call.wav');
       const { call, leg, theirs } = await handOver({ transfer: 'bridge' }, ['PCMU', 'PCMA'], path);
