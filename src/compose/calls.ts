@@ -71,7 +71,7 @@ export function liveRouter(from: {
 
 /** Opens a listener on the call's audio, and a conversation on top of it. */
 function openTalk(speech: SpeechParts, options: TalkOptions): TalkingParty {
-  const { account, agent, audio, brief, control, log, onEvent } = options;
+  const { account, agent, audio, before, brief, control, log, onEvent } = options;
   const transferRules = transferRulesOf(agent, brief, account);
   const listener = speech.hearing.open({
     ring: audio.heard,
@@ -107,10 +107,14 @@ function openTalk(speech: SpeechParts, options: TalkOptions): TalkingParty {
     clock: systemClock,
     log,
     onEvent,
+    before,
     counts: speech.counts ?? UNCOUNTED,
     ...speech.turnTaking,
   });
   return {
+    get soFar() {
+      return conversation.soFar;
+    },
     start: () => conversation.start(),
     digit: (digit) => conversation.digit(digit),
     transferPending: (isUnderWay) => conversation.transferPending(isUnderWay),

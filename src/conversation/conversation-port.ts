@@ -2,6 +2,7 @@
 import type { Pronunciation, Responsiveness } from '../domain/agent/agent.ts';
 import type { Appointment, TranscriptEntry } from '../domain/call/call.ts';
 import type { MeasuredTurn } from '../lib/metrics/metrics.ts';
+import type { ChatMessage } from '../llm/language-model.ts';
 
 /** How a conversation is to be held: the agent's configuration with the call's overrides laid over it. */
 export interface ConversationBrief {
@@ -16,6 +17,16 @@ export interface ConversationBrief {
   readonly responsiveness?: Responsiveness;
   readonly silenceTimeoutMs: number;
   readonly maxDurationMs: number;
+}
+
+/** What a conversation knows when it is stopped, for the next one of the same call. */
+export interface ConversationSoFar {
+  readonly history: readonly ChatMessage[];
+  /** Number of the newest reply: generations of an audio stream only grow. */
+  readonly lastReplyId: number;
+  readonly turns: number;
+  /** When the call began. */
+  readonly startedAt: Date;
 }
 
 /** Where the time of one turn went, and how its answer came about. */

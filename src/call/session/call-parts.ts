@@ -3,6 +3,7 @@ import type {
   CallControl,
   ConversationBrief,
   ConversationEvent,
+  ConversationSoFar,
   TurnTimes,
 } from '../../conversation/conversation-port.ts';
 import type { Account } from '../../domain/account/account.ts';
@@ -21,6 +22,8 @@ import type { TransferCap } from './transfer-cap.ts';
 
 /** The agent's side of one call: a conversation. */
 export interface TalkingParty {
+  /** What the next talk of this call has to know; complete once this one has stopped. */
+  readonly soFar: ConversationSoFar;
   start(): void;
   digit(digit: string): void;
   /** Reports that a third party is being called, or no longer: meanwhile the caller waits. */
@@ -29,7 +32,7 @@ export interface TalkingParty {
   thirdParty(isThere: boolean): void;
   /** Announcement to the transfer target before it is connected: 8 kHz, mono, chunks of any length. */
   announcement(summary: string): () => AsyncIterable<Int16Array>;
-  /** Ends the talk because the call is over; what was heard last is reported before it resolves. */
+  /** Ends the talk because the call is over, or goes on without the agent; what was heard last is reported before it resolves. */
   stop(): Promise<void> | void;
 }
 
@@ -45,6 +48,8 @@ export interface TalkOptions {
   readonly control: CallControl;
   readonly log: Logger;
   readonly onEvent: (event: ConversationEvent) => void;
+  /** The talk that it continues: the caller is back from a transfer. */
+  readonly before?: ConversationSoFar;
 }
 
 /** Metrics of calls. */
