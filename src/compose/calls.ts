@@ -92,6 +92,7 @@ function openTalk(speech: SpeechParts, options: TalkOptions): TalkingParty {
     brief,
     audio,
     listener,
+    hearing: speech.hearing,
     hasVoiceDetector: speech.hearing.hasVoiceDetector,
     turnTrust: speech.hearing.turnTrust,
     ...(country === undefined ? {} : { country }),
@@ -120,6 +121,7 @@ function openTalk(speech: SpeechParts, options: TalkOptions): TalkingParty {
     transferPending: (isUnderWay) => conversation.transferPending(isUnderWay),
     thirdParty: (isThere) => conversation.thirdParty(isThere),
     announcement: (summary) => conversation.announcement(summary),
+    acceptance: () => conversation.acceptance(),
     stop: () => {
       conversation.stop();
       listener.close();

@@ -3,15 +3,21 @@ import type { Logger } from '../lib/logger.ts';
 import type { LanguageModelCounts } from '../lib/metrics/model-metrics.ts';
 import type { ChatMessage, LanguageModel, ToolCall } from '../llm/language-model.ts';
 import type { AudioEvent, AudioStream } from '../media/audio-stream.ts';
-import type { SpeechListener } from '../speech/hearing/hearing.ts';
+import type { Hearing, SpeechListener } from '../speech/hearing/hearing.ts';
 import type { Synthesizer } from '../speech/tts/pool/synthesizer.ts';
-import type { CallControl, ConversationEvent, ConversationSoFar } from './conversation-port.ts';
+import type {
+  AcceptanceQuestion,
+  CallControl,
+  ConversationEvent,
+  ConversationSoFar,
+} from './conversation-port.ts';
 import { Keypad } from './endpointing/keypad.ts';
 import { HistoryKeeper } from './history/history-keeper.ts';
 import { prefixFor } from './history/prompt.ts';
 import { streamReply } from './reply/llm-stream.ts';
-import { announcementOf } from './reply/phrases.ts';
+import { acceptanceOf, announcementOf } from './reply/phrases.ts';
 import { ReplyVoice } from './reply/reply-voice.ts';
+import { hearAnswer } from './spoken-answer.ts';
 import { unplayedMs } from './turn/answering.ts';
 import { THIRD_PARTY_RULE } from './turn/third-party.ts';
 import { runTool } from './turn/tool-run.ts';
@@ -39,6 +45,8 @@ export interface ConversationOptions extends Omit<RuleOptions, 'startedAt'> {
   readonly log: Logger;
   readonly onEvent: (event: ConversationEvent) => void;
   readonly counts?: LanguageModelCounts;
+  /** Listens to transfer targets; without it they answer by keys alone. */
+  readonly hearing?: Pick<Hearing, 'open' | 'hasVoiceDetector'>;
   /** The conversation that it continues: the caller is back from a transfer. */
   readonly before?: ConversationSoFar | undefined;
 }
@@ -80,6 +88,17 @@ export class Conversation {
     if (hasVoiceDetector) listener.onVoice((event) => this.#tell(voiceEvent(event)));
     this.#tell({ kind: 'started', isReturn: before !== undefined });
     if (before === undefined) this.#history.begin(prefixFor(this.#state.rules));
+  }
+
+  /** Asks a transfer target whether it takes the call. */
+  acceptance(): AcceptanceQuestion {
+    const { hearing, brief, log } = this.#options;
+    const { language } = brief;
+    return {
+      question: acceptanceOf(this.#options),
+      hear:
+        hearing && ((audio, onAnswer) => hearAnswer({ audio, hearing, language, log }, onAnswer)),
+    };
   }
 
   /** A DTMF digit by SIP INFO; digits in RTP arrive with the audio stream's events. */

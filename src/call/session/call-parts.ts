@@ -1,5 +1,6 @@
 /** Dependencies of a call session; the composition root builds them once. */
 import type {
+  AcceptanceQuestion,
   CallControl,
   ConversationBrief,
   ConversationEvent,
@@ -32,6 +33,8 @@ export interface TalkingParty {
   thirdParty(isThere: boolean): void;
   /** Announcement to the transfer target before it is connected: 8 kHz, mono, chunks of any length. */
   announcement(summary: string): () => AsyncIterable<Int16Array>;
+  /** Question to the transfer target whether it takes the call. */
+  acceptance(): AcceptanceQuestion;
   /** Ends the talk because the call is over, or goes on without the agent; what was heard last is reported before it resolves. */
   stop(): Promise<void> | void;
 }

@@ -86,9 +86,10 @@ export class CallSession implements LiveCall, CallInProgress {
     const [call, party] = [() => this.#call, () => this.#party];
     const onAgentLeft = () => this.#agentLeft();
     const onReturn = () => void this.#callerIsBack();
-    const doesReturn = agent.settings.afterTransfer === 'return';
-    const shown = { call, party, doesReturn, onAgentLeft, onReturn };
-    this.#control = new SessionControl({ parts, leg, journal, timeline, log, ...shown });
+    const { afterTransfer, transferAcceptance: asksAcceptance } = agent.settings;
+    const rules = { asksAcceptance, doesReturn: afterTransfer === 'return' };
+    const shown = { call, party, onAgentLeft, onReturn };
+    this.#control = new SessionControl({ parts, leg, journal, timeline, log, ...rules, ...shown });
   }
 
   get audio(): AudioStream {

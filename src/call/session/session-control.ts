@@ -23,8 +23,10 @@ interface SessionControlOptions {
   readonly call: () => Call;
   /** The agent's side of the call, once it talks. */
   readonly party: () =>
-    | Pick<TalkingParty, 'transferPending' | 'thirdParty' | 'announcement'>
+    | Pick<TalkingParty, 'transferPending' | 'thirdParty' | 'announcement' | 'acceptance'>
     | undefined;
+  /** Whether a warm transfer needs the other party's consent. */
+  readonly asksAcceptance: boolean;
   /** Whether the caller comes back to the agent when the other party hangs up first. */
   readonly doesReturn: boolean;
   /** Called when the caller and another party talk on without the agent. */
@@ -130,12 +132,15 @@ export class SessionControl {
   }
 
   async #transfer(number: string, summary: string, announcement?: Words): Promise<void> {
-    const { leg, timeline } = this.#options;
+    const { asksAcceptance, leg, party, timeline } = this.#options;
+    const isAsked = announcement !== undefined && asksAcceptance;
+    const acceptance = isAsked ? party()?.acceptance() : undefined;
     const returning = this.#returning();
     const { onAlone } = returning;
     const outcome = await this.#dial(number, () =>
       leg.transfer(number, {
         ...(announcement && { announcement }),
+        ...(acceptance && { acceptance }),
         ...(onAlone && { onAlone }),
       }),
     );

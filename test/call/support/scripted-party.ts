@@ -1,6 +1,7 @@
 /** The far end of a call and the agent on it, both doing only what the test says. */
 import type { TalkingParty, TalkOptions } from '../../../src/call/session/call-parts.ts';
 import type {
+  AcceptanceQuestion,
   ConversationEvent,
   ConversationSoFar,
 } from '../../../src/conversation/conversation-port.ts';
@@ -51,6 +52,8 @@ export class ScriptedLeg implements Leg {
   readonly threeWay = new ScriptedThreeWay();
   /** How often BYE was said: asking again of a leg that is over says nothing. */
   hangUps = 0;
+  /** Whether the other party of the newest transfer is asked. */
+  isAsked = false;
   /** The other party of the newest transfer hangs up first; undefined where that ends the leg. */
   beAlone: (() => void) | undefined;
   digit: (digit: string) => void = () => undefined;
@@ -86,6 +89,7 @@ export class ScriptedLeg implements Leg {
   transfer(number: string, options: TransferOptions = {}): Promise<TransferOutcome> {
     this.transfers.push(number);
     this.beAlone = options.onAlone;
+    this.isAsked = options.acceptance !== undefined;
     return Promise.resolve('joined');
   }
 
@@ -203,6 +207,10 @@ export class ScriptedTalk implements TalkingParty {
   announcement(summary: string): () => AsyncIterable<Int16Array> {
     this.announced.push(summary);
     return async function* () {};
+  }
+
+  acceptance(): AcceptanceQuestion {
+    return { question: async function* () {} };
   }
 
   async stop(): Promise<void> {
