@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { CarrierError } from '../../src/telephony/carrier.ts';
+import type { SecondLeg } from '../../src/telephony/drachtio/transfer/transfer.ts';
 import { COLLEAGUE, openPair } from './scripted-pair.ts';
 import { keyByInfo, settle } from './scripted-srf.ts';
 
@@ -44,6 +45,28 @@ test('SrfLeg plays ringing while the other party rings, and no longer', async ()
   await transferred;
 
   expect([before, during?.length]).toEqual([undefined, 40_000]);
+  expect(first.endpoint.session.background).toBeUndefined();
+});
+
+test('SrfLeg plays the music of the operator instead, from the first moment to the join, and lets no early media through', async () => {
+  const holdMusic = new Int16Array(8_000);
+  const isHeard: boolean[] = [];
+  const answer = Promise.withResolvers<SecondLeg>();
+  const { first, other } = openPair({
+    transferBy: 'bridge',
+    holdMusic,
+    callSecond: (_, { isEarlyMediaHeard }) => {
+      isHeard.push(isEarlyMediaHeard);
+      return { answered: answer.promise, onRinging: (ring) => ring(), cancel: () => undefined };
+    },
+  });
+
+  const transferred = first.leg.transfer(COLLEAGUE);
+  const during = first.endpoint.session.background;
+  answer.resolve(other.leg);
+  await transferred;
+
+  expect([during === holdMusic, isHeard]).toEqual([true, [false]]);
   expect(first.endpoint.session.background).toBeUndefined();
 });
 

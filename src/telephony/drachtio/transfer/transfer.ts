@@ -24,10 +24,14 @@ export interface SecondCall extends Pick<OutgoingCall, 'onRinging' | 'cancel'> {
 /**
  * Places the second call.
  *
- * @param earlyMediaSink RTP session that hears early media; the second call's session is opened on the same worker.
+ * @param sound.near RTP session on whose worker the second call's session is opened.
+ * @param sound.isEarlyMediaHeard whether it hears early media.
  * @throws {CarrierError} when no trunk takes it.
  */
-export type CallSecond = (number: string, earlyMediaSink: MediaSession) => SecondCall;
+export type CallSecond = (
+  number: string,
+  sound: { readonly near: MediaSession; readonly isEarlyMediaHeard: boolean },
+) => SecondCall;
 
 /** Parameters for calling a third party. */
 export interface ThirdPartyOptions extends DialogPeer {
@@ -39,6 +43,8 @@ export interface ThirdPartyOptions extends DialogPeer {
   readonly transferBy?: Trunk['transfer'] | undefined;
   /** Places the second call; undefined without a trunk. */
   readonly callSecond?: CallSecond | undefined;
+  /** What the caller hears meanwhile, over and over: 8 kHz, mono; default: the ringing tone, and early media. */
+  readonly holdMusic?: Int16Array | undefined;
 }
 
 /** One attempt. Once only. */
@@ -126,15 +132,17 @@ export class TransferRequest {
   }
 
   async #bridge(options: TransferOptions, connect: typeof connectAudio): Promise<SecondLeg> {
-    const { endpoint, callSecond, transferBy } = this.#options;
+    const { endpoint, callSecond, holdMusic, transferBy } = this.#options;
     if (transferBy === 'refer') throw failure('its trunk transfers by REFER alone', 501);
     if (callSecond === undefined) throw failure('there is no trunk to call through', 404);
     // REFER may be refused because the call has ended meanwhile.
     if (this.#isStopped) throw failure('the call is over', 481);
     const { session: line } = endpoint;
-    const second = callSecond(this.#number, line);
+    const isEarlyMediaHeard = holdMusic === undefined;
+    const second = callSecond(this.#number, { near: line, isEarlyMediaHeard });
     this.#second = second;
-    second.onRinging(() => line.setBackground(ringbackFor(this.#number)));
+    if (holdMusic !== undefined) line.setBackground(holdMusic);
+    else second.onRinging(() => line.setBackground(ringbackFor(this.#number)));
     try {
       const leg = await second.answered;
       try {
