@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { PhoneCall } from '../../../examples/phone/phone-call.ts';
+import type { PhoneLine } from '../../../examples/phone/phone-line.ts';
+import { readWav } from '../../../examples/phone/wav.ts';
 import { wavHeader } from '../../../src/media/recording/wav-format.ts';
 import { LIVE_KEY } from '../../support/server/server.ts';
 import {
@@ -166,43 +168,46 @@ test.each([
   expect(record).toMatchObject({ status: 'completed', endReason: 'user_hangup' });
 });
 
-test.each([
-  ['takes the call by key', '1'],
-  ['declines by key', '2'],
-  ['is a mailbox that answers nothing', ''],
-])(
-  'a colleague who %s is asked before the caller is connected',
-  async (_, key) => {
-    const world = await openTransferWorld(SCRIPT);
-    await world.server.createAgent(AGENT);
-    const rings = world.ringing();
-    const { call, id } = await world.call();
-    await sleep(1_500);
+/** What the colleague says or presses after the question. */
+const ANSWERS: Readonly<Record<string, (line: PhoneLine) => void>> = {
+  'takes the call by key': (line) => line.press('1'),
+  'takes the call by voice': (line) => void line.speak(voiceOf('yes-please.wav')),
+  'declines by key': (line) => line.press('2'),
+  'declines by voice': (line) => void line.speak(voiceOf('no-thank-you.wav')),
+  'is a mailbox that answers nothing': () => undefined,
+};
 
-    call.line.press('5#');
-    const theirs = await (await rings).answer();
-    const isAsked = () => theirs.line.heard.some(({ isVoiced }) => isVoiced);
-    await expect.poll(isAsked, { timeout: 15_000 }).toBe(true);
-    const kindsBefore = await world.kindsOf(id);
-    theirs.line.press(key);
+test.each(
+  Object.entries(ANSWERS),
+)('a colleague who %s is asked before the caller is connected', async (who, answerOn) => {
+  const isTaken = who.startsWith('takes');
+  const world = await openTransferWorld(SCRIPT);
+  await world.server.createAgent(AGENT);
+  const rings = world.ringing();
+  const { call, id } = await world.call();
+  await sleep(1_500);
 
-    if (key === '1') {
-      await expect.poll(() => world.kindsOf(id), { timeout: 10_000 }).toContain('transfer');
-      await talkTogether(call, theirs, 2_000);
-    } else {
-      await theirs.ended;
-      await expect
-        .poll(() => transcriptOf(world, id), { timeout: 15_000 })
-        .toContain('Nobody took the call.');
-    }
-    await call.hangUp();
-    const [record] = await world.server.endedCalls();
+  call.line.press('5#');
+  const theirs = await (await rings).answer();
+  await heardOut(theirs.line);
+  const kindsBefore = await world.kindsOf(id);
+  answerOn(theirs.line);
 
-    expect(kindsBefore).not.toContain('transfer');
-    expect(record?.endReason).toBe(key === '1' ? 'transferred' : 'user_hangup');
-  },
-  120_000,
-);
+  if (isTaken) {
+    await expect.poll(() => world.kindsOf(id), { timeout: 10_000 }).toContain('transfer');
+    await talkTogether(call, theirs, 2_000);
+  } else {
+    await theirs.ended;
+    await expect
+      .poll(() => transcriptOf(world, id), { timeout: 15_000 })
+      .toContain('Nobody took the call.');
+  }
+  await call.hangUp();
+  const [record] = await world.server.endedCalls();
+
+  expect(kindsBefore).not.toContain('transfer');
+  expect(record?.endReason).toBe(isTaken ? 'transferred' : 'user_hangup');
+});
 
 test('one who listens in hears both on a joined call', async () => {
   const world = await openTransferWorld(SCRIPT);
@@ -235,6 +240,21 @@ test('kill -9 during a joined call: the next start ends the record, and both are
   expect(body.durationSeconds).toBeGreaterThanOrEqual(2);
   expect(body.recordingUrl).not.toBeNull();
 });
+
+/** Resolves when the agent has announced the caller and asked: after two seconds without its voice. */
+async function heardOut({ heard }: PhoneLine): Promise<void> {
+  const isSaid = () => {
+    const lastVoiced = heard.findLast(({ isVoiced }) => isVoiced);
+    const newest = heard.at(-1);
+    return lastVoiced && newest ? newest.atMs - lastVoiced.atMs > 2_000 : false;
+  };
+  await expect.poll(isSaid, { timeout: 40_000 }).toBe(true);
+}
+
+/** A phrase that the tiny recogniser knows. */
+function voiceOf(name: string): Int16Array {
+  return readWav(join(import.meta.dirname, '../../fixtures/speech', name));
+}
 
 function musicFile(pcm: Int16Array): string {
   const path = join(testFolder(), 'music.wav');
