@@ -145,7 +145,8 @@ function extractedOf(extracted: NonNullable<CallDetail['extracted']>) {
 function companyOf(timeline: readonly TimelineEntry[], originMs: number): readonly string[] {
   return timeline.flatMap(({ kind, timestamp, details }) => {
     const at = clockText((Date.parse(timestamp) - originMs) / 1000);
-    if (kind === 'bridge_ended' && details.isCallerBack === true) return t('call.callerBack', { at });
+    if (kind === 'bridge_ended' && details.isCallerBack === true)
+      return t('call.callerBack', { at });
     if (kind !== 'transfer' && kind !== 'three_way' && kind !== 'three_way_ended') return [];
     return t(`company.${kind}`, { at });
   });
