@@ -40,6 +40,8 @@ interface Options {
   readonly lines: SessionOpener;
   /** Places the call to a transfer's third party, through the carriers. */
   readonly place: Telephony['place'];
+  /** What callers hear while a third party is called. */
+  readonly holdMusic: Int16Array | undefined;
   readonly agents: Pick<AgentStore, 'find'>;
   readonly clock: Clock;
   readonly log: Logger;
@@ -50,10 +52,10 @@ export function openBrowserCalls(
   from: Pick<AppParts, 'config' | 'version' | 'telephony' | 'store' | 'log'>,
 ): BrowserCalls {
   const { telephony, store } = from;
-  const { lines, traces } = telephony;
+  const { holdMusic, lines, traces } = telephony;
   return new BrowserCalls({
     ...from,
-    ...{ lines, traces },
+    ...{ holdMusic, lines, traces },
     place: (request) => telephony.place(request),
     agents: store.agents,
     clock: systemClock,
@@ -107,7 +109,7 @@ export class BrowserCalls implements BrowserPhone {
 
   /** Calls are taken when it resolves. @throws {Error} when no port of this machine's loopback is free. */
   async start(onIncoming: TakeCall): Promise<void> {
-    const { clock, log } = this.#options;
+    const { holdMusic, clock, log } = this.#options;
     await this.#engine.start();
     await this.#drachtio.start();
     const carrier = new DrachtioCarrier({
@@ -119,6 +121,7 @@ export class BrowserCalls implements BrowserPhone {
       callThrough: (request) => this.#callThrough(request),
       media: this.#media,
       name: 'browser calls',
+      holdMusic,
       clock,
       log,
     });

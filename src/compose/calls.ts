@@ -72,7 +72,7 @@ export function liveRouter(from: {
 
 /** Opens a listener on the call's audio, and a conversation on top of it. */
 function openTalk(speech: SpeechParts, options: TalkOptions): TalkingParty {
-  const { account, agent, audio, brief, control, log, onEvent } = options;
+  const { account, agent, audio, before, brief, control, log, onEvent } = options;
   const transferRules = transferRulesOf(agent, brief, account);
   const listener = speech.hearing.open({
     ring: audio.heard,
@@ -93,6 +93,7 @@ function openTalk(speech: SpeechParts, options: TalkOptions): TalkingParty {
     brief,
     audio,
     listener,
+    hearing: speech.hearing,
     hasVoiceDetector: speech.hearing.hasVoiceDetector,
     turnTrust: speech.hearing.turnTrust,
     ...(country === undefined ? {} : { country }),
@@ -108,15 +109,20 @@ function openTalk(speech: SpeechParts, options: TalkOptions): TalkingParty {
     clock: systemClock,
     log,
     onEvent,
+    before,
     counts: speech.counts ?? UNCOUNTED,
     ...speech.turnTaking,
   });
   return {
+    get soFar() {
+      return conversation.soFar;
+    },
     start: () => conversation.start(),
     digit: (digit) => conversation.digit(digit),
     transferPending: (isUnderWay) => conversation.transferPending(isUnderWay),
     thirdParty: (isThere) => conversation.thirdParty(isThere),
     announcement: (summary) => conversation.announcement(summary),
+    acceptance: () => conversation.acceptance(),
     stop: () => {
       conversation.stop();
       listener.close();

@@ -27,6 +27,7 @@ import { TrunkRegistry } from '../telephony/trunks/trunk-registry.ts';
 import { TrunkTable } from '../telephony/trunks/trunk-table.ts';
 import type { Trunk } from '../telephony/trunks/trunks.ts';
 import { openAddresses, unreachableFault } from './addresses.ts';
+import { readHoldMusic } from './hold-music.ts';
 import { openMediaSide } from './media.ts';
 import { openSipSide, type SipServer, type SipSide } from './sip.ts';
 import { diagnose } from './trunks/sip-doctor-client.ts';
@@ -46,6 +47,8 @@ export class Telephony {
   readonly trunks: Trunks;
   /** SIP messages of calls in progress; empty where a remote server does the SIP. */
   readonly traces: CallTraces;
+  /** What callers hear while a third party is called; undefined without a file of the operator's. */
+  readonly holdMusic: Int16Array | undefined;
   readonly #sip: SipSide;
   readonly #media: ReturnType<typeof openMediaSide>;
   readonly #registry: TrunkRegistry;
@@ -59,10 +62,11 @@ export class Telephony {
   #carrier: CarrierPool | undefined;
   #onText: ((message: TextMessage) => Promise<void>) | undefined;
 
-  /** @throws {Error} naming the trunk file and what is wrong in it, or the trunk that cannot be reached. */
+  /** @throws {Error} naming the trunk file or the hold music and what is wrong in it, or the trunk that cannot be reached. */
   constructor(options: Options) {
     this.#options = options;
     const trunks = readTrunksFile(options.config);
+    this.holdMusic = readHoldMusic(options.config);
     warnOfClearKeys(trunks, options.log);
     this.#registry = new TrunkRegistry(trunks, unreachableFault(options.config));
     this.#table = new TrunkTable(trunks);
@@ -241,7 +245,8 @@ export class Telephony {
     const srf = openSrf();
     const media = await this.#media.gatewayFor({ name: server.name, srf }, journal.orphanChannels);
     const ours = { addresses: this.#addresses, strangers: this.#strangers };
-    const parts = { ...server, ...ours, srf, media, journal, clock, log };
+    const { holdMusic } = this;
+    const parts = { ...server, ...ours, srf, media, journal, holdMusic, clock, log };
     return {
       weight: server.weight,
       open: (ties) =>

@@ -173,6 +173,7 @@ const SETTINGS = {
   SIP_STRANGERS: setting(oneOf('ignore', 'refuse'), 'ignore'),
   RTP_PORTS: setting(portRange, { first: 20_000, last: 20_999 }),
   MAX_CALLS: setting(wholeNumber(1, 100_000), 200),
+  HOLD_MUSIC_FILE: optional(text),
   DRACHTIO_HOST: setting(servers, '127.0.0.1'),
   DRACHTIO_PORT: setting(port, 9022),
   DRACHTIO_SECRET: setting(text, 'cymru'),

@@ -2,6 +2,8 @@
 import type { Pronunciation, Responsiveness } from '../domain/agent/agent.ts';
 import type { Appointment, TranscriptEntry } from '../domain/call/call.ts';
 import type { MeasuredTurn } from '../lib/metrics/metrics.ts';
+import type { ChatMessage } from '../llm/language-model.ts';
+import type { AudioStream } from '../media/audio-stream.ts';
 
 /** How a conversation is to be held: the agent's configuration with the call's overrides laid over it. */
 export interface ConversationBrief {
@@ -16,6 +18,26 @@ export interface ConversationBrief {
   readonly responsiveness?: Responsiveness;
   readonly silenceTimeoutMs: number;
   readonly maxDurationMs: number;
+}
+
+/** Question to a transfer target whether it takes the call. */
+export interface AcceptanceQuestion {
+  /** 8 kHz, mono, in chunks of any length. */
+  readonly question: () => AsyncIterable<Int16Array>;
+  /** Listens for a spoken answer; returns what ends that. Undefined where nothing recognises speech. */
+  readonly hear?:
+    | ((audio: AudioStream, onAnswer: (isYes: boolean) => void) => () => void)
+    | undefined;
+}
+
+/** What a conversation knows when it is stopped, for the next one of the same call. */
+export interface ConversationSoFar {
+  readonly history: readonly ChatMessage[];
+  /** Number of the newest reply: generations of an audio stream only grow. */
+  readonly lastReplyId: number;
+  readonly turns: number;
+  /** When the call began. */
+  readonly startedAt: Date;
 }
 
 /** Where the time of one turn went, and how its answer came about. */

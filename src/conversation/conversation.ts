@@ -3,15 +3,21 @@ import type { Logger } from '../lib/logger.ts';
 import type { LanguageModelCounts } from '../lib/metrics/model-metrics.ts';
 import type { ChatMessage, LanguageModel, ToolCall } from '../llm/language-model.ts';
 import type { AudioEvent, AudioStream } from '../media/audio-stream.ts';
-import type { SpeechListener } from '../speech/hearing/hearing.ts';
+import type { Hearing, SpeechListener } from '../speech/hearing/hearing.ts';
 import type { Synthesizer } from '../speech/tts/pool/synthesizer.ts';
-import type { CallControl, ConversationEvent } from './conversation-port.ts';
+import type {
+  AcceptanceQuestion,
+  CallControl,
+  ConversationEvent,
+  ConversationSoFar,
+} from './conversation-port.ts';
 import { Keypad } from './endpointing/keypad.ts';
 import { HistoryKeeper } from './history/history-keeper.ts';
 import { prefixFor } from './history/prompt.ts';
 import { streamReply } from './reply/llm-stream.ts';
-import { announcementOf } from './reply/phrases.ts';
+import { acceptanceOf, announcementOf } from './reply/phrases.ts';
 import { ReplyVoice } from './reply/reply-voice.ts';
+import { hearAnswer } from './spoken-answer.ts';
 import { unplayedMs } from './turn/answering.ts';
 import { THIRD_PARTY_RULE } from './turn/third-party.ts';
 import { runTool } from './turn/tool-run.ts';
@@ -27,7 +33,7 @@ import { type RuleOptions, rulesFor, TurnTimers } from './turn/turn-rules.ts';
 import { openState, type TurnState } from './turn/turn-state.ts';
 
 /** Constructor parameters of `Conversation`. */
-export interface ConversationOptions extends RuleOptions {
+export interface ConversationOptions extends Omit<RuleOptions, 'startedAt'> {
   readonly audio: AudioStream;
   /** Owned by the caller of this constructor, who closes it after `stop`. */
   readonly listener: SpeechListener;
@@ -39,6 +45,10 @@ export interface ConversationOptions extends RuleOptions {
   readonly log: Logger;
   readonly onEvent: (event: ConversationEvent) => void;
   readonly counts?: LanguageModelCounts;
+  /** Listens to transfer targets; without it they answer by keys alone. */
+  readonly hearing?: Pick<Hearing, 'open' | 'hasVoiceDetector'>;
+  /** The conversation that it continues: the caller is back from a transfer. */
+  readonly before?: ConversationSoFar | undefined;
 }
 
 /** One call's conversation. `start` it once after the answer, and `stop` it when the call is over. */
@@ -57,7 +67,7 @@ export class Conversation {
 
   constructor(options: ConversationOptions) {
     this.#options = options;
-    const { listener, log, clock } = options;
+    const { listener, log, clock, before } = options;
     const { language } = options.brief;
     const tell = (event: TurnEvent) => this.#tell(event);
     this.#history = new HistoryKeeper(options);
@@ -65,16 +75,30 @@ export class Conversation {
     const onEntry = (count: number) => this.#noteEntry(count);
     this.#keypad = new Keypad({ clock, audio: options.audio, onEntry });
     this.#timers = new TurnTimers({ clock, onRing: (timer) => tell({ kind: 'timer', timer }) });
-    this.#state = openState(rulesFor(options));
+    this.#state = openState(rulesFor({ ...options, startedAt: before?.startedAt }), before);
   }
 
-  /** Says the greeting and begins to listen. To be called once, when the call has been answered. */
+  /**
+   * Says the greeting, or goes on with a caller who is back, and begins to listen. To be called once, when the call has
+   * been answered.
+   */
   start(): void {
-    const { audio, listener, hasVoiceDetector } = this.#options;
+    const { audio, listener, hasVoiceDetector, before } = this.#options;
     audio.onEvent((event) => this.#hear(event));
     if (hasVoiceDetector) listener.onVoice((event) => this.#tell(voiceEvent(event)));
-    this.#tell({ kind: 'started' });
-    this.#history.begin(prefixFor(this.#state.rules));
+    this.#tell({ kind: 'started', isReturn: before !== undefined });
+    if (before === undefined) this.#history.begin(prefixFor(this.#state.rules));
+  }
+
+  /** Asks a transfer target whether it takes the call. */
+  acceptance(): AcceptanceQuestion {
+    const { hearing, brief, log } = this.#options;
+    const { language } = brief;
+    return {
+      question: acceptanceOf(this.#options),
+      hear:
+        hearing && ((audio, onAnswer) => hearAnswer({ audio, hearing, language, log }, onAnswer)),
+    };
   }
 
   /** A DTMF digit by SIP INFO; digits in RTP arrive with the audio stream's events. */
@@ -97,6 +121,12 @@ export class Conversation {
   stop(): void {
     this.#tell({ kind: 'stopped' });
     this.#history.stop();
+  }
+
+  /** What the next conversation of this call has to know. */
+  get soFar(): ConversationSoFar {
+    const { history, lastReplyId, turns, rules } = this.#state;
+    return { history, lastReplyId, turns, startedAt: rules.startedAt };
   }
 
   /** Speculative answers that were used (hits) and discarded (misses). */

@@ -32,6 +32,9 @@ export interface AgentDraft {
   readonly isInterruptible: boolean;
   readonly responsiveness: string;
   readonly transferTargets: string;
+  /** Whether the caller comes back when the other party hangs up first. */
+  readonly doesReturn: boolean;
+  readonly transferAcceptance: boolean;
   readonly pronunciations: readonly Pronunciation[];
   /** JSON Schema, indented; empty for none. */
   readonly extract: string;
@@ -53,6 +56,8 @@ export const NEW_AGENT: AgentDraft = {
   isInterruptible: true,
   responsiveness: 'balanced',
   transferTargets: '',
+  doesReturn: false,
+  transferAcceptance: true,
   pronunciations: [],
   extract: '',
   successCriteria: '',
@@ -74,6 +79,8 @@ export function draftOf(agent: Agent): AgentDraft {
     isInterruptible: settings.interruptible,
     responsiveness: agent.responsiveness,
     transferTargets: targetsText(settings.transferTargets),
+    doesReturn: settings.afterTransfer === 'return',
+    transferAcceptance: settings.transferAcceptance,
     pronunciations: settings.pronunciations,
     extract: schemaText(agent.extract),
     successCriteria: agent.successCriteria ?? '',
@@ -116,6 +123,8 @@ export function bodyOf(draft: AgentDraft): Readonly<Record<string, unknown>> {
       silenceTimeoutSeconds: Number(draft.silenceTimeoutSeconds),
       interruptible: draft.isInterruptible,
       transferTargets: targetsOf(draft.transferTargets),
+      afterTransfer: draft.doesReturn ? 'return' : 'end',
+      transferAcceptance: draft.transferAcceptance,
       pronunciations: draft.pronunciations,
     },
   };

@@ -81,6 +81,8 @@ function textsOf(agent: AgentContent, words: ValueWords) {
     tools: agent.tools.map(words.toolOf).join('\n') || words.none,
     calendar: agent.calendar ?? words.none,
     transferTargets: targetsText(settings.transferTargets) || words.none,
+    afterTransfer: settings.afterTransfer === 'return' ? words.yes : words.no,
+    transferAcceptance: settings.transferAcceptance ? words.yes : words.no,
     pronunciations:
       settings.pronunciations.map(({ written, spoken }) => `${written} → ${spoken}`).join('\n') ||
       words.none,

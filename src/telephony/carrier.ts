@@ -9,6 +9,20 @@ export type ReleaseCause =
   | { readonly kind: 'unanswered'; readonly sipStatus: number }
   | { readonly kind: 'broken'; readonly reason: string };
 
+/**
+ * Question whether the third party takes the call, so that a caller is not connected to a mailbox. Key 1 means yes and key 2
+ * no, also during the announcement; without an answer within 10 s after the question the transfer fails.
+ */
+export interface Acceptance {
+  /** 8 kHz, mono, in chunks of any length; at most 10 s are heard. */
+  readonly question: () => AsyncIterable<Int16Array>;
+
+  /** Listens for a spoken answer from the question on. Returns what ends that; undefined without a recogniser. */
+  readonly hear?:
+    | ((audio: AudioStream, onAnswer: (isYes: boolean) => void) => () => void)
+    | undefined;
+}
+
 /** Options of a transfer or a three-way call. */
 export interface TransferOptions {
   /**
@@ -16,6 +30,15 @@ export interface TransferOptions {
    * Needs a second call: REFER cannot do it.
    */
   readonly announcement?: () => AsyncIterable<Int16Array>;
+
+  /** Asks the third party after the announcement; not asked unless given. Needs a second call, too. */
+  readonly acceptance?: Acceptance;
+
+  /**
+   * Called once, when the third party hangs up first after a `joined` transfer: this leg goes on, with the caller alone.
+   * Without it, the leg is released with `transferred` then.
+   */
+  readonly onAlone?: () => void;
 }
 
 /**
@@ -32,9 +55,10 @@ export interface ThreeWayCall {
   /**
    * Removes the agent. Resolves when the two are connected, as after a `joined` transfer. Safe to call twice.
    *
+   * @param onAlone as `TransferOptions.onAlone`.
    * @throws {CarrierError} when a party has hung up, or it failed; the call stays as it was.
    */
-  leave(): Promise<void>;
+  leave(onAlone?: () => void): Promise<void>;
 }
 
 /** An answered leg. */
@@ -63,7 +87,7 @@ export interface Leg {
   /**
    * Transfers the caller to a number, by REFER or by a second call that is joined with this one. Resolves when the
    * third party has answered and is connected with the caller. A joined leg is released with `transferred` when the
-   * third party hangs up.
+   * third party hangs up, unless `onAlone` is given.
    *
    * @throws {CarrierError} when it was refused or failed; the leg goes on with the agent.
    */

@@ -7,8 +7,8 @@ import { type DialDecision, decideDial } from '../domain/dialing/dial-policy.ts'
 import { phoneLibrary } from '../domain/dialing/phone-library.ts';
 import type { Tool, ToolOutcome } from './tool.ts';
 
-/** The third party's telephone rings for up to 30 s, and the agent may then brief the third party first. */
-const TRANSFER_TIMEOUT_MS = 60_000;
+/** The third party's telephone rings for up to 30 s; the agent may then brief the third party, and ask whether it accepts. */
+const TRANSFER_TIMEOUT_MS = 75_000;
 
 /** A REFER cannot be cancelled: the carrier rings for as long as it likes. */
 const LATE_TEXT =

@@ -63,6 +63,8 @@ describe('GET /api/agents/{agentId}/versions', () => {
           silenceTimeoutSeconds: 20,
           interruptible: true,
           transferTargets: [],
+          afterTransfer: 'end',
+          transferAcceptance: true,
           pronunciations: [],
         },
         status: 'active',

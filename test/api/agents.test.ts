@@ -110,6 +110,8 @@ describe('GET /api/agents/{agentId}', () => {
         silenceTimeoutSeconds: 10,
         interruptible: true,
         transferTargets,
+        afterTransfer: 'end',
+        transferAcceptance: true,
         pronunciations,
       },
       status: 'active',

@@ -1,5 +1,6 @@
 /** A call that a customer hands over, on every kind of leg. */
 import { expect, test } from 'vitest';
+import { DEFAULT_AGENT_SETTINGS } from '../../src/domain/agent/agent.ts';
 import { CarrierError, type TransferOutcome } from '../../src/telephony/carrier.ts';
 import { AGENT_NUMBER, openCallWorld } from './support/call-world.ts';
 import { openSandboxWorld } from './support/sandbox-world.ts';
@@ -222,4 +223,20 @@ test('CallRegistry still waits for the one who is being called when the agent wa
 
   expect(refusal).toContain('a transfer is in progress');
   expect(talk.handOvers).toEqual([true]);
+});
+
+test.each([
+  ['warm', true, true],
+  ['warm', false, false],
+  ['cold', true, false],
+] as const)('CallRegistry has the other party of a %s transfer asked where transferAcceptance is %s: %s', async (mode, transferAcceptance, isAsked) => {
+  const settings = { ...DEFAULT_AGENT_SETTINGS, transferAcceptance };
+  const world = await openCallWorld({ agent: { settings } });
+  const { leg } = await world.answered();
+
+  world.registry.transfer((await world.call()).id, NUMBER, { mode, summary: 'a refund' });
+  await settle();
+
+  expect(leg.transfers).toEqual([NUMBER]);
+  expect(leg.isAsked).toBe(isAsked);
 });

@@ -1,14 +1,17 @@
 /** A call whose caller was joined with another party: on record, within its limits and in reach until both are gone. */
 import { expect, test } from 'vitest';
+import { type AfterTransfer, DEFAULT_AGENT_SETTINGS } from '../../src/domain/agent/agent.ts';
 import { openCallWorld } from './support/call-world.ts';
+import { ScriptedTalk } from './support/scripted-party.ts';
 
 const NUMBER = '+390698765432';
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 /** A call that was answered and, 5 s later, joined with another party. */
-async function openBridged() {
-  const world = await openCallWorld();
+async function openBridged(afterTransfer: AfterTransfer = 'end') {
+  const agent = { settings: { ...DEFAULT_AGENT_SETTINGS, afterTransfer } };
+  const world = await openCallWorld({ agent });
   const answered = await world.answered();
   world.store.clock.advance(5_000);
   await answered.talk.options.control.transfer(NUMBER, 'wants a refund');
@@ -107,4 +110,124 @@ test('CallSession hands a joined call over to nobody else, and takes no key of i
   expect(start).toBe('transferred');
   expect([leg.transfers, talk.digits]).toEqual([[NUMBER], []]);
   expect((await timeline()).map(({ kind }) => kind)).not.toContain('digit');
+});
+
+/** A call whose caller is back with the agent after 55 s with another party. */
+async function openReturned() {
+  const bridged = await openBridged('return');
+  const { world, leg } = bridged;
+  const talks: ScriptedTalk[] = [];
+  world.onTalk = (options) => {
+    const talk = new ScriptedTalk(options);
+    talks.push(talk);
+    return talk;
+  };
+  world.store.clock.advance(55_000);
+  leg.beAlone?.();
+  await settle();
+  return { ...bridged, talks };
+}
+
+test('CallSession lets the agent go on where it left when the other party hangs up first', async () => {
+  const { world, leg, talk, talks, over, timeline } = await openReturned();
+
+  leg.digit('5');
+  leg.release({ kind: 'far-end' });
+  await over;
+
+  expect(talks).toHaveLength(1);
+  expect(talks[0]).toMatchObject({ isStarted: true, digits: ['5'], stops: 1 });
+  expect(talks[0]?.options).toMatchObject({
+    before: talk.soFar,
+    brief: { maxDurationMs: 540_000 },
+  });
+  expect(talk.stops).toBe(1);
+  expect(await world.call()).toMatchObject({ endReason: 'user_hangup', durationSeconds: 60 });
+  expect((await timeline()).slice(2)).toEqual([
+    { kind: 'transfer' },
+    { kind: 'bridge_ended', reason: 'the other party has hung up', isCallerBack: true },
+    { kind: 'digit' },
+    expect.objectContaining({ kind: 'ended' }),
+  ]);
+});
+
+test('CallSession ends as transferred with its other party unless its agent is to get the caller back', async () => {
+  const { leg } = await openBridged('end');
+
+  expect(leg.beAlone).toBeUndefined();
+});
+
+test('CallSession may transfer a caller who is back once more, by the agent as well', async () => {
+  const { world, leg, talks, timeline } = await openReturned();
+
+  await talks[0]?.options.control.transfer(NUMBER, 'the other shop');
+  const { id } = await world.call();
+
+  expect(leg.transfers).toEqual([NUMBER, NUMBER]);
+  expect(world.registry.transfer(id, NUMBER)).toBe('transferred');
+  expect(talks[0]?.stops).toBe(1);
+  expect((await timeline()).filter(({ kind }) => kind === 'transfer')).toHaveLength(2);
+});
+
+test('CallSession no longer has the longest duration of the joined call once the caller is back', async () => {
+  const { world, leg } = await openReturned();
+
+  world.store.clock.advance(600_000);
+
+  expect(leg.hangUps).toBe(0);
+});
+
+test('CallSession brings nobody back who has hung up, or whom it hangs up on', async () => {
+  const { world, leg, over } = await openBridged('return');
+  const talks: unknown[] = [];
+  world.onTalk = (options) => {
+    talks.push(options);
+    return new ScriptedTalk(options);
+  };
+  const back = leg.beAlone;
+
+  leg.hangUp = () => Promise.resolve();
+  world.registry.hangUp((await world.call()).id);
+  await settle();
+  back?.();
+  leg.release({ kind: 'near-end' });
+  await over;
+
+  expect(talks).toEqual([]);
+  expect(await world.call()).toMatchObject({ endReason: 'transferred' });
+});
+
+test('CallSession ends as an error when the agent cannot go on with a caller who is back', async () => {
+  const { world, leg, over } = await openBridged('return');
+  world.onTalk = () => {
+    throw new Error('no voice');
+  };
+
+  leg.beAlone?.();
+  await over;
+
+  expect(await world.call()).toMatchObject({
+    endReason: 'error',
+    failureReason: 'No conversation could begin.',
+  });
+});
+
+test('CallSession gets a caller back whose other party hangs up as the agent leaves, three on a line or two', async () => {
+  const agent = { settings: { ...DEFAULT_AGENT_SETTINGS, afterTransfer: 'return' } } as const;
+  const world = await openCallWorld({ agent });
+  const { leg, talk } = await world.answered();
+  const talks: ScriptedTalk[] = [];
+  world.onTalk = (options) => {
+    const next = new ScriptedTalk(options);
+    talks.push(next);
+    return next;
+  };
+  leg.threeWay.leave = async (onAlone) => onAlone?.();
+  await talk.options.control.bringIn(NUMBER, '');
+
+  talk.say({ kind: 'ended', end: { kind: 'agent-hangup' } });
+  await settle();
+
+  expect(talks).toHaveLength(1);
+  expect(await world.call()).toMatchObject({ status: 'in_progress' });
 });

@@ -38,7 +38,7 @@ test('Conversation counts silence anew when nobody took the caller over', async 
 });
 
 /** A caller who has asked for sales, whose telephone rings on, as long as the test says. */
-async function askForSales(ringMs = 70_000) {
+async function askForSales(ringMs = 85_000) {
   const outcome = Promise.withResolvers<void>();
   const control: CallControl = {
     transfer: () => outcome.promise,

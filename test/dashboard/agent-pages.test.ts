@@ -39,6 +39,8 @@ const AGENT: AgentContent = {
     silenceTimeoutSeconds: 10,
     interruptible: true,
     transferTargets: [],
+    afterTransfer: 'end',
+    transferAcceptance: true,
     pronunciations: [],
   },
   status: 'active',
@@ -53,6 +55,8 @@ test('differencesOf names the fields that differ, with their values in words', (
     settings: {
       ...AGENT.settings,
       interruptible: false,
+      afterTransfer: 'return',
+      transferAcceptance: false,
       pronunciations: [{ written: 'Nguyen', spoken: 'nwin' }],
     },
   };
@@ -60,6 +64,8 @@ test('differencesOf names the fields that differ, with their values in words', (
   expect(differencesOf(AGENT, after, WORDS)).toEqual([
     { field: 'greeting', before: 'Hello', after: 'Hi' },
     { field: 'tools', before: '–', after: '<end_call>' },
+    { field: 'afterTransfer', before: 'no', after: 'yes' },
+    { field: 'transferAcceptance', before: 'yes', after: 'no' },
     { field: 'pronunciations', before: '–', after: 'Nguyen → nwin' },
     { field: 'interruptible', before: 'yes', after: 'no' },
   ]);

@@ -33,6 +33,8 @@ describe('createAgent', () => {
         silenceTimeoutSeconds: 10,
         interruptible: true,
         transferTargets: [],
+        afterTransfer: 'end',
+        transferAcceptance: true,
         pronunciations: [],
       },
       status: 'active',
@@ -42,9 +44,17 @@ describe('createAgent', () => {
   });
 
   test('merges settings into the defaults', () => {
-    const agent = createAgent({ ...DRAFT, settings: { interruptible: false } }, FACTS);
+    const agent = createAgent(
+      { ...DRAFT, settings: { interruptible: false, afterTransfer: 'return' } },
+      FACTS,
+    );
 
-    expect(agent.settings).toMatchObject({ interruptible: false, maxDurationSeconds: 600 });
+    expect(agent.settings).toMatchObject({
+      interruptible: false,
+      afterTransfer: 'return',
+      transferAcceptance: true,
+      maxDurationSeconds: 600,
+    });
   });
 
   test.each([

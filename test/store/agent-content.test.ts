@@ -32,6 +32,8 @@ const content = fc.record({
     silenceTimeoutSeconds: fc.integer({ min: 2, max: 120 }),
     interruptible: fc.boolean(),
     transferTargets: fc.array(fc.record({ label: words, number: fc.constant('+390687654321') })),
+    afterTransfer: fc.constantFrom('end', 'return'),
+    transferAcceptance: fc.boolean(),
     pronunciations: fc.array(fc.record({ written: words, spoken: words })),
   }),
   status: fc.constantFrom('active', 'paused'),

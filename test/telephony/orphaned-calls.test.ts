@@ -146,6 +146,15 @@ test('BYE of an answered call needs no packet of its own for its response', asyn
   await expect.poll(() => kept.size).toBe(0);
 });
 
+test('BYE of an answered call has a greater number than any request that its dialog may have seen', async () => {
+  const { kept, server } = await end(null, () => [SENT_BYE, answeredBye(200)]);
+
+  await expect.poll(() => kept.size).toBe(0);
+  const sequence = Number(/^CSeq: (\d+) BYE/im.exec(server.heard)?.[1]);
+  expect(sequence).toBeGreaterThan(2 ** 27 + 65_536);
+  expect(sequence).toBeLessThan(2 ** 31);
+});
+
 test.each([
   ['cannot be sent', 'NOK|no way to it'],
   ['has no way to its target', [SENT_BYE, answeredBye(503)] as const],

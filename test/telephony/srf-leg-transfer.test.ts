@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { CarrierError } from '../../src/telephony/carrier.ts';
+import type { SecondLeg } from '../../src/telephony/drachtio/transfer/transfer.ts';
 import { COLLEAGUE, openPair } from './scripted-pair.ts';
 import { keyByInfo, settle } from './scripted-srf.ts';
 
@@ -47,6 +48,28 @@ test('SrfLeg plays ringing while the other party rings, and no longer', async ()
   expect(first.endpoint.session.background).toBeUndefined();
 });
 
+test('SrfLeg plays the music of the operator instead, from the first moment to the join, and lets no early media through', async () => {
+  const holdMusic = new Int16Array(8_000);
+  const isHeard: boolean[] = [];
+  const answer = Promise.withResolvers<SecondLeg>();
+  const { first, other } = openPair({
+    transferBy: 'bridge',
+    holdMusic,
+    callSecond: (_, { isEarlyMediaHeard }) => {
+      isHeard.push(isEarlyMediaHeard);
+      return { answered: answer.promise, onRinging: (ring) => ring(), cancel: () => undefined };
+    },
+  });
+
+  const transferred = first.leg.transfer(COLLEAGUE);
+  const during = first.endpoint.session.background;
+  answer.resolve(other.leg);
+  await transferred;
+
+  expect([during === holdMusic, isHeard]).toEqual([true, [false]]);
+  expect(first.endpoint.session.background).toBeUndefined();
+});
+
 test('SrfLeg goes on after the hand-over by bridge, until the other party leaves', async () => {
   const { first, other, seconds, methods } = openPair({ transferBy: 'bridge' });
 
@@ -62,6 +85,50 @@ test('SrfLeg goes on after the hand-over by bridge, until the other party leaves
   expect(first.causes).toEqual([{ kind: 'transferred' }]);
   expect(methods(first)).toEqual(['BYE']);
   expect([first.endpoint, other.endpoint].map(({ isClosed }) => isClosed)).toEqual([true, true]);
+});
+
+test('SrfLeg goes on alone with its caller when the other party leaves, where it is to return, and can be transferred again', async () => {
+  const { first, other, seconds, methods } = openPair({ transferBy: 'bridge' });
+  const keys: string[] = [];
+  first.leg.onDigit((digit) => keys.push(digit));
+  let returns = 0;
+  const onAlone = () => {
+    returns += 1;
+  };
+
+  const transferred = first.leg.transfer(COLLEAGUE, { onAlone });
+  seconds[0]?.answer.resolve(other.leg);
+  await transferred;
+  other.dialog.receive('destroy');
+  await settle();
+  first.dialog.receive('info', keyByInfo('5'));
+  const again = first.leg.transfer(COLLEAGUE).catch((error: unknown) => error);
+  await settle();
+  seconds[1]?.answer.reject(new CarrierError('busy', 486));
+
+  expect([returns, methods(first), first.causes]).toEqual([1, [], []]);
+  expect(first.endpoint.session.source).toBeUndefined();
+  expect(first.endpoint.isClosed).toBe(false);
+  expect(keys).toEqual(['5']);
+  expect(await again).toMatchObject({ sipStatus: 486 });
+});
+
+test('SrfLeg that is to return ends with its caller, and does not return then', async () => {
+  const { first, other, seconds, methods } = openPair({ transferBy: 'bridge' });
+  let returns = 0;
+  const onAlone = () => {
+    returns += 1;
+  };
+  const transferred = first.leg.transfer(COLLEAGUE, { onAlone });
+  seconds[0]?.answer.resolve(other.leg);
+  await transferred;
+
+  first.dialog.receive('destroy');
+  await settle();
+
+  expect(first.causes).toEqual([{ kind: 'far-end' }]);
+  expect(methods(other)).toEqual(['BYE']);
+  expect(returns).toBe(0);
 });
 
 test('SrfLeg passes keys by INFO between those whom it has joined, and none to the agent that has left', async () => {

@@ -38,6 +38,20 @@ test('SrfLeg is released when the other party hangs up after the agent has left'
   expect(first.causes).toEqual([{ kind: 'transferred' }]);
 });
 
+test('SrfLeg goes on with its caller when the other party hangs up after the agent has left, where it is to return', async () => {
+  const { first, other, methods, threeWay } = await meet();
+  let returns = 0;
+  await threeWay.leave(() => {
+    returns += 1;
+  });
+
+  other.dialog.receive('destroy');
+  await settle();
+
+  expect([returns, methods(first), first.causes]).toEqual([1, [], []]);
+  expect(first.endpoint.session.source).toBeUndefined();
+});
+
 test('SrfLeg passes keys that come by INFO on to the other party, and to the agent as long as it is there', async () => {
   const { first, other, threeWay } = await meet();
   const keys: string[] = [];

@@ -70,6 +70,28 @@ export function describeTransfers(name: string, startPlane: StartPlane): void {
       expect(await theirs.ended).toMatchObject({ cause: 'remote-bye' });
     });
 
+    test('Leg that is to return goes on with the agent when the other party hangs up first', async () => {
+      const { call, leg, causes } = await connect({ transfer: 'bridge' });
+      const rings = ringing();
+      const alone = Promise.withResolvers<void>();
+      const transferred = leg.transfer(COLLEAGUE, { onAlone: alone.resolve });
+      const theirs = await (await rings).answer();
+      await transferred;
+      void theirs.line.speak(tone(COLLEAGUE_HZ, 2_000));
+      await everyoneHears([call.line, COLLEAGUE_HZ]);
+
+      await theirs.hangUp();
+      await alone.promise;
+      const voice = eventOf(leg.audio, 'voice-started');
+      say(leg.audio, AGENT_HZ, 1_000);
+      void call.line.speak(tone(CALLER_HZ, 400));
+      await Promise.all([voice, everyoneHears([call.line, AGENT_HZ])]);
+
+      expect(causes).toEqual([]);
+      await call.hangUp();
+      await expect.poll(() => causes, { timeout: 10_000 }).toEqual([{ kind: 'far-end' }]);
+    });
+
     test('Leg records both whom it has joined, and lets a listener hear them', async () => {
       const path = join(testFolder(), 'call.wav');
       const { call, leg, theirs } = await handOver({ transfer: 'bridge' }, ['PCMU', 'PCMA'], path);
@@ -158,6 +180,41 @@ export function describeTransfers(name: string, startPlane: StartPlane): void {
 
       expect(didLeakBefore).toBe(false);
       await theirs.ended;
+    });
+
+    test.each([
+      ['1', 'joined'],
+      ['2', 'declined'],
+    ])('Leg asks the other party by key whether it takes the call (%s: %s)', async (key, end) => {
+      const { call, leg, causes } = await connect();
+      const rings = ringing();
+      const announcement = async function* () {
+        yield tone(AGENT_HZ, 400);
+      };
+      const question = async function* () {
+        yield tone(AGENT_HZ / 2, 400);
+      };
+      const outcome = leg
+        .transfer(COLLEAGUE, { announcement, acceptance: { question } })
+        .catch((error: unknown) => error);
+      const theirs = await (await rings).answer();
+      await theirs.line.speak(tone(COLLEAGUE_HZ, 300));
+
+      await everyoneHears([theirs.line, AGENT_HZ / 2]);
+      theirs.line.press(key);
+      const result = await outcome;
+
+      if (end === 'joined') {
+        void theirs.line.speak(tone(COLLEAGUE_HZ, 2_000));
+        await everyoneHears([call.line, COLLEAGUE_HZ]);
+      } else {
+        await theirs.ended;
+        say(leg.audio, AGENT_HZ, 1_000);
+        await everyoneHears([call.line, AGENT_HZ]);
+      }
+      const isJoined = result === 'joined';
+      expect([isJoined, causes]).toEqual([end === 'joined', []]);
+      await call.hangUp();
     });
 
     test('Leg goes on with the agent when the other party is busy', async () => {

@@ -218,7 +218,7 @@ test('Toolbox says of a transfer that rings on that nobody has answered yet, and
 
   const call = callOf('transfer_call', { destination: 'sales' });
   const running = box.run(call, { ...idle, transfer }, never);
-  clock.advance(60_000);
+  clock.advance(75_000);
   const { text, next } = await running;
 
   expect(text).toContain('No answer yet');

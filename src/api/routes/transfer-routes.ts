@@ -22,7 +22,7 @@ const transferCallSchema = z
       .default('cold')
       .openapi({
         description:
-          '`cold`: the third party is connected to the caller at once. `warm`: the agent first tells the third party, alone, what the call is about. ' +
+          '`cold`: the third party is connected to the caller at once. `warm`: the agent first tells the third party, alone, what the call is about, and asks whether it takes the call (`settings.transferAcceptance`). ' +
           '`three-way`: likewise, and then the agent stays: all three hear one another until one of them hangs up, or the agent leaves.',
       }),
     summary: z.string().max(SUMMARY_CHARS_MAX).default('').openapi({
@@ -56,7 +56,7 @@ const transferRoute = describeRoute({
     'As the tool `transfer_call` does, to any number that our number on the call could call. The agent goes on talking until the other party ' +
     'answers; then `call.bridged` is sent. Where the carrier takes the caller over (REFER), the call ends then. Where both are joined here, the call ' +
     'stays `in_progress` without its agent, recorded and within `maxDurationSeconds`, until one of the two hangs up. Either way its `endReason` is ' +
-    '`transferred`. Without an answer there, the call goes on with its agent, and its timeline says `transfer_failed`. With `mode` `three-way` the ' +
+    '`transferred`; with `settings.afterTransfer` `return` the caller is back with the agent when the other party hangs up first. Without an answer there, the call goes on with its agent, and its timeline says `transfer_failed`. With `mode` `three-way` the ' +
     'call goes on with all three: `call.bridged` has `agentRole` `participant`; once the agent leaves it is a joined call. ' +
     '409 where the call is not in progress, is being transferred, or was handed over already. ' +
     '429 with `Retry-After` also when 200 transfers were tried on calls of the agent since 00:00 UTC, those of the tool included.',

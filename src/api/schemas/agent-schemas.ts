@@ -1,6 +1,6 @@
 /** What agents look like in bodies and answers: the one source of validation, types and documentation. */
 import { z } from '@hono/zod-openapi';
-import { RESPONSIVENESS } from '../../domain/agent/agent.ts';
+import { AFTER_TRANSFER, RESPONSIVENESS } from '../../domain/agent/agent.ts';
 import {
   AGENT_LIMITS,
   AGENT_TOOLS,
@@ -92,10 +92,19 @@ const settingsInput = z
       .optional()
       .openapi({ description: 'Whether the caller may interrupt the agent.' }),
     transferTargets: transferTargets.optional(),
+    afterTransfer: z.enum(AFTER_TRANSFER).optional().openapi({
+      description:
+        'What becomes of a transferred call that stays on this server when the other party hangs up first: `end` ends it, `return` brings the caller back to the agent.',
+    }),
+    transferAcceptance: z.boolean().optional().openapi({
+      description:
+        'Whether a warm transfer needs the consent of the other party: a spoken yes or key 1. Without it, as with a mailbox, the caller stays with the agent.',
+    }),
     pronunciations: pronunciations.optional(),
   })
   .openapi('AgentSettingsInput', {
-    description: 'Defaults: 600 s, 10 s, true, none, none. A PATCH merges field by field.',
+    description:
+      'Defaults: 600 s, 10 s, true, no targets, `end`, true, no pronunciations. A PATCH merges field by field.',
   });
 
 const voice = z
@@ -252,6 +261,8 @@ export const agentSchema = z
       silenceTimeoutSeconds: z.int(),
       interruptible: z.boolean(),
       transferTargets: z.array(z.object({ label: z.string(), number: z.string() })),
+      afterTransfer: z.enum(AFTER_TRANSFER),
+      transferAcceptance: z.boolean(),
       pronunciations: z.array(z.object({ written: z.string(), spoken: z.string() })),
     }),
     status,

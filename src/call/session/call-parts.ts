@@ -1,8 +1,10 @@
 /** Dependencies of a call session; the composition root builds them once. */
 import type {
+  AcceptanceQuestion,
   CallControl,
   ConversationBrief,
   ConversationEvent,
+  ConversationSoFar,
   TurnTimes,
 } from '../../conversation/conversation-port.ts';
 import type { Account } from '../../domain/account/account.ts';
@@ -21,6 +23,8 @@ import type { TransferCap } from './transfer-cap.ts';
 
 /** The agent's side of one call: a conversation. */
 export interface TalkingParty {
+  /** What the next talk of this call has to know; complete once this one has stopped. */
+  readonly soFar: ConversationSoFar;
   start(): void;
   digit(digit: string): void;
   /** Reports that a third party is being called, or no longer: meanwhile the caller waits. */
@@ -29,7 +33,9 @@ export interface TalkingParty {
   thirdParty(isThere: boolean): void;
   /** Announcement to the transfer target before it is connected: 8 kHz, mono, chunks of any length. */
   announcement(summary: string): () => AsyncIterable<Int16Array>;
-  /** Ends the talk because the call is over; what was heard last is reported before it resolves. */
+  /** Question to the transfer target whether it takes the call. */
+  acceptance(): AcceptanceQuestion;
+  /** Ends the talk because the call is over, or goes on without the agent; what was heard last is reported before it resolves. */
   stop(): Promise<void> | void;
 }
 
@@ -45,6 +51,8 @@ export interface TalkOptions {
   readonly control: CallControl;
   readonly log: Logger;
   readonly onEvent: (event: ConversationEvent) => void;
+  /** The talk that it continues: the caller is back from a transfer. */
+  readonly before?: ConversationSoFar;
 }
 
 /** Metrics of calls. */

@@ -3,6 +3,7 @@ import type {
   ConversationEnd,
   ConversationEvent,
   ConversationFailure,
+  ConversationSoFar,
 } from '../../conversation/conversation-port.ts';
 import type { Agent, Scope } from '../../domain/agent/agent.ts';
 import type { TransferManner } from '../../domain/agent/transfer-rules.ts';
@@ -84,8 +85,11 @@ export class CallSession implements LiveCall, CallInProgress {
     this.#recording = new SessionRecording({ recordings, metrics, timeline, log });
     const [call, party] = [() => this.#call, () => this.#party];
     const onAgentLeft = () => this.#agentLeft();
-    const shown = { call, party, onAgentLeft };
-    this.#control = new SessionControl({ parts, leg, journal, timeline, log, ...shown });
+    const onReturn = () => void this.#callerIsBack();
+    const { afterTransfer, transferAcceptance: asksAcceptance } = agent.settings;
+    const rules = { asksAcceptance, doesReturn: afterTransfer === 'return' };
+    const shown = { call, party, onAgentLeft, onReturn };
+    this.#control = new SessionControl({ parts, leg, journal, timeline, log, ...rules, ...shown });
   }
 
   get audio(): AudioStream {
@@ -105,10 +109,7 @@ export class CallSession implements LiveCall, CallInProgress {
     try {
       await this.#startTalk();
     } catch (error) {
-      this.#log.error({ err: error }, 'the agent cannot speak');
-      this.#reason = 'error';
-      this.#failure = failureBecause('No conversation could begin.');
-      this.#hangUp();
+      this.#cannotTalk(error);
     }
     // Last, because it is called at once when the caller is gone already.
     this.#leg.onReleased((cause) => this.#release(cause));
@@ -159,13 +160,24 @@ export class CallSession implements LiveCall, CallInProgress {
       if (event.kind === 'recording-failed') this.#recordingFailed(event);
       if (event.kind === 'digit' && !this.#hasAgentLeft) this.#timeline.key();
     });
+    this.#leg.onDigit((digit) => {
+      this.#timeline.key();
+      this.#party?.digit(digit);
+    });
+    await this.#talk();
+  }
+
+  /** @param before the talk that this one continues. */
+  async #talk(before?: ConversationSoFar): Promise<void> {
     const [account, callTools] = await Promise.all([
       this.#parts.accountOf(this.#agent),
       this.#parts.toolsOf(this.#agent, this.#call),
     ]);
-    if (this.#hungUpAt !== undefined) return;
+    if (this.#hungUpAt !== undefined || this.#isReleased || this.#hasAgentLeft) return;
+    this.#talkStopped = undefined;
+    const brief = briefOf(this.#agent, this.#call);
     this.#party = this.#parts.talk({
-      brief: briefOf(this.#agent, this.#call),
+      brief: before === undefined ? brief : { ...brief, maxDurationMs: this.#remainingMs() },
       agent: this.#agent,
       account,
       callTools,
@@ -173,12 +185,16 @@ export class CallSession implements LiveCall, CallInProgress {
       control: this.#control.ofAgent,
       log: this.#log,
       onEvent: (event) => this.#onConversation(event),
-    });
-    this.#leg.onDigit((digit) => {
-      this.#timeline.key();
-      this.#party?.digit(digit);
+      ...(before && { before }),
     });
     this.#party.start();
+  }
+
+  #cannotTalk(error: unknown): void {
+    this.#log.error({ err: error }, 'the agent cannot speak');
+    this.#reason = 'error';
+    this.#failure = failureBecause('No conversation could begin.');
+    this.#hangUp();
   }
 
   #recordingFailed(failure: RecordingFailure): void {
@@ -247,17 +263,34 @@ export class CallSession implements LiveCall, CallInProgress {
 
   /** The call goes on with two others, until one of them hangs up or its longest duration is over. */
   #agentLeft(): void {
-    const { clock } = this.#parts;
     this.#hasAgentLeft = true;
     this.#reason ??= 'transferred';
     void this.#stopTalk();
     if (this.#isReleased) return;
-    const { maxDurationMs } = briefOf(this.#agent, this.#call);
-    const remainingMs = this.#answeredAtMs + maxDurationMs - clock.nowMs();
-    this.#cancelLimit = clock.after(Math.max(0, remainingMs), () => {
+    this.#cancelLimit = this.#parts.clock.after(this.#remainingMs(), () => {
       this.#isTooLong = true;
       this.#hangUp();
     });
+  }
+
+  /** What is left of the longest duration, from the answer on. */
+  #remainingMs(): number {
+    const { maxDurationMs } = briefOf(this.#agent, this.#call);
+    return Math.max(0, this.#answeredAtMs + maxDurationMs - this.#parts.clock.nowMs());
+  }
+
+  /** The other party has hung up: the agent goes on where it had left. */
+  async #callerIsBack(): Promise<void> {
+    if (this.#isReleased || this.#hungUpAt !== undefined) return;
+    this.#hasAgentLeft = false;
+    this.#reason = undefined;
+    this.#cancelLimit();
+    try {
+      await this.#talkStopped;
+      await this.#talk(this.#party?.soFar);
+    } catch (error) {
+      this.#cannotTalk(error);
+    }
   }
 
   /** The end on record is when we hung up, however long the far end takes to say that it has understood. */

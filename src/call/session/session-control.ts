@@ -23,10 +23,16 @@ interface SessionControlOptions {
   readonly call: () => Call;
   /** The agent's side of the call, once it talks. */
   readonly party: () =>
-    | Pick<TalkingParty, 'transferPending' | 'thirdParty' | 'announcement'>
+    | Pick<TalkingParty, 'transferPending' | 'thirdParty' | 'announcement' | 'acceptance'>
     | undefined;
-  /** Called once, when the caller and another party talk on without the agent. */
+  /** Whether a warm transfer needs the other party's consent. */
+  readonly asksAcceptance: boolean;
+  /** Whether the caller comes back to the agent when the other party hangs up first. */
+  readonly doesReturn: boolean;
+  /** Called when the caller and another party talk on without the agent. */
   readonly onAgentLeft: () => void;
+  /** Called when the other party has hung up after that, and the caller is alone. */
+  readonly onReturn: () => void;
   readonly journal: CallJournal;
   readonly timeline: SessionTimeline;
   readonly log: Logger;
@@ -34,6 +40,16 @@ interface SessionControlOptions {
 
 /** Announcement to the transfer target, before it hears the caller. */
 type Words = () => AsyncIterable<Int16Array>;
+
+const OTHER_LEFT = 'the other party has hung up';
+
+/** The way back of one transfer. */
+interface Returning {
+  /** Whether the other party has hung up. */
+  isAlone: boolean;
+  /** Undefined where the call ends with the other party. */
+  onAlone?: () => void;
+}
 
 const REFUSALS: Readonly<Record<TransferRefusal, string>> = {
   made: 'this call was transferred already',
@@ -94,8 +110,9 @@ export class SessionControl {
       hangUp();
       return;
     }
-    this.#threeWay.leave().then(
-      () => this.#agentLeft(),
+    const returning = this.#returning();
+    this.#threeWay.leave(returning.onAlone).then(
+      () => this.#agentLeft(returning),
       (error: unknown) => {
         log.warn({ err: error }, 'the agent could not leave the call to the others');
         hangUp();
@@ -115,23 +132,51 @@ export class SessionControl {
   }
 
   async #transfer(number: string, summary: string, announcement?: Words): Promise<void> {
-    const { leg, timeline } = this.#options;
+    const { asksAcceptance, leg, party, timeline } = this.#options;
+    const isAsked = announcement !== undefined && asksAcceptance;
+    const acceptance = isAsked ? party()?.acceptance() : undefined;
+    const returning = this.#returning();
+    const { onAlone } = returning;
     const outcome = await this.#dial(number, () =>
-      leg.transfer(number, announcement && { announcement }),
+      leg.transfer(number, {
+        ...(announcement && { announcement }),
+        ...(acceptance && { acceptance }),
+        ...(onAlone && { onAlone }),
+      }),
     );
     // Whether by REFER or joined by us, the two parties speak without the agent.
     this.#attempts?.made();
     this.#bridged(number, summary, 'left');
-    if (outcome === 'joined') this.#agentLeft();
+    if (outcome === 'joined') this.#agentLeft(returning);
     else timeline.add('transfer');
   }
 
-  #agentLeft(): void {
+  #agentLeft(returning: Returning): void {
     const { onAgentLeft, timeline } = this.#options;
     this.#threeWay = undefined;
     this.#hasAgentLeft = true;
     timeline.add('transfer');
     onAgentLeft();
+    if (returning.isAlone) this.#callerIsBack();
+  }
+
+  /** The other party may hang up before the agent is known to have left. */
+  #returning(): Returning {
+    const returning: Returning = { isAlone: false };
+    if (!this.#options.doesReturn) return returning;
+    returning.onAlone = () => {
+      returning.isAlone = true;
+      if (this.#hasAgentLeft) this.#callerIsBack();
+    };
+    return returning;
+  }
+
+  #callerIsBack(): void {
+    const { onReturn, timeline } = this.#options;
+    this.#hasAgentLeft = false;
+    this.#attempts?.over();
+    timeline.add('bridge_ended', { reason: OTHER_LEFT, isCallerBack: true });
+    onReturn();
   }
 
   async #bringIn(number: string, summary: string, announcement?: Words): Promise<void> {
@@ -145,7 +190,7 @@ export class SessionControl {
     party()?.thirdParty(true);
     threeWay.onAlone(() => {
       this.#threeWay = undefined;
-      timeline.add('three_way_ended', { reason: 'the other party has hung up' });
+      timeline.add('three_way_ended', { reason: OTHER_LEFT });
       party()?.thirdParty(false);
     });
   }

@@ -93,6 +93,11 @@ export class CallTransfers {
   made(): void {
     this.#madeInCall += 1;
   }
+
+  /** The third party has hung up and the caller is back: the agent may try another one. Attempts still count. */
+  over(): void {
+    this.#madeInCall = 0;
+  }
 }
 
 /** The agent's own list goes before the account's, where both have a label. */

@@ -18,6 +18,8 @@ export interface Phrases {
   readonly keypad: string;
   /** To a transfer target, before the summary. */
   readonly announcement: string;
+  /** To a transfer target, after the summary: whether it takes the call. */
+  readonly acceptance: string;
   /** A tool or the model takes its time. */
   readonly filler: string;
   /** The model still has not answered. */
@@ -38,6 +40,7 @@ const ENGLISH: Phrases = {
   transfer: 'One moment, please. I am connecting you.',
   keypad: 'Please type it on your keypad, and press the hash key at the end.',
   announcement: 'Hello, I have a caller for you.',
+  acceptance: 'Would you like to take the call? Say yes or press 1. To decline, press 2.',
   filler: 'One moment, please.',
   patience: 'This takes a little longer than usual. Please stay on the line.',
   timeIsUp: 'I am sorry, our time is up. Thank you for calling. Goodbye.',
@@ -61,6 +64,7 @@ const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
     transfer: 'Un momento, por favor. Le paso.',
     keypad: 'Márquelo en el teclado, por favor, y pulse almohadilla al final.',
     announcement: 'Hola, le paso una llamada.',
+    acceptance: '¿Quiere atender la llamada? Diga sí o pulse 1. Para rechazarla, pulse 2.',
     filler: 'Un momento, por favor.',
     patience: 'Tarda un poco más de lo normal. No cuelgue, por favor.',
     timeIsUp: 'Lo siento, se ha acabado el tiempo. Gracias por llamar. Adiós.',
@@ -81,6 +85,7 @@ const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
     transfer: 'Un momento, per favore. La metto in contatto.',
     keypad: 'Lo digiti sulla tastiera, per favore, e alla fine prema cancelletto.',
     announcement: 'Buongiorno, le passo una chiamata.',
+    acceptance: 'Vuole prendere la chiamata? Dica sì o prema 1. Per rifiutare, prema 2.',
     filler: 'Un momento, per favore.',
     patience: 'Ci vuole un po’ più del solito. Resti in linea, per favore.',
     timeIsUp: 'Mi dispiace, il tempo è scaduto. Grazie per la chiamata. Arrivederci.',
@@ -101,6 +106,8 @@ const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
     transfer: 'Einen Moment bitte. Ich verbinde Sie.',
     keypad: 'Bitte tippen Sie die Nummer auf der Tastatur und drücken Sie am Ende die Rautetaste.',
     announcement: 'Guten Tag, ich habe einen Anruf für Sie.',
+    acceptance:
+      'Möchten Sie den Anruf annehmen? Sagen Sie ja oder drücken Sie 1. Zum Ablehnen drücken Sie 2.',
     filler: 'Einen Moment bitte.',
     patience: 'Es dauert etwas länger als sonst. Bitte bleiben Sie dran.',
     timeIsUp: 'Leider ist unsere Zeit um. Danke für Ihren Anruf. Auf Wiederhören.',
@@ -122,6 +129,8 @@ const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
     transfer: 'Un instant, je vous mets en relation.',
     keypad: 'Tapez-le sur votre clavier, je vous prie, puis appuyez sur la touche dièse.',
     announcement: 'Bonjour, je vous passe un appel.',
+    acceptance:
+      'Voulez-vous prendre l’appel ? Dites oui ou appuyez sur 1. Pour refuser, appuyez sur 2.',
     filler: 'Un instant, je vous prie.',
     patience: 'Cela prend un peu plus de temps que d’habitude. Restez en ligne, je vous prie.',
     timeIsUp: 'Je suis désolé, le temps est écoulé. Merci de votre appel. Au revoir.',
@@ -142,6 +151,7 @@ const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
     transfer: 'Um momento, por favor. Vou passar a chamada.',
     keypad: 'Digite no teclado, por favor, e no fim prima a tecla cardinal.',
     announcement: 'Olá, tenho uma chamada para si.',
+    acceptance: 'Quer atender a chamada? Diga sim ou prima 1. Para recusar, prima 2.',
     filler: 'Um momento, por favor.',
     patience: 'Está a demorar um pouco mais do que o normal. Por favor, não desligue.',
     timeIsUp: 'Lamento, o tempo acabou. Obrigado por ligar. Adeus.',
@@ -161,6 +171,11 @@ export function phrasesFor(language: string): Phrases {
   return BY_LANGUAGE[language.toLowerCase().split('-')[0] ?? ''] ?? ENGLISH;
 }
 
+interface VoiceOptions {
+  readonly brief: ConversationBrief;
+  readonly synthesizer: Synthesizer;
+}
+
 /**
  * Speaks it with the agent's voice: 8 kHz, mono, in chunks of any length.
  *
@@ -168,10 +183,20 @@ export function phrasesFor(language: string): Phrases {
  */
 export function announcementOf(
   summary: string,
-  options: { readonly brief: ConversationBrief; readonly synthesizer: Synthesizer },
+  options: VoiceOptions,
 ): () => AsyncIterable<Int16Array> {
-  const { brief, synthesizer } = options;
+  return spoken(`${phrasesFor(options.brief.language).announcement} ${summary}`.trim(), options);
+}
+
+/** Asks a transfer target with the agent's voice whether it takes the call: as `announcementOf`. */
+export function acceptanceOf(options: VoiceOptions): () => AsyncIterable<Int16Array> {
+  return spoken(phrasesFor(options.brief.language).acceptance, options);
+}
+
+function spoken(
+  text: string,
+  { brief, synthesizer }: VoiceOptions,
+): () => AsyncIterable<Int16Array> {
   const { voice, language, pronunciations = [] } = brief;
-  const text = `${phrasesFor(language).announcement} ${summary}`.trim();
   return () => synthesizer.speak({ text, voice, language, pronunciations });
 }

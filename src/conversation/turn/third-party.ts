@@ -14,6 +14,9 @@ const JOINED =
 
 const LEFT = '(The other party has hung up. You are alone with the caller again.)';
 
+const RETURNED =
+  '(The transfer is over: the other party has hung up. You are alone with the caller again. Say so in a sentence, and ask what else they need.)';
+
 const NOT_TRANSFERRED = '(The other party did not take the call. The caller is still with you.)';
 
 /** Tells the model that a third party joined or left; the agent speaks once it has the floor. */
@@ -25,6 +28,11 @@ export function onThirdParty(draft: Draft, { isThere, atMs }: TurnEventOf<'third
 /** Tells the model that a transfer failed after its tool had already answered. */
 export function onTransferFailed(draft: Draft, { atMs }: TurnEventOf<'transfer-failed'>): void {
   note(draft, NOT_TRANSFERRED, atMs);
+}
+
+/** Tells the model that the caller is back from a transfer. */
+export function onReturn(draft: Draft, atMs: number): void {
+  note(draft, RETURNED, atMs);
 }
 
 /** Adds a note that the agent answers; a speculation made without it is discarded. */

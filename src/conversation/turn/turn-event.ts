@@ -32,7 +32,8 @@ export type TurnTimer =
 
 /** `reply` is the reply's number, which is also its generation in the audio stream. */
 export type TurnEvent =
-  | { readonly kind: 'started' }
+  /** `isReturn`: the caller is back from a transfer; the conversation goes on where it was stopped. */
+  | { readonly kind: 'started'; readonly isReturn?: boolean }
   | { readonly kind: 'voice-started'; readonly voicedAtMs: number }
   | Exclude<VoiceEvent, { readonly kind: 'voice-started' }>
   | {

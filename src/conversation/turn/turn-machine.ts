@@ -39,7 +39,7 @@ import {
   requestWords,
 } from './caller-utterance.ts';
 import { closeWith, endNow, isQuiet, onSilence, stopNow, watchSilence } from './ending.ts';
-import { onThirdParty, onTransferFailed } from './third-party.ts';
+import { onReturn, onThirdParty, onTransferFailed } from './third-party.ts';
 import { onEndOfTurnTimer, onTurnScored, planEndOfTurn, takeWords } from './turn-end.ts';
 import type {
   TimedTurnEvent,
@@ -165,7 +165,7 @@ function counts(state: TurnState, event: TimedTurnEvent): boolean {
   }
 }
 
-function start(draft: Draft): void {
+function start(draft: Draft, { isReturn, atMs }: TurnEventOf<'started'>): void {
   const { brief, timing } = draft.state.rules;
   const { isInterruptible, maxDurationMs } = brief;
   const leadMs = Math.min(timing.timeIsUpMs, maxDurationMs * TIME_IS_UP_SHARE_MAX);
@@ -176,7 +176,8 @@ function start(draft: Draft): void {
     { kind: 'set-timer', timer: 'time-is-up', delayMs: maxDurationMs - leadMs },
     { kind: 'set-timer', timer: 'max-duration', delayMs: maxDurationMs - timing.hangUpMs },
   );
-  sayPhrase(draft, 'greeting', brief.greeting);
+  if (isReturn === true) onReturn(draft, atMs);
+  else sayPhrase(draft, 'greeting', brief.greeting);
 }
 
 /** The caller pauses: requests the words, at once for a speculation or a barge-in. */

@@ -135,6 +135,8 @@ export interface RuleOptions {
   /** Where the agent is called, ISO 3166-1 alpha-2; by the language's region unless given. */
   readonly country?: string;
   readonly timing?: Partial<TurnTiming>;
+  /** When the call began; now, unless given. */
+  readonly startedAt?: Date | undefined;
 }
 
 /** Derives the turn machine's settings from brief, language and timing. */
@@ -156,7 +158,7 @@ export function rulesFor(options: RuleOptions): TurnRules {
     hasKeypad: tools.hasKeypad,
     needsSureWords: (call) => tools.needsSureWords(call),
     sayWhileWaiting: (call) => tools.sayWhileWaiting(call),
-    startedAt: clock.now(),
+    startedAt: options.startedAt ?? clock.now(),
   };
 }
 

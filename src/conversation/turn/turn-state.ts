@@ -1,6 +1,6 @@
 /** State of the turn machine between two events; pure */
 import type { ChatMessage, ToolCall } from '../../llm/language-model.ts';
-import type { ConversationEnd, TurnTimes } from '../conversation-port.ts';
+import type { ConversationEnd, ConversationSoFar, TurnTimes } from '../conversation-port.ts';
 import type { Piece } from '../history/heard-words.ts';
 import { LEVEL_UNKNOWN, type SpokenLevel } from './backchannel.ts';
 import type { TurnEffect } from './turn-event.ts';
@@ -178,17 +178,17 @@ export interface Draft {
   readonly effects: TurnEffect[];
 }
 
-/** State of a conversation that has not started. */
-export function openState(rules: TurnRules): TurnState {
+/** State of a conversation that has not started. @param before the conversation that it continues. */
+export function openState(rules: TurnRules, before?: ConversationSoFar): TurnState {
   return {
     rules,
     stage: 'waiting',
-    turns: 0,
+    turns: before?.turns ?? 0,
     utterance: null,
     reply: null,
-    lastReplyId: 0,
+    lastReplyId: before?.lastReplyId ?? 0,
     lastAttempt: 0,
-    history: [],
+    history: before?.history ?? [],
     waiting: [],
     isOwedAnswer: false,
     lastWords: null,

@@ -11,7 +11,7 @@ import {
 } from './turn-state.ts';
 
 /** Below this confidence words are unsure. A noise that the recogniser makes a "No" of has less as a rule. */
-const SURE_CONFIDENCE = 0.65;
+export const SURE_CONFIDENCE = 0.65;
 
 /** An answer to unsure words is kept back for so many clauses: a goodbye is not said before the caller has confirmed it. */
 const HELD_CLAUSES_MAX = 2;
@@ -98,10 +98,15 @@ export function confirmedCalls(
 
 /** Whether the text is nothing but a "yes" and politeness. */
 export function isAgreement(text: string): boolean {
-  const words = text
+  const words = spokenWords(text);
+  return words.some((word) => YES.has(word)) && words.every((word) => AGREEMENTS.has(word));
+}
+
+/** The words of a text in lower case, without punctuation. */
+export function spokenWords(text: string): readonly string[] {
+  return text
     .toLowerCase()
     .normalize('NFC')
     .split(/[^\p{L}\p{M}']+/u)
     .filter((word) => word !== '');
-  return words.some((word) => YES.has(word)) && words.every((word) => AGREEMENTS.has(word));
 }

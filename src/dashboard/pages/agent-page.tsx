@@ -211,6 +211,16 @@ function Settings(form: FormParts) {
         rows={2}
         hint={t('agent.targetsHint')}
       />
+      <CheckField
+        label={t('agent.transferAcceptance')}
+        isChecked={draft.transferAcceptance}
+        onChecked={(transferAcceptance) => change({ transferAcceptance })}
+      />
+      <CheckField
+        label={t('agent.afterTransfer')}
+        isChecked={draft.doesReturn}
+        onChecked={(doesReturn) => change({ doesReturn })}
+      />
       <div class="pair">
         <TextField
           {...fieldOf('maxDurationSeconds', form, 'settings.maxDurationSeconds')}

@@ -138,11 +138,17 @@ function extractedOf(extracted: NonNullable<CallDetail['extracted']>) {
   );
 }
 
-/** What another party did on the call, in words: joined caller and agent, left again, was connected with the caller. */
+/**
+ * What another party did on the call, in words: joined caller and agent, left again, was connected with the caller, hung up
+ * so that the agent came back.
+ */
 function companyOf(timeline: readonly TimelineEntry[], originMs: number): readonly string[] {
-  return timeline.flatMap(({ kind, timestamp }) => {
+  return timeline.flatMap(({ kind, timestamp, details }) => {
+    const at = clockText((Date.parse(timestamp) - originMs) / 1000);
+    if (kind === 'bridge_ended' && details.isCallerBack === true)
+      return t('call.callerBack', { at });
     if (kind !== 'transfer' && kind !== 'three_way' && kind !== 'three_way_ended') return [];
-    return t(`company.${kind}`, { at: clockText((Date.parse(timestamp) - originMs) / 1000) });
+    return t(`company.${kind}`, { at });
   });
 }
 

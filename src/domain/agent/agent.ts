@@ -21,13 +21,22 @@ export const RESPONSIVENESS = ['fast', 'balanced', 'patient'] as const;
 /** One of `RESPONSIVENESS`. */
 export type Responsiveness = (typeof RESPONSIVENESS)[number];
 
-/** Call settings of an agent: limits, barge-in, transfer targets, pronunciations. */
+/** What becomes of a call after a transfer by a second call, when the other party hangs up first. */
+export const AFTER_TRANSFER = ['end', 'return'] as const;
+
+/** `end`: the call ends. `return`: the caller is back with the agent. */
+export type AfterTransfer = (typeof AFTER_TRANSFER)[number];
+
+/** Call settings of an agent: limits, barge-in, transfers, pronunciations. */
 export interface AgentSettings {
   readonly maxDurationSeconds: number;
   readonly silenceTimeoutSeconds: number;
   readonly interruptible: boolean;
   /** Where `transfer_call` may go; empty denies. */
   readonly transferTargets: readonly TransferTarget[];
+  readonly afterTransfer: AfterTransfer;
+  /** Whether a warm transfer needs the other party's "yes", or key 1. */
+  readonly transferAcceptance: boolean;
   /** For speech only; transcripts keep the written form. */
   readonly pronunciations: readonly Pronunciation[];
 }
@@ -38,6 +47,8 @@ export const DEFAULT_AGENT_SETTINGS: AgentSettings = {
   silenceTimeoutSeconds: 10,
   interruptible: true,
   transferTargets: [],
+  afterTransfer: 'end',
+  transferAcceptance: true,
   pronunciations: [],
 };
 

@@ -1,6 +1,10 @@
 /** The far end of a call and the agent on it, both doing only what the test says. */
 import type { TalkingParty, TalkOptions } from '../../../src/call/session/call-parts.ts';
-import type { ConversationEvent } from '../../../src/conversation/conversation-port.ts';
+import type {
+  AcceptanceQuestion,
+  ConversationEvent,
+  ConversationSoFar,
+} from '../../../src/conversation/conversation-port.ts';
 import type { AudioEvent, AudioStats, AudioStream } from '../../../src/media/audio-stream.ts';
 import { ReceiveRing } from '../../../src/media/buffers/receive-ring.ts';
 import type {
@@ -48,6 +52,10 @@ export class ScriptedLeg implements Leg {
   readonly threeWay = new ScriptedThreeWay();
   /** How often BYE was said: asking again of a leg that is over says nothing. */
   hangUps = 0;
+  /** Whether the other party of the newest transfer is asked. */
+  isAsked = false;
+  /** The other party of the newest transfer hangs up first; undefined where that ends the leg. */
+  beAlone: (() => void) | undefined;
   digit: (digit: string) => void = () => undefined;
   #cause: ReleaseCause | undefined;
   #listener: (cause: ReleaseCause) => void = () => undefined;
@@ -78,8 +86,10 @@ export class ScriptedLeg implements Leg {
     return Promise.resolve();
   }
 
-  transfer(number: string): Promise<TransferOutcome> {
+  transfer(number: string, options: TransferOptions = {}): Promise<TransferOutcome> {
     this.transfers.push(number);
+    this.beAlone = options.onAlone;
+    this.isAsked = options.acceptance !== undefined;
     return Promise.resolve('joined');
   }
 
@@ -95,13 +105,16 @@ export class ScriptedThreeWay implements ThreeWayCall {
   /** Why the agent cannot leave; undefined where it can. */
   refusal: Error | undefined;
   beAlone: () => void = () => undefined;
+  /** As `ScriptedLeg.beAlone`, after the agent has left. */
+  return: (() => void) | undefined;
 
   onAlone(listener: () => void): void {
     this.beAlone = listener;
   }
 
-  leave(): Promise<void> {
+  leave(onAlone?: () => void): Promise<void> {
     this.leaves += 1;
+    this.return = onAlone;
     return this.refusal === undefined ? Promise.resolve() : Promise.reject(this.refusal);
   }
 }
@@ -160,6 +173,12 @@ export class ScriptedTalk implements TalkingParty {
   lastWords: ConversationEvent | undefined;
   isStarted = false;
   stops = 0;
+  soFar: ConversationSoFar = {
+    history: [{ role: 'user', content: 'I want a refund.' }],
+    lastReplyId: 3,
+    turns: 1,
+    startedAt: new Date(0),
+  };
 
   constructor(options: TalkOptions) {
     this.options = options;
@@ -188,6 +207,10 @@ export class ScriptedTalk implements TalkingParty {
   announcement(summary: string): () => AsyncIterable<Int16Array> {
     this.announced.push(summary);
     return async function* () {};
+  }
+
+  acceptance(): AcceptanceQuestion {
+    return { question: async function* () {} };
   }
 
   async stop(): Promise<void> {

@@ -1,17 +1,13 @@
 /** A caller who is handed over by a second call: what is on record, and who talks to whom. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { Phone, type RingingCall } from '../../../examples/phone/phone.ts';
-import { startServer, type TestServer } from '../../support/server/server.ts';
+import { expect, test } from 'vitest';
+import type { RingingCall } from '../../../examples/phone/phone.ts';
+import { COLLEAGUE, NUMBER, openTransferWorld } from '../../support/server/transfer-world.ts';
 import { readStereo } from '../../support/speech/recording.ts';
 import { loudestAmplitude } from '../../support/speech/tone.ts';
 import { tone } from '../../telephony/plane.ts';
 import { everyoneHears } from '../../telephony/tones.ts';
 
-const NUMBER = '+12025550123';
-const COLLEAGUE = '+12025550177';
 const [CALLER_HZ, COLLEAGUE_HZ] = [300, 1_000];
 
 /** What the agent says to somebody who is brought in, and to a caller who needs it no more. */
@@ -26,33 +22,8 @@ const SCRIPT = {
 
 const NOTHING = new Int16Array();
 
-async function kindsOf(server: TestServer, id: string): Promise<string[]> {
-  const events = await server.api('GET', `/api/calls/${id}/events`);
-  return (events.body.data as readonly { readonly kind: string }[]).map(({ kind }) => kind);
-}
-
-async function openWorld() {
-  const folder = mkdtempSync(join(tmpdir(), 'offhook-transfer-'));
-  const [caller, colleague] = [new Phone(), new Phone({ number: COLLEAGUE })];
-  await Promise.all([caller.start(), colleague.start()]);
-  const SIP_TRUNKS = join(folder, 'trunks.json');
-  const proxy = colleague.hostPort();
-  const trunk = { name: 'office', proxy, numbers: [NUMBER], allowedSources: ['127.0.0.1'] };
-  writeFileSync(SIP_TRUNKS, JSON.stringify([trunk]));
-  const SCRIPT_FILE = join(folder, 'script.json');
-  writeFileSync(SCRIPT_FILE, JSON.stringify(SCRIPT));
-  const environment = { SIP_TRUNKS, SCRIPT_FILE, DRAIN_TIMEOUT_SECONDS: '20' };
-  const server = await (await startServer({ environment })).ready();
-  onTestFinished(async () => {
-    await server.stop();
-    await Promise.all([caller.stop(), colleague.stop()]);
-    rmSync(folder, { recursive: true, force: true });
-  });
-  return { server, caller, colleague };
-}
-
 test('a caller whose carrier refuses REFER is joined with a colleague, and a server that drains waits for both', async () => {
-  const { server, caller, colleague } = await openWorld();
+  const { server, caller, colleague, kindsOf } = await openTransferWorld(SCRIPT);
   await server.createAgent({ greeting: 'Hello. '.repeat(60) });
   const rings = new Promise<RingingCall>((resolve) => colleague.onRinging(resolve));
   const call = await caller.call(`sip:${NUMBER}@127.0.0.1:${server.sipPort}`);
@@ -60,7 +31,7 @@ test('a caller whose carrier refuses REFER is joined with a colleague, and a ser
 
   const asked = await server.api('POST', `/api/calls/${id}/transfer`, { to: COLLEAGUE });
   const theirs = await (await rings).answer();
-  await expect.poll(() => kindsOf(server, id), { timeout: 5_000 }).toContain('transfer');
+  await expect.poll(() => kindsOf(id), { timeout: 5_000 }).toContain('transfer');
   const detail = await server.api('GET', `/api/calls/${id}`);
   server.kill('SIGTERM');
   await new Promise((resolve) => setTimeout(resolve, 1_000));
@@ -77,7 +48,7 @@ test('a caller whose carrier refuses REFER is joined with a colleague, and a ser
 });
 
 test('a joined call stays on record, recorded and counted, until the interface hangs up on both', async () => {
-  const { server, caller, colleague } = await openWorld();
+  const { server, caller, colleague, kindsOf } = await openTransferWorld(SCRIPT);
   await server.createAgent({ greeting: 'Hello. '.repeat(60) });
   const rings = new Promise<RingingCall>((resolve) => colleague.onRinging(resolve));
   const call = await caller.call(`sip:${NUMBER}@127.0.0.1:${server.sipPort}`);
@@ -89,7 +60,7 @@ test('a joined call stays on record, recorded and counted, until the interface h
 
   await server.api('POST', `/api/calls/${id}/transfer`, { to: COLLEAGUE });
   const theirs = await (await rings).answer();
-  await expect.poll(() => kindsOf(server, id), { timeout: 5_000 }).toContain('transfer');
+  await expect.poll(() => kindsOf(id), { timeout: 5_000 }).toContain('transfer');
   const joinedAtMs = performance.now();
   void call.line.speak(tone(CALLER_HZ, 3_000));
   void theirs.line.speak(tone(COLLEAGUE_HZ, 3_000));
@@ -116,7 +87,7 @@ test('a joined call stays on record, recorded and counted, until the interface h
 });
 
 test('a joined call ends when the longest duration of its agent is over', async () => {
-  const { server, caller, colleague } = await openWorld();
+  const { server, caller, colleague } = await openTransferWorld(SCRIPT);
   await server.createAgent({
     greeting: 'Hello. '.repeat(60),
     settings: { maxDurationSeconds: 10 },
@@ -137,12 +108,12 @@ test('a joined call ends when the longest duration of its agent is over', async 
 });
 
 test('an agent introduces a caller and a colleague to each other on one line, and leaves it to them', async () => {
-  const { server, caller, colleague } = await openWorld();
+  const { server, caller, colleague, kindsOf } = await openTransferWorld(SCRIPT);
   await server.createAgent({ greeting: 'Hello.' });
   const rings = new Promise<RingingCall>((resolve) => colleague.onRinging(resolve));
   const call = await caller.call(`sip:${NUMBER}@127.0.0.1:${server.sipPort}`);
   const id = await server.callInProgress();
-  const kinds = () => kindsOf(server, id);
+  const kinds = () => kindsOf(id);
 
   const wish = { to: COLLEAGUE, mode: 'three-way', summary: 'A question about a repair.' };
   const asked = await server.api('POST', `/api/calls/${id}/transfer`, wish);

@@ -67,6 +67,8 @@ export interface DrachtioCarrierOptions {
   readonly mayRegister?: () => boolean;
   /** Places second calls for transfers if no trunk of this carrier can; such calls never use REFER. */
   readonly callThrough?: OutgoingCallsOptions['callThrough'];
+  /** What callers hear while a third party is called; default: its ringing tone. */
+  readonly holdMusic?: Int16Array | undefined;
   /** Takes text messages of carriers; without it they are refused. */
   readonly onText?: (message: TextMessage) => Promise<void>;
   /** Called when the connection is lost. */
@@ -263,7 +265,7 @@ export class DrachtioCarrier implements Carrier {
       refuse(answer, refusal ?? 503);
       return;
     }
-    const { media, addresses, clock, log, journal } = this.#options;
+    const { media, addresses, clock, log, journal, holdMusic } = this.#options;
     const call: SrfIncomingCall = new SrfIncomingCall({
       srf: this.#link.srf,
       server: this.#name,
@@ -276,6 +278,7 @@ export class DrachtioCarrier implements Carrier {
       clock,
       log,
       journal,
+      holdMusic,
       callSecond: this.#outgoing.secondFor(calledNumberOf(request, trunk), trunk),
       ...(this.#options.callThrough && { transferBy: 'bridge' }),
       onOver: () => {

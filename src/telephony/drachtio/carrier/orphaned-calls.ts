@@ -4,8 +4,12 @@ import type { Clock } from '../../../lib/clock.ts';
 import type { ReleaseCause } from '../../carrier.ts';
 import { answerOrphan, reasonOf, type SrfClient, sendOver } from './srf.ts';
 
-/** Leaves room for requests of the old process that were not saved. RFC 3261, 12.2.2 asks for a greater number only. */
-const SEQUENCE_STEP = 1_000;
+/**
+ * Leaves room for requests of the old process that were not saved, of which a REFER or re-INVITE is usual. A dialog's own
+ * numbers begin anywhere: in the embedded engine below 2^17, at drachtio-server below 2^27. RFC 3261, 12.2.2 asks for a
+ * greater number only, and 8.1.1.5 for one below 2^31.
+ */
+const SEQUENCE_STEP = 1_000_000_000;
 
 /** Wait for a 2xx that crosses a CANCEL. */
 const CROSSING_MS = 2_000;

@@ -1,6 +1,5 @@
 /** Outgoing calls over one SIP server, each through the trunk with its number. */
 import { randomUUID } from 'node:crypto';
-import type { MediaSession } from '../../../media/audio-stream.ts';
 import { type Carrier, CarrierError } from '../../carrier.ts';
 import { isDialable, isE164 } from '../../trunks/number.ts';
 import type { Trunk } from '../../trunks/trunks.ts';
@@ -12,10 +11,9 @@ import type { TrunkChannels } from './trunk-channels.ts';
 /** Ringing limit of a second call: the caller listens to the ringing tone meanwhile. */
 const SECOND_RINGS_MS_MAX = 30_000;
 
-/** Call to place; `earlyMediaSink` is the RTP session that hears early media. */
-export type OutgoingRequest = Parameters<Carrier['place']>[0] & {
-  readonly earlyMediaSink?: MediaSession | undefined;
-};
+/** Call to place. */
+export type OutgoingRequest = Parameters<Carrier['place']>[0] &
+  Pick<OutgoingCallOptions, 'near' | 'isEarlyMediaHeard'>;
 
 /** One attempt at it, through one trunk. */
 type Attempt = OutgoingRequest & Partial<AttemptLimits> & Pick<OutgoingCallOptions, 'callId'>;
@@ -40,6 +38,7 @@ export interface OutgoingCallsOptions
     | 'log'
     | 'journal'
     | 'answerChallenge'
+    | 'holdMusic'
   > {
   /** Trunks that may call from a number, in the order in which they are tried. */
   readonly trunksFor: (from: string) => readonly Trunk[];
@@ -106,18 +105,18 @@ export class OutgoingCalls {
     if (route !== undefined) return this.#callSecondThrough(route.name, ours);
     const timing = { ringingTimeoutMs: SECOND_RINGS_MS_MAX };
     if (callThrough === undefined) return undefined;
-    return (to, earlyMediaSink) => callThrough({ from: ours, to, earlyMediaSink, ...timing });
+    return (to, sound) => callThrough({ from: ours, to, ...sound, ...timing });
   }
 
   /** @param name of the trunk that is tried first, if it still exists; the others with our number follow. */
   #callSecondThrough(name: string, ours: string): CallSecond {
     const { trunkNamed, trunksFor } = this.#options;
     const ringingTimeoutMs = SECOND_RINGS_MS_MAX;
-    return (to, earlyMediaSink) => {
+    return (to, sound) => {
       const others = trunksFor(ours).filter((trunk) => trunk.name !== name);
       const trunks = [trunkNamed(name) ?? [], others].flat();
       const from = fromOf(ours, trunks[0]);
-      return this.place({ from, to, earlyMediaSink, ringingTimeoutMs }, trunks);
+      return this.place({ from, to, ...sound, ringingTimeoutMs }, trunks);
     };
   }
 

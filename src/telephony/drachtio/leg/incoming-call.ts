@@ -24,7 +24,7 @@ import {
   type SrfRequest,
   sdpOf,
 } from '../carrier/srf.ts';
-import type { CallSecond } from '../transfer/transfer.ts';
+import type { CallSecond, ThirdPartyOptions } from '../transfer/transfer.ts';
 import { SrfLeg } from './srf-leg.ts';
 
 /** 64 bits; RFC 3261, 19.3 asks for 32. */
@@ -48,6 +48,7 @@ interface IncomingCallOptions {
   readonly log: Logger;
   readonly journal: OpenDialogJournal | undefined;
   readonly callSecond?: CallSecond | undefined;
+  readonly holdMusic?: ThirdPartyOptions['holdMusic'];
   /** Transfer method without a trunk's setting. */
   readonly transferBy?: Trunk['transfer'] | undefined;
   /** Called once, at the end of the call. */

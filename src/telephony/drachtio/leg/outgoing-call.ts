@@ -22,7 +22,7 @@ import {
   type SrfResponse,
   type SrfSentInvite,
 } from '../carrier/srf.ts';
-import type { CallSecond } from '../transfer/transfer.ts';
+import type { CallSecond, ThirdPartyOptions } from '../transfer/transfer.ts';
 import { type AnswerChallenge, secondTry } from './in-dialog-request.ts';
 import { EarlySession } from './negotiation.ts';
 import { SrfLeg } from './srf-leg.ts';
@@ -45,8 +45,10 @@ export interface OutgoingCallOptions {
   readonly responseMsMax?: number | undefined;
   /** Asked when that time is over, and again after as long; default: yes. */
   readonly mayGiveUp?: (() => boolean) | undefined;
-  /** RTP session that hears early media; ours is opened on the same worker. */
-  readonly earlyMediaSink?: MediaSession | undefined;
+  /** RTP session that ours may be joined with. */
+  readonly near?: MediaSession | undefined;
+  /** Whether `near` hears early media. */
+  readonly isEarlyMediaHeard?: boolean | undefined;
   readonly media: MediaGateway;
   readonly addresses?: AdvertisedAddresses | undefined;
   /** The server's own Contact when not given. */
@@ -57,6 +59,7 @@ export interface OutgoingCallOptions {
   readonly answerChallenge: AnswerChallenge | undefined;
   readonly journal: OpenDialogJournal | undefined;
   readonly callSecond?: CallSecond | undefined;
+  readonly holdMusic?: ThirdPartyOptions['holdMusic'];
   /** Called for each response of the trunk's proxy. */
   readonly onResponse?: () => void;
   /** Called once, at the end of the call. */
@@ -161,7 +164,7 @@ export class SrfOutgoingCall implements OutgoingCall {
   }
 
   async #begin(): Promise<void> {
-    const { media, trunk, earlyMediaSink, addresses, delayMs = 0 } = this.#options;
+    const { media, trunk, near, isEarlyMediaHeard, addresses, delayMs = 0 } = this.#options;
     try {
       if (delayMs > 0) await this.#delay(delayMs);
       if (!this.#isWanted) return this.fail('cancelled', 487);
@@ -173,11 +176,11 @@ export class SrfOutgoingCall implements OutgoingCall {
         carrier: sourcesOf(trunk),
         codecs: trunk.codecs,
         srtp: trunk.srtp,
-        near: earlyMediaSink,
+        near,
       });
       // The call failed meanwhile, before it had a port to close.
       if (this.#state === 'over') return void this.#closePort();
-      earlyMediaSink?.feedFrom(this.#endpoint.session);
+      if (isEarlyMediaHeard) near?.feedFrom(this.#endpoint.session);
       const { journal, callId } = this.#options;
       this.#entry = journal?.begin(callId, this.#endpoint.channels ?? []);
     } catch (error) {

@@ -55,7 +55,7 @@ export class ThirdParty {
       const partner = await attempt.run(options);
       this.#isReferred = partner === undefined;
       if (partner === undefined) return 'referred';
-      this.#connectPartner(partner);
+      this.#connectPartner(partner, options.onAlone);
       return 'joined';
     });
   }
@@ -69,7 +69,7 @@ export class ThirdParty {
         endpoint: this.#options.endpoint,
         guest,
         onDigit: (digit) => this.#host.pressed(digit),
-        connectPartner: (partner) => this.#connectPartner(partner),
+        connectPartner: (partner, onAlone) => this.#connectPartner(partner, onAlone),
       });
       return this.#threeWay;
     });
@@ -121,13 +121,23 @@ export class ThirdParty {
   }
 
   /** Connects the far end with the third party until either of them hangs up. */
-  #connectPartner(partner: SecondLeg): void {
+  #connectPartner(partner: SecondLeg, onAlone: (() => void) | undefined): void {
     const { endpoint } = this.#options;
     this.#refuseEnding(partner);
     this.#partner = partner;
     partner.onDigit((digit) => endpoint.session.sendDigits(digit));
     // Called at once if it has just hung up.
-    partner.onReleased(() => this.#host.end({ kind: 'transferred' }));
+    partner.onReleased(() => this.#partnerLeft(onAlone));
+  }
+
+  #partnerLeft(onAlone: (() => void) | undefined): void {
+    if (onAlone === undefined || this.#host.isEnding()) {
+      this.#host.end({ kind: 'transferred' });
+      return;
+    }
+    this.#partner = undefined;
+    this.#options.endpoint.session.feedFrom(undefined);
+    onAlone();
   }
 
   #refuseEnding(partner: SecondLeg): void {
@@ -150,7 +160,7 @@ export interface ThreeWayCallOptions {
   /** Takes the other party's keys. */
   readonly onDigit: (digit: string) => void;
   /** Connects the two without the agent. @throws {CarrierError} when the call is over. */
-  readonly connectPartner: (guest: SecondLeg) => void;
+  readonly connectPartner: (guest: SecondLeg, onAlone: (() => void) | undefined) => void;
 }
 
 class SrfThreeWayCall implements ThreeWayCall {
@@ -189,7 +199,7 @@ class SrfThreeWayCall implements ThreeWayCall {
     if (this.#state === 'alone') listener();
   }
 
-  async leave(): Promise<void> {
+  async leave(onAlone?: () => void): Promise<void> {
     if (this.#state === 'left') return;
     const { endpoint, guest, connectPartner } = this.#options;
     if (this.#state !== 'on') throw failure('one of the two has hung up', 480);
@@ -200,7 +210,7 @@ class SrfThreeWayCall implements ThreeWayCall {
     }
     endpoint.session.mixWith(undefined);
     this.#state = 'left';
-    connectPartner(guest);
+    connectPartner(guest, onAlone);
   }
 
   /** The caller has hung up: ends the third party's call. Safe to call twice. */
