@@ -4,8 +4,9 @@ import { once } from 'node:events';
 import { systemClock } from '../../src/lib/clock.ts';
 import { DtmfDetector } from '../../src/media/dsp/dtmf-detector.ts';
 import { keyToneFrame } from '../../src/media/dsp/dtmf-tones.ts';
-import { decodeG711, encodeG711, SILENCE_BYTE } from '../../src/media/dsp/g711.ts';
+import { decodeG711, encodeG711, type G711Law, SILENCE_BYTE } from '../../src/media/dsp/g711.ts';
 import { levelDbfs } from '../../src/media/dsp/level-meter.ts';
+import { isG711 } from '../../src/rtp/codecs.ts';
 import { DtmfReceiver, DtmfSender } from '../../src/rtp/dtmf.ts';
 import { parseRtp, writeRtp } from '../../src/rtp/packet.ts';
 import type { AgreedMedia } from '../../src/rtp/sdp-answer.ts';
@@ -59,6 +60,7 @@ export class PhoneLine {
   readonly #startedAtMs = systemClock.nowMs();
   #speeches: Speech[] = [];
   #agreed: AgreedMedia | undefined;
+  #law: G711Law = 'PCMU';
   /** Undefined for plain RTP. */
   #srtp: { readonly sender: SrtpSender; readonly receiver: SrtpReceiver } | undefined;
   #sentFrames = 0;
@@ -97,6 +99,10 @@ export class PhoneLine {
         receiver: new SrtpReceiver(keys.receive),
       };
     }
+    if (!isG711(agreed.codec)) {
+      throw new TypeError(`Cannot connect the telephone: it has G.711, not "${agreed.codec}"`);
+    }
+    this.#law = agreed.codec;
     this.#agreed = agreed;
     if (this.#timer === undefined) this.#tick();
   }
@@ -151,11 +157,11 @@ export class PhoneLine {
     }
     const tone = press && keyToneFrame(press.digit, press.timestampOffset);
     const frame = isPressing && type === undefined ? tone : this.#nextFrame();
-    const { codec, payloadType } = this.#agreed ?? { codec: 'PCMU' as const, payloadType: 0 };
+    const { payloadType } = this.#agreed ?? { payloadType: 0 };
     const payload =
       frame === undefined
-        ? new Uint8Array(FRAME_SAMPLES).fill(SILENCE_BYTE[codec])
-        : encodeG711(codec, frame);
+        ? new Uint8Array(FRAME_SAMPLES).fill(SILENCE_BYTE[this.#law])
+        : encodeG711(this.#law, frame);
     this.#send(payloadType, payload, this.#hasMarker);
     this.#hasMarker = false;
   }
@@ -203,7 +209,7 @@ export class PhoneLine {
       return;
     }
     if (packet.payloadType !== agreed.payloadType) return;
-    const pcm = decodeG711(agreed.codec, packet.payload);
+    const pcm = decodeG711(this.#law, packet.payload);
     if (agreed.telephoneEventPayloadType === undefined) {
       this.digits += this.#keyTones
         .hear(pcm)
@@ -215,7 +221,7 @@ export class PhoneLine {
     if (this.heard.length < HEARD_PACKETS_MAX) this.heard.push(heard);
     for (const listener of this.#listeners) listener(heard);
     if (this.#answer === undefined) return;
-    this.#send(agreed.payloadType, encodeG711(agreed.codec, this.#answer(pcm)), false);
+    this.#send(agreed.payloadType, encodeG711(this.#law, this.#answer(pcm)), false);
     this.#sentFrames += 1;
   }
 }

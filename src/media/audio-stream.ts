@@ -1,6 +1,7 @@
 /** The port between a call and its sound: what is heard, what is said, and when. */
+import type { CodecName } from '../rtp/codecs.ts';
 import type { RemoteFigures } from '../rtp/reception.ts';
-import type { AgreedMedia, CodecName } from '../rtp/sdp-answer.ts';
+import type { AgreedMedia } from '../rtp/sdp-answer.ts';
 import type { ReceiveRing } from './buffers/receive-ring.ts';
 import type { LevelMeter } from './dsp/level-meter.ts';
 

@@ -17,10 +17,11 @@ interface Press {
   lastReportAtMs: number;
 }
 
-const SAMPLES_PER_MS = 8;
+/** Clock of telephone-event where nothing else is agreed. */
+const USUAL_CLOCK_HZ = 8000;
 
 /** Longest delay of a report. A timestamp further back is a clock that was set, as FreeSWITCH does within a stream. */
-const LATE_SAMPLES_MAX = 10_000 * SAMPLES_PER_MS;
+const LATE_MS_MAX = 10_000;
 
 /** Time without a report after which the end reports count as lost: three packets. */
 const END_LOST_MS = 60;
@@ -32,9 +33,15 @@ const END_LOST_MS = 60;
  * @see RFC 4733 section 2.5.2
  */
 export class DtmfReceiver {
+  readonly #samplesPerMs: number;
   #press: Press | undefined;
   /** Last counted press, whose repeated and late reports are ignored. */
   #counted: Pick<Press, 'ssrc' | 'timestamp'> | undefined;
+
+  /** @param clockHz of the reports. */
+  constructor(clockHz = USUAL_CLOCK_HZ) {
+    this.#samplesPerMs = clockHz / 1000;
+  }
 
   /** Whether a key is down. */
   get isPressed(): boolean {
@@ -70,7 +77,7 @@ export class DtmfReceiver {
     const newest = this.#press ?? this.#counted;
     if (newest === undefined || newest.ssrc !== packet.ssrc) return false;
     const age = (packet.timestamp - newest.timestamp) | 0;
-    const isLate = age < 0 && age >= -LATE_SAMPLES_MAX;
+    const isLate = age < 0 && age >= -LATE_MS_MAX * this.#samplesPerMs;
     return isLate || (age === 0 && this.#press === undefined);
   }
 
@@ -92,7 +99,7 @@ export class DtmfReceiver {
     if (press === undefined) return [];
     this.#press = undefined;
     this.#counted = { ssrc: press.ssrc, timestamp: press.timestamp };
-    const durationMs = (press.earlierSamples + press.durationSamples) / SAMPLES_PER_MS;
+    const durationMs = (press.earlierSamples + press.durationSamples) / this.#samplesPerMs;
     return [{ digit: digitOf(press.event) ?? '', durationMs: Math.round(durationMs) }];
   }
 }
@@ -149,7 +156,7 @@ export function eventOf(digit: string): number | undefined {
   return event < 0 ? undefined : event;
 }
 
-/** A packet to send. `timestampOffset` is the time since the press began, in samples. */
+/** A packet to send. `timestampOffset` is the time since the press began, in samples of 8 kHz. */
 interface DtmfPacket {
   readonly digit: string;
   readonly payload: Uint8Array;
@@ -193,15 +200,18 @@ export class DtmfSender {
     this.#events = [...this.#events, ...events].slice(0, QUEUE_MAX);
   }
 
-  /** @returns the packet of this 20 ms; undefined in pauses and when the queue is empty. */
-  next(): DtmfPacket | undefined {
+  /**
+   * @param clockHz of telephone-event.
+   * @returns the packet of this 20 ms; undefined in pauses and when the queue is empty.
+   */
+  next(clockHz = USUAL_CLOCK_HZ): DtmfPacket | undefined {
     const [event] = this.#events;
     if (event === undefined) return undefined;
     const step = this.#step;
     this.#step = (step + 1) % (event === WAIT_EVENT ? WAIT_STEPS : STEPS);
     if (this.#step === 0) this.#events = this.#events.slice(1);
     const isDown = event !== WAIT_EVENT && step < STEPS - PAUSE_PACKETS;
-    return isDown ? packetAt(event, step) : undefined;
+    return isDown ? packetAt(event, step, clockHz / USUAL_CLOCK_HZ) : undefined;
   }
 }
 
@@ -209,10 +219,12 @@ function stepsOf(character: string): number | undefined {
   return character.toLowerCase() === WAIT ? WAIT_EVENT : eventOf(character);
 }
 
-function packetAt(event: number, step: number): DtmfPacket {
+/** @param ticks of the clock in a sample of 8 kHz. */
+function packetAt(event: number, step: number, ticks: number): DtmfPacket {
   const spoken = Math.min(step + 1, PRESS_PACKETS);
   const isEnd = step + 1 >= PRESS_PACKETS;
-  const payload = writeTelephoneEvent({ event, isEnd, durationSamples: spoken * PACKET_SAMPLES });
+  const durationSamples = spoken * PACKET_SAMPLES * ticks;
+  const payload = writeTelephoneEvent({ event, isEnd, durationSamples });
   const digit = digitOf(event) ?? '';
   return { digit, payload, hasMarker: step === 0, timestampOffset: step * PACKET_SAMPLES };
 }

@@ -2,12 +2,16 @@
 import { type RtpPacket, sequenceDistance } from './packet.ts';
 import { ntpMiddleOf, type ReportBlock } from './rtcp.ts';
 
-const SAMPLES_PER_MS = 8;
+/** Of RTP timestamps where nothing else is agreed. */
+const USUAL_SAMPLES_PER_MS = 8;
+/** A longer way of a packet than the one before had is a restarted timestamp, not jitter. */
+const LEAP_MS = 1000;
 const DROPOUT_MAX = 3000;
 const MISORDER_MAX = 100;
 
 /** Figures of one SSRC's stream, and totals over the streams before it. @see RFC 3550 appendices A.1, A.3, A.8 */
 export class Reception {
+  #samplesPerMs = USUAL_SAMPLES_PER_MS;
   /** NaN before the first packet. */
   #ssrc = Number.NaN;
   #baseSequence = 0;
@@ -24,6 +28,15 @@ export class Reception {
   #jitterSamples = 0;
   #senderReport: { readonly ntpMiddle: number; readonly atMs: number } | undefined;
 
+  /** Sets the rate of the timestamps from now on. */
+  setClock(clockRateHz: number): void {
+    if (clockRateHz === this.#samplesPerMs * 1000) return;
+    const jitterMs = this.jitterMs;
+    this.#samplesPerMs = clockRateHz / 1000;
+    this.#jitterSamples = jitterMs * this.#samplesPerMs;
+    this.#transitSamples = Number.NaN;
+  }
+
   get packetsReceived(): number {
     return this.#receivedTotal;
   }
@@ -34,7 +47,7 @@ export class Reception {
   }
 
   get jitterMs(): number {
-    return this.#jitterSamples / SAMPLES_PER_MS;
+    return this.#jitterSamples / this.#samplesPerMs;
   }
 
   count(packet: RtpPacket, arrivedAtMs: number): void {
@@ -97,12 +110,12 @@ export class Reception {
   }
 
   #countJitter(packet: RtpPacket, arrivedAtMs: number): void {
-    const transitSamples = arrivedAtMs * SAMPLES_PER_MS - packet.timestamp;
+    const transitSamples = arrivedAtMs * this.#samplesPerMs - packet.timestamp;
     const difference = Math.abs(transitSamples - this.#transitSamples);
     this.#transitSamples = transitSamples;
     const known = Number.isNaN(difference) ? 0 : difference;
-    // A leap of more than a second is a restarted timestamp, not jitter.
-    if (known <= 8000) this.#jitterSamples += (known - this.#jitterSamples) / 16;
+    if (known <= LEAP_MS * this.#samplesPerMs)
+      this.#jitterSamples += (known - this.#jitterSamples) / 16;
   }
 }
 
@@ -128,10 +141,16 @@ const TOLERANCE_MS = 50;
 
 /** Collects the far end's reports about our stream. @see RFC 3550 section 6.4.1 */
 export class RemoteReception {
+  #samplesPerMs = USUAL_SAMPLES_PER_MS;
   #newest: Pick<RemoteFigures, 'packetsSent' | 'packetsLost' | 'jitterMs'> | undefined;
   #trips = 0;
   #tripsMs = 0;
   #tripMsMax = 0;
+
+  /** Sets the rate of our stream's timestamps. */
+  setClock(clockRateHz: number): void {
+    this.#samplesPerMs = clockRateHz / 1000;
+  }
 
   /** Undefined before the first report. */
   get figures(): RemoteFigures | undefined {
@@ -150,7 +169,7 @@ export class RemoteReception {
       packetsSent,
       // Negative where packets were duplicated on their way.
       packetsLost: Math.min(packetsSent, Math.max(0, report.packetsLost)),
-      jitterMs: report.jitterSamples / SAMPLES_PER_MS,
+      jitterMs: report.jitterSamples / this.#samplesPerMs,
     };
     const tripMs = roundTripMs(report, nowMs);
     if (tripMs === undefined) return;

@@ -1,9 +1,15 @@
 /** SDP offer and answer by RFC 3264: our offer, our answer, and the agreement; pure */
-import { type Direction, type OfferedCodec, SdpError, type SessionDescription } from './sdp.ts';
+import {
+  allowedOf,
+  CODECS,
+  type CodecName,
+  codecOf,
+  type OpusSettings,
+  opusSettings,
+  USUAL_CODECS,
+} from './codecs.ts';
+import { type Direction, SdpError, type SessionDescription } from './sdp.ts';
 import type { AgreedSrtp } from './srtp/sdes.ts';
-
-/** Supported voice codecs. */
-export type CodecName = 'PCMU' | 'PCMA';
 
 /** Our side of a description. */
 export interface LocalMedia {
@@ -30,7 +36,11 @@ export interface AgreedMedia {
   readonly isRtcpMuxed: boolean;
   readonly codec: CodecName;
   readonly payloadType: number;
+  /** Of packets to the far end; given for Opus. */
+  readonly opus?: OpusSettings;
   readonly telephoneEventPayloadType?: number;
+  /** Clock of telephone-event; 8000 when absent. */
+  readonly telephoneEventClockHz?: number;
   /** Length of our packets, in milliseconds: 10 to 60 in steps of 10; 20 when absent. */
   readonly ptimeMs?: number;
   /** Whether the far end listens: false while it holds us. */
@@ -41,17 +51,14 @@ export interface AgreedMedia {
   readonly srtp?: AgreedSrtp | undefined;
 }
 
-/** Payload type of telephone-event in our offers; any dynamic one would do. */
-const OUR_TELEPHONE_EVENT = 101;
+/** Payload types of telephone-event in our offers by its clock, in hertz; any dynamic ones would do. */
+const OUR_TELEPHONE_EVENTS: Readonly<Record<number, number>> = { 8000: 101, 48000: 110 };
+
+/** Clock of telephone-event that every far end has. */
+const USUAL_EVENT_CLOCK_HZ = 8000;
 
 /** @see RFC 3551 section 4.2 */
 const USUAL_PTIME_MS = 20;
-
-/** In the order of our own offers. */
-export const OUR_CODECS: readonly CodecName[] = ['PCMU', 'PCMA'];
-
-/** @see RFC 3551 section 6 */
-const PAYLOAD_TYPES: Readonly<Record<CodecName, number>> = { PCMU: 0, PCMA: 8 };
 
 /** Our direction in the answer to each direction of an offer. @see RFC 3264 section 6.1 */
 const OPPOSITE: Readonly<Record<Direction, Direction>> = {
@@ -61,28 +68,40 @@ const OPPOSITE: Readonly<Record<Direction, Direction>> = {
   inactive: 'inactive',
 };
 
-/** Writes our offer: the codecs in their order, and telephone-event; both ways. */
-export function offer(ours: LocalMedia, codecs = OUR_CODECS): string {
-  const payloadTypes = [...codecs.map((name) => PAYLOAD_TYPES[name]), OUR_TELEPHONE_EVENT];
-  const offered = OUR_CODECS.filter((name) => codecs.includes(name));
+/** Writes our offer: the codecs in their order, and telephone-event at their clocks; both ways. */
+export function offer(ours: LocalMedia, codecs = USUAL_CODECS): string {
+  const voices = [...new Set(codecs)].map((codec) => ({ codec, ...CODECS[codec] }));
+  const clocks = voices.map(({ clockRateHz }) => clockRateHz);
+  // Telephones with Opus often have telephone-event at 8000 Hz alone.
+  const events = [...new Set([USUAL_EVENT_CLOCK_HZ, ...clocks])].flatMap((clockRateHz) => {
+    const payloadType = OUR_TELEPHONE_EVENTS[clockRateHz];
+    return payloadType === undefined ? [] : [{ payloadType, clockRateHz }];
+  });
+  const payloadTypes = [...voices, ...events].map(({ payloadType }) => payloadType);
   return joinLines([
     ...sessionLines(ours),
     `m=audio ${ours.port} ${ours.protocol ?? 'RTP/AVP'} ${payloadTypes.join(' ')}`,
     ...(ours.cryptoLines ?? []),
-    ...offered.map((name) => `a=rtpmap:${PAYLOAD_TYPES[name]} ${name}/8000`),
-    ...telephoneEventLines(OUR_TELEPHONE_EVENT),
+    ...voices.flatMap(({ codec, payloadType }) => codecLines(codec, payloadType)),
+    ...events.flatMap(({ payloadType, clockRateHz }) =>
+      telephoneEventLines(payloadType, clockRateHz),
+    ),
     `a=ptime:${USUAL_PTIME_MS}`,
     'a=sendrecv',
   ]);
 }
 
 /**
- * Writes our answer: the first supported voice codec of the offer; other streams are refused with port 0.
+ * Writes our answer: the first allowed voice codec of the offer; other streams are refused with port 0.
  *
  * @throws {SdpError} `unacceptable` when there is no common codec, and for RTP/SAVP without keys of ours.
  */
-export function answer(theirs: SessionDescription, ours: LocalMedia): string {
-  const agreed = agree(theirs);
+export function answer(
+  theirs: SessionDescription,
+  ours: LocalMedia,
+  allowed = USUAL_CODECS,
+): string {
+  const agreed = agree(theirs, allowed);
   const isSecure = theirs.mediaLines[theirs.audioIndex]?.protocol.includes('SAVP') === true;
   if (isSecure && !ours.cryptoLines?.length) {
     throw new SdpError('Cannot use SDP: SRTP has no plain answer', { kind: 'unacceptable' });
@@ -100,28 +119,43 @@ export function answer(theirs: SessionDescription, ours: LocalMedia): string {
  *
  * @throws {SdpError} `unacceptable` when there is no common codec.
  */
-export function agree(theirs: SessionDescription): AgreedMedia {
-  const codec = theirs.codecs.find(isOurs);
-  if (codec === undefined) {
-    throw new SdpError('Cannot use SDP: neither PCMU nor PCMA is in it', { kind: 'unacceptable' });
+export function agree(theirs: SessionDescription, allowed = USUAL_CODECS): AgreedMedia {
+  const [offered] = allowedOf(theirs.codecs, allowed);
+  const codec = offered && codecOf(offered);
+  if (offered === undefined || codec === undefined) {
+    const state = `neither ${allowed.join(' nor ')} is in it`;
+    throw new SdpError(`Cannot use SDP: ${state}`, { kind: 'unacceptable' });
   }
-  const { telephoneEventPayloadType } = theirs;
   return {
     address: theirs.address,
     port: theirs.port,
     rtcpPort: theirs.isRtcpMuxed ? theirs.port : (theirs.rtcpPort ?? theirs.port + 1),
     isRtcpMuxed: theirs.isRtcpMuxed,
-    codec: codec.name,
-    payloadType: codec.payloadType,
-    ...(telephoneEventPayloadType !== undefined && { telephoneEventPayloadType }),
+    codec,
+    payloadType: offered.payloadType,
+    ...(codec === 'opus' && { opus: opusSettings(offered.parameters) }),
+    ...agreedEvents(theirs, codec),
     ...(theirs.ptimeMs !== USUAL_PTIME_MS && { ptimeMs: theirs.ptimeMs }),
     maySend: theirs.direction === 'sendrecv' || theirs.direction === 'recvonly',
     mayReceive: theirs.direction === 'sendrecv' || theirs.direction === 'sendonly',
   };
 }
 
-function isOurs(codec: OfferedCodec): codec is OfferedCodec & { readonly name: CodecName } {
-  return (codec.name === 'PCMU' || codec.name === 'PCMA') && codec.clockRateHz === 8000;
+/** telephone-event at the clock of the voice or, where that is missing, at 8000 Hz. RFC 4733, 2.1. */
+function agreedEvents(
+  { telephoneEvents }: SessionDescription,
+  codec: CodecName,
+): Pick<AgreedMedia, 'telephoneEventPayloadType' | 'telephoneEventClockHz'> {
+  const at = (clockHz: number) =>
+    telephoneEvents.find(({ clockRateHz }) => clockRateHz === clockHz);
+  const event = at(CODECS[codec].clockRateHz) ?? at(USUAL_EVENT_CLOCK_HZ);
+  if (event === undefined) return {};
+  const { payloadType, clockRateHz } = event;
+  const isUsual = clockRateHz === USUAL_EVENT_CLOCK_HZ;
+  return {
+    telephoneEventPayloadType: payloadType,
+    ...(!isUsual && { telephoneEventClockHz: clockRateHz }),
+  };
 }
 
 function sessionLines(ours: LocalMedia): string[] {
@@ -140,20 +174,27 @@ function audioLines(
   direction: Direction,
 ): string[] {
   const { payloadType, codec, telephoneEventPayloadType } = agreed;
+  const { telephoneEventClockHz = USUAL_EVENT_CLOCK_HZ } = agreed;
   const events = telephoneEventPayloadType === undefined ? [] : [telephoneEventPayloadType];
   return [
     `m=audio ${line.port} ${line.protocol} ${[payloadType, ...events].join(' ')}`,
     ...(line.cryptoLines ?? []),
-    `a=rtpmap:${payloadType} ${codec}/8000`,
-    ...events.flatMap(telephoneEventLines),
+    ...codecLines(codec, payloadType),
+    ...events.flatMap((event) => telephoneEventLines(event, telephoneEventClockHz)),
     ...(agreed.isRtcpMuxed ? ['a=rtcp-mux'] : []),
     `a=ptime:${agreed.ptimeMs ?? USUAL_PTIME_MS}`,
     `a=${direction}`,
   ];
 }
 
-function telephoneEventLines(payloadType: number): string[] {
-  return [`a=rtpmap:${payloadType} telephone-event/8000`, `a=fmtp:${payloadType} 0-15`];
+function codecLines(codec: CodecName, payloadType: number): string[] {
+  const { encoding, parameters } = CODECS[codec];
+  const format = `a=rtpmap:${payloadType} ${encoding}`;
+  return parameters === undefined ? [format] : [format, `a=fmtp:${payloadType} ${parameters}`];
+}
+
+function telephoneEventLines(payloadType: number, clockRateHz: number): string[] {
+  return [`a=rtpmap:${payloadType} telephone-event/${clockRateHz}`, `a=fmtp:${payloadType} 0-15`];
 }
 
 function joinLines(lines: readonly string[]): string {

@@ -20,6 +20,8 @@ export interface OfferedCodec {
   /** In capitals, such as `PCMU`. */
   readonly name: string;
   readonly clockRateHz: number;
+  /** Value of its a=fmtp line. */
+  readonly parameters?: string;
 }
 
 /** Media description (m-line), as an answer repeats it. */
@@ -44,8 +46,8 @@ export interface SessionDescription {
   readonly isRtcpMuxed: boolean;
   /** Voice codecs, best first, without telephone-event and comfort noise. */
   readonly codecs: readonly OfferedCodec[];
-  /** Of telephone-event at 8000 Hz. */
-  readonly telephoneEventPayloadType?: number;
+  /** telephone-event, at each clock rate that it is described with. */
+  readonly telephoneEvents: readonly OfferedCodec[];
   /** Hold by RFC 2543 (address 0.0.0.0) reads as `sendonly`. */
   readonly direction: Direction;
   /** Length of the packets that the far end asks for: `ptime`, `maxptime` at most; 10 to 60 in steps of 10, 20 unless given. */
@@ -115,10 +117,7 @@ export function parseSdp(text: string, options: SdpOptions = {}): SessionDescrip
   if (audio === undefined || line === undefined) throw noAudio(media, session.media, options);
   const cryptoLines = isOn(options.srtp) ? readCryptoLines(audio.crypto) : [];
   const address = readAddress(audio.connection?.ip ?? session.connection?.ip);
-  const formats = readFormats(line.formats, audio.rtp);
-  const telephoneEvent = formats.find(
-    ({ name, clockRateHz }) => name === 'TELEPHONE-EVENT' && clockRateHz === 8000,
-  );
+  const formats = readFormats(line.formats, audio);
   const rtcpPort = audio.rtcp?.port;
   return {
     sessionId: String(session.origin?.sessionId ?? ''),
@@ -128,7 +127,7 @@ export function parseSdp(text: string, options: SdpOptions = {}): SessionDescrip
     ...(isPort(rtcpPort) ? { rtcpPort } : {}),
     isRtcpMuxed: audio.rtcpMux !== undefined,
     codecs: formats.filter(({ name }) => name !== 'TELEPHONE-EVENT' && name !== 'CN'),
-    ...(telephoneEvent && { telephoneEventPayloadType: telephoneEvent.payloadType }),
+    telephoneEvents: formats.filter(({ name }) => name === 'TELEPHONE-EVENT'),
     direction: readDirection(audio.direction ?? session.direction, address),
     ptimeMs: readPtime(audio.ptime, audio.maxptime),
     ...(cryptoLines.length > 0 && { cryptoLines }),
@@ -260,7 +259,10 @@ function readAddress(ip: unknown): string {
   return ip;
 }
 
-function readFormats(formats: string, rtpmaps: ParsedMedia['rtp']): readonly OfferedCodec[] {
+function readFormats(
+  formats: string,
+  { rtp: rtpmaps, fmtp }: Pick<ParsedMedia, 'rtp' | 'fmtp'>,
+): readonly OfferedCodec[] {
   return formats
     .split(' ', FORMATS_MAX)
     .filter((format) => /^\d{1,3}$/.test(format) && Number(format) <= 127)
@@ -270,7 +272,9 @@ function readFormats(formats: string, rtpmaps: ParsedMedia['rtp']): readonly Off
       const name = rtpmap === undefined ? STATIC_CODECS[payloadType] : rtpmap.codec;
       if (typeof name !== 'string') return [];
       const clockRateHz = Number(rtpmap?.rate ?? 8000);
-      return [{ payloadType, name: name.toUpperCase(), clockRateHz }];
+      const parameters: unknown = fmtp.find(({ payload }) => payload === payloadType)?.config;
+      const given = typeof parameters === 'string' ? { parameters } : {};
+      return [{ payloadType, name: name.toUpperCase(), clockRateHz, ...given }];
     });
 }
 

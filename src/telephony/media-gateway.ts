@@ -11,8 +11,9 @@ import type {
 import type { ReceiveRing } from '../media/buffers/receive-ring.ts';
 import type { LevelMeter } from '../media/dsp/level-meter.ts';
 import type { MediaEngine } from '../media/engine/media-engine.ts';
+import type { CodecName } from '../rtp/codecs.ts';
 import type { SdpError } from '../rtp/sdp.ts';
-import type { CodecName, LocalMedia } from '../rtp/sdp-answer.ts';
+import type { LocalMedia } from '../rtp/sdp-answer.ts';
 import type { SrtpPolicy } from '../rtp/srtp/sdes.ts';
 
 /** One party's media. */
@@ -137,7 +138,7 @@ export interface MediaOptions {
   readonly advertisedAddress?: string | undefined;
   /** Other addresses that RTP may come from. */
   readonly carrier?: BlockList;
-  /** Codecs to offer or accept; default: all supported ones. */
+  /** Codecs to offer or accept, the best first; default: G.711, and on a media server all that it has. */
   readonly codecs?: readonly CodecName[];
   /** Default: off. A media server encrypts by its own settings and refuses `required`. */
   readonly srtp?: SrtpPolicy | undefined;

@@ -14,7 +14,8 @@ test('offer reads back as PCMU, PCMA and telephone-event both ways', () => {
 
   expect(description).toMatchObject({
     ...{ address: '192.0.2.1', port: 20_000, sessionId: '12', version: '2' },
-    ...{ direction: 'sendrecv', telephoneEventPayloadType: 101, isRtcpMuxed: false },
+    ...{ direction: 'sendrecv', isRtcpMuxed: false },
+    telephoneEvents: [{ payloadType: 101, clockRateHz: 8000 }],
     codecs: [{ name: 'PCMU' }, { name: 'PCMA' }],
   });
 });

@@ -22,7 +22,10 @@ test('parseSdp reads a carrier offer', () => {
 
   expect(description).toEqual({
     ...{ sessionId: '7', version: '3', address: '192.0.2.5', port: 4000, rtcpPort: 4005 },
-    ...{ isRtcpMuxed: true, telephoneEventPayloadType: 101, direction: 'sendonly', ptimeMs: 30 },
+    ...{ isRtcpMuxed: true, direction: 'sendonly', ptimeMs: 30 },
+    telephoneEvents: [
+      { payloadType: 101, name: 'TELEPHONE-EVENT', clockRateHz: 8000, parameters: '0-16' },
+    ],
     codecs: [
       { payloadType: 8, name: 'PCMA', clockRateHz: 8000 },
       { payloadType: 0, name: 'PCMU', clockRateHz: 8000 },
@@ -66,15 +69,25 @@ test('parseSdp refuses a stream over several ports, and not the one beside it', 
   expect(mediaLines.map((line) => line.port)).toEqual([0, 4000]);
 });
 
-test('parseSdp takes telephone-event at 8000 Hz where there are several', () => {
+test('parseSdp reads telephone-event at each of its clock rates, and parameters of codecs', () => {
   const description = parseSdp(
     sdp(
-      ...['m=audio 4000 RTP/AVP 96 97 0', 'a=rtpmap:96 telephone-event/48000'],
-      'a=rtpmap:97 telephone-event/8000',
+      ...['m=audio 4000 RTP/AVP 96 97 98', 'a=rtpmap:96 telephone-event/48000'],
+      ...['a=rtpmap:97 telephone-event/8000', 'a=rtpmap:98 opus/48000/2'],
+      'a=fmtp:98 useinbandfec=1; stereo=0',
     ),
   );
 
-  expect(description.telephoneEventPayloadType).toBe(97);
+  expect(description.telephoneEvents).toMatchObject([
+    { payloadType: 96, clockRateHz: 48_000 },
+    { payloadType: 97, clockRateHz: 8000 },
+  ]);
+  expect(description.codecs).toEqual([
+    {
+      ...{ payloadType: 98, name: 'OPUS', clockRateHz: 48_000 },
+      parameters: 'useinbandfec=1; stereo=0',
+    },
+  ]);
 });
 
 test('parseSdp reads the direction of the session where the stream has none', () => {

@@ -20,6 +20,14 @@ test('limited leaves the codecs of the trunk and the keys, in the order of the o
   expect(limited(offer, undefined)).toBe(offer);
 });
 
+test('limited leaves Opus and G.722 where the trunk has them, and their telephone-event', () => {
+  const opus = ['a=rtpmap:97 OPUS/48000/2', 'a=rtpmap:98 telephone-event/48000'];
+  const offer = sdp('m=audio 4000 RTP/AVP 97 9 0 98', ...opus);
+
+  expect(limited(offer, ['opus'])).toContain('m=audio 4000 RTP/AVP 97 98\r\n');
+  expect(limited(offer, ['G722'])).toContain('m=audio 4000 RTP/AVP 9 98\r\n');
+});
+
 test('limited lets SRTP with keys through', () => {
   const offer = sdp('m=audio 4000 RTP/SAVP 0', 'a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:x');
 

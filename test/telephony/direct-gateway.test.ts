@@ -67,6 +67,36 @@ test('DirectGateway keeps to the codecs that it is given', async () => {
   expect(answering.localSdp).toContain('m=audio 40000 RTP/AVP 0 96\r\n');
 });
 
+test('DirectGateway chooses from an offer by the order of its codecs, and from an answer by that of the far end', async () => {
+  const gateway = new DirectGateway({ engine: new SilentLines() });
+  const codecs = ['G722', 'PCMA'] as const;
+  const remoteSdp = sdp(['m=audio 4000 RTP/AVP 8 9']);
+
+  const answering = await gateway.open({ remoteSdp, signallingAddress, codecs });
+  const engine = new SilentLines();
+  const offering = await new DirectGateway({ engine }).open({ signallingAddress, codecs });
+  const offer = offering.localSdp;
+  await offering.negotiate(remoteSdp);
+
+  expect(answering.localSdp).toContain('m=audio 40000 RTP/AVP 9\r\na=rtpmap:9 G722/8000\r\n');
+  expect(offer).toContain('m=audio 40000 RTP/AVP 9 8 101\r\n');
+  expect(engine.opened[0]?.remotes).toMatchObject([{ codec: 'PCMA' }]);
+});
+
+test('DirectGateway follows a change of the codec in mid-call', async () => {
+  const engine = new SilentLines();
+  const codecs = ['PCMU', 'opus'] as const;
+  const opus = sdp(['m=audio 4000 RTP/AVP 96', 'a=rtpmap:96 opus/48000/2']);
+
+  const endpoint = await new DirectGateway({ engine }).open({
+    ...{ remoteSdp: BOTH, signallingAddress, codecs: [...codecs] },
+  });
+  const changed = await endpoint.negotiate(opus);
+
+  expect(changed).toContain('a=rtpmap:96 opus/48000/2\r\n');
+  expect(engine.opened[0]?.remotes).toMatchObject([{ codec: 'PCMU' }, { codec: 'opus' }]);
+});
+
 test('DirectGateway tells the far end another address than the line is bound to, in every description', async () => {
   const advertisedAddress = '203.0.113.9';
   const options = { remoteSdp: BOTH, signallingAddress, advertisedAddress };

@@ -42,7 +42,7 @@ const VALUES: Readonly<Record<string, readonly unknown[]>> = {
   account: ['acct_1', 'the dentist', 'acct_'],
   callerId: ['+390612345678', '0612345678'],
   numbers: [[], ['+390612345678'], ['+39*', '*'], ['0612345678'], '+390612345678'],
-  codecs: [['PCMU'], ['PCMA', 'PCMU'], [], ['G729']],
+  codecs: [['PCMU'], ['PCMA', 'PCMU'], ['opus', 'G722'], ['OPUS'], [], ['G729']],
   srtp: ['off', 'required', 'preferred', 'on', true],
   transfer: ['auto', 'refer', 'bridge', 'both'],
   allowedSources: [[], ['203.0.113.0/24', '2001:db8::/32', '::1'], ['carrier.example'], ['1.2.3']],

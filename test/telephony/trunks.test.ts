@@ -66,7 +66,7 @@ test.each([
     { allowedSources: ['carrier.example'] },
     'trunk "acme": allowedSources.0: expected an IP address',
   ],
-  [{ codecs: ['G729'] }, 'trunk "acme": codecs.0: expected PCMU or PCMA'],
+  [{ codecs: ['G729'] }, 'trunk "acme": codecs.0: expected PCMU, PCMA, G722 or opus'],
   [{ codecs: [] }, 'trunk "acme": codecs: '],
   [{ username: 'joe' }, 'trunk "acme": password: expected a username and a password, or neither'],
   [{ username: 'joe\r\nX: y', password: 'p' }, 'trunk "acme": username: expected'],

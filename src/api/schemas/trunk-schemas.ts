@@ -8,7 +8,7 @@ const number = z.string().openapi({
 
 const nullableText = z.string().nullable();
 
-const CODECS = ['PCMU', 'PCMA'] as const;
+const CODECS = ['PCMU', 'PCMA', 'G722', 'opus'] as const;
 
 export const trunkSchema = z
   .object({
@@ -114,7 +114,9 @@ const FIELDS: Readonly<Record<string, Field>> = {
   callerId: text('Number shown to the called party.'),
   account: text('Id of the account that the numbers belong to; the first account unless given.'),
   allowedSources: list('Addresses and networks that its calls come from.', ['203.0.113.0/24']),
-  codecs: list('The better one first.', CODECS),
+  codecs: list('PCMU, PCMA, G722 and opus, the better one first; PCMU and PCMA unless given.', [
+    ...CODECS,
+  ]),
   srtp: choice(['required', 'preferred', 'off'], 'off'),
   transfer: choice(['auto', 'refer', 'bridge'], 'auto'),
   maxCalls: { type: 'integer', description: 'Calls at a time, both ways together.' },

@@ -1,10 +1,13 @@
 /** Receiving half of an RTP session: packets in, unbroken sound and DTMF digits out. */
+import { CODECS, type CodecName, isG711 } from '../../rtp/codecs.ts';
 import { DtmfReceiver, type PressedDigit } from '../../rtp/dtmf.ts';
 import { PacketInHand, type RtpPacket, sequenceDistance } from '../../rtp/packet.ts';
 import { Reception } from '../../rtp/reception.ts';
 import { type OrderedPacket, ReorderBuffer } from '../../rtp/reorder-buffer.ts';
-import type { AgreedMedia, CodecName } from '../../rtp/sdp-answer.ts';
+import type { AgreedMedia } from '../../rtp/sdp-answer.ts';
 import { type AudioEvent, FRAME_MS, FRAME_SAMPLES, LINE_RATE_HZ } from '../audio-stream.ts';
+import { G722Decoder } from '../codecs/g722.ts';
+import { OpusDecoder } from '../codecs/opus.ts';
 import { decodeG711Into } from '../dsp/g711.ts';
 import { LossConcealment } from '../dsp/loss-concealment.ts';
 import { StallWatch } from './stall-watch.ts';
@@ -19,6 +22,9 @@ export interface ListeningSession {
 
   /** Receives `media-lost` once after 15 s without packets. */
   emit(event: AudioEvent): void;
+
+  /** Ends the session: a part of it cannot go on. */
+  fail(error: unknown): void;
 }
 
 /** Time without packets, except on hold, after which media counts as lost. */
@@ -44,6 +50,7 @@ const usualPcm = new Int16Array(FRAME_SAMPLES);
 
 const SILENCE = new Int16Array(FRAME_SAMPLES);
 
+/** G.711 is understood whatever is agreed: a change of the codec overtakes packets that are on their way. */
 const STATIC_PAYLOAD_TYPES: Readonly<Record<number, CodecName>> = { 0: 'PCMU', 8: 'PCMA' };
 
 /** Comfort noise: the sender is silent. @see RFC 3389 */
@@ -55,13 +62,20 @@ export class RtpReceiver {
   readonly stalls = new StallWatch();
   readonly #session: ListeningSession;
   readonly #order = new ReorderBuffer();
+  /** Of G.711 and G.722; Opus has its own. */
   readonly #concealment = new LossConcealment();
+  /** Undefined for other codecs. */
+  #g722: G722Decoder | undefined;
+  #opus: OpusDecoder | undefined;
+  /** Of the RTP clock, in a sample of the line. */
+  #ticksPerSample = 1;
   /** Created by the first key. */
   #digits: DtmfReceiver | undefined;
   #isOpen = false;
   #codec: CodecName = 'PCMU';
   #payloadType: number | undefined;
   #keyPayloadType: number | undefined;
+  #keyClockHz: number | undefined;
   /** False on hold: music on hold is not the caller's voice. */
   #isListening = false;
   /** Instant up to which sound or silence has been delivered. */
@@ -93,12 +107,29 @@ export class RtpReceiver {
       this.#heardUntilMs = nowMs;
       this.stalls.start(nowMs);
     }
-    this.#codec = agreed.codec;
+    if (agreed.codec !== this.#codec) this.#setCodec(agreed.codec);
     this.#payloadType = agreed.payloadType;
     this.#keyPayloadType = agreed.telephoneEventPayloadType;
+    if (agreed.telephoneEventClockHz !== this.#keyClockHz) this.#digits = undefined;
+    this.#keyClockHz = agreed.telephoneEventClockHz;
     this.#isListening = agreed.mayReceive && agreed.maySend;
     this.#lastPacketAtMs = nowMs;
     this.#isResting = false;
+  }
+
+  #setCodec(codec: CodecName): void {
+    this.close();
+    this.#codec = codec;
+    this.reception.setClock(CODECS[codec].clockRateHz);
+    this.#g722 = codec === 'G722' ? new G722Decoder() : undefined;
+    if (codec !== 'opus') return;
+    this.#opus = new OpusDecoder(this.#session.fail.bind(this.#session));
+  }
+
+  /** Releases the decoder's memory. Safe to call twice. */
+  close(): void {
+    this.#opus?.close();
+    this.#opus = undefined;
   }
 
   /** Whether the packet has an agreed payload type: voice, telephone-event, comfort noise. */
@@ -167,12 +198,14 @@ export class RtpReceiver {
     const codec = this.#codecOf(packet.payloadType);
     if (packet.payloadType === this.#keyPayloadType) {
       this.#isVoiceBefore = false;
-      this.#digits ??= new DtmfReceiver();
+      this.#digits ??= new DtmfReceiver(this.#keyClockHz);
       this.#pressAll(this.#digits.accept(packet, nowMs));
     } else if (codec === undefined || !this.#isListening) {
       this.#isVoiceBefore = false;
     } else {
-      if (isRestart) this.#nextTimestamp = Number.NaN;
+      const ticksPerSample = CODECS[codec].clockRateHz / LINE_RATE_HZ;
+      if (isRestart || ticksPerSample !== this.#ticksPerSample) this.#nextTimestamp = Number.NaN;
+      this.#ticksPerSample = ticksPerSample;
       this.#fillGap(packet, isAfterLoss, nowMs);
       this.#hearVoice(codec, packet, nowMs);
     }
@@ -180,15 +213,16 @@ export class RtpReceiver {
 
   #hearVoice(codec: CodecName, packet: PacketInHand | RtpPacket, nowMs: number): void {
     const pcm = this.#decode(codec, packet);
-    this.#nextTimestamp = (packet.timestamp + pcm.length) >>> 0;
+    this.#nextTimestamp = (packet.timestamp + pcm.length * this.#ticksPerSample) >>> 0;
     this.#packetMs = (pcm.length * 1000) / LINE_RATE_HZ;
     this.#isVoiceBefore = this.#digits?.isPressed !== true;
-    this.#concealment.hear(pcm);
+    if (codec !== 'opus') this.#concealment.hear(pcm);
     this.#passRead(pcm, nowMs, false);
   }
 
   /** Decodes into memory that is reused for the next packet. */
   #decode(codec: CodecName, packet: PacketInHand | RtpPacket): Int16Array {
+    if (!isG711(codec)) return this.#decodeInTurn(codec, packet.payload);
     const isUsual = packet instanceof PacketInHand && packet.payloadBytes === FRAME_SAMPLES;
     const pcm = isUsual ? usualPcm : new Int16Array(packet.payload.length);
     // A key's tone besides its reports is not speech.
@@ -198,16 +232,30 @@ export class RtpReceiver {
     return pcm;
   }
 
+  /** Decodes by a codec with a memory, which hears what the caller does not. */
+  #decodeInTurn(codec: 'G722' | 'opus', payload: Uint8Array): Int16Array {
+    const decoder = codec === 'opus' ? this.#opus : this.#g722;
+    const pcm = decoder?.decode(payload) ?? new Int16Array(FRAME_SAMPLES);
+    return this.#digits?.isPressed ? pcm.fill(0) : pcm;
+  }
+
   /** Fills a gap in the timestamps, less the silence that the clock has inserted. */
   #fillGap(packet: RtpPacket, isLost: boolean, nowMs: number): void {
-    const gap = (packet.timestamp - this.#nextTimestamp) | 0;
+    const gapTicks = (packet.timestamp - this.#nextTimestamp) | 0;
+    const gap = Math.trunc(gapTicks / this.#ticksPerSample);
     const missing = gap - this.#silenceByClockSamples;
     this.#silenceByClockSamples = 0;
     this.#isSilentByClock = false;
     if (gap > GAP_SAMPLES_MAX || !(missing > 0)) return;
     const isConcealed = isLost && this.#isVoiceBefore;
-    const pcm = isConcealed ? this.#concealment.conceal(missing) : this.#silence(missing);
+    const pcm = isConcealed ? this.#conceal(missing, packet) : this.#silence(missing);
     this.#passRead(pcm, nowMs, isConcealed);
+  }
+
+  #conceal(samples: number, { payload }: RtpPacket): Int16Array {
+    return this.#opus === undefined
+      ? this.#concealment.conceal(samples)
+      : this.#opus.conceal(samples, payload);
   }
 
   /** Inserts silence: a caller who sends none is not told from a loss so long that concealed sound would have faded out. */

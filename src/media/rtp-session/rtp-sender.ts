@@ -1,4 +1,5 @@
 /** Sending half of an RTP session: a packet of speech, silence or DTMF every 20 ms; a reply's first packet leaves at once. */
+import { CODECS, type CodecName, isG711 } from '../../rtp/codecs.ts';
 import { DtmfSender } from '../../rtp/dtmf.ts';
 import {
   RTP_HEADER_BYTES,
@@ -6,14 +7,17 @@ import {
   sequenceDistance,
   writeRtpHeader,
 } from '../../rtp/packet.ts';
-import type { AgreedMedia, CodecName } from '../../rtp/sdp-answer.ts';
-import { type AudioEvent, FRAME_MS, FRAME_SAMPLES } from '../audio-stream.ts';
+import type { AgreedMedia } from '../../rtp/sdp-answer.ts';
+import { type AudioEvent, FRAME_MS, FRAME_SAMPLES, LINE_RATE_HZ } from '../audio-stream.ts';
 import { SpeechMemory } from '../buffers/speech-ring.ts';
 import { BackgroundLoop, type StreamPlace, StreamSplice } from '../buffers/stream-splice.ts';
+import { G722Encoder } from '../codecs/g722.ts';
+import { OpusEncoder } from '../codecs/opus.ts';
 import { keyToneFrame } from '../dsp/dtmf-tones.ts';
-import { encodeG711Into, SILENCE_BYTE, transcodeG711Into } from '../dsp/g711.ts';
+import { encodeG711Into, type G711Law, SILENCE_BYTE, transcodeG711Into } from '../dsp/g711.ts';
 import { type Paced, type Pacer, SendSchedule } from '../worker/pacer.ts';
-import type { Mixer } from './mixer.ts';
+import { type Mixer, SoundQueue } from './mixer.ts';
+import { OpusPacketizer } from './opus-packetizer.ts';
 import { type CutPacket, Packetizer } from './packetizer.ts';
 import { type FinishedReply, Playout } from './playout.ts';
 
@@ -23,6 +27,9 @@ export interface SendingSession extends Paced {
   transmit(datagram: Uint8Array): void;
 
   emit(event: AudioEvent): void;
+
+  /** Ends the session: a part of it cannot go on. */
+  fail(error: unknown): void;
 
   /** Receives the sound that the far end hears. Its memory is reused afterwards. */
   overhear(pcm: Int16Array, nowMs: number): void;
@@ -41,6 +48,9 @@ const speechMemory = new SpeechMemory();
 /** Pause in a forwarded stream after which silence of our own is sent, in milliseconds. */
 const FORWARD_PAUSE_MS = 200;
 
+/** Most delay of sound that is passed on from another session. */
+const RELAY_LATE_MS_MAX = 60;
+
 /** Silence and DTMF leave every 20 ms, the first packet of a talkspurt as soon as there is speech. */
 export class RtpSender {
   readonly playout = new Playout(speechMemory);
@@ -54,6 +64,13 @@ export class RtpSender {
   #codec: CodecName = 'PCMU';
   #payloadType = 0;
   #digitPayloadType: number | undefined;
+  #digitClockHz: number | undefined;
+  /** Of the RTP clock, in a sample of the line. */
+  #ticksPerSample = 1;
+  /** Undefined for other codecs; G.711 has no state. */
+  #g722: G722Encoder | undefined;
+  #opus: OpusEncoder | undefined;
+  #opusPackets: OpusPacketizer | undefined;
   #maySend = false;
   #sequence: number;
   /** 32 bits, signed: V8 stores it without an object. */
@@ -65,7 +82,9 @@ export class RtpSender {
   #isSpliced = false;
   #forwardedAtMs = Number.NEGATIVE_INFINITY;
   #mixer: Mixer | undefined;
-  /** Undefined for packets of 20 ms. */
+  /** Sound of another session to pass on; created by the first of it. */
+  #relayed: SoundQueue | undefined;
+  /** Undefined for packets of 20 ms, and for Opus. */
   #packets: Packetizer | undefined;
   #packetMs = FRAME_MS;
   #toneAtMs = Number.NEGATIVE_INFINITY;
@@ -106,17 +125,41 @@ export class RtpSender {
     return { timestamp: this.#timestamp >>> 0, packetsSent, bytesSent: this.#bytesSent };
   }
 
+  /** Of both directions. */
+  get codec(): CodecName {
+    return this.#codec;
+  }
+
   setRemote(agreed: AgreedMedia): void {
     this.#flush();
-    const { ptimeMs = FRAME_MS } = agreed;
-    if (ptimeMs !== this.#packetMs) {
-      this.#packets = ptimeMs === FRAME_MS ? undefined : new Packetizer(ptimeMs);
-    }
-    this.#packetMs = ptimeMs;
-    this.#codec = agreed.codec;
+    const { codec, ptimeMs = FRAME_MS } = agreed;
+    if (codec !== this.#codec || ptimeMs !== this.#packetMs) this.#setCodec(agreed, ptimeMs);
     this.#payloadType = agreed.payloadType;
     this.#digitPayloadType = agreed.telephoneEventPayloadType;
+    this.#digitClockHz = agreed.telephoneEventClockHz;
     this.#maySend = agreed.maySend;
+  }
+
+  #setCodec({ codec, opus, srtp }: AgreedMedia, ptimeMs: number): void {
+    this.close();
+    this.#codec = codec;
+    this.#packetMs = ptimeMs;
+    // The timestamps go on from where they are, at the new rate. RFC 7160, 4.
+    this.#ticksPerSample = CODECS[codec].clockRateHz / LINE_RATE_HZ;
+    const isWhole = ptimeMs === FRAME_MS || codec === 'opus';
+    this.#packets = isWhole ? undefined : new Packetizer(ptimeMs);
+    this.#g722 = codec === 'G722' ? new G722Encoder() : undefined;
+    if (codec !== 'opus' || opus === undefined) return;
+    const [isConstant, onFault] = [srtp !== undefined, this.#session.fail.bind(this.#session)];
+    this.#opus = new OpusEncoder({ ...opus, isConstant, onFault });
+    this.#opusPackets = new OpusPacketizer(this.#opus, ptimeMs);
+  }
+
+  /** Releases the encoder's memory. Safe to call twice. */
+  close(): void {
+    this.#opus?.close();
+    this.#opus = undefined;
+    this.#opusPackets = undefined;
   }
 
   /** Instant of the newest tone that was sent. */
@@ -140,9 +183,12 @@ export class RtpSender {
     this.#mixer = mixer;
   }
 
-  /** Forwards another session's packet with this stream's sequence numbers and timestamps, unless a reply is playing. */
-  forward(packet: RtpPacket, content: CodecName | 'key', nowMs: number): void {
-    if (!this.#maySend || this.#isTalking || this.#digits?.isBusy) return;
+  /**
+   * Forwards another session's packet with this stream's sequence numbers and timestamps, unless a reply is playing. Both
+   * sessions have G.711.
+   */
+  forward(packet: RtpPacket, content: G711Law | 'key', nowMs: number): void {
+    if (!isG711(this.#codec) || !this.#maySend || this.#isTalking || this.#digits?.isBusy) return;
     this.#flush();
     const payloadType = content === 'key' ? this.#digitPayloadType : this.#payloadType;
     const ours = { sequence: this.#sequence, timestamp: this.#timestamp >>> 0 };
@@ -166,6 +212,12 @@ export class RtpSender {
   forwarded(pcm: Int16Array, atMs: number): void {
     const isSent = !this.#isTalking && atMs - this.#forwardedAtMs < FORWARD_PAUSE_MS;
     if (isSent) this.#session.overhear(pcm, atMs);
+  }
+
+  /** Passes on another session's sound, decoded and in order, at this stream's pace, unless a reply is playing. */
+  relay(pcm: Int16Array): void {
+    this.#relayed ??= new SoundQueue({ lateMsMax: RELAY_LATE_MS_MAX });
+    this.#relayed.push(pcm);
   }
 
   /** Starts the talkspurt now if there is speech and the schedule allows it. */
@@ -202,31 +254,53 @@ export class RtpSender {
   }
 
   #beSilent(nowMs: number): void {
-    if (this.#maySend && nowMs - this.#forwardedAtMs >= FORWARD_PAUSE_MS) {
+    if (this.#maySend && this.#takeRelayed()) this.#sendFrame(frame, nowMs, false);
+    else if (this.#maySend && nowMs - this.#forwardedAtMs >= FORWARD_PAUSE_MS) {
       this.#sendFrame(this.#background.next() ?? SILENT_FRAME, nowMs, false);
     } else {
       this.#flush();
-      this.#timestamp = (this.#timestamp + FRAME_SAMPLES) | 0;
+      this.#advance();
     }
+  }
+
+  /** Takes 20 ms of another session's sound into `frame`. @returns whether there was any. */
+  #takeRelayed(): boolean {
+    if (this.#relayed === undefined) return false;
+    frame.fill(0);
+    return this.#relayed.mixInto(frame);
   }
 
   #sendFrame(words: Int16Array, nowMs: number, hasMarker: boolean): void {
     const pcm = this.#mixer === undefined ? words : this.#mixer.say(words);
-    if (pcm === SILENT_FRAME) usualDatagram.fill(SILENCE_BYTE[this.#codec], RTP_HEADER_BYTES);
-    else encodeG711Into(this.#codec, pcm, usualDatagram, RTP_HEADER_BYTES);
+    if (this.#opusPackets === undefined) this.#sendBytes(pcm, hasMarker);
+    else this.#sendAll(this.#opusPackets.add(pcm, this.#timestamp, hasMarker));
+    this.#advance();
+    this.#session.overhear(pcm, nowMs);
+  }
+
+  /** Sends a frame of a codec that has a byte a sample. */
+  #sendBytes(pcm: Int16Array, hasMarker: boolean): void {
+    if (this.#g722 !== undefined) this.#g722.encodeInto(pcm, usualDatagram, RTP_HEADER_BYTES);
+    else encodeFrame(this.#codec === 'PCMA' ? 'PCMA' : 'PCMU', pcm);
     if (this.#packets === undefined) this.#send(usualDatagram, this.#payloadType, hasMarker, 0);
     else {
       const payload = usualDatagram.subarray(RTP_HEADER_BYTES);
-      const cut = this.#packets.add(payload, this.#timestamp, hasMarker);
-      for (const packet of cut) this.#sendCut(packet);
+      this.#sendAll(this.#packets.add(payload, this.#timestamp, hasMarker));
     }
-    this.#timestamp = (this.#timestamp + FRAME_SAMPLES) | 0;
-    this.#session.overhear(pcm, nowMs);
+  }
+
+  #sendAll(packets: readonly CutPacket[]): void {
+    for (const packet of packets) this.#sendCut(packet);
+  }
+
+  /** A frame's time has gone by. */
+  #advance(): void {
+    this.#timestamp = (this.#timestamp + FRAME_SAMPLES * this.#ticksPerSample) | 0;
   }
 
   /** Sends what waits for a packet to be full, since something else follows. */
   #flush(): void {
-    const rest = this.#packets?.flush();
+    const rest = (this.#opusPackets ?? this.#packets)?.flush();
     if (rest !== undefined && this.#maySend) this.#sendCut(rest);
   }
 
@@ -239,7 +313,7 @@ export class RtpSender {
   /** Sends a key, or the silence after it, in place of the reply, which waits. */
   #sendKey(nowMs: number): void {
     this.#isTalking = false;
-    const key = this.#digits?.next();
+    const key = this.#digits?.next(this.#digitClockHz);
     if (key === undefined) {
       this.#sendFrame(SILENT_FRAME, nowMs, false);
       return;
@@ -252,16 +326,17 @@ export class RtpSender {
     this.#flush();
     const datagram = usualDatagram.subarray(0, RTP_HEADER_BYTES + key.payload.length);
     datagram.set(key.payload, RTP_HEADER_BYTES);
-    this.#send(datagram, this.#digitPayloadType, key.hasMarker, key.timestampOffset);
-    this.#timestamp = (this.#timestamp + FRAME_SAMPLES) | 0;
+    const ageTicks = key.timestampOffset * this.#ticksPerSample;
+    this.#send(datagram, this.#digitPayloadType, key.hasMarker, ageTicks);
+    this.#advance();
     this.#session.overhear(SILENT_FRAME, nowMs);
   }
 
-  #send(datagram: Uint8Array, payloadType: number, hasMarker: boolean, ageSamples: number): void {
+  #send(datagram: Uint8Array, payloadType: number, hasMarker: boolean, ageTicks: number): void {
     if (this.#isSpliced) this.#splice.cut();
     this.#isSpliced = false;
     header.sequence = this.#sequence;
-    header.timestamp = (this.#timestamp - ageSamples) >>> 0;
+    header.timestamp = (this.#timestamp - ageTicks) >>> 0;
     this.#transmit(datagram, payloadType, hasMarker, header);
   }
 
@@ -283,4 +358,10 @@ export class RtpSender {
     this.#bytesSent += datagram.length - RTP_HEADER_BYTES;
     this.#session.transmit(datagram);
   }
+}
+
+/** Encodes a frame into the packet under way. */
+function encodeFrame(law: G711Law, pcm: Int16Array): void {
+  if (pcm === SILENT_FRAME) usualDatagram.fill(SILENCE_BYTE[law], RTP_HEADER_BYTES);
+  else encodeG711Into(law, pcm, usualDatagram, RTP_HEADER_BYTES);
 }

@@ -1,4 +1,5 @@
 /** One party's RTP session in a media worker: receiver, sender, RTCP, recording and the first stage of barge-in. */
+import { CODECS } from '../../rtp/codecs.ts';
 import type { PressedDigit } from '../../rtp/dtmf.ts';
 import { isRtcp, PacketInHand } from '../../rtp/packet.ts';
 import type { AgreedMedia } from '../../rtp/sdp-answer.ts';
@@ -102,6 +103,7 @@ export class RtpSession implements DatagramListener, ListeningSession, SendingSe
     if (address !== '0.0.0.0') this.#lock.expect({ address, port, ...trusted }, nowMs);
     this.#receiver.setRemote(agreed, nowMs);
     this.#sender.setRemote(agreed);
+    this.#reports.remote.setClock(CODECS[agreed.codec].clockRateHz);
   }
 
   onDatagram(datagram: Uint8Array, source: Source, nowMs: number): void {
@@ -255,6 +257,8 @@ export class RtpSession implements DatagramListener, ListeningSession, SendingSe
     this.#options.pacer.remove(this);
     this.#feed?.stop();
     this.#sender.playout.clear();
+    this.#sender.close();
+    this.#receiver.close();
     if (this.#sender.packetsSent > 0) this.#transmitReport(this.#reports.goodbye(nowMs));
     await this.#recorder?.close();
   }
@@ -265,6 +269,7 @@ export class RtpSession implements DatagramListener, ListeningSession, SendingSe
     this.#feed?.forwarded(kept, atMs);
     const isUnheard = this.#echoGate.isEcho(pcm) || this.#isKeyTone(pcm, { atMs, isConcealed });
     const own = isUnheard || this.#isPrivate ? new Int16Array(pcm.length) : pcm;
+    this.#feed?.relay(own);
     this.#ear.hear(this.#feed?.hear(own) ?? own, atMs, this.#echoGate.mayEcho);
   }
 
@@ -288,6 +293,10 @@ export class RtpSession implements DatagramListener, ListeningSession, SendingSe
 
   emit(event: AudioEvent): void {
     this.#options.emit(event);
+  }
+
+  fail(error: unknown): void {
+    this.#options.onFault(error);
   }
 
   transmit(datagram: Uint8Array): void {

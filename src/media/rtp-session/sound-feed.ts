@@ -1,6 +1,6 @@
 /** Joins two sessions of a thread: forwards one's packets to the other (transfer), or mixes both (conference). */
+import { type CodecName, isG711 } from '../../rtp/codecs.ts';
 import type { RtpPacket } from '../../rtp/packet.ts';
-import type { CodecName } from '../../rtp/sdp-answer.ts';
 import { Mixer } from './mixer.ts';
 import type { RtpSender } from './rtp-sender.ts';
 
@@ -29,15 +29,27 @@ export class SoundFeed {
     return this.#sink !== undefined;
   }
 
-  /** Passes a received packet to the sink. */
+  /** Passes a received packet to the sink, where that is possible. */
   pass(packet: RtpPacket, content: CodecName | 'key' | undefined, nowMs: number): void {
-    if (this.#sink === undefined || content === undefined) return;
-    this.#sink.#sender.forward(packet, content, nowMs);
+    if (content !== 'key' && !isG711(content)) return;
+    if (this.#sink !== undefined && this.#hasPacketSink) {
+      this.#sink.#sender.forward(packet, content, nowMs);
+    }
   }
 
   /** Passes the decoded sound of forwarded packets to the sink. */
   forwarded(pcm: Int16Array, atMs: number): void {
     if (this.#sink !== undefined) this.#sink.#sender.forwarded(pcm, atMs);
+  }
+
+  /** Passes received sound to a sink that cannot forward the packets: one side's codec is more than a table. */
+  relay(pcm: Int16Array): void {
+    if (this.#sink !== undefined && !this.#hasPacketSink) this.#sink.#sender.relay(pcm);
+  }
+
+  get #hasPacketSink(): boolean {
+    const sink = this.#sink;
+    return sink !== undefined && isG711(this.#sender.codec) && isG711(sink.#sender.codec);
   }
 
   /** Mixes both sessions and their agents; undefined ends it. */
@@ -55,8 +67,9 @@ export class SoundFeed {
     return this.#mixer === undefined ? pcm : this.#mixer.hear(pcm);
   }
 
-  /** Sends a DTMF digit on the mixed session. */
+  /** Sends a DTMF digit on the mixed session, or on the sink that gets sound in place of packets. */
   press(digit: string): void {
+    if (this.#sink !== undefined && !this.#hasPacketSink) this.#sink.#sender.sendDigits(digit);
     if (this.#mixedWith !== undefined) this.#mixedWith.#sender.sendDigits(digit);
   }
 

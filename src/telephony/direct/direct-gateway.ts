@@ -3,15 +3,9 @@ import { systemClock } from '../../lib/clock.ts';
 import { LocalRoutes } from '../../lib/local-routes.ts';
 import type { AudioStream, MediaSession } from '../../media/audio-stream.ts';
 import type { MediaEngine } from '../../media/engine/media-engine.ts';
+import { type CodecName, preferred, USUAL_CODECS } from '../../rtp/codecs.ts';
 import { parseSdp, SdpError, type SessionDescription } from '../../rtp/sdp.ts';
-import {
-  type AgreedMedia,
-  agree,
-  answer,
-  type CodecName,
-  OUR_CODECS,
-  offer,
-} from '../../rtp/sdp-answer.ts';
+import { type AgreedMedia, agree, answer, offer } from '../../rtp/sdp-answer.ts';
 import { SdesKeys, type SrtpPolicy } from '../../rtp/srtp/sdes.ts';
 import {
   type MediaGateway,
@@ -49,9 +43,10 @@ export class DirectGateway implements MediaGateway {
   }
 
   async open(options: MediaOptions): Promise<DirectEndpoint> {
-    const { remoteSdp, codecs = OUR_CODECS, srtp = 'off', advertisedAddress, ...line } = options;
+    const { remoteSdp, codecs = USUAL_CODECS, srtp = 'off', advertisedAddress, ...line } = options;
     // Parsed before a port is taken: an unusable offer must not cost one.
-    const theirs = remoteSdp === undefined ? undefined : readSdp(remoteSdp, { codecs, srtp });
+    const rules = { codecs, srtp, isOffer: true };
+    const theirs = remoteSdp === undefined ? undefined : readSdp(remoteSdp, rules);
     const session = await openSession(this.#engine, line);
     const endpoint = new DirectEndpoint({
       session,
@@ -90,7 +85,7 @@ class DirectEndpoint extends SessionEndpoint {
   }
 
   async negotiate(remoteSdp: string): Promise<string> {
-    return this.apply(readSdp(remoteSdp, this.#options));
+    return this.apply(readSdp(remoteSdp, { ...this.#options, isOffer: !this.isOfferPending }));
   }
 
   /** As `negotiate`, from a description that has been parsed. */
@@ -101,7 +96,8 @@ class DirectEndpoint extends SessionEndpoint {
     this.session.setRemote(srtp === undefined ? agreed : { ...agreed, srtp });
     if (!this.isOfferPending) {
       const ours = { ...this.#place, cryptoLines: this.#keys.answer(cryptoLines) };
-      return this.describe((origin) => answer(theirs, { ...ours, ...origin }));
+      const { codecs } = this.#options;
+      return this.describe((origin) => answer(theirs, { ...ours, ...origin }, codecs));
     }
     this.isOfferPending = false;
     return this.localSdp;
@@ -132,20 +128,21 @@ interface RemoteDescription {
   readonly agreed: AgreedMedia;
 }
 
+interface SdpRules extends Pick<DirectEndpointOptions, 'codecs' | 'srtp'> {
+  /** Whether we choose the codec; else the far end has chosen. */
+  readonly isOffer: boolean;
+}
+
 /**
  * Parses the far end's SDP and ignores all codecs but the given ones.
  *
  * @throws {MediaError} 400 for malformed SDP, 488 without a usable codec, or without the SRTP that the policy asks for.
  */
-function readSdp(
-  remoteSdp: string,
-  { codecs, srtp }: Pick<DirectEndpointOptions, 'codecs' | 'srtp'>,
-): RemoteDescription {
+function readSdp(remoteSdp: string, { codecs, srtp, isOffer }: SdpRules): RemoteDescription {
   try {
     const all = parseSdp(remoteSdp, { srtp });
-    const isAllowed = (name: string) => (codecs as readonly string[]).includes(name);
-    const theirs = { ...all, codecs: all.codecs.filter(({ name }) => isAllowed(name)) };
-    return { theirs, agreed: agree(theirs) };
+    const theirs = isOffer ? { ...all, codecs: preferred(all.codecs, codecs) } : all;
+    return { theirs, agreed: agree(theirs, codecs) };
   } catch (error) {
     throw error instanceof SdpError ? sdpRefusal(error) : error;
   }

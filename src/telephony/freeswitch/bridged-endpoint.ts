@@ -2,7 +2,8 @@
 import { type Clock, within } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { MediaSession } from '../../media/audio-stream.ts';
-import { type CodecName, offer } from '../../rtp/sdp-answer.ts';
+import type { CodecName } from '../../rtp/codecs.ts';
+import { offer } from '../../rtp/sdp-answer.ts';
 import type { TrustedHosts } from '../../rtp/source-lock.ts';
 import { LinkedAudio, SessionEndpoint } from '../media-gateway.ts';
 import { engineOffer, type Flow, flowOf, limited, placeOf, withOrigin } from './carrier-sdp.ts';

@@ -1,6 +1,7 @@
 /** SDP between a carrier, FreeSWITCH and the media engine, and our changes to it; pure */
+import type { CodecName } from '../../rtp/codecs.ts';
 import { parseSdp, SdpError, STATIC_CODECS } from '../../rtp/sdp.ts';
-import { type CodecName, offer } from '../../rtp/sdp-answer.ts';
+import { offer } from '../../rtp/sdp-answer.ts';
 import type { Source } from '../../rtp/source-lock.ts';
 import { MediaError, sdpRefusal } from '../media-gateway.ts';
 
@@ -22,9 +23,10 @@ export function limited(sdp: string, codecs: readonly CodecName[] | undefined): 
   refuseUnusable(sdp);
   if (codecs === undefined) return sdp;
   const names = namesOf(sdp);
+  const allowed = ['TELEPHONE-EVENT', ...codecs.map((name) => name.toUpperCase())];
   const isAllowed = (type: string) => {
     const name = names.get(type) ?? STATIC_CODECS[Number(type)] ?? '';
-    return name === 'TELEPHONE-EVENT' || (codecs as readonly string[]).includes(name);
+    return allowed.includes(name);
   };
   const isVoice = (type: string) => isAllowed(type) && names.get(type) !== 'TELEPHONE-EVENT';
   let hasVoice = false;

@@ -1,6 +1,7 @@
 /** SIP trunks as configured in `sip-config/trunks.json`, validated, and the SIP URIs that follow from them; pure */
 import { BlockList, isIP } from 'node:net';
 import { urlHost } from '../../lib/local-routes.ts';
+import { CODEC_NAMES, type CodecName, USUAL_CODECS } from '../../rtp/codecs.ts';
 import { SRTP_POLICIES, type SrtpPolicy } from '../../rtp/srtp/sdes.ts';
 import { ADVERTISED_ADDRESS_EXPECTED, isAdvertisable } from './advertised-address.ts';
 
@@ -32,7 +33,8 @@ export interface Trunk {
   readonly callerId?: string;
   /** E.164 numbers, and beginnings of numbers with a star. */
   readonly numbers: readonly string[];
-  readonly codecs: readonly ('PCMU' | 'PCMA')[];
+  /** The best first. */
+  readonly codecs: readonly CodecName[];
   readonly srtp: SrtpPolicy;
   readonly transfer: 'auto' | 'refer' | 'bridge';
   /** IP addresses and networks in CIDR form. */
@@ -124,7 +126,7 @@ const FIELDS: Readonly<Record<keyof TrunkSettings, Check>> = {
   account: matching(/^acct_[0-9A-Za-z_]{1,64}$/, 'the id of an account, such as acct_0VbZOZK8'),
   callerId: matching(NUMBER, 'E.164, such as +390612345678'),
   numbers: matching(NUMBER_PATTERN, 'E.164, or its beginning and a star: +39061234*'),
-  codecs: oneOf('PCMU', 'PCMA'),
+  codecs: oneOf(...CODEC_NAMES),
   srtp: oneOf(...SRTP_POLICIES),
   transfer: oneOf('auto', 'refer', 'bridge'),
   allowedSources: textWhere(isNetwork, 'an IP address or a network such as 203.0.113.0/24'),
@@ -145,7 +147,7 @@ const DEFAULTS = {
   registerExpiresSeconds: 300,
   optionsIntervalSeconds: 30,
   numbers: [],
-  codecs: ['PCMU', 'PCMA'],
+  codecs: USUAL_CODECS,
   srtp: 'off',
   transfer: 'auto',
   allowedSources: [],

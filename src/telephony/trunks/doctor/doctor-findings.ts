@@ -1,5 +1,6 @@
 /** What the trunk doctor concludes from a carrier's answers; pure */
 import type { TrunkCheckStep } from '../../../domain/dialing/trunk.ts';
+import { codecOf } from '../../../rtp/codecs.ts';
 import { parseSdp, SdpError } from '../../../rtp/sdp.ts';
 import { domainOf, hostPortOf, type Trunk } from '../trunks.ts';
 import type { DoctorReply, ProxyCertificate } from './doctor-client.ts';
@@ -124,7 +125,7 @@ export function codecsStep({ codecs }: Trunk, sdp: string | undefined): TrunkChe
 
 function codecNames(sdp: string): readonly string[] | undefined {
   try {
-    return [...new Set(parseSdp(sdp).codecs.map(({ name }) => name))];
+    return [...new Set(parseSdp(sdp).codecs.map((codec) => codecOf(codec) ?? codec.name))];
   } catch (error) {
     if (error instanceof SdpError) return undefined;
     throw error;
