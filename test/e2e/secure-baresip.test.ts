@@ -45,7 +45,7 @@ describeWith(['baresip', 'espeak-ng'], 'baresip over TLS with SRTP', () => {
 
   /** A server whose only trunk is the telephone. */
   async function start(mediaEncryption: BaresipSecurity['mediaEncryption']): Promise<void> {
-    baresip = await Baresip.start(NUMBER, security(mediaEncryption));
+    baresip = await Baresip.start(NUMBER, { security: security(mediaEncryption) });
     const trunk = {
       name: 'baresip',
       proxy: `127.0.0.1:${baresip.tlsPort};transport=tls`,

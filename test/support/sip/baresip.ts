@@ -1,10 +1,11 @@
 /** baresip, a SIP telephone of others' making, as the caller: driven over its control port, its sound kept as WAV files. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readWav, writeWav } from '../../../examples/phone/wav.ts';
+import { writeWav } from '../../../examples/phone/wav.ts';
+import { readWavHeader, WAV_HEADER_BYTES } from '../../../src/media/recording/wav-format.ts';
 import { freePort } from '../network/free-ports.ts';
 
 const START_MS_MAX = 10_000;
@@ -35,6 +36,15 @@ export interface BaresipSecurity {
   readonly mediaEncryption: 'srtp' | 'srtp-mand';
 }
 
+interface BaresipOptions {
+  readonly security?: BaresipSecurity;
+  /** Its only codec; PCMU when not given. */
+  readonly codec?: keyof typeof CODECS;
+}
+
+/** As baresip lists them, by the rate of their sound. */
+const CODECS = { PCMU: 'PCMU/8000/1', G722: 'G722/16000/1', opus: 'opus/48000/2' } as const;
+
 interface Ports {
   readonly sip: number;
   readonly control: number;
@@ -51,11 +61,13 @@ export class Baresip {
   #commands = 0;
   #sentences = 0;
 
+  readonly port: number;
   /** Port of its TLS listener, one above that of the others. */
   readonly tlsPort: number;
 
   private constructor(folder: string, { sip }: Ports) {
     this.#folder = folder;
+    this.port = sip;
     this.tlsPort = sip + 1;
     this.#child = spawn('baresip', ['-f', folder], { cwd: folder });
     const keep = (chunk: Buffer) => {
@@ -66,17 +78,21 @@ export class Baresip {
     this.#exited = new Promise((resolve) => this.#child.on('close', resolve));
   }
 
-  /** Starts one with a folder and ports of its own; it speaks PCMU as `number`, and with `security` answers by itself. */
-  static async start(number: string, security?: BaresipSecurity): Promise<Baresip> {
+  /** Starts one with a folder and ports of its own; it speaks as `number`, and answers by itself. */
+  static async start(
+    number: string,
+    { security, codec = 'PCMU' }: BaresipOptions = {},
+  ): Promise<Baresip> {
     const folder = mkdtempSync(join(tmpdir(), 'offhook-baresip-'));
     const ports = { sip: await freePort(), control: await freePort() };
     writeWav(join(folder, 'silence.wav'), SILENCE);
     const config = configFor(folder, ports) + (security ? secureConfig(folder, security) : '');
-    const secure = security ? `;answermode=auto;mediaenc=${security.mediaEncryption}` : '';
+    const secure = security ? `;mediaenc=${security.mediaEncryption}` : '';
+    const codecs = `audio_codecs=${CODECS[codec]}`;
     writeFileSync(join(folder, 'config'), config);
     writeFileSync(
       join(folder, 'accounts'),
-      `<sip:${number}@127.0.0.1${security ? ';transport=tls' : ''}>;regint=0;audio_codecs=PCMU${secure}\n`,
+      `<sip:${number}@127.0.0.1${security ? ';transport=tls' : ''}>;regint=0;answermode=auto;${codecs}${secure}\n`,
     );
     writeFileSync(join(folder, 'contacts'), '');
     const baresip = new Baresip(folder, ports);
@@ -121,12 +137,12 @@ export class Baresip {
     await this.#event('CALL_CLOSED');
   }
 
-  /** What it has heard, 8 kHz; whole once it has stopped. */
+  /** What it has heard, brought to 8 kHz from the rate of its codec; whole once it has stopped. */
   recording(): Int16Array {
     const [file] = readdirSync(this.#folder).filter((name) => /^dump-.*-dec\.wav$/.test(name));
     if (file === undefined)
       throw new Error(`baresip has recorded nothing; it said:\n${this.#output}`);
-    return readWav(join(this.#folder, file));
+    return readAtLineRate(join(this.#folder, file));
   }
 
   /** Ends the program; its recording stays until `remove`. */
@@ -207,7 +223,7 @@ export class Baresip {
 
 /** `aufile` is the microphone; `sndfile` writes down what comes in and goes out. */
 function configFor(folder: string, { sip, control }: Ports): string {
-  const modules = ['g711', 'aufile', 'sndfile', 'ctrl_tcp', 'uuid'].map(
+  const modules = ['g711', 'g722', 'opus', 'aufile', 'sndfile', 'ctrl_tcp', 'uuid'].map(
     (name) => `module ${name}.so`,
   );
   const lines = [
@@ -216,6 +232,9 @@ function configFor(folder: string, { sip, control }: Ports): string {
     'call_local_timeout 30',
     `audio_source aufile,${join(folder, 'silence.wav')}`,
     'audio_alert none',
+    // Its codecs of 16 and 48 kHz take the same files.
+    `ausrc_srate ${RATE_HZ}`,
+    'ausrc_channels 1',
     'rtp_ports 42000-42999',
     'module_path /usr/lib/baresip/modules',
     ...modules,
@@ -250,4 +269,18 @@ function connected(port: number): Promise<Socket | undefined> {
 
 function wait(delayMs: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, delayMs));
+}
+
+/** The mean of each 125 microseconds of a WAV of 16 bits, of any channels and any multiple of 8 kHz. */
+function readAtLineRate(path: string): Int16Array {
+  const file = readFileSync(path);
+  const shape = readWavHeader(file);
+  if (shape === undefined) throw new Error(`Cannot read "${path}": not a WAV of 16 bits`);
+  const bytes = Uint8Array.from(file.subarray(WAV_HEADER_BYTES));
+  const samples = new Int16Array(bytes.buffer, 0, bytes.length >> 1);
+  const each = (shape.rateHz / RATE_HZ) * shape.channels;
+  return Int16Array.from({ length: Math.floor(samples.length / each) }, (_, at) => {
+    const part = samples.subarray(at * each, (at + 1) * each);
+    return part.reduce((sum, sample) => sum + sample, 0) / each;
+  });
 }
