@@ -1,8 +1,13 @@
-/** Row 4, rtp-cost: CPU of two-way PCMU calls on our media engine, against a wheel in C and against rtpengine in userspace (its kernel module is not used). */
+/**
+ * Row 4, rtp-cost: CPU of two-way PCMU calls on our media engine, against a wheel in C and against rtpengine in userspace (its
+ * kernel module is not used); then of calls with G.722 and with Opus, against our PCMU and against rtpengine that transcodes.
+ */
+import { codecRuns } from './lib/codec-runs.ts';
 import {
   checkTargets,
   markdownTable,
   numberArg,
+  type Pair,
   percentile,
   printJson,
   type Row,
@@ -11,7 +16,14 @@ import {
 } from './lib/harness.ts';
 import type { Command } from './lib/line-process.ts';
 import { buildNativeTool, isInstalled } from './lib/native-tool.ts';
-import { callerCommand, engineCommand, nodeTool, pairedRtpRuns, runRtp } from './lib/rtp-run.ts';
+import {
+  callerCommand,
+  engineCommand,
+  nodeTool,
+  pairedRtpRuns,
+  type RtpRun,
+  runRtp,
+} from './lib/rtp-run.ts';
 
 interface Peer {
   readonly name: string;
@@ -28,7 +40,7 @@ const RTPENGINE = 'rtpengine in userspace';
 /** Seconds before anything counts: the engine's code is compiled by then. */
 const WARM_S = 8;
 
-/** `npm run bench -- rtp-cost [--calls 500] [--pairs 5] [--seconds 6] [--gate]`. */
+/** `npm run bench -- rtp-cost [--calls 500] [--codec-calls 100] [--pairs 5] [--seconds 6] [--gate]`. */
 export async function run(args: readonly string[]): Promise<void> {
   const caller = callerCommand();
   const peers = findPeers();
@@ -44,6 +56,7 @@ export async function run(args: readonly string[]): Promise<void> {
     targets.push({ name: `CPU ratio, ${name}`, value: ratio, limit: peer.limit, tolerance: 0.1 });
   }
   console.log(markdownTable(rows));
+  console.log(markdownTable(await compareCodecs(caller, args)));
   checkTargets(args, targets);
 }
 
@@ -77,11 +90,35 @@ async function compare(
     b: () => runRtp({ ...load, server: peer.command, isPidTold: peer.isPidTold === true }),
   });
   for (const pair of pairs) printJson({ bench: 'rtp-cost', peer: peer.name, ...pair });
+  return costOf(pairs, { calls, peer: peer.name });
+}
+
+/** Calls for each of our codecs besides G.711, without a target: what they cost is the codec's affair. */
+async function compareCodecs(caller: Command, args: readonly string[]): Promise<readonly Row[]> {
+  const rows: Row[] = [];
+  const calls = numberArg(args, 'codec-calls', 100);
+  for (const { codec, peer, ours, theirs } of await codecRuns(calls)) {
+    const load = { caller, seconds: numberArg(args, 'seconds', 6), hasCoreEach: true };
+    const pairs = await pairedRtpRuns({
+      pairs: Math.min(2, numberArg(args, 'pairs', 5)),
+      a: () => runRtp({ ...load, ...ours, warmSeconds: WARM_S }),
+      b: () => runRtp({ ...load, ...theirs, warmSeconds: WARM_S }),
+    });
+    for (const pair of pairs) printJson({ bench: 'rtp-cost', codec, peer, ...pair });
+    rows.push({ codec, ...costOf(pairs, { calls, peer }).row });
+  }
+  return rows;
+}
+
+function costOf(
+  pairs: readonly Pair<RtpRun>[],
+  { calls, peer }: { readonly calls: number; readonly peer: string },
+) {
   const ratio = ratios(pairs, ({ cpuPercentPerCall }) => cpuPercentPerCall);
   const lost = pairs.reduce((sum, { a }) => sum + a.lost + a.silent, 0);
   const row = {
     calls,
-    peer: peer.name,
+    peer,
     'ours, % of a core a call': percentile(
       pairs.map(({ a }) => a.cpuPercentPerCall),
       50,

@@ -102,6 +102,10 @@ export async function runRtp(options: {
   readonly calls: number;
   readonly seconds: number;
   readonly serverArgs?: readonly string[];
+  /** What the caller sends: payload type, clock and payload in hexadecimal; PCMU when not given. */
+  readonly callerArgs?: readonly string[];
+  /** Sessions that share the CPU time; `calls` when not given. */
+  readonly counted?: number;
   /** The server tells first, as `pid N`, whose CPU time counts. */
   readonly isPidTold?: boolean;
   /** Server and caller have a core each, and their threads no other; without, the system places them. */
@@ -111,7 +115,7 @@ export async function runRtp(options: {
 }): Promise<RtpRun> {
   const { calls, seconds, hasCoreEach = false, warmSeconds = WARM_S } = options;
   const place = (core: number, command: Command) => (hasCoreEach ? onCore(core, command) : command);
-  const callerArgs = [calls, warmSeconds, seconds].map(String);
+  const callerArgs = [...[calls, warmSeconds, seconds].map(String), ...(options.callerArgs ?? [])];
   const caller = new LineProcess(place(CALLER_CORE, [...options.caller, ...callerArgs]));
   const serverArgs = [String(calls), ...(options.serverArgs ?? [])];
   const server = new LineProcess(place(SERVER_CORE, [...options.server, ...serverArgs]));
@@ -128,7 +132,7 @@ export async function runRtp(options: {
     return {
       ...report,
       calls,
-      cpuPercentPerCall: (cpuSeconds * 100) / wallSeconds / calls,
+      cpuPercentPerCall: (cpuSeconds * 100) / wallSeconds / (options.counted ?? calls),
       callerCpuPercent: (report.cpuSeconds * 100) / (wallSeconds + warmSeconds),
     };
   } finally {

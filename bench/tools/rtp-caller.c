@@ -1,8 +1,10 @@
 /*
- * The other side of N calls: sends PCMU every 20 ms on each, and measures what comes back by the kernel's receive
+ * The other side of N calls: sends a packet every 20 ms on each, PCMU unless given, and measures what comes back by the kernel's receive
  * time stamps, which on loopback are the moments of sending.
  *
- *   rtp-caller N WARM_S MEASURE_S
+ *   rtp-caller N WARM_S MEASURE_S [PAYLOAD_TYPE CLOCK_HZ PAYLOAD_HEX [mixed]]
+ *
+ * With "mixed" every second call sends PCMU.
  *
  * Prints "ports p1 ... pN", reads N target ports, prints "begin" and "end" around the measured time, then one line of JSON.
  */
@@ -20,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PACKET = 172, FRAME_NS = 20000000 };
+enum { HEADER = 12, VOICE = 160, PAYLOAD_MAX = 320, FRAME_NS = 20000000 };
 
 typedef struct {
   int fd;
@@ -61,14 +63,22 @@ static void open_call(call *c, int epoll, int index, int capacity) {
   epoll_ctl(epoll, EPOLL_CTL_ADD, c->fd, &event);
 }
 
-static void send_packet(call *c, int index, unsigned char *packet) {
-  uint32_t timestamp = c->sent * 160u;
+/* What one kind of call sends. */
+typedef struct {
+  unsigned char bytes[HEADER + PAYLOAD_MAX];
+  int length;
+  uint32_t ticks;
+} sound;
+
+static void send_packet(call *c, int index, sound *sound) {
+  unsigned char *packet = sound->bytes;
+  uint32_t timestamp = c->sent * sound->ticks;
   packet[2] = (unsigned char)(c->sent >> 8);
   packet[3] = (unsigned char)c->sent;
   for (int byte = 0; byte < 4; byte++) packet[4 + byte] = (unsigned char)(timestamp >> (24 - 8 * byte));
   packet[10] = (unsigned char)(index >> 8);
   packet[11] = (unsigned char)index;
-  sendto(c->fd, packet, PACKET, 0, (struct sockaddr *)&c->target, sizeof c->target);
+  sendto(c->fd, packet, (size_t)sound->length, 0, (struct sockaddr *)&c->target, sizeof c->target);
   c->sent++;
   c->next_send += FRAME_NS;
 }
@@ -89,7 +99,10 @@ static void receive_all(call *c, uint64_t begin, uint64_t end) {
   for (;;) {
     struct iovec part = {bytes, sizeof bytes};
     struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
-    if (recvmsg(c->fd, &header, MSG_DONTWAIT) < PACKET) return;
+    ssize_t length = recvmsg(c->fd, &header, MSG_DONTWAIT);
+    if (length < 0) return;
+    /* RTCP, on a port that has both. */
+    if (length <= HEADER || (bytes[1] >= 192 && bytes[1] <= 223)) continue;
     uint64_t at = arrival_of(&header);
     if (at < begin || at >= end || c->arrived == c->capacity) continue;
     uint16_t sequence = (uint16_t)(bytes[2] << 8 | bytes[3]);
@@ -139,14 +152,28 @@ static void report(call *calls, int count, long sent) {
          at ? late[(long)(at * 0.999)] : -1, drift[count / 2], cpu);
 }
 
+/* Takes type, clock and payload of the packets from the command line. */
+static void read_sound(sound *sound, char **given) {
+  sound->bytes[1] = (unsigned char)atoi(given[0]);
+  sound->ticks = (uint32_t)atoi(given[1]) / 50;
+  sound->length = HEADER;
+  for (char *hex = given[2]; hex[0] && hex[1] && sound->length < HEADER + PAYLOAD_MAX; hex += 2) {
+    unsigned byte = 0;
+    sscanf(hex, "%2x", &byte);
+    sound->bytes[sound->length++] = (unsigned char)byte;
+  }
+}
+
 int main(int argc, char **argv) {
-  if (argc != 4) return 64;
+  if (argc != 4 && argc != 7 && argc != 8) return 64;
   int count = atoi(argv[1]), epoll = epoll_create1(0), next = 0;
   double warm = atof(argv[2]), measure = atof(argv[3]);
   call *calls = calloc((size_t)count, sizeof *calls);
-  unsigned char packet[PACKET] = {0x80};
+  sound pcmu = {.bytes = {0x80}, .length = HEADER + VOICE, .ticks = VOICE}, given = pcmu;
   /* A square wave of 500 Hz: loud enough to be voice to any detector. */
-  for (int i = 12; i < PACKET; i++) packet[i] = i & 8 ? 0x91 : 0x11;
+  for (int i = HEADER; i < pcmu.length; i++) pcmu.bytes[i] = i & 8 ? 0x91 : 0x11;
+  if (argc > 4) read_sound(&given, argv + 4);
+  sound *sounds[] = {argc > 4 ? &given : &pcmu, argc == 8 || argc == 4 ? &pcmu : &given};
   printf("ports");
   for (int i = 0; i < count; i++) open_call(&calls[i], epoll, i, (int)(measure * 100) + 100);
   printf("\n");
@@ -162,7 +189,7 @@ int main(int argc, char **argv) {
   struct epoll_event events[256];
   for (uint64_t now = now_ns(); now < end; now = now_ns()) {
     if (!is_measuring && now >= begin) { is_measuring = 1; puts("begin"); fflush(stdout); }
-    while (calls[next].next_send <= now) { send_packet(&calls[next], next, packet); sent += is_measuring; next = (next + 1) % count; }
+    while (calls[next].next_send <= now) { send_packet(&calls[next], next, sounds[next % 2]); sent += is_measuring; next = (next + 1) % count; }
     int64_t wait = (int64_t)(calls[next].next_send - now_ns());
     struct timespec pause = {0, wait < 200000 ? 200000 : wait > 2000000 ? 2000000 : wait};
     int ready = epoll_pwait2(epoll, events, 256, &pause, NULL);

@@ -13,7 +13,10 @@ interface Stream {
 }
 
 const FRAME_MS = 20;
-const voice = new Uint8Array(160).map((_, index) => ((index & 8) === 0 ? 0x11 : 0x91));
+const [payloadType = '0', clockHz = '8000', hex] = process.argv.slice(5);
+const square = new Uint8Array(160).map((_, index) => ((index & 8) === 0 ? 0x11 : 0x91));
+const voice = hex === undefined ? square : Buffer.from(hex, 'hex');
+const frameTicks = Number(clockHz) / 50;
 const [calls = 1, warmS = 1, measureS = 1] = process.argv.slice(2).map(Number);
 let measuringSinceMs: number | undefined;
 let sent = 0;
@@ -49,8 +52,16 @@ function receive(stream: Stream, datagram: Uint8Array): void {
 }
 
 function sendOn(stream: Stream, port: number, dueMs: number, sequence: number): void {
-  const header = { payloadType: 0, hasMarker: false, ssrc: 1, sequence: sequence & 0xffff };
-  stream.socket.send(writeRtp({ ...header, timestamp: sequence * 160, payload: voice }), port);
+  const header = {
+    payloadType: Number(payloadType),
+    hasMarker: false,
+    ssrc: 1,
+    sequence: sequence & 0xffff,
+  };
+  stream.socket.send(
+    writeRtp({ ...header, timestamp: (sequence * frameTicks) >>> 0, payload: voice }),
+    port,
+  );
   if (measuringSinceMs !== undefined) sent += 1;
   const nextMs = dueMs + FRAME_MS;
   setTimeout(() => sendOn(stream, port, nextMs, sequence + 1), nextMs - performance.now());

@@ -6,6 +6,7 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { LINE_RATE_HZ, type MediaSession } from '../../src/media/audio-stream.ts';
 import { MediaEngine } from '../../src/media/engine/media-engine.ts';
+import { CODECS, opusSettings } from '../../src/rtp/codecs.ts';
 
 /** As a voice that streams: two seconds at a time. */
 const CHUNK_MS = 2000;
@@ -20,11 +21,13 @@ const speech = Int16Array.from(
 );
 
 /**
- * `rtp-engine N [rt|plain] [levels|watched]`: reads N target ports from one line, prints `ports p1 … pN`, and runs until its
+ * `rtp-engine N [rt|plain] [levels|watched|G722|opus]`: reads N target ports from one line, prints `ports p1 … pN`, and runs until its
  * input ends. With `rt` the media worker asks for real-time priority; with `levels` somebody looks at the levels of
- * all calls, with `watched` listens to twenty of them as well.
+ * all calls, with `watched` listens to twenty of them as well. The codec is PCMU unless named.
  */
-const [calls = '1', priority, audience] = process.argv.slice(2);
+const [calls = '1', priority, wish] = process.argv.slice(2);
+const codec = wish === 'G722' || wish === 'opus' ? wish : 'PCMU';
+const audience = codec === wish ? undefined : wish;
 const engine = new MediaEngine({
   clock: systemClock,
   log: silentLogger,
@@ -65,7 +68,8 @@ function watch(lines: readonly MediaSession[]): void {
 function talk(session: MediaSession, port: number): void {
   session.setRemote({
     ...{ address: '127.0.0.1', port, rtcpPort: port, isRtcpMuxed: false },
-    ...{ codec: 'PCMU', payloadType: 0, maySend: true, mayReceive: true },
+    ...{ codec, payloadType: CODECS[codec].payloadType, maySend: true, mayReceive: true },
+    ...(codec === 'opus' && { opus: opusSettings(CODECS.opus.parameters) }),
   });
   session.begin(1);
   for (let saidMs = 0; saidMs < AHEAD_MS; saidMs += CHUNK_MS) session.say(1, speech);

@@ -1,4 +1,4 @@
-/** Debian's rtpengine as a benchmark's server: relays N/2 calls of two legs each, in userspace. */
+/** Debian's rtpengine as a benchmark's server: relays N/2 calls of two legs each, in userspace, or transcodes them. */
 import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -6,10 +6,18 @@ import { createInterface } from 'node:readline';
 
 type Value = string | number | readonly Value[] | { readonly [key: string]: Value };
 
+/** Payload type and attributes of a codec in SDP. */
+const FORMATS: Readonly<Record<string, readonly string[]>> = {
+  PCMU: ['0'],
+  G722: ['9'],
+  opus: ['111', 'a=rtpmap:111 opus/48000/2', 'a=fmtp:111 useinbandfec=1;stereo=0'],
+};
+
 const NG_PORT = 15_999;
 const REPLY_MS = 2000;
 
-/** `rtp-rtpengine N`: reads N target ports from one line, prints `pid P` and `ports p1 … pN`, runs until its input ends. */
+/** `rtp-rtpengine N [G722|opus]`: the first leg of a call has that codec, the second PCMU. Reads N target ports from one line, prints `pid P` and `ports p1 … pN`, runs until its input ends. */
+const codec = process.argv[3];
 const input = createInterface({ input: process.stdin });
 const [line = ''] = await once(input, 'line');
 const targets = String(line).split(' ').map(Number);
@@ -37,7 +45,9 @@ while ((await ask({ command: 'ping' }).catch(() => undefined)) === undefined);
 const ports: number[] = [];
 for (let leg = 0; leg + 1 < targets.length; leg += 2) {
   const call = { 'call-id': `bench${leg}`, 'from-tag': 'a', ICE: 'remove' };
-  const offered = await ask({ ...call, command: 'offer', sdp: sdp(targets[leg] ?? 0) });
+  const transcoded = codec === undefined ? {} : { codec: { mask: ['all'], transcode: ['PCMU'] } };
+  const first = sdp(targets[leg] ?? 0, FORMATS[codec ?? 'PCMU']);
+  const offered = await ask({ ...call, ...transcoded, command: 'offer', sdp: first });
   const answered = await ask({
     ...{ ...call, 'to-tag': 'b' },
     ...{ command: 'answer', sdp: sdp(targets[leg + 1] ?? 0) },
@@ -71,9 +81,9 @@ function isList(value: Value): value is readonly Value[] {
   return Array.isArray(value);
 }
 
-function sdp(port: number): string {
+function sdp(port: number, [type, ...attributes]: readonly string[] = ['0']): string {
   const head = ['v=0', 'o=- 1 1 IN IP4 127.0.0.1', 's=-', 'c=IN IP4 127.0.0.1', 't=0 0'];
-  return [...head, `m=audio ${port} RTP/AVP 0`, 'a=sendrecv', ''].join('\r\n');
+  return [...head, `m=audio ${port} RTP/AVP ${type}`, ...attributes, 'a=sendrecv', ''].join('\r\n');
 }
 
 function portIn(reply: string): number {
