@@ -214,7 +214,7 @@ test.each([
 
 test.each([
   ['18', /no common codec: the carrier has G729, the trunk PCMU and PCMA; allow/],
-  ['9', /no common codec: the carrier has G722, the trunk PCMU and PCMA; allow/],
+  ['9', /no common codec: the carrier has G722, the trunk PCMU and PCMA; add G722 to/],
   ['8 18', undefined],
 ])('diagnose compares the codecs of a carrier that tells %s', async (formats, message) => {
   const lines = ['v=0', 'o=- 1 1 IN IP4 127.0.0.1', 's=-', 'c=IN IP4 127.0.0.1', 't=0 0'];

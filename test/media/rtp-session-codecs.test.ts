@@ -6,9 +6,14 @@ import { OpusEncoder } from '../../src/media/codecs/opus.ts';
 import { encodeG711 } from '../../src/media/dsp/g711.ts';
 import { levelDbfs } from '../../src/media/dsp/level-meter.ts';
 import { writeTelephoneEvent } from '../../src/rtp/dtmf.ts';
-import type { RtpPacket } from '../../src/rtp/packet.ts';
+import { parseRtp, type RtpPacket, writeRtp } from '../../src/rtp/packet.ts';
 import type { AgreedMedia } from '../../src/rtp/sdp-answer.ts';
-import { TestSession, tone, VOICE } from './test-session.ts';
+import { SrtpReceiver, SrtpSender } from '../../src/rtp/srtp/srtp-stream.ts';
+import { FAR_END, TestSession, tone, VOICE } from './test-session.ts';
+
+const FAR_HEADER = { hasMarker: false, ssrc: 77 };
+const OTHER_VOICE = Int16Array.from({ length: 3200 }, (_, at) => 8000 * Math.sin(at / 5));
+const NOTHING = new Uint8Array(0);
 
 type Wide = 'G722' | 'opus';
 
@@ -51,7 +56,7 @@ class FarStream {
     this.#codec = codec;
   }
 
-  next(pcm = VOICE): Partial<RtpPacket> & { readonly payload: Uint8Array } {
+  next(pcm = VOICE): Omit<RtpPacket, 'hasMarker'> {
     this.#count += 1;
     return {
       ...{ payloadType: AGREED[this.#codec].payloadType ?? 0, ssrc: 77 },
@@ -245,6 +250,33 @@ test.each([
   expect(phone.sent.length).toBeGreaterThanOrEqual(packets);
   expect(phone.sent.length).toBeLessThanOrEqual(packets + 2);
   expect(new Set(steps)).toEqual(new Set([ticks]));
+});
+
+test.each(['G722', 'opus'] as const)('RtpSession with %s sends and hears SRTP', async (codec) => {
+  const keys = (value: number) => ({
+    suite: 'AES_CM_128_HMAC_SHA1_80' as const,
+    inline: Buffer.alloc(30, value).toString('base64'),
+  });
+  const srtp = { send: keys(1), receive: keys(2) };
+  const { phone, stream } = await open(codec, { srtp });
+  const [farSender, farReceiver] = [new SrtpSender(srtp.receive), new SrtpReceiver(srtp.send)];
+
+  for (let at = 0; at < 20; at += 1) {
+    const plain = writeRtp({ ...FAR_HEADER, ...stream.next() });
+    const sealed = farSender.protectRtp(plain);
+    if (sealed !== undefined) phone.session.onDatagram(sealed, FAR_END, phone.nowMs);
+    // Another tone than the caller's, which would count as its echo.
+    if (at === 5) sayTo(phone, OTHER_VOICE);
+    phone.clock.advance(20);
+  }
+
+  const opened = phone.sealed.flatMap(
+    (packet) => parseRtp(farReceiver.unprotectRtp(packet) ?? NOTHING) ?? [],
+  );
+  expect(phone.heardAsLetters().slice(2)).toMatch(/^v{15,}$/);
+  expect(opened).toHaveLength(phone.sealed.length);
+  expect(await levelOf(codec, opened)).toBeGreaterThan(-25);
+  expect(new Set(opened.slice(1).map(({ payload }) => payload.length)).size).toBe(1);
 });
 
 test('RtpSession goes on after a packet that is no Opus', async () => {

@@ -1,6 +1,6 @@
 /** What the trunk doctor concludes from a carrier's answers; pure */
 import type { TrunkCheckStep } from '../../../domain/dialing/trunk.ts';
-import { codecOf } from '../../../rtp/codecs.ts';
+import { CODEC_NAMES, codecOf } from '../../../rtp/codecs.ts';
 import { parseSdp, SdpError } from '../../../rtp/sdp.ts';
 import { domainOf, hostPortOf, type Trunk } from '../trunks.ts';
 import type { DoctorReply, ProxyCertificate } from './doctor-client.ts';
@@ -119,8 +119,15 @@ export function codecsStep({ codecs }: Trunk, sdp: string | undefined): TrunkChe
   return step(
     'codecs',
     false,
-    `no common codec: the carrier has ${theirs.join(', ') || 'none'}, the trunk ${ours}; allow PCMA or PCMU on the carrier's side, and in codecs`,
+    `no common codec: the carrier has ${theirs.join(', ') || 'none'}, the trunk ${ours}; ${codecRemedy(theirs)}`,
   );
+}
+
+function codecRemedy(theirs: readonly string[]): string {
+  const addable = theirs.filter((name) => CODEC_NAMES.some((ours) => ours === name));
+  return addable.length === 0
+    ? "allow PCMA or PCMU on the carrier's side, and in codecs"
+    : `add ${addable.join(' or ')} to the trunk's codecs, or allow the trunk's on the carrier's side`;
 }
 
 function codecNames(sdp: string): readonly string[] | undefined {
