@@ -252,6 +252,26 @@ test.each([
   expect(new Set(steps)).toEqual(new Set([ticks]));
 });
 
+test('RtpSession obeys another bit rate that the far end asks for in mid-call', async () => {
+  const { phone, stream } = await open('opus');
+  const voice = Int16Array.from({ length: 16_000 }, (_, at) => 8000 * Math.sin((at * at) / 9000));
+  phone.speak(VOICE, stream.next());
+  const bytesAt = async (bitRate: number, generation: number) => {
+    phone.setRemote({ ...AGREED.opus, opus: { bitRate, hasFec: false } });
+    await settle();
+    phone.sent.length = 0;
+    phone.session.begin(generation);
+    phone.session.say(generation, voice, phone.nowMs);
+    phone.clock.advance(1000);
+    return phone.sent.reduce((sum, { payload }) => sum + payload.length, 0);
+  };
+
+  const [many, few] = [await bytesAt(20_000, 1), await bytesAt(8000, 2)];
+
+  expect(few).toBeGreaterThan(300);
+  expect(few).toBeLessThan(many * 0.7);
+});
+
 test.each(['G722', 'opus'] as const)('RtpSession with %s sends and hears SRTP', async (codec) => {
   const keys = (value: number) => ({
     suite: 'AES_CM_128_HMAC_SHA1_80' as const,

@@ -86,7 +86,8 @@ export class RtpSender {
   #relayed: SoundQueue | undefined;
   /** Undefined for packets of 20 ms, and for Opus. */
   #packets: Packetizer | undefined;
-  #packetMs = FRAME_MS;
+  /** What the encoder was made for. */
+  #encoding = '';
   #toneAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(
@@ -132,8 +133,11 @@ export class RtpSender {
 
   setRemote(agreed: AgreedMedia): void {
     this.#flush();
-    const { codec, ptimeMs = FRAME_MS } = agreed;
-    if (codec !== this.#codec || ptimeMs !== this.#packetMs) this.#setCodec(agreed, ptimeMs);
+    const { codec, ptimeMs = FRAME_MS, opus, srtp } = agreed;
+    // An encoder that nothing has changed for keeps its memory of the sound.
+    const encoding = JSON.stringify([codec, ptimeMs, opus, srtp !== undefined]);
+    if (encoding !== this.#encoding) this.#setCodec(agreed, ptimeMs);
+    this.#encoding = encoding;
     this.#payloadType = agreed.payloadType;
     this.#digitPayloadType = agreed.telephoneEventPayloadType;
     this.#digitClockHz = agreed.telephoneEventClockHz;
@@ -143,7 +147,6 @@ export class RtpSender {
   #setCodec({ codec, opus, srtp }: AgreedMedia, ptimeMs: number): void {
     this.close();
     this.#codec = codec;
-    this.#packetMs = ptimeMs;
     // The timestamps go on from where they are, at the new rate. RFC 7160, 4.
     this.#ticksPerSample = CODECS[codec].clockRateHz / LINE_RATE_HZ;
     const isWhole = ptimeMs === FRAME_MS || codec === 'opus';
