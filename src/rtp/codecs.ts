@@ -16,10 +16,9 @@ interface Codec {
 }
 
 /**
- * Opus is sent and played at 8 kHz, mono, and its in-band FEC is used. The bit rate is the one that RFC 7587 has as the
- * upper bound for narrowband speech with room for FEC.
+ * Opus is sent and played at 8 kHz, mono, and its in-band FEC is used. Narrowband speech has 12 kbit/s; the rest is FEC's.
  *
- * @see RFC 7587 section 6.1
+ * @see RFC 7587 sections 3.1.1 and 6.1
  */
 const OPUS_BIT_RATE = 20_000;
 const OPUS_PARAMETERS = [
