@@ -299,6 +299,24 @@ test.each(['G722', 'opus'] as const)('RtpSession with %s sends and hears SRTP', 
   expect(new Set(opened.slice(1).map(({ payload }) => payload.length)).size).toBe(1);
 });
 
+test('RtpSession gives the memory of Opus back when the codec changes', async () => {
+  const [phone, packet] = [new TestSession(), new FarStream('opus').next()];
+  const turns = async (count: number) => {
+    for (let turn = 0; turn < count; turn += 1) {
+      phone.setRemote(AGREED.opus);
+      await settle();
+      phone.speak(VOICE, packet);
+      phone.setRemote();
+    }
+    return process.memoryUsage().external;
+  };
+
+  const before = await turns(50);
+  const after = await turns(1500);
+
+  expect(after - before).toBeLessThan(2_000_000);
+});
+
 test('RtpSession goes on after a packet that is no Opus', async () => {
   const { phone, stream } = await open('opus');
   for (let at = 0; at < 10; at += 1) phone.speak(VOICE, stream.next());
