@@ -84,6 +84,7 @@ export class Telephony {
     this.#strangers = new Strangers({
       ...options,
       isKnown: (source) => this.#table.isAllowed(source) || this.#addresses.isProxy(source),
+      isPolite: options.config.SIP_STRANGERS === 'refuse',
     });
     const { traces } = this;
     const parts = { addresses: this.#addresses, strangers: this.#strangers, traces };

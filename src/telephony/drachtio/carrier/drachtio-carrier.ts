@@ -37,6 +37,9 @@ import { TrunkRegistrations } from './trunk-registrations.ts';
 /** Time limit of BYE, CANCEL and un-REGISTER on shutdown. */
 const GOODBYE_MS = 2_000;
 
+/** Requests that nothing here takes, and that drachtio-server would answer by itself. */
+const OTHER_METHODS = ['register', 'subscribe', 'publish', 'notify', 'info'] as const;
+
 /** Constructor parameters of `DrachtioCarrier`. */
 export interface DrachtioCarrierOptions {
   /** Address of drachtio's client protocol. */
@@ -135,8 +138,11 @@ export class DrachtioCarrier implements Carrier {
       contacts,
       link: this.#link,
     });
-    this.#link.srf.invite((request, answer) => this.#onInvite(request, answer));
-    this.#link.srf.options((request, answer) => this.#sourceAcl.answerOptions(request, answer));
+    srf.invite((request, answer) => this.#onInvite(request, answer));
+    srf.options((request, answer) => this.#sourceAcl.answerOptions(request, answer));
+    for (const method of OTHER_METHODS) {
+      srf[method]((request, answer) => this.#sourceAcl.refuseOther(request, answer));
+    }
   }
 
   async start(onIncoming: (call: IncomingCall) => void): Promise<void> {

@@ -75,7 +75,9 @@ export class TextMessages {
   /** Answers once the message has been taken: a carrier repeats one that was refused for want of a database. */
   async #take(request: SrfRequest, answer: SrfAnswer): Promise<void> {
     const { log, onText, sourceAcl } = this.#options;
-    const refusal = sourceAcl.refusalOfMessage(request) ?? refusalOfText(request);
+    const barred = sourceAcl.refusalOfMessage(request);
+    if (barred === null) return;
+    const refusal = barred ?? refusalOfText(request);
     const isBusy = this.#taken >= TAKEN_MAX;
     if (refusal !== undefined || isBusy || onText === undefined) {
       refuse(answer, refusal ?? (isBusy ? 503 : 405));
