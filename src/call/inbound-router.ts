@@ -103,6 +103,7 @@ export class InboundRouter {
       from: incoming.from,
       to: agent.phoneNumber ?? incoming.to,
       carrierCallSid: incoming.carrierCallSid,
+      metadata: incoming.metadata,
       now: clock.now(),
     });
     const save = () => calls.insert(call, []);

@@ -25,6 +25,7 @@ import {
   sdpOf,
 } from '../carrier/srf.ts';
 import type { CallSecond, ThirdPartyOptions } from '../transfer/transfer.ts';
+import { screenedPartyOf, sipMetadataOf } from './sip-metadata.ts';
 import { SrfLeg } from './srf-leg.ts';
 
 /** 64 bits; RFC 3261, 19.3 asks for 32. */
@@ -60,6 +61,7 @@ export class SrfIncomingCall implements IncomingCall {
   readonly carrierCallSid: string;
   readonly from: string;
   readonly to: string;
+  readonly metadata: Readonly<Record<string, unknown>>;
   readonly #options: IncomingCallOptions;
   #state: 'ringing' | 'answering' | 'answered' | 'cancelled' | 'rejected' = 'ringing';
   /** Our To tag, chosen here so that it is saved before the server sends it. */
@@ -75,6 +77,8 @@ export class SrfIncomingCall implements IncomingCall {
     this.carrierCallSid = request.get('call-id') ?? '';
     this.from = callerOf(request, trunk);
     this.to = calledNumberOf(request, trunk);
+    const sip = sipMetadataOf(request.raw, trunk !== undefined);
+    this.metadata = sip === undefined ? {} : { sip };
     request.on('cancel', () => this.cancelled());
   }
 
@@ -268,13 +272,15 @@ export class SrfIncomingCall implements IncomingCall {
 }
 
 /**
- * Caller's number. P-Asserted-Identity is trusted from a trunk only, and ignored if the caller asks for privacy. RFC
- * 3325, 5 and 7.
+ * Caller's number. P-Asserted-Identity, or a screened Remote-Party-ID without it, is trusted from a trunk only, and
+ * ignored if the caller asks for privacy. RFC 3325, 5 and 7.
  */
 function callerOf(request: SrfRequest, trunk: Trunk | undefined): string {
   const isSecret = /\b(id|user)\b/i.test(request.get('Privacy') ?? '');
-  const asserted = trunk && !isSecret ? request.get('P-Asserted-Identity') : undefined;
-  const number = asserted === undefined ? '' : numberOfHeader(asserted);
+  const asserted =
+    request.get('P-Asserted-Identity') ?? screenedPartyOf(request.get('Remote-Party-ID') ?? '');
+  const isTrusted = trunk !== undefined && !isSecret && asserted !== undefined;
+  const number = isTrusted ? numberOfHeader(asserted) : '';
   if (isE164(number)) return number;
   return numberOfHeader(request.get('from') ?? '') || 'anonymous';
 }
