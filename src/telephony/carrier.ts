@@ -141,6 +141,8 @@ export interface IncomingCall {
   readonly to: string;
   /** Goes into the call's `metadata`: untrusted text of the far end, under `sip`. */
   readonly metadata?: Readonly<Record<string, unknown>>;
+  /** The telephone of ours that calls, whose password was right; undefined for a carrier's call. */
+  readonly phone?: { readonly agent?: string; readonly account?: string } | undefined;
 
   /** Sets the one listener; called when the caller gives up before the answer. */
   onCancelled(listener: () => void): void;

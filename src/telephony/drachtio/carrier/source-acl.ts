@@ -43,9 +43,18 @@ export class SourceAcl {
     this.#strangers.stop();
   }
 
-  /** Status to refuse an INVITE with; undefined to accept it. */
-  refusalOf(request: SrfRequest): number | undefined {
-    if (!this.#isAllowed(request)) return 403;
+  /** Whether the source may call by its address alone. */
+  allows({ source_address }: SrfRequest): boolean {
+    return this.#mayRing(source_address);
+  }
+
+  /**
+   * Status to refuse an INVITE with; undefined to accept it.
+   *
+   * @param isAdmitted whether its sender has proved that it may call.
+   */
+  refusalOf(request: SrfRequest, isAdmitted = false): number | undefined {
+    if (!isAdmitted && !this.#isAllowed(request)) return 403;
     if (this.#isDraining) return 503;
     // A dialog that we do not know, such as one of a process before this one. RFC 3261, 12.2.2.
     if (!request.isNewInvite) return 481;

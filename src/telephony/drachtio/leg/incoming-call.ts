@@ -4,6 +4,7 @@ import { type Clock, TRANSACTION_MS, within } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import { type AnswerOptions, CarrierError, type IncomingCall, type Leg } from '../../carrier.ts';
 import { type MediaEndpoint, type MediaGateway, statusOf } from '../../media-gateway.ts';
+import type { Phone } from '../../phones/phones.ts';
 import { isE164, numberOfHeader, numberOfUri } from '../../trunks/number.ts';
 import type { AdvertisedAddresses } from '../../trunks/our-addresses.ts';
 import { hostPortOfUri, sourcesOf } from '../../trunks/trunk-table.ts';
@@ -41,6 +42,8 @@ interface IncomingCallOptions {
   readonly answer: SrfAnswer;
   /** Undefined for a call of this machine itself while there are no trunks. */
   readonly trunk: Trunk | undefined;
+  /** The telephone of ours that calls. */
+  readonly phone?: Phone | undefined;
   readonly media: MediaGateway;
   readonly addresses?: AdvertisedAddresses | undefined;
   /** The server's own Contact when not given. */
@@ -62,6 +65,7 @@ export class SrfIncomingCall implements IncomingCall {
   readonly from: string;
   readonly to: string;
   readonly metadata: Readonly<Record<string, unknown>>;
+  readonly phone: Phone | undefined;
   readonly #options: IncomingCallOptions;
   #state: 'ringing' | 'answering' | 'answered' | 'cancelled' | 'rejected' = 'ringing';
   /** Our To tag, chosen here so that it is saved before the server sends it. */
@@ -72,10 +76,11 @@ export class SrfIncomingCall implements IncomingCall {
   #onCancelled: () => void = () => {};
 
   constructor(options: IncomingCallOptions) {
-    const { request, trunk } = options;
+    const { request, trunk, phone } = options;
     this.#options = options;
+    this.phone = phone;
     this.carrierCallSid = request.get('call-id') ?? '';
-    this.from = callerOf(request, trunk);
+    this.from = phone === undefined ? callerOf(request, trunk) : (phone.extension ?? phone.name);
     this.to = calledNumberOf(request, trunk);
     const sip = sipMetadataOf(request.raw, trunk !== undefined);
     this.metadata = sip === undefined ? {} : { sip };
