@@ -1,6 +1,6 @@
 /** The whole server with stubs for models, as a process of its own, and calls to it. */
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseSdp } from '../../src/rtp/sdp.ts';
@@ -41,6 +41,8 @@ export interface TalkServerOptions {
   readonly detectorFolder?: string;
   /** Calls at a time; 250 unless given. */
   readonly callsMax?: number;
+  /** Its SIP trunks; none unless given, and then every caller of this machine is let in. */
+  readonly trunks?: readonly object[];
   /** Where its RTP ports begin, for the second of two servers. */
   readonly rtpPortFirst?: number;
 }
@@ -78,12 +80,14 @@ export class TalkServer {
     const [port, sipPort] = [await freePort(), await freePort()];
     const key = `svc_live_${randomBytes(16).toString('hex')}`;
     const [node, ...args] = nodeTool('talk-server');
+    const trunksFile = join(folder, 'trunks.json');
+    writeFileSync(trunksFile, JSON.stringify(options.trunks ?? []));
     const { callsMax = CALLS_MAX, rtpPortFirst = RTP_PORT_FIRST } = options;
     const lastPort = rtpPortFirst + callsMax * PORTS_PER_CALL - 1;
     const child = new LineProcess([node, ...START_FLAGS, ...args, JSON.stringify(options)], {
       ...{ PORT: String(port), SIP_PORT: String(sipPort), SIP_HOST: ADDRESS, DATA_DIR: folder },
       ...{ RTP_PORTS: `${rtpPortFirst}-${lastPort}`, MAX_CALLS: String(callsMax) },
-      ...{ BOOTSTRAP_LIVE_KEY: key, LOG_LEVEL: 'error' },
+      ...{ BOOTSTRAP_LIVE_KEY: key, LOG_LEVEL: 'error', SIP_TRUNKS: trunksFile },
     });
     const addresses = {
       sip: `sip:${NUMBER}@${ADDRESS}:${sipPort}`,
@@ -103,6 +107,10 @@ export class TalkServer {
   /** Where the agent is rung. */
   get uri(): string {
     return this.#addresses.sip;
+  }
+
+  get sipPort(): number {
+    return Number(this.uri.split(':').at(-1));
   }
 
   /** What it holds at the moment. */
@@ -130,7 +138,7 @@ export class TalkServer {
 
   /** How many answers were begun ahead since the start, by what became of them. */
   async speculations(): Promise<{ readonly hits: number; readonly misses: number }> {
-    const text = await (await fetch(`${this.#addresses.http}/metrics`)).text();
+    const text = await this.#metrics();
     const count = (outcome: string) =>
       Number(
         new RegExp(`^offhook_speculations_total\\{outcome="${outcome}"\\} (\\d+)`, 'm').exec(
@@ -138,6 +146,16 @@ export class TalkServer {
         )?.[1] ?? 0,
       );
     return { hits: count('hit'), misses: count('miss') };
+  }
+
+  /** How many requests of strangers on this machine it has counted since the start. */
+  async strangers(): Promise<number> {
+    const line = /^offhook_sip_strangers_total\{network="loopback"\} (\d+)$/m;
+    return Number(line.exec(await this.#metrics())?.[1]);
+  }
+
+  async #metrics(): Promise<string> {
+    return (await fetch(`${this.#addresses.http}/metrics`)).text();
   }
 
   async hangUp(): Promise<void> {

@@ -43,6 +43,11 @@ interface RouterOptions {
   readonly parts: CallParts;
   readonly registry: CallRegistry;
   readonly findAgent: (calledNumber: string) => Promise<Agent | undefined>;
+  /** The agent that answers a telephone of ours; default: as for a carrier's call. */
+  readonly findAgentOfPhone?: (
+    phone: NonNullable<IncomingCall['phone']>,
+    called: Agent | undefined,
+  ) => Promise<Agent | undefined>;
   /** Called when a call is refused because the registry is full. */
   readonly onFull?: () => void;
 }
@@ -62,8 +67,7 @@ export class InboundRouter {
    */
   async take(
     incoming: IncomingCall,
-    findAgent: () => Promise<Agent | undefined> = () =>
-      agentOf(incoming.to, this.#options.findAgent),
+    findAgent: () => Promise<Agent | undefined> = () => this.#agentOf(incoming),
   ): Promise<void> {
     try {
       const agent = await findAgent();
@@ -80,6 +84,13 @@ export class InboundRouter {
       );
       this.#refuse(incoming, { sipStatus: 503, retryAfterSeconds: RETRY_AFTER_SECONDS });
     }
+  }
+
+  async #agentOf({ to, phone }: IncomingCall): Promise<Agent | undefined> {
+    const { findAgent, findAgentOfPhone } = this.#options;
+    const called = await agentOf(to, findAgent);
+    if (phone === undefined || findAgentOfPhone === undefined) return called;
+    return findAgentOfPhone(phone, called);
   }
 
   #refuse(incoming: IncomingCall, refusal: Refusal): void {
@@ -103,6 +114,7 @@ export class InboundRouter {
       from: incoming.from,
       to: agent.phoneNumber ?? incoming.to,
       carrierCallSid: incoming.carrierCallSid,
+      metadata: incoming.metadata,
       now: clock.now(),
     });
     const save = () => calls.insert(call, []);

@@ -40,6 +40,7 @@ const MEANINGS = {
   'SIP_TLS_CA, SIP_TLS_VERIFY_CLIENTS':
     'authorities of carriers; whether their certificates are asked for',
   SIP_TRUNKS: 'file that describes the carriers',
+  SIP_PHONES: 'file that describes telephones that register here',
   SIP_STRANGERS: 'ignore or refuse: SIP from hosts that no trunk allows',
   RTP_PORTS: 'UDP ports of media, such as 20000-20999',
   MAX_CALLS: 'calls at a time',

@@ -1,6 +1,7 @@
 /** Composition root: the parts of live calls. */
 
 import type { LiveAdmission } from '../call/admission/live-admission.ts';
+import { agentOfPhone } from '../call/agent-of-phone.ts';
 import { InboundRouter } from '../call/inbound-router.ts';
 import type { CallParts, TalkingParty, TalkOptions } from '../call/session/call-parts.ts';
 import { openRecordings } from '../call/session/recordings.ts';
@@ -66,6 +67,12 @@ export function liveRouter(from: {
     registry: admission.registry,
     findAgent: async (calledNumber) =>
       entitled(await store.agents.findByPhoneNumber(calledNumber), numberOwners),
+    findAgentOfPhone: (phone, called) =>
+      agentOfPhone(phone, called, {
+        firstAccountId: () => numberOwners.firstAccountId(),
+        findLive: (accountId, agentId) =>
+          store.agents.find({ accountId, environment: 'live' }, agentId),
+      }),
     onFull: () => admission.refused(),
   });
 }

@@ -112,7 +112,10 @@ class EmbeddedSip implements SipSide {
       addressFor: sipAddressFor(addresses, { clock, log }),
       product: `offhook/${version}`,
       screen: isAllowedUserAgent,
-      ...(config.SIP_STRANGERS === 'ignore' && { strangers }),
+      strangers: {
+        isStranger: (sourceAddress) => strangers.isSilenced(sourceAddress),
+        count: (sourceAddress) => strangers.count(sourceAddress),
+      },
       isStranger: (sourceAddress) => strangers.isStranger(sourceAddress),
       sessionTimer: SESSION_TIMER,
       onRegistrationLost: options.onRegistrationLost,

@@ -18,6 +18,7 @@ import { DrachtioCarrier } from '../telephony/drachtio/carrier/drachtio-carrier.
 import { OpenDialogJournal } from '../telephony/drachtio/carrier/open-dialog-journal.ts';
 import { openSrf } from '../telephony/drachtio/carrier/srf.ts';
 import { TrunkChannels } from '../telephony/drachtio/carrier/trunk-channels.ts';
+import { PhoneRegistrar } from '../telephony/phones/phone-registrar.ts';
 import type { TextMessage, TextOutcome } from '../telephony/text-message.ts';
 import { NOT_STARTED, operatorTrunks } from '../telephony/trunks/operator-trunks.ts';
 import type { OurAddresses } from '../telephony/trunks/our-addresses.ts';
@@ -30,6 +31,7 @@ import { openAddresses, unreachableFault } from './addresses.ts';
 import { readHoldMusic } from './hold-music.ts';
 import { openMediaSide } from './media.ts';
 import { openSipSide, type SipServer, type SipSide } from './sip.ts';
+import { readPhonesFile } from './trunks/phones-file.ts';
 import { diagnose } from './trunks/sip-doctor-client.ts';
 import { readTrunksFile } from './trunks/trunks-file.ts';
 
@@ -57,6 +59,7 @@ export class Telephony {
   #leaving: readonly Trunk[] = [];
   readonly #addresses: OurAddresses;
   readonly #strangers: Strangers;
+  readonly #phones: PhoneRegistrar;
   readonly #channels = new TrunkChannels();
   #mediaStarted: Promise<void> | undefined;
   #carrier: CarrierPool | undefined;
@@ -81,9 +84,14 @@ export class Telephony {
       trunks,
       onChange: () => this.#carrier?.register(),
     });
+    this.#phones = new PhoneRegistrar({ ...options, phones: readPhonesFile(options.config) });
     this.#strangers = new Strangers({
       ...options,
-      isKnown: (source) => this.#table.isAllowed(source) || this.#addresses.isProxy(source),
+      isKnown: (source) =>
+        this.#table.isAllowed(source) ||
+        this.#addresses.isProxy(source) ||
+        this.#phones.serves(source),
+      isPolite: options.config.SIP_STRANGERS === 'refuse',
     });
     const { traces } = this;
     const parts = { addresses: this.#addresses, strangers: this.#strangers, traces };
@@ -244,7 +252,7 @@ export class Telephony {
     const { clock, log } = this.#options;
     const srf = openSrf();
     const media = await this.#media.gatewayFor({ name: server.name, srf }, journal.orphanChannels);
-    const ours = { addresses: this.#addresses, strangers: this.#strangers };
+    const ours = { addresses: this.#addresses, strangers: this.#strangers, phones: this.#phones };
     const { holdMusic } = this;
     const parts = { ...server, ...ours, srf, media, journal, holdMusic, clock, log };
     return {

@@ -170,6 +170,7 @@ const SETTINGS = {
   SIP_TLS_CA: optional(text),
   SIP_TLS_VERIFY_CLIENTS: setting(flag, false),
   SIP_TRUNKS: setting(text, 'sip-config/trunks.json'),
+  SIP_PHONES: setting(text, 'sip-config/phones.json'),
   SIP_STRANGERS: setting(oneOf('ignore', 'refuse'), 'ignore'),
   RTP_PORTS: setting(portRange, { first: 20_000, last: 20_999 }),
   MAX_CALLS: setting(wholeNumber(1, 100_000), 200),

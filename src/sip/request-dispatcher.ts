@@ -5,7 +5,7 @@ import { SESSION_TYPES } from './message/session-body.ts';
 import { faultOf } from './message/status.ts';
 import { uriScheme } from './message/uri.ts';
 import { newResponse } from './own-messages.ts';
-import { checkRequest } from './parser/request-check.ts';
+import { ALLOW, checkRequest, SERVED_BY_REGISTRAR } from './parser/request-check.ts';
 import type { ResponseParts, ServerRequest } from './requests.ts';
 import { ServerInvite } from './server-invite.ts';
 import type { Arrival } from './transaction/transaction-layer.ts';
@@ -40,7 +40,7 @@ export class RequestDispatcher {
   }
 
   dispatch(arrival: Arrival): void {
-    const refusal = checkRequest(arrival.request);
+    const refusal = checkRequest(arrival.request, SERVED_BY_REGISTRAR);
     if (refusal !== undefined) {
       const { status, reason } = refusal;
       this.#refuse(arrival, status, { reason, headers: Object.fromEntries(refusal.headers) });
@@ -56,6 +56,10 @@ export class RequestDispatcher {
 
   #serve(arrival: Arrival): void {
     const { request, ids } = arrival;
+    if (request.method === 'REGISTER') {
+      this.#serveRegister(arrival);
+      return;
+    }
     if (ids.toTag !== '') {
       const dialog = this.#options.dialogs.ofRequest(ids);
       if (dialog === undefined) this.#refuse(arrival, 481);
@@ -103,11 +107,21 @@ export class RequestDispatcher {
     this.#refuse(arrival, 503, LATER);
   }
 
+  /** Belongs to no dialog, whatever its tags say. RFC 3261, 10.2. */
+  #serveRegister(arrival: Arrival): void {
+    if (!this.#offer(arrival)) this.#refuse(arrival, 405, { headers: { Allow: ALLOW } });
+  }
+
   #serveOther(arrival: Arrival): void {
+    if (!this.#offer(arrival)) this.#refuse(arrival, 481);
+  }
+
+  /** Whether the application takes it. */
+  #offer(arrival: Arrival): boolean {
     const { request, flow } = arrival;
     const respond = (status: number, parts: ResponseParts = {}) =>
       this.#answer(arrival, status, parts);
-    if (!this.#options.onRequest({ request, flow, respond })) this.#refuse(arrival, 481);
+    return this.#options.onRequest({ request, flow, respond });
   }
 
   #refuse(arrival: Arrival, status: number, parts: ResponseParts = {}): void {

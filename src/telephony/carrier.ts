@@ -139,6 +139,10 @@ export interface IncomingCall {
   /** E.164 if the carrier sent it, otherwise as received, such as `anonymous`. */
   readonly from: string;
   readonly to: string;
+  /** Goes into the call's `metadata`: untrusted text of the far end, under `sip`. */
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  /** The telephone of ours that calls, whose password was right; undefined for a carrier's call. */
+  readonly phone?: { readonly agent?: string; readonly account?: string } | undefined;
 
   /** Sets the one listener; called when the caller gives up before the answer. */
   onCancelled(listener: () => void): void;
@@ -216,6 +220,8 @@ export interface Carrier {
     readonly from: string;
     readonly to: string;
     readonly ringingTimeoutMs: number;
+    /** SIP headers of the INVITE besides its own, already checked: X- headers and User-to-User. */
+    readonly headers?: Readonly<Record<string, string>> | undefined;
   }): OutgoingCall;
 
   /** Route of calls from this number; undefined when no trunk has it. One lookup gives everything. */

@@ -6,6 +6,9 @@ describe('POST /api/calls/outbound', () => {
   const keys = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, index]));
 
+  const numbered = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`X-H${index}`, 'a']));
+
   test.each([
     ['no agent', { agentId: undefined }, 'agentId'],
     ['an agent that is no string', { agentId: 5 }, 'agentId'],
@@ -39,6 +42,30 @@ describe('POST /api/calls/outbound', () => {
     ['an unknown language', { overrides: { language: 'xx-XX' } }, 'overrides.language'],
     ['an unknown voice', { overrides: { voice: 'en-US-Jeny' } }, 'overrides.voice'],
     ['a blank greeting', { overrides: { greeting: ' \n' } }, 'overrides.greeting'],
+    ['a header that routes calls', { headers: { Route: '<sip:a.example;lr>' } }, 'headers.Route'],
+    [
+      'a header of identity',
+      { headers: { 'P-Asserted-Identity': 'a' } },
+      'headers.P-Asserted-Identity',
+    ],
+    ['a line break in a header', { headers: { 'X-A': 'a\r\nX-B: b' } }, 'headers.X-A'],
+    ['a bare line feed in a header', { headers: { 'X-A': 'a\nb' } }, 'headers.X-A'],
+    ['NUL in a header', { headers: { 'User-to-User': 'a\0' } }, 'headers.User-to-User'],
+    ['a header beyond ASCII', { headers: { 'X-A': 'é' } }, 'headers.X-A'],
+    ['a header of 256 characters', { headers: { 'X-A': 'a'.repeat(256) } }, 'headers.X-A'],
+    ['an empty header', { headers: { 'X-A': '' } }, 'headers.X-A'],
+    ['a header that is a number', { headers: { 'X-A': 1 } }, 'headers.X-A'],
+    ['a header that ends with a space', { headers: { 'X-A': 'a ' } }, 'headers.X-A'],
+    ['a header name with a line break', { headers: { 'X-A\r\nVia': 'a' } }, 'headers.X-A\r\nVia'],
+    [
+      'a header name of 65 characters',
+      { headers: { [`X-${'a'.repeat(63)}`]: 'a' } },
+      `headers.X-${'a'.repeat(63)}`,
+    ],
+    ['one header twice', { headers: { 'X-A': '1', 'x-a': '2' } }, 'headers.x-a'],
+    ['11 headers', { headers: numbered(11) }, 'headers'],
+    ['headers that are a list', { headers: ['X-A: 1'] }, 'headers'],
+    ['headers that are null', { headers: null }, 'headers'],
     ['an unknown field', { scenario: 'busy' }, 'scenario'],
     ['an account', { accountId: 'acct_foreign' }, 'accountId'],
   ])('answers 400 to %s, naming the field', async (_what, body, path) => {
@@ -59,6 +86,8 @@ describe('POST /api/calls/outbound', () => {
     ['16 KiB', { metadata: { a: 'x'.repeat(16_376) } }],
     ['8 levels', { metadata: { a: deep(7) } }],
     ['none', { metadata: {} }],
+    ['10 headers', { headers: numbered(10) }],
+    ['no header', { headers: {} }],
     [
       'every override',
       {
@@ -94,6 +123,27 @@ describe('POST /api/calls/outbound', () => {
 
     expect([status, body.error.details.map((detail) => detail.path)]).toEqual([400, [path]]);
     expect(await queuedOf(api)).toEqual([]);
+  });
+
+  test('answers 400 to the header __proto__', async () => {
+    const api = await openWorld();
+    const text = `{"agentId":"agent_live","to":"${TO}","headers":{"__proto__":"a"}}`;
+
+    const { status, body } = await api.json('POST', PATH, { text });
+
+    expect([status, body.error.details.map((detail) => detail.path)]).toEqual([
+      400,
+      ['headers.__proto__'],
+    ]);
+  });
+
+  test('keeps headers for the dialling, beside overrides', async () => {
+    const api = await openWorld();
+    const headers = { 'X-Customer': 'c-1029', 'User-to-User': `${'0'.repeat(242)};encoding=hex` };
+
+    await start(api, { headers, overrides: { greeting: 'Hello' } });
+
+    expect((await queuedOf(api))[0]?.overrides).toEqual({ greeting: 'Hello', sipHeaders: headers });
   });
 
   test('keeps metadata of every shape as it came', async () => {

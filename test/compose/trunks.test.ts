@@ -43,6 +43,7 @@ test('operatorTrunks tells how each trunk is, without its password', () => {
       registerExpiresSeconds: 300,
       optionsIntervalSeconds: 30,
       callerId: null,
+      callerIdHeader: 'pai',
       allowedSources: [],
       srtp: 'off',
       transfer: 'auto',

@@ -1,6 +1,7 @@
 /** The carrier's contract on a real drachtio-server with media of our own: TELEPHONY=drachtio, MEDIA=direct. */
 import { describe, test } from 'vitest';
 import { describeCarrier } from '../telephony/carrier.contract.ts';
+import { describeHeaders } from '../telephony/headers.contract.ts';
 import { describeIncomingCalls } from '../telephony/incoming.contract.ts';
 import { describeOutgoingCalls } from '../telephony/outgoing.contract.ts';
 import { phoneWorld } from '../telephony/phone-world.ts';
@@ -26,5 +27,6 @@ if (servers === undefined) {
   describeSourceLock('drachtio with direct media', drachtioPlane(servers));
   describeTrunks('drachtio with direct media', silentDrachtioPlane(servers));
   describeProbes('drachtio with direct media', silentDrachtioPlane(servers), ['udp', 'tcp']);
+  describeHeaders('drachtio with direct media', silentDrachtioPlane(servers));
   describeWire('drachtio with direct media', silentDrachtioPlane(servers));
 }

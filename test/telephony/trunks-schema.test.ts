@@ -41,6 +41,7 @@ const VALUES: Readonly<Record<string, readonly unknown[]>> = {
   optionsIntervalSeconds: [0, 5, 3600, 4, 3601, -1],
   account: ['acct_1', 'the dentist', 'acct_'],
   callerId: ['+390612345678', '0612345678'],
+  callerIdHeader: ['pai', 'rpid', 'from', 'p-asserted-identity', ''],
   numbers: [[], ['+390612345678'], ['+39*', '*'], ['0612345678'], '+390612345678'],
   codecs: [['PCMU'], ['PCMA', 'PCMU'], ['opus', 'G722'], ['OPUS'], [], ['G729']],
   srtp: ['off', 'required', 'preferred', 'on', true],

@@ -16,6 +16,7 @@ test('parseTrunks fills in what is not said', () => {
     register: false,
     registerExpiresSeconds: 300,
     optionsIntervalSeconds: 30,
+    callerIdHeader: 'pai',
     transfer: 'auto',
     numbers: [],
     codecs: ['PCMU', 'PCMA'],

@@ -117,7 +117,17 @@ export const callSchema = z
     recordingUrl: z.url().nullable().openapi({
       description: 'Needs no key and works for 24 h; null when there is no recording.',
     }),
-    metadata: z.record(z.string(), z.unknown()),
+    metadata: z.record(z.string(), z.unknown()).openapi({
+      description:
+        "What the request for the call gave. Of an inbound call, `sip` has what the carrier's INVITE tells, each member only where there is something: `headers` (X- headers, names in lower case), `userToUser` (RFC 7433), `diversion` (`[{number, reason?}]`, RFC 5806), `verstat` (the carrier's verdict on the number, such as `TN-Validation-Passed`; not verified here), `dropped` (how many headers were left out for their size, number or characters). All of it is text of the far end.",
+      example: {
+        sip: {
+          headers: { 'x-account-id': '42' },
+          diversion: [{ number: '+390612345678', reason: 'no-answer' }],
+          verstat: 'TN-Validation-Passed',
+        },
+      },
+    }),
   })
   .openapi('Call');
 

@@ -3,6 +3,12 @@ import { z } from '@hono/zod-openapi';
 import { isPlainText } from '../../domain/agent/agent-rules.ts';
 import { EXPIRES_IN_SECONDS, WINDOW_DAYS_MAX } from '../../domain/dialing/dial-window.ts';
 import { OUTBOUND_LIMITS } from '../../domain/dialing/outbound-rules.ts';
+import {
+  faultsOfSipHeaders,
+  SIP_HEADER_LIMITS,
+  SIP_HEADER_NAME,
+  SIP_HEADER_VALUE,
+} from '../../domain/dialing/sip-headers.ts';
 import { isDeeperThan } from '../http/json-bounds.ts';
 import { createAgentSchema } from './agent-schemas.ts';
 
@@ -43,6 +49,33 @@ const metadata = z
     example: { customer: 'c-1029', campaign: 'recall' },
   });
 
+/** Of JSON Schema 2020-12, which the library's types of OpenAPI 3.1 lack. */
+const HEADER_NAMES: object = { propertyNames: { pattern: SIP_HEADER_NAME } };
+
+const headers = z
+  .unknown()
+  // Comes before the record, which drops the key `__proto__` without a word.
+  .superRefine((value, context) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
+    for (const { name, message } of faultsOfSipHeaders(Object.fromEntries(Object.entries(value)))) {
+      context.addIssue({ code: 'custom', path: name === '' ? [] : [name], message });
+    }
+  })
+  .pipe(z.record(z.string(), z.string()))
+  .openapi({
+    type: 'object',
+    maxProperties: SIP_HEADER_LIMITS.headersMax,
+    ...HEADER_NAMES,
+    additionalProperties: {
+      type: 'string',
+      maxLength: SIP_HEADER_LIMITS.valueCharsMax,
+      pattern: SIP_HEADER_VALUE,
+    },
+    description:
+      'SIP headers of the INVITE: `X-…` and `User-to-User` (RFC 7433) alone, visible ASCII. Carriers may remove them. A second call of a transfer does not have them.',
+    example: { 'X-Customer': 'c-1029', 'User-to-User': '56a390f3d2b7;encoding=hex' },
+  });
+
 /** An ISO instant of a request. */
 const instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
 
@@ -74,6 +107,7 @@ export const startCallSchema = z
       example: '2026-11-20T17:00:00.000Z',
     }),
     metadata: metadata.optional(),
+    headers: headers.optional(),
     overrides: overrides.optional(),
   })
   .openapi('StartCall');

@@ -44,6 +44,10 @@ export const trunkSchema = z
     optionsIntervalSeconds: z.int(),
     numbers: z.array(number),
     callerId: nullableText,
+    callerIdHeader: z.enum(['pai', 'rpid', 'from']).openapi({
+      description:
+        'Headers besides From that have the calling number: P-Asserted-Identity (`pai`), Remote-Party-ID as well (`rpid`), or none (`from`).',
+    }),
     account: nullableText.openapi({
       description: 'The account that its numbers belong to; null: the first account.',
     }),
@@ -112,6 +116,7 @@ const FIELDS: Readonly<Record<string, Field>> = {
   optionsIntervalSeconds: { type: 'integer', default: 30 },
   numbers: list('E.164, or beginnings of numbers with a star.', ['+390612345678']),
   callerId: text('Number shown to the called party.'),
+  callerIdHeader: choice(['pai', 'rpid', 'from'], 'pai'),
   account: text('Id of the account that the numbers belong to; the first account unless given.'),
   allowedSources: list('Addresses and networks that its calls come from.', ['203.0.113.0/24']),
   codecs: list('PCMU, PCMA, G722 and opus, the better one first; PCMU and PCMA unless given.', [

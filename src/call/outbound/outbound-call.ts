@@ -84,13 +84,14 @@ export class OutboundCall implements LiveCall {
   /** @returns undefined without an answer in time; the call is over and recorded then. */
   async #dial(): Promise<Leg | undefined> {
     const { carrier, parts, clock, ringingTimeoutMs } = this.#options;
-    const { from, to } = this.#call;
+    const { from, to, overrides } = this.#call;
+    const { sipHeaders: headers = {} } = overrides;
     const stopWaiting = clock.after(ringingTimeoutMs + SETTLE_MS_MAX, () => {
       this.#cancel('error', 'The carrier did not answer the CANCEL in time.');
       this.#abandoned.resolve(undefined);
     });
     try {
-      this.#outgoing = carrier.place({ from, to, ringingTimeoutMs });
+      this.#outgoing = carrier.place({ from, to, ringingTimeoutMs, headers });
       const answer = Promise.race([this.#outgoing.answered, this.#abandoned.promise]);
       const [leg] = await Promise.all([answer, this.#keepSid(this.#outgoing.carrierCallSid)]);
       if (leg !== undefined) return leg;

@@ -83,10 +83,11 @@ export function ringing(facts: {
   readonly from: string;
   readonly to: string;
   readonly carrierCallSid: string;
+  readonly metadata?: Call['metadata'] | undefined;
   readonly now: Date;
 }): Call {
-  const { agent, carrierCallSid, ...beginning } = facts;
-  return moveCall(newCall(agent, beginning), 'ringing', {
+  const { agent, carrierCallSid, metadata = {}, ...beginning } = facts;
+  return moveCall(newCall(agent, { ...beginning, metadata }), 'ringing', {
     startedAt: facts.now,
     carrierCallSid,
   });

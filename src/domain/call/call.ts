@@ -30,13 +30,15 @@ export interface TranscriptEntry {
   readonly confidence?: number;
 }
 
-/** Fields that replace the agent's for one outbound call. */
+/** What one outbound call has of its own: fields that replace the agent's, and headers of its INVITE. */
 export interface CallOverrides {
   readonly greeting?: string;
   readonly maxDurationSeconds?: number;
   readonly systemPrompt?: string;
   readonly voice?: string;
   readonly language?: string;
+  /** SIP headers by name: X- headers and User-to-User. */
+  readonly sipHeaders?: Readonly<Record<string, string>>;
 }
 
 /** Whether a call achieved what its agent is for. */

@@ -29,7 +29,9 @@ export interface OutboundDraft extends WindowDraft {
   readonly to: string;
   readonly from?: string | undefined;
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
-  readonly overrides?: Unset<CallOverrides> | undefined;
+  readonly overrides?: Unset<Omit<CallOverrides, 'sipHeaders'>> | undefined;
+  /** SIP headers of the INVITE, which have passed `faultsOfSipHeaders`. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 /** What a request for an outbound call is checked against. */
@@ -79,7 +81,7 @@ export async function queueCall(draft: OutboundDraft, facts: OutboundFacts): Pro
       callingHours: callingHoursOf(agent.environment, facts.account),
     }),
     metadata: draft.metadata ?? {},
-    overrides: given(draft.overrides ?? {}),
+    overrides: given({ ...draft.overrides, sipHeaders: draft.headers }),
   });
 }
 

@@ -31,6 +31,7 @@ export interface TrunkSettingsView {
   /** E.164, or the beginning of numbers and a star. */
   readonly numbers: readonly string[];
   readonly callerId: string | null;
+  readonly callerIdHeader: 'pai' | 'rpid' | 'from';
   /** Account id that its numbers belong to; null: the first account. */
   readonly account: string | null;
   readonly allowedSources: readonly string[];

@@ -70,8 +70,9 @@ export class ApplicationSession {
 
   /** Hands a request outside of any dialog over, if the application takes those. */
   deliver(request: ServerRequest): void {
-    if (this.#routes.has(request.request.method.toLowerCase())) this.#pending.deliver(request, '');
-    else request.respond(481);
+    const { method } = request.request;
+    if (this.#routes.has(method.toLowerCase())) this.#pending.deliver(request, '');
+    else request.respond(method === 'REGISTER' ? 405 : 481);
   }
 
   /** Carries one command out; what cannot be is refused with its reason. */

@@ -45,12 +45,17 @@ export function headerOf(message: ApplicationMessage, name: string): string | un
   return message.headers.find((header) => header[0] === name)?.[1];
 }
 
-/** What of a message the engine is to send as it is. */
-export function partsOf(message: ApplicationMessage): MessageParts {
+/**
+ * What of a message the engine is to send as it is.
+ *
+ * @param isOfRegistrar whether it answers a REGISTER: its Contact lists bindings then.
+ */
+export function partsOf(message: ApplicationMessage, isOfRegistrar = false): MessageParts {
   const headers: Record<string, string[]> = {};
   const isRedirect = message.status >= 300 && message.status < 400;
   for (const [name, value] of message.headers) {
-    if (LEFT_OUT.has(name) && !(name === 'contact' && isRedirect)) continue;
+    const isTheirs = name === 'contact' && (isRedirect || isOfRegistrar);
+    if (LEFT_OUT.has(name) && !isTheirs) continue;
     headers[name] = [...(headers[name] ?? []), value];
   }
   const contentType = headerOf(message, 'content-type');
@@ -62,8 +67,11 @@ export function partsOf(message: ApplicationMessage): MessageParts {
 }
 
 /** The same of a response, with the phrase that the application chose. */
-export function responsePartsOf(message: ApplicationMessage): ResponseParts {
-  return { ...partsOf(message), ...(message.reason !== '' && { reason: message.reason }) };
+export function responsePartsOf(message: ApplicationMessage, isOfRegistrar = false): ResponseParts {
+  return {
+    ...partsOf(message, isOfRegistrar),
+    ...(message.reason !== '' && { reason: message.reason }),
+  };
 }
 
 function parseStartLine(line: string): Omit<ApplicationMessage, 'headers' | 'body'> {

@@ -140,7 +140,9 @@ export class PendingRequests {
   answer(commandId: string, transactionId: string, answer: ApplicationMessage): boolean {
     const pending = this.#pending.get(transactionId);
     if (pending === undefined) return false;
-    const message = pending.request.respond(answer.status, responsePartsOf(answer));
+    const isOfRegistrar = pending.request.request.method === 'REGISTER';
+    const parts = responsePartsOf(answer, isOfRegistrar);
+    const message = pending.request.respond(answer.status, parts);
     if (answer.status >= 200) this.#forget(pending);
     const { dialogId, request } = pending;
     this.#link.confirm(commandId, { message, flow: request.flow, transactionId, dialogId });

@@ -24,6 +24,9 @@ export const SERVED_METHODS =
 
 const SERVED: ReadonlySet<string> = new Set(SERVED_METHODS);
 
+/** With REGISTER, which an application may take; it stands in no Allow, since most servers are no registrars. */
+export const SERVED_BY_REGISTRAR: ReadonlySet<string> = new Set([...SERVED_METHODS, 'REGISTER']);
+
 /** Whether the method is registered. Methods are case-sensitive. */
 export function isKnownMethod(method: string): boolean {
   return KNOWN.has(method);
@@ -41,7 +44,8 @@ export interface Refusal {
 /** Extensions that the engine understands, as Supported lists them. RFC 3262, RFC 4028. */
 export const SUPPORTED_EXTENSIONS = ['100rel', 'timer'] as const;
 
-const ALLOW = SERVED_METHODS.join(', ');
+/** Value of Allow. */
+export const ALLOW = SERVED_METHODS.join(', ');
 const SCHEMES = new Set(['sip', 'sips', 'tel']);
 const SUPPORTED: ReadonlySet<string> = new Set(SUPPORTED_EXTENSIONS);
 
@@ -64,12 +68,13 @@ const CHECKS = [
  *
  * ACK is never refused, and CANCEL only for its method and address (section 8.2.2.3: no Require in either).
  *
+ * @param served methods that are not refused.
  * @see RFC 3261 section 8.2
  */
-export function checkRequest(request: SipMessage): Refusal | undefined {
+export function checkRequest(request: SipMessage, served = SERVED): Refusal | undefined {
   if (request.method === 'ACK') return undefined;
   for (const check of CHECKS) {
-    const refusal = check(request);
+    const refusal = check(request, served);
     if (refusal !== undefined) return refusal;
   }
   return undefined;
@@ -79,9 +84,9 @@ function refuse(status: number, ...headers: [name: string, value: string][]): Re
   return { status, reason: reasonPhrase(status), headers };
 }
 
-function checkMethod({ method }: SipMessage): Refusal | undefined {
+function checkMethod({ method }: SipMessage, served: ReadonlySet<string>): Refusal | undefined {
   if (!isKnownMethod(method)) return refuse(501, ['allow', ALLOW]);
-  return SERVED.has(method) ? undefined : refuse(405, ['allow', ALLOW]);
+  return served.has(method) ? undefined : refuse(405, ['allow', ALLOW]);
 }
 
 function checkScheme({ uri }: SipMessage): Refusal | undefined {

@@ -132,6 +132,7 @@ export function viewOfTrunk(trunk: Trunk, source: TrunkSource): TrunkSettingsVie
     realm: trunk.realm ?? null,
     ...{ register, registerExpiresSeconds, optionsIntervalSeconds, numbers },
     callerId: trunk.callerId ?? null,
+    callerIdHeader: trunk.callerIdHeader,
     account: trunk.account ?? null,
     ...{ allowedSources, codecs, srtp, transfer },
     maxCalls: trunk.maxCalls ?? null,

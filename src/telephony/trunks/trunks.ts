@@ -31,6 +31,8 @@ export interface Trunk {
   /** Id of the account that the trunk's numbers belong to. */
   readonly account?: string;
   readonly callerId?: string;
+  /** Headers besides From that have the calling number: P-Asserted-Identity (RFC 3325), Remote-Party-ID as well, or none. */
+  readonly callerIdHeader: 'pai' | 'rpid' | 'from';
   /** E.164 numbers, and beginnings of numbers with a star. */
   readonly numbers: readonly string[];
   /** The best first. */
@@ -125,6 +127,7 @@ const FIELDS: Readonly<Record<keyof TrunkSettings, Check>> = {
   },
   account: matching(/^acct_[0-9A-Za-z_]{1,64}$/, 'the id of an account, such as acct_0VbZOZK8'),
   callerId: matching(NUMBER, 'E.164, such as +390612345678'),
+  callerIdHeader: oneOf('pai', 'rpid', 'from'),
   numbers: matching(NUMBER_PATTERN, 'E.164, or its beginning and a star: +39061234*'),
   codecs: oneOf(...CODEC_NAMES),
   srtp: oneOf(...SRTP_POLICIES),
@@ -150,6 +153,7 @@ const DEFAULTS = {
   codecs: USUAL_CODECS,
   srtp: 'off',
   transfer: 'auto',
+  callerIdHeader: 'pai',
   allowedSources: [],
 } as const satisfies Partial<Trunk>;
 

@@ -79,21 +79,33 @@ export class Baresip {
   }
 
   /** Starts one with a folder and ports of its own; it speaks as `number`, and answers by itself. */
-  static async start(
-    number: string,
-    { security, codec = 'PCMU' }: BaresipOptions = {},
-  ): Promise<Baresip> {
+  static start(number: string, options: BaresipOptions = {}): Promise<Baresip> {
+    const { security, codec = 'PCMU' } = options;
+    const secure = security ? `;mediaenc=${security.mediaEncryption}` : '';
+    const address = `<sip:${number}@127.0.0.1${security ? ';transport=tls' : ''}>`;
+    const account = `${address};regint=0;answermode=auto;audio_codecs=${CODECS[codec]}${secure}`;
+    return Baresip.#open(account, security);
+  }
+
+  /** Starts one that registers with a password, and waits until it has. */
+  static async register(name: string, password: string, registrar: string): Promise<Baresip> {
+    const fields = `auth_user=${name};auth_pass=${password};regint=60;audio_codecs=PCMU`;
+    const baresip = await Baresip.#open(`<sip:${name}@${registrar}>;${fields}`);
+    // Its control port opens later than it registers.
+    await baresip.#until(
+      () => /200 OK .*\[[1-9]\d* binding/.test(baresip.#output),
+      'be registered',
+    );
+    return baresip;
+  }
+
+  static async #open(account: string, security?: BaresipSecurity): Promise<Baresip> {
     const folder = mkdtempSync(join(tmpdir(), 'offhook-baresip-'));
     const ports = { sip: await freePort(), control: await freePort() };
     writeWav(join(folder, 'silence.wav'), SILENCE);
     const config = configFor(folder, ports) + (security ? secureConfig(folder, security) : '');
-    const secure = security ? `;mediaenc=${security.mediaEncryption}` : '';
-    const codecs = `audio_codecs=${CODECS[codec]}`;
     writeFileSync(join(folder, 'config'), config);
-    writeFileSync(
-      join(folder, 'accounts'),
-      `<sip:${number}@127.0.0.1${security ? ';transport=tls' : ''}>;regint=0;answermode=auto;${codecs}${secure}\n`,
-    );
+    writeFileSync(join(folder, 'accounts'), `${account}\n`);
     writeFileSync(join(folder, 'contacts'), '');
     const baresip = new Baresip(folder, ports);
     await baresip.#openControl(ports.control);

@@ -10,6 +10,8 @@ import {
   type TrunkRoute,
 } from '../../carrier.ts';
 import type { MediaGateway } from '../../media-gateway.ts';
+import type { PhoneRegistrar } from '../../phones/phone-registrar.ts';
+import type { Phone } from '../../phones/phones.ts';
 import type { TextMessage, TextOutcome } from '../../text-message.ts';
 import { numberOfUri } from '../../trunks/number.ts';
 import type { AdvertisedAddresses } from '../../trunks/our-addresses.ts';
@@ -37,6 +39,9 @@ import { TrunkRegistrations } from './trunk-registrations.ts';
 /** Time limit of BYE, CANCEL and un-REGISTER on shutdown. */
 const GOODBYE_MS = 2_000;
 
+/** Requests that nothing here takes, and that drachtio-server would answer by itself. */
+const OTHER_METHODS = ['subscribe', 'publish', 'notify', 'info'] as const;
+
 /** Constructor parameters of `DrachtioCarrier`. */
 export interface DrachtioCarrierOptions {
   /** Address of drachtio's client protocol. */
@@ -53,6 +58,8 @@ export interface DrachtioCarrierOptions {
   readonly srf?: SrfClient;
   /** Replaces the source check of the trunks. */
   readonly mayRing?: (sourceAddress: string) => boolean;
+  /** Telephones that register and call with a password; shared by all servers. */
+  readonly phones?: PhoneRegistrar;
   /** Counts sources that are refused; shared by all servers. */
   readonly strangers?: Strangers;
   /** What reports call the server; `sip` when not given. */
@@ -135,8 +142,12 @@ export class DrachtioCarrier implements Carrier {
       contacts,
       link: this.#link,
     });
-    this.#link.srf.invite((request, answer) => this.#onInvite(request, answer));
-    this.#link.srf.options((request, answer) => this.#sourceAcl.answerOptions(request, answer));
+    srf.invite((request, answer) => this.#onInvite(request, answer));
+    srf.options((request, answer) => this.#sourceAcl.answerOptions(request, answer));
+    srf.register((request, answer) => this.#onRegister(request, answer));
+    for (const method of OTHER_METHODS) {
+      srf[method]((request, answer) => this.#sourceAcl.refuseOther(request, answer));
+    }
   }
 
   async start(onIncoming: (call: IncomingCall) => void): Promise<void> {
@@ -257,9 +268,36 @@ export class DrachtioCarrier implements Carrier {
     return this.#options.name ?? 'sip';
   }
 
+  #onRegister(request: SrfRequest, answer: SrfAnswer): void {
+    const { phones } = this.#options;
+    if (!phones?.serves(request.source_address)) {
+      this.#sourceAcl.refuseOther(request, answer);
+      return;
+    }
+    if (this.#sourceAcl.isDraining) {
+      refuse(answer, 503);
+      return;
+    }
+    const { status, headers } = phones.register(request);
+    answer.send(status, { headers: { ...headers } });
+  }
+
+  /** A source of telephones that no trunk allows has to prove who it is, call by call. */
   #onInvite(request: SrfRequest, answer: SrfAnswer): void {
+    const { phones } = this.#options;
+    const isAsked = !this.#sourceAcl.allows(request) && request.isNewInvite;
+    if (!isAsked || !phones?.serves(request.source_address)) {
+      this.#take(request, answer);
+      return;
+    }
+    const admission = phones.admit(request);
+    if ('phone' in admission) this.#take(request, answer, admission.phone);
+    else answer.send(admission.answer.status, { headers: { ...admission.answer.headers } });
+  }
+
+  #take(request: SrfRequest, answer: SrfAnswer, phone?: Phone): void {
     const trunk = this.#table.ofIncoming(request.source_address, numberOfUri(request.uri));
-    const refusal = this.#sourceAcl.refusalOf(request);
+    const refusal = this.#sourceAcl.refusalOf(request, phone !== undefined);
     const release = refusal === undefined ? this.#channels.take(trunk) : undefined;
     if (release === undefined) {
       refuse(answer, refusal ?? 503);
@@ -272,6 +310,7 @@ export class DrachtioCarrier implements Carrier {
       request,
       answer,
       trunk,
+      phone,
       media,
       addresses,
       contacts: this.#contacts,
@@ -280,7 +319,7 @@ export class DrachtioCarrier implements Carrier {
       journal,
       holdMusic,
       callSecond: this.#outgoing.secondFor(calledNumberOf(request, trunk), trunk),
-      ...(this.#options.callThrough && { transferBy: 'bridge' }),
+      ...((this.#options.callThrough || phone) && { transferBy: 'bridge' as const }),
       onOver: () => {
         release();
         this.#incoming.delete(call);

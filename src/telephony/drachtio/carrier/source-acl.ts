@@ -43,32 +43,62 @@ export class SourceAcl {
     this.#strangers.stop();
   }
 
-  /** Status to refuse an INVITE with; undefined to accept it. */
-  refusalOf(request: SrfRequest): number | undefined {
-    if (!this.#mayRing(request.source_address)) {
-      this.#strangers.count(request.source_address);
-      return 403;
-    }
+  /** Whether the source may call by its address alone. */
+  allows({ source_address }: SrfRequest): boolean {
+    return this.#mayRing(source_address);
+  }
+
+  /**
+   * Status to refuse an INVITE with; undefined to accept it.
+   *
+   * @param isAdmitted whether its sender has proved that it may call.
+   */
+  refusalOf(request: SrfRequest, isAdmitted = false): number | undefined {
+    if (!isAdmitted && !this.#isAllowed(request)) return 403;
     if (this.#isDraining) return 503;
     // A dialog that we do not know, such as one of a process before this one. RFC 3261, 12.2.2.
     if (!request.isNewInvite) return 481;
     return request.has('contact') ? undefined : 400;
   }
 
-  /** Status to refuse a MESSAGE with; undefined to accept it. */
-  refusalOfMessage(request: SrfRequest): number | undefined {
-    if (!this.#mayRing(request.source_address)) {
-      this.#strangers.count(request.source_address);
-      return 403;
-    }
+  /** Status to refuse a MESSAGE with; undefined to accept it, null to leave it without an answer. */
+  refusalOfMessage(request: SrfRequest): number | null | undefined {
+    if (this.#ignores(request)) return null;
+    if (!this.#isAllowed(request)) return 403;
     return this.#isDraining ? 503 : undefined;
   }
 
   /** Carriers ask by OPTIONS whether to send calls here. */
   answerOptions(request: SrfRequest, answer: SrfAnswer): void {
-    const isAllowed = this.#mayRing(request.source_address);
+    if (this.#ignores(request)) return;
+    const isAllowed = this.#isAllowed(request);
     if (!isAllowed || this.#isDraining) refuse(answer, isAllowed ? 503 : 403);
     else answer.send(200, { headers: { Allow: ALLOWED_METHODS, Accept: 'application/sdp' } });
+  }
+
+  /** Refuses requests that begin no call, such as REGISTER: drachtio-server would answer strangers itself. */
+  refuseOther(request: SrfRequest, answer: SrfAnswer): void {
+    if (this.#ignores(request)) return;
+    const status = request.method === 'NOTIFY' || request.method === 'INFO' ? 481 : 405;
+    if (!this.#isAllowed(request)) refuse(answer, 403);
+    else answer.send(status, { headers: status === 405 ? { Allow: ALLOWED_METHODS } : {} });
+  }
+
+  #isAllowed({ source_address }: SrfRequest): boolean {
+    const isAllowed = this.#mayRing(source_address);
+    if (!isAllowed) this.#strangers.count(source_address);
+    return isAllowed;
+  }
+
+  /**
+   * Whether the request of a stranger gets no answer; counts it then. Not for INVITE: drachtio-server has answered 100
+   * already, and drachtio-srf keeps each INVITE until its final response. It keeps nothing of other requests, and
+   * drachtio-server forgets them after 64 s.
+   */
+  #ignores({ source_address }: SrfRequest): boolean {
+    const isSilenced = !this.#mayRing(source_address) && this.#strangers.isSilenced(source_address);
+    if (isSilenced) this.#strangers.count(source_address);
+    return isSilenced;
   }
 }
 

@@ -136,6 +136,13 @@ export interface SrfClient {
   options(handler: (request: SrfRequest, answer: SrfAnswer) => void): void;
   /** MESSAGE outside of dialogs. */
   message(handler: (request: SrfRequest, answer: SrfAnswer) => void): void;
+  register(handler: (request: SrfRequest, answer: SrfAnswer) => void): void;
+  subscribe(handler: (request: SrfRequest, answer: SrfAnswer) => void): void;
+  publish(handler: (request: SrfRequest, answer: SrfAnswer) => void): void;
+  /** NOTIFY outside of dialogs. */
+  notify(handler: (request: SrfRequest, answer: SrfAnswer) => void): void;
+  /** INFO outside of dialogs. */
+  info(handler: (request: SrfRequest, answer: SrfAnswer) => void): void;
 
   createUAS(
     request: SrfRequest,

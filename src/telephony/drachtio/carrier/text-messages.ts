@@ -2,8 +2,9 @@
 import { type Clock, OverdueError, TRANSACTION_MS, within } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import type { TextMessage, TextOutcome } from '../../text-message.ts';
+import { callerHeadersOf } from '../../trunks/caller-headers.ts';
 import { isDialable, numberOfHeader } from '../../trunks/number.ts';
-import { domainOf, proxyUriOf, type Trunk, targetUriOf } from '../../trunks/trunks.ts';
+import { proxyUriOf, type Trunk, targetUriOf } from '../../trunks/trunks.ts';
 import { type AnswerChallenge, secondTry } from '../leg/in-dialog-request.ts';
 import { refuse, type SourceAcl } from './source-acl.ts';
 import { reasonOf, type SrfAnswer, type SrfClient, type SrfRequest, sendOver } from './srf.ts';
@@ -40,10 +41,9 @@ export class TextMessages {
     if (trunk === undefined) return notSent('no trunk has the number that it is from');
     if (!isDialable(message.to)) return notSent('its recipient is no number');
     const { from, to } = message;
-    const caller = `<sip:${trunk.callerId ?? from}@${domainOf(trunk)}>`;
     const target = targetUriOf(trunk, to);
     const headers = {
-      ...{ From: caller, To: `<${target}>`, 'P-Asserted-Identity': caller },
+      ...{ ...callerHeadersOf(trunk, from), To: `<${target}>` },
       'Content-Type': 'text/plain;charset=UTF-8',
     };
     return this.#exchange({ message, trunk, target }, headers, true);
@@ -75,7 +75,9 @@ export class TextMessages {
   /** Answers once the message has been taken: a carrier repeats one that was refused for want of a database. */
   async #take(request: SrfRequest, answer: SrfAnswer): Promise<void> {
     const { log, onText, sourceAcl } = this.#options;
-    const refusal = sourceAcl.refusalOfMessage(request) ?? refusalOfText(request);
+    const barred = sourceAcl.refusalOfMessage(request);
+    if (barred === null) return;
+    const refusal = barred ?? refusalOfText(request);
     const isBusy = this.#taken >= TAKEN_MAX;
     if (refusal !== undefined || isBusy || onText === undefined) {
       refuse(answer, refusal ?? (isBusy ? 503 : 405));

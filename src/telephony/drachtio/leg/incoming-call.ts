@@ -4,6 +4,7 @@ import { type Clock, TRANSACTION_MS, within } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import { type AnswerOptions, CarrierError, type IncomingCall, type Leg } from '../../carrier.ts';
 import { type MediaEndpoint, type MediaGateway, statusOf } from '../../media-gateway.ts';
+import type { Phone } from '../../phones/phones.ts';
 import { isE164, numberOfHeader, numberOfUri } from '../../trunks/number.ts';
 import type { AdvertisedAddresses } from '../../trunks/our-addresses.ts';
 import { hostPortOfUri, sourcesOf } from '../../trunks/trunk-table.ts';
@@ -25,6 +26,7 @@ import {
   sdpOf,
 } from '../carrier/srf.ts';
 import type { CallSecond, ThirdPartyOptions } from '../transfer/transfer.ts';
+import { screenedPartyOf, sipMetadataOf } from './sip-metadata.ts';
 import { SrfLeg } from './srf-leg.ts';
 
 /** 64 bits; RFC 3261, 19.3 asks for 32. */
@@ -40,6 +42,8 @@ interface IncomingCallOptions {
   readonly answer: SrfAnswer;
   /** Undefined for a call of this machine itself while there are no trunks. */
   readonly trunk: Trunk | undefined;
+  /** The telephone of ours that calls. */
+  readonly phone?: Phone | undefined;
   readonly media: MediaGateway;
   readonly addresses?: AdvertisedAddresses | undefined;
   /** The server's own Contact when not given. */
@@ -60,6 +64,8 @@ export class SrfIncomingCall implements IncomingCall {
   readonly carrierCallSid: string;
   readonly from: string;
   readonly to: string;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly phone: Phone | undefined;
   readonly #options: IncomingCallOptions;
   #state: 'ringing' | 'answering' | 'answered' | 'cancelled' | 'rejected' = 'ringing';
   /** Our To tag, chosen here so that it is saved before the server sends it. */
@@ -70,11 +76,14 @@ export class SrfIncomingCall implements IncomingCall {
   #onCancelled: () => void = () => {};
 
   constructor(options: IncomingCallOptions) {
-    const { request, trunk } = options;
+    const { request, trunk, phone } = options;
     this.#options = options;
+    this.phone = phone;
     this.carrierCallSid = request.get('call-id') ?? '';
-    this.from = callerOf(request, trunk);
+    this.from = phone === undefined ? callerOf(request, trunk) : (phone.extension ?? phone.name);
     this.to = calledNumberOf(request, trunk);
+    const sip = sipMetadataOf(request.raw, trunk !== undefined);
+    this.metadata = sip === undefined ? {} : { sip };
     request.on('cancel', () => this.cancelled());
   }
 
@@ -268,13 +277,15 @@ export class SrfIncomingCall implements IncomingCall {
 }
 
 /**
- * Caller's number. P-Asserted-Identity is trusted from a trunk only, and ignored if the caller asks for privacy. RFC
- * 3325, 5 and 7.
+ * Caller's number. P-Asserted-Identity, or a screened Remote-Party-ID without it, is trusted from a trunk only, and
+ * ignored if the caller asks for privacy. RFC 3325, 5 and 7.
  */
 function callerOf(request: SrfRequest, trunk: Trunk | undefined): string {
   const isSecret = /\b(id|user)\b/i.test(request.get('Privacy') ?? '');
-  const asserted = trunk && !isSecret ? request.get('P-Asserted-Identity') : undefined;
-  const number = asserted === undefined ? '' : numberOfHeader(asserted);
+  const asserted =
+    request.get('P-Asserted-Identity') ?? screenedPartyOf(request.get('Remote-Party-ID') ?? '');
+  const isTrusted = trunk !== undefined && !isSecret && asserted !== undefined;
+  const number = isTrusted ? numberOfHeader(asserted) : '';
   if (isE164(number)) return number;
   return numberOfHeader(request.get('from') ?? '') || 'anonymous';
 }

@@ -5,6 +5,7 @@ import type { Logger } from '../../../lib/logger.ts';
 import type { MediaSession } from '../../../media/audio-stream.ts';
 import { CarrierError, type OutgoingCall } from '../../carrier.ts';
 import { type MediaEndpoint, type MediaGateway, statusOf } from '../../media-gateway.ts';
+import { callerHeadersOf } from '../../trunks/caller-headers.ts';
 import type { AdvertisedAddresses } from '../../trunks/our-addresses.ts';
 import { sourcesOf } from '../../trunks/trunk-table.ts';
 import { domainOf, proxyUriOf, type Trunk, targetUriOf } from '../../trunks/trunks.ts';
@@ -39,6 +40,8 @@ export interface OutgoingCallOptions {
   readonly to: string;
   readonly callId: string;
   readonly ringingTimeoutMs: number;
+  /** Headers of the INVITE besides its own. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Wait before the INVITE; default: none. */
   readonly delayMs?: number | undefined;
   /** Gives up when the INVITE has no response at all after this time; default: the SIP server's own limit. */
@@ -216,12 +219,12 @@ export class SrfOutgoingCall implements OutgoingCall {
   }
 
   #firstHeaders(): Record<string, string> {
-    const { trunk, from, callId, contacts } = this.#options;
+    const { trunk, from, callId, contacts, headers } = this.#options;
     const { transport } = trunk.proxy;
-    const caller = `<sip:${trunk.callerId ?? from}@${domainOf(trunk)}>`;
     return {
+      ...headers,
       ...contacts?.headers(this.#farEnd, { trunk, transport }),
-      ...{ 'Call-ID': callId, From: caller, 'P-Asserted-Identity': caller },
+      ...{ 'Call-ID': callId, ...callerHeadersOf(trunk, from) },
     };
   }
 

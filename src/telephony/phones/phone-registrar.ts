@@ -1,0 +1,124 @@
+/** Telephones that register and call with a password: challenge, check, back-off, contacts. */
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/logger.ts';
+import { Bindings } from './bindings.ts';
+import { credentialsFrom, DigestAuthority } from './digest-authority.ts';
+import { type Phone, sourcesOfPhones } from './phones.ts';
+import { SourceBackOff } from './source-back-off.ts';
+
+/** What a request of a telephone has to tell. */
+export interface PhoneRequest {
+  readonly method: string;
+  readonly source_address: string;
+  get(name: string): string | undefined;
+}
+
+/** A response that ends a request. */
+export interface PhoneAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Either the telephone that sent a request, or the response that refuses or challenges it. */
+export type Admission = { readonly phone: Phone } | { readonly answer: PhoneAnswer };
+
+/** Registrar and authenticator of the telephones of one server. */
+export class PhoneRegistrar {
+  readonly #phones: ReadonlyMap<string, Phone>;
+  readonly #isSource: (sourceAddress: string) => boolean;
+  readonly #mayUse: ReadonlyMap<string, (sourceAddress: string) => boolean>;
+  readonly #authority: DigestAuthority;
+  readonly #backOff: SourceBackOff;
+  readonly #bindings: Bindings;
+  readonly #log: Logger;
+
+  constructor(options: {
+    readonly phones: readonly Phone[];
+    readonly clock: Clock;
+    readonly log: Logger;
+  }) {
+    const { phones, clock, log } = options;
+    this.#phones = new Map(phones.map((phone) => [phone.name, phone]));
+    this.#isSource = sourcesOfPhones(phones);
+    this.#mayUse = new Map(phones.map((phone) => [phone.name, sourcesOfPhones([phone])]));
+    this.#authority = new DigestAuthority(clock);
+    this.#backOff = new SourceBackOff(clock);
+    this.#bindings = new Bindings(clock);
+    this.#log = log;
+  }
+
+  /** Whether a source is answered: some telephone may be there, and it has not guessed passwords just now. */
+  serves(sourceAddress: string): boolean {
+    return this.#isSource(sourceAddress) && !this.#backOff.isSilenced(sourceAddress);
+  }
+
+  /** Contact URIs of a telephone. */
+  contactsOf(name: string): readonly string[] {
+    return this.#bindings.contactsOf(name);
+  }
+
+  /** Response to a REGISTER. RFC 3261, 10.3. */
+  register(request: PhoneRequest): PhoneAnswer {
+    const admission = this.admit(request);
+    if ('answer' in admission) return admission.answer;
+    const { name } = admission.phone;
+    // A telephone registers itself alone.
+    if (userOf(request.get('to') ?? '') !== name) return { status: 403, headers: {} };
+    const before = this.#bindings.contactsOf(name).length;
+    const answer = this.#bindings.register(name, {
+      contact: request.get('contact') ?? '',
+      expires: (request.get('expires') ?? '').trim(),
+      callId: request.get('call-id') ?? '',
+      sequence: Number.parseInt(request.get('cseq') ?? '', 10),
+    });
+    const contacts = this.#bindings.contactsOf(name).length;
+    if (contacts !== before) this.#log.info({ phone: name, contacts }, 'telephone registered');
+    return answer;
+  }
+
+  /** Finds the telephone whose password a request proves. */
+  admit(request: PhoneRequest): Admission {
+    const { source_address: sourceAddress } = request;
+    const waitMs = this.#backOff.waitMs(sourceAddress);
+    if (waitMs > 0) {
+      this.#backOff.answered(sourceAddress);
+      return refusal(403, { 'Retry-After': String(Math.ceil(waitMs / 1000)) });
+    }
+    const credentials = credentialsFrom(request.get('authorization') ?? '');
+    if (credentials === undefined) return this.#challenge(request, false);
+    const phone = this.#phones.get(credentials.username);
+    const { password, algorithm = 'MD5' } = phone ?? {};
+    // The work is the same for a name that is not there, so that its time tells nothing.
+    const facts = { method: request.method, sourceAddress, password: password ?? '', algorithm };
+    const verdict = this.#authority.check(credentials, facts);
+    const isHere = this.#mayUse.get(credentials.username)?.(sourceAddress) === true;
+    if (phone === undefined || !isHere || verdict === 'wrong') return this.#fail(request);
+    if (verdict === 'stale') return this.#challenge(request, true);
+    this.#backOff.succeeded(sourceAddress);
+    return { phone };
+  }
+
+  #challenge(request: PhoneRequest, isStale: boolean): Admission {
+    const { source_address: sourceAddress } = request;
+    this.#backOff.answered(sourceAddress);
+    const { algorithm = 'MD5' } = this.#phones.get(userOf(request.get('from') ?? '')) ?? {};
+    const challenge = this.#authority.challenge({ sourceAddress, algorithm, isStale });
+    return refusal(401, { 'WWW-Authenticate': challenge });
+  }
+
+  #fail({ source_address: sourceAddress }: PhoneRequest): Admission {
+    this.#backOff.failed(sourceAddress);
+    this.#log.warn({ sourceAddress }, 'a telephone gave a wrong name or password');
+    return refusal(403, {});
+  }
+}
+
+function refusal(status: number, headers: Readonly<Record<string, string>>): Admission {
+  return { answer: { status, headers } };
+}
+
+/** User part of the address in From or To; empty without one. */
+function userOf(header: string): string {
+  const withoutName = header.replace(/"(?:\\.|[^"\\])*"/g, '');
+  return /sips?:([^@;:>\s]+)@/i.exec(withoutName)?.[1] ?? '';
+}
