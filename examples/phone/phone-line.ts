@@ -64,6 +64,8 @@ export class PhoneLine {
   /** Undefined for plain RTP. */
   #srtp: { readonly sender: SrtpSender; readonly receiver: SrtpReceiver } | undefined;
   #sentFrames = 0;
+  /** Frame in which the newest key was pressed. */
+  #pressedAtFrame = 0;
   #hasMarker = true;
   #timer: NodeJS.Timeout | undefined;
   #answer: ((pcm: Int16Array) => Int16Array) | undefined;
@@ -152,7 +154,9 @@ export class PhoneLine {
     const press = isPressing ? this.#digitSender.next() : undefined;
     const type = this.#agreed?.telephoneEventPayloadType;
     if (press !== undefined && type !== undefined) {
-      this.#send(type, press.payload, press.hasMarker, press.timestampOffset);
+      // Kept while frames are skipped: with another timestamp it would be another press.
+      if (press.hasMarker) this.#pressedAtFrame = this.#sentFrames;
+      this.#send(type, press.payload, press.hasMarker, this.#pressedAtFrame);
       return;
     }
     const tone = press && keyToneFrame(press.digit, press.timestampOffset);
@@ -166,13 +170,19 @@ export class PhoneLine {
     this.#hasMarker = false;
   }
 
-  #send(payloadType: number, payload: Uint8Array, hasMarker: boolean, timestampOffset = 0): void {
+  /** @param frame whose beginning is the timestamp. */
+  #send(
+    payloadType: number,
+    payload: Uint8Array,
+    hasMarker: boolean,
+    frame = this.#sentFrames,
+  ): void {
     if (this.#agreed?.maySend !== true) return;
     const packet = writeRtp({
       payloadType,
       hasMarker,
       sequence: this.#sentFrames & 0xffff,
-      timestamp: (this.#sentFrames * FRAME_SAMPLES - timestampOffset) >>> 0,
+      timestamp: (frame * FRAME_SAMPLES) >>> 0,
       ssrc: this.#ssrc,
       payload,
     });
