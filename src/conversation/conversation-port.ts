@@ -1,6 +1,6 @@
 /** Port between a call and its conversation: brief, events, call control. */
-import type { Pronunciation, Responsiveness } from '../domain/agent/agent.ts';
-import type { Appointment, TranscriptEntry } from '../domain/call/call.ts';
+import type { Pronunciation, Responsiveness, Voicemail } from '../domain/agent/agent.ts';
+import type { AnsweredBy, Appointment, TranscriptEntry } from '../domain/call/call.ts';
 import type { MeasuredTurn } from '../lib/metrics/metrics.ts';
 import type { ChatMessage } from '../llm/language-model.ts';
 import type { AudioStream } from '../media/audio-stream.ts';
@@ -18,7 +18,12 @@ export interface ConversationBrief {
   readonly responsiveness?: Responsiveness;
   readonly silenceTimeoutMs: number;
   readonly maxDurationMs: number;
+  /** Only of outgoing calls, which answering machines may take. */
+  readonly voicemail?: Voicemail;
 }
+
+/** What told a person from an answering machine. */
+export type AnswerSign = 'beep' | 'words' | 'long_talk' | 'short_talk' | 'undecided';
 
 /** Question to a transfer target whether it takes the call. */
 export interface AcceptanceQuestion {
@@ -71,6 +76,14 @@ export type ConversationEvent =
   | { readonly kind: 'said'; readonly entry: TranscriptEntry }
   | { readonly kind: 'turn'; readonly times: TurnTimes }
   | { readonly kind: 'barge-in' }
+  /** Who took an outgoing call; a person may turn out to be a machine later, never the other way round. */
+  | {
+      readonly kind: 'answered-by';
+      readonly answeredBy: AnsweredBy;
+      readonly sign: AnswerSign;
+      /** Since the answer. */
+      readonly afterMs: number;
+    }
   /** What the caller has said so far, while they speak; it may still change, and is not kept. Empty where it came to nothing. */
   | { readonly kind: 'hearing'; readonly text: string }
   /** An answer begun before the end of a turn could be used, or was thrown away. */

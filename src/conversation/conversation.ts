@@ -17,6 +17,7 @@ import { prefixFor } from './history/prompt.ts';
 import { streamReply } from './reply/llm-stream.ts';
 import { acceptanceOf, announcementOf } from './reply/phrases.ts';
 import { ReplyVoice } from './reply/reply-voice.ts';
+import { CalleeScreening } from './screening/callee-screening.ts';
 import { hearAnswer } from './spoken-answer.ts';
 import { unplayedMs } from './turn/answering.ts';
 import { THIRD_PARTY_RULE } from './turn/third-party.ts';
@@ -58,6 +59,8 @@ export class Conversation {
   readonly #transcription: TranscriptionRequest;
   readonly #history: HistoryKeeper;
   readonly #keypad: Keypad;
+  /** Of an outgoing call. */
+  readonly #screening: CalleeScreening | undefined;
   readonly #events: TurnEvent[] = [];
   #state: TurnState;
   #isTurning = false;
@@ -75,6 +78,10 @@ export class Conversation {
     const onEntry = (count: number) => this.#noteEntry(count);
     this.#keypad = new Keypad({ clock, audio: options.audio, onEntry });
     this.#timers = new TurnTimers({ clock, onRing: (timer) => tell({ kind: 'timer', timer }) });
+    const { voicemail } = options.brief;
+    // Who is back from a transfer has been heard before.
+    if (voicemail !== undefined && before === undefined)
+      this.#screening = new CalleeScreening({ ...options, voicemail, language, tell });
     this.#state = openState(rulesFor({ ...options, startedAt: before?.startedAt }), before);
   }
 
@@ -86,7 +93,11 @@ export class Conversation {
     const { audio, listener, hasVoiceDetector, before } = this.#options;
     audio.onEvent((event) => this.#hear(event));
     if (hasVoiceDetector) listener.onVoice((event) => this.#tell(voiceEvent(event)));
-    this.#tell({ kind: 'started', isReturn: before !== undefined });
+    if (this.#screening === undefined) {
+      this.#tell({ kind: 'started', isReturn: before !== undefined });
+    } else {
+      this.#screening.start();
+    }
     if (before === undefined) this.#history.begin(prefixFor(this.#state.rules));
   }
 
@@ -119,6 +130,7 @@ export class Conversation {
 
   /** Stops talking and listening, because the call is over. What was heard is reported first. Safe to call twice. */
   stop(): void {
+    this.#screening?.stop();
     this.#tell({ kind: 'stopped' });
     this.#history.stop();
   }
@@ -185,6 +197,7 @@ export class Conversation {
   }
 
   #take(event: TurnEvent): void {
+    this.#screening?.hear(event);
     const step = takeTurnEvent(this.#state, { ...event, atMs: this.#options.clock.nowMs() });
     this.#state = step.state;
     // The record can wait until the answer is on its way.

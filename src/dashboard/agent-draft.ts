@@ -36,6 +36,9 @@ export interface AgentDraft {
   readonly doesReturn: boolean;
   readonly transferAcceptance: boolean;
   readonly pronunciations: readonly Pronunciation[];
+  readonly voicemailAction: string;
+  /** Empty for none. */
+  readonly voicemailMessage: string;
   /** JSON Schema, indented; empty for none. */
   readonly extract: string;
   /** Empty for none. */
@@ -59,6 +62,8 @@ export const NEW_AGENT: AgentDraft = {
   doesReturn: false,
   transferAcceptance: true,
   pronunciations: [],
+  voicemailAction: 'continue',
+  voicemailMessage: '',
   extract: '',
   successCriteria: '',
 };
@@ -82,6 +87,8 @@ export function draftOf(agent: Agent): AgentDraft {
     doesReturn: settings.afterTransfer === 'return',
     transferAcceptance: settings.transferAcceptance,
     pronunciations: settings.pronunciations,
+    voicemailAction: settings.voicemail.action,
+    voicemailMessage: settings.voicemail.message ?? '',
     extract: schemaText(agent.extract),
     successCriteria: agent.successCriteria ?? '',
   };
@@ -126,6 +133,10 @@ export function bodyOf(draft: AgentDraft): Readonly<Record<string, unknown>> {
       afterTransfer: draft.doesReturn ? 'return' : 'end',
       transferAcceptance: draft.transferAcceptance,
       pronunciations: draft.pronunciations,
+      voicemail: {
+        action: draft.voicemailAction,
+        message: draft.voicemailMessage.trim() === '' ? null : draft.voicemailMessage,
+      },
     },
   };
 }

@@ -47,6 +47,7 @@ interface ValueWords {
   readonly none: string;
   readonly toolOf: (tool: string) => string;
   readonly responsivenessOf: (responsiveness: Responsiveness) => string;
+  readonly voicemailOf: (action: AgentContent['settings']['voicemail']['action']) => string;
 }
 
 /** Only what differs; `status` is left out, because going back leaves it as it is. */
@@ -90,6 +91,8 @@ function textsOf(agent: AgentContent, words: ValueWords) {
     silenceTimeoutSeconds: String(settings.silenceTimeoutSeconds),
     interruptible: settings.interruptible ? words.yes : words.no,
     responsiveness: words.responsivenessOf(agent.responsiveness),
+    voicemailAction: words.voicemailOf(settings.voicemail.action),
+    voicemailMessage: settings.voicemail.message ?? words.none,
     successCriteria: agent.successCriteria ?? words.none,
     extract: schemaText(agent.extract) || words.none,
   };

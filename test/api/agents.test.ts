@@ -113,6 +113,7 @@ describe('GET /api/agents/{agentId}', () => {
         afterTransfer: 'end',
         transferAcceptance: true,
         pronunciations,
+        voicemail: { action: 'continue', message: null },
       },
       status: 'active',
       totalCallsToday: 0,

@@ -87,6 +87,7 @@ test('CallSession puts on record what was said, also while it stops, and the tim
       details: {
         endReason: 'user_hangup',
         answeredAt: at.toISOString(),
+        answeredBy: null,
         failureReason: null,
         sipStatus: null,
       },

@@ -66,6 +66,7 @@ test('the friendly party talks for three turns, with confidence on its words alo
   expect((await world.store.calls.timeline(id)).map(({ kind }) => kind)).toEqual([
     'answered',
     'turn',
+    'answered_by',
     'turn',
     'turn',
     'ended',
@@ -149,6 +150,53 @@ test('the mailbox speaks over the greeting, and the agent leaves a message after
   expect(announcement?.role).toBe('user');
   expect(message?.text).toContain('I will call again tomorrow');
   expect(kinds).toContain('barge_in');
+});
+
+test.each([
+  ['continue', null, true],
+  ['hang_up', null, false],
+  ['leave_message', 'Please call us back.', true],
+] as const)('the mailbox is a machine, and the agent obeys voicemail %s', async (action, message, hasSpoken) => {
+  const world = await openSandboxWorld({ settings: { voicemail: { action, message } } });
+  const { id, call } = await called('+12025550107', world);
+
+  const entries = await world.store.calls.transcript(id);
+  const agentSaid = entries.filter(({ role }) => role === 'agent').map(({ text }) => text);
+  const timeline = await world.store.calls.timeline(id);
+  const ended = await world.event(id, 'call.ended');
+
+  expect(call).toMatchObject({ answeredBy: 'machine', endReason: 'agent_hangup' });
+  expect(ended).toMatchObject({ answeredBy: 'machine' });
+  expect(timeline).toContainEqual(
+    expect.objectContaining({
+      kind: 'answered_by',
+      details: { answeredBy: 'machine', sign: 'words', afterMs: expect.any(Number) },
+    }),
+  );
+  expect(agentSaid.length > 0).toBe(hasSpoken);
+  if (message !== null) expect(agentSaid).toEqual([message]);
+});
+
+test('the message is left after the tone of the mailbox, and is heard whole', async () => {
+  const voicemail = { action: 'leave_message', message: 'Please call us back.' } as const;
+  const world = await openSandboxWorld();
+  const id = await world.queue({ to: '+12025550107', overrides: { voicemail } });
+  world.sandbox.start();
+  await world.untilOver(id);
+
+  const recording = await world.recording(id);
+
+  const last = (track: Int16Array | undefined) => track?.findLastIndex((sample) => sample !== 0);
+  const firstOfAgent = recording?.right.findIndex((sample) => sample !== 0) ?? 0;
+  expect(firstOfAgent).toBeGreaterThan(last(recording?.left) ?? 0);
+});
+
+test('the call of an agent that screens its calls goes on with a person', async () => {
+  const voicemail = { action: 'hang_up', message: null } as const;
+  const world = await openSandboxWorld({ settings: { voicemail } });
+  const { call } = await called('+12025550199', world);
+
+  expect(call).toMatchObject({ answeredBy: 'human', endReason: 'user_hangup' });
 });
 
 test('a long greeting is interrupted, and one that may not be interrupted is heard to its end', async () => {

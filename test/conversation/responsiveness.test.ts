@@ -13,7 +13,11 @@ function waitAfter(text: string, responsiveness: Responsiveness) {
   const agent = buildAgent({ responsiveness });
   const clock = new FakeClock();
   const tools = new Toolbox({ tools: [], clock });
-  const rules = rulesFor({ brief: briefOf(agent, { overrides: {} }), tools, clock });
+  const rules = rulesFor({
+    brief: briefOf(agent, { overrides: {}, direction: 'inbound' }),
+    tools,
+    clock,
+  });
   return waitsFor('end-of-turn', say(openTurns(rules), text, 1000, 2000));
 }
 

@@ -19,6 +19,7 @@ const WORDS = {
   none: '–',
   toolOf: (tool: string) => `<${tool}>`,
   responsivenessOf: (each: string) => each,
+  voicemailOf: (each: string) => each,
 };
 
 const AGENT: AgentContent = {
@@ -42,6 +43,7 @@ const AGENT: AgentContent = {
     afterTransfer: 'end',
     transferAcceptance: true,
     pronunciations: [],
+    voicemail: { action: 'continue', message: null },
   },
   status: 'active',
 };

@@ -15,6 +15,7 @@ function call(id: string, status: CallCommon['status'] = 'in_progress'): CallCom
     startedAt: '2026-11-21T08:00:00.000Z',
     endedAt: null,
     answeredAt: null,
+    answeredBy: null,
     endReason: null,
     failureReason: null,
     sipStatus: null,

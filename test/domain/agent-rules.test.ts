@@ -36,6 +36,7 @@ describe('createAgent', () => {
         afterTransfer: 'end',
         transferAcceptance: true,
         pronunciations: [],
+        voicemail: { action: 'continue', message: null },
       },
       status: 'active',
       createdAt: NOW,

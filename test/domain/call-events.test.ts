@@ -40,7 +40,7 @@ test('callEndedEvent has the body of the specification, field by field in its or
       '"to":"+15550100001","startedAt":"2026-11-20T12:00:00.000Z",' +
       '"endedAt":"2026-11-20T12:01:00.000Z","durationSeconds":57,"endReason":"user_hangup",' +
       '"carrierCallSid":"abc@192.0.2.1","answeredAt":"2026-11-20T12:00:03.000Z",' +
-      '"failureReason":null,"sipStatus":null}}',
+      '"answeredBy":null,"failureReason":null,"sipStatus":null}}',
   );
 });
 

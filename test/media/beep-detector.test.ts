@@ -23,7 +23,9 @@ function mixed(a: Int16Array, b: Int16Array): Int16Array {
   return a.map((sample, index) => sample + (b[index] ?? 0));
 }
 
-test.each([400, 440, 650, 853, 1000, 1200, 1400, 1777, 2000])('a tone of %d Hz is a beep with a beginning and an end', (hertz) => {
+test.each([
+  400, 440, 650, 853, 1000, 1200, 1400, 1777, 2000,
+])('a tone of %d Hz is a beep with a beginning and an end', (hertz) => {
   expect(heardIn(silence(333), tone(hertz, 500, 6000), silence(300))).toEqual(['began', 'ended']);
 });
 

@@ -35,6 +35,7 @@ const content = fc.record({
     afterTransfer: fc.constantFrom('end', 'return'),
     transferAcceptance: fc.boolean(),
     pronunciations: fc.array(fc.record({ written: words, spoken: words })),
+    voicemail: fc.record({ action: fc.constant('leave_message' as const), message: words }),
   }),
   status: fc.constantFrom('active', 'paused'),
   createdAt: anInstant,

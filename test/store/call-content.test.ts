@@ -21,6 +21,7 @@ const aCall = fc.record({
   call: fc.record({
     startedAt: fc.option(anInstant),
     answeredAt: fc.option(anInstant),
+    answeredBy: fc.constantFrom('human', 'machine', 'unknown', null),
     endedAt: fc.option(anInstant),
     failureReason: fc.option(fc.string({ unit: 'grapheme' })),
     sipStatus: fc.option(fc.integer({ min: 400, max: 699 })),

@@ -1,6 +1,6 @@
 /** What agents look like in bodies and answers: the one source of validation, types and documentation. */
 import { z } from '@hono/zod-openapi';
-import { AFTER_TRANSFER, RESPONSIVENESS } from '../../domain/agent/agent.ts';
+import { AFTER_TRANSFER, RESPONSIVENESS, VOICEMAIL_ACTIONS } from '../../domain/agent/agent.ts';
 import {
   AGENT_LIMITS,
   AGENT_TOOLS,
@@ -79,6 +79,26 @@ const pronunciations = z
       'How words are to be said; whole words only. Case matters where `written` has capitals. Transcripts keep the written form.',
   });
 
+/** What happens when an answering machine takes an outgoing call. */
+export const voicemailSchema = z
+  .strictObject({
+    action: z.enum(VOICEMAIL_ACTIONS),
+    message: moreThanBlanks(LIMITS.voicemailMessageCharsMax).nullable().optional().openapi({
+      description: 'What `leave_message` says, once and whole, after the greeting of the machine.',
+      example: 'Hello, this is the dentist. Please call us back.',
+    }),
+  })
+  .refine(({ action, message }) => action !== 'leave_message' || typeof message === 'string', {
+    path: ['message'],
+    message: 'leave_message needs a message',
+  })
+  .transform(({ action, message = null }) => ({ action, message }))
+  .openapi('VoicemailInput', {
+    type: 'object',
+    description:
+      'What happens when an answering machine takes an outbound call. `continue`: the agent talks as to a person. `hang_up`: the call ends as soon as the machine is known. `leave_message`: the agent is silent until the greeting of the machine is over (its beep, or silence), says `message` and hangs up. With the latter two the agent greets once a person is known to have answered: after their first words, or after 2 s of silence.',
+  });
+
 const settingsInput = z
   .strictObject({
     maxDurationSeconds: seconds(LIMITS.maxDurationSeconds)
@@ -101,10 +121,11 @@ const settingsInput = z
         'Whether a warm transfer needs the consent of the other party: a spoken yes or key 1. Without it, as with a mailbox, the caller stays with the agent.',
     }),
     pronunciations: pronunciations.optional(),
+    voicemail: voicemailSchema.optional(),
   })
   .openapi('AgentSettingsInput', {
     description:
-      'Defaults: 600 s, 10 s, true, no targets, `end`, true, no pronunciations. A PATCH merges field by field.',
+      'Defaults: 600 s, 10 s, true, no targets, `end`, true, no pronunciations, `continue`. A PATCH merges field by field.',
   });
 
 const voice = z
@@ -264,6 +285,7 @@ export const agentSchema = z
       afterTransfer: z.enum(AFTER_TRANSFER),
       transferAcceptance: z.boolean(),
       pronunciations: z.array(z.object({ written: z.string(), spoken: z.string() })),
+      voicemail: z.object({ action: z.enum(VOICEMAIL_ACTIONS), message: z.string().nullable() }),
     }),
     status,
     ...usage,

@@ -33,6 +33,11 @@ export const answeredAtSchema = timestamp
   .nullable()
   .openapi({ description: 'null until, and unless, the call was answered.' });
 
+export const answeredBySchema = z.enum(['human', 'machine', 'unknown']).nullable().openapi({
+  description:
+    'Whether a person or an answering machine took an outbound call (answering machine detection); `unknown` where the call ended before it could be told. It may change from `human` to `machine` within the first 20 s. null for inbound calls, unanswered ones, and until it is decided.',
+});
+
 export const failureReasonSchema = z.string().nullable().openapi({
   description:
     'Why a `failed` call failed, or what keeps a `queued` one waiting, such as a trunk that is not registered; a sentence. null otherwise.',
@@ -56,6 +61,7 @@ const common = {
   startedAt: timestamp.nullable().openapi({ description: `${WHEN_STARTED}; null while queued.` }),
   endedAt: timestamp.nullable().openapi({ description: 'null until the call is over.' }),
   answeredAt: answeredAtSchema,
+  answeredBy: answeredBySchema,
   endReason: endReasonSchema.nullable().openapi({ description: 'null until the call is over.' }),
   failureReason: failureReasonSchema,
   sipStatus: sipStatusSchema,

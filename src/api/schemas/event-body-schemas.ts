@@ -3,6 +3,7 @@ import { z } from '@hono/zod-openapi';
 import type { ServiceEventKind } from '../../domain/webhook/service-event.ts';
 import {
   answeredAtSchema,
+  answeredBySchema,
   directionSchema,
   durationSchema,
   endReasonSchema,
@@ -35,6 +36,7 @@ const callEnded = z.object({
   endReason: endReasonSchema,
   carrierCallSid,
   answeredAt: answeredAtSchema,
+  answeredBy: answeredBySchema,
   failureReason: failureReasonSchema,
   sipStatus: sipStatusSchema,
 });

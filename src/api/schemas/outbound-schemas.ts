@@ -10,7 +10,7 @@ import {
   SIP_HEADER_VALUE,
 } from '../../domain/dialing/sip-headers.ts';
 import { isDeeperThan } from '../http/json-bounds.ts';
-import { createAgentSchema } from './agent-schemas.ts';
+import { createAgentSchema, voicemailSchema } from './agent-schemas.ts';
 
 const { metadataBytesMax, metadataDepthMax, metadataKeysMax } = OUTBOUND_LIMITS;
 
@@ -24,6 +24,7 @@ const overrides = z
     systemPrompt: agent.systemPrompt.optional(),
     voice: agent.voice,
     language: agent.language,
+    voicemail: voicemailSchema.optional(),
   })
   .openapi('CallOverrides', { description: 'What is said here goes before the agent, once.' });
 

@@ -79,7 +79,7 @@ async function reply(asked: Asked, parts: Parts): Promise<ChatReply> {
 
 /** What a call of the agent would ask, had these words been said on it. */
 function requestOf({ agent, account, messages }: Asked, parts: Parts, custom: readonly Tool[]) {
-  const brief = briefOf(agent, { overrides: {} });
+  const brief = briefOf(agent, { overrides: {}, direction: 'inbound' });
   const transferRules = transferRulesOf(agent, brief, account);
   const tools = toolboxFor({
     names: agent.tools,

@@ -99,7 +99,10 @@ export interface CallParts {
 }
 
 /** Lays the call's overrides over the agent's configuration. */
-export function briefOf(agent: Agent, call: Pick<Call, 'overrides'>): ConversationBrief {
+export function briefOf(
+  agent: Agent,
+  call: Pick<Call, 'overrides' | 'direction'>,
+): ConversationBrief {
   const { overrides } = call;
   return {
     greeting: overrides.greeting ?? agent.greeting,
@@ -111,5 +114,8 @@ export function briefOf(agent: Agent, call: Pick<Call, 'overrides'>): Conversati
     responsiveness: agent.responsiveness,
     silenceTimeoutMs: agent.settings.silenceTimeoutSeconds * 1000,
     maxDurationMs: (overrides.maxDurationSeconds ?? agent.settings.maxDurationSeconds) * 1000,
+    ...(call.direction === 'outbound' && {
+      voicemail: overrides.voicemail ?? agent.settings.voicemail,
+    }),
   };
 }

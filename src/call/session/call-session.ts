@@ -28,6 +28,8 @@ import {
 import { SessionControl } from './session-control.ts';
 import { SessionRecording, SessionTimeline } from './session-timeline.ts';
 
+type ConversationEventOf<Kind> = Extract<ConversationEvent, { readonly kind: Kind }>;
+
 /** How long the record of an ended call may wait for the database before the call is let go. */
 const RECORD_WAIT_MS = 60_000;
 
@@ -219,6 +221,9 @@ export class CallSession implements LiveCall, CallInProgress {
         this.#timeline.add('barge_in');
         metrics.bargeIn();
         break;
+      case 'answered-by':
+        this.#answeredBy(event);
+        break;
       case 'speculation':
         metrics.speculation(event.outcome);
         break;
@@ -235,6 +240,14 @@ export class CallSession implements LiveCall, CallInProgress {
       default:
         event satisfies never;
     }
+  }
+
+  #answeredBy({ answeredBy, sign, afterMs }: ConversationEventOf<'answered-by'>): void {
+    const call = { ...this.#call, answeredBy };
+    this.#call = call;
+    this.#journal.write(() => this.#parts.calls.update(call, []));
+    this.#timeline.add('answered_by', { answeredBy, sign, afterMs: Math.round(afterMs) });
+    this.#log.info({ answeredBy, sign }, 'answering machine detection');
   }
 
   /** A conversation tells instants of the process's time, which leaves the calendar whenever that is set. */

@@ -28,8 +28,8 @@ export function beginningOf({ direction, startedAt, answeredAt }: Call): readonl
 /** How the timeline of a call ends. @throws {Error} when the call is not over. */
 export function endedEntry({ id, endedAt, endReason, ...call }: Call): TimelineEntry {
   if (endedAt === null) throw new Error(`Cannot tell the end of call "${id}": it is not over`);
-  const { answeredAt, failureReason, sipStatus } = call;
-  const details = { endReason, answeredAt, failureReason, sipStatus };
+  const { answeredAt, answeredBy, failureReason, sipStatus } = call;
+  const details = { endReason, answeredAt, answeredBy, failureReason, sipStatus };
   return { at: endedAt, kind: 'ended', details };
 }
 

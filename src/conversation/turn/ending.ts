@@ -5,18 +5,27 @@ import { emitCallersWords } from './barge-in.ts';
 import { forgetUtterance } from './caller-utterance.ts';
 import { act, change, type Draft, type TurnState } from './turn-state.ts';
 
-/** Says a closing sentence to its end, and then ends the conversation. */
-export function closeWith(draft: Draft, text: string, end: ConversationEnd, atMs: number): void {
+/**
+ * Says a closing sentence to its end, and then ends the conversation.
+ *
+ * @param msMax how long it may take; that of a set phrase unless given.
+ */
+export function closeWith(
+  draft: Draft,
+  text: string,
+  end: ConversationEnd,
+  atMs: number,
+  msMax = draft.state.rules.timing.closingMsMax,
+): void {
   keepWords(draft);
   dropReply(draft, atMs);
   change(draft, { stage: 'closing', digits: '' });
-  const delayMs = draft.state.rules.timing.closingMsMax;
   act(
     draft,
     { kind: 'cancel-timer', timer: 'silence' },
     { kind: 'cancel-timer', timer: 'digits' },
     { kind: 'set-pause-after', voiceMs: null },
-    { kind: 'set-timer', timer: 'closing', delayMs },
+    { kind: 'set-timer', timer: 'closing', delayMs: msMax },
   );
   sayPhrase(draft, 'closing', text, end);
 }

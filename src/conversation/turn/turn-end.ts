@@ -127,6 +127,7 @@ function speculate(draft: Draft, utterance: CallerUtterance, words: Words): void
   const { timing, maySpeculate } = state.rules;
   const isWorthIt =
     maySpeculate &&
+    state.stage === 'open' &&
     state.reply === null &&
     state.digits === '' &&
     utterance.speculations < timing.speculationsMax &&

@@ -32,8 +32,16 @@ export type TurnTimer =
 
 /** `reply` is the reply's number, which is also its generation in the audio stream. */
 export type TurnEvent =
-  /** `isReturn`: the caller is back from a transfer; the conversation goes on where it was stopped. */
+  /** The agent greets. `isReturn`: the caller is back from a transfer; the conversation goes on where it was stopped. */
   | { readonly kind: 'started'; readonly isReturn?: boolean }
+  /** An outgoing call was answered, perhaps by a machine: the agent listens, and is silent until `started`. */
+  | { readonly kind: 'screening-began' }
+  /** A machine has answered: the agent falls silent, and listens until its greeting is over. */
+  | { readonly kind: 'machine-answered' }
+  /** The machine records: the agent leaves its message, and hangs up. */
+  | { readonly kind: 'message-due'; readonly text: string }
+  /** The agent hangs up, without a word. */
+  | { readonly kind: 'hang-up-due' }
   | { readonly kind: 'voice-started'; readonly voicedAtMs: number }
   | Exclude<VoiceEvent, { readonly kind: 'voice-started' }>
   | {

@@ -39,6 +39,7 @@ import {
   requestWords,
 } from './caller-utterance.ts';
 import { closeWith, endNow, isQuiet, onSilence, stopNow, watchSilence } from './ending.ts';
+import { beginScreening, limitDuration, onMachineAnswered, onMessageDue } from './screening.ts';
 import { onReturn, onThirdParty, onTransferFailed } from './third-party.ts';
 import { onEndOfTurnTimer, onTurnScored, planEndOfTurn, takeWords } from './turn-end.ts';
 import type {
@@ -70,6 +71,10 @@ type Kind = TurnEvent['kind'];
 
 const HANDLERS: { readonly [K in Kind]: (draft: Draft, event: TurnEventOf<K>) => void } = {
   started: start,
+  'screening-began': beginScreening,
+  'machine-answered': onMachineAnswered,
+  'message-due': onMessageDue,
+  'hang-up-due': (draft, event) => endNow(draft, { kind: 'agent-hangup' }, event.atMs),
   'voice-started': onVoiceStarted,
   'voice-stopped': onPause,
   'turn-scored': onTurnScored,
@@ -104,9 +109,6 @@ const HANDLERS: { readonly [K in Kind]: (draft: Draft, event: TurnEventOf<K>) =>
 
 const MAX_DURATION = { kind: 'timeout', cause: 'max-duration' } as const;
 
-/** Enough for the whole sentence in the shortest call that can be asked for, of 10 s. */
-const TIME_IS_UP_SHARE_MAX = 0.6;
-
 const TIMERS: Readonly<Record<TurnTimer, (draft: Draft, atMs: number) => void>> = {
   'end-of-turn': onEndOfTurnTimer,
   'barge-in': onBargeInTimer,
@@ -125,6 +127,9 @@ const TIMERS: Readonly<Record<TurnTimer, (draft: Draft, atMs: number) => void>> 
     endNow(draft, end, atMs);
   },
 };
+
+/** Events that count before the agent listens or speaks. */
+const BEGINNINGS: readonly Kind[] = ['started', 'screening-began', 'stopped'];
 
 /** Events that still count during the closing sentence. */
 const COUNTS_WHILE_CLOSING: readonly Kind[] = [
@@ -151,9 +156,11 @@ export function takeTurnEvent(state: TurnState, event: TimedTurnEvent): TurnStep
 function counts(state: TurnState, event: TimedTurnEvent): boolean {
   switch (state.stage) {
     case 'waiting':
-      return event.kind === 'started' || event.kind === 'stopped';
+      return BEGINNINGS.includes(event.kind);
+    case 'screening':
+      return event.kind === 'timer' ? event.timer !== 'time-is-up' : event.kind !== 'digit';
     case 'open':
-      return event.kind !== 'started';
+      return !BEGINNINGS.includes(event.kind) || event.kind === 'stopped';
     case 'closing':
       return event.kind === 'timer'
         ? event.timer === 'closing' || event.timer === 'max-duration'
@@ -166,18 +173,19 @@ function counts(state: TurnState, event: TimedTurnEvent): boolean {
 }
 
 function start(draft: Draft, { isReturn, atMs }: TurnEventOf<'started'>): void {
-  const { brief, timing } = draft.state.rules;
-  const { isInterruptible, maxDurationMs } = brief;
-  const leadMs = Math.min(timing.timeIsUpMs, maxDurationMs * TIME_IS_UP_SHARE_MAX);
+  const { brief } = draft.state.rules;
+  const isFirst = draft.state.stage === 'waiting';
   change(draft, { stage: 'open' });
-  act(
-    draft,
-    { kind: 'set-pause-after', voiceMs: isInterruptible ? PAUSE_AFTER_MS[0] : null },
-    { kind: 'set-timer', timer: 'time-is-up', delayMs: maxDurationMs - leadMs },
-    { kind: 'set-timer', timer: 'max-duration', delayMs: maxDurationMs - timing.hangUpMs },
-  );
-  if (isReturn === true) onReturn(draft, atMs);
-  else sayPhrase(draft, 'greeting', brief.greeting);
+  const voiceMs = brief.isInterruptible ? PAUSE_AFTER_MS[0] : null;
+  act(draft, { kind: 'set-pause-after', voiceMs });
+  if (isFirst) limitDuration(draft);
+  if (isReturn === true) {
+    onReturn(draft, atMs);
+    return;
+  }
+  // The greeting answers the "hello" of a callee who was listened to first.
+  change(draft, { isOwedAnswer: false, endedTurn: null });
+  sayPhrase(draft, 'greeting', brief.greeting);
 }
 
 /** The caller pauses: requests the words, at once for a speculation or a barge-in. */

@@ -40,6 +40,8 @@ export interface TurnTiming extends EndpointingWaits {
   readonly replyMsMax: number;
   /** How long a closing sentence may take. */
   readonly closingMsMax: number;
+  /** How long the message for an answering machine may take. */
+  readonly messageMsMax: number;
   /** How long before the call's end the agent says that the time is up, which takes up to 5 s. */
   readonly timeIsUpMs: number;
   /** What hanging up may take: it begins so long before the call's maximum. */
@@ -62,6 +64,7 @@ export const DEFAULT_TIMING: TurnTiming = {
   digitsMs: 2000,
   replyMsMax: 15_000,
   closingMsMax: 15_000,
+  messageMsMax: 180_000,
   timeIsUpMs: 6000,
   hangUpMs: 500,
 };

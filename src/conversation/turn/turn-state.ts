@@ -124,8 +124,11 @@ export interface EndedTurn {
 /** The whole state of the turn machine; immutable. */
 export interface TurnState {
   readonly rules: TurnRules;
-  /** `closing`: the last sentence is being said, and nothing the caller does changes that. */
-  readonly stage: 'waiting' | 'open' | 'closing' | 'over';
+  /**
+   * `screening`: the agent listens to who has answered, and is silent. `closing`: the last sentence is being said, and nothing
+   * the caller does changes that.
+   */
+  readonly stage: 'waiting' | 'screening' | 'open' | 'closing' | 'over';
   readonly turns: number;
   readonly utterance: CallerUtterance | null;
   readonly reply: Reply | null;

@@ -150,6 +150,7 @@ type TextName =
   | 'maxDurationSeconds'
   | 'silenceTimeoutSeconds'
   | 'transferTargets'
+  | 'voicemailMessage'
   | 'successCriteria'
   | 'extract';
 
@@ -245,6 +246,18 @@ function Settings(form: FormParts) {
           t(`responsiveness.${each}`),
         ])}
       />
+      <SelectField
+        label={t('agent.voicemailAction')}
+        value={draft.voicemailAction}
+        onValue={(voicemailAction) => change({ voicemailAction })}
+        options={(['continue', 'hang_up', 'leave_message'] as const).map((each) => [
+          each,
+          t(`voicemail.${each}`),
+        ])}
+      />
+      {draft.voicemailAction === 'leave_message' && (
+        <TextField {...fieldOf('voicemailMessage', form, 'settings.voicemail.message')} rows={2} />
+      )}
       <TextField
         {...fieldOf('successCriteria', form)}
         rows={2}

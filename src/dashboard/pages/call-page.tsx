@@ -106,6 +106,9 @@ function Facts(props: { readonly call: CallDetail; readonly company: readonly st
     [t('field.begun'), <Instant at={call.startedAt} />],
     [t('field.duration'), call.endedAt === null ? '–' : clockText(call.durationSeconds)],
     [t('field.end'), wordFor('end', call.endReason)],
+    ...(call.answeredBy === null
+      ? []
+      : [[t('call.answeredBy'), word('answeredBy', call.answeredBy)] as const]),
     [t('field.mood'), wordFor('mood', call.sentiment)],
     [t('field.intent'), call.intentDetected ?? '–'],
     ...(company.length === 0 ? [] : [[t('call.company'), company.join('; ')] as const]),

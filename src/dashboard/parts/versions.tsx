@@ -132,6 +132,8 @@ export function Differences(props: {
     no: t('versions.no'),
     none: '–',
     responsivenessOf: (responsiveness: Responsiveness) => t(`responsiveness.${responsiveness}`),
+    voicemailOf: (action: AgentContent['settings']['voicemail']['action']) =>
+      t(`voicemail.${action}`),
     toolOf: (tool: string) => word('tool', tool),
   };
   const differences = differencesOf(props.before, props.after, words);

@@ -24,6 +24,8 @@ export const AGENT_LIMITS = {
   pronunciationsMax: 100,
   writtenCharsMax: 60,
   spokenCharsMax: 120,
+  /** A minute or so; many mailboxes take no more. */
+  voicemailMessageCharsMax: 1000,
   successCriteriaCharsMax: 1000,
   maxDurationSeconds: { min: 10, max: 14_400 },
   silenceTimeoutSeconds: { min: 2, max: 120 },

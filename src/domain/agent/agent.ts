@@ -21,6 +21,17 @@ export const RESPONSIVENESS = ['fast', 'balanced', 'patient'] as const;
 /** One of `RESPONSIVENESS`. */
 export type Responsiveness = (typeof RESPONSIVENESS)[number];
 
+/** What an agent does when an answering machine takes its call. */
+export const VOICEMAIL_ACTIONS = ['continue', 'hang_up', 'leave_message'] as const;
+
+/** What happens to an outgoing call that an answering machine takes. */
+export interface Voicemail {
+  /** `continue`: the agent talks as to a person. */
+  readonly action: (typeof VOICEMAIL_ACTIONS)[number];
+  /** What `leave_message` says, once; null for the other actions. */
+  readonly message: string | null;
+}
+
 /** What becomes of a call after a transfer by a second call, when the other party hangs up first. */
 export const AFTER_TRANSFER = ['end', 'return'] as const;
 
@@ -39,6 +50,7 @@ export interface AgentSettings {
   readonly transferAcceptance: boolean;
   /** For speech only; transcripts keep the written form. */
   readonly pronunciations: readonly Pronunciation[];
+  readonly voicemail: Voicemail;
 }
 
 /** Settings of an agent that names none. */
@@ -50,6 +62,7 @@ export const DEFAULT_AGENT_SETTINGS: AgentSettings = {
   afterTransfer: 'end',
   transferAcceptance: true,
   pronunciations: [],
+  voicemail: { action: 'continue', message: null },
 };
 
 /** Of an agent that names none. */

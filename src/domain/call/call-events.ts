@@ -40,6 +40,7 @@ export function callEndedEvent(call: Call, stamp: EventStamp): ServiceEvent {
     endReason: call.endReason,
     carrierCallSid: sidOf(call),
     answeredAt: call.answeredAt?.toISOString() ?? null,
+    answeredBy: call.answeredBy,
     failureReason: call.failureReason,
     sipStatus: call.sipStatus,
   });

@@ -25,6 +25,7 @@ export function newCall(agent: Agent, beginning: CallBeginning): Call {
     startedAt: null,
     answeredAt: null,
     endedAt: null,
+    answeredBy: null,
     endReason: null,
     failureReason: null,
     sipStatus: null,

@@ -2,7 +2,7 @@
 
 import type { Notifier } from '../../lib/clock.ts';
 import type { Environment } from '../account/account.ts';
-import type { Scope } from '../agent/agent.ts';
+import type { Scope, Voicemail } from '../agent/agent.ts';
 import type { ServiceEvent } from '../webhook/service-event.ts';
 
 /** States of a call; `canMove` (call-life.ts) has their transitions. */
@@ -20,6 +20,9 @@ export type EndReason =
   | 'error'
   | 'no_answer'
   | 'busy';
+
+/** Who took an outgoing call, as far as answering machine detection can tell. */
+export type AnsweredBy = 'human' | 'machine' | 'unknown';
 
 /** One utterance of the transcript. */
 export interface TranscriptEntry {
@@ -39,6 +42,7 @@ export interface CallOverrides {
   readonly language?: string;
   /** SIP headers by name: X- headers and User-to-User. */
   readonly sipHeaders?: Readonly<Record<string, string>>;
+  readonly voicemail?: Voicemail;
 }
 
 /** Whether a call achieved what its agent is for. */
@@ -64,6 +68,8 @@ export interface Call {
   readonly startedAt: Date | null;
   readonly answeredAt: Date | null;
   readonly endedAt: Date | null;
+  /** Null for incoming calls, and until it is known. */
+  readonly answeredBy: AnsweredBy | null;
   readonly endReason: EndReason | null;
   /** Why it failed, or what keeps it in the queue: a sentence for customers. Null otherwise. */
   readonly failureReason: string | null;

@@ -82,6 +82,8 @@ export interface PartyScript {
   readonly ringingMs: number;
   /** Final SIP status of a call that is never answered; null when somebody picks up. */
   readonly refusedWith: number | null;
+  /** A wait that opens the script counts from the agent's first sound, or from so long after the answer; 12 s unless given. */
+  readonly firstSoundMsMax?: number;
   readonly steps: readonly PartyStep[];
 }
 
@@ -129,6 +131,8 @@ export const PARTY_SCRIPTS: Readonly<Record<SandboxScenario, PartyScript>> = {
   },
   voicemail: {
     ...answering,
+    // A mailbox waits for no greeting, and the agent may not give one before it knows who has answered.
+    firstSoundMsMax: 1000,
     steps: [
       { kind: 'wait', waitMs: 500 },
       {

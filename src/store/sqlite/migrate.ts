@@ -119,6 +119,10 @@ const STEPS: readonly Step[] = [
         created_at integer not null, updated_at integer not null,
         primary key (account_id, environment, name)) strict;`,
   },
+  {
+    name: '0027-answered-by',
+    sql: 'alter table calls add column answered_by text;',
+  },
 ];
 
 /** The schema of databases from before 0.1.0 that this version takes: the same as the baseline. */

@@ -1,5 +1,5 @@
 /** Scripted party of a simulated call: speaks, listens and presses keys, one frame of 20 ms at a time; pure */
-import type { PartyScript, PartyStep } from '../../domain/sandbox/sandbox-scenario.ts';
+import type { PartyScript } from '../../domain/sandbox/sandbox-scenario.ts';
 import { FRAME_MS, FRAME_SAMPLES, LINE_RATE_HZ } from '../../media/audio-stream.ts';
 
 /** One frame of the party's audio; without `pcm` it is silent. */
@@ -45,7 +45,7 @@ const SILENCE: PartyFrame = { isVoice: false };
 
 /**
  * Takes the frames of a call in order, from the answer on. One instance a call. A wait that opens a script counts from
- * the agent's first sound.
+ * the agent's first sound, as far as it comes in time.
  */
 export class Party {
   readonly #actions: PartyActions;
@@ -56,7 +56,7 @@ export class Party {
 
   constructor(options: { readonly script: PartyScript; readonly actions: PartyActions }) {
     this.#actions = options.actions;
-    this.#frames = this.#act(options.script.steps);
+    this.#frames = this.#act(options.script);
   }
 
   /**
@@ -83,9 +83,9 @@ export class Party {
       .join(' ');
   }
 
-  *#act(steps: readonly PartyStep[]): Generator<PartyFrame, void> {
+  *#act({ steps, firstSoundMsMax }: PartyScript): Generator<PartyFrame, void> {
     // Otherwise the speed of the machine would decide how much of the greeting is heard.
-    if (steps[0]?.kind === 'wait') yield* this.#hearFirstSound();
+    if (steps[0]?.kind === 'wait') yield* this.#hearFirstSound(firstSoundMsMax ?? PATIENCE_MS);
     for (const step of steps) {
       switch (step.kind) {
         case 'listen':
@@ -112,8 +112,8 @@ export class Party {
     }
   }
 
-  *#hearFirstSound(): Generator<PartyFrame, void> {
-    for (let waitedMs = 0; waitedMs < PATIENCE_MS; waitedMs += FRAME_MS) {
+  *#hearFirstSound(msMax: number): Generator<PartyFrame, void> {
+    for (let waitedMs = 0; waitedMs < msMax; waitedMs += FRAME_MS) {
       if (this.#isAgentTalking) return;
       yield SILENCE;
     }

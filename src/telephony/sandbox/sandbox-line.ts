@@ -21,7 +21,7 @@ const TICK_MS = 60;
 /** Silence for the recording, which is as long as the call. */
 const QUIET_FRAME = new Int16Array(FRAME_SAMPLES);
 
-/** Stays empty: a scripted party needs no recogniser. Shared, because it has 64 KB. */
+/** Stays empty: a scripted party needs no recogniser, and only a mailbox beeps. Shared, because it has 64 KB. */
 const EMPTY_RING = new ReceiveRing();
 
 /** Actions of the far end on its leg. */
@@ -44,7 +44,7 @@ interface SandboxLineOptions {
  * process does not change the audio.
  */
 export class SandboxLine implements AudioStream {
-  readonly heard = EMPTY_RING;
+  readonly heard: ReceiveRing;
   readonly meter = new LevelMeter();
   readonly partyNumber: string;
   readonly #listeners: ((event: AudioEvent) => void)[] = [];
@@ -67,6 +67,8 @@ export class SandboxLine implements AudioStream {
   constructor(options: SandboxLineOptions) {
     const { farEnd, pcmOf, script } = options;
     this.partyNumber = options.partyNumber;
+    const isMailbox = script.steps.some((step) => step.kind === 'say' && step.toneMs !== undefined);
+    this.heard = isMailbox ? new ReceiveRing() : EMPTY_RING;
     this.#party = new Party({
       script,
       actions: {
@@ -181,6 +183,7 @@ export class SandboxLine implements AudioStream {
     this.#doneMs += FRAME_MS;
     this.#playAgent();
     const frame = this.#party.next(fromMs, this.#playout.playedMs > 0);
+    if (this.heard !== EMPTY_RING) this.heard.write(frame.pcm ?? QUIET_FRAME, this.#doneMs);
     this.#recorder?.add('caller', frame.pcm ?? QUIET_FRAME, this.#doneMs);
     if (this.meter.isOn && frame.pcm !== undefined) this.meter.note('caller', levelDbfs(frame.pcm));
     this.#detectVoice(frame, fromMs);

@@ -14,6 +14,7 @@ export function buildCall(fields: Partial<Call> = {}): Call {
     createdAt: new Date('2026-11-20T12:00:00.000Z'),
     startedAt: new Date('2026-11-20T12:00:00.000Z'),
     answeredAt: null,
+    answeredBy: null,
     endedAt: null,
     endReason: null,
     failureReason: null,

@@ -1,0 +1,191 @@
+/** Answering machine detection (AMD): who has answered an outgoing call, and when a machine's greeting is over; pure */
+import type { AnswerSign } from '../conversation-port.ts';
+import { machineSignIn } from './machine-words.ts';
+
+/** Pauses up to this are part of a talk: machines breathe. */
+const TALK_GAP_MS = 600;
+
+/** A person says "hello" in less and waits for an answer. */
+const HELLO_MS_MAX = 1500;
+
+/** Silence after a hello, and after a longer talk, such as a receptionist's, that tells a person: a machine would go on. */
+const AFTER_HELLO_MS = 700;
+const AFTER_TALK_MS = 1100;
+
+/** A person who answers does not talk so long without a pause. */
+const LONG_TALK_MS = 4500;
+
+/** Likely words need a talk of this length. */
+const LIKELY_TALK_MS = 2000;
+
+/** Without any sound for so long the callee is greeted: they wait for it. */
+const SILENCE_MS = 2000;
+
+/** Talks that begin later after the greeting answer it: a secretary offers to take a message, and only a tone is a machine's. */
+const OWN_TALK_MS = 3000;
+
+/** After that nothing turns a person into a machine any more. */
+const WATCH_MS = 20_000;
+
+/** A machine speaks before it beeps. */
+const TALK_BEFORE_BEEP_MS = 300;
+
+/** The end of a greeting: after its beep, after silence, or after more silence where a tone was promised. */
+const AFTER_BEEP_MS = 300;
+const GREETING_OVER_MS = 1500;
+const TONE_WAIT_MS = 4000;
+
+/** The longest wait for the end of a machine's greeting, from the answer. */
+const GREETING_MS_MAX = 30_000;
+
+/** A stretch of the callee's voice, short pauses included. Instants are `Clock.nowMs()`. */
+interface Talk {
+  readonly fromMs: number;
+  readonly lastVoicedAtMs: number;
+  readonly isVoiced: boolean;
+}
+
+/** What is known of the callee. */
+export interface ScreenState {
+  readonly language: string;
+  readonly answeredAtMs: number;
+  /** The newest talk; null before the first. */
+  readonly talk: Talk | null;
+  readonly isBeeping: boolean;
+  /** End of the newest beep; null before the first. */
+  readonly beepEndedAtMs: number | null;
+  readonly isTonePromised: boolean;
+  /** From when on the callee may be greeted; null before. */
+  readonly greetableAtMs: number | null;
+  readonly answeredBy: 'human' | 'machine' | null;
+  /** What told; null while undecided. */
+  readonly sign: AnswerSign | null;
+}
+
+/** What is heard of the callee. */
+export type ScreenEvent =
+  | { readonly kind: 'voice-started'; readonly atMs: number }
+  | { readonly kind: 'voice-stopped'; readonly lastVoicedAtMs: number }
+  | { readonly kind: 'words'; readonly text: string; readonly atMs: number }
+  | { readonly kind: 'beep-began'; readonly atMs: number }
+  | { readonly kind: 'beep-ended'; readonly atMs: number };
+
+/** State at the answer. */
+export function openScreen(language: string, answeredAtMs: number): ScreenState {
+  return {
+    language,
+    answeredAtMs,
+    talk: null,
+    isBeeping: false,
+    beepEndedAtMs: null,
+    isTonePromised: false,
+    greetableAtMs: null,
+    answeredBy: null,
+    sign: null,
+  };
+}
+
+/** Takes what is heard; a beep and words may decide at once. */
+export function hearCallee(state: ScreenState, event: ScreenEvent): ScreenState {
+  switch (event.kind) {
+    case 'voice-started':
+      return { ...state, talk: talkFrom(state.talk, event.atMs) };
+    case 'voice-stopped': {
+      const { talk } = state;
+      const { lastVoicedAtMs } = event;
+      return talk === null
+        ? state
+        : { ...state, talk: { ...talk, lastVoicedAtMs, isVoiced: false } };
+    }
+    case 'words':
+      return hearWords(state, event.text, event.atMs);
+    case 'beep-began': {
+      const { talk } = state;
+      const hasSpoken = talk !== null && talk.fromMs + TALK_BEFORE_BEEP_MS <= event.atMs;
+      const heard = { ...state, isBeeping: true };
+      return hasSpoken ? decided(heard, 'machine', 'beep', event.atMs) : heard;
+    }
+    case 'beep-ended':
+      return { ...state, isBeeping: false, beepEndedAtMs: event.atMs };
+    default:
+      return event satisfies never;
+  }
+}
+
+/** Decides by the form of the first talk, once time has passed. */
+export function judgeCallee(state: ScreenState, nowMs: number): ScreenState {
+  const { talk, greetableAtMs, answeredBy } = state;
+  if (answeredBy === 'machine') return state;
+  if (talk === null) {
+    const isSilent = greetableAtMs === null && nowMs - state.answeredAtMs >= SILENCE_MS;
+    return isSilent ? { ...state, greetableAtMs: nowMs } : state;
+  }
+  // Who has been greeted answers, and may do so at length.
+  const isFirst = greetableAtMs === null || talk.fromMs < greetableAtMs;
+  if (isFirst && lengthOf(talk, nowMs) >= LONG_TALK_MS) {
+    return decided(state, 'machine', 'long_talk', nowMs);
+  }
+  if (answeredBy !== null || talk.isVoiced) return state;
+  const isHello = lengthOf(talk, nowMs) <= HELLO_MS_MAX;
+  const isWaiting = nowMs - talk.lastVoicedAtMs >= (isHello ? AFTER_HELLO_MS : AFTER_TALK_MS);
+  return isWaiting ? decided(state, 'human', 'short_talk', nowMs) : state;
+}
+
+/** Whether the callee is to be greeted, because a person has answered, or no one speaks. */
+export function mayGreet({ answeredBy, greetableAtMs }: ScreenState): boolean {
+  return answeredBy !== 'machine' && greetableAtMs !== null;
+}
+
+/** Whether nothing can change what is known of the callee any more. */
+export function isSettled({ answeredBy, answeredAtMs }: ScreenState, nowMs: number): boolean {
+  return answeredBy === 'machine' || nowMs - answeredAtMs >= WATCH_MS;
+}
+
+/** Whether a machine's greeting is over, so that it records. */
+export function isGreetingOver(state: ScreenState, nowMs: number): boolean {
+  const { answeredAtMs, beepEndedAtMs, isBeeping, isTonePromised, talk } = state;
+  if (nowMs - answeredAtMs >= GREETING_MS_MAX) return true;
+  if (isBeeping) return false;
+  const lastMs = talk === null ? answeredAtMs : talk.lastVoicedAtMs;
+  // A beep between two parts of a greeting ends neither. Detectors may take the beep for a voice.
+  const hasBeepedLast = beepEndedAtMs !== null && beepEndedAtMs >= lastMs - AFTER_BEEP_MS;
+  if (hasBeepedLast) return nowMs - beepEndedAtMs >= AFTER_BEEP_MS;
+  if (talk?.isVoiced) return false;
+  return nowMs - lastMs >= (isTonePromised ? TONE_WAIT_MS : GREETING_OVER_MS);
+}
+
+function talkFrom(talk: Talk | null, atMs: number): Talk {
+  const isSame = talk !== null && atMs - talk.lastVoicedAtMs <= TALK_GAP_MS;
+  return { fromMs: isSame ? talk.fromMs : atMs, lastVoicedAtMs: atMs, isVoiced: true };
+}
+
+function lengthOf({ fromMs, lastVoicedAtMs, isVoiced }: Talk, nowMs: number): number {
+  return (isVoiced ? nowMs : lastVoicedAtMs) - fromMs;
+}
+
+function hearWords(state: ScreenState, text: string, atMs: number): ScreenState {
+  const found = machineSignIn(text, state.language);
+  if (found === undefined) return state;
+  const heard = found === 'tone' ? { ...state, isTonePromised: true } : state;
+  const { talk, greetableAtMs } = state;
+  const fromMs = talk?.fromMs ?? atMs;
+  const isMachines = {
+    tone: true,
+    sure: greetableAtMs === null || fromMs <= greetableAtMs + OWN_TALK_MS,
+    likely: greetableAtMs === null && talk !== null && lengthOf(talk, atMs) >= LIKELY_TALK_MS,
+  };
+  return isMachines[found] ? decided(heard, 'machine', 'words', atMs) : heard;
+}
+
+/** A machine is never taken for a person again. */
+function decided(
+  state: ScreenState,
+  answeredBy: 'human' | 'machine',
+  sign: AnswerSign,
+  atMs: number,
+): ScreenState {
+  if (state.answeredBy === 'machine') return state;
+  const greetableAtMs =
+    answeredBy === 'human' ? (state.greetableAtMs ?? atMs) : state.greetableAtMs;
+  return { ...state, answeredBy, sign, greetableAtMs };
+}
