@@ -83,7 +83,7 @@ export interface SoundTap {
  * the newest one begun is dropped by the packet writer, so stale speech cannot be heard.
  */
 export interface AudioStream {
-  /** The caller's audio, shared with the listening thread. The main thread reads it for whoever listens in, and for nobody else. */
+  /** The caller's audio, shared with the listening thread. The main thread reads it for listeners-in, and for beeps of answering machines. */
   readonly heard: ReceiveRing;
 
   /** How loud both sides are, while somebody looks; absent where nobody measures. */

@@ -384,10 +384,8 @@ test('CallSession counts a call whose caller fell silent, and no other failure o
   const silent = await openCallWorld();
   const broken = await openCallWorld();
 
-  for (const [world, isSilentLine] of [
-    [silent, true],
-    [broken, false],
-  ] as const) {
+  const worlds = [[silent, true] as const, [broken, false] as const];
+  for (const [world, isSilentLine] of worlds) {
     const { talk, over } = await world.answered();
     talk.say({ kind: 'ended', end: { ...end, isSilentLine } });
     await over;

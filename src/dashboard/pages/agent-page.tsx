@@ -246,6 +246,22 @@ function Settings(form: FormParts) {
           t(`responsiveness.${each}`),
         ])}
       />
+      <VoicemailFields {...form} />
+      <TextField
+        {...fieldOf('successCriteria', form)}
+        rows={2}
+        hint={t('agent.successCriteriaHint')}
+      />
+      <TextField {...fieldOf('extract', form)} rows={4} hint={t('agent.extractHint')} />
+    </>
+  );
+}
+
+/** What happens when an answering machine takes an outgoing call. */
+function VoicemailFields(form: FormParts) {
+  const { draft, change } = form;
+  return (
+    <>
       <SelectField
         label={t('agent.voicemailAction')}
         value={draft.voicemailAction}
@@ -258,12 +274,6 @@ function Settings(form: FormParts) {
       {draft.voicemailAction === 'leave_message' && (
         <TextField {...fieldOf('voicemailMessage', form, 'settings.voicemail.message')} rows={2} />
       )}
-      <TextField
-        {...fieldOf('successCriteria', form)}
-        rows={2}
-        hint={t('agent.successCriteriaHint')}
-      />
-      <TextField {...fieldOf('extract', form)} rows={4} hint={t('agent.extractHint')} />
     </>
   );
 }
