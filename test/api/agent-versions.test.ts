@@ -66,6 +66,7 @@ describe('GET /api/agents/{agentId}/versions', () => {
           afterTransfer: 'end',
           transferAcceptance: true,
           pronunciations: [],
+          voicemail: { action: 'continue', message: null },
         },
         status: 'active',
       },
