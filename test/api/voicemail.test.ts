@@ -17,7 +17,7 @@ test.each([
 
   const { body: agent } = await api.json('GET', `/api/agents/${created.body.id}`);
 
-  expect(agent.settings.voicemail).toEqual(kept);
+  expect(agent).toMatchObject({ settings: { voicemail: kept } });
 });
 
 test.each([
