@@ -107,7 +107,7 @@ export class RequestDispatcher {
     this.#refuse(arrival, 503, LATER);
   }
 
-  /** Belongs to no dialog, whatever its tags say. RFC 3261, 10.2. */
+  /** Belongs to no dialog, also where it has the tags of one. RFC 3261, 10.2. */
   #serveRegister(arrival: Arrival): void {
     if (!this.#offer(arrival)) this.#refuse(arrival, 405, { headers: { Allow: ALLOW } });
   }

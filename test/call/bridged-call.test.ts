@@ -177,7 +177,7 @@ test('CallSession no longer has the longest duration of the joined call once the
   expect(leg.hangUps).toBe(0);
 });
 
-test('CallSession brings nobody back who has hung up, or whom it hangs up on', async () => {
+test('CallSession brings back no caller who has hung up, or whom it hangs up on', async () => {
   const { world, leg, over } = await openBridged('return');
   const talks: unknown[] = [];
   world.onTalk = (options) => {

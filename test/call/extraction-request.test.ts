@@ -222,7 +222,7 @@ test('the schema for servers requires every field, and lets optional ones be nul
   });
 });
 
-test('whatever a model answers is taken or refused, and what is taken follows the schema', () => {
+test('any answer of a model is taken or refused, and what is taken follows the schema', () => {
   const answer = fc.oneof(
     fc.json(),
     fc.jsonValue().map((extracted) => textOf({ ...GOOD, extracted })),

@@ -66,7 +66,7 @@ test('SrfLeg hangs up on a third party that presses 2, and goes on with its call
   expect(talk.first.endpoint.session.background).toBeUndefined();
 });
 
-test('SrfLeg goes on with its caller when nobody accepts, as a mailbox does not, and leaves no wait behind', async () => {
+test('SrfLeg goes on with its caller when there is no answer, as from a mailbox, and leaves no wait behind', async () => {
   const talk = await consulted();
   const before = talk.first.clock.waiting;
 
@@ -126,7 +126,7 @@ test.each([
   expect(isConnected(talk)).toBe(false);
 });
 
-test('SrfLeg connects nobody without an answer when the voice fails', async () => {
+test('SrfLeg connects no one without an answer when the voice fails', async () => {
   const question = async function* () {
     yield await Promise.reject<Int16Array>(new Error('no voice'));
   };

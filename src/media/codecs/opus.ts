@@ -69,7 +69,7 @@ export class OpusEncoder {
   }
 }
 
-/** Decodes one stream to 8 kHz, whatever rate and channels it has, and conceals its losses. */
+/** Decodes one stream of any rate, mono or stereo, to 8 kHz, and conceals its losses. */
 export class OpusDecoder {
   readonly #handle: OpusHandle<OpusDecoderHandle>;
 

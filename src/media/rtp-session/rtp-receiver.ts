@@ -50,7 +50,7 @@ const usualPcm = new Int16Array(FRAME_SAMPLES);
 
 const SILENCE = new Int16Array(FRAME_SAMPLES);
 
-/** G.711 is understood whatever is agreed: a change of the codec overtakes packets that are on their way. */
+/** G.711 is understood with any agreement: a change of the codec overtakes packets that are on their way. */
 const STATIC_PAYLOAD_TYPES: Readonly<Record<number, CodecName>> = { 0: 'PCMU', 8: 'PCMA' };
 
 /** Comfort noise: the sender is silent. @see RFC 3389 */

@@ -111,7 +111,7 @@ test('a caller whose agent gets them back goes on with it, and both talks are in
   expect(loudestAmplitude(right ?? NOTHING, COLLEAGUE_HZ)).toBeGreaterThan(1_000);
 });
 
-test('a caller who hangs up first ends the call of the colleague, whatever the agent is set to', async () => {
+test('a caller who hangs up first ends the call of the colleague, with both settings', async () => {
   const world = await openTransferWorld(SCRIPT);
   await world.server.createAgent({ ...AGENT, ...RETURN });
   const { call, theirs, id } = await world.bridged();
