@@ -43,7 +43,7 @@ export async function startRestServer(
     plansWithoutOutbound: [],
     chat: { reply: async () => null },
     toolTrial: { run: async () => null },
-    mcpTrial: { run: async () => null },
+    mcpTrial: { prepare: () => undefined, run: async () => null },
     callTraces: {
       of: async () => ({ messages: [], isTruncated: false, source: 'none', note: 'None' }),
     },

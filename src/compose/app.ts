@@ -165,11 +165,7 @@ export class App {
     metrics.start();
     this.#stops.push(() => metrics.stop());
     this.#stops.push(() => speech.model.stop());
-    this.#stops.push(() => this.#customerTools.stop());
-    this.#stops.push(() => this.#callSms.stop());
-    this.#callSms.start();
-    this.#stops.push(() => this.#calendars.stop());
-    this.#calendars.start();
+    this.#startTools();
     this.#stops.push(() => this.#health.stop());
     await Promise.all([
       speech.hearing.start(),
@@ -184,6 +180,13 @@ export class App {
     await this.#startControlPlane();
     // Last: a start is busy, and must refuse no call.
     if (this.#stopped === undefined) this.#admission.start();
+  }
+
+  #startTools(): void {
+    for (const tools of [this.#customerTools, this.#callSms, this.#calendars]) {
+      this.#stops.push(() => tools.stop());
+      tools.start();
+    }
   }
 
   /** Loads and starts the control plane; waiting requests are answered then. */

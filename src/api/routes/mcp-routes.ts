@@ -118,7 +118,7 @@ function addMcpReads(api: ApiApp, { mcpServers }: ApiDeps): void {
 }
 
 function addMcpWrites(api: ApiApp, deps: ApiDeps): void {
-  const { clock, webhookUrlRules: urlRules } = deps;
+  const { clock, mcpTrial, webhookUrlRules: urlRules } = deps;
 
   api.openapi(newRoute, async (context) => {
     const draft = context.req.valid('json');
@@ -126,10 +126,12 @@ function addMcpWrites(api: ApiApp, deps: ApiDeps): void {
     return answerOnce(context, deps, {
       work: async (commit) => {
         const server = createMcpServer(draft, { scope, now: clock.now(), urlRules });
-        return commit(async (stores) => {
+        const answer = await commit(async (stores) => {
           await stores.mcpServers.insert(server);
           return { status: 201, body: serverView(server) };
         });
+        mcpTrial.prepare(server);
+        return answer;
       },
     });
   });
@@ -144,6 +146,7 @@ function addMcpWrites(api: ApiApp, deps: ApiDeps): void {
       await stores.mcpServers.update(patched);
       return patched;
     });
+    mcpTrial.prepare(changed);
     return context.json(serverView(changed), 200);
   });
 

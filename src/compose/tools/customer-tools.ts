@@ -11,11 +11,13 @@ import { McpTools } from '../../tool/mcp/mcp-tools.ts';
 export interface CustomerTools {
   readonly customTools: CustomTools;
   readonly mcpTools: McpTools;
+  /** Begins to read what MCP servers offer; calls do not wait for it. To be called once. */
+  start(): void;
   /** Ends requests in progress. Safe to call twice. */
   stop(): Promise<void>;
 }
 
-/** Nothing is connected before the first tool is used. */
+/** Nothing is connected before `start`, or the first use of a tool. */
 export function openCustomerTools(from: {
   readonly config: Pick<Config, 'WEBHOOK_ALLOW_LOCAL' | 'WEBHOOK_ALLOW_PRIVATE'>;
   readonly store: Pick<Store, 'customTools' | 'mcpServers' | 'accounts'>;
@@ -35,6 +37,7 @@ export function openCustomerTools(from: {
   return {
     customTools,
     mcpTools,
+    start: () => void mcpTools.start(),
     stop: async () => {
       await Promise.all([customTools.stop(), mcpTools.stop()]);
     },

@@ -48,6 +48,9 @@ export interface McpServerStore {
   /** Those of the names that exist, in no order. */
   findAll(scope: Scope, names: readonly string[]): Promise<readonly McpServer[]>;
 
+  /** Of all accounts, those changed last first. */
+  newest(limit: number): Promise<readonly McpServer[]>;
+
   /** By name. */
   list(
     scope: Scope,
@@ -116,8 +119,11 @@ export interface McpTrialOutcome {
   readonly tookMs: number;
 }
 
-/** Tries a server without a call. */
+/** Uses servers without a call. */
 export interface McpTrial {
+  /** Reads the tools of a server ahead of the next call; whether it answers shows there. */
+  prepare(server: McpServer): void;
+
   /** @returns null while too many trials run. */
   run(server: McpServer, signal: AbortSignal): Promise<McpTrialOutcome | null>;
 }

@@ -61,6 +61,15 @@ export class SqliteMcpServerStore implements McpServerStore {
     return (await this.#database.all(named)).map(serverOf);
   }
 
+  async newest(limit: number): Promise<readonly McpServer[]> {
+    const newest = build
+      .selectFrom('mcp_servers')
+      .selectAll()
+      .orderBy('updated_at', 'desc')
+      .limit(limit);
+    return (await this.#database.all(newest)).map(serverOf);
+  }
+
   async list(
     scope: Scope,
     { limit, offset }: { readonly limit: number; readonly offset: number },

@@ -27,6 +27,9 @@ const FRESH_MS = 60_000;
 /** How long the start of a call waits for a server whose tools are not known yet. */
 const FIRST_LIST_MS_MAX = 1000;
 
+/** Servers that are asked at one time when this one starts. */
+const PREPARED_AT_ONCE = 4;
+
 const DESCRIPTION_CHARS_MAX = 1000;
 
 /** Function names of OpenAI's interface. */
@@ -72,6 +75,7 @@ export class McpTools {
 
   /** Connects to a server without a call. */
   readonly trial: McpTrial = {
+    prepare: (server) => void this.#prepare(server),
     run: async (server, signal) => {
       if (this.#trials >= TRIALS_MAX) return null;
       this.#trials += 1;
@@ -83,11 +87,33 @@ export class McpTools {
     },
   };
 
+  /** Reads the tools of all servers ahead of calls, a few at a time. Never rejects. */
+  async start(): Promise<void> {
+    try {
+      const servers = [...(await this.#options.servers.newest(KNOWN_MAX))];
+      const work = async () => {
+        for (let next = servers.shift(); next !== undefined; next = servers.shift()) {
+          if (this.#end.signal.aborted) return;
+          await this.#prepare(next);
+        }
+      };
+      await Promise.all(Array.from({ length: PREPARED_AT_ONCE }, work));
+    } catch (error) {
+      this.#options.log.warn({ err: error }, 'the tools of MCP servers could not be read ahead');
+    }
+  }
+
   /** Ends requests in progress. Safe to call twice. */
   async stop(): Promise<void> {
     this.#end.abort(new Error('the server stops'));
     await (await this.#fetch)?.close();
     this.#known.clear();
+  }
+
+  async #prepare(server: McpServer): Promise<void> {
+    const known = await this.#knownOf(server);
+    known.listing ??= this.#list(known);
+    await known.listing;
   }
 
   async #toolsOf(server: McpServer): Promise<readonly Tool[]> {

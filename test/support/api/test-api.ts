@@ -155,7 +155,10 @@ export async function openTestApi(
         tookMs: 1,
       }),
     },
-    mcpTrial: { run: async () => ({ tools: [], problem: null, tookMs: 1 }) },
+    mcpTrial: {
+      prepare: () => undefined,
+      run: async () => ({ tools: [], problem: null, tookMs: 1 }),
+    },
     toolTrial: { run: async () => ({ isDone: true, text: 'Done.', problem: null, tookMs: 1 }) },
     webhookUrlRules: { allowLocal: false, allowPrivate: false },
     recordingSecret: 'a secret of thirty-two characters',
