@@ -6,6 +6,9 @@ export const COLLECTED_NAME = /^[a-z][a-z0-9_]{0,31}$/;
 /** Stands for digits where their values may be used. */
 const PLACE = /\{\{\s*([a-z][a-z0-9_]{0,31})\s*\}\}/g;
 
+/** Fewer digits are no secret, and stand in any answer. */
+const HIDDEN_DIGITS_MIN = 3;
+
 /** Of one call. */
 export class CollectedDigits {
   readonly #values = new Map<string, string>();
@@ -14,7 +17,7 @@ export class CollectedDigits {
   /** Keeps digits under a name; earlier ones of that name are forgotten, though still hidden. */
   keep(name: string, digits: string): void {
     this.#values.set(name, digits);
-    this.#hidden.add(digits);
+    if (digits.length >= HIDDEN_DIGITS_MIN) this.#hidden.add(digits);
   }
 
   /** Puts digits in the place of `{{name}}` in all texts of a JSON value; a name that is not known stays as it is. */

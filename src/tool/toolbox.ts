@@ -82,7 +82,8 @@ export class Toolbox {
       signal,
     });
     const shown = problem === undefined ? {} : { problem: this.#collected.hide(problem) };
-    return { ...rest, text: this.#collected.hide(text), ...shown };
+    // Hidden before it is cut: the beginning of a number at the cut would be shown.
+    return { ...rest, text: this.#collected.hide(text).slice(0, RESULT_LENGTH_MAX), ...shown };
   }
 
   async #run(
@@ -98,8 +99,7 @@ export class Toolbox {
     try {
       limit.signal.throwIfAborted();
       const work = tool.run(args, context, limit.signal);
-      const outcome = await unlessAborted(work, limit.signal);
-      return { ...outcome, text: outcome.text.slice(0, RESULT_LENGTH_MAX) };
+      return await unlessAborted(work, limit.signal);
     } catch (error) {
       if (limit.isOver) return lateOutcome(tool, limitMs);
       // The error's own words may hold a number that neither model nor timeline is to know.

@@ -3,7 +3,12 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createCollectDigits } from '../../src/tool/collect-digits.ts';
 import { CollectedDigits, hasCheckDigit } from '../../src/tool/collected-digits.ts';
-import type { Tool, ToolArguments, ToolContext } from '../../src/tool/tool.ts';
+import {
+  RESULT_LENGTH_MAX,
+  type Tool,
+  type ToolArguments,
+  type ToolContext,
+} from '../../src/tool/tool.ts';
 import { Toolbox, toolboxFor } from '../../src/tool/toolbox.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 
@@ -104,9 +109,28 @@ test.each([
 ])('digits written as %s are hidden', (text) => {
   const collected = new CollectedDigits();
   collected.keep('card', CARD);
-  collected.keep('card', '12');
+  collected.keep('card', '123');
+  collected.keep('floor', '12');
 
-  expect(collected.hide(`No. ${text}, 12 of 123.`)).toBe('No. [digits], [digits] of 123.');
+  expect(collected.hide(`No. ${text}, 123 of 1234 on 12.`)).toBe(
+    'No. [digits], [digits] of 1234 on 12.',
+  );
+});
+
+test('an answer that is cut in the middle of the digits shows none of them', async () => {
+  const collected = new CollectedDigits();
+  const long: Tool = {
+    ...repeaterOf(true),
+    run: async () => ({ text: `${'x'.repeat(RESULT_LENGTH_MAX - 8)}${CARD}` }),
+  };
+  const tools = [createCollectDigits(collected), long];
+  const box = new Toolbox({ tools, clock: new FakeClock(), collected });
+  await collect(box, { name: 'card' }, CARD);
+
+  const { text } = await pay(box, { card: '{{card}}' });
+
+  expect(text).toHaveLength(RESULT_LENGTH_MAX);
+  expect(text).not.toMatch(/\d/);
 });
 
 test('other tools get the name and not the digits', async () => {

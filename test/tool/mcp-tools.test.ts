@@ -20,7 +20,7 @@ const NO_CALL: ToolContext = {
   appointmentBooked: () => undefined,
 };
 
-const ALL = ['find.order', 'cancel_order', 'repeat', 'hang'];
+const ALL = ['find.order', 'cancel_order', 'repeat', 'wait', 'hang'];
 
 function serverAt(url: string, fields: Partial<McpServer> = {}): McpServer {
   return {
@@ -140,6 +140,50 @@ test('a tool that hangs ends with the limit, and the next call works', async () 
   expect(late.text).toMatch(/^Not done: /);
   expect(tookMs).toBeLessThan(2000);
   expect((await run('shop_find_order', { orderId: 'A-2' })).text).toContain('A-2 ships');
+});
+
+test('a call that is broken off, refused or wrong ends no other call of the same server', async () => {
+  const shop = await openMcpShop();
+  const { run } = await openTools(serverAt(shop.url));
+  await run('shop_find_order', { orderId: 'A-1' });
+
+  const waiting = run('shop_wait');
+  const broken = [
+    run('shop_hang', {}, 50),
+    run('shop_cancel_order', { orderId: 'sent' }),
+    run('shop_hang', {}, 100),
+  ];
+  await Promise.all(broken);
+
+  expect((await waiting).text).toContain('waited');
+});
+
+test('only the first call waits for a server that does not answer', async () => {
+  const hanging = await openScriptedMcpServer((_request, response) => {
+    return void response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders();
+  });
+  const { boxFor } = await openTools(serverAt(hanging.url));
+  await boxFor();
+
+  const startMs = performance.now();
+  await boxFor();
+
+  expect(performance.now() - startMs).toBeLessThan(500);
+});
+
+test('of two tools that have one name for a model, it gets the first', async () => {
+  const inputSchema = { type: 'object', properties: {} };
+  const { url } = await openScriptedMcpServer(
+    listOf([
+      { name: 'a.b', description: 'first', inputSchema },
+      { name: 'a_b', description: 'second', inputSchema },
+    ]),
+  );
+  const { knownBox } = await openTools(serverAt(url, { allowedTools: ['a.b', 'a_b'] }));
+
+  expect((await knownBox()).descriptions).toMatchObject([
+    { name: 'shop_a_b', description: 'first' },
+  ]);
 });
 
 test('a server that was restarted is connected to again', async () => {

@@ -39,7 +39,7 @@ export async function askForAnalysis(parts: Parts, question: Question): Promise<
 }
 
 async function askInTime(parts: Parts, question: Question): Promise<CallAnalysis> {
-  const { schema = {}, messages } = analysisRequest(question.transcript, question);
+  const { schema, messages } = analysisRequest(question.transcript, question);
   return readAnswer(await askForText(parts, { ...question, messages, schema }), question.intents);
 }
 
@@ -86,7 +86,7 @@ function tidied(summary: string): string {
 export function analysisRequest(
   transcript: readonly TranscriptEntry[],
   options: { readonly intents: readonly string[]; readonly language: string | undefined },
-): Pick<ModelRequest, 'messages' | 'schema'> {
+): Required<Pick<ModelRequest, 'messages' | 'schema'>> {
   return {
     messages: [
       { role: 'system', content: instructions(options) },

@@ -125,7 +125,7 @@ export class AppointmentLedger {
     return this.#save(appointment, { ...before, ...NO_TIME_BEFORE, isSynced: false });
   }
 
-  /** Cancels it, whatever it has become meanwhile. @param isSynced whether the calendar server has nothing to forget. */
+  /** Cancels it in any state. @param isSynced whether the calendar server has nothing to forget. */
   cancel(appointment: BookedAppointment, isSynced: boolean): Promise<BookedAppointment> {
     return this.#parts.transaction(async ({ appointments }) => {
       const kept = (await appointments.find(appointment.id)) ?? appointment;

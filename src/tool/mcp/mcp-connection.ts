@@ -2,6 +2,7 @@
 import {
   Client,
   type JsonSchemaValidatorResult,
+  ProtocolError,
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client';
 import type { McpServer } from '../../domain/tool/mcp-server.ts';
@@ -54,7 +55,7 @@ export class McpConnection {
 
   /** @throws {Error} when the server does not answer in time, or not by the protocol. */
   async tools(signal: AbortSignal): Promise<readonly McpTool[]> {
-    const { tools } = await this.#withClient(async (client) =>
+    const { tools } = await this.#withClient(signal, async (client) =>
       client.listTools({}, { signal, timeout: LIST_MS_MAX, cacheMode: 'refresh' }),
     );
     return tools.map(({ name, description = '', inputSchema, annotations }) => ({
@@ -71,7 +72,7 @@ export class McpConnection {
     args: Readonly<Record<string, unknown>>,
     signal: AbortSignal,
   ): Promise<McpAnswer> {
-    const result = await this.#withClient(async (client) =>
+    const result = await this.#withClient(signal, async (client) =>
       client.callTool({ name, arguments: { ...args } }, { signal, timeout: CALL_MS_MAX }),
     );
     const { content, structuredContent } = result;
@@ -89,13 +90,19 @@ export class McpConnection {
     await client?.then((one) => one.close()).catch(() => undefined);
   }
 
-  /** A failure lets go of the connection, so that the next use connects again. */
-  async #withClient<T>(use: (client: Client) => Promise<T>): Promise<T> {
+  /**
+   * Requests of other calls may be under way in the session: one that fails ends none of them. A session that may be gone is only
+   * forgotten, so that the next use begins another.
+   */
+  async #withClient<T>(signal: AbortSignal, use: (client: Client) => Promise<T>): Promise<T> {
+    const client = this.#connected();
     try {
-      return await use(await this.#connected());
+      return await use(await client);
     } catch (error) {
-      await this.close();
-      if (!isSessionGone(error)) throw error;
+      const isAnswered = error instanceof ProtocolError;
+      if ((isAnswered || signal.aborted) && (await isOpen(client))) throw error;
+      if (this.#client === client) this.#client = undefined;
+      if (signal.aborted || !isSessionGone(error)) throw error;
       return use(await this.#connected());
     }
   }
@@ -129,6 +136,14 @@ export class McpConnection {
     await client.connect(transport, { timeout: LIST_MS_MAX });
     return client;
   }
+}
+
+/** Whether connecting worked. */
+function isOpen(client: Promise<Client>): Promise<boolean> {
+  return client.then(
+    () => true,
+    () => false,
+  );
 }
 
 function takeAll<T>(input: unknown): JsonSchemaValidatorResult<T> {

@@ -12,19 +12,19 @@ import { checkWebhookUrl, type WebhookUrlRules } from '../../domain/webhook/webh
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { waitAtMost } from '../../lib/time-limit.ts';
-import { DATA, LATE_TEXT } from '../http-tool.ts';
+import { ANSWER_AS_DATA, LATE_TEXT } from '../http-tool.ts';
 import type { Tool, ToolOutcome } from '../tool.ts';
 import type { McpConnection, McpTool } from './mcp-connection.ts';
-import type { McpFetch } from './mcp-fetch.ts';
 import { problemOf } from './mcp-problem.ts';
 
 /** Trials that run at one time. */
 const TRIALS_MAX = 4;
 
-/** A list of tools is asked for again, behind a call that uses it, once it is this old. */
+/** A list of tools is asked for again, behind a call that uses it, once it is this old; sooner where there is none yet. */
 const FRESH_MS = 60_000;
+const RETRY_MS = 10_000;
 
-/** How long the start of a call waits for a server whose tools are not known yet. */
+/** How long the start of a call waits for the first list of a server. The next calls do not wait for one that was late. */
 const FIRST_LIST_MS_MAX = 1000;
 
 /** Servers that are asked at one time when this one starts. */
@@ -48,8 +48,10 @@ interface Known {
   readonly server: McpServer;
   readonly connection: McpConnection;
   tools: readonly McpTool[] | undefined;
-  listedAtMs: number;
+  askedAtMs: number;
   listing: Promise<void> | undefined;
+  /** Whether a call has waited for the first list in vain, or it has failed. */
+  isLate: boolean;
 }
 
 /** Servers that are connected to at one time; the one unused longest makes room. */
@@ -60,7 +62,7 @@ export class McpTools {
   readonly #options: Options;
   readonly #known = new Map<string, Known>();
   readonly #end = new AbortController();
-  #fetch: Promise<McpFetch> | undefined;
+  #client: Promise<McpClient> | undefined;
   #trials = 0;
 
   constructor(options: Options) {
@@ -106,35 +108,49 @@ export class McpTools {
   /** Ends requests in progress. Safe to call twice. */
   async stop(): Promise<void> {
     this.#end.abort(new Error('the server stops'));
-    await (await this.#fetch)?.close();
+    await (await this.#client)?.close();
     this.#known.clear();
   }
 
+  /** Never rejects. */
   async #prepare(server: McpServer): Promise<void> {
-    const known = await this.#knownOf(server);
-    known.listing ??= this.#list(known);
-    await known.listing;
+    try {
+      const known = await this.#knownOf(server);
+      known.listing ??= this.#list(known);
+      await known.listing;
+    } catch (error) {
+      this.#options.log.error({ mcpServer: server.name, err: error }, 'an MCP server is not used');
+    }
   }
 
   async #toolsOf(server: McpServer): Promise<readonly Tool[]> {
     const known = await this.#knownOf(server);
-    const isStale = this.#options.clock.nowMs() - known.listedAtMs >= FRESH_MS;
-    if (isStale) known.listing ??= this.#list(known);
-    if (known.tools === undefined && known.listing !== undefined) {
-      await waitAtMost(this.#options.clock, FIRST_LIST_MS_MAX, known.listing);
+    const { clock } = this.#options;
+    const ageMs = clock.nowMs() - known.askedAtMs;
+    if (ageMs >= (known.tools === undefined ? RETRY_MS : FRESH_MS)) {
+      known.listing ??= this.#list(known);
     }
-    return (known.tools ?? [])
-      .filter(({ name }) => server.allowedTools.includes(name))
+    if (known.tools === undefined && known.listing !== undefined && !known.isLate) {
+      await waitAtMost(clock, FIRST_LIST_MS_MAX, known.listing);
+      known.isLate = known.tools === undefined;
+    }
+    const allowed = (known.tools ?? []).filter(({ name }) => server.allowedTools.includes(name));
+    // Two names that differ in a dot are one to a model.
+    const names = allowed.map((tool) => nameForModel(server, tool));
+    return allowed
+      .filter((_, index) => names.indexOf(names[index] ?? '') === index)
       .flatMap((tool) => this.#toolFor(known, tool));
   }
 
   /** Never rejects: a server that fails keeps the tools that it had. */
   async #list(known: Known): Promise<void> {
     const { clock, log } = this.#options;
+    known.askedAtMs = clock.nowMs();
     try {
       known.tools = await known.connection.tools(this.#end.signal);
-      known.listedAtMs = clock.nowMs();
     } catch (error) {
+      if (this.#end.signal.aborted) return;
+      known.isLate = true;
       const problem = problemOf(error);
       log.warn(
         { mcpServer: known.server.name, problem },
@@ -147,14 +163,18 @@ export class McpTools {
 
   /** A changed record is another server. */
   async #knownOf(server: McpServer): Promise<Known> {
+    const { open } = await this.#loadClient();
     const key = `${server.accountId} ${server.environment} ${server.name}`;
     const before = this.#known.get(key);
-    if (before?.server.updatedAt.getTime() === server.updatedAt.getTime()) return before;
-    const connection = await this.#connectionTo(server);
-    const known = {
-      ...{ server, connection, tools: undefined, listing: undefined },
-      listedAtMs: Number.NEGATIVE_INFINITY,
-    };
+    const isSame = before?.server.updatedAt.getTime() === server.updatedAt.getTime();
+    const known: Known =
+      before !== undefined && isSame
+        ? before
+        : {
+            ...{ server, connection: open(server), tools: undefined, listing: undefined },
+            ...{ askedAtMs: Number.NEGATIVE_INFINITY, isLate: false },
+          };
+    // Set anew, so that the first is the one unused longest.
     this.#known.delete(key);
     this.#known.set(key, known);
     const [oldest] = this.#known.size > KNOWN_MAX ? this.#known.keys() : [];
@@ -214,7 +234,7 @@ export class McpTools {
     const { clock, rules } = this.#options;
     const startMs = clock.nowMs();
     const tookMs = () => Math.round(clock.nowMs() - startMs);
-    const connection = await this.#connectionTo(server);
+    const connection = (await this.#loadClient()).open(server);
     try {
       checkWebhookUrl(server.url, rules);
       const tools = await connection.tools(AbortSignal.any([signal, this.#end.signal]));
@@ -229,22 +249,26 @@ export class McpTools {
   }
 
   /** Loads the client's modules with the first server. */
-  async #connectionTo(server: McpServer): Promise<McpConnection> {
-    this.#fetch ??= this.#openFetch();
-    const [{ McpConnection }, { fetch }] = await Promise.all([
-      import('./mcp-connection.ts'),
-      this.#fetch,
-    ]);
-    return new McpConnection({ server, fetch, version: this.#options.version });
+  #loadClient(): Promise<McpClient> {
+    this.#client ??= openClient(this.#options);
+    return this.#client;
   }
+}
 
-  async #openFetch(): Promise<McpFetch> {
-    const [{ openMcpFetch }, { nameResolver }] = await Promise.all([
-      import('./mcp-fetch.ts'),
-      import('../../webhook/ssrf-guard.ts'),
-    ]);
-    return openMcpFetch({ rules: this.#options.rules, resolve: nameResolver() });
-  }
+/** Opens connections to servers. */
+interface McpClient {
+  open(server: McpServer): McpConnection;
+  close(): Promise<void>;
+}
+
+async function openClient({ rules, version }: Options): Promise<McpClient> {
+  const [{ McpConnection }, { openMcpFetch }, { nameResolver }] = await Promise.all([
+    import('./mcp-connection.ts'),
+    import('./mcp-fetch.ts'),
+    import('../../webhook/ssrf-guard.ts'),
+  ]);
+  const { fetch, close } = openMcpFetch({ rules, resolve: nameResolver() });
+  return { open: (server) => new McpConnection({ server, fetch, version }), close };
 }
 
 const UNREACHABLE =
@@ -266,7 +290,7 @@ export function outcomeOf({
     };
   }
   return {
-    text: shownText === '' ? 'Done. There was no answer to read.' : `${DATA}${shownText}`,
+    text: shownText === '' ? 'Done. There was no answer to read.' : `${ANSWER_AS_DATA}${shownText}`,
     isDone: true,
   };
 }

@@ -65,6 +65,14 @@ function shopOf(cancelled: string[], authorizations: readonly string[]): McpServ
     async () => text(`You sent ${authorizations.at(-1)}`),
   );
   shop.registerTool(
+    'wait',
+    { description: 'Answers after half a second.', inputSchema: z.object({}) },
+    async () => {
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      return text('waited');
+    },
+  );
+  shop.registerTool(
     'hang',
     { description: 'Never answers.', inputSchema: z.object({}) },
     (_args, context) =>
