@@ -96,7 +96,7 @@ test.each([
 
 test.each([
   ['no JSON', 'I cannot.', 'expected one JSON object'],
-  ['another type', textOf({ ...GOOD, extracted: [] }), 'the arguments must be an object'],
+  ['another type', textOf({ ...GOOD, extracted: [] }), '"extracted" must be an object'],
   ['a field that is missing', textOf({ ...GOOD, extracted: {} }), '"urgency" is missing'],
   [
     'a value outside the schema',

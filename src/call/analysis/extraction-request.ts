@@ -88,11 +88,17 @@ export function readExtraction(text: string, wanted: Wanted): Extraction | Wrong
   const extracted = wanted.extract === null ? null : withoutNulls(answer.extracted, wanted.extract);
   const success = wanted.successCriteria === null ? null : successIn(answer.success);
   const faults = [
-    ...(wanted.extract === null ? [] : argumentFaults(extracted, wanted.extract)),
+    ...(wanted.extract === null ? [] : fieldFaults(extracted, wanted.extract)),
     ...(success === undefined ? ['"success" must have "met" (boolean) and "reason" (text)'] : []),
   ];
   if (faults.length > 0 || success === undefined) return { text, faults };
   return { extracted: extracted as JsonObject | null, success };
+}
+
+function fieldFaults(extracted: unknown, schema: JsonObject): readonly string[] {
+  return isObject(extracted)
+    ? argumentFaults(extracted, schema)
+    : ['"extracted" must be an object'];
 }
 
 function successIn(value: unknown): CallSuccess | undefined {
