@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isDialable, numberOfHeader, numberOfUri } from '../../src/telephony/trunks/number.ts';
+import {
+  isDialable,
+  numberOfHeader,
+  numberOfUri,
+  withoutQuotedText,
+} from '../../src/telephony/trunks/number.ts';
 
 test.each([
   ['sip:+390612345678@carrier.example', '+390612345678'],
@@ -30,6 +35,25 @@ test.each([
   ['', ''],
 ])('numberOfHeader reads %s as %s', (header, number) => {
   expect(numberOfHeader(header)).toBe(number);
+});
+
+test('numberOfHeader reads a number behind quoted text that has no end', () => {
+  expect(numberOfHeader('"Bob <sip:+390612345678@a.example>')).toBe('+390612345678');
+});
+
+test('withoutQuotedText takes as long for quoted text without an end as for any other', () => {
+  const msOf = (header: string) => {
+    const startedAt = process.cpuUsage();
+    const rest = withoutQuotedText(header);
+    const { user } = process.cpuUsage(startedAt);
+    return { rest, ms: user / 1000 };
+  };
+  const hostile = `"${'\\"'.repeat(100_000)}`;
+
+  const read = [hostile, `${hostile}\\`].map(msOf);
+
+  expect(read.map(({ rest }) => rest)).toEqual([hostile, `${hostile}\\`]);
+  expect(Math.max(...read.map(({ ms }) => ms))).toBeLessThan(1_000);
 });
 
 test('numberOfHeader throws on no text', () => {

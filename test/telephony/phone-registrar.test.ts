@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { Bindings } from '../../src/telephony/phones/bindings.ts';
+import { credentialsFrom } from '../../src/telephony/phones/digest-authority.ts';
 import { type PhoneAnswer, PhoneRegistrar } from '../../src/telephony/phones/phone-registrar.ts';
 import { parsePhones } from '../../src/telephony/phones/phones.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
@@ -189,6 +190,15 @@ describe('PhoneRegistrar', () => {
 
     expect([isServed, registrar.serves(HERE)]).toEqual([false, true]);
   });
+});
+
+test('credentialsFrom reads a long name without a value once, not once for each letter', () => {
+  const startedAt = process.cpuUsage();
+
+  const credentials = credentialsFrom(`Digest ${'a'.repeat(100_000)}`);
+
+  expect(credentials).toBeUndefined();
+  expect(process.cpuUsage(startedAt).user / 1000).toBeLessThan(2_000);
 });
 
 describe('Bindings', () => {

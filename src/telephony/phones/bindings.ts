@@ -1,5 +1,6 @@
 /** Where registered telephones can be reached: contacts with their expiry. RFC 3261, 10.3. */
 import type { Clock } from '../../lib/clock.ts';
+import { withoutQuotedText } from '../trunks/number.ts';
 
 /** Limits of a registration. */
 const REGISTRATION_SECONDS = { min: 60, max: 3600, default: 300 } as const;
@@ -94,8 +95,7 @@ function readContacts({ contact, expires }: Registration) {
   if (contact === '') return [];
   if (contact.trim() === '*') return expires === '0' ? [{ uri: '*', seconds: 0 }] : undefined;
   if (contact.length > CONTACT_CHARS_MAX) return undefined;
-  const unquoted = contact.replace(/"(?:\\.|[^"\\])*"/g, '""');
-  const items = unquoted.match(/(?:<[^<>]*>|[^,<>])+/g) ?? [];
+  const items = withoutQuotedText(contact).match(/(?:<[^<>]*>|[^,<>])+/g) ?? [];
   const read = items.map((item) => {
     const [, bracketed, bare] =
       /<\s*(sips?:[^<>\s"]+)\s*>|^\s*(sips?:[^<>\s";,]+)/i.exec(item) ?? [];

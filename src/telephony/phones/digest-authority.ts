@@ -89,7 +89,8 @@ export class DigestAuthority {
   }
 }
 
-const PARAM = /([a-z-]+)\s*=\s*(?:"((?:\\.|[^"\\])*)"|([^\s,"]+))/gi;
+/** Each name is tried at its first letter alone: a long one without a value would be read once for each letter. */
+const PARAM = /(?<![a-z-])([a-z-]+)\s*=\s*(?:"((?:\\.|[^"\\])*)"|([^\s,"]+))/gi;
 
 /**
  * Reads the credentials for our realm.

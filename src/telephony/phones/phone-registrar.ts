@@ -1,6 +1,7 @@
 /** Telephones that register and call with a password: challenge, check, back-off, contacts. */
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
+import { withoutQuotedText } from '../trunks/number.ts';
 import { Bindings } from './bindings.ts';
 import { credentialsFrom, DigestAuthority } from './digest-authority.ts';
 import { type Phone, sourcesOfPhones } from './phones.ts';
@@ -119,6 +120,5 @@ function refusal(status: number, headers: Readonly<Record<string, string>>): Adm
 
 /** User part of the address in From or To; empty without one. */
 function userOf(header: string): string {
-  const withoutName = header.replace(/"(?:\\.|[^"\\])*"/g, '');
-  return /sips?:([^@;:>\s]+)@/i.exec(withoutName)?.[1] ?? '';
+  return /sips?:([^@;:>\s]+)@/i.exec(withoutQuotedText(header))?.[1] ?? '';
 }

@@ -1,6 +1,9 @@
 /** Telephone numbers in SIP headers, normalised to E.164 where that is unambiguous; pure */
 
 const E164 = /^\+[1-9]\d{6,14}$/;
+/** Quoted text. One without an end reaches to the end of the header: so each character is read once. */
+const QUOTED = /"(?:\\.|[^"\\])*("|\\?$)/gs;
+
 const VISUAL_SEPARATORS = /[-.() ]/g;
 
 /**
@@ -10,11 +13,16 @@ const VISUAL_SEPARATORS = /[-.() ]/g;
  * @returns as `numberOfUri`.
  */
 export function numberOfHeader(header: string): string {
-  const withoutName = header.replace(/"(?:[^"\\]|\\.)*"/g, '');
+  const withoutName = withoutQuotedText(header);
   const open = withoutName.indexOf('<');
   if (open < 0) return numberOfUri(withoutName.split(/[;,]/, 1)[0] ?? '');
   const close = withoutName.indexOf('>', open);
   return numberOfUri(withoutName.slice(open + 1, close < 0 ? undefined : close));
+}
+
+/** A header without its quoted text, such as display names, which may look like an address; what has no end quote stays. */
+export function withoutQuotedText(header: string): string {
+  return header.replace(QUOTED, (quoted, end) => (end === '"' ? '' : quoted));
 }
 
 /**

@@ -2,6 +2,7 @@
 import type { DialogStore, OpenDialog, OpenInvite } from '../../../domain/call/open-dialog.ts';
 import { type Clock, TRANSACTION_MS, within } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
+import { withoutQuotedText } from '../../trunks/number.ts';
 import { type EndInvite, endAnswered, type FindProxy } from './orphaned-calls.ts';
 import {
   reasonOf,
@@ -304,7 +305,7 @@ function idOf(sipCallId: string, localTag: string): string {
 
 /** Of a Contact: `"Bob" <sip:bob@192.0.2.1>;expires=60`, or a bare address. */
 function uriOf(contact: string): string {
-  const bare = contact.replace(/"(?:[^"\\]|\\.)*"/g, '');
+  const bare = withoutQuotedText(contact);
   return /<([^>]*)>/.exec(bare)?.[1] ?? bare.split(/[;,]/, 1)[0]?.trim() ?? '';
 }
 

@@ -1,5 +1,5 @@
 /** What the headers of an INVITE tell about its call besides the numbers, within limits; pure */
-import { numberOfHeader } from '../../trunks/number.ts';
+import { numberOfHeader, withoutQuotedText } from '../../trunks/number.ts';
 
 /** Limits of `metadata.sip`. A header beyond them is left out and counted in `dropped`; none is cut. */
 export const SIP_METADATA_LIMITS = {
@@ -115,8 +115,6 @@ function diversionOf(item: string): Diversion {
   return { number: number || 'anonymous', ...(reason !== undefined && { reason }) };
 }
 
-const QUOTED = /"(?:\\.|[^"\\])*"/g;
-
 /** In the URI alone: the display name and the parameters after it are the caller's. */
 const VERSTAT =
   /^[^<]*<[^>]*;\s*verstat=(TN-Validation-(?:Passed|Failed)(?:-[A-C])?|No-TN-Validation)\b/i;
@@ -125,7 +123,7 @@ const VERSTAT =
 function verstatOf(lines: readonly HeaderLine[]): string | undefined {
   const values = [...valuesOf(lines, 'p-asserted-identity'), ...valuesOf(lines, 'from')];
   return values
-    .map((value) => VERSTAT.exec(value.replace(QUOTED, ''))?.[1])
+    .map((value) => VERSTAT.exec(withoutQuotedText(value))?.[1])
     .find((found) => found !== undefined);
 }
 
