@@ -137,6 +137,20 @@ test.each([
   expect(nextOpening('IT', HOURS, at(now)).toISOString()).toBe(expected);
 });
 
+// On 29 March 2026 clocks in Italy go from 02:00 to 03:00, on 25 October from 03:00 to 02:00.
+test.each([
+  ['on the day of summer time', '09:00', '20:00', '2026-03-28T20:00Z', '2026-03-29T07:00Z'],
+  ['in half an hour of that day', '09:00', '09:30', '2026-03-28T20:00Z', '2026-03-29T07:00Z'],
+  ['in what that day skips', '02:10', '02:50', '2026-03-28T20:00Z', '2026-04-05T00:10Z'],
+  ['on the day of winter time', '09:00', '20:00', '2026-10-24T20:00Z', '2026-10-25T08:00Z'],
+  ['in the first of two hours', '02:30', '02:50', '2026-10-24T20:00Z', '2026-10-25T00:30Z'],
+  ['in the second of them', '02:30', '02:50', '2026-10-25T00:55Z', '2026-10-25T01:30Z'],
+])('nextOpening on Sundays, %s from %s until %s', (_what, from, until, now, expected) => {
+  const hours: CallingHours = { ...HOURS, days: ['sun'], from, until };
+
+  expect(nextOpening('IT', hours, at(now))).toEqual(at(expected));
+});
+
 test('nextOpening finds the one open day of a week, a week ahead', () => {
   const hours: CallingHours = { ...HOURS, days: ['fri'], from: '00:00', until: '12:00' };
 

@@ -1,5 +1,12 @@
 /** Calling hours: when people may be rung, in the time zone of the called number; pure */
-import { localTimeOf, weekdayOf } from '../zoned-time.ts';
+import {
+  dayAfter,
+  instantOf,
+  instantsOf,
+  type LocalTime,
+  localTimeOf,
+  weekdayOf,
+} from '../zoned-time.ts';
 import { phoneLibrary } from './phone-library.ts';
 
 /** Days of the week, as `CallingHours.days` has them. */
@@ -17,12 +24,8 @@ export interface CallingHours {
   readonly timeZone: string;
 }
 
-const MINUTE_MS = 60_000;
-
-const DAY_MINUTES = 1440;
-
-/** A week of closed days, and both edges of a day that is an hour longer or shorter. */
-const STEPS_MAX = 20;
+/** A week to the only open day, and another where clocks skip its hours. */
+const DAYS_MAX = 14;
 
 /** Minutes after midnight of `HH:MM`. */
 export function minutesOfDay(text: string): number {
@@ -48,31 +51,37 @@ export function timeZoneFor(country: string | undefined, hours: CallingHours, at
 }
 
 /** Whether people in a time zone may be rung at that instant. */
-export function isWithinHours(hours: CallingHours, zone: string, at: Date): boolean {
-  return minutesToOpening(hours, zone, at) === 0;
+export function isWithinHours(
+  { days, from, until }: CallingHours,
+  zone: string,
+  at: Date,
+): boolean {
+  const local = localTimeOf(at, zone);
+  const minute = local.hour * 60 + local.minute;
+  const weekday = weekdayOf(local);
+  const isOpenDay = days.some((day) => weekday.startsWith(day));
+  return isOpenDay && minute >= minutesOfDay(from) && minute < minutesOfDay(until);
 }
 
 /** The first instant from `at` on at which numbers of the country may be rung. */
 export function nextOpening(country: string | undefined, hours: CallingHours, at: Date): Date {
   const zone = timeZoneFor(country, hours, at);
-  let opening = at;
-  for (let step = 0; step < STEPS_MAX; step += 1) {
-    const minutes = minutesToOpening(hours, zone, opening);
-    if (minutes === 0) break;
-    opening = new Date((Math.floor(opening.getTime() / MINUTE_MS) + minutes) * MINUTE_MS);
+  if (isWithinHours(hours, zone, at)) return at;
+  const today = localTimeOf(at, zone);
+  for (let days = 0; days <= DAYS_MAX; days += 1) {
+    const opening = openingsOf(dayAfter(today, days), hours, zone).find(
+      (instant) => instant > at && isWithinHours(hours, zone, instant),
+    );
+    if (opening !== undefined) return opening;
   }
-  return opening;
+  return at;
 }
 
-/** Minutes until the hours begin, or until the next midnight on a closed day; 0 within them. */
-function minutesToOpening({ days, from, until }: CallingHours, zone: string, at: Date): number {
-  const local = localTimeOf(at, zone);
-  const minute = local.hour * 60 + local.minute;
-  const weekday = weekdayOf(local);
-  if (!days.some((day) => weekday.startsWith(day)) || minute >= minutesOfDay(until)) {
-    return DAY_MINUTES - minute;
-  }
-  return Math.max(0, minutesOfDay(from) - minute);
+/** Instants at which the hours begin on a day: two where clocks go back over it. */
+function openingsOf(day: LocalTime, { from }: CallingHours, zone: string): readonly Date[] {
+  const begins = { ...day, minute: minutesOfDay(from) };
+  const instants = instantsOf(begins, zone);
+  return instants.length > 0 ? instants : [instantOf(begins, zone)];
 }
 
 /** By country: ICU takes half a millisecond to look them up. */
