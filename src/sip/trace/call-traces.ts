@@ -245,15 +245,20 @@ export function traceText({ wire }: Pick<TracedMessage, 'wire'>): string {
     .replace(SDP_KEYS, `$1${REMOVED}`);
 }
 
-/** Body of an INFO that tells a telephone key, as `application/dtmf-relay` or `application/dtmf`. */
-const KEY_IN_BODY = /(\r\n\r\n(?:Signal\s*=\s*)?)[0-9*#A-D]/i;
+/** Value of `Signal` in `application/dtmf-relay`, on any line: a digit, or the number of a key that is none. */
+const SIGNAL_VALUE = /^([ \t]*signal\s*=\s*)\S+/gim;
+
+/** Body of `application/dtmf`: the digit alone. */
+const KEY_ALONE = /^(\s*)[0-9*#A-D]+(?=\s|$)/i;
 
 /** A message without the key that it tells: keys may be the number of a card. */
 function withoutKeys(wire: Buffer): Buffer {
   if (!wire.subarray(0, 5).equals(INFO)) return wire;
   const text = wire.toString('latin1');
   if (!/^content-type\s*:\s*application\/dtmf|^c\s*:\s*application\/dtmf/im.test(text)) return wire;
-  return Buffer.from(text.replace(KEY_IN_BODY, '$1x'), 'latin1');
+  const bodyAt = text.indexOf('\r\n\r\n') + 4;
+  const body = text.slice(bodyAt).replace(SIGNAL_VALUE, '$1x').replace(KEY_ALONE, '$1x');
+  return Buffer.from(text.slice(0, bodyAt) + body, 'latin1');
 }
 
 const INFO = Buffer.from('INFO ');
