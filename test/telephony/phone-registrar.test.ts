@@ -169,6 +169,37 @@ describe('PhoneRegistrar', () => {
     expect(send({ challenge: challengeOf() }).status).toBe(200);
   });
 
+  test('lets a source go on guessing no faster for a password that it knows', () => {
+    const { clock, send, challengeOf } = openWorld();
+    const guess = () => send({ password: 'guess', challenge: challengeOf() });
+    const succeed = () => send({ challenge: challengeOf() });
+    const fiveAndOne = () => [guess(), guess(), guess(), guess(), guess(), succeed()].length;
+
+    fiveAndOne();
+    fiveAndOne();
+    guess();
+    const soon = succeed();
+    clock.advance(600_000);
+    const later = succeed();
+    fiveAndOne();
+    const again = succeed();
+
+    expect([soon.status, later.status, again.status]).toEqual([403, 200, 200]);
+  });
+
+  test('counts no guesses that come from a forged source, which hears no challenge', () => {
+    const { send, challengeOf } = openWorld();
+    const heardElsewhere = challengeOf({ source: '192.168.1.10' });
+
+    for (let tries = 0; tries < 10; tries += 1) {
+      send({ password: 'guess', challenge: heardElsewhere });
+      send({ password: 'guess', name: 'ghost', challenge: 'Digest nonce="zz.00.00"' });
+    }
+    const { status } = send({ challenge: challengeOf() });
+
+    expect(status).toBe(200);
+  });
+
   test('does not answer a source that goes on in its wait, for ten seconds', () => {
     const { clock, registrar, send, challengeOf } = openWorld();
     for (let tries = 0; tries < 7; tries += 1) {

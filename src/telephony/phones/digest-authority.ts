@@ -17,8 +17,11 @@ export interface Credentials {
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** Result of a check. `stale`: the password may be right, and the nonce is too old or was used. */
-export type DigestVerdict = 'right' | 'wrong' | 'stale';
+/**
+ * Result of a check. `stale`: the password is right, and the nonce is too old or was used. `foreign`: the nonce was not made
+ * here for the source, which may be forged then; the password was not looked at.
+ */
+export type DigestVerdict = 'right' | 'wrong' | 'stale' | 'foreign';
 
 /** Makes nonces and checks responses. A nonce is good for one source, five minutes, and each nonce count once. */
 export class DigestAuthority {
@@ -55,6 +58,7 @@ export class DigestAuthority {
   ): DigestVerdict {
     const { algorithm, method, password } = facts;
     const { uri = '', nc = '', cnonce = '', qop, response = '' } = params;
+    if (!this.#isOurs(nonce, facts.sourceAddress)) return 'foreign';
     const isComplete = qop === 'auth' && /^[0-9a-f]{8}$/i.test(nc) && cnonce !== '';
     const named = (params.algorithm ?? 'MD5').toUpperCase();
     if (!isComplete || named !== algorithm) return 'wrong';
@@ -65,15 +69,18 @@ export class DigestAuthority {
     const [one, two] = [hash(`${username}:${REALM}:${password}`), hash(`${method}:${uri}`)];
     const due = hash(`${one}:${nonce}:${nc}:${cnonce}:auth:${two}`);
     if (!isEqual(due, response.toLowerCase())) return 'wrong';
-    return this.#spend(nonce, Number.parseInt(nc, 16), facts.sourceAddress) ? 'right' : 'stale';
+    return this.#spend(nonce, Number.parseInt(nc, 16)) ? 'right' : 'stale';
   }
 
-  #spend(nonce: string, count: number, sourceAddress: string): boolean {
-    const nowMs = this.#clock.nowMs();
+  #isOurs(nonce: string, sourceAddress: string): boolean {
     const [time = '', random = '', mac = ''] = nonce.split('.');
-    const untilMs = Number.parseInt(time, 36) + NONCE_MS_MAX;
-    const isOurs = isEqual(mac, this.#macOf(`${time}.${random}`, sourceAddress));
-    if (!isOurs || untilMs <= nowMs) return false;
+    return isEqual(mac, this.#macOf(`${time}.${random}`, sourceAddress));
+  }
+
+  #spend(nonce: string, count: number): boolean {
+    const nowMs = this.#clock.nowMs();
+    const untilMs = Number.parseInt(nonce, 36) + NONCE_MS_MAX;
+    if (untilMs <= nowMs) return false;
     for (const [old, use] of this.#used) {
       if (use.untilMs > nowMs && this.#used.size < NONCES_MAX) break;
       if (use.untilMs <= nowMs) this.#used.delete(old);

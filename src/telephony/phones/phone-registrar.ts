@@ -92,6 +92,7 @@ export class PhoneRegistrar {
     // The work is the same for a name that is not there, so that its time tells nothing.
     const facts = { method: request.method, sourceAddress, password: password ?? '', algorithm };
     const verdict = this.#authority.check(credentials, facts);
+    if (verdict === 'foreign') return this.#challenge(request, true);
     const isHere = this.#mayUse.get(credentials.username)?.(sourceAddress) === true;
     if (phone === undefined || !isHere || verdict === 'wrong') return this.#fail(request);
     if (verdict === 'stale') return this.#challenge(request, true);

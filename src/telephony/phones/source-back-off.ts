@@ -10,6 +10,9 @@ const SILENT_FROM_TRIES = 8;
 const FIRST_WAIT_MS = 2_000;
 const WAIT_MS_MAX = 900_000;
 
+/** Shortest time between two right passwords that forget wrong ones: else a telephone's own would make guesses free. */
+const FORGIVE_MS_MIN = 600_000;
+
 /** Challenges, and refusals in a wait, in ten seconds: a forged source must not have us flood its owner. */
 const ANSWERS_MAX = 40;
 const ANSWERS_MS = 10_000;
@@ -21,7 +24,11 @@ interface Tries {
   readonly count: number;
   /** No try before. */
   readonly nextAtMs: number;
+  /** When a right password forgot wrong ones. */
+  readonly forgivenAtMs: number;
 }
+
+const NO_TRIES: Tries = { count: 0, nextAtMs: 0, forgivenAtMs: Number.NEGATIVE_INFINITY };
 
 /** Counts wrong passwords by source address. */
 export class SourceBackOff {
@@ -36,12 +43,12 @@ export class SourceBackOff {
 
   /** How long a source has to wait until its next try, in milliseconds; 0 when it may try now. */
   waitMs(sourceAddress: string): number {
-    return Math.max(0, (this.#tries.get(sourceAddress)?.nextAtMs ?? 0) - this.#clock.nowMs());
+    return Math.max(0, this.#triesOf(sourceAddress).nextAtMs - this.#clock.nowMs());
   }
 
   /** Whether a source gets no answer at all for now. */
   isSilenced(sourceAddress: string): boolean {
-    const { count } = this.#tries.get(sourceAddress) ?? { count: 0 };
+    const { count } = this.#triesOf(sourceAddress);
     const isGuessing = count >= SILENT_FROM_TRIES && this.waitMs(sourceAddress) > 0;
     return isGuessing || this.#answersOf(sourceAddress) >= ANSWERS_MAX;
   }
@@ -56,7 +63,8 @@ export class SourceBackOff {
 
   /** Counts a wrong password. */
   failed(sourceAddress: string): void {
-    const count = (this.#tries.get(sourceAddress)?.count ?? 0) + 1;
+    const { forgivenAtMs, ...tries } = this.#triesOf(sourceAddress);
+    const count = tries.count + 1;
     const waitMs =
       count <= FREE_TRIES
         ? 0
@@ -64,12 +72,20 @@ export class SourceBackOff {
     this.#tries.delete(sourceAddress);
     const [oldest] = this.#tries.keys();
     if (this.#tries.size >= SOURCES_MAX && oldest !== undefined) this.#tries.delete(oldest);
-    this.#tries.set(sourceAddress, { count, nextAtMs: this.#clock.nowMs() + waitMs });
+    const nextAtMs = this.#clock.nowMs() + waitMs;
+    this.#tries.set(sourceAddress, { count, nextAtMs, forgivenAtMs });
   }
 
-  /** Forgets the wrong passwords of a source that knew one. */
+  /** Forgets the wrong passwords of a source that knew one, once in ten minutes. */
   succeeded(sourceAddress: string): void {
-    this.#tries.delete(sourceAddress);
+    const { count, forgivenAtMs } = this.#triesOf(sourceAddress);
+    const nowMs = this.#clock.nowMs();
+    if (count === 0 || nowMs - forgivenAtMs < FORGIVE_MS_MIN) return;
+    this.#tries.set(sourceAddress, { ...NO_TRIES, forgivenAtMs: nowMs });
+  }
+
+  #triesOf(sourceAddress: string): Tries {
+    return this.#tries.get(sourceAddress) ?? NO_TRIES;
   }
 
   #answersOf(sourceAddress: string): number {
