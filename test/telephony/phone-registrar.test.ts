@@ -33,7 +33,9 @@ interface Sent {
 
 function openWorld() {
   const clock = new FakeClock();
-  const registrar = new PhoneRegistrar({ phones: PHONES, clock, log: silentLogger });
+  const logged: unknown[] = [];
+  const log = { ...silentLogger, info: (...line: unknown[]) => logged.push(line) } as never;
+  const registrar = new PhoneRegistrar({ phones: PHONES, clock, log });
   let sequence = 0;
   const send = ({ source = HERE, name = 'desk', challenge, ...more }: Sent): PhoneAnswer => {
     sequence += 1;
@@ -51,7 +53,7 @@ function openWorld() {
     return registrar.register({ method: 'REGISTER', source_address: source, get });
   };
   const challengeOf = (sent: Sent = {}) => send(sent).headers['WWW-Authenticate'];
-  return { clock, registrar, send, challengeOf };
+  return { clock, logged, registrar, send, challengeOf };
 }
 
 function authorization(challenge: string, sent: Sent): string {
@@ -102,6 +104,19 @@ describe('PhoneRegistrar', () => {
 
     expect(status).toBe(403);
     expect(registrar.contactsOf('desk')).toEqual([]);
+  });
+
+  test('logs a telephone that comes, and that leaves', () => {
+    const { logged, send, challengeOf } = openWorld();
+
+    send({ challenge: challengeOf() });
+    send({ challenge: challengeOf() });
+    send({ challenge: challengeOf(), headers: { expires: '0' } });
+
+    expect(logged).toEqual([
+      [{ phone: 'desk', contacts: 1 }, 'a telephone registered'],
+      [{ phone: 'desk', contacts: 0 }, 'a telephone unregistered'],
+    ]);
   });
 
   test('refuses a telephone that registers another', () => {

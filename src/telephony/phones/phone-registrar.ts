@@ -73,7 +73,8 @@ export class PhoneRegistrar {
       sequence: Number.parseInt(request.get('cseq') ?? '', 10),
     });
     const contacts = this.#bindings.contactsOf(name).length;
-    if (contacts !== before) this.#log.info({ phone: name, contacts }, 'telephone registered');
+    const change = contacts > before ? 'a telephone registered' : 'a telephone unregistered';
+    if (contacts !== before) this.#log.info({ phone: name, contacts }, change);
     return answer;
   }
 

@@ -1,6 +1,7 @@
 /** Source access control: decides by the source address which hosts may call. */
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
+import type { PhoneRegistrar } from '../../phones/phone-registrar.ts';
 import { Strangers } from '../../trunks/strangers.ts';
 import type { TrunkTable } from '../../trunks/trunk-table.ts';
 import type { SrfAnswer, SrfRequest } from './srf.ts';
@@ -14,12 +15,15 @@ const ALLOWED_METHODS = 'INVITE, ACK, BYE, CANCEL, OPTIONS, INFO, UPDATE, NOTIFY
 export class SourceAcl {
   readonly #mayRing: (sourceAddress: string) => boolean;
   readonly #strangers: Strangers;
+  readonly #phones: Pick<PhoneRegistrar, 'serves'> | undefined;
   #isDraining = false;
 
   constructor(options: {
     readonly table: TrunkTable;
     /** Replaces the source check of the trunks. */
     readonly mayRing?: (sourceAddress: string) => boolean;
+    /** Telephones: refused without a password, but no strangers. */
+    readonly phones?: Pick<PhoneRegistrar, 'serves'>;
     /** Counts refused sources. */
     readonly strangers?: Strangers;
     readonly clock: Clock;
@@ -27,6 +31,7 @@ export class SourceAcl {
   }) {
     const { table, mayRing = (sourceAddress) => table.isAllowed(sourceAddress) } = options;
     this.#mayRing = mayRing;
+    this.#phones = options.phones;
     this.#strangers = options.strangers ?? new Strangers({ ...options, isKnown: mayRing });
   }
 
@@ -86,7 +91,7 @@ export class SourceAcl {
 
   #isAllowed({ source_address }: SrfRequest): boolean {
     const isAllowed = this.#mayRing(source_address);
-    if (!isAllowed) this.#strangers.count(source_address);
+    if (!isAllowed && !this.#phones?.serves(source_address)) this.#strangers.count(source_address);
     return isAllowed;
   }
 
