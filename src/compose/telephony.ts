@@ -65,7 +65,7 @@ export class Telephony {
   #carrier: CarrierPool | undefined;
   #onText: ((message: TextMessage) => Promise<void>) | undefined;
 
-  /** @throws {Error} naming the trunk file or the hold music and what is wrong in it, or the trunk that cannot be reached. */
+  /** @throws {Error} naming the file of trunks, telephones or hold music and what is wrong in it, or the trunk that cannot be reached. */
   constructor(options: Options) {
     this.#options = options;
     const trunks = readTrunksFile(options.config);

@@ -1,6 +1,6 @@
 /** Telephones of the operator's own as `sip-config/phones.json` describes them, validated; pure */
-import { BlockList, isIPv4, isIPv6 } from 'node:net';
-import { addNetwork } from '../trunks/trunks.ts';
+import { isOn, listOf } from '../trunks/trunk-table.ts';
+import { isNetwork } from '../trunks/trunks.ts';
 
 /** One telephone that registers here; see sip-config/README.md for each field. */
 export interface Phone {
@@ -59,7 +59,7 @@ const FIELDS: Readonly<Record<keyof Phone, Check>> = {
       Array.isArray(value) &&
       value.length > 0 &&
       value.length <= SOURCES_MAX &&
-      value.every(isNetwork),
+      value.every((network) => typeof network === 'string' && isNetwork(network)),
   ],
 };
 
@@ -82,13 +82,8 @@ export function parsePhones(json: string, file: string): readonly Phone[] {
 
 /** Addresses that some telephone may register and call from. */
 export function sourcesOfPhones(phones: readonly Phone[]): (sourceAddress: string) => boolean {
-  const list = new BlockList();
-  for (const { allowedSources } of phones) {
-    for (const network of allowedSources) addNetwork(list, network);
-  }
-  return (address) =>
-    (isIPv4(address) && list.check(address, 'ipv4')) ||
-    (isIPv6(address) && list.check(address, 'ipv6'));
+  const list = listOf(phones.flatMap(({ allowedSources }) => allowedSources));
+  return (address) => isOn(list, address);
 }
 
 type Settings = Readonly<Record<string, unknown>>;
@@ -125,15 +120,4 @@ function faultsOf(phone: Settings, index: number, all: readonly Settings[]): rea
     .filter((field) => all.findIndex((one) => one[field] === phone[field]) < index)
     .map((field) => `${field}: another telephone has it already`);
   return [...wrong, ...unknown, ...twice].map((fault) => `telephone ${title}: ${fault}`);
-}
-
-function isNetwork(value: unknown): boolean {
-  if (typeof value !== 'string') return false;
-  try {
-    addNetwork(new BlockList(), value);
-    return true;
-  } catch {
-    // What node:net cannot read is no network.
-    return false;
-  }
 }

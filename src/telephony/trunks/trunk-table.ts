@@ -72,14 +72,18 @@ export function hasNumber(trunk: Trunk, number: string): boolean {
   );
 }
 
-function listOf(networks: readonly string[]): BlockList {
+/** Makes a list of IP addresses and networks in CIDR form. */
+export function listOf(networks: readonly string[]): BlockList {
   const list = new BlockList();
   for (const text of networks) addNetwork(list, text);
   return list;
 }
 
-/** An IPv4 address in IPv6's clothes counts as IPv4: that is how a socket for both shows it. */
-function isOn(list: BlockList, address: string): boolean {
+/**
+ * Whether the source address of a packet is on the list. An IPv4-mapped IPv6 address counts as IPv4, since a socket for both
+ * shows it so; brackets of IPv6, as drachtio-server writes them, do not matter.
+ */
+export function isOn(list: BlockList, address: string): boolean {
   const plain = address.replace(/^\[|\]$/g, '').replace(/^::ffff:(?=\d+\.)/i, '');
   if (isIPv4(plain)) return list.check(plain, 'ipv4');
   return isIPv6(plain) && list.check(plain, 'ipv6');

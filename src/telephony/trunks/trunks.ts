@@ -296,7 +296,8 @@ function nameOf(trunk: unknown, index: number): string {
   return hasName ? `trunk "${trunk.name}"` : `trunk number ${index + 1}`;
 }
 
-function isNetwork(text: string): boolean {
+/** Whether the text is an IP address or a network in CIDR form. */
+export function isNetwork(text: string): boolean {
   try {
     addNetwork(new BlockList(), text);
     return true;
