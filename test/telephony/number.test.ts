@@ -48,7 +48,7 @@ test('withoutQuotedText takes as long for quoted text without an end as for any 
     const { user } = process.cpuUsage(startedAt);
     return { rest, ms: user / 1000 };
   };
-  const hostile = `"${'\\"'.repeat(100_000)}`;
+  const hostile = `"${'\\"'.repeat(50_000)}`;
 
   const read = [hostile, `${hostile}\\`].map(msOf);
 
