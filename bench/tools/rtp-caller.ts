@@ -12,11 +12,31 @@ interface Stream {
   packets: number;
 }
 
+/** What one kind of call sends. */
+interface Sound {
+  readonly payloadType: number;
+  readonly frameTicks: number;
+  readonly payload: Uint8Array;
+}
+
+interface Call {
+  readonly stream: Stream;
+  readonly port: number;
+  readonly sound: Sound;
+}
+
 const FRAME_MS = 20;
-const [payloadType = '0', clockHz = '8000', hex] = process.argv.slice(5);
+const [payloadType, clockHz, hex, mixed] = process.argv.slice(5);
 const square = new Uint8Array(160).map((_, index) => ((index & 8) === 0 ? 0x11 : 0x91));
-const voice = hex === undefined ? square : Buffer.from(hex, 'hex');
-const frameTicks = Number(clockHz) / 50;
+const pcmu: Sound = { payloadType: 0, frameTicks: 160, payload: square };
+const given: Sound =
+  hex === undefined
+    ? pcmu
+    : {
+        payloadType: Number(payloadType),
+        frameTicks: Number(clockHz) / 50,
+        payload: Buffer.from(hex, 'hex'),
+      };
 const [calls = 1, warmS = 1, measureS = 1] = process.argv.slice(2).map(Number);
 let measuringSinceMs: number | undefined;
 let sent = 0;
@@ -28,7 +48,8 @@ createInterface({ input: process.stdin }).once('line', (line) => {
   const targets = line.split(' ').map(Number);
   const startMs = performance.now();
   streams.forEach((stream, index) => {
-    sendOn(stream, targets[index] ?? 0, startMs + (index * FRAME_MS) / calls, 0);
+    const call = { stream, port: targets[index] ?? 0, sound: isPcmu(index) ? pcmu : given };
+    sendOn(call, startMs + (index * FRAME_MS) / calls, 0);
   });
   setTimeout(begin, warmS * 1000);
 });
@@ -51,20 +72,19 @@ function receive(stream: Stream, datagram: Uint8Array): void {
   stream.offsetsMs.push(performance.now() - measuringSinceMs - stream.packets * FRAME_MS);
 }
 
-function sendOn(stream: Stream, port: number, dueMs: number, sequence: number): void {
-  const header = {
-    payloadType: Number(payloadType),
-    hasMarker: false,
-    ssrc: 1,
-    sequence: sequence & 0xffff,
-  };
-  stream.socket.send(
-    writeRtp({ ...header, timestamp: (sequence * frameTicks) >>> 0, payload: voice }),
-    port,
-  );
+/** With `mixed` every second call sends PCMU. */
+function isPcmu(index: number): boolean {
+  return mixed !== undefined && index % 2 === 1;
+}
+
+function sendOn(call: Call, dueMs: number, sequence: number): void {
+  const { payloadType, frameTicks, payload } = call.sound;
+  const header = { payloadType, hasMarker: false, ssrc: 1, sequence: sequence & 0xffff };
+  const timestamp = (sequence * frameTicks) >>> 0;
+  call.stream.socket.send(writeRtp({ ...header, timestamp, payload }), call.port);
   if (measuringSinceMs !== undefined) sent += 1;
   const nextMs = dueMs + FRAME_MS;
-  setTimeout(() => sendOn(stream, port, nextMs, sequence + 1), nextMs - performance.now());
+  setTimeout(() => sendOn(call, nextMs, sequence + 1), nextMs - performance.now());
 }
 
 function begin(): void {

@@ -1,4 +1,4 @@
-/** The sound of the example telephone: PCMU over RTP, a packet every 20 ms, and all that is heard kept with its time. */
+/** The sound of the example telephone: G.711 over RTP, a packet every 20 ms, and all that is heard kept with its time. */
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { systemClock } from '../../src/lib/clock.ts';

@@ -69,7 +69,7 @@ export interface StreamDetails {
   readonly remote: RemoteFigures | undefined;
 }
 
-/** Gives what is really played to the caller to whoever listens in. */
+/** Copies the sound that is really played to the caller, for listeners. */
 export interface SoundTap {
   /** From now on, what is played goes into the ring as well. Safe to call twice: it is the same ring. */
   open(): ReceiveRing;
@@ -86,7 +86,7 @@ export interface AudioStream {
   /** The caller's audio, shared with the listening thread. The main thread reads it for listeners-in, and for beeps of answering machines. */
   readonly heard: ReceiveRing;
 
-  /** How loud both sides are, while somebody looks; absent where nobody measures. */
+  /** Levels of both sides, while the live view is open; absent where they are not measured. */
   readonly meter?: LevelMeter | undefined;
 
   /** For one who listens in and passes it on to all others; absent where the sound does not go by in its own time. */
@@ -114,8 +114,8 @@ export interface AudioStream {
   setPauseAfter(voiceMs: number | null): void;
 
   /**
-   * While private, the caller's sound is silence to the recording, the recogniser and all who listen in, for its whole length; keys
-   * are still told.
+   * While private, the caller's sound is silence to the recording, the recogniser, listeners and joined sessions, for its whole
+   * length. DTMF digits are reported as `digit` events, and not sent to joined sessions.
    */
   setPrivate(isPrivate: boolean): void;
 

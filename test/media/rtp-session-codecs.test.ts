@@ -336,6 +336,19 @@ test('RtpSession hears G.711 that comes though G.722 is agreed', async () => {
   expect(phone.heardAsLetters()).toMatch(/^v{4,5}$/);
 });
 
+test('RtpSession conceals a loss of G.711 that comes though Opus is agreed', async () => {
+  const { phone } = await open('opus');
+  const speak = (frames: number) => {
+    for (let at = 0; at < frames; at += 1) phone.speak(VOICE);
+  };
+
+  speak(10);
+  phone.lose();
+  speak(10);
+
+  expect(phone.heardAsLetters()).toMatch(/^v{20,21}$/);
+});
+
 /** What the far end hears, in dBFS. */
 async function levelOf(codec: Wide, packets: readonly RtpPacket[]): Promise<number> {
   const [g722, opus] = [new G722Decoder(), await createDecoder({ sampleRate: 8000, channels: 1 })];

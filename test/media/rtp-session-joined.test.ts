@@ -70,6 +70,24 @@ test('RtpSession says it in the other law, and in the numbers that its far end k
   expect(key).toMatchObject({ payloadType: 96, payload: writeTelephoneEvent(press) });
 });
 
+test('RtpSession keeps sound and keys of a private far end from the joined one', () => {
+  const { one, other, speak } = openPair();
+  const press = { event: 5, isEnd: true, durationSamples: 800 };
+  speak(VOICE);
+  one.session.setPrivate(true);
+  other.sent.length = 0;
+
+  for (let at = 0; at < 20; at += 1) speak(VOICE);
+  speak(SILENCE, { payloadType: 101, payload: writeTelephoneEvent(press) });
+
+  expect(one.events).toContainEqual({ kind: 'digit', digit: '5', durationMs: 100 });
+  expect(other.sent.length).toBeGreaterThan(5);
+  for (const packet of other.sent) {
+    expect(packet.payloadType).toBe(0);
+    expect(packet.payload).toEqual(encodeG711('PCMU', SILENCE));
+  }
+});
+
 test('RtpSession keeps the gap of a lost packet for its far end to notice', () => {
   const { one, other, pass, speak } = openPair();
 

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { keyTone } from '../../src/media/dsp/dtmf-tones.ts';
 import { decodeG711 } from '../../src/media/dsp/g711.ts';
 import { WAV_HEADER_BYTES } from '../../src/media/recording/wav-format.ts';
 import { writeTelephoneEvent } from '../../src/rtp/dtmf.ts';
@@ -95,6 +96,27 @@ test('RtpSession passes the keys of a far end to its agent and to the other far 
   expect(call.events).toMatchObject([{ kind: 'digit', digit: '5' }]);
   const [key] = colleague.sent.filter(({ payloadType }) => payloadType === 101);
   expect(key?.payload[0]).toBe(5);
+});
+
+test.each([
+  ['telephone-event', true],
+  ['tones', false],
+])('RtpSession passes keys by %s of a private far end to its agent alone', (_way, hasEvents) => {
+  const { call, colleague, pass } = openPair();
+  const press = { event: 5, isEnd: true, durationSamples: 800 };
+  const tone = keyTone('5', 800);
+  if (!hasEvents) call.setRemoteWithoutEvents();
+  call.session.setPrivate(true);
+  pass(10, 0, 0);
+
+  if (hasEvents) call.hear(SILENCE, { payloadType: 101, payload: writeTelephoneEvent(press) });
+  else for (let at = 0; at < 800; at += FRAME) call.speak(tone.subarray(at, at + FRAME));
+  pass(10, 0, 0);
+
+  const keys = colleague.sent.filter(({ payloadType }) => payloadType === 101);
+  expect(call.events).toMatchObject([{ kind: 'digit', digit: '5' }]);
+  expect(keys).toEqual([]);
+  expect(sentTo(colleague)).toEqual([0]);
 });
 
 test('RtpSession that is mixed no more, or whose other session is closed, is alone with its agent', async () => {

@@ -6,7 +6,7 @@ const PACKET_MS_MAX = 200;
 
 const SAMPLES_PER_MS = LINE_RATE_HZ / 1000;
 
-/** G.711 has a byte a sample. A packet that is not full, and the frame that fills it. */
+/** G.711 and G.722 have a byte for each sample of 8 kHz. A packet that is not full, and the frame that fills it. */
 const CAPACITY_BYTES = PACKET_MS_MAX * SAMPLES_PER_MS + FRAME_SAMPLES;
 
 export interface CutPacket {

@@ -206,7 +206,7 @@ export class RtpReceiver {
       const ticksPerSample = CODECS[codec].clockRateHz / LINE_RATE_HZ;
       if (isRestart || ticksPerSample !== this.#ticksPerSample) this.#nextTimestamp = Number.NaN;
       this.#ticksPerSample = ticksPerSample;
-      this.#fillGap(packet, isAfterLoss, nowMs);
+      this.#fillGap(codec, packet, isAfterLoss, nowMs);
       this.#hearVoice(codec, packet, nowMs);
     }
   }
@@ -240,7 +240,7 @@ export class RtpReceiver {
   }
 
   /** Fills a gap in the timestamps, less the silence that the clock has inserted. */
-  #fillGap(packet: RtpPacket, isLost: boolean, nowMs: number): void {
+  #fillGap(codec: CodecName, packet: RtpPacket, isLost: boolean, nowMs: number): void {
     const gapTicks = (packet.timestamp - this.#nextTimestamp) | 0;
     const gap = Math.trunc(gapTicks / this.#ticksPerSample);
     const missing = gap - this.#silenceByClockSamples;
@@ -248,14 +248,15 @@ export class RtpReceiver {
     this.#isSilentByClock = false;
     if (gap > GAP_SAMPLES_MAX || !(missing > 0)) return;
     const isConcealed = isLost && this.#isVoiceBefore;
-    const pcm = isConcealed ? this.#conceal(missing, packet) : this.#silence(missing);
+    const pcm = isConcealed ? this.#conceal(codec, missing, packet) : this.#silence(missing);
     this.#passRead(pcm, nowMs, isConcealed);
   }
 
-  #conceal(samples: number, { payload }: RtpPacket): Int16Array {
-    return this.#opus === undefined
-      ? this.#concealment.conceal(samples)
-      : this.#opus.conceal(samples, payload);
+  /** Conceals as the codec of the packet after the loss does: G.711 may come where Opus is agreed. */
+  #conceal(codec: CodecName, samples: number, { payload }: RtpPacket): Int16Array {
+    return codec === 'opus' && this.#opus !== undefined
+      ? this.#opus.conceal(samples, payload)
+      : this.#concealment.conceal(samples);
   }
 
   /** Inserts silence: a caller who sends none is not told from a loss so long that concealed sound would have faded out. */

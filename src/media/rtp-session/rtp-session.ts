@@ -61,7 +61,7 @@ export class RtpSession implements DatagramListener, ListeningSession, SendingSe
   #tap: ReceiveRing | undefined;
   /** Playout pauses for a voice of this length; infinite where the caller may not interrupt. */
   #pauseAfterMs = Number.POSITIVE_INFINITY;
-  /** Whether the caller's sound is kept from all who hear or record it. */
+  /** Whether the caller's sound and keys are kept from recording, recogniser, listeners and joined sessions. */
   #isPrivate = false;
   #malformed = 0;
   #hasArrived = false;
@@ -130,9 +130,15 @@ export class RtpSession implements DatagramListener, ListeningSession, SendingSe
       this.#malformed += 1;
     } else if (this.#lock.accept(source, packet, nowMs)) {
       if (!this.#hasArrived) this.#noteArrival();
-      if (this.#feed?.hasSink) this.#feed.pass(packet, this.#receiver.contentOf(packet), nowMs);
+      this.#pass(packet, nowMs);
       this.#receiver.receive(packet, nowMs);
     }
+  }
+
+  /** Passes a packet to a joined session, unless it is private. */
+  #pass(packet: PacketInHand, nowMs: number): void {
+    if (this.#isPrivate || !this.#feed?.hasSink) return;
+    this.#feed.pass(packet, this.#receiver.contentOf(packet), nowMs);
   }
 
   /** Takes a datagram of the RTCP port. */
@@ -287,7 +293,7 @@ export class RtpSession implements DatagramListener, ListeningSession, SendingSe
   }
 
   press(digit: PressedDigit): void {
-    this.#feed?.press(digit.digit);
+    if (!this.#isPrivate) this.#feed?.press(digit.digit);
     this.emit({ kind: 'digit', ...digit });
   }
 

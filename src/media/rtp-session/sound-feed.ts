@@ -1,10 +1,10 @@
-/** Joins two sessions of a thread: forwards one's packets to the other (transfer), or mixes both (conference). */
+/** Joins two sessions of a thread: forwards one's packets, or its decoded sound, to the other (transfer), or mixes both (conference). */
 import { type CodecName, isG711 } from '../../rtp/codecs.ts';
 import type { RtpPacket } from '../../rtp/packet.ts';
 import { Mixer } from './mixer.ts';
 import type { RtpSender } from './rtp-sender.ts';
 
-/** One session's side of a join: the source that it forwards, and the sink that forwards its packets. */
+/** One session's side of a join: the source that it forwards, and the sink that forwards this session. */
 export class SoundFeed {
   readonly #sender: RtpSender;
   #source: SoundFeed | undefined;
