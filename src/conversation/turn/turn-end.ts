@@ -147,16 +147,21 @@ function endTurn(draft: Draft, utterance: CallerUtterance, words: Words, atMs: n
   forgetUtterance(draft);
   settleSpeculation(draft, words.text, atMs);
   const turn = draft.state.turns + 1;
+  const { greetedAtMs, lastVoicedAtMs } = utterance;
+  if (greetedAtMs !== null && lastVoicedAtMs <= greetedAtMs) {
+    change(draft, { turns: turn });
+    return;
+  }
   change(draft, {
     turns: turn,
     isOwedAnswer: true,
     lastWords: { ...words, isSnatch: isSnatched(utterance) },
     typicalPauseMs: forgetSomePause(draft.state.typicalPauseMs),
-    lastTurnVoicedAtMs: utterance.lastVoicedAtMs,
+    lastTurnVoicedAtMs: lastVoicedAtMs,
     usualLevel: learnLevel(draft.state.usualLevel, utterance.level),
     endedTurn: {
       turn,
-      lastVoicedAtMs: utterance.lastVoicedAtMs,
+      lastVoicedAtMs,
       endOfTurnAtMs: utterance.overAtMs ?? atMs,
       textFinalAtMs: words.atMs,
       turnScoredAtMs: utterance.score?.atMs ?? null,

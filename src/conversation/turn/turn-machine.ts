@@ -183,8 +183,9 @@ function start(draft: Draft, { isReturn, atMs }: TurnEventOf<'started'>): void {
     onReturn(draft, atMs);
     return;
   }
-  // The greeting answers the "hello" of a callee who was listened to first.
+  // The greeting answers the "hello" of a callee who was listened to first; its words may come later.
   change(draft, { isOwedAnswer: false, endedTurn: null });
+  changeUtterance(draft, { greetedAtMs: atMs });
   sayPhrase(draft, 'greeting', brief.greeting);
 }
 

@@ -42,6 +42,31 @@ test.each([
   expect(end()).toBeUndefined();
 });
 
+test.each([
+  80, 1500,
+])('the greeting is the answer to the hello, though the words come %i ms later', async (tookMs) => {
+  const { listener, model, pass, hear, transcript } = answered(HANG_UP);
+  listener.tookMs = tookMs;
+
+  await hear('Hello?', 500);
+  await pass(8000);
+
+  expect(model.requests).toEqual([]);
+  expect(transcript().toSorted()).toEqual(['agent: Hello.', 'user: Hello?']);
+});
+
+test('a person who goes on after their hello is answered, however late the words come', async () => {
+  const { listener, model, pass, hear } = answered(HANG_UP);
+  listener.tookMs = 1500;
+
+  await hear('Hello?', 500);
+  await pass(900);
+  await hear('Hello? Is my car ready?', 900);
+  await pass(8000);
+
+  expect(model.requests.length).toBeGreaterThan(0);
+});
+
 test('a silent callee is greeted after 2 s, and is unknown at the end', async () => {
   const { conversation, line, pass, verdicts } = answered(HANG_UP);
 
