@@ -80,8 +80,10 @@ export class Conversation {
     this.#timers = new TurnTimers({ clock, onRing: (timer) => tell({ kind: 'timer', timer }) });
     const { voicemail } = options.brief;
     // Who is back from a transfer has been heard before.
-    if (voicemail !== undefined && before === undefined)
-      this.#screening = new CalleeScreening({ ...options, voicemail, language, tell });
+    if (voicemail !== undefined && before === undefined) {
+      const onFault = (error: unknown) => this.#fail(error);
+      this.#screening = new CalleeScreening({ ...options, voicemail, language, tell, onFault });
+    }
     this.#state = openState(rulesFor({ ...options, startedAt: before?.startedAt }), before);
   }
 

@@ -26,6 +26,8 @@ interface ScreeningOptions {
   readonly clock: Clock;
   readonly tell: (event: TurnEvent) => void;
   readonly onEvent: (event: ConversationEvent) => void;
+  /** Takes a fault of the screening, which then is over. */
+  readonly onFault: (error: unknown) => void;
 }
 
 /** One per call. `start` it with the answer; it ends by itself, or with `stop`. */
@@ -77,7 +79,14 @@ export class CalleeScreening {
   }
 
   #tickLater(): void {
-    this.#cancelTick = this.#options.clock.after(TICK_MS, () => this.#tick());
+    this.#cancelTick = this.#options.clock.after(TICK_MS, () => {
+      try {
+        this.#tick();
+      } catch (error) {
+        this.#end();
+        this.#options.onFault(error);
+      }
+    });
   }
 
   #tick(): void {

@@ -143,6 +143,20 @@ test('continue greets at once, and only records who answered', async () => {
   expect(end()).toBeUndefined();
 });
 
+test('a fault while the sound is searched for beeps ends this conversation, and nothing else', async () => {
+  const { clock, line, pass, end } = answered(LEAVE);
+  line.heard.read = () => {
+    throw new RangeError('no such position');
+  };
+
+  await pass(200);
+  const { waiting } = clock;
+  await pass(1000);
+
+  expect(end()).toEqual({ kind: 'failed', reason: 'internal error' });
+  expect(clock.waiting).toBe(waiting);
+});
+
 test('a call that is screened lasts no longer than its maximum', async () => {
   const table = layTable({ voicemail: LEAVE, maxDurationMs: 10_000 });
   table.conversation.start();
