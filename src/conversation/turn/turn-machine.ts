@@ -38,8 +38,16 @@ import {
   onVoiceStopped,
   requestWords,
 } from './caller-utterance.ts';
-import { closeWith, endNow, isQuiet, onSilence, stopNow, watchSilence } from './ending.ts';
-import { beginScreening, limitDuration, onMachineAnswered, onMessageDue } from './screening.ts';
+import {
+  closeWith,
+  endNow,
+  isQuiet,
+  limitDuration,
+  onSilence,
+  stopNow,
+  watchSilence,
+} from './ending.ts';
+import { beginScreening, onMachineAnswered, onMessageDue } from './screening.ts';
 import { onReturn, onThirdParty, onTransferFailed } from './third-party.ts';
 import { onEndOfTurnTimer, onTurnScored, planEndOfTurn, takeWords } from './turn-end.ts';
 import type {
