@@ -28,7 +28,7 @@ const WINDOW_MS = 32;
 const TICK_MS = 100;
 const WORDS_LATE_MS = 500;
 
-/** The caller listens so long, whoever has answered. */
+/** Sound of each call, in milliseconds; a shorter greeting or answer is followed by silence. */
 const CALL_MS = 18_000;
 
 interface Verdict {

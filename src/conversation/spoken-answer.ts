@@ -1,4 +1,4 @@
-/** Hears whether somebody says yes or no, outside of the talk with the caller. */
+/** Hears whether the target of a transfer says yes or no, outside of the talk with the caller. */
 import type { Logger } from '../lib/logger.ts';
 import type { AudioStream } from '../media/audio-stream.ts';
 import type { Hearing, VoiceEvent } from '../speech/hearing/hearing.ts';

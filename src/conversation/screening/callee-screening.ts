@@ -72,7 +72,7 @@ export class CalleeScreening {
     }
   }
 
-  /** The call is over: who was never made out is unknown. Safe to call twice. */
+  /** The call is over: an undecided callee is reported as unknown. Safe to call twice. */
   stop(): void {
     if (this.#state === undefined || this.#isOver) return;
     this.#giveUp(this.#state);
