@@ -49,7 +49,13 @@ import {
 } from './ending.ts';
 import { beginScreening, onMachineAnswered, onMessageDue } from './screening.ts';
 import { onReturn, onThirdParty, onTransferFailed } from './third-party.ts';
-import { onEndOfTurnTimer, onTurnScored, planEndOfTurn, takeWords } from './turn-end.ts';
+import {
+  onEndOfTurnTimer,
+  onTurnScored,
+  planEndOfTurn,
+  takeGreetedWords,
+  takeWords,
+} from './turn-end.ts';
 import type {
   TimedTurnEvent,
   TurnEffect,
@@ -223,7 +229,7 @@ function onTranscribed(draft: Draft, event: TurnEventOf<'transcribed'>): void {
   if (utterance === null || !utterance.isTranscribing || utterance.attempt !== event.attempt)
     return;
   changeUtterance(draft, { isTranscribing: false });
-  if (!settleAside(draft, words)) {
+  if (!takeGreetedWords(draft, words) && !settleAside(draft, words)) {
     interrupt(draft, words.atMs);
     takeWords(draft, words);
   }

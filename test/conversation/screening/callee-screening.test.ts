@@ -43,16 +43,20 @@ test.each([
 });
 
 test.each([
-  80, 1500,
-])('the greeting is the answer to the hello, though the words come %i ms later', async (tookMs) => {
-  const { listener, model, pass, hear, transcript } = answered(HANG_UP);
+  ['Hello?', 500, 80],
+  ['Hello?', 500, 1500],
+  ['Good morning, Miller and sons, how may I help you?', 2800, 1300],
+  ['Good morning, Miller and sons, how may I help you?', 2800, 2500],
+])('the greeting, heard whole, is the answer to %j of %i ms whose words take %i ms', async (text, voiceMs, tookMs) => {
+  const { line, listener, model, pass, hear, transcript } = answered(HANG_UP);
   listener.tookMs = tookMs;
 
-  await hear('Hello?', 500);
-  await pass(8000);
+  await hear(text, voiceMs);
+  await pass(9000);
 
   expect(model.requests).toEqual([]);
-  expect(transcript().toSorted()).toEqual(['agent: Hello.', 'user: Hello?']);
+  expect(transcript().toSorted()).toEqual(['agent: Hello.', `user: ${text}`]);
+  expect(line.played.map(({ isComplete }) => isComplete)).toEqual([true]);
 });
 
 test('a person who goes on after their hello is answered, however late the words come', async () => {
