@@ -11,6 +11,8 @@ export interface AnsweredCall {
   readonly name: string;
   readonly isMachine: boolean;
   readonly parts: readonly CallPart[];
+  /** BCP 47, of the callee's words. */
+  readonly language: string;
   /** Around the callee; null for none. */
   readonly noise: 'babble' | 'traffic' | null;
 }
@@ -92,6 +94,7 @@ const wait = (durationMs: number): CallPart => ({ kind: 'wait', durationMs });
 
 function machines(): readonly AnsweredCall[] {
   const foreign = FOREIGN.map(([voice, text], index) => [wait(400), say(text, index, voice)]);
+  const languages = FOREIGN.map(([voice]) => voice.split(/[-+]/)[0]);
   const english = Array.from({ length: 30 }, (_, index) => [
     ...(index % 6 === 5 ? [{ kind: 'music', durationMs: 1500 } as const] : []),
     wait(300 + 100 * (index % 5)),
@@ -107,7 +110,8 @@ function machines(): readonly AnsweredCall[] {
     const beep = BEEPS[index % 5];
     const ending = beep === undefined ? [] : [wait(400 + 100 * (index % 4)), beep];
     const name = `machine ${index + 1}`;
-    return { name, isMachine: true, parts: [...parts, ...ending], noise: null };
+    const language = languages[index] ?? 'en';
+    return { name, isMachine: true, parts: [...parts, ...ending], language, noise: null };
   });
 }
 
@@ -115,6 +119,7 @@ function people(): readonly AnsweredCall[] {
   const spoken = Array.from({ length: 40 }, (_, index) => ({
     name: `person ${index + 1}`,
     isMachine: false,
+    language: 'en',
     // Every fourth takes their time.
     parts: [
       wait(index % 4 === 3 ? 2500 : 300 + 150 * (index % 4)),
@@ -125,6 +130,7 @@ function people(): readonly AnsweredCall[] {
   const silent = [null, 'traffic' as const].map((noise) => ({
     ...{ name: `silence, ${noise ?? 'no noise'}`, isMachine: false },
     parts: [wait(1000)],
+    language: 'en',
     noise,
   }));
   return [...spoken, ...silent];

@@ -51,8 +51,9 @@ function pcmOf(wav: Buffer): Int16Array {
 
 /** The file without what follows its samples, such as titles. @throws {Error} when it is no WAV file. */
 function upToSamplesEnd(file: Buffer): Buffer {
-  const marks = [file.toString('latin1', 0, 4), file.toString('latin1', 8, 12)];
-  for (let at = 12; marks.join() === 'RIFF,WAVE' && at + 8 <= file.length; ) {
+  const isWav =
+    file.toString('latin1', 0, 4) === 'RIFF' && file.toString('latin1', 8, 12) === 'WAVE';
+  for (let at = 12; isWav && at + 8 <= file.length; ) {
     const size = file.readUInt32LE(at + 4);
     if (file.toString('latin1', at, at + 4) === 'data') return file.subarray(0, at + 8 + size);
     at += 8 + size + (size % 2);

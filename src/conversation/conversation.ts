@@ -79,9 +79,11 @@ export class Conversation {
     this.#keypad = new Keypad({ clock, audio: options.audio, onEntry });
     this.#timers = new TurnTimers({ clock, onRing: (timer) => tell({ kind: 'timer', timer }) });
     const { voicemail } = options.brief;
-    // Who is back from a transfer has been heard before.
-    if (voicemail !== undefined && before === undefined)
-      this.#screening = new CalleeScreening({ ...options, voicemail, language, tell });
+    // A caller who is back from a transfer is a person.
+    if (voicemail !== undefined && before === undefined) {
+      const onFault = (error: unknown) => this.#fail(error);
+      this.#screening = new CalleeScreening({ ...options, voicemail, language, tell, onFault });
+    }
     this.#state = openState(rulesFor({ ...options, startedAt: before?.startedAt }), before);
   }
 

@@ -1,4 +1,4 @@
-/** Hears whether somebody says yes or no, outside of the talk with the caller. */
+/** Hears whether the target of a transfer says yes or no, outside of the talk with the caller. */
 import type { Logger } from '../lib/logger.ts';
 import type { AudioStream } from '../media/audio-stream.ts';
 import type { Hearing, VoiceEvent } from '../speech/hearing/hearing.ts';
@@ -13,24 +13,30 @@ const WORDS_MAX = 6;
 const REFUSALS = new Set(
   Object.values({
     en: 'no nope nah not',
-    es: 'no ahora',
+    es: 'no',
     de: 'nein nee nicht',
     fr: 'non pas',
     it: 'no non',
-    pt: 'não nao agora',
+    pt: 'não nao',
   })
     .join(' ')
     .split(' '),
 );
 
-/** Whether the text is a yes or a no; undefined where it is neither. */
+/** These mean yes, although a word of refusal is in them. */
+const NO_OBJECTIONS =
+  /\b(no problem|no worries|why not|no hay problema|cómo no|por qué no|warum nicht|pas de problème|pas de souci|pourquoi pas|non c['’]è problema|perché no|não há problema|porque não)\b/giu;
+
+/** Whether the text is a yes or a no; undefined where it is neither, or both. */
 export function answerOf(text: string): boolean | undefined {
-  const words = spokenWords(text);
+  const plain = text.normalize('NFC').replace(NO_OBJECTIONS, 'yes');
+  const words = spokenWords(plain);
   const [first = ''] = words;
-  if (isAgreement(text)) return true;
+  if (isAgreement(plain)) return true;
   if (words.length === 0 || words.length > WORDS_MAX) return undefined;
-  if (words.some((word) => REFUSALS.has(word))) return false;
-  return isAgreement(first) ? true : undefined;
+  const isYes = isAgreement(first);
+  const isNo = words.some((word) => REFUSALS.has(word));
+  return isYes === isNo ? undefined : isYes;
 }
 
 /** Who is listened to, and by what. */

@@ -177,6 +177,34 @@ test('CallSession no longer has the longest duration of the joined call once the
   expect(leg.hangUps).toBe(0);
 });
 
+test('CallSession begins one conversation when a second party comes and goes before the first could begin', async () => {
+  const { world, leg } = await openBridged('return');
+  const talks: ScriptedTalk[] = [];
+  world.onTalk = (options) => {
+    const talk = new ScriptedTalk(options);
+    talks.push(talk);
+    return talk;
+  };
+  const { accounts } = world.store;
+  const isReadable = Promise.withResolvers<void>();
+  const find = accounts.find.bind(accounts);
+  accounts.find = (id) => isReadable.promise.then(() => find(id));
+
+  leg.beAlone?.();
+  await settle();
+  const start = world.registry.transfer((await world.call()).id, NUMBER);
+  await settle();
+  leg.beAlone?.();
+  await settle();
+  isReadable.resolve();
+  await settle();
+  await settle();
+
+  expect([start, leg.transfers]).toEqual(['begun', [NUMBER, NUMBER]]);
+  expect(talks).toHaveLength(1);
+  expect(talks[0]?.isStarted).toBe(true);
+});
+
 test('CallSession brings back no caller who has hung up, or whom it hangs up on', async () => {
   const { world, leg, over } = await openBridged('return');
   const talks: unknown[] = [];

@@ -136,3 +136,21 @@ test('SrfLeg connects no one without an answer when the voice fails', async () =
 
   expect(await talk.outcome).toMatchObject({ sipStatus: 480 });
 });
+
+test('SrfLeg drops what is left of an announcement whose voice fails, before the two are connected', async () => {
+  const { first, other, seconds } = openPair({ transferBy: 'bridge' });
+  const announcement = async function* () {
+    yield new Int16Array(80_000);
+    throw new Error('no voice');
+  };
+  const dropped: number[] = [];
+  other.endpoint.audio.drop = (generation) => void dropped.push(generation);
+
+  const outcome = first.leg.transfer(COLLEAGUE, { announcement });
+  seconds[0]?.answer.resolve(other.leg);
+  await settle();
+  first.clock.advance(2_000);
+
+  expect(await outcome).toBe('joined');
+  expect(dropped).toEqual([1]);
+});

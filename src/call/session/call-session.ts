@@ -176,6 +176,8 @@ export class CallSession implements LiveCall, CallInProgress {
       this.#parts.toolsOf(this.#agent, this.#call),
     ]);
     if (this.#hungUpAt !== undefined || this.#isReleased || this.#hasAgentLeft) return;
+    // Another party may have come and gone meanwhile, so that two talks are about to begin.
+    if (this.#party !== undefined && this.#talkStopped === undefined) return;
     this.#talkStopped = undefined;
     const brief = briefOf(this.#agent, this.#call);
     this.#party = this.#parts.talk({

@@ -120,7 +120,7 @@ export function judgeCallee(state: ScreenState, nowMs: number): ScreenState {
     const isSilent = greetableAtMs === null && nowMs - state.answeredAtMs >= SILENCE_MS;
     return isSilent ? { ...state, greetableAtMs: nowMs } : state;
   }
-  // Who has been greeted answers, and may do so at length.
+  // A callee who has been greeted answers, and may do so at length.
   const isFirst = greetableAtMs === null || talk.fromMs < greetableAtMs;
   if (isFirst && lengthOf(talk, nowMs) >= LONG_TALK_MS) {
     return decided(state, 'machine', 'long_talk', nowMs);

@@ -26,6 +26,8 @@ interface ScreeningOptions {
   readonly clock: Clock;
   readonly tell: (event: TurnEvent) => void;
   readonly onEvent: (event: ConversationEvent) => void;
+  /** Takes a fault of the screening, which then is over. */
+  readonly onFault: (error: unknown) => void;
 }
 
 /** One per call. `start` it with the answer; it ends by itself, or with `stop`. */
@@ -70,14 +72,21 @@ export class CalleeScreening {
     }
   }
 
-  /** The call is over: who was never made out is unknown. Safe to call twice. */
+  /** The call is over: an undecided callee is reported as unknown. Safe to call twice. */
   stop(): void {
     if (this.#state === undefined || this.#isOver) return;
     this.#giveUp(this.#state);
   }
 
   #tickLater(): void {
-    this.#cancelTick = this.#options.clock.after(TICK_MS, () => this.#tick());
+    this.#cancelTick = this.#options.clock.after(TICK_MS, () => {
+      try {
+        this.#tick();
+      } catch (error) {
+        this.#end();
+        this.#options.onFault(error);
+      }
+    });
   }
 
   #tick(): void {

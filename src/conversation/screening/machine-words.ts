@@ -1,115 +1,80 @@
 /** Words of answering machines in each language; pure */
 
+/** Patterns for `folded` text with a space at both ends. */
 interface MachineWords {
   /** A machine says so, and hardly any person. */
-  readonly sure: readonly string[];
+  readonly sure: RegExp;
   /** A secretary says so too: they count only in a talk that begins the call and does not wait for an answer. */
-  readonly likely: readonly string[];
+  readonly likely: RegExp;
   /** The machine is going to beep. They count as sure. */
-  readonly tone: readonly string[];
+  readonly tone: RegExp;
 }
 
 const ENGLISH: MachineWords = {
-  sure: [
-    'leave a message',
-    'leave me a message',
-    'leave us a message',
-    'leave your message',
+  sure: anyOf(
+    'leave (a|me a|us a|your) message',
     'leave your name and',
     'record your message',
-    'voicemail',
-    'voice mail',
+    'voice ?mail',
     'mailbox',
     'answering machine',
-    'cannot take your call',
-    "can't take your call",
-    "can't come to the phone",
-    'cannot come to the phone',
-  ],
-  likely: ['you have reached', "you've reached", 'is not available', 'is unavailable'],
-  tone: ['after the tone', 'after the beep', 'at the tone', 'at the beep', 'after the signal'],
+    'can(not| t) (take your call|come to the phone)',
+  ),
+  likely: anyOf('you (have|ve) reached', 'is (not available|unavailable)'),
+  tone: anyOf('(after|at) the (tone|beep)', 'after the signal'),
 };
 
 const BY_LANGUAGE: Readonly<Record<string, MachineWords>> = {
   en: ENGLISH,
   de: {
-    sure: [
-      'hinterlassen sie eine nachricht',
-      'hinterlassen sie uns eine nachricht',
-      'hinterlassen sie mir eine nachricht',
-      'eine nachricht hinterlassen',
-      'hinterlassen sie ihre nachricht',
+    sure: anyOf(
+      'hinterlassen sie (eine|uns eine|mir eine|ihre) nachricht',
       'hinterlasst eine nachricht',
-      'eine nachricht nach dem',
+      'eine nachricht (hinterlassen|nach dem)',
       'mailbox',
       'anrufbeantworter',
       'sprachbox',
-    ],
-    likely: ['nicht erreichbar', 'nicht zu erreichen', 'leider nicht da'],
-    tone: ['nach dem ton', 'nach dem signalton', 'nach dem piepton', 'nach dem pieps'],
+    ),
+    likely: anyOf('nicht (zu erreichen|erreichbar)', 'leider nicht da'),
+    tone: anyOf('nach dem (ton|signalton|piepton|pieps)'),
   },
   es: {
-    sure: [
-      'deje un mensaje',
-      'deje su mensaje',
-      'deja un mensaje',
-      'deja tu mensaje',
-      'buzon de voz',
-      'contestador automatico',
-    ],
-    likely: ['no esta disponible', 'no puedo atender', 'no podemos atender'],
-    tone: ['despues de la senal', 'despues del tono', 'tras la senal', 'despues del pitido'],
+    sure: anyOf('dej(a|e) (un|su|tu) mensaje', 'buzon de voz', 'contestador automatico'),
+    likely: anyOf('no (esta disponible|puedo atender|podemos atender)'),
+    tone: anyOf('(despues de|tras) la senal', 'despues del (tono|pitido)'),
   },
   fr: {
-    sure: [
-      'laissez un message',
-      'laisser un message',
-      'laissez moi un message',
-      'laissez votre message',
-      'boite vocale',
-      'messagerie vocale',
-      'repondeur',
-    ],
-    likely: ['pas disponible', 'vous etes bien chez', 'pas joignable'],
-    tone: ['apres le bip', 'apres le signal', 'apres le signal sonore'],
+    sure: anyOf('laisse(z|r|z moi) (un|votre) message', '(boite|messagerie) vocale', 'repondeur'),
+    likely: anyOf('pas (disponible|joignable)', 'vous etes bien chez'),
+    tone: anyOf('apres le (bip|signal)'),
   },
   it: {
-    sure: [
-      'lasciate un messaggio',
-      'lasci un messaggio',
-      'lascia un messaggio',
-      'lasciare un messaggio',
+    sure: anyOf(
+      '(lasci|lascia|lasciate|lasciare) un messaggio',
       'segreteria telefonica',
       'casella vocale',
-    ],
-    likely: ['non e raggiungibile', 'non e disponibile', 'non posso rispondere'],
-    tone: ['dopo il segnale', 'dopo il segnale acustico', 'dopo il bip', 'dopo il tono'],
+    ),
+    likely: anyOf('non (e raggiungibile|e disponibile|posso rispondere)'),
+    tone: anyOf('dopo il (segnale|bip|tono)'),
   },
   pt: {
-    sure: [
-      'deixe uma mensagem',
-      'deixe a sua mensagem',
-      'deixe sua mensagem',
-      'deixar uma mensagem',
-      'caixa postal',
+    sure: anyOf(
+      '(deixe|deixar) (uma|a sua|sua) mensagem',
+      'caixa (postal|de correio)',
       'correio de voz',
-      'caixa de correio',
-    ],
-    likely: ['nao esta disponivel', 'nao posso atender', 'nao podemos atender'],
-    tone: ['apos o sinal', 'depois do sinal', 'apos o bip', 'depois do bip'],
+    ),
+    likely: anyOf('nao (esta disponivel|posso atender|podemos atender)'),
+    tone: anyOf('(apos o|depois do) (sinal|bip)'),
   },
   nl: {
-    sure: [
-      'laat een bericht',
-      'laat uw bericht',
-      'spreek uw bericht',
-      'spreek een bericht',
+    sure: anyOf(
+      '(laat|spreek) (een|uw) bericht',
       'bericht in te spreken',
       'voicemail',
       'antwoordapparaat',
-    ],
-    likely: ['niet bereikbaar', 'niet beschikbaar', 'niet aanwezig'],
-    tone: ['na de piep', 'na de toon', 'na de pieptoon', 'na het signaal'],
+    ),
+    likely: anyOf('niet (bereikbaar|beschikbaar|aanwezig)'),
+    tone: anyOf('na de (piep|toon|pieptoon)', 'na het signaal'),
   },
 };
 
@@ -123,9 +88,12 @@ export function machineSignIn(text: string, language: string): MachineSign | und
   const [code = ''] = language.toLowerCase().split('-');
   const said = ` ${folded(text)} `;
   const tables = [BY_LANGUAGE[code] ?? ENGLISH, ENGLISH];
-  return ORDER.find((sign) =>
-    tables.some((words) => words[sign].some((phrase) => said.includes(` ${folded(phrase)} `))),
-  );
+  return ORDER.find((sign) => tables.some((words) => words[sign].test(said)));
+}
+
+/** Whole words, in these forms. */
+function anyOf(...forms: readonly string[]): RegExp {
+  return new RegExp(` (${forms.join('|')}) `);
 }
 
 /** Without case, accents and punctuation. */

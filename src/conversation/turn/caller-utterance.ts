@@ -135,6 +135,7 @@ function beginUtterance(draft: Draft, fromMs: number): void {
     speculations: 0,
     bargeInMs: null,
     cutOff: null,
+    greetedAtMs: null,
   };
   change(draft, { utterance });
   act(draft, { kind: 'listen', fromMs });

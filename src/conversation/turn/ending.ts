@@ -1,9 +1,24 @@
-/** How a conversation ends: closing sentence, silence timeout, hang-up; pure */
+/** How a conversation ends: longest duration, closing sentence, silence timeout, hang-up; pure */
 import type { ConversationEnd } from '../conversation-port.ts';
 import { dropReply, sayPhrase } from '../reply/reply.ts';
 import { emitCallersWords } from './barge-in.ts';
 import { forgetUtterance } from './caller-utterance.ts';
 import { act, change, type Draft, type TurnState } from './turn-state.ts';
+
+/** Enough for the whole sentence in the shortest call that can be asked for, of 10 s. */
+const TIME_IS_UP_SHARE_MAX = 0.6;
+
+/** Sets the timers of the longest duration, which counts from the answer. */
+export function limitDuration(draft: Draft): void {
+  const { brief, timing } = draft.state.rules;
+  const { maxDurationMs } = brief;
+  const leadMs = Math.min(timing.timeIsUpMs, maxDurationMs * TIME_IS_UP_SHARE_MAX);
+  act(
+    draft,
+    { kind: 'set-timer', timer: 'time-is-up', delayMs: maxDurationMs - leadMs },
+    { kind: 'set-timer', timer: 'max-duration', delayMs: maxDurationMs - timing.hangUpMs },
+  );
+}
 
 /**
  * Says a closing sentence to its end, and then ends the conversation.

@@ -1,23 +1,8 @@
 /** The agent's silence while it listens to who has answered an outgoing call, and the message for a machine; pure */
 import { dropReply } from '../reply/reply.ts';
-import { closeWith } from './ending.ts';
+import { closeWith, limitDuration } from './ending.ts';
 import type { TurnEventOf } from './turn-event.ts';
 import { act, change, changeUtterance, type Draft } from './turn-state.ts';
-
-/** Enough for the whole sentence in the shortest call that can be asked for, of 10 s. */
-const TIME_IS_UP_SHARE_MAX = 0.6;
-
-/** Sets the timers of the longest duration, which counts from the answer. */
-export function limitDuration(draft: Draft): void {
-  const { brief, timing } = draft.state.rules;
-  const { maxDurationMs } = brief;
-  const leadMs = Math.min(timing.timeIsUpMs, maxDurationMs * TIME_IS_UP_SHARE_MAX);
-  act(
-    draft,
-    { kind: 'set-timer', timer: 'time-is-up', delayMs: maxDurationMs - leadMs },
-    { kind: 'set-timer', timer: 'max-duration', delayMs: maxDurationMs - timing.hangUpMs },
-  );
-}
 
 /** Listens without a word. */
 export function beginScreening(draft: Draft): void {

@@ -58,6 +58,20 @@ export function onEndOfTurnTimer(draft: Draft, atMs: number): void {
   }
 }
 
+/** Takes words that were said before the greeting, which is the answer to them. @returns false where there are none such. */
+export function takeGreetedWords(draft: Draft, words: Words): boolean {
+  const { turns, utterance } = draft.state;
+  const greetedAtMs = utterance?.greetedAtMs ?? null;
+  if (utterance === null || greetedAtMs === null || utterance.lastVoicedAtMs > greetedAtMs)
+    return false;
+  if (words.text !== '') {
+    addCallersWords(draft, words);
+    change(draft, { turns: turns + 1 });
+  }
+  forgetUtterance(draft);
+  return true;
+}
+
 /** Takes the words of a pause, ends the turn if the silence is long enough for them, or prepares for it. */
 export function takeWords(draft: Draft, words: Words): void {
   const { utterance } = draft.state;
@@ -143,6 +157,7 @@ function speculate(draft: Draft, utterance: CallerUtterance, words: Words): void
 }
 
 function endTurn(draft: Draft, utterance: CallerUtterance, words: Words, atMs: number): void {
+  if (takeGreetedWords(draft, words)) return;
   addCallersWords(draft, words);
   forgetUtterance(draft);
   settleSpeculation(draft, words.text, atMs);

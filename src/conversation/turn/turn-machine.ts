@@ -38,10 +38,24 @@ import {
   onVoiceStopped,
   requestWords,
 } from './caller-utterance.ts';
-import { closeWith, endNow, isQuiet, onSilence, stopNow, watchSilence } from './ending.ts';
-import { beginScreening, limitDuration, onMachineAnswered, onMessageDue } from './screening.ts';
+import {
+  closeWith,
+  endNow,
+  isQuiet,
+  limitDuration,
+  onSilence,
+  stopNow,
+  watchSilence,
+} from './ending.ts';
+import { beginScreening, onMachineAnswered, onMessageDue } from './screening.ts';
 import { onReturn, onThirdParty, onTransferFailed } from './third-party.ts';
-import { onEndOfTurnTimer, onTurnScored, planEndOfTurn, takeWords } from './turn-end.ts';
+import {
+  onEndOfTurnTimer,
+  onTurnScored,
+  planEndOfTurn,
+  takeGreetedWords,
+  takeWords,
+} from './turn-end.ts';
 import type {
   TimedTurnEvent,
   TurnEffect,
@@ -183,8 +197,9 @@ function start(draft: Draft, { isReturn, atMs }: TurnEventOf<'started'>): void {
     onReturn(draft, atMs);
     return;
   }
-  // The greeting answers the "hello" of a callee who was listened to first.
+  // The greeting answers the "hello" of a callee who was listened to first; its words may come later.
   change(draft, { isOwedAnswer: false, endedTurn: null });
+  changeUtterance(draft, { greetedAtMs: atMs });
   sayPhrase(draft, 'greeting', brief.greeting);
 }
 
@@ -214,7 +229,7 @@ function onTranscribed(draft: Draft, event: TurnEventOf<'transcribed'>): void {
   if (utterance === null || !utterance.isTranscribing || utterance.attempt !== event.attempt)
     return;
   changeUtterance(draft, { isTranscribing: false });
-  if (!settleAside(draft, words)) {
+  if (!takeGreetedWords(draft, words) && !settleAside(draft, words)) {
     interrupt(draft, words.atMs);
     takeWords(draft, words);
   }

@@ -53,6 +53,8 @@ export interface CallerUtterance {
   readonly bargeInMs: number | null;
   /** What it interrupted; null unless it did. */
   readonly cutOff: CutOff | null;
+  /** When the greeting began, which answers what was said until then; null where it did not begin in this utterance. */
+  readonly greetedAtMs: number | null;
 }
 
 /** A reply that the caller's voice has cut off. */

@@ -28,7 +28,7 @@ export const VOICEMAIL_ACTIONS = ['continue', 'hang_up', 'leave_message'] as con
 export interface Voicemail {
   /** `continue`: the agent talks as to a person. */
   readonly action: (typeof VOICEMAIL_ACTIONS)[number];
-  /** What `leave_message` says, once; null for the other actions. */
+  /** What `leave_message` says, once; other actions keep it unused. Null for none. */
   readonly message: string | null;
 }
 

@@ -42,6 +42,35 @@ test.each([
   expect(end()).toBeUndefined();
 });
 
+test.each([
+  ['Hello?', 500, 80],
+  ['Hello?', 500, 1500],
+  ['Good morning, Miller and sons, how may I help you?', 2800, 1300],
+  ['Good morning, Miller and sons, how may I help you?', 2800, 2500],
+])('the greeting, heard whole, is the answer to %j of %i ms whose words take %i ms', async (text, voiceMs, tookMs) => {
+  const { line, listener, model, pass, hear, transcript } = answered(HANG_UP);
+  listener.tookMs = tookMs;
+
+  await hear(text, voiceMs);
+  await pass(9000);
+
+  expect(model.requests).toEqual([]);
+  expect(transcript().toSorted()).toEqual(['agent: Hello.', `user: ${text}`]);
+  expect(line.played.map(({ isComplete }) => isComplete)).toEqual([true]);
+});
+
+test('a person who goes on after their hello is answered, however late the words come', async () => {
+  const { listener, model, pass, hear } = answered(HANG_UP);
+  listener.tookMs = 1500;
+
+  await hear('Hello?', 500);
+  await pass(900);
+  await hear('Hello? Is my car ready?', 900);
+  await pass(8000);
+
+  expect(model.requests.length).toBeGreaterThan(0);
+});
+
 test('a silent callee is greeted after 2 s, and is unknown at the end', async () => {
   const { conversation, line, pass, verdicts } = answered(HANG_UP);
 
@@ -116,6 +145,20 @@ test('continue greets at once, and only records who answered', async () => {
 
   expect(verdicts()).toEqual(['machine: words']);
   expect(end()).toBeUndefined();
+});
+
+test('a fault while the sound is searched for beeps ends this conversation, and nothing else', async () => {
+  const { clock, line, pass, end } = answered(LEAVE);
+  line.heard.read = () => {
+    throw new RangeError('no such position');
+  };
+
+  await pass(200);
+  const { waiting } = clock;
+  await pass(1000);
+
+  expect(end()).toEqual({ kind: 'failed', reason: 'internal error' });
+  expect(clock.waiting).toBe(waiting);
 });
 
 test('a call that is screened lasts no longer than its maximum', async () => {

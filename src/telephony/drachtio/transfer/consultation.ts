@@ -147,15 +147,19 @@ async function play(
   const isSaid = eventOrLimit(audio, isOurs, clock, limits);
   audio.begin(generation);
   const voice = words[Symbol.asyncIterator]();
-  for (;;) {
-    // A voice that stalls is waited for no longer than one that talks on.
-    const next = await Promise.race([voice.next(), isSaid]);
-    if (next === undefined || next.done === true) break;
-    audio.say(generation, next.value);
+  try {
+    for (;;) {
+      // A voice that stalls is waited for no longer than one that talks on.
+      const next = await Promise.race([voice.next(), isSaid]);
+      if (next === undefined || next.done === true) break;
+      audio.say(generation, next.value);
+    }
+    audio.finish(generation);
+    await isSaid;
+  } finally {
+    // What a voice that failed has left would go out in the place of the caller's sound.
+    audio.drop(generation);
   }
-  audio.finish(generation);
-  await isSaid;
-  audio.drop(generation);
   // The rest is discarded; a stuck synthesiser may fail later.
   voice.return?.().catch(() => undefined);
 }
