@@ -38,7 +38,7 @@ export type SipMessage = SipLog['messages'][number];
 export type CallQuality = Schemas['CallQuality'];
 
 /** What the list, the detail and the live view share. */
-export type CallCommon = Omit<CallItem, 'hasTranscript' | 'hasRecording'>;
+export type CallCommon = Omit<CallItem, 'tags' | 'hasTranscript' | 'hasRecording'>;
 
 export type AgentItem = Schemas['AgentItem'];
 export type Agent = Schemas['Agent'];

@@ -11,6 +11,7 @@ import type { AppointmentStore } from './calendar/appointment.ts';
 import type { CalendarStore } from './calendar/calendar.ts';
 import type { AnalysisStore, CallStore } from './call/call.ts';
 import type { CallQualityStore } from './call/call-life.ts';
+import type { CallNoteStore } from './call/call-note.ts';
 import type { DialogStore } from './call/open-dialog.ts';
 import type { SipTraceStore } from './call/sip-trace.ts';
 import type { NumberAssignments } from './dialing/number-owner.ts';
@@ -43,6 +44,7 @@ export interface Stores {
   readonly numberAssignments: NumberAssignments;
   readonly storedTrunks: StoredTrunks;
   readonly calls: CallStore;
+  readonly callNotes: CallNoteStore;
   readonly qualities: CallQualityStore;
   readonly analyses: AnalysisStore;
   readonly sipTraces: SipTraceStore;

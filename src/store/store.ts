@@ -22,6 +22,7 @@ import { SqliteCalendarStore } from './calendars/sqlite-calendar-store.ts';
 import { SqliteAnalysisStore } from './calls/sqlite-analysis-store.ts';
 import { SqliteAnalyticsStore } from './calls/sqlite-analytics-store.ts';
 import { SqliteCallQualityStore, SqliteSipTraceStore } from './calls/sqlite-call-diagnostics.ts';
+import { SqliteCallNoteStore } from './calls/sqlite-call-note-store.ts';
 import { SqliteCallStore } from './calls/sqlite-call-store.ts';
 import { SqliteDialogStore } from './calls/sqlite-dialog-store.ts';
 import type { Queries } from './queries.ts';
@@ -160,6 +161,7 @@ function sqliteStores(
     numberAssignments: new SqliteNumberAssignments(database),
     storedTrunks: new SqliteStoredTrunks(database),
     calls: new SqliteCallStore(database, feeds),
+    callNotes: new SqliteCallNoteStore(database),
     qualities: new SqliteCallQualityStore(database),
     analyses: new SqliteAnalysisStore(database, feeds),
     sipTraces: new SqliteSipTraceStore(database),

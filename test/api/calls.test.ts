@@ -45,6 +45,7 @@ describe('GET /api/calls', () => {
           failureReason: null,
           sipStatus: null,
           ...ANALYSED,
+          tags: [],
           hasTranscript: false,
           hasRecording: true,
         },
@@ -173,6 +174,8 @@ describe('GET /api/calls/{callId}', () => {
           confidence: 0.93,
         },
       ],
+      tags: [],
+      note: null,
       summary: 'Asked for the hours.',
       sentiment: 'positive',
       intentDetected: 'information',
@@ -204,6 +207,66 @@ describe('GET /api/calls/{callId}', () => {
     expect(url.origin + url.pathname).toBe('https://voice.example/api/calls/call_1/recording');
     expect(url.searchParams.get('expires')).toBe(String(tomorrow));
     expect(url.searchParams.get('signature')).toMatch(/^[0-9a-f]{64}$/);
+  });
+});
+
+describe('PATCH /api/calls/{callId}', () => {
+  test('tags a call and writes a note, and lists find it by its tag', async () => {
+    const api = await openTestApi();
+    await addCall(api, OVER);
+    await addCall(api, { ...OVER, id: 'call_2' });
+
+    const change = { tags: [' vip ', 'follow-up', 'vip'], note: 'Ring back.\nOn Monday.' };
+    const { status, body } = await api.json('PATCH', '/api/calls/call_1', { body: change });
+
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ id: 'call_1', tags: ['follow-up', 'vip'], note: change.note });
+    await api.json('PATCH', '/api/calls/call_1', { body: { note: null } });
+    expect((await api.json('GET', '/api/calls/call_1')).body).toMatchObject({
+      tags: ['follow-up', 'vip'],
+      note: null,
+    });
+    const list = await api.json('GET', '/api/calls?tag=vip');
+    expect(list.body).toMatchObject({
+      total: 1,
+      data: [{ id: 'call_1', tags: ['follow-up', 'vip'] }],
+    });
+  });
+
+  test.for([
+    [{}, 'expected tags, note or both'],
+    [{ tags: [''] }, 'tags.0'],
+    [{ tags: ['a\u0000'] }, 'expected no control characters'],
+    [{ tags: Array.from({ length: 21 }, String) }, 'tags'],
+    [{ note: 'x'.repeat(10_001) }, 'note'],
+    [{ status: 'completed' }, 'status'],
+  ] as const)('answers 400 to %j', async ([body, told]) => {
+    const api = await openTestApi();
+    await addCall(api, OVER);
+    const answer = await api.json('PATCH', '/api/calls/call_1', { body });
+    expect(answer.status).toBe(400);
+    expect(JSON.stringify(answer.body)).toContain(told);
+  });
+
+  test("answers 404 to a call of the other environment, and to one that isn't there", async () => {
+    const api = await openTestApi();
+    await addCall(api, { ...OVER, environment: 'test' });
+    for (const id of ['call_1', 'call_9']) {
+      const answer = await api.json('PATCH', `/api/calls/${id}`, { body: { tags: ['a'] } });
+      expect(answer.status).toBe(404);
+    }
+  });
+});
+
+describe('GET /api/calls?q=', () => {
+  test('finds by number, and refuses a search without letters and digits', async () => {
+    const api = await openTestApi();
+    await addCall(api, OVER);
+    expect((await api.json('GET', '/api/calls?q=0612345')).body).toMatchObject({ total: 1 });
+    expect((await api.json('GET', '/api/calls?q=0612346')).body).toMatchObject({ total: 0 });
+    const refused = await api.json('GET', '/api/calls?q=%21%3F');
+    expect(refused.status).toBe(400);
+    expect(JSON.stringify(refused.body)).toContain('expected words, a phone number or a call id');
   });
 });
 

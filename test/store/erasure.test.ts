@@ -33,7 +33,7 @@ function rows(store: TestStore, query: string): readonly unknown[] {
 function traces(store: TestStore): Readonly<Record<string, number>> {
   const tables = [
     ...['calls', 'transcript_entries', 'timeline_entries', 'sip_traces', 'events'],
-    ...['webhook_deliveries', 'webhook_attempts', 'analysis_jobs'],
+    ...['webhook_deliveries', 'webhook_attempts', 'analysis_jobs', 'call_documents'],
   ];
   const count = (table: string) => (rows(store, `select 1 from ${table}`) as []).length;
   return Object.fromEntries(tables.map((table) => [table, count(table)]));

@@ -1,11 +1,14 @@
 /** `/api/calls`: lists calls, shows one with its transcript, and its timeline. */
 
+import type { Call } from '../../domain/call/call.ts';
+import { NO_NOTE } from '../../domain/call/call-note.ts';
 import { LINK_LIFETIME_MS, recordingLink } from '../../domain/call/recording-link.ts';
 import { given } from '../../domain/ids.ts';
 import { type ApiApp, type ApiDeps, type Guard, scopeOf } from '../api-env.ts';
 import { describeRoute } from '../http/describe-route.ts';
 import { existing, notFound } from '../http/errors.ts';
 import {
+  callChangeSchema,
   callPageSchema,
   callPathSchema,
   callQuerySchema,
@@ -13,7 +16,7 @@ import {
   timelinePageSchema,
   timelineQuerySchema,
 } from '../schemas/call-schemas.ts';
-import { jsonResponse } from '../schemas/json-content.ts';
+import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
 import {
   serializeCall,
   serializeCallItem,
@@ -52,6 +55,20 @@ const getRoute = describeRoute({
   responses: { 200: jsonResponse('The whole call.', callSchema) },
 });
 
+const changeRoute = describeRoute({
+  tag: 'Calls',
+  before: notOutbound,
+  scope: 'calls:write',
+  operationId: 'updateCall',
+  method: 'patch',
+  path: '/api/calls/{callId}',
+  summary: 'Tags a call, or writes a note on it',
+  description:
+    'At any time, also while the call goes on. `tags` replaces all tags of the call; `GET /api/calls?tag=` finds them. What is erased of a call takes its note along.',
+  request: { params: callPathSchema, body: jsonBody(callChangeSchema) },
+  responses: { 200: jsonResponse('The whole call.', callSchema) },
+});
+
 const timelineRoute = describeRoute({
   ...shared,
   operationId: 'listCallEvents',
@@ -65,27 +82,29 @@ const timelineRoute = describeRoute({
 });
 
 export function addCallRoutes(api: ApiApp, deps: ApiDeps): void {
-  const { calls, smsMessages } = deps;
+  const { calls, callNotes } = deps;
 
   api.openapi(listRoute, async (context) => {
-    const { limit, offset, startDate, endDate, ...filters } = context.req.valid('query');
+    const { limit, offset, q, startDate, endDate, ...filters } = context.req.valid('query');
     const span = { startedFrom: startDate, startedBefore: endDate };
-    const query = { ...given({ ...filters, ...span }), limit, offset };
+    const query = { ...given({ ...filters, ...span, search: q }), limit, offset };
     const page = await calls.list(scopeOf(context), query);
-    const data = page.calls.map(serializeCallItem);
+    const notes = await callNotes.ofCalls(page.calls.map(({ id }) => id));
+    const data = page.calls.map((call) => serializeCallItem(call, notes.get(call.id)?.tags ?? []));
     return context.json({ data, total: page.total, limit, offset }, 200);
   });
 
   api.openapi(getRoute, async (context) => {
     const { callId } = context.req.valid('param');
     const call = existing(await calls.find(scopeOf(context), callId), 'call');
-    const url = call.recordingFile === null ? null : recordingUrl(callId, deps);
-    const parts = {
-      transcript: await calls.transcript(callId),
-      messages: await smsMessages.ofCall(callId),
-      recordingUrl: url,
-    };
-    return context.json(serializeCall(call, parts), 200);
+    return context.json(await wholeCall(call, deps), 200);
+  });
+
+  api.openapi(changeRoute, async (context) => {
+    const { callId } = context.req.valid('param');
+    const call = existing(await calls.find(scopeOf(context), callId), 'call');
+    await callNotes.change(callId, given(context.req.valid('json')), deps.clock.now());
+    return context.json(await wholeCall(call, deps), 200);
   });
 
   api.openapi(timelineRoute, async (context) => {
@@ -97,6 +116,17 @@ export function addCallRoutes(api: ApiApp, deps: ApiDeps): void {
     const entries = await calls.timeline(call.id);
     const data = entries.slice(offset, offset + limit).map(serializeTimelineEntry);
     return context.json({ data, total: entries.length, limit, offset }, 200);
+  });
+}
+
+async function wholeCall(call: Call, deps: ApiDeps): Promise<ReturnType<typeof serializeCall>> {
+  const url = call.recordingFile === null ? null : recordingUrl(call.id, deps);
+  const notes = await deps.callNotes.ofCalls([call.id]);
+  return serializeCall(call, {
+    transcript: await deps.calls.transcript(call.id),
+    messages: await deps.smsMessages.ofCall(call.id),
+    note: notes.get(call.id) ?? NO_NOTE,
+    recordingUrl: url,
   });
 }
 

@@ -1,7 +1,9 @@
 /** What calls look like in queries and answers: the one source of validation, types and documentation. */
 import { z } from '@hono/zod-openapi';
+import { NOTE_CHARS_MAX, TAG_CHARS_MAX, TAGS_MAX } from '../../domain/call/call-note.ts';
+import { searchOf } from '../../domain/call/call-search.ts';
 import { dayDocs, dayEnd, dayStart } from './day-schema.ts';
-import { PAGE_LIMIT, pageOf, pagingFields } from './paging-schema.ts';
+import { PAGE_LIMIT, pageOf, pagingFields, wholeNumber } from './paging-schema.ts';
 import { smsMessageSchema } from './sms-schemas.ts';
 
 const timestamp = z.iso.datetime();
@@ -50,6 +52,8 @@ export const sipStatusSchema = z.int().nullable().openapi({
   example: 486,
 });
 
+const sentimentSchema = z.enum(['positive', 'neutral', 'negative']);
+
 const common = {
   id: z.string().openapi({ example: 'call_0VbZOZK8iLGcXSKvcmQMdaX5' }),
   agentId: z.string(),
@@ -65,8 +69,7 @@ const common = {
   endReason: endReasonSchema.nullable().openapi({ description: 'null until the call is over.' }),
   failureReason: failureReasonSchema,
   sipStatus: sipStatusSchema,
-  sentiment: z
-    .enum(['positive', 'neutral', 'negative'])
+  sentiment: sentimentSchema
     .nullable()
     .openapi({ description: 'null until the call was analysed.' }),
   intentDetected: z
@@ -78,8 +81,18 @@ const common = {
 /** What every view of a call has. */
 export const callCommonSchema = z.object(common);
 
+const tagsSchema = z.array(z.string()).openapi({
+  description: 'What `PATCH /api/calls/{callId}` gave the call to be found by, sorted.',
+  example: ['follow-up'],
+});
+
 export const callItemSchema = z
-  .object({ ...common, hasTranscript: z.boolean(), hasRecording: z.boolean() })
+  .object({
+    ...common,
+    tags: tagsSchema,
+    hasTranscript: z.boolean(),
+    hasRecording: z.boolean(),
+  })
   .openapi('CallItem');
 
 export const callPageSchema = pageOf(callItemSchema).openapi('CallPage');
@@ -117,6 +130,8 @@ export const callSchema = z
       .array(smsMessageSchema)
       .optional()
       .openapi({ description: 'What `send_sms` sent, oldest first; absent until there is one.' }),
+    tags: tagsSchema,
+    note: z.string().nullable().openapi({ description: 'Of `PATCH /api/calls/{callId}`.' }),
     summary: z.string().nullable(),
     extracted: extractedSchema,
     success: successSchema,
@@ -147,12 +162,58 @@ const timelineEntrySchema = z
 
 export const timelinePageSchema = pageOf(timelineEntrySchema).openapi('TimelinePage');
 
+const tagSchema = z
+  .string()
+  .trim()
+  .min(1)
+  .max(TAG_CHARS_MAX)
+  .regex(/^[^\p{Cc}]*$/u, 'expected no control characters');
+
+export const callChangeSchema = z
+  .strictObject({
+    tags: z.array(tagSchema).max(TAGS_MAX).optional(),
+    note: z.string().max(NOTE_CHARS_MAX).nullable().optional(),
+  })
+  .refine((change) => Object.keys(change).length > 0, 'expected tags, note or both')
+  .openapi('CallChange');
+
+const searchSchema = z
+  .string()
+  .min(1)
+  .max(200)
+  .transform((text, context) => {
+    const search = searchOf(text);
+    if (search !== undefined) return search;
+    context.addIssue({ code: 'custom', message: 'expected words, a phone number or a call id' });
+    return z.NEVER;
+  });
+
+const DURATION_SECONDS_MAX = 86_400;
+
+const durationQuery = wholeNumber({ min: 0, max: DURATION_SECONDS_MAX }).optional();
+
+const durationDocs = { type: 'integer', minimum: 0, maximum: DURATION_SECONDS_MAX } as const;
+
 export const callQuerySchema = z
   .strictObject({
     ...pagingFields(PAGE_LIMIT),
+    q: searchSchema.optional().openapi({
+      type: 'string',
+      param: {
+        description:
+          "Words that were said in the call, by either party (all of them; from three letters on, their beginnings are enough; the newest 10,000 such calls, once they are over); or at least three consecutive digits of the caller's or the called number; or a call's id or its beginning.",
+      },
+      example: 'refund invoice',
+    }),
     agentId: z.string().min(1).max(100).optional(),
     status: status.optional(),
     direction: directionSchema.optional(),
+    endReason: endReasonSchema.optional(),
+    sentiment: sentimentSchema.optional(),
+    answeredBy: z.enum(['human', 'machine', 'unknown']).optional(),
+    tag: z.string().min(1).max(TAG_CHARS_MAX).optional(),
+    minDurationSeconds: durationQuery.openapi(durationDocs),
+    maxDurationSeconds: durationQuery.openapi(durationDocs),
     startDate: dayStart
       .optional()
       .openapi({ ...dayDocs, param: { description: 'First UTC day.' } }),

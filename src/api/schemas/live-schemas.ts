@@ -21,7 +21,7 @@ const ofCall = { callId: z.string() };
 
 const levelSchema = z.int().min(-90).max(0);
 
-const liveCallSchema = callItemSchema.omit({ hasTranscript: true, hasRecording: true });
+const liveCallSchema = callItemSchema.omit({ tags: true, hasTranscript: true, hasRecording: true });
 
 /** The `data` of every event of the stream, by its name. */
 export const liveEventSchemas = {

@@ -1,6 +1,7 @@
 /** Calls as customers see them; pure */
 import type { z } from '@hono/zod-openapi';
 import type { Call, CallSummary, TimelineEntry, TranscriptEntry } from '../../domain/call/call.ts';
+import type { CallNote } from '../../domain/call/call-note.ts';
 import type { SmsMessage } from '../../domain/sms/sms-message.ts';
 import {
   callCommonSchema,
@@ -14,9 +15,10 @@ import { viewOf } from './view-of.ts';
 type CallItem = z.infer<typeof callItemSchema>;
 
 /** An item of "List calls". */
-export function serializeCallItem(call: CallSummary): CallItem {
+export function serializeCallItem(call: CallSummary, tags: readonly string[]): CallItem {
   const { hasTranscript, recordingFile } = call;
-  return { ...serializeCallCommon(call), hasTranscript, hasRecording: recordingFile !== null };
+  const hasRecording = recordingFile !== null;
+  return { ...serializeCallCommon(call), tags: [...tags], hasTranscript, hasRecording };
 }
 
 /**
@@ -30,16 +32,19 @@ export function serializeCall(
   parts: {
     readonly transcript: readonly TranscriptEntry[];
     readonly messages: readonly SmsMessage[];
+    readonly note: CallNote;
     readonly recordingUrl: string | null;
   },
 ): z.infer<typeof callSchema> {
-  const { messages, recordingUrl, transcript } = parts;
+  const { messages, note, recordingUrl, transcript } = parts;
   const sent = messages.map((message) => viewOf(smsMessageSchema, message));
   return {
     ...serializeCallCommon(call),
     recordingTruncated: call.recordingTruncated,
     ...(transcript.length === 0 ? {} : { transcript: transcript.map(serializeTranscriptEntry) }),
     ...(sent.length === 0 ? {} : { messages: sent }),
+    tags: [...note.tags],
+    note: note.note,
     summary: call.summary,
     extracted: call.extracted,
     success: call.success,
@@ -55,7 +60,9 @@ export function serializeTimelineEntry(
 }
 
 /** What every view of a call has. */
-export function serializeCallCommon(call: Call): Omit<CallItem, 'hasTranscript' | 'hasRecording'> {
+export function serializeCallCommon(
+  call: Call,
+): Omit<CallItem, 'tags' | 'hasTranscript' | 'hasRecording'> {
   return viewOf(callCommonSchema, call);
 }
 

@@ -4,6 +4,7 @@ import type { Notifier } from '../../lib/clock.ts';
 import type { Environment } from '../account/account.ts';
 import type { Scope, Voicemail } from '../agent/agent.ts';
 import type { ServiceEvent } from '../webhook/service-event.ts';
+import type { CallSearch } from './call-search.ts';
 
 /** States of a call; `canMove` (call-life.ts) has their transitions. */
 export type CallStatus = 'queued' | 'ringing' | 'in_progress' | 'completed' | 'failed';
@@ -113,6 +114,15 @@ export interface CallQuery {
   readonly agentId?: string;
   readonly status?: CallStatus;
   readonly direction?: CallDirection;
+  readonly endReason?: EndReason;
+  readonly sentiment?: NonNullable<Call['sentiment']>;
+  readonly answeredBy?: AnsweredBy;
+  readonly tag?: string;
+  readonly search?: CallSearch;
+  /** Inclusive. */
+  readonly minDurationSeconds?: number;
+  /** Inclusive. */
+  readonly maxDurationSeconds?: number;
   /** Inclusive. */
   readonly startedFrom?: Date;
   /** Exclusive. */

@@ -63,6 +63,7 @@ export class CallErasure {
       ...{ summary: null, extracted: null, success: null, words_erased: 1 },
     });
     await this.#database.run(forget.where('id', '=', id));
+    await this.#database.run(build.deleteFrom('call_notes').where('call_id', '=', id));
     const forgetSms = build.updateTable('sms_messages').set({ text: null });
     await this.#database.run(forgetSms.where('call_id', '=', id));
     await this.#leave('pages', 'expired');

@@ -5,6 +5,7 @@ import type { Call, CallQuery, CallSummary } from '../../domain/call/call.ts';
 import type { Queries } from '../queries.ts';
 import { recordOf } from '../sqlite/rows.ts';
 import { build, type CallRow } from '../sqlite/schema.ts';
+import { matches } from './call-matches.ts';
 import { EVERY_AGENT } from './call-rollups.ts';
 
 const DAY_MS = 86_400_000;
@@ -14,6 +15,19 @@ const [EARLIEST_MS, LATEST_MS] = [0, Number.MAX_SAFE_INTEGER];
 
 /** Up to here, skipping along the index is quicker than finding the day. */
 const NEAR_OFFSET_MAX = 1000;
+
+/** The filters that the sums by day have, too. */
+const SUMMED_FILTERS = ['agentId', 'status', 'direction'] as const;
+
+/** Filters that are columns of a call. */
+const EQUAL_COLUMNS = [
+  ['agentId', 'agent_id'],
+  ['status', 'status'],
+  ['direction', 'direction'],
+  ['endReason', 'end_reason'],
+  ['sentiment', 'sentiment'],
+  ['answeredBy', 'answered_by'],
+] as const satisfies readonly (readonly [keyof CallQuery, keyof CallRow])[];
 
 /** A query with its span of time in Unix milliseconds. */
 interface Listed extends Omit<CallQuery, 'startedFrom' | 'startedBefore'> {
@@ -43,7 +57,7 @@ export async function listCalls(
 
 /** Whole days are added up already; the calls of any other span are counted. */
 async function totalOf(database: Queries, listed: Listed): Promise<number> {
-  const count = hasWholeDays(listed)
+  const count = isSummed(listed)
     ? sumsOf(listed).select(sql<number | null>`sum(calls - erased)`.as('n'))
     : callsOf(listed).select(sql<number | null>`count(*)`.as('n'));
   return (await database.get(count))?.n ?? 0;
@@ -58,14 +72,18 @@ async function daysOf(database: Queries, listed: Listed): Promise<readonly DayCo
   );
 }
 
-function hasWholeDays({ fromMs, beforeMs }: Listed): boolean {
-  return fromMs % DAY_MS === 0 && (beforeMs % DAY_MS === 0 || beforeMs === LATEST_MS);
+/** Whether the sums by day have the answer: whole days, and no filter that they do not know. */
+function isSummed({ scope: _, limit: __, offset: ___, ...listed }: Listed): boolean {
+  const { fromMs, beforeMs, ...filters } = listed;
+  const isWhole = fromMs % DAY_MS === 0 && (beforeMs % DAY_MS === 0 || beforeMs === LATEST_MS);
+  const summed: readonly string[] = [...SUMMED_FILTERS, 'startedFrom', 'startedBefore'];
+  return isWhole && Object.keys(filters).every((name) => summed.includes(name));
 }
 
 /** Whether a walk along the index from its newest call soon reaches the page, because every call on it counts. */
 function isNear(listed: Listed): boolean {
   const { status, direction, offset } = listed;
-  if (!hasWholeDays(listed)) return true;
+  if (!isSummed(listed)) return true;
   return status === undefined && direction === undefined && offset <= NEAR_OFFSET_MAX;
 }
 
@@ -87,17 +105,29 @@ function selectPage(listed: Listed) {
     .orderBy('id', 'desc');
 }
 
-function callsOf({ scope, agentId, status, direction, fromMs, beforeMs }: Listed) {
+function callsOf(listed: Listed) {
+  const { scope, fromMs, beforeMs, minDurationSeconds, maxDurationSeconds } = listed;
   let query = build
     .selectFrom('calls')
     .where('account_id', '=', scope.accountId)
     .where('environment', '=', scope.environment)
     .where('sort_at', '>=', fromMs)
     .where('sort_at', '<', beforeMs);
-  if (agentId !== undefined) query = query.where('agent_id', '=', agentId);
-  if (status !== undefined) query = query.where('status', '=', status);
-  if (direction !== undefined) query = query.where('direction', '=', direction);
-  return query;
+  for (const [filter, column] of EQUAL_COLUMNS) {
+    const value = listed[filter];
+    if (value !== undefined) query = query.where(column, '=', value);
+  }
+  if (minDurationSeconds !== undefined) {
+    query = query.where('duration_seconds', '>=', minDurationSeconds);
+  }
+  if (maxDurationSeconds !== undefined) {
+    query = query.where('duration_seconds', '<=', maxDurationSeconds);
+  }
+  if (listed.tag !== undefined) {
+    const tagged = build.selectFrom('call_tags').select('call_id').where('tag', '=', listed.tag);
+    query = query.where('id', 'in', tagged);
+  }
+  return listed.search === undefined ? query : query.where(matches(listed.search, scope));
 }
 
 function sumsOf({ scope, agentId, status, direction, fromMs, beforeMs }: Listed) {

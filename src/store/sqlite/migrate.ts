@@ -1,6 +1,7 @@
 /** Brings a database to the current schema, in one transaction. Its `user_version` is the number of its newest step. */
 import type Sqlite from 'better-sqlite3';
 import { BASELINE } from './baseline.ts';
+import { CALL_SEARCH } from './call-search-step.ts';
 
 interface Step {
   /** Begins with its number. */
@@ -123,6 +124,7 @@ const STEPS: readonly Step[] = [
     name: '0027-answered-by',
     sql: 'alter table calls add column answered_by text;',
   },
+  { name: '0028-call-search', sql: CALL_SEARCH },
 ];
 
 /** The schema of databases from before 0.1.0 that this version takes: the same as the baseline. */

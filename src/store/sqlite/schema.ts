@@ -216,6 +216,12 @@ export interface Tables {
   calls: CallRow & { readonly words_erased: Generated<number> };
   /** `position` is given by the database, in the order of saying. */
   transcript_entries: TranscriptRow & { readonly position: Generated<number> };
+  call_notes: {
+    readonly call_id: string;
+    readonly note: string | null;
+    readonly updated_at: number;
+  };
+  call_tags: { readonly tag: string; readonly call_id: string };
   timeline_entries: RowOf<TimelineEntry> & {
     readonly call_id: string;
     readonly position: Generated<number>;
