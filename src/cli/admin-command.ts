@@ -93,9 +93,16 @@ export function atDesk<Options>(
  * @throws {Error} when there is none yet, or its schema is older than this version's.
  */
 async function withDesk(console: Console, work: (desk: Desk) => Promise<Result>): Promise<Result> {
-  const file = existingDatabaseFile(console.config());
+  const config = console.config();
+  const file = existingDatabaseFile(config);
   const log = silentLogger;
-  const store = await openStore({ file, clock: systemClock, log, mayMigrate: false });
+  const store = await openStore({
+    file,
+    clock: systemClock,
+    log,
+    mayMigrate: false,
+    secretsKey: config.SECRETS_KEY,
+  });
   try {
     return await work({
       store,

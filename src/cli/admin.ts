@@ -22,6 +22,7 @@ import {
 } from './admin-command.ts';
 import { addEraseCommands } from './admin-erase.ts';
 import { addKeyCommands } from './admin-keys.ts';
+import { addForgetCommand } from './admin-secrets.ts';
 import { addSelfTestCommand } from './admin-self-test.ts';
 import { addTrunkCommands, readTrunks } from './admin-trunks.ts';
 import { addWebhookCommands } from './admin-webhooks.ts';
@@ -57,6 +58,7 @@ function program(): Command {
   addKeyCommands(root, terminal);
   addNumberCommands(root, terminal);
   addTrunkCommands(root, terminal);
+  addForgetCommand(root, terminal);
   addWebhookCommands(root, terminal);
   addSecretCommands(root, terminal);
   addOperatorCommands(root, terminal);

@@ -57,7 +57,7 @@ async function openData(
   makeDataFolders(config);
   refuseEmptyDatabase(config);
   const lock = lockDatabase(file);
-  const store = await openStore({ file, clock: systemClock, log });
+  const store = await openStore({ file, clock: systemClock, log, secretsKey: config.SECRETS_KEY });
   const tracing = await openTracing({ ...options, store });
   return { lock, store, tracing };
 }

@@ -149,6 +149,9 @@ const SETTINGS = {
   PUBLIC_ADDRESS: optional(advertisedAddress),
   STUN_SERVER: optional(stunServer),
   DATA_DIR: setting(text, './data'),
+  SECRETS_KEY: optional(
+    matching(/^[0-9A-Za-z+/]{43}=$/, '32 bytes in base64, as `openssl rand -base64 32` makes them'),
+  ),
   DISK_FREE_MIN_MB: setting(wholeNumber(0, 999_999_999), 512),
   DATABASE_URL: optional(databaseFile),
   LOG_LEVEL: setting(oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), 'info'),
@@ -247,6 +250,7 @@ const SECRETS: ReadonlySet<string> = new Set([
   'BOOTSTRAP_LIVE_KEY',
   'BOOTSTRAP_TEST_KEY',
   'WEBHOOK_SIGNING_SECRET',
+  'SECRETS_KEY',
   'DRACHTIO_SECRET',
   'FREESWITCH_SECRET',
   'OPENAI_API_KEY',

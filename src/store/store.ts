@@ -9,6 +9,7 @@ import { idMaker } from '../domain/ids.ts';
 import type { RunTransaction, Stores } from '../domain/stores.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
+import type { SecretBox } from '../lib/secret-box.ts';
 import { SqliteAccountRetention } from './accounts/sqlite-account-retention.ts';
 import { SqliteAccountStore } from './accounts/sqlite-account-store.ts';
 import { SqliteApiKeyStore } from './accounts/sqlite-api-key-store.ts';
@@ -32,6 +33,8 @@ import { SqliteSmsMessageStore } from './sms/sqlite-sms-message-store.ts';
 import { Checkpointer } from './sqlite/checkpointer.ts';
 import { type Database, openDatabase } from './sqlite/database.ts';
 import { build } from './sqlite/schema.ts';
+import { sealAgain } from './sqlite/sealed-columns.ts';
+import { openBox } from './sqlite/secrets-key.ts';
 import type { FileSystemTypeOf } from './sqlite/sqlite-file.ts';
 import { SqliteRateStore, SqliteSecretStore } from './sqlite/sqlite-server-state.ts';
 import { newStoreFeeds, type StoreFeeds } from './store-feeds.ts';
@@ -79,7 +82,8 @@ export interface Store extends Stores {
  *
  * @param options.file Path of the SQLite file; its folder is created when missing.
  * @param options.mayMigrate False when a server may be using it: an older schema is refused then.
- * @throws {Error} naming the file and why it cannot be used.
+ * @param options.secretsKey `SECRETS_KEY`; without it, `secrets.key` next to the database has the key.
+ * @throws {Error} naming the file and why it cannot be used, or the secret that no key opens.
  */
 export async function openStore(options: {
   readonly file: string;
@@ -87,20 +91,29 @@ export async function openStore(options: {
   readonly log: Logger;
   readonly fileSystemTypeOf?: FileSystemTypeOf;
   readonly mayMigrate?: boolean;
+  readonly secretsKey?: string | undefined;
 }): Promise<Store> {
+  const { file, log, mayMigrate = true } = options;
   const { database, migrations } = await openDatabase(options);
-  if (migrations.length > 0) {
-    options.log.info({ file: options.file, migrations }, 'database: migrated to this version');
+  try {
+    const box = openBox(file, options.secretsKey);
+    if (mayMigrate) {
+      await database.transaction((transaction) => sealAgain(transaction, box, { forget: false }));
+    }
+    if (migrations.length > 0) log.info({ file, migrations }, 'database: migrated to this version');
+    return storeOn(database, { ...options, box });
+  } catch (error) {
+    database.close();
+    throw error;
   }
-  return storeOn(database, options);
 }
 
 function storeOn(
   database: Database,
-  { clock, log }: { readonly clock: Clock; readonly log: Logger },
+  { clock, log, box }: { readonly clock: Clock; readonly log: Logger; readonly box: SecretBox },
 ): Store {
   const feeds = newStoreFeeds();
-  const stores = sqliteStores(database, { feeds, clock });
+  const stores = sqliteStores(database, { feeds, clock, box });
   feeds.live.connect((callId) => stores.calls.findById(callId));
   const rates = new SqliteRateStore(database);
   let checkpointer: Checkpointer | undefined;
@@ -113,7 +126,7 @@ function storeOn(
     leftovers: new SqliteLeftovers(database, { checkpointer: () => checkpointer }),
     rates,
     transaction: (work) =>
-      database.transaction((transaction) => work(sqliteStores(transaction, { feeds, clock }))),
+      database.transaction((transaction) => work(sqliteStores(transaction, { feeds, clock, box }))),
     probe: async () => {
       const probed_at = clock.now().getTime();
       await database.run(build.replaceInto('probes').values({ id: 1, probed_at }));
@@ -142,7 +155,11 @@ function storeOn(
 
 function sqliteStores(
   database: Queries,
-  { feeds, clock }: { readonly feeds: StoreFeeds; readonly clock: Clock },
+  {
+    feeds,
+    clock,
+    box,
+  }: { readonly feeds: StoreFeeds; readonly clock: Clock; readonly box: SecretBox },
 ): Stores {
   const newId = idMaker({ nowMs: () => clock.now().getTime(), random: randomBytes });
   return {
@@ -150,16 +167,16 @@ function sqliteStores(
     apiKeys: new SqliteApiKeyStore(database),
     agents: new SqliteAgentStore(database),
     agentVersions: new SqliteAgentVersionStore(database),
-    customTools: new SqliteCustomToolStore(database),
-    mcpServers: new SqliteMcpServerStore(database),
-    smsGateways: new SqliteSmsGatewayStore(database),
+    customTools: new SqliteCustomToolStore(database, box),
+    mcpServers: new SqliteMcpServerStore(database, box),
+    smsGateways: new SqliteSmsGatewayStore(database, box),
     smsMessages: new SqliteSmsMessageStore(database),
     smsOptOuts: new SqliteOptOutStore(database),
-    calendars: new SqliteCalendarStore(database),
+    calendars: new SqliteCalendarStore(database, box),
     appointments: new SqliteAppointmentStore(database),
     numberHolders: new SqliteNumberHolders(database),
     numberAssignments: new SqliteNumberAssignments(database),
-    storedTrunks: new SqliteStoredTrunks(database),
+    storedTrunks: new SqliteStoredTrunks(database, box),
     calls: new SqliteCallStore(database, feeds),
     callNotes: new SqliteCallNoteStore(database),
     qualities: new SqliteCallQualityStore(database),

@@ -127,7 +127,7 @@ test('restoreBackup leaves nothing in the data folder but what is in use', async
 
   await restoreTo(dataFolder, folder);
 
-  expect(readdirSync(dataFolder)).toEqual(['offhook.db', 'offhook.db.lock']);
+  expect(readdirSync(dataFolder)).toEqual(['offhook.db', 'offhook.db.lock', 'secrets.key']);
 });
 
 test('restoreBackup replaces a database that is damaged', async () => {

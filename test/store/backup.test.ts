@@ -96,7 +96,7 @@ test('makeBackup gives a database of one file that only its owner may read', asy
 
   await backUp(store, folder);
 
-  expect(readdirSync(folder).sort()).toEqual(['manifest.json', 'offhook.db']);
+  expect(readdirSync(folder).sort()).toEqual(['manifest.json', 'offhook.db', 'secrets.key']);
   expect(statSync(join(folder, 'offhook.db')).mode & 0o777).toBe(0o600);
   expect(statSync(folder).mode & 0o777).toBe(0o700);
 });

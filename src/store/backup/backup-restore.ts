@@ -19,6 +19,7 @@ import {
   type ErasureRow,
   type NotedErasureRow,
 } from '../sqlite/schema.ts';
+import { addKeys, keyFileOf, readKeys } from '../sqlite/secrets-key.ts';
 import { newStoreFeeds } from '../store-feeds.ts';
 import { BACKUP_DATABASE, type BackupManifest, readManifest, syncFile } from './backup.ts';
 import { type CopiedRecordings, copyRecordings } from './backup-recordings.ts';
@@ -83,6 +84,7 @@ export async function restoreBackup(options: {
     const manifest = await readManifest(folder);
     const incoming = `${databaseFile}.restoring`;
     const broughtIn = await bringIn(incoming, { ...options, manifest });
+    addKeys(keyFileOf(databaseFile), readKeys(keyFileOf(join(folder, BACKUP_DATABASE))));
     const keptAs = setAside(databaseFile);
     renameSync(incoming, databaseFile);
     return { manifest, keptAs, ...broughtIn };

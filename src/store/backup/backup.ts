@@ -20,6 +20,7 @@ import { pipeline } from 'node:stream/promises';
 import Sqlite from 'better-sqlite3';
 import { z } from 'zod';
 import { makeFolder, PRIVATE_FILE_MODE, PRIVATE_FOLDER_MODE } from '../../lib/private-tree.ts';
+import { addKeys, keyFileOf, readKeys } from '../sqlite/secrets-key.ts';
 import { copyRecordings, type RecordingMode } from './backup-recordings.ts';
 
 /** The database's name inside a backup folder. */
@@ -105,6 +106,7 @@ async function fill(
   const { databaseFile, dataFolder, recordings: mode, version, now } = options;
   const database = join(folder, BACKUP_DATABASE);
   copyDatabase({ from: databaseFile, to: database });
+  copySecretsKey(databaseFile, database);
   const recordings = await copyRecordings({ database, from: dataFolder, to: folder, mode });
   return {
     format: 1,
@@ -114,6 +116,12 @@ async function fill(
     counts: countsOf(database),
     recordings: { included: mode !== 'none', ...recordings },
   };
+}
+
+/** Without its key the passwords in the copy are lost. A key of the settings is the operator's to keep. */
+function copySecretsKey(from: string, to: string): void {
+  const keys = readKeys(keyFileOf(from));
+  if (keys.length > 0) addKeys(keyFileOf(to), keys);
 }
 
 /**

@@ -6,21 +6,25 @@ import {
   type CalendarStore,
 } from '../../domain/calendar/calendar.ts';
 import { ServiceError } from '../../domain/service-error.ts';
+import type { SecretBox } from '../../lib/secret-box.ts';
 import type { Queries } from '../queries.ts';
 import { type RowOf, recordOf, rowOf } from '../sqlite/rows.ts';
 import { build } from '../sqlite/schema.ts';
+import { opened, sealed } from '../sqlite/sealed-columns.ts';
 
 /** Keeps calendars in SQLite. */
 export class SqliteCalendarStore implements CalendarStore {
   readonly #database: Queries;
+  readonly #box: SecretBox;
 
-  constructor(database: Queries) {
+  constructor(database: Queries, box: SecretBox) {
     this.#database = database;
+    this.#box = box;
   }
 
   async insert(calendar: Calendar): Promise<void> {
     await this.#database.transaction(async (transaction) => {
-      const store = new SqliteCalendarStore(transaction);
+      const store = new SqliteCalendarStore(transaction, this.#box);
       const { name } = calendar;
       if ((await store.find(calendar, name)) !== undefined) {
         throw conflict(`Cannot make the calendar "${name}": there is one with this name`);
@@ -29,7 +33,9 @@ export class SqliteCalendarStore implements CalendarStore {
         const { calendarsMax } = CALENDAR_LIMITS;
         throw conflict(`Cannot make the calendar: there are ${calendarsMax} already`);
       }
-      await transaction.run(build.insertInto('calendars').values(rowOf(calendar)));
+      await transaction.run(
+        build.insertInto('calendars').values(sealed(this.#box, 'calendars', rowOf(calendar))),
+      );
     });
   }
 
@@ -37,7 +43,7 @@ export class SqliteCalendarStore implements CalendarStore {
     await this.#database.run(
       build
         .updateTable('calendars')
-        .set(rowOf(calendar))
+        .set(sealed(this.#box, 'calendars', rowOf(calendar)))
         .where('account_id', '=', calendar.accountId)
         .where('environment', '=', calendar.environment)
         .where('name', '=', calendar.name),
@@ -69,13 +75,13 @@ export class SqliteCalendarStore implements CalendarStore {
 
   async find(scope: Scope, name: string): Promise<Calendar | undefined> {
     const row = await this.#database.get(calendarsOf(scope).selectAll().where('name', '=', name));
-    return row === undefined ? undefined : calendarOf(row);
+    return row === undefined ? undefined : calendarOf(this.#box, row);
   }
 
   async findByFeedToken(token: string): Promise<Calendar | undefined> {
     const query = build.selectFrom('calendars').selectAll().where('feed_token', '=', token);
     const row = await this.#database.get(query);
-    return row === undefined ? undefined : calendarOf(row);
+    return row === undefined ? undefined : calendarOf(this.#box, row);
   }
 
   async list(
@@ -84,7 +90,7 @@ export class SqliteCalendarStore implements CalendarStore {
   ): Promise<{ readonly calendars: readonly Calendar[]; readonly total: number }> {
     const page = calendarsOf(scope).selectAll().orderBy('name').limit(limit).offset(offset);
     return {
-      calendars: (await this.#database.all(page)).map(calendarOf),
+      calendars: (await this.#database.all(page)).map((row) => calendarOf(this.#box, row)),
       total: await countOf(this.#database, scope),
     };
   }
@@ -121,8 +127,8 @@ function appointmentsIn({ accountId, environment }: Scope, name: string) {
     .where('calendar', '=', name);
 }
 
-function calendarOf(row: RowOf<Calendar>): Calendar {
-  return recordOf<Calendar>(row, { json: ['workingHours'] });
+function calendarOf(box: SecretBox, row: RowOf<Calendar>): Calendar {
+  return recordOf<Calendar>(opened(box, 'calendars', row), { json: ['workingHours'] });
 }
 
 function conflict(message: string): ServiceError {

@@ -5,17 +5,21 @@ import {
   type CustomToolStore,
   TOOL_LIMITS,
 } from '../../domain/tool/custom-tool.ts';
+import type { SecretBox } from '../../lib/secret-box.ts';
 import type { Queries } from '../queries.ts';
 import { type RowOf, recordOf, rowOf } from '../sqlite/rows.ts';
 import { build } from '../sqlite/schema.ts';
+import { opened, sealed } from '../sqlite/sealed-columns.ts';
 import { conflict, requireFreeName, requireUnlisted } from './tool-names.ts';
 
 /** Keeps custom tools in SQLite. */
 export class SqliteCustomToolStore implements CustomToolStore {
   readonly #database: Queries;
+  readonly #box: SecretBox;
 
-  constructor(database: Queries) {
+  constructor(database: Queries, box: SecretBox) {
     this.#database = database;
+    this.#box = box;
   }
 
   async insert(tool: CustomTool): Promise<void> {
@@ -24,7 +28,9 @@ export class SqliteCustomToolStore implements CustomToolStore {
       if ((await countOf(transaction, tool)) >= TOOL_LIMITS.toolsMax) {
         throw conflict(`Cannot make the tool: there are ${TOOL_LIMITS.toolsMax} already`);
       }
-      await transaction.run(build.insertInto('custom_tools').values(rowOf(tool)));
+      await transaction.run(
+        build.insertInto('custom_tools').values(sealed(this.#box, 'custom_tools', rowOf(tool))),
+      );
     });
   }
 
@@ -32,7 +38,7 @@ export class SqliteCustomToolStore implements CustomToolStore {
     await this.#database.run(
       build
         .updateTable('custom_tools')
-        .set(rowOf(tool))
+        .set(sealed(this.#box, 'custom_tools', rowOf(tool)))
         .where('account_id', '=', tool.accountId)
         .where('environment', '=', tool.environment)
         .where('name', '=', tool.name),
@@ -55,7 +61,7 @@ export class SqliteCustomToolStore implements CustomToolStore {
 
   async find(scope: Scope, name: string): Promise<CustomTool | undefined> {
     const row = await this.#database.get(toolsOf(scope).selectAll().where('name', '=', name));
-    return row === undefined ? undefined : toolOf(row);
+    return row === undefined ? undefined : toolOf(this.#box, row);
   }
 
   async findAll(scope: Scope, names: readonly string[]): Promise<readonly CustomTool[]> {
@@ -63,7 +69,7 @@ export class SqliteCustomToolStore implements CustomToolStore {
     const named = toolsOf(scope)
       .selectAll()
       .where('name', 'in', [...names]);
-    return (await this.#database.all(named)).map(toolOf);
+    return (await this.#database.all(named)).map((row) => toolOf(this.#box, row));
   }
 
   async list(
@@ -72,7 +78,7 @@ export class SqliteCustomToolStore implements CustomToolStore {
   ): Promise<{ readonly tools: readonly CustomTool[]; readonly total: number }> {
     const page = toolsOf(scope).selectAll().orderBy('name').limit(limit).offset(offset);
     return {
-      tools: (await this.#database.all(page)).map(toolOf),
+      tools: (await this.#database.all(page)).map((row) => toolOf(this.#box, row)),
       total: await countOf(this.#database, scope),
     };
   }
@@ -90,6 +96,8 @@ function toolsOf({ accountId, environment }: Scope) {
     .where('environment', '=', environment);
 }
 
-function toolOf(row: RowOf<CustomTool>): CustomTool {
-  return recordOf<CustomTool>(row, { json: ['parameters', 'headers'] });
+function toolOf(box: SecretBox, row: RowOf<CustomTool>): CustomTool {
+  return recordOf<CustomTool>(opened(box, 'custom_tools', row), {
+    json: ['parameters', 'headers'],
+  });
 }

@@ -1,17 +1,21 @@
 /** MCP servers in SQLite. */
 import type { Scope } from '../../domain/agent/agent.ts';
 import { MCP_LIMITS, type McpServer, type McpServerStore } from '../../domain/tool/mcp-server.ts';
+import type { SecretBox } from '../../lib/secret-box.ts';
 import type { Queries } from '../queries.ts';
 import { type RowOf, recordOf, rowOf } from '../sqlite/rows.ts';
 import { build } from '../sqlite/schema.ts';
+import { opened, sealed } from '../sqlite/sealed-columns.ts';
 import { conflict, requireFreeName, requireUnlisted } from './tool-names.ts';
 
 /** Keeps MCP servers in SQLite. */
 export class SqliteMcpServerStore implements McpServerStore {
   readonly #database: Queries;
+  readonly #box: SecretBox;
 
-  constructor(database: Queries) {
+  constructor(database: Queries, box: SecretBox) {
     this.#database = database;
+    this.#box = box;
   }
 
   async insert(server: McpServer): Promise<void> {
@@ -20,7 +24,9 @@ export class SqliteMcpServerStore implements McpServerStore {
       if ((await countOf(transaction, server)) >= MCP_LIMITS.serversMax) {
         throw conflict(`Cannot make the MCP server: there are ${MCP_LIMITS.serversMax} already`);
       }
-      await transaction.run(build.insertInto('mcp_servers').values(rowOf(server)));
+      await transaction.run(
+        build.insertInto('mcp_servers').values(sealed(this.#box, 'mcp_servers', rowOf(server))),
+      );
     });
   }
 
@@ -28,7 +34,7 @@ export class SqliteMcpServerStore implements McpServerStore {
     await this.#database.run(
       build
         .updateTable('mcp_servers')
-        .set(rowOf(server))
+        .set(sealed(this.#box, 'mcp_servers', rowOf(server)))
         .where('account_id', '=', server.accountId)
         .where('environment', '=', server.environment)
         .where('name', '=', server.name),
@@ -50,7 +56,7 @@ export class SqliteMcpServerStore implements McpServerStore {
 
   async find(scope: Scope, name: string): Promise<McpServer | undefined> {
     const row = await this.#database.get(serversOf(scope).selectAll().where('name', '=', name));
-    return row === undefined ? undefined : serverOf(row);
+    return row === undefined ? undefined : serverOf(this.#box, row);
   }
 
   async findAll(scope: Scope, names: readonly string[]): Promise<readonly McpServer[]> {
@@ -58,7 +64,7 @@ export class SqliteMcpServerStore implements McpServerStore {
     const named = serversOf(scope)
       .selectAll()
       .where('name', 'in', [...names]);
-    return (await this.#database.all(named)).map(serverOf);
+    return (await this.#database.all(named)).map((row) => serverOf(this.#box, row));
   }
 
   async newest(limit: number): Promise<readonly McpServer[]> {
@@ -67,7 +73,7 @@ export class SqliteMcpServerStore implements McpServerStore {
       .selectAll()
       .orderBy('updated_at', 'desc')
       .limit(limit);
-    return (await this.#database.all(newest)).map(serverOf);
+    return (await this.#database.all(newest)).map((row) => serverOf(this.#box, row));
   }
 
   async list(
@@ -76,7 +82,7 @@ export class SqliteMcpServerStore implements McpServerStore {
   ): Promise<{ readonly servers: readonly McpServer[]; readonly total: number }> {
     const page = serversOf(scope).selectAll().orderBy('name').limit(limit).offset(offset);
     return {
-      servers: (await this.#database.all(page)).map(serverOf),
+      servers: (await this.#database.all(page)).map((row) => serverOf(this.#box, row)),
       total: await countOf(this.#database, scope),
     };
   }
@@ -94,6 +100,8 @@ function serversOf({ accountId, environment }: Scope) {
     .where('environment', '=', environment);
 }
 
-function serverOf(row: RowOf<McpServer>): McpServer {
-  return recordOf<McpServer>(row, { json: ['headers', 'allowedTools'] });
+function serverOf(box: SecretBox, row: RowOf<McpServer>): McpServer {
+  return recordOf<McpServer>(opened(box, 'mcp_servers', row), {
+    json: ['headers', 'allowedTools'],
+  });
 }
