@@ -116,6 +116,7 @@ test('a custom tool asks its own server at its own path, whatever the arguments'
     parameters: {
       type: 'object',
       properties: { orderId: { type: 'string' }, note: { type: 'string' } },
+      required: ['orderId'],
     },
     method: 'GET',
     url: 'https://shop.example/orders/{orderId}',
