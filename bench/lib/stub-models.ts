@@ -24,6 +24,9 @@ const HALF_MARK = 7;
 
 const HALF = 'mm-hm';
 
+/** The tool that the model asks in every turn, where the agent has it. */
+export const LOOK_UP = 'look_up';
+
 /** What is answered where a schema is given: to the question what a call that is over was about. */
 const ANALYSIS = JSON.stringify({
   summary: 'The caller asked what there is to tell.',
@@ -97,13 +100,18 @@ export class StubModel implements LanguageModel {
     this.#times = times;
   }
 
-  async *stream({ messages, schema, signal }: ModelRequest): AsyncIterable<ModelEvent> {
+  async *stream({ messages, schema, signal, tools }: ModelRequest): AsyncIterable<ModelEvent> {
     await this.#clock.wait(this.#times.thinking, signal);
     if (schema !== undefined) {
       yield { kind: 'text', text: ANALYSIS };
       return;
     }
     this.#answers += 1;
+    if (messages.at(-1)?.role === 'user' && tools?.some(({ name }) => name === LOOK_UP)) {
+      const call = { id: `call_${this.#answers}`, name: LOOK_UP, arguments: {} };
+      yield { kind: 'tool-call', call };
+      return;
+    }
     const turn = messages.filter(({ role }) => role === 'user').length;
     const isHalf = messages.at(-1)?.content.endsWith(HALF) ?? false;
     const mark = isHalf ? HALF_MARK : turn % MARKS;

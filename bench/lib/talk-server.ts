@@ -12,10 +12,13 @@ import { LineProcess } from './line-process.ts';
 import { type Holdings, holdingsOf } from './process-memory.ts';
 import { nodeTool } from './rtp-run.ts';
 import { START_FLAGS } from './start-flags.ts';
+import { LOOK_UP } from './stub-models.ts';
 import type { StubTimes } from './stub-times.ts';
 
 /** From the range that is kept for examples. */
 const NUMBER = '+12025550123';
+/** Of the agent with a tool. */
+const TOOL_NUMBER = '+12025550124';
 const ADDRESS = '127.0.0.1';
 const RTP_PORT_FIRST = 26_000;
 
@@ -43,6 +46,8 @@ export interface TalkServerOptions {
   readonly callsMax?: number;
   /** Its SIP trunks; none unless given, and then every caller of this machine is let in. */
   readonly trunks?: readonly object[];
+  /** The URL of a tool that a second agent asks in every turn; no such agent unless given. */
+  readonly toolUrl?: string;
   /** Where its RTP ports begin, for the second of two servers. */
   readonly rtpPortFirst?: number;
 }
@@ -62,7 +67,7 @@ export class TalkServer {
   readonly #process: LineProcess;
   readonly #folder: string;
   readonly #addresses: { readonly sip: string; readonly http: string };
-  readonly #phone = new UserAgent({ listen: [{ protocol: 'UDP', address: ADDRESS, port: 0 }] });
+  #phone = new UserAgent({ listen: [{ protocol: 'UDP', address: ADDRESS, port: 0 }] });
   #dialogs: readonly Dialog[] = [];
 
   private constructor(
@@ -87,7 +92,12 @@ export class TalkServer {
     const child = new LineProcess([node, ...START_FLAGS, ...args, JSON.stringify(options)], {
       ...{ PORT: String(port), SIP_PORT: String(sipPort), SIP_HOST: ADDRESS, DATA_DIR: folder },
       ...{ RTP_PORTS: `${rtpPortFirst}-${lastPort}`, MAX_CALLS: String(callsMax) },
-      ...{ BOOTSTRAP_LIVE_KEY: key, LOG_LEVEL: 'error', SIP_TRUNKS: trunksFile },
+      ...{
+        WEBHOOK_ALLOW_LOCAL: 'true',
+        BOOTSTRAP_LIVE_KEY: key,
+        LOG_LEVEL: 'error',
+        SIP_TRUNKS: trunksFile,
+      },
     });
     const addresses = {
       sip: `sip:${NUMBER}@${ADDRESS}:${sipPort}`,
@@ -95,7 +105,12 @@ export class TalkServer {
     };
     const server = new TalkServer(child, folder, addresses);
     await child.next('listening');
-    await createAgent(`${addresses.http}/api/agents`, key);
+    const { toolUrl } = options;
+    await createAgent(addresses.http, key, { phoneNumber: NUMBER, tools: [] });
+    if (toolUrl !== undefined) {
+      await create(`${addresses.http}/api/tools`, key, toolAt(toolUrl));
+      await createAgent(addresses.http, key, { phoneNumber: TOOL_NUMBER, tools: [LOOK_UP] });
+    }
     await server.#phone.start();
     return server;
   }
@@ -107,6 +122,14 @@ export class TalkServer {
   /** Where the agent is rung. */
   get uri(): string {
     return this.#addresses.sip;
+  }
+
+  /** The same server with calls of its own: to the agent that has a tool, or to the one that has none. */
+  line(has: { readonly tool: boolean }): TalkServer {
+    const sip = has.tool ? this.uri.replace(NUMBER, TOOL_NUMBER) : this.uri;
+    const line = new TalkServer(this.#process, this.#folder, { ...this.#addresses, sip });
+    line.#phone = this.#phone;
+    return line;
   }
 
   get sipPort(): number {
@@ -187,17 +210,35 @@ export class TalkServer {
   }
 }
 
-async function createAgent(url: string, key: string): Promise<void> {
+async function createAgent(
+  http: string,
+  key: string,
+  agent: { readonly phoneNumber: string; readonly tools: readonly string[] },
+): Promise<void> {
+  await create(`${http}/api/agents`, key, {
+    ...agent,
+    name: 'Bench',
+    greeting: 'Hello, this is a benchmark.',
+    systemPrompt: 'You are measured.',
+    settings: { silenceTimeoutSeconds: 120 },
+  });
+}
+
+function toolAt(url: string): object {
+  return {
+    name: LOOK_UP,
+    description: 'Looks something up.',
+    parameters: { type: 'object', properties: {} },
+    method: 'GET',
+    url,
+  };
+}
+
+async function create(url: string, key: string, body: object): Promise<void> {
   const response = await fetch(url, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({
-      name: 'Bench',
-      greeting: 'Hello, this is a benchmark.',
-      systemPrompt: 'You are measured.',
-      phoneNumber: NUMBER,
-      settings: { silenceTimeoutSeconds: 120 },
-    }),
+    body: JSON.stringify(body),
   });
-  if (!response.ok) throw new Error(`Cannot create an agent: ${await response.text()}`);
+  if (!response.ok) throw new Error(`Cannot POST ${url}: ${await response.text()}`);
 }
