@@ -86,6 +86,15 @@ function obeySignals(app: App, config: Config, log: Logger): void {
   }
 }
 
+/** The program reads its words as if it had been started by itself. */
+async function runProgram(command: {
+  readonly program: 'admin' | 'models';
+  readonly words: readonly string[];
+}): Promise<void> {
+  process.argv.splice(2, process.argv.length, ...command.words);
+  await (command.program === 'admin' ? import('./cli/admin.ts') : import('./cli/models.ts'));
+}
+
 async function run(): Promise<void> {
   const command = readCommandLine(process.argv.slice(2));
   if (command.kind === 'wrong') {
@@ -93,6 +102,7 @@ async function run(): Promise<void> {
     process.exitCode = EXIT_USAGE;
     return;
   }
+  if (command.kind === 'program') return runProgram(command);
   if (command.kind === 'help') return console.log(helpText());
   if (command.kind === 'version') {
     const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');

@@ -92,7 +92,10 @@ export function atDesk<Options>(
  *
  * @throws {Error} when there is none yet, or its schema is older than this version's.
  */
-async function withDesk(console: Console, work: (desk: Desk) => Promise<Result>): Promise<Result> {
+export async function withDesk<Value>(
+  console: Console,
+  work: (desk: Desk) => Promise<Value>,
+): Promise<Value> {
   const config = console.config();
   const file = existingDatabaseFile(config);
   const log = silentLogger;

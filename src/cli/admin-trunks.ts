@@ -50,7 +50,7 @@ async function removeStored(desk: Desk, name: string, console: Console): Promise
   return { text: `Trunk "${name}" is removed.\n${later}`, json: { name } };
 }
 
-interface KnownTrunks {
+export interface KnownTrunks {
   readonly registry: TrunkRegistry;
   /** Why trunks of the database are left out. */
   readonly problems: readonly string[];
@@ -79,7 +79,11 @@ function listTrunks({ registry, problems }: KnownTrunks): Result {
 }
 
 /** @throws {Error} naming the trunks there are, when it is none of them. */
-async function checkTrunk({ registry, problems }: KnownTrunks, name: string, console: Console) {
+export async function checkTrunk(
+  { registry, problems }: KnownTrunks,
+  name: string,
+  console: Console,
+) {
   const trunk = registry.find(name);
   if (trunk === undefined) {
     const known = registry.all.map((each) => each.name).join(', ') || 'none';

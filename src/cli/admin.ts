@@ -20,6 +20,8 @@ import {
   table,
   UsageError,
 } from './admin-command.ts';
+import { addCompletionCommand } from './admin-completion.ts';
+import { addDoctorCommand } from './admin-doctor.ts';
 import { addEraseCommands } from './admin-erase.ts';
 import { addKeyCommands } from './admin-keys.ts';
 import { addForgetCommand } from './admin-secrets.ts';
@@ -65,6 +67,8 @@ function program(): Command {
   addEraseCommands(root, terminal);
   addBackupCommands(root, terminal);
   addSelfTestCommand(root, terminal);
+  addDoctorCommand(root, terminal);
+  addCompletionCommand(root, terminal.print);
   return root;
 }
 

@@ -1,0 +1,133 @@
+/** `admin doctor`: looks at everything a call needs on this machine, and says what is wrong and what to do. */
+
+import { existsSync } from 'node:fs';
+import { styleText } from 'node:util';
+import type { Command } from 'commander';
+import { readTrunksFile } from '../compose/trunks/trunks-file.ts';
+import type { Config } from '../config/config.ts';
+import { databaseFileOf } from '../config/config.ts';
+import { systemClock as clock } from '../lib/clock.ts';
+import { silentLogger as log } from '../lib/logger.ts';
+import { UNCOUNTED } from '../lib/metrics/model-metrics.ts';
+import { TimeLimit, unlessAborted } from '../lib/time-limit.ts';
+import { TrunkRegistry } from '../telephony/trunks/trunk-registry.ts';
+import { type Console, type Result, showing, withDesk } from './admin-command.ts';
+import { checkTrunk, type KnownTrunks, readTrunks } from './admin-trunks.ts';
+import { type Finding, findingsText } from './doctor/finding.ts';
+import { machineFindings } from './doctor/machine-checks.ts';
+import { addressFinding, portFindings } from './doctor/network-checks.ts';
+import { askServer, serverFindings } from './doctor/running-server.ts';
+
+const EXIT_FAILED = 1;
+
+/** More are for "trunk check". */
+const TRUNKS_MAX = 10;
+
+const MODEL_MS_MAX = 10_000;
+
+/** Exits with 1 where something is wrong; what is only limited is told. */
+export function addDoctorCommand(root: Command, console: Console): void {
+  const command = root
+    .command('doctor')
+    .description(
+      'looks at ports, addresses, models, disk, clock, database, trunks and the language model, and says what is wrong and what to do',
+    );
+  showing(command, console, async () => {
+    const findings = await diagnose(console);
+    if (findings.some(({ state }) => state === 'wrong')) process.exitCode = EXIT_FAILED;
+    const paint: Parameters<typeof findingsText>[1] = (colour, text) =>
+      styleText(colour, text, { stream: process.stdout });
+    return { text: findingsText(findings, paint), json: { findings } } satisfies Result;
+  });
+}
+
+async function diagnose(console: Console): Promise<readonly Finding[]> {
+  const config = console.config();
+  console.progress('Looking at this machine …');
+  const machine = await machineFindings(config);
+  const server = await askServer(config);
+  console.progress('Looking at ports and models …');
+  const running =
+    server === undefined
+      ? [NOT_RUNNING, ...(await portFindings(config)), await modelFinding(config)]
+      : serverFindings(server);
+  const trunks = await trunkFindings(console);
+  console.progress('');
+  return [...machine, ...running, addressFinding(config), ...trunks];
+}
+
+const NOT_RUNNING: Finding = {
+  check: 'server',
+  state: 'limited',
+  found: 'does not run, so speech models were not looked at',
+  advice: 'start it ("npm start") and ask again, or try the models: npm run admin -- self-test',
+};
+
+/** Asks the language models of the settings, as a start does. */
+async function modelFinding(config: Config): Promise<Finding> {
+  const check = 'language model';
+  const { composeModel } = await import('../compose/llm.ts');
+  const times = { answered: () => undefined, failed: () => undefined };
+  const { model } = await composeModel({ config, clock, log, times, counts: UNCOUNTED });
+  using limit = new TimeLimit(clock, MODEL_MS_MAX, { reason: 'it did not answer in time' });
+  try {
+    await unlessAborted(model.check(), limit.signal);
+    const { engine, reason, standIn, replacement } = model.report();
+    if (standIn === undefined) return { check, state: 'ok', found: `${engine} answers` };
+    const found =
+      standIn === 'rule_book'
+        ? `${engine}: fixed rules, which ignore an agent's instructions`
+        : engine;
+    return { check, state: 'limited', found, advice: replacement?.how ?? reason };
+  } catch (error) {
+    const found = error instanceof Error ? error.message : String(error);
+    return { check, state: 'wrong', found, advice: 'docs/language-models.md' };
+  } finally {
+    await model.stop();
+  }
+}
+
+/** Asks each carrier step by step. */
+async function trunkFindings(console: Console): Promise<readonly Finding[]> {
+  const check = 'trunks';
+  try {
+    const known = await knownTrunks(console);
+    const names = known.registry.all.map(({ name }) => name);
+    const findings: Finding[] = known.problems.map((found) => ({ check, state: 'wrong', found }));
+    if (names.length === 0) {
+      const advice = 'POST /api/trunks, or sip-config/trunks.json: docs/carriers.md';
+      return [...findings, { check, state: 'limited', found: 'there are none', advice }];
+    }
+    for (const name of names.slice(0, TRUNKS_MAX)) {
+      console.progress(`Asking trunk ${name} …`);
+      findings.push(await trunkFinding(known, name, console));
+    }
+    const rest = names.length - TRUNKS_MAX;
+    if (rest <= 0) return findings;
+    const found = `${rest} more were not asked: npm run admin -- trunk check <name>`;
+    return [...findings, { check, state: 'limited', found }];
+  } catch (error) {
+    const found = error instanceof Error ? error.message : String(error);
+    return [{ check, state: 'wrong', found, advice: 'docs/carriers.md' }];
+  }
+}
+
+async function trunkFinding(known: KnownTrunks, name: string, console: Console): Promise<Finding> {
+  const check = `trunk ${name}`;
+  const { ok, steps } = (await checkTrunk(known, name, console)).json;
+  if (ok) return { check, state: 'ok', found: steps.at(-1)?.message ?? 'answers' };
+  const failed = steps.find((step) => !step.ok);
+  return {
+    check,
+    state: 'wrong',
+    found: failed === undefined ? 'fails' : `${failed.step}: ${failed.message}`,
+  };
+}
+
+/** Before the first start there are those of the file alone. */
+async function knownTrunks(console: Console): Promise<KnownTrunks> {
+  const config = console.config();
+  if (existsSync(databaseFileOf(config)))
+    return withDesk(console, (desk) => readTrunks(desk, console));
+  return { registry: new TrunkRegistry(readTrunksFile(config)), problems: [] };
+}

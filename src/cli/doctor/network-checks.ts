@@ -1,0 +1,115 @@
+/** `admin doctor`: the ports that the server needs, and the address that far ends are told. */
+import { createSocket } from 'node:dgram';
+import { createServer } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import type { Config } from '../../config/config.ts';
+import { rangeOfAddress } from '../../lib/local-routes.ts';
+import type { Finding } from './finding.ts';
+
+interface Port {
+  readonly check: string;
+  readonly protocol: 'TCP' | 'UDP';
+  readonly host: string;
+  readonly port: number;
+  /** The setting that names it. */
+  readonly setting: string;
+}
+
+/** Whether the ports can be bound; to be asked only while no server of these settings runs. */
+export function portFindings(config: Config): Promise<readonly Finding[]> {
+  return Promise.all(portsOf(config).map(portFinding));
+}
+
+function portsOf({ HOST, PORT, SIP_HOST, SIP_PORT, RTP_PORTS, TELEPHONY, ...rest }: Config) {
+  const http = { check: 'HTTP port', protocol: 'TCP', host: HOST, port: PORT, setting: 'PORT' };
+  if (TELEPHONY !== 'embedded') return [http] as readonly Port[];
+  const sip = { check: 'SIP port', host: SIP_HOST, port: SIP_PORT, setting: 'SIP_PORT' };
+  const rtp = { check: 'RTP ports', protocol: 'UDP', host: SIP_HOST, setting: 'RTP_PORTS' };
+  const tls = { check: 'SIP over TLS', protocol: 'TCP', host: SIP_HOST, setting: 'SIP_TLS_PORT' };
+  return [
+    http,
+    { ...sip, protocol: 'UDP' },
+    { ...sip, protocol: 'TCP' },
+    ...(rest.SIP_TLS_CERT === undefined ? [] : [{ ...tls, port: rest.SIP_TLS_PORT }]),
+    { ...rtp, port: RTP_PORTS.first },
+    { ...rtp, port: RTP_PORTS.last },
+  ] as readonly Port[];
+}
+
+async function portFinding({ check, protocol, host, port, setting }: Port): Promise<Finding> {
+  const place = `${protocol} ${host}:${port}`;
+  const problem = await (protocol === 'TCP' ? bindTcp : bindUdp)(host, port).then(
+    () => undefined,
+    (error: NodeJS.ErrnoException) => error.code ?? error.message,
+  );
+  if (problem === undefined) return { check, state: 'ok', found: `${place} is free` };
+  return {
+    check,
+    state: 'wrong',
+    found: `${place} cannot be used`,
+    advice: adviceFor(problem, setting, port),
+  };
+}
+
+function adviceFor(code: string, setting: string, port: number): string {
+  if (code === 'EADDRINUSE') {
+    return `another program has it ("ss -lntup | grep ${port}" names it): stop that, or change ${setting}`;
+  }
+  if (code === 'EACCES') return `ports below 1024 are for root: choose a higher ${setting}`;
+  if (code === 'EADDRNOTAVAIL') return 'this machine has no such address: change HOST or SIP_HOST';
+  return `the system says ${code}`;
+}
+
+function bindTcp(host: string, port: number): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const server = createServer();
+  server.once('error', reject);
+  server.listen({ host, port, exclusive: true }, () => server.close(() => resolve()));
+  return promise;
+}
+
+function bindUdp(host: string, port: number): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const socket = createSocket(host.includes(':') ? 'udp6' : 'udp4');
+  socket.once('error', (error) => {
+    socket.close();
+    reject(error);
+  });
+  socket.bind({ address: host, port, exclusive: true }, () => socket.close(() => resolve()));
+  return promise;
+}
+
+/** The addresses of this machine that are not its loopback. */
+function ownAddresses(): readonly string[] {
+  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  return all
+    .filter(({ family, internal }) => family === 'IPv4' && !internal)
+    .map(({ address }) => address);
+}
+
+/** Whether a carrier can reach this machine at the address that it is told. */
+export function addressFinding(
+  { SIP_HOST, PUBLIC_ADDRESS }: Pick<Config, 'SIP_HOST' | 'PUBLIC_ADDRESS'>,
+  addresses: readonly string[] = ownAddresses(),
+): Finding {
+  const check = 'address';
+  if (rangeOfAddress(SIP_HOST) === 'loopback') {
+    const advice =
+      'set SIP_HOST=0.0.0.0 (or an address of this machine) before a carrier is connected';
+    return { check, state: 'limited', found: 'only calls from this machine are accepted', advice };
+  }
+  if (PUBLIC_ADDRESS !== undefined) {
+    return { check, state: 'ok', found: `far ends outside are told ${PUBLIC_ADDRESS}` };
+  }
+  if (addresses.some((address) => rangeOfAddress(address) === 'public')) {
+    return { check, state: 'ok', found: 'this machine has a public address' };
+  }
+  const advice =
+    'a carrier outside hears nothing behind a NAT: set PUBLIC_ADDRESS to the address of your router, or to auto';
+  return {
+    check,
+    state: 'limited',
+    found: `private addresses only: ${addresses.join(', ') || 'none'}`,
+    advice,
+  };
+}

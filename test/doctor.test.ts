@@ -1,0 +1,155 @@
+/** `admin doctor`: what it finds, and what it says to do. */
+import { execFile } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { env } from 'node:process';
+import { promisify } from 'node:util';
+import { expect, onTestFinished, test } from 'vitest';
+import { completionScript } from '../src/cli/admin-completion.ts';
+import { findingsText } from '../src/cli/doctor/finding.ts';
+import { nodeFinding, openFilesFinding } from '../src/cli/doctor/machine-checks.ts';
+import { addressFinding, portFindings } from '../src/cli/doctor/network-checks.ts';
+import { serverFindings } from '../src/cli/doctor/running-server.ts';
+import { readConfig } from '../src/config/config.ts';
+
+const plain = (_colour: string, text: string) => text;
+
+test('an old Node and a low limit of open files are wrong', () => {
+  expect(nodeFinding('24.1.0').state).toBe('ok');
+  expect(nodeFinding('22.9.0')).toMatchObject({ state: 'wrong', advice: expect.any(String) });
+  const limits = (soft: string) =>
+    `Max open files            ${soft}                 4096   files\n`;
+  expect(openFilesFinding(200, limits('1024'))).toMatchObject({
+    state: 'wrong',
+    advice: expect.stringContaining('LimitNOFILE=1400'),
+  });
+  expect(openFilesFinding(100, limits('1024')).state).toBe('ok');
+  expect(openFilesFinding(9000, limits('unlimited')).state).toBe('ok');
+});
+
+test.each([
+  ['127.0.0.1', undefined, ['10.0.0.5'], 'limited', 'SIP_HOST=0.0.0.0'],
+  ['0.0.0.0', undefined, ['10.0.0.5'], 'limited', 'PUBLIC_ADDRESS'],
+  ['0.0.0.0', undefined, [], 'limited', 'PUBLIC_ADDRESS'],
+  ['0.0.0.0', 'auto', ['10.0.0.5'], 'ok', undefined],
+  ['0.0.0.0', undefined, ['10.0.0.5', '8.8.8.8'], 'ok', undefined],
+] as const)('SIP_HOST=%s, PUBLIC_ADDRESS=%s on %j is %s', (SIP_HOST, PUBLIC_ADDRESS, own, state, advice) => {
+  const finding = addressFinding({ SIP_HOST, PUBLIC_ADDRESS }, own);
+  expect(finding.state).toBe(state);
+  if (advice === undefined) expect(finding.advice).toBeUndefined();
+  else expect(finding.advice).toContain(advice);
+});
+
+test('a port that another program has is named with its setting; an address that is not here too', async () => {
+  const taken = createSocket('udp4');
+  taken.bind(0, '127.0.0.1');
+  await once(taken, 'listening');
+  onTestFinished(() => void taken.close());
+  const { port } = taken.address() as AddressInfo;
+
+  const config = readConfig({ SIP_PORT: String(port), HOST: '192.0.2.1' });
+  const findings = await portFindings(config);
+
+  const sip = findings.find(({ found }) => found.startsWith(`UDP 127.0.0.1:${port}`));
+  expect(sip).toMatchObject({ state: 'wrong', advice: expect.stringContaining('change SIP_PORT') });
+  expect(findings[0]).toMatchObject({
+    check: 'HTTP port',
+    state: 'wrong',
+    advice: expect.stringContaining('no such address'),
+  });
+});
+
+test('the report of a running server becomes findings: stand-ins are limited, failures wrong', () => {
+  const engine = {
+    reason: 'why',
+    isFallback: true,
+    standIn: 'rule_book',
+    state: 'fallback',
+  } as const;
+  const findings = serverFindings({
+    status: 'not_ready',
+    engines: [
+      {
+        ...engine,
+        job: 'llm',
+        engine: 'scripted',
+        limitation: 'Fixed rules',
+        replacement: { engine: 'ollama', how: 'start it' },
+      },
+      {
+        ...engine,
+        job: 'tts',
+        engine: 'kokoro',
+        standIn: null,
+        limitation: null,
+        replacement: null,
+        state: 'ready',
+      },
+    ],
+    carriers: [
+      { name: 'acme', kind: 'trunk', isReady: false, state: 'not registered: 401' } as never,
+    ],
+    checks: [{ name: 'database', isOk: true, state: 'can be written' }],
+  });
+  expect(findings.map(({ check, state }) => [check, state])).toEqual([
+    ['server', 'wrong'],
+    ['language model', 'limited'],
+    ['voice', 'ok'],
+    ['carrier acme', 'wrong'],
+    ['database', 'ok'],
+  ]);
+  expect(findings[3]?.advice).toBe('npm run admin -- trunk check acme');
+});
+
+test('findings are shown one a line, what to do below, and summed up', () => {
+  const text = findingsText(
+    [
+      { check: 'disk', state: 'ok', found: '9 MB free' },
+      { check: 'SIP port', state: 'wrong', found: 'cannot be used', advice: 'change SIP_PORT' },
+    ],
+    plain,
+  );
+  expect(text).toBe(
+    [
+      'ok       disk      9 MB free',
+      'WRONG    SIP port  cannot be used',
+      '                   -> change SIP_PORT',
+      '',
+      '1 wrong, 0 limited.',
+    ].join('\n'),
+  );
+});
+
+test('the command looks at a machine before the first start, as JSON too, and makes nothing', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'offhook-doctor-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const main = join(import.meta.dirname, '../src/main.ts');
+  const settings = { ...env, DATA_DIR: join(folder, 'data'), LLM: 'scripted', PORT: '0' };
+  const { stdout } = await promisify(execFile)(process.execPath, [main, 'doctor', '--json'], {
+    env: settings,
+  });
+  const { findings } = JSON.parse(stdout);
+  const stateOf = (check: string) =>
+    findings.find((finding: { readonly check: string }) => finding.check === check)?.state;
+  expect(['database', 'language model', 'trunks'].map(stateOf)).toEqual([
+    'ok',
+    'limited',
+    'limited',
+  ]);
+});
+
+test('completions know each command; bash reads them', async () => {
+  const next = { offhook: ['start', 'doctor'], trunk: ['check', 'list'] };
+  const script = `${completionScript('bash', next)}
+    COMP_WORDS=(offhook trunk ch); COMP_CWORD=2; _offhook; echo "\${COMPREPLY[@]}"
+    COMP_WORDS=(/usr/bin/offhook do); COMP_CWORD=1; _offhook; echo "\${COMPREPLY[@]}"`;
+  const { stdout } = await promisify(execFile)('bash', ['-c', script]);
+  expect(stdout).toBe('check\ndoctor\n');
+  expect(completionScript('fish', next)).toContain(
+    "-n '__fish_seen_subcommand_from trunk' -a 'check list'",
+  );
+});
