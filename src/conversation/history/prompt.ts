@@ -14,6 +14,8 @@ const HOUSE_RULES = [
   'Do not say that something was done unless a tool said so.',
   'A message such as "(pressed 4 2)" means that the caller pressed these telephone keys; one such as ' +
     '"(Earlier in this call: …)" is a note of what was said before.',
+  'A message that begins with "(From the documents: …)" has passages that were looked up for the caller\'s words after it. Answer from them where they ' +
+    'fit, in your own words, and say that you do not know what they do not tell.',
 ] as const;
 
 /** What one party says at a stretch; a model that is shown more forgets what came before. */

@@ -125,6 +125,18 @@ const STEPS: readonly Step[] = [
     sql: 'alter table calls add column answered_by text;',
   },
   { name: '0028-call-search', sql: CALL_SEARCH },
+  {
+    name: '0029-knowledge',
+    sql: `
+      create table knowledge_documents (
+        id text primary key, account_id text not null references accounts (id), environment text not null,
+        agent_id text not null references agents (id) on delete cascade, name text not null, version integer not null,
+        media_type text not null, chars integer not null, passages integer not null, text text not null,
+        is_newest integer not null, created_at integer not null,
+        unique (agent_id, name, version)) strict;
+      create virtual table knowledge_passages using fts5 (
+        agent_id unindexed, document_id unindexed, heading, text, tokenize = "unicode61 remove_diacritics 2");`,
+  },
 ];
 
 /** The schema of databases from before 0.1.0 that this version takes: the same as the baseline. */

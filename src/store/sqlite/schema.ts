@@ -19,6 +19,7 @@ import type { CallQuality } from '../../domain/call/call-life.ts';
 import type { OpenDialog } from '../../domain/call/open-dialog.ts';
 import type { NumberAssignment } from '../../domain/dialing/number-owner.ts';
 import type { StoredTrunk } from '../../domain/dialing/trunk.ts';
+import type { KnowledgeDocument } from '../../domain/knowledge/knowledge.ts';
 import type { OptOut } from '../../domain/sms/opt-out.ts';
 import type { SmsGateway } from '../../domain/sms/sms-gateway.ts';
 import type { SmsMessage } from '../../domain/sms/sms-message.ts';
@@ -49,6 +50,13 @@ export type CallRow = RowOf<Omit<Call, 'from' | 'to'>> & {
   readonly to_number: string;
   /** Start of the call, or its request before the start: the key that lists sort and filter by. */
   readonly sort_at: number;
+};
+
+/** A version of a document, with its text. */
+export type KnowledgeDocumentRow = RowOf<KnowledgeDocument> & {
+  readonly text: string;
+  /** 1 for the version that is searched. */
+  readonly is_newest: number;
 };
 
 /** What the outbox keeps of an endpoint, besides its record. */
@@ -205,6 +213,14 @@ export interface Tables {
   agent_versions: AgentVersionRow;
   custom_tools: RowOf<CustomTool>;
   mcp_servers: RowOf<McpServer>;
+  knowledge_documents: KnowledgeDocumentRow;
+  /** Full text index; agent and document are kept beside the words. */
+  knowledge_passages: {
+    readonly agent_id: string;
+    readonly document_id: string;
+    readonly heading: string;
+    readonly text: string;
+  };
   sms_gateways: RowOf<SmsGateway>;
   sms_messages: RowOf<SmsMessage>;
   sms_opt_outs: RowOf<OptOut> & { readonly account_id: string; readonly environment: string };
