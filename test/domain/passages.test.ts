@@ -4,7 +4,8 @@ import { expect, test } from 'vitest';
 import { passagesOf } from '../../src/domain/knowledge/passages.ts';
 
 test('passages have the headings that they stand under', () => {
-  const text = '# Shop\n\nWe sell tea.\n\n## Hours\n\nOpen from nine to five.\n\n### Holidays\nClosed on Monday.\n\n## Returns\n\nWithin 30 days.';
+  const text =
+    '# Shop\n\nWe sell tea.\n\n## Hours\n\nOpen from nine to five.\n\n### Holidays\nClosed on Monday.\n\n## Returns\n\nWithin 30 days.';
 
   expect(passagesOf(text)).toEqual([
     { heading: 'Shop', text: 'We sell tea.' },
@@ -15,7 +16,10 @@ test('passages have the headings that they stand under', () => {
 });
 
 test('a long paragraph is cut between sentences, and the next passage begins with the last short one', () => {
-  const sentences = Array.from({ length: 40 }, (_, index) => `Sentence number ${index} says something about tea.`);
+  const sentences = Array.from(
+    { length: 40 },
+    (_, index) => `Sentence number ${index} says something about tea.`,
+  );
 
   const passages = passagesOf(sentences.join(' '));
 
@@ -25,7 +29,11 @@ test('a long paragraph is cut between sentences, and the next passage begins wit
 });
 
 test('every word of a document is in a passage of 900 characters at most', () => {
-  const word = fc.string({ unit: fc.constantFrom(...'abcdeäöü.!? \n#'), minLength: 1, maxLength: 2000 });
+  const word = fc.string({
+    unit: fc.constantFrom(...'abcdeäöü.!? \n#'),
+    minLength: 1,
+    maxLength: 2000,
+  });
   fc.assert(
     fc.property(word, (text) => {
       const passages = passagesOf(text);

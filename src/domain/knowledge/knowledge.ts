@@ -1,77 +1,119 @@
-/** Documents that an agent knows, and the contract of the store that keeps and searches them. */
+/** Documents that an agent answers from, and the contract of the store that keeps them. */
 import type { Scope } from '../agent/agent.ts';
 import type { Passage } from './passages.ts';
 
-/** Kinds of documents that are read. */
-export const KNOWLEDGE_TYPES = ['text/plain', 'text/markdown', 'text/html', 'application/pdf'] as const;
+/** Media types of documents. */
+export const KNOWLEDGE_TYPES = [
+  'text/plain',
+  'text/markdown',
+  'text/html',
+  'application/pdf',
+] as const;
 
 /** One of `KNOWLEDGE_TYPES`. */
 export type KnowledgeType = (typeof KNOWLEDGE_TYPES)[number];
 
-/** One version of a document. */
+/** A document in its newest version. */
 export interface KnowledgeDocument extends Scope {
-  /** `doc_…` */
+  /** `doc_…`; the same for all versions. */
   readonly id: string;
   readonly agentId: string;
-  /** Unique among the agent's documents; a document of the same name is its next version. */
+  /** Unique among the agent's documents. */
   readonly name: string;
   /** Counted from 1. */
   readonly version: number;
   readonly mediaType: KnowledgeType;
-  /** Length of its text. */
+  /** Length of its text in characters. */
   readonly chars: number;
-  /** Passages that are searched. */
+  /** Number of its passages, which are what a search finds. */
   readonly passages: number;
   readonly createdAt: Date;
+  /** When its newest version was added. */
+  readonly updatedAt: Date;
 }
 
-/** Limits: lengths in characters, sizes in bytes, counts. */
+/** A version of a document, without its text. */
+export interface KnowledgeVersion
+  extends Pick<KnowledgeDocument, 'version' | 'mediaType' | 'chars' | 'createdAt'> {}
+
+/** Limits: lengths in characters, sizes in bytes, counts. Those of an agent count newest versions. */
 export const KNOWLEDGE_LIMITS = {
-  documentsMax: 200,
   nameCharsMax: 200,
-  textCharsMax: 1_000_000,
-  fileBytesMax: 10_485_760,
+  textCharsMax: 500_000,
+  fileBytesMax: 10 * 1024 * 1024,
+  documentPassagesMax: 3000,
+  agentDocumentsMax: 100,
+  agentCharsMax: 5_000_000,
+  agentPassagesMax: 20_000,
   versionsKept: 5,
 } as const;
 
-/** A passage that answers a question, best first. */
+/** A document as it is added. */
+export interface KnowledgeDraft extends Scope {
+  /** Used where the agent has no document of this name. */
+  readonly id: string;
+  readonly agentId: string;
+  readonly name: string;
+  readonly mediaType: KnowledgeType;
+  readonly now: Date;
+}
+
+/** A document of one version with its text. */
+export interface KnowledgeText {
+  readonly document: KnowledgeDocument;
+  /** Newest first. */
+  readonly versions: readonly KnowledgeVersion[];
+  readonly text: string;
+}
+
+/** A passage that answers a question. */
 export interface FoundPassage {
-  readonly documentId: string;
   readonly documentName: string;
+  readonly version: number;
+  /** Place in the document, from 1. */
+  readonly number: number;
   readonly heading: string;
   readonly text: string;
+}
+
+/** Searches the documents of one agent. */
+export interface PassageSearch {
+  /**
+   * Finds passages for a question, best first.
+   *
+   * @param limitMs the caller waits this long; a search may leave slow sources out.
+   * @throws {Error} when the documents cannot be searched.
+   */
+  find(question: string, limitMs: number): Promise<readonly FoundPassage[]>;
 }
 
 /** Keeps documents. Every method is one transaction. */
 export interface KnowledgeStore {
   /**
-   * Saves a document with its text and its passages. Only passages of the newest version are found; older versions are kept, up to
-   * `KNOWLEDGE_LIMITS.versionsKept`.
+   * Saves a document, or the next version of the one with this name; a text that is the same makes no version. Only
+   * passages of the newest version are found; older versions are kept, up to `KNOWLEDGE_LIMITS.versionsKept` in all.
    *
-   * @throws {ServiceError} CONFLICT when the agent has `KNOWLEDGE_LIMITS.documentsMax` documents already.
+   * @throws {ServiceError} CONFLICT when a limit of the agent is reached.
    */
-  insert(
-    document: Omit<KnowledgeDocument, 'version' | 'chars' | 'passages'>,
+  save(
+    draft: KnowledgeDraft,
     content: { readonly text: string; readonly passages: readonly Passage[] },
   ): Promise<KnowledgeDocument>;
 
-  /** Deletes all versions of the document with this id. @returns whether there was one. */
+  /** Deletes a document with all its versions. @returns whether there was one. */
   delete(scope: Scope, agentId: string, documentId: string): Promise<boolean>;
 
-  /** A document of any version, with its text. */
+  /** @param version the newest unless given. */
   find(
     scope: Scope,
-    agentId: string,
-    documentId: string,
-  ): Promise<{ readonly document: KnowledgeDocument; readonly text: string } | undefined>;
+    ids: { readonly agentId: string; readonly documentId: string },
+    version?: number,
+  ): Promise<KnowledgeText | undefined>;
 
-  /** Newest versions by name. */
+  /** By name. */
   list(
     scope: Scope,
     agentId: string,
     page: { readonly limit: number; readonly offset: number },
   ): Promise<{ readonly documents: readonly KnowledgeDocument[]; readonly total: number }>;
-
-  /** Passages that share words with a question, the rarer words counting for more (BM25); best first. */
-  search(agentId: string, question: string, limit: number): Promise<readonly FoundPassage[]>;
 }

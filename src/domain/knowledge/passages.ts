@@ -13,8 +13,14 @@ const PASSAGE_CHARS_MAX = 900;
 /** A passage repeats so much of the end of the one before, so that a sentence about "it" stays near what it is. */
 const OVERLAP_CHARS_MAX = 150;
 
-/** Headings of Markdown, and the levels that are kept. */
+/** Between the headings of a passage. */
+const BETWEEN = ' › ';
+
+/** A heading of Markdown (ATX). */
 const HEADING = /^(#{1,6})\s+(.+?)\s*#*\s*$/;
+
+/** A longer line is no heading; the expression takes quadratic time. */
+const HEADING_CHARS_MAX = 120;
 
 /** @param text plain text, or Markdown whose headings count. */
 export function passagesOf(text: string): readonly Passage[] {
@@ -34,17 +40,26 @@ function sectionsOf(text: string): readonly Section[] {
   const sections: Section[] = [{ heading: '', paragraphs: [] }];
   for (const block of text.toWellFormed().split(/\n\s*\n|(?=^#{1,6}\s)/m)) {
     const [first = '', ...rest] = block.trim().split('\n');
-    const heading = HEADING.exec(first);
+    const heading = first.length > HEADING_CHARS_MAX ? null : HEADING.exec(first);
     if (heading !== null) {
       const level = heading[1]?.length ?? 1;
       path.length = Math.min(path.length, level - 1);
-      path.push(heading[2] ?? '');
-      sections.push({ heading: path.join(' › '), paragraphs: [] });
+      path.push(onOneLine(heading[2] ?? ''));
+      sections.push({ heading: path.join(BETWEEN), paragraphs: [] });
     }
     const body = onOneLine(heading === null ? block : rest.join('\n'));
     if (body !== '') sections.at(-1)?.paragraphs.push(body);
   }
-  return sections.filter(({ paragraphs }) => paragraphs.length > 0);
+  return sections.map(withWords).filter(({ paragraphs }) => paragraphs.length > 0);
+}
+
+/** A heading with nothing under it is a text of its own, unless a heading below it repeats it. */
+function withWords(section: Section, index: number, sections: readonly Section[]): Section {
+  const { heading, paragraphs } = section;
+  const isParent = sections[index + 1]?.heading.startsWith(`${heading}${BETWEEN}`) ?? false;
+  if (paragraphs.length > 0 || heading === '' || isParent) return section;
+  const own = heading.split(BETWEEN).at(-1) ?? '';
+  return { heading, paragraphs: [own] };
 }
 
 /** A paragraph as it is where it fits into a passage, else its sentences, else pieces of them. */
@@ -59,11 +74,17 @@ function piecesOf(sentence: string): readonly string[] {
   let rest = sentence;
   while (rest.length > PASSAGE_CHARS_MAX) {
     const space = rest.lastIndexOf(' ', PASSAGE_CHARS_MAX);
-    const end = space > PASSAGE_CHARS_MAX / 2 ? space : PASSAGE_CHARS_MAX;
+    const end = space > PASSAGE_CHARS_MAX / 2 ? space : wholeCharacters(rest);
     pieces.push(rest.slice(0, end).trim());
     rest = rest.slice(end).trim();
   }
   return rest === '' ? pieces : [...pieces, rest];
+}
+
+/** Where a text without spaces is cut: never inside a surrogate pair. */
+function wholeCharacters(text: string): number {
+  const isPair = /[\uD800-\uDBFF]/.test(text.charAt(PASSAGE_CHARS_MAX - 1));
+  return isPair ? PASSAGE_CHARS_MAX - 1 : PASSAGE_CHARS_MAX;
 }
 
 /** Fills passages with parts, in their order. */

@@ -1,20 +1,25 @@
-/** Documents of agents in SQLite, searched by its full text index (FTS5). */
+/** Documents of agents in SQLite; triggers keep the full text index of their passages. */
 import { sql } from 'kysely';
 import type { Scope } from '../../domain/agent/agent.ts';
 import {
-  type FoundPassage,
   KNOWLEDGE_LIMITS,
   type KnowledgeDocument,
+  type KnowledgeDraft,
   type KnowledgeStore,
+  type KnowledgeText,
+  type KnowledgeVersion,
 } from '../../domain/knowledge/knowledge.ts';
 import type { Passage } from '../../domain/knowledge/passages.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type { Queries } from '../queries.ts';
 import { recordOf, rowOf } from '../sqlite/rows.ts';
-import { build, type KnowledgeDocumentRow } from '../sqlite/schema.ts';
+import { build } from '../sqlite/schema.ts';
 
-/** Words of a question that are looked for: the first ones of a long speech tell least. */
-const WORDS_MAX = 24;
+/** The text of a version, and its passages. */
+interface Content {
+  readonly text: string;
+  readonly passages: readonly Passage[];
+}
 
 /** Keeps documents in SQLite. */
 export class SqliteKnowledgeStore implements KnowledgeStore {
@@ -24,44 +29,59 @@ export class SqliteKnowledgeStore implements KnowledgeStore {
     this.#database = database;
   }
 
-  async insert(
-    document: Omit<KnowledgeDocument, 'version' | 'chars' | 'passages'>,
-    { text, passages }: { readonly text: string; readonly passages: readonly Passage[] },
-  ): Promise<KnowledgeDocument> {
+  save(draft: KnowledgeDraft, content: Content): Promise<KnowledgeDocument> {
     return this.#database.transaction(async (transaction) => {
-      const before = await newestOf(transaction, document, document.name);
-      if (before === undefined) await requireRoom(transaction, document);
-      const facts = { chars: text.length, passages: passages.length };
-      const saved = { ...document, ...facts, version: (before?.version ?? 0) + 1 };
-      await transaction.run(
-        build.insertInto('knowledge_documents').values({ ...rowOf(saved), text, is_newest: 1 }),
-      );
-      if (before !== undefined) await retire(transaction, before.id);
-      await addPassages(transaction, saved, passages);
-      await dropOldVersions(transaction, saved);
-      return saved;
+      const before = await namedDocument(transaction, draft);
+      if (before !== undefined && (await isSame(transaction, before, draft, content.text))) {
+        return before;
+      }
+      await requireRoom(transaction, draft, content);
+      const document = nextVersion(before, draft, content);
+      if (before === undefined) {
+        await transaction.run(build.insertInto('knowledge_documents').values(rowOf(document)));
+      } else {
+        await replaceDocument(transaction, document);
+      }
+      await addVersion(transaction, document, content.text);
+      await addPassages(transaction, document, content.passages);
+      return document;
     });
   }
 
   async delete(scope: Scope, agentId: string, documentId: string): Promise<boolean> {
     return this.#database.transaction(async (transaction) => {
-      const found = await transaction.get(
-        documentsOf(scope, agentId).select('name').where('id', '=', documentId),
-      );
-      if (found === undefined) return false;
-      const versions = await transaction.all(
-        documentsOf(scope, agentId).select('id').where('name', '=', found.name),
-      );
-      for (const { id } of versions) await forget(transaction, id);
+      const found = documentsOf(scope, agentId).select('id').where('id', '=', documentId);
+      if ((await transaction.get(found)) === undefined) return false;
+      await transaction.run(build.deleteFrom('knowledge_documents').where('id', '=', documentId));
       return true;
     });
   }
 
-  async find(scope: Scope, agentId: string, documentId: string) {
-    const row = await this.#database.get(
-      documentsOf(scope, agentId).selectAll().where('id', '=', documentId),
-    );
-    return row === undefined ? undefined : { document: documentOf(row), text: row.text };
+  async find(
+    scope: Scope,
+    { agentId, documentId }: { readonly agentId: string; readonly documentId: string },
+    version?: number,
+  ): Promise<KnowledgeText | undefined> {
+    return this.#database.transaction(async (transaction) => {
+      const row = await transaction.get(
+        documentsOf(scope, agentId).selectAll().where('id', '=', documentId),
+      );
+      if (row === undefined) return undefined;
+      const document = recordOf<KnowledgeDocument>(row);
+      const text = await transaction.get(
+        versionsOf(documentId)
+          .select('text')
+          .where('version', '=', version ?? document.version),
+      );
+      if (text === undefined) return undefined;
+      const versions = await transaction.all(
+        versionsOf(documentId)
+          .select(['version', 'media_type', 'chars', 'created_at'])
+          .orderBy('version', 'desc'),
+      );
+      const asRecord = (one: (typeof versions)[number]) => recordOf<KnowledgeVersion>(one);
+      return { document, versions: versions.map(asRecord), text: text.text };
+    });
   }
 
   async list(
@@ -69,81 +89,98 @@ export class SqliteKnowledgeStore implements KnowledgeStore {
     agentId: string,
     { limit, offset }: { readonly limit: number; readonly offset: number },
   ) {
-    const newest = documentsOf(scope, agentId).where('is_newest', '=', 1);
-    const page = newest.select(DOCUMENT_COLUMNS).orderBy('name').limit(limit).offset(offset);
-    const count = newest.select((expression) => expression.fn.countAll<number>().as('n'));
+    const every = documentsOf(scope, agentId);
+    const page = every.selectAll().orderBy('name').limit(limit).offset(offset);
+    const count = every.select((expression) => expression.fn.countAll<number>().as('n'));
     return {
-      documents: (await this.#database.all(page)).map(documentOf),
+      documents: (await this.#database.all(page)).map((row) => recordOf<KnowledgeDocument>(row)),
       total: (await this.#database.get(count))?.n ?? 0,
     };
   }
-
-  async search(agentId: string, question: string, limit: number): Promise<readonly FoundPassage[]> {
-    const match = matchOf(question);
-    if (match === '') return [];
-    const found = sql<PassageRow>`
-      select p.document_id, d.name as document_name, p.heading, p.text
-      from knowledge_passages p join knowledge_documents d on d.id = p.document_id
-      where knowledge_passages match ${match} and p.agent_id = ${agentId}
-      order by bm25(knowledge_passages, 0, 0, 2.0, 1.0) limit ${limit}`;
-    const rows = await this.#database.all(found.compile(build) as never);
-    return (rows as readonly PassageRow[]).map((row) => ({
-      documentId: row.document_id,
-      documentName: row.document_name,
-      heading: row.heading,
-      text: row.text,
-    }));
-  }
 }
 
-interface PassageRow {
-  readonly document_id: string;
-  readonly document_name: string;
-  readonly heading: string;
-  readonly text: string;
+function nextVersion(
+  before: KnowledgeDocument | undefined,
+  { now, ...draft }: KnowledgeDraft,
+  { text, passages }: Content,
+): KnowledgeDocument {
+  const facts = { chars: text.length, passages: passages.length, updatedAt: now };
+  if (before === undefined) return { ...draft, ...facts, version: 1, createdAt: now };
+  return { ...before, ...facts, mediaType: draft.mediaType, version: before.version + 1 };
 }
 
-const DOCUMENT_COLUMNS = [
-  ...(['id', 'account_id', 'environment', 'agent_id', 'name', 'version'] as const),
-  ...(['media_type', 'chars', 'passages', 'created_at'] as const),
-] as const;
-
-/** Question words of FTS5: any of them may be in a passage. Quoted, so that none is an operator. */
-function matchOf(question: string): string {
-  const words = question.toLowerCase().normalize('NFC').match(/[\p{L}\p{N}]+/gu) ?? [];
-  const telling = [...new Set(words)].filter((word) => word.length > 1).slice(-WORDS_MAX);
-  return telling.map((word) => `"${word}"`).join(' OR ');
+async function namedDocument(
+  database: Queries,
+  { accountId, environment, agentId, name }: KnowledgeDraft,
+): Promise<KnowledgeDocument | undefined> {
+  const named = documentsOf({ accountId, environment }, agentId).where('name', '=', name);
+  const row = await database.get(named.selectAll());
+  return row === undefined ? undefined : recordOf<KnowledgeDocument>(row);
 }
 
-async function newestOf(database: Queries, scope: Scope & { readonly agentId: string }, name: string) {
-  return database.get(
-    documentsOf(scope, scope.agentId)
-      .select(['id', 'version'])
-      .where('name', '=', name)
-      .where('is_newest', '=', 1),
-  );
+async function isSame(
+  database: Queries,
+  before: KnowledgeDocument,
+  draft: KnowledgeDraft,
+  text: string,
+): Promise<boolean> {
+  if (before.mediaType !== draft.mediaType || before.chars !== text.length) return false;
+  const newest = versionsOf(before.id).select('text').where('version', '=', before.version);
+  return (await database.get(newest))?.text === text;
 }
 
+/** @throws {ServiceError} CONFLICT when the agent would have more than it may. */
 async function requireRoom(
   database: Queries,
-  scope: Scope & { readonly agentId: string },
+  draft: KnowledgeDraft,
+  { text, passages }: Content,
 ): Promise<void> {
-  const newest = documentsOf(scope, scope.agentId).where('is_newest', '=', 1);
-  const count = newest.select((expression) => expression.fn.countAll<number>().as('n'));
-  const { documentsMax } = KNOWLEDGE_LIMITS;
-  if (((await database.get(count))?.n ?? 0) < documentsMax) return;
+  const others = documentsOf(draft, draft.agentId).where('name', '<>', draft.name);
+  const sums = await database.get(
+    others.select(({ fn }) => [
+      fn.countAll<number>().as('documents'),
+      fn.coalesce(fn.sum<number>('chars'), sql.lit(0)).as('chars'),
+      fn.coalesce(fn.sum<number>('passages'), sql.lit(0)).as('passages'),
+    ]),
+  );
+  const { documents = 0, chars = 0, passages: found = 0 } = sums ?? {};
+  const { agentDocumentsMax, agentCharsMax, agentPassagesMax } = KNOWLEDGE_LIMITS;
+  refuseBeyond(agentDocumentsMax, documents + 1, 'documents');
+  refuseBeyond(agentCharsMax, chars + text.length, 'characters of text');
+  refuseBeyond(agentPassagesMax, found + passages.length, 'passages');
+}
+
+function refuseBeyond(max: number, count: number, what: string): void {
+  if (count <= max) return;
   throw new ServiceError(
     'CONFLICT',
-    `Cannot add the document: the agent has ${documentsMax} already; delete one first`,
+    `Cannot add the document: the agent's documents would have ${count} ${what}, and ${max} is the most; delete one first`,
   );
 }
 
-/** The version before: kept, and not found any more. */
-async function retire(database: Queries, id: string): Promise<void> {
-  await database.run(
-    build.updateTable('knowledge_documents').set({ is_newest: 0 }).where('id', '=', id),
-  );
+/** The passages of the version before are found no more. */
+async function replaceDocument(database: Queries, document: KnowledgeDocument): Promise<void> {
+  const { id } = document;
   await database.run(build.deleteFrom('knowledge_passages').where('document_id', '=', id));
+  await database.run(
+    build.updateTable('knowledge_documents').set(rowOf(document)).where('id', '=', id),
+  );
+}
+
+/** Adds the version, and drops those beyond `KNOWLEDGE_LIMITS.versionsKept`. */
+async function addVersion(
+  database: Queries,
+  { id, version, mediaType, chars, updatedAt }: KnowledgeDocument,
+  text: string,
+): Promise<void> {
+  const facts = { documentId: id, version, mediaType, chars, text, createdAt: updatedAt };
+  await database.run(build.insertInto('knowledge_versions').values(rowOf(facts)));
+  await database.run(
+    build
+      .deleteFrom('knowledge_versions')
+      .where('document_id', '=', id)
+      .where('version', '<=', version - KNOWLEDGE_LIMITS.versionsKept),
+  );
 }
 
 async function addPassages(
@@ -151,30 +188,10 @@ async function addPassages(
   { agentId, id }: KnowledgeDocument,
   passages: readonly Passage[],
 ): Promise<void> {
-  for (const { heading, text } of passages) {
-    await database.run(
-      build
-        .insertInto('knowledge_passages')
-        .values({ agent_id: agentId, document_id: id, heading, text }),
-    );
+  for (const [index, { heading, text }] of passages.entries()) {
+    const place = { document_id: id, agent_id: agentId, number: index + 1 };
+    await database.run(build.insertInto('knowledge_passages').values({ ...place, heading, text }));
   }
-}
-
-async function dropOldVersions(database: Queries, document: KnowledgeDocument): Promise<void> {
-  const old = await database.all(
-    documentsOf(document, document.agentId)
-      .select('id')
-      .where('name', '=', document.name)
-      .orderBy('version', 'desc')
-      .offset(KNOWLEDGE_LIMITS.versionsKept)
-      .limit(1000),
-  );
-  for (const { id } of old) await forget(database, id);
-}
-
-async function forget(database: Queries, id: string): Promise<void> {
-  await database.run(build.deleteFrom('knowledge_passages').where('document_id', '=', id));
-  await database.run(build.deleteFrom('knowledge_documents').where('id', '=', id));
 }
 
 function documentsOf({ accountId, environment }: Scope, agentId: string) {
@@ -185,6 +202,6 @@ function documentsOf({ accountId, environment }: Scope, agentId: string) {
     .where('agent_id', '=', agentId);
 }
 
-function documentOf(row: Omit<KnowledgeDocumentRow, 'text' | 'is_newest'>): KnowledgeDocument {
-  return recordOf<KnowledgeDocument>(row as never, { without: ['text', 'is_newest'] });
+function versionsOf(documentId: string) {
+  return build.selectFrom('knowledge_versions').where('document_id', '=', documentId);
 }

@@ -131,11 +131,30 @@ const STEPS: readonly Step[] = [
       create table knowledge_documents (
         id text primary key, account_id text not null references accounts (id), environment text not null,
         agent_id text not null references agents (id) on delete cascade, name text not null, version integer not null,
-        media_type text not null, chars integer not null, passages integer not null, text text not null,
-        is_newest integer not null, created_at integer not null,
-        unique (agent_id, name, version)) strict;
-      create virtual table knowledge_passages using fts5 (
-        agent_id unindexed, document_id unindexed, heading, text, tokenize = "unicode61 remove_diacritics 2");`,
+        media_type text not null, chars integer not null, passages integer not null,
+        created_at integer not null, updated_at integer not null, unique (agent_id, name)) strict;
+      create table knowledge_versions (
+        document_id text not null references knowledge_documents (id) on delete cascade, version integer not null,
+        media_type text not null, chars integer not null, text text not null, created_at integer not null,
+        primary key (document_id, version)) strict;
+      create table knowledge_passages (
+        id integer primary key autoincrement,
+        document_id text not null references knowledge_documents (id) on delete cascade,
+        agent_id text not null, number integer not null, heading text not null, text text not null) strict;
+      create index knowledge_passages_by_document on knowledge_passages (document_id);
+      create virtual table knowledge_index using fts5 (
+        agent_id, heading, text, content = 'knowledge_passages', content_rowid = 'id',
+        tokenize = 'porter unicode61 remove_diacritics 2');
+      -- Words of deleted passages leave the index at once, and not with its next merge.
+      insert into knowledge_index (knowledge_index, rank) values ('secure-delete', 1);
+      create trigger knowledge_passage_added after insert on knowledge_passages begin
+        insert into knowledge_index (rowid, agent_id, heading, text)
+          values (new.id, new.agent_id, new.heading, new.text);
+      end;
+      create trigger knowledge_passage_deleted after delete on knowledge_passages begin
+        insert into knowledge_index (knowledge_index, rowid, agent_id, heading, text)
+          values ('delete', old.id, old.agent_id, old.heading, old.text);
+      end;`,
   },
 ];
 

@@ -19,7 +19,7 @@ import type { CallQuality } from '../../domain/call/call-life.ts';
 import type { OpenDialog } from '../../domain/call/open-dialog.ts';
 import type { NumberAssignment } from '../../domain/dialing/number-owner.ts';
 import type { StoredTrunk } from '../../domain/dialing/trunk.ts';
-import type { KnowledgeDocument } from '../../domain/knowledge/knowledge.ts';
+import type { KnowledgeDocument, KnowledgeVersion } from '../../domain/knowledge/knowledge.ts';
 import type { OptOut } from '../../domain/sms/opt-out.ts';
 import type { SmsGateway } from '../../domain/sms/sms-gateway.ts';
 import type { SmsMessage } from '../../domain/sms/sms-message.ts';
@@ -50,13 +50,6 @@ export type CallRow = RowOf<Omit<Call, 'from' | 'to'>> & {
   readonly to_number: string;
   /** Start of the call, or its request before the start: the key that lists sort and filter by. */
   readonly sort_at: number;
-};
-
-/** A version of a document, with its text. */
-export type KnowledgeDocumentRow = RowOf<KnowledgeDocument> & {
-  readonly text: string;
-  /** 1 for the version that is searched. */
-  readonly is_newest: number;
 };
 
 /** What the outbox keeps of an endpoint, besides its record. */
@@ -213,11 +206,17 @@ export interface Tables {
   agent_versions: AgentVersionRow;
   custom_tools: RowOf<CustomTool>;
   mcp_servers: RowOf<McpServer>;
-  knowledge_documents: KnowledgeDocumentRow;
-  /** Full text index; agent and document are kept beside the words. */
-  knowledge_passages: {
-    readonly agent_id: string;
+  knowledge_documents: RowOf<KnowledgeDocument>;
+  knowledge_versions: RowOf<KnowledgeVersion> & {
     readonly document_id: string;
+    readonly text: string;
+  };
+  /** Of newest versions. Triggers keep `knowledge_index`, its full text index. */
+  knowledge_passages: {
+    readonly id: Generated<number>;
+    readonly document_id: string;
+    readonly agent_id: string;
+    readonly number: number;
     readonly heading: string;
     readonly text: string;
   };

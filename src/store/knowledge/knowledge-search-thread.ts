@@ -1,0 +1,38 @@
+/** The thread behind `KnowledgeSearch`: reads the database by a connection of its own, so that no search holds calls up. */
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import Sqlite from 'better-sqlite3';
+import { type PassageHit, passageQuery } from './passage-query.ts';
+
+/** Start parameters of the thread. */
+export interface SearchOrder {
+  readonly file: string;
+}
+
+/** Message to the thread. */
+export interface SearchRequest {
+  readonly id: number;
+  readonly agentId: string;
+  readonly question: string;
+  readonly limit: number;
+}
+
+/** Message from the thread: one for each request, in order. */
+export type SearchAnswer =
+  | { readonly id: number; readonly hits: readonly PassageHit[] }
+  | { readonly id: number; readonly problem: string };
+
+function run(port: MessagePort, { file }: SearchOrder): void {
+  const sqlite = new Sqlite(file, { readonly: true, fileMustExist: true });
+  const find = passageQuery(sqlite);
+  port.on('message', ({ id, agentId, question, limit }: SearchRequest) => {
+    let answer: SearchAnswer;
+    try {
+      answer = { id, hits: find(agentId, question, limit) };
+    } catch (error) {
+      answer = { id, problem: error instanceof Error ? error.message : String(error) };
+    }
+    port.postMessage(answer);
+  });
+}
+
+if (parentPort !== null) run(parentPort, workerData);
