@@ -23,6 +23,7 @@ import { addDeliveryRoutes } from './routes/delivery-routes.ts';
 import { addErasureRoutes } from './routes/erasure-routes.ts';
 import { addEventRoutes } from './routes/event-routes.ts';
 import { addKeyRoutes } from './routes/key-routes.ts';
+import { addKnowledgeRoutes } from './routes/knowledge/knowledge-routes.ts';
 import { addListeningRoutes } from './routes/listening-routes.ts';
 import { addLiveRoutes } from './routes/live-routes.ts';
 import { addMcpRoutes } from './routes/mcp-routes.ts';
@@ -67,6 +68,7 @@ export function createApi({ addRoutes, ...deps }: ApiParts): ApiApp {
   addAgentRoutes(api, deps);
   addAgentVersionRoutes(api, deps);
   addAgentChatRoutes(api, deps);
+  addKnowledgeRoutes(api, deps);
   addToolRoutes(api, deps);
   addMcpRoutes(api, deps);
   addSmsRoutes(api, deps);

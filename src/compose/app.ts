@@ -35,6 +35,7 @@ import { engineStates } from './speech.ts';
 import { bootstrapNotice, type Notice, readyNotice, setupNotice } from './startup-banner.ts';
 import { openLiveCalendars } from './tools/calendars.ts';
 import { type CustomerTools, openCustomerTools } from './tools/customer-tools.ts';
+import { type Knowledge, openKnowledge } from './tools/knowledge.ts';
 import { openCallSms, takeTexts } from './tools/sms.ts';
 
 /** The server. Takes calls first, then loads the control plane. */
@@ -50,6 +51,7 @@ export class App {
   readonly #http: HttpServer;
   readonly #numberOwners: NumberOwners;
   readonly #customerTools: CustomerTools;
+  readonly #knowledge: Knowledge;
   readonly #callSms: CallSms;
   readonly #calendars: LiveCalendars;
   /** Undefined until it has started. */
@@ -88,7 +90,12 @@ export class App {
     const shared = { ...parts, newId: this.#newId, ...this.#customerTools };
     this.#callSms = openCallSms({ ...shared, numberOwners: this.#numberOwners });
     this.#calendars = openLiveCalendars(shared);
-    const ofCalls = { callSms: this.#callSms, calendars: this.#calendars };
+    this.#knowledge = openKnowledge(parts);
+    const ofCalls = {
+      callSms: this.#callSms,
+      calendars: this.#calendars,
+      knowledge: this.#knowledge,
+    };
     this.#callParts = liveCallParts({ ...shared, ...ofCalls });
     this.#router = liveRouter({
       store,
@@ -137,6 +144,7 @@ export class App {
     const { disk, metrics, show, speech, telephony, store } = this.#parts;
     this.#stops.push(() => this.#parts.lock?.release());
     this.#stops.push(() => store.close());
+    this.#stops.push(() => this.#knowledge.stop());
     this.#stops.push(() => this.#parts.tracing?.stop());
     this.#stops.push(() => this.#callTraces.stop());
     this.#stops.push(() => speech.hearing.stop());
@@ -218,6 +226,7 @@ export class App {
       callParts: this.#callParts,
       ...this.#customerTools,
       callSms: this.#callSms,
+      knowledge: this.#knowledge,
       router: this.#router,
       callTraces: this.#callTraces,
       numberOwners: this.#numberOwners,

@@ -122,6 +122,8 @@ export class ControlPlane {
           const { customTools, mcpTools } = this.#parts;
           return (await Promise.all([mcpTools.toolsOf(agent), customTools.toolsOf(agent)])).flat();
         },
+        knowledgeOf: (agent) => this.#parts.knowledge.of(agent),
+        counts: metrics.knowledge,
         clock: systemClock,
         log,
       }),

@@ -154,7 +154,7 @@ test('an agent has so much text and no more', async () => {
 
   const more = saveKnowledge(store, 'Text.', { id: 'doc_2', name: 'More' });
 
-  await expect(more).rejects.toThrow('5000002 characters of text, and 5000000 is the most');
+  await expect(more).rejects.toThrow('3000002 characters of text, and 3000000 is the most');
 });
 
 test('a search thread that fails is replaced, at most every five seconds', async () => {

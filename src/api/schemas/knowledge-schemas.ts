@@ -1,38 +1,70 @@
 /** What documents of agents look like in bodies and answers: the one source of validation, types and documentation. */
 import { z } from '@hono/zod-openapi';
-import { KNOWLEDGE_LIMITS } from '../../domain/knowledge/knowledge.ts';
-import { words } from './agent-schemas.ts';
-import { PAGE_LIMIT, pageOf, pagingFields } from './paging-schema.ts';
+import { KNOWLEDGE_LIMITS, KNOWLEDGE_TYPES } from '../../domain/knowledge/knowledge.ts';
+import { moreThanBlanks } from './agent-schemas.ts';
+import { PAGE_LIMIT, pageOf, pagingFields, wholeNumber } from './paging-schema.ts';
 
 const LIMITS = KNOWLEDGE_LIMITS;
 
+/** @see KnowledgeDocument */
+const nameSchema = moreThanBlanks(LIMITS.nameCharsMax).openapi({
+  description: 'A document of the same name gets a new version.',
+  example: 'Opening hours',
+});
+
 export const addKnowledgeSchema = z
   .strictObject({
-    name: words(LIMITS.nameCharsMax).openapi({
-      description: 'A document of the same name is its next version, and is found instead of it.',
-      example: 'Opening hours',
-    }),
-    text: words(LIMITS.textCharsMax).openapi({
-      description: 'Plain text, or Markdown, whose headings are kept with the passages under them.',
+    name: nameSchema,
+    text: moreThanBlanks(LIMITS.textCharsMax).openapi({
+      description: 'Plain text or Markdown. Its headings are kept with the passages under them.',
       example: '# Opening hours\n\nFrom nine to five, Monday to Friday.',
     }),
   })
   .openapi('AddKnowledge');
 
+const versionFields = {
+  version: z.int().openapi({ description: 'Counted from 1.' }),
+  mediaType: z.enum(KNOWLEDGE_TYPES),
+  chars: z.int().openapi({ description: 'Length of its text in characters.' }),
+  createdAt: z.iso.datetime(),
+};
+
 export const knowledgeDocumentSchema = z
   .object({
     id: z.string().openapi({ example: 'doc_0VbZOZK8iLGcXSKvcmQMdaX5' }),
     name: z.string(),
-    version: z.int(),
-    mediaType: z.string(),
-    chars: z.int(),
-    passages: z.int().openapi({ description: 'Passages that are searched.' }),
-    createdAt: z.iso.datetime(),
+    ...versionFields,
+    passages: z.int().openapi({
+      description: 'Passages of its newest version, which are what a search finds.',
+    }),
+    updatedAt: z.iso.datetime().openapi({ description: 'When its newest version was added.' }),
   })
   .openapi('KnowledgeDocument');
+
+export const knowledgeVersionSchema = z.object(versionFields);
+
+export const knowledgeTextSchema = knowledgeDocumentSchema
+  .extend({
+    text: z.string().openapi({ description: 'Of the version asked for, without layout.' }),
+    versions: z.array(knowledgeVersionSchema).openapi({
+      description: `Newest first; the last ${LIMITS.versionsKept} are kept.`,
+    }),
+  })
+  .openapi('KnowledgeText');
 
 export const knowledgePageSchema = pageOf(knowledgeDocumentSchema).openapi('KnowledgePage');
 
 export const knowledgeQuerySchema = z.strictObject(pagingFields(PAGE_LIMIT));
 
 export const knowledgePathSchema = z.object({ agentId: z.string(), documentId: z.string() });
+
+export const knowledgeVersionQuerySchema = z.strictObject({
+  version: wholeNumber({ min: 1, max: 1_000_000_000 })
+    .optional()
+    .openapi({
+      param: { description: 'Which version the text is of; the newest unless given.' },
+      type: 'integer',
+      minimum: 1,
+      maximum: 1_000_000_000,
+    }),
+});

@@ -1,6 +1,7 @@
 /** Builds the prompt: system prompt, messages, summary requests; pure */
 import type { ChatMessage } from '../../llm/language-model.ts';
 import type { TurnRules } from '../turn/turn-rules.ts';
+import { FENCE, oneLine } from './fence.ts';
 import { heardWords } from './heard-words.ts';
 
 /** What every agent is told, after the operator's own words and before the caller's. */
@@ -14,8 +15,6 @@ const HOUSE_RULES = [
   'Do not say that something was done unless a tool said so.',
   'A message such as "(pressed 4 2)" means that the caller pressed these telephone keys; one such as ' +
     '"(Earlier in this call: …)" is a note of what was said before.',
-  'A message that begins with "(From the documents: …)" has passages that were looked up for the caller\'s words after it. Answer from them where they ' +
-    'fit, in your own words, and say that you do not know what they do not tell.',
 ] as const;
 
 /** What one party says at a stretch; a model that is shown more forgets what came before. */
@@ -80,8 +79,6 @@ export const SUMMARY_CHARS_MAX = 1200;
 /** One utterance of the part to be summarised. */
 const LINE_CHARS_MAX = 600;
 
-const FENCE = '#####';
-
 const SPEAKERS = { user: 'Caller', assistant: 'Agent', tool: 'Tool', system: '' } as const;
 
 /**
@@ -114,15 +111,6 @@ export function summaryMessage(summary: string): ChatMessage {
 export function readSummary(answer: string): string {
   const text = oneLine(answer);
   return text.length <= SUMMARY_CHARS_MAX ? text : `${text.slice(0, SUMMARY_CHARS_MAX - 1)}…`;
-}
-
-/** A text on one line, so that it cannot imitate the other party or leave its fence (prompt injection). */
-function oneLine(text: string): string {
-  return text
-    .toWellFormed()
-    .replace(/[\p{Cc}\s]+/gu, ' ')
-    .replace(/#{3,}/g, '#')
-    .trim();
 }
 
 const INSTRUCTIONS = [

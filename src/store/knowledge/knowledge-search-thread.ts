@@ -21,8 +21,12 @@ export type SearchAnswer =
   | { readonly id: number; readonly hits: readonly PassageHit[] }
   | { readonly id: number; readonly problem: string };
 
+/** The index of some millions of characters; SQLite's default of 2 MiB would read the file for each question. */
+const CACHE_KIB = 32_768;
+
 function run(port: MessagePort, { file }: SearchOrder): void {
   const sqlite = new Sqlite(file, { readonly: true, fileMustExist: true });
+  sqlite.pragma(`cache_size=-${CACHE_KIB}`);
   const find = passageQuery(sqlite);
   port.on('message', ({ id, agentId, question, limit }: SearchRequest) => {
     let answer: SearchAnswer;

@@ -154,7 +154,7 @@ function refuseBeyond(max: number, count: number, what: string): void {
   if (count <= max) return;
   throw new ServiceError(
     'CONFLICT',
-    `Cannot add the document: the agent's documents would have ${count} ${what}, and ${max} is the most; delete one first`,
+    `Cannot add the document: the agent would have ${count} ${what}, and ${max} is the most; delete another document first`,
   );
 }
 
