@@ -114,6 +114,7 @@ export class ControlPlane {
       trunkControl: openTrunkControl(this.#parts),
       numberOwners: this.#parts.numberOwners,
       eraser: this.#eraser,
+      documentReader: this.#parts.knowledge.documentReader,
       toolTrial: this.#parts.customTools.trial,
       mcpTrial: this.#parts.mcpTools.trial,
       chat: agentChat({

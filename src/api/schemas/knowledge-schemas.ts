@@ -2,25 +2,55 @@
 import { z } from '@hono/zod-openapi';
 import { KNOWLEDGE_LIMITS, KNOWLEDGE_TYPES } from '../../domain/knowledge/knowledge.ts';
 import { moreThanBlanks } from './agent-schemas.ts';
+import { jsonBody } from './json-content.ts';
 import { PAGE_LIMIT, pageOf, pagingFields, wholeNumber } from './paging-schema.ts';
 
 const LIMITS = KNOWLEDGE_LIMITS;
 
-/** @see KnowledgeDocument */
-const nameSchema = moreThanBlanks(LIMITS.nameCharsMax).openapi({
+export const documentNameSchema = moreThanBlanks(LIMITS.nameCharsMax).openapi({
   description: 'A document of the same name gets a new version.',
   example: 'Opening hours',
 });
 
-export const addKnowledgeSchema = z
+const addKnowledgeSchema = z
   .strictObject({
-    name: nameSchema,
+    name: documentNameSchema,
     text: moreThanBlanks(LIMITS.textCharsMax).openapi({
       description: 'Plain text or Markdown. Its headings are kept with the passages under them.',
       example: '# Opening hours\n\nFrom nine to five, Monday to Friday.',
     }),
   })
   .openapi('AddKnowledge');
+
+const fileContent = {
+  'multipart/form-data': {
+    schema: {
+      type: 'object',
+      required: ['file'],
+      additionalProperties: false,
+      properties: {
+        name: {
+          type: 'string',
+          maxLength: LIMITS.nameCharsMax,
+          description: 'Name of the document; the name of the file unless given.',
+        },
+        file: {
+          type: 'string',
+          format: 'binary',
+          description: `Text or Markdown (in UTF-8), HTML or PDF, at most ${LIMITS.fileBytesMax / 1024 / 1024} MiB. Scanned pages have no text.`,
+        },
+      },
+    },
+  },
+};
+
+const jsonContent = jsonBody(addKnowledgeSchema);
+
+/** JSON as routes validate it; the schema of a file is documentation, and `knowledge-upload.ts` validates it. */
+export const knowledgeBody: typeof jsonContent = {
+  ...jsonContent,
+  content: { ...jsonContent.content, ...fileContent },
+};
 
 const versionFields = {
   version: z.int().openapi({ description: 'Counted from 1.' }),

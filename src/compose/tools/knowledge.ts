@@ -1,11 +1,12 @@
 /** Composition root: the search of agents' documents. */
 import { type Config, databaseFileOf } from '../../config/config.ts';
 import type { Agent } from '../../domain/agent/agent.ts';
-import type { PassageSearch } from '../../domain/knowledge/knowledge.ts';
+import type { DocumentReader, PassageSearch } from '../../domain/knowledge/knowledge.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { KnowledgeSearch } from '../../store/knowledge/knowledge-search.ts';
 import type { Store } from '../../store/store.ts';
+import { DocumentReaders } from '../../tool/knowledge/document-readers.ts';
 
 /** Passages that a question is answered with, if they fit into the prompt. */
 const PASSAGES_MAX = 5;
@@ -14,7 +15,8 @@ const PASSAGES_MAX = 5;
 export interface Knowledge {
   /** Undefined where the agent has no documents. */
   of(agent: Agent): Promise<PassageSearch | undefined>;
-  /** Ends the search thread. Safe to call twice. */
+  readonly documentReader: DocumentReader;
+  /** Ends the search thread, and the process that reads a document. Safe to call twice. */
   stop(): Promise<void>;
 }
 
@@ -26,6 +28,7 @@ export function openKnowledge(from: {
 }): Knowledge {
   const { config, log, store } = from;
   const search = new KnowledgeSearch({ file: databaseFileOf(config), clock: systemClock, log });
+  const readers = new DocumentReaders({ clock: systemClock });
   return {
     of: async (agent) => {
       const { total } = await store.knowledge.list(agent, agent.id, { limit: 1, offset: 0 });
@@ -33,6 +36,10 @@ export function openKnowledge(from: {
       search.prepare();
       return { find: (question) => search.find(agent.id, question, PASSAGES_MAX) };
     },
-    stop: () => search.stop(),
+    documentReader: readers,
+    stop: () => {
+      readers.stop();
+      return search.stop();
+    },
   };
 }

@@ -120,3 +120,19 @@ export interface KnowledgeStore {
     page: { readonly limit: number; readonly offset: number },
   ): Promise<{ readonly documents: readonly KnowledgeDocument[]; readonly total: number }>;
 }
+
+/** A document as a file. */
+export interface DocumentFile {
+  readonly bytes: Uint8Array;
+  readonly mediaType: KnowledgeType;
+}
+
+/** Reads the text of files that strangers may have made. */
+export interface DocumentReader {
+  /**
+   * Gives the text of a file, with headings as Markdown has them.
+   *
+   * @throws {ServiceError} UNPROCESSABLE when the file cannot be read, SERVICE_UNAVAILABLE when others wait already.
+   */
+  read(file: DocumentFile): Promise<string>;
+}

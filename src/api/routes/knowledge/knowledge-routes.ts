@@ -1,14 +1,12 @@
 /** `/api/agents/{agentId}/knowledge`: documents that an agent answers from. */
 import { KNOWLEDGE_LIMITS } from '../../../domain/knowledge/knowledge.ts';
-import { contentOf } from '../../../domain/knowledge/knowledge-content.ts';
 import { type ApiApp, type ApiDeps, scopeOf } from '../../api-env.ts';
-import { answerOnce } from '../../http/answer-once.ts';
 import { describeRoute } from '../../http/describe-route.ts';
 import { existing } from '../../http/errors.ts';
 import { agentPathSchema } from '../../schemas/agent-schemas.ts';
-import { jsonBody, jsonResponse } from '../../schemas/json-content.ts';
+import { jsonResponse } from '../../schemas/json-content.ts';
 import {
-  addKnowledgeSchema,
+  knowledgeBody,
   knowledgeDocumentSchema,
   knowledgePageSchema,
   knowledgePathSchema,
@@ -18,6 +16,7 @@ import {
   knowledgeVersionSchema,
 } from '../../schemas/knowledge-schemas.ts';
 import { viewOf } from '../../serializers/view-of.ts';
+import { addDocument } from './add-document.ts';
 
 const LIMITS = KNOWLEDGE_LIMITS;
 
@@ -41,7 +40,7 @@ const addRoute = describeRoute({
   path: '/api/agents/{agentId}/knowledge',
   summary: 'Adds a document, or a new version of one',
   description: `Passages that share words with what a caller says go into the prompt of the language model; \`knowledge\` on the timeline of the call names them. A call finds documents that the agent had when it began, in their newest version. The name of a document makes the next version of it, of which the last ${LIMITS.versionsKept} are kept; the same text again changes nothing. An agent has at most ${LIMITS.agentDocumentsMax} documents, ${LIMITS.agentCharsMax} characters and ${LIMITS.agentPassagesMax} passages (409).`,
-  request: { params: agentPathSchema, body: jsonBody(addKnowledgeSchema) },
+  request: { params: agentPathSchema, body: knowledgeBody },
   responses: { 201: jsonResponse('The document as it is now.', knowledgeDocumentSchema) },
 });
 
@@ -96,24 +95,16 @@ function addKnowledgeReads(api: ApiApp, { agents, knowledge }: ApiDeps): void {
 }
 
 function addKnowledgeWrites(api: ApiApp, deps: ApiDeps): void {
-  const { clock, newId } = deps;
-
   api.openapi(addRoute, async (context) => {
     const { agentId } = context.req.valid('param');
     const { name, text } = context.req.valid('json');
-    const scope = scopeOf(context);
-    return answerOnce(context, deps, {
-      work: async (commit) => {
-        const content = contentOf(text);
-        const facts = { id: newId('doc'), agentId, name, now: clock.now() };
-        return commit(async (stores) => {
-          existing(await stores.agents.find(scope, agentId), 'agent');
-          const draft = { ...scope, ...facts, mediaType: 'text/markdown' as const };
-          const document = await stores.knowledge.save(draft, content);
-          return { status: 201, body: viewOf(knowledgeDocumentSchema, document) };
-        });
-      },
-    });
+    const draft = {
+      agentId,
+      name,
+      mediaType: 'text/markdown',
+      readText: async () => text,
+    } as const;
+    return addDocument(context, deps, draft);
   });
 
   api.openapi(deleteRoute, async (context) => {
