@@ -133,7 +133,11 @@ export class App {
         this.#admission.check(),
         this.#control?.browserCheck() ?? BROWSER_NOT_STARTED,
         telephony.mediaCheck(),
-        ...[telephony.addressCheck(), telephony.certificateCheck()].flatMap((check) => check ?? []),
+        ...[
+          telephony.addressCheck(),
+          telephony.certificateCheck(),
+          this.#knowledge.check(),
+        ].flatMap((check) => check ?? []),
       ],
       log,
     });
@@ -144,7 +148,6 @@ export class App {
     const { disk, metrics, show, speech, telephony, store } = this.#parts;
     this.#stops.push(() => this.#parts.lock?.release());
     this.#stops.push(() => store.close());
-    this.#stops.push(() => this.#knowledge.stop());
     this.#stops.push(() => this.#parts.tracing?.stop());
     this.#stops.push(() => this.#callTraces.stop());
     this.#stops.push(() => speech.hearing.stop());
@@ -174,6 +177,8 @@ export class App {
     this.#stops.push(() => metrics.stop());
     this.#stops.push(() => speech.model.stop());
     this.#startTools();
+    this.#stops.push(() => this.#knowledge.stop());
+    this.#knowledge.start();
     this.#stops.push(() => this.#health.stop());
     await Promise.all([
       speech.hearing.start(),

@@ -4,7 +4,7 @@ import { noteOf, questionIn, withNote } from '../../src/conversation/history/kno
 import { LOOKUP_MS_MAX } from '../../src/conversation/knowledge-lookup.ts';
 import type { FoundPassage, PassageSearch } from '../../src/domain/knowledge/knowledge.ts';
 import { type Logger, silentLogger } from '../../src/lib/logger.ts';
-import type { LookupResult } from '../../src/lib/metrics/model-metrics.ts';
+import { type LookupResult, UNCOUNTED } from '../../src/lib/metrics/model-metrics.ts';
 import type { ChatMessage } from '../../src/llm/language-model.ts';
 import { calls, says } from './support/fake-parts.ts';
 import { layTable } from './support/table.ts';
@@ -29,7 +29,7 @@ async function talkWith(find: PassageSearch['find']) {
     {
       log,
       knowledge: { find },
-      knowledgeCounts: { lookedUp: (result) => void results.push(result) },
+      knowledgeCounts: { ...UNCOUNTED, lookedUp: (result) => void results.push(result) },
     },
   );
   table.model.answers = [says('Ninety euros.'), says('You are welcome.')];

@@ -90,6 +90,11 @@ export interface PassageSearch {
   find(question: string, limitMs: number): Promise<readonly FoundPassage[]>;
 }
 
+/** A passage whose meaning is still to be computed. */
+export interface UnreadPassage extends Passage {
+  readonly id: number;
+}
+
 /** Keeps documents. Every method is one transaction. */
 export interface KnowledgeStore {
   /**
@@ -112,6 +117,15 @@ export interface KnowledgeStore {
     ids: { readonly agentId: string; readonly documentId: string },
     version?: number,
   ): Promise<KnowledgeText | undefined>;
+
+  /** Passages without a vector of this embedding model, oldest first. */
+  withoutVector(model: string, limit: number): Promise<readonly UnreadPassage[]>;
+
+  /** Saves the vectors of passages; those that are gone meanwhile are left out. */
+  saveVectors(
+    model: string,
+    vectors: readonly { readonly id: number; readonly vector: Float32Array }[],
+  ): Promise<void>;
 
   /** By name. */
   list(

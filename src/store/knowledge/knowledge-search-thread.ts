@@ -2,17 +2,18 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
 import { type PassageHit, passageQuery } from './passage-query.ts';
+import { type QuestionVector, vectorQuery } from './passage-vectors.ts';
 
 /** Start parameters of the thread. */
 export interface SearchOrder {
   readonly file: string;
 }
 
-/** Message to the thread. */
+/** Message to the thread: a question in words, or its vector. */
 export interface SearchRequest {
   readonly id: number;
   readonly agentId: string;
-  readonly question: string;
+  readonly question: string | QuestionVector;
   readonly limit: number;
 }
 
@@ -27,11 +28,17 @@ const CACHE_KIB = 32_768;
 function run(port: MessagePort, { file }: SearchOrder): void {
   const sqlite = new Sqlite(file, { readonly: true, fileMustExist: true });
   sqlite.pragma(`cache_size=-${CACHE_KIB}`);
-  const find = passageQuery(sqlite);
-  port.on('message', ({ id, agentId, question, limit }: SearchRequest) => {
+  const byWords = passageQuery(sqlite);
+  const byVector = vectorQuery(sqlite);
+  const find = ({ agentId, question, limit }: SearchRequest) =>
+    typeof question === 'string'
+      ? byWords(agentId, question, limit)
+      : byVector(agentId, question, limit);
+  port.on('message', (request: SearchRequest) => {
+    const { id } = request;
     let answer: SearchAnswer;
     try {
-      answer = { id, hits: find(agentId, question, limit) };
+      answer = { id, hits: find(request) };
     } catch (error) {
       answer = { id, problem: error instanceof Error ? error.message : String(error) };
     }

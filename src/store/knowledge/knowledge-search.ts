@@ -4,6 +4,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { SearchAnswer, SearchOrder, SearchRequest } from './knowledge-search-thread.ts';
 import type { PassageHit } from './passage-query.ts';
+import type { QuestionVector } from './passage-vectors.ts';
 
 /** Searches that wait for an answer; one more is refused, because it would come too late. */
 const WAITING_MAX = 64;
@@ -65,6 +66,19 @@ export class KnowledgeSearch {
    * @throws {Error} when the thread failed, is stopped, or has too much to do.
    */
   find(agentId: string, question: string, limit: number): Promise<readonly PassageHit[]> {
+    return this.#ask({ agentId, question, limit });
+  }
+
+  /**
+   * Finds passages of an agent whose meaning is near a question's, nearest first.
+   *
+   * @throws as `find`.
+   */
+  nearest(
+    agentId: string,
+    question: QuestionVector,
+    limit: number,
+  ): Promise<readonly PassageHit[]> {
     return this.#ask({ agentId, question, limit });
   }
 

@@ -8,6 +8,7 @@ import {
   type KnowledgeStore,
   type KnowledgeText,
   type KnowledgeVersion,
+  type UnreadPassage,
 } from '../../domain/knowledge/knowledge.ts';
 import type { Passage } from '../../domain/knowledge/passages.ts';
 import { ServiceError } from '../../domain/service-error.ts';
@@ -81,6 +82,34 @@ export class SqliteKnowledgeStore implements KnowledgeStore {
       );
       const asRecord = (one: (typeof versions)[number]) => recordOf<KnowledgeVersion>(one);
       return { document, versions: versions.map(asRecord), text: text.text };
+    });
+  }
+
+  async withoutVector(model: string, limit: number): Promise<readonly UnreadPassage[]> {
+    return this.#database.all(
+      build
+        .selectFrom('knowledge_passages as p')
+        .leftJoin('knowledge_vectors as v', (join) =>
+          join.onRef('v.passage_id', '=', 'p.id').on('v.model', '=', model),
+        )
+        .select(['p.id', 'p.heading', 'p.text'])
+        .where('v.passage_id', 'is', null)
+        .orderBy('p.id')
+        .limit(limit),
+    );
+  }
+
+  async saveVectors(
+    model: string,
+    vectors: readonly { readonly id: number; readonly vector: Float32Array }[],
+  ): Promise<void> {
+    await this.#database.transaction(async (transaction) => {
+      for (const { id, vector } of vectors) {
+        const passage = build.selectFrom('knowledge_passages').select('id').where('id', '=', id);
+        if ((await transaction.get(passage)) === undefined) continue;
+        const row = { passage_id: id, model, vector: Buffer.from(vector.buffer) };
+        await transaction.run(build.replaceInto('knowledge_vectors').values(row));
+      }
     });
   }
 

@@ -141,6 +141,11 @@ const STEPS: readonly Step[] = [
         id integer primary key autoincrement,
         document_id text not null references knowledge_documents (id) on delete cascade,
         agent_id text not null, number integer not null, heading text not null, text text not null) strict;
+      create index knowledge_passages_by_agent on knowledge_passages (agent_id);
+      -- Of passages whose meaning has been computed; float32, as the machine has them.
+      create table knowledge_vectors (
+        passage_id integer primary key references knowledge_passages (id) on delete cascade,
+        model text not null, vector blob not null) strict;
       create index knowledge_passages_by_document on knowledge_passages (document_id);
       create virtual table knowledge_index using fts5 (
         agent_id, heading, text, content = 'knowledge_passages', content_rowid = 'id',

@@ -220,6 +220,11 @@ export interface Tables {
     readonly heading: string;
     readonly text: string;
   };
+  knowledge_vectors: {
+    readonly passage_id: number;
+    readonly model: string;
+    readonly vector: Uint8Array;
+  };
   sms_gateways: RowOf<SmsGateway>;
   sms_messages: RowOf<SmsMessage>;
   sms_opt_outs: RowOf<OptOut> & { readonly account_id: string; readonly environment: string };

@@ -1,6 +1,7 @@
 /** A call whose agent has documents: the passage reaches the model, its answer the caller, its source the timeline. */
 import { expect, onTestFinished, test } from 'vitest';
 import { Phone } from '../../../examples/phone/phone.ts';
+import { startEmbeddings } from '../../support/knowledge/embedding-double.ts';
 import { startScriptedOllama } from '../../support/server/scripted-ollama.ts';
 import { startServer, type TestServer } from '../../support/server/server.ts';
 
@@ -12,14 +13,16 @@ const HOURS =
 const OTHER = '# Garden\n\nRoses need water every second day in summer.';
 
 /** Says what the passages tell of the caller's keys. @returns every last message that the model was shown. */
-async function openWorld() {
+async function openWorld(settings: Readonly<Record<string, string>> = {}) {
   const shown: string[] = [];
   const environment = await startScriptedOllama(({ content }) => {
     shown.push(content);
     const hour = /opens at (\w+)/.exec(content)?.[1];
     return { content: hour === undefined ? 'I do not know.' : `We open at ${hour}.` };
   });
-  const server = await (await startServer({ environment })).ready();
+  const server = await (
+    await startServer({ environment: { ...environment, ...settings } })
+  ).ready();
   onTestFinished(() => server.stop());
   const agentId = await server.createAgent({ greeting: 'Hello.' });
   return { server, agentId, shown };
@@ -85,4 +88,26 @@ test('a deleted document is not found any more, by the call in progress neither'
 
   expect(events).not.toContain('"knowledge"');
   expect(shown.some((content) => content.includes('Rome'))).toBe(false);
+});
+
+test('with an embedding model a passage is found that shares no word with the caller', async () => {
+  const embeddings = await startEmbeddings();
+  const { server, agentId, shown } = await openWorld({
+    ...{ KNOWLEDGE_EMBEDDINGS: 'ollama', KNOWLEDGE_EMBEDDINGS_MODEL: 'tiny' },
+    KNOWLEDGE_EMBEDDINGS_URL: embeddings.url,
+  });
+  await add(server, agentId, 'Shop', 'The shop opens at nine.');
+  const embedded = () => embeddings.requests.some(({ input }) => input[0]?.includes('nine'));
+  await expect.poll(embedded, { timeout: 10_000 }).toBe(true);
+  const { call, id } = await ring(server);
+
+  call.line.press('5#');
+  await expect.poll(() => wordsOf(server, id), { timeout: 15_000 }).toContain('open at nine.');
+  const ready = JSON.stringify(await (await fetch(`${server.baseUrl}/readyz`)).json());
+  await call.hangUp();
+
+  expect(shown.some((content) => content.includes('[Shop] The shop opens'))).toBe(true);
+  expect(ready).toContain(
+    '"name":"knowledge embeddings","isOk":true,"state":"ollama/tiny answers"',
+  );
 });
