@@ -34,7 +34,7 @@ async function openWorld(mischief?: Mischief) {
     new EmbeddingServer({ protocol: 'ollama', url: server.url, model });
   const searchBy = (embedder: Embedder | undefined, searchClock = systemClock) =>
     new AgentSearch({
-      ...{ agentId: 'agent_1', index, embedder, counts },
+      ...{ agentId: 'agent_1', language: 'en-US', index, embedder, counts },
       ...{ clock: searchClock, log: silentLogger },
     });
   const run = (embedder: Embedder) => {

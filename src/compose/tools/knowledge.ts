@@ -48,7 +48,7 @@ export function openKnowledge(from: {
       const { total } = await store.knowledge.list(agent, agent.id, { limit: 1, offset: 0 });
       if (total === 0) return undefined;
       index.prepare();
-      return new AgentSearch({ ...search, agentId: agent.id });
+      return new AgentSearch({ ...search, agentId: agent.id, language: agent.language });
     },
     check: () => embeddings && { name: 'knowledge embeddings', isOk: true, ...embeddings.report() },
     start: () => embeddings?.start(),

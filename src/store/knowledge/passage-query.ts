@@ -41,5 +41,5 @@ function matchOf(agentId: string, question: string): string | undefined {
   const telling = [...new Set(words)].slice(-WORDS_MAX);
   if (telling.length === 0) return undefined;
   const any = telling.map((word) => `"${word}"`).join(' OR ');
-  return `agent_id : "${agentId}" AND {heading text} : (${any})`;
+  return `agent_word : "${agentId.replaceAll('_', '')}" AND {heading text} : (${any})`;
 }

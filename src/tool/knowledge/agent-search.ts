@@ -1,4 +1,5 @@
 /** Searches the documents of one agent: by words and, where an embedding model is set, by meaning. */
+import { tellingWords } from '../../domain/knowledge/function-words.ts';
 import type { FoundPassage, PassageSearch } from '../../domain/knowledge/knowledge.ts';
 import { fusedRanks } from '../../domain/knowledge/rank-fusion.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -34,6 +35,8 @@ export interface PassageIndex {
 
 interface Options {
   readonly agentId: string;
+  /** BCP 47; of the questions. */
+  readonly language: string;
   readonly index: PassageIndex;
   /** Undefined where none is set. */
   readonly embedder: Embedder | undefined;
@@ -51,9 +54,10 @@ export class AgentSearch implements PassageSearch {
   }
 
   async find(question: string, limitMs: number): Promise<readonly FoundPassage[]> {
-    const { agentId, index, embedder } = this.#options;
+    const { agentId, language, index, embedder } = this.#options;
     const byMeaning = embedder && this.#near(embedder, question, limitMs - RESERVE_MS);
-    const byWords = await index.find(agentId, question, CANDIDATES);
+    const words = tellingWords(question, language).join(' ');
+    const byWords = await index.find(agentId, words, CANDIDATES);
     const lists = byMeaning === undefined ? [byWords] : [byWords, await byMeaning];
     return fusedRanks(lists, ({ id }) => id).slice(0, PASSAGES_MAX);
   }

@@ -10,7 +10,7 @@ import type { Embedder } from '../../llm/embeddings/embedder.ts';
 /** Passages of one request. */
 const BATCH = 16;
 
-/** A large model on a slow machine; nobody waits for it. */
+/** Enough for a large model on a slow machine: no call waits for it. */
 const BATCH_MS_MAX = 60_000;
 
 /** Between two looks for new passages. */
