@@ -1,4 +1,4 @@
-/** Row 34, knowledge: 200 questions over ten public-domain texts, found by our search and by plain full text search. */
+/** Knowledge: 200 questions over ten public-domain texts, found by our search and by plain full text search. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
