@@ -185,3 +185,13 @@ test('readConfig takes addresses of the protocol that is named, and no others', 
   );
   expect(() => readConfig({ TTS: 'wyoming' })).toThrow('TTS: wyoming needs TTS_URL as well');
 });
+
+test('readConfig wants a model for embeddings, and the address of a server that speaks OpenAI', () => {
+  expect(readConfig({}).KNOWLEDGE_EMBEDDINGS).toBe('off');
+  expect(() => readConfig({ KNOWLEDGE_EMBEDDINGS: 'openai' })).toThrow(
+    /needs KNOWLEDGE_EMBEDDINGS_MODEL as well\s+KNOWLEDGE_EMBEDDINGS: openai needs KNOWLEDGE_EMBEDDINGS_URL/,
+  );
+  const given = { KNOWLEDGE_EMBEDDINGS: 'ollama', KNOWLEDGE_EMBEDDINGS_MODEL: 'nomic-embed-text' };
+  expect(readConfig(given).KNOWLEDGE_EMBEDDINGS).toBe('ollama');
+  expect(() => readConfig({ KNOWLEDGE_EMBEDDINGS: 'onnx' })).toThrow('one of off, ollama, openai');
+});

@@ -43,6 +43,7 @@ export async function startRestServer(
     plansWithoutOutbound: [],
     chat: { reply: async () => null },
     toolTrial: { run: async () => null },
+    documentReader: { read: async () => '' },
     mcpTrial: { prepare: () => undefined, run: async () => null },
     callTraces: {
       of: async () => ({ messages: [], isTruncated: false, source: 'none', note: 'None' }),

@@ -18,6 +18,7 @@ import type { NumberOwners } from '../domain/dialing/number-owner.ts';
 import type { DialQueue } from '../domain/dialing/outbound-rules.ts';
 import type { TrunkControl, Trunks } from '../domain/dialing/trunk.ts';
 import type { NewId, RandomBytes } from '../domain/ids.ts';
+import type { DocumentReader } from '../domain/knowledge/knowledge.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import type { RunTransaction, Stores } from '../domain/stores.ts';
 import type { McpTrial } from '../domain/tool/mcp-server.ts';
@@ -34,6 +35,7 @@ export interface ApiDeps
   /** Those of the dashboard; without it, none. */
   readonly operatorKeys?: OperatorKeys | undefined;
   readonly chat: AgentChat;
+  readonly documentReader: DocumentReader;
   readonly toolTrial: ToolTrial;
   readonly mcpTrial: McpTrial;
   readonly numberOwners: NumberOwners;

@@ -23,6 +23,8 @@ import { addDeliveryRoutes } from './routes/delivery-routes.ts';
 import { addErasureRoutes } from './routes/erasure-routes.ts';
 import { addEventRoutes } from './routes/event-routes.ts';
 import { addKeyRoutes } from './routes/key-routes.ts';
+import { addKnowledgeRoutes } from './routes/knowledge/knowledge-routes.ts';
+import { addKnowledgeUpload, isUpload } from './routes/knowledge/knowledge-upload.ts';
 import { addListeningRoutes } from './routes/listening-routes.ts';
 import { addLiveRoutes } from './routes/live-routes.ts';
 import { addMcpRoutes } from './routes/mcp-routes.ts';
@@ -67,6 +69,8 @@ export function createApi({ addRoutes, ...deps }: ApiParts): ApiApp {
   addAgentRoutes(api, deps);
   addAgentVersionRoutes(api, deps);
   addAgentChatRoutes(api, deps);
+  addKnowledgeUpload(api, deps);
+  addKnowledgeRoutes(api, deps);
   addToolRoutes(api, deps);
   addMcpRoutes(api, deps);
   addSmsRoutes(api, deps);
@@ -100,8 +104,8 @@ export function createApi({ addRoutes, ...deps }: ApiParts): ApiApp {
 const BODY_LIMIT = {
   bytesMax: 1024 * 1024,
   message: 'expected 1 MiB at most',
-  // A request without a valid key is refused unread.
-  mayRead: (context: ApiContext) => context.get('caller') !== undefined,
+  // A request without a valid key is refused unread; an upload has a limit of its own.
+  mayRead: (context: ApiContext) => context.get('caller') !== undefined && !isUpload(context),
 };
 
 /** The methods that a path knows, for the `Allow` header. */

@@ -21,6 +21,7 @@ import type { CallSms } from '../tool/sms/call-sms.ts';
 import type { SpeechParts } from './speech.ts';
 import type { Notice } from './startup-banner.ts';
 import type { Telephony } from './telephony.ts';
+import type { Knowledge } from './tools/knowledge.ts';
 
 /** What `main.ts` brings. */
 export interface AppOptions {
@@ -55,6 +56,7 @@ export interface ControlPlaneParts extends AppParts {
   readonly customTools: CustomTools;
   readonly mcpTools: McpTools;
   readonly callSms: CallSms;
+  readonly knowledge: Knowledge;
   /** Routes calls from browsers. */
   readonly router: InboundRouter;
   readonly callTraces: SipTraceKeeper;

@@ -35,6 +35,7 @@ import { engineStates } from './speech.ts';
 import { bootstrapNotice, type Notice, readyNotice, setupNotice } from './startup-banner.ts';
 import { openLiveCalendars } from './tools/calendars.ts';
 import { type CustomerTools, openCustomerTools } from './tools/customer-tools.ts';
+import { type Knowledge, openKnowledge } from './tools/knowledge.ts';
 import { openCallSms, takeTexts } from './tools/sms.ts';
 
 /** The server. Takes calls first, then loads the control plane. */
@@ -50,6 +51,7 @@ export class App {
   readonly #http: HttpServer;
   readonly #numberOwners: NumberOwners;
   readonly #customerTools: CustomerTools;
+  readonly #knowledge: Knowledge;
   readonly #callSms: CallSms;
   readonly #calendars: LiveCalendars;
   /** Undefined until it has started. */
@@ -88,7 +90,12 @@ export class App {
     const shared = { ...parts, newId: this.#newId, ...this.#customerTools };
     this.#callSms = openCallSms({ ...shared, numberOwners: this.#numberOwners });
     this.#calendars = openLiveCalendars(shared);
-    const ofCalls = { callSms: this.#callSms, calendars: this.#calendars };
+    this.#knowledge = openKnowledge(parts);
+    const ofCalls = {
+      callSms: this.#callSms,
+      calendars: this.#calendars,
+      knowledge: this.#knowledge,
+    };
     this.#callParts = liveCallParts({ ...shared, ...ofCalls });
     this.#router = liveRouter({
       store,
@@ -126,7 +133,11 @@ export class App {
         this.#admission.check(),
         this.#control?.browserCheck() ?? BROWSER_NOT_STARTED,
         telephony.mediaCheck(),
-        ...[telephony.addressCheck(), telephony.certificateCheck()].flatMap((check) => check ?? []),
+        ...[
+          telephony.addressCheck(),
+          telephony.certificateCheck(),
+          this.#knowledge.check(),
+        ].flatMap((check) => check ?? []),
       ],
       log,
     });
@@ -166,6 +177,8 @@ export class App {
     this.#stops.push(() => metrics.stop());
     this.#stops.push(() => speech.model.stop());
     this.#startTools();
+    this.#stops.push(() => this.#knowledge.stop());
+    this.#knowledge.start();
     this.#stops.push(() => this.#health.stop());
     await Promise.all([
       speech.hearing.start(),
@@ -218,6 +231,7 @@ export class App {
       callParts: this.#callParts,
       ...this.#customerTools,
       callSms: this.#callSms,
+      knowledge: this.#knowledge,
       router: this.#router,
       callTraces: this.#callTraces,
       numberOwners: this.#numberOwners,

@@ -19,12 +19,11 @@ import type { LiveCalendars } from '../tool/calendar/live-calendars.ts';
 import { toolboxFor } from '../tool/toolbox.ts';
 import type { TransferRules } from '../tool/transfer-call.ts';
 import type { AppParts, ControlPlaneParts } from './app-parts.ts';
-import type { SpeechParts } from './speech.ts';
 
 export function liveCallParts(
   from: AppParts & { readonly newId: NewId; readonly calendars: LiveCalendars } & Pick<
       ControlPlaneParts,
-      'customTools' | 'mcpTools' | 'callSms'
+      'customTools' | 'mcpTools' | 'callSms' | 'knowledge'
     >,
 ): CallParts {
   const { config, disk, store, speech, metrics, newId, log } = from;
@@ -50,7 +49,8 @@ export function liveCallParts(
       ];
       return (await Promise.all(tools)).flat();
     },
-    talk: (options) => openTalk(speech, options),
+    knowledgeOf: (agent) => from.knowledge.of(agent),
+    talk: (options) => openTalk({ speech, metrics }, options),
   };
 }
 
@@ -78,7 +78,10 @@ export function liveRouter(from: {
 }
 
 /** Opens a listener on the call's audio, and a conversation on top of it. */
-function openTalk(speech: SpeechParts, options: TalkOptions): TalkingParty {
+function openTalk(
+  { speech, metrics }: Pick<AppParts, 'speech' | 'metrics'>,
+  options: TalkOptions,
+): TalkingParty {
   const { account, agent, audio, before, brief, control, log, onEvent } = options;
   const transferRules = transferRulesOf(agent, brief, account);
   const listener = speech.hearing.open({
@@ -118,6 +121,8 @@ function openTalk(speech: SpeechParts, options: TalkOptions): TalkingParty {
     onEvent,
     before,
     counts: speech.counts ?? UNCOUNTED,
+    knowledge: options.knowledge,
+    knowledgeCounts: metrics.knowledge,
     ...speech.turnTaking,
   });
   return {

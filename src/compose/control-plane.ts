@@ -114,6 +114,7 @@ export class ControlPlane {
       trunkControl: openTrunkControl(this.#parts),
       numberOwners: this.#parts.numberOwners,
       eraser: this.#eraser,
+      documentReader: this.#parts.knowledge.documentReader,
       toolTrial: this.#parts.customTools.trial,
       mcpTrial: this.#parts.mcpTools.trial,
       chat: agentChat({
@@ -122,6 +123,8 @@ export class ControlPlane {
           const { customTools, mcpTools } = this.#parts;
           return (await Promise.all([mcpTools.toolsOf(agent), customTools.toolsOf(agent)])).flat();
         },
+        knowledgeOf: (agent) => this.#parts.knowledge.of(agent),
+        counts: metrics.knowledge,
         clock: systemClock,
         log,
       }),

@@ -221,6 +221,10 @@ const SETTINGS = {
     'qwen3-4b',
   ),
   LLAMA_CPP_CALLS: setting(wholeNumber(1, 64), 4),
+  KNOWLEDGE_EMBEDDINGS: setting(oneOf('off', 'ollama', 'openai'), 'off'),
+  KNOWLEDGE_EMBEDDINGS_URL: optional(baseUrl),
+  KNOWLEDGE_EMBEDDINGS_MODEL: optional(text),
+  KNOWLEDGE_EMBEDDINGS_API_KEY: optional(text),
   SCRIPT_FILE: optional(text),
   SANDBOX_SPEED: setting(numberAboveZero, 10),
   DRAIN_TIMEOUT_SECONDS: setting(wholeNumber(0, 999_999_999), 3600),
@@ -254,6 +258,7 @@ const SECRETS: ReadonlySet<string> = new Set([
   'DRACHTIO_SECRET',
   'FREESWITCH_SECRET',
   'OPENAI_API_KEY',
+  'KNOWLEDGE_EMBEDDINGS_API_KEY',
   'STT_API_KEY',
   'TTS_API_KEY',
   'OTEL_EXPORTER_OTLP_HEADERS',
@@ -328,6 +333,7 @@ function contradictionsOf(config: Config): string[] {
     ...(isHalf ? ['SIP_TLS_CERT and SIP_TLS_KEY: expected both of them, or neither'] : []),
     ...(isBlind ? ['SIP_TLS_VERIFY_CLIENTS: needs SIP_TLS_CERT and SIP_TLS_CA as well'] : []),
     ...(isLost ? ['LLM: openai needs OPENAI_BASE_URL and OPENAI_MODEL as well'] : []),
+    ...embeddingContradictions(config),
     ...(['STT', 'TTS'] as const).flatMap((job) =>
       serverContradictions(job, config[job], config[`${job}_URL`]),
     ),
@@ -376,4 +382,15 @@ function printValue(value: unknown): string {
     return `${value.first}-${value.last}`;
   }
   return String(value);
+}
+
+function embeddingContradictions(config: Config): readonly string[] {
+  const { KNOWLEDGE_EMBEDDINGS: protocol, KNOWLEDGE_EMBEDDINGS_MODEL: model } = config;
+  if (protocol === 'off') return [];
+  const isLost = protocol === 'openai' && config.KNOWLEDGE_EMBEDDINGS_URL === undefined;
+  const needs = (name: string) => `KNOWLEDGE_EMBEDDINGS: ${protocol} needs ${name} as well`;
+  return [
+    ...(model === undefined ? [needs('KNOWLEDGE_EMBEDDINGS_MODEL')] : []),
+    ...(isLost ? [needs('KNOWLEDGE_EMBEDDINGS_URL')] : []),
+  ];
 }

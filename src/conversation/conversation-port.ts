@@ -56,6 +56,15 @@ export interface TurnTimes extends MeasuredTurn {
   readonly keyed?: boolean;
 }
 
+/** Where a passage stands that the model was given. */
+export interface PassageSource {
+  /** Name of the document. */
+  readonly document: string;
+  readonly version: number;
+  /** Place of the passage in the document, from 1. */
+  readonly passage: number;
+}
+
 /** A conversation that cannot go on. */
 export interface ConversationFailure {
   readonly kind: 'failed';
@@ -76,6 +85,8 @@ export type ConversationEvent =
   | { readonly kind: 'said'; readonly entry: TranscriptEntry }
   | { readonly kind: 'turn'; readonly times: TurnTimes }
   | { readonly kind: 'barge-in' }
+  /** The reply that was heard just now had passages of the agent's documents to go by. */
+  | { readonly kind: 'knowledge'; readonly sources: readonly PassageSource[] }
   /** Who took an outgoing call; a person may turn out to be a machine later, never the other way round. */
   | {
       readonly kind: 'answered-by';

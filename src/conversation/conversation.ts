@@ -1,6 +1,11 @@
 /** One conversation: runs the turn machine's effects and feeds it their results as events. */
+import type { PassageSearch } from '../domain/knowledge/knowledge.ts';
 import type { Logger } from '../lib/logger.ts';
-import type { LanguageModelCounts } from '../lib/metrics/model-metrics.ts';
+import {
+  type KnowledgeCounts,
+  type LanguageModelCounts,
+  UNCOUNTED,
+} from '../lib/metrics/model-metrics.ts';
 import type { ChatMessage, LanguageModel, ToolCall } from '../llm/language-model.ts';
 import type { AudioEvent, AudioStream } from '../media/audio-stream.ts';
 import type { Hearing, SpeechListener } from '../speech/hearing/hearing.ts';
@@ -14,6 +19,7 @@ import type {
 import { Keypad } from './endpointing/keypad.ts';
 import { HistoryKeeper } from './history/history-keeper.ts';
 import { prefixFor } from './history/prompt.ts';
+import { KnowledgeLookup } from './knowledge-lookup.ts';
 import { streamReply } from './reply/llm-stream.ts';
 import { acceptanceOf, announcementOf } from './reply/phrases.ts';
 import { ReplyVoice } from './reply/reply-voice.ts';
@@ -46,6 +52,9 @@ export interface ConversationOptions extends Omit<RuleOptions, 'startedAt'> {
   readonly log: Logger;
   readonly onEvent: (event: ConversationEvent) => void;
   readonly counts?: LanguageModelCounts;
+  /** Undefined where the agent has no documents. */
+  readonly knowledge?: PassageSearch | undefined;
+  readonly knowledgeCounts?: KnowledgeCounts;
   /** Listens to transfer targets; without it they answer by keys alone. */
   readonly hearing?: Pick<Hearing, 'open' | 'hasVoiceDetector'>;
   /** The conversation that it continues: the caller is back from a transfer. */
@@ -58,6 +67,7 @@ export class Conversation {
   readonly #timers: TurnTimers;
   readonly #transcription: TranscriptionRequest;
   readonly #history: HistoryKeeper;
+  readonly #knowledge: KnowledgeLookup | undefined;
   readonly #keypad: Keypad;
   /** Of an outgoing call. */
   readonly #screening: CalleeScreening | undefined;
@@ -74,6 +84,8 @@ export class Conversation {
     const { language } = options.brief;
     const tell = (event: TurnEvent) => this.#tell(event);
     this.#history = new HistoryKeeper(options);
+    const { knowledge: search, knowledgeCounts: counts = UNCOUNTED } = options;
+    this.#knowledge = search && new KnowledgeLookup({ search, clock, log, counts });
     this.#transcription = new TranscriptionRequest({ listener, language, log, tell });
     const onEntry = (count: number) => this.#noteEntry(count);
     this.#keypad = new Keypad({ clock, audio: options.audio, onEntry });
@@ -298,7 +310,7 @@ export class Conversation {
       return current?.id === reply && unplayedMs(current, clock.nowMs()) === 0;
     };
     const request = { reply, model, messages, tools, signal, tell, isVoiceDry, clock, log };
-    return streamReply({ ...request, history: this.#history });
+    return streamReply({ ...request, history: this.#history, knowledge: this.#knowledge });
   }
 
   #runTool(reply: number, call: ToolCall, signal: AbortSignal): Promise<void> {

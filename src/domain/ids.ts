@@ -8,6 +8,7 @@ export type IdPrefix =
   | 'appt'
   | 'call'
   | 'dlv'
+  | 'doc'
   | 'ers'
   | 'evt'
   | 'key'

@@ -17,6 +17,7 @@ import type { SipTraceStore } from './call/sip-trace.ts';
 import type { NumberAssignments } from './dialing/number-owner.ts';
 import type { NumberHolders } from './dialing/phone-number.ts';
 import type { StoredTrunks } from './dialing/trunk.ts';
+import type { KnowledgeStore } from './knowledge/knowledge.ts';
 import type { OptOutStore } from './sms/opt-out.ts';
 import type { SmsGatewayStore } from './sms/sms-gateway.ts';
 import type { SmsMessageStore } from './sms/sms-message.ts';
@@ -35,6 +36,7 @@ export interface Stores {
   readonly agentVersions: AgentVersionStore;
   readonly customTools: CustomToolStore;
   readonly mcpServers: McpServerStore;
+  readonly knowledge: KnowledgeStore;
   readonly smsGateways: SmsGatewayStore;
   readonly smsMessages: SmsMessageStore;
   readonly smsOptOuts: OptOutStore;

@@ -26,6 +26,7 @@ import { SqliteCallQualityStore, SqliteSipTraceStore } from './calls/sqlite-call
 import { SqliteCallNoteStore } from './calls/sqlite-call-note-store.ts';
 import { SqliteCallStore } from './calls/sqlite-call-store.ts';
 import { SqliteDialogStore } from './calls/sqlite-dialog-store.ts';
+import { SqliteKnowledgeStore } from './knowledge/sqlite-knowledge-store.ts';
 import type { Queries } from './queries.ts';
 import { SqliteOptOutStore } from './sms/sqlite-opt-out-store.ts';
 import { SqliteSmsGatewayStore } from './sms/sqlite-sms-gateway-store.ts';
@@ -169,6 +170,7 @@ function sqliteStores(
     agentVersions: new SqliteAgentVersionStore(database),
     customTools: new SqliteCustomToolStore(database, box),
     mcpServers: new SqliteMcpServerStore(database, box),
+    knowledge: new SqliteKnowledgeStore(database),
     smsGateways: new SqliteSmsGatewayStore(database, box),
     smsMessages: new SqliteSmsMessageStore(database),
     smsOptOuts: new SqliteOptOutStore(database),

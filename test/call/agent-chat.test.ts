@@ -5,6 +5,7 @@ import { type Account, KEEP_CALLS } from '../../src/domain/account/account.ts';
 import type { Agent } from '../../src/domain/agent/agent.ts';
 import type { ChatLine } from '../../src/domain/agent/agent-version.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
+import { UNCOUNTED } from '../../src/lib/metrics/model-metrics.ts';
 import {
   type LanguageModel,
   LanguageModelError,
@@ -64,7 +65,14 @@ const says = (text: string): ModelEvent => ({ kind: 'text', text });
 
 function chatWith(model: TestModel, fields: Partial<Agent> = {}) {
   const clock = new FakeClock(Date.UTC(2026, 10, 20, 12));
-  const chat = agentChat({ model, toolsOf: async () => [], clock, log: silentLogger });
+  const chat = agentChat({
+    model,
+    toolsOf: async () => [],
+    knowledgeOf: async () => undefined,
+    counts: UNCOUNTED,
+    clock,
+    log: silentLogger,
+  });
   const agent = buildAgent(fields);
   const ask = (messages = ASKED, signal = new AbortController().signal) =>
     chat.reply({ agent, account: ACCOUNT, messages, signal });

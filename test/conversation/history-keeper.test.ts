@@ -48,6 +48,28 @@ test('HistoryKeeper leaves a short call as it is', async () => {
   expect(model.requests).toEqual([]);
 });
 
+test('HistoryKeeper puts a note before the last words of one request, and into no other', () => {
+  const { keeper } = openKeeper();
+
+  const noted = keeper.fit(callOf(3), 'Passages.').messages;
+  const plain = keeper.fit(callOf(3)).messages;
+
+  const last = plain.at(-1)?.content;
+  expect(noted).toEqual([...plain.slice(0, -1), { role: 'user', content: `Passages.\n${last}` }]);
+});
+
+test('HistoryKeeper leaves out old words where a note needs the room', () => {
+  const { keeper } = openKeeper();
+  const full = lengthOf(keeper.fit(callOf(40)).messages);
+  const note = 'x'.repeat(keeper.roomChars / 4);
+
+  const noted = keeper.fit(callOf(40), note).messages;
+
+  expect(full + note.length).toBeGreaterThan(keeper.roomChars);
+  expect(lengthOf(noted)).toBeLessThanOrEqual(keeper.roomChars);
+  expect(noted.at(-1)?.content.startsWith('xxx')).toBe(true);
+});
+
 test('HistoryKeeper puts a summary in the place of the oldest part, and keeps the newest word for word', async () => {
   const { keeper, model, results } = openKeeper();
 

@@ -116,6 +116,7 @@ const NONE_FOUND = {
   'MCP server': 'NOT_FOUND',
   'opt-out': 'NOT_FOUND',
   calendar: 'NOT_FOUND',
+  document: 'NOT_FOUND',
 } as const satisfies Record<string, ErrorCode>;
 
 /**

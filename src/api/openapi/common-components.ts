@@ -103,6 +103,7 @@ function headersOf(method: string, status: string): readonly AnswerHeader[] {
 /** Groups of operations, in the order in which a newcomer needs them. */
 export const TAGS: readonly { readonly name: string; readonly description: string }[] = [
   { name: 'Agents', description: 'Voice agents: who answers, with which words and which tools.' },
+  { name: 'Knowledge', description: 'Documents that agents answer from.' },
   { name: 'Tools', description: 'HTTP requests of your own that agents may make during calls.' },
   { name: 'SMS', description: 'Gateways of the messages that agents send during calls.' },
   { name: 'Calendars', description: 'Where agents book appointments, and what they booked.' },

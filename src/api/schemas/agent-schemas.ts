@@ -32,7 +32,8 @@ export const words = (charsMax: number) =>
 /** JSON Schema's part of `isPlainText`; JSON itself has no half characters. */
 export const PLAIN_TEXT = '^[^\\u0000]*$';
 
-const moreThanBlanks = (charsMax: number) =>
+/** As `words`, with something to read in it. */
+export const moreThanBlanks = (charsMax: number) =>
   words(charsMax)
     .regex(/\S/, 'expected more than blanks')
     .openapi({ pattern: '^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$' });

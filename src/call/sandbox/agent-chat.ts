@@ -1,15 +1,19 @@
 /** Text chat with an agent, with the prompt, tools and model of its calls. */
 
 import { HistoryKeeper } from '../../conversation/history/history-keeper.ts';
+import { noteOf } from '../../conversation/history/knowledge-note.ts';
 import { messagesFor, prefixFor } from '../../conversation/history/prompt.ts';
+import { KnowledgeLookup } from '../../conversation/knowledge-lookup.ts';
 import { speakable } from '../../conversation/reply/clause-splitter.ts';
 import { CALLS_MAX, CHARACTERS_MAX } from '../../conversation/reply/llm-stream.ts';
 import { rulesFor } from '../../conversation/turn/turn-rules.ts';
 import type { Agent } from '../../domain/agent/agent.ts';
 import type { AgentChat, ChatLine, ChatReply } from '../../domain/agent/agent-version.ts';
+import type { PassageSearch } from '../../domain/knowledge/knowledge.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
+import type { KnowledgeCounts } from '../../lib/metrics/model-metrics.ts';
 import { TimeLimit } from '../../lib/time-limit.ts';
 import type { ChatMessage, LanguageModel, ModelEvent, ToolCall } from '../../llm/language-model.ts';
 import type { Tool } from '../../tool/tool.ts';
@@ -26,6 +30,9 @@ interface Parts {
   readonly model: LanguageModel;
   /** The customer's own tools that the agent lists. */
   readonly toolsOf: (agent: Agent) => Promise<readonly Tool[]>;
+  /** The search of the agent's documents; undefined where it has none. */
+  readonly knowledgeOf: (agent: Agent) => Promise<PassageSearch | undefined>;
+  readonly counts: KnowledgeCounts;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -56,7 +63,7 @@ async function reply(asked: Asked, parts: Parts): Promise<ChatReply> {
   const { signal } = limit;
   try {
     const custom = await parts.toolsOf(asked.agent);
-    const request = requestOf(asked, parts, custom);
+    const request = await requestOf(asked, parts, custom);
     const { text, calls } = await collect(model.stream({ ...request, signal }));
     return {
       text: speakable(text),
@@ -78,7 +85,11 @@ async function reply(asked: Asked, parts: Parts): Promise<ChatReply> {
 }
 
 /** What a call of the agent would ask, had these words been said on it. */
-function requestOf({ agent, account, messages }: Asked, parts: Parts, custom: readonly Tool[]) {
+async function requestOf(
+  { agent, account, messages }: Asked,
+  parts: Parts,
+  custom: readonly Tool[],
+) {
   const brief = briefOf(agent, { overrides: {}, direction: 'inbound' });
   const transferRules = transferRulesOf(agent, brief, account);
   const tools = toolboxFor({
@@ -90,7 +101,17 @@ function requestOf({ agent, account, messages }: Asked, parts: Parts, custom: re
   const rules = rulesFor({ brief, tools, clock: parts.clock });
   const greeting = messages[0]?.role === 'agent' ? [] : prefixFor(rules).slice(1);
   const asked = messagesFor(rules, [...greeting, ...messages.map(messageOf)]);
-  const { messages: fitting, onUsage } = new HistoryKeeper({ ...parts, tools }).fit(asked);
+  const history = new HistoryKeeper({
+    model: parts.model,
+    clock: parts.clock,
+    log: parts.log,
+    tools,
+  });
+  const search = await parts.knowledgeOf(agent);
+  const knowledge = search && new KnowledgeLookup({ ...parts, search });
+  const passages = (await knowledge?.passagesFor(asked)) ?? [];
+  const { text: note } = noteOf(passages, history.roomChars);
+  const { messages: fitting, onUsage } = history.fit(asked, note);
   return { messages: fitting, onUsage, tools: tools.descriptions };
 }
 

@@ -13,6 +13,7 @@ import type { Call, CallStore } from '../../domain/call/call.ts';
 import type { CallQualityStore } from '../../domain/call/call-life.ts';
 import type { LiveFeed } from '../../domain/call/live-sound.ts';
 import type { NewId } from '../../domain/ids.ts';
+import type { PassageSearch } from '../../domain/knowledge/knowledge.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { Metrics } from '../../lib/metrics/metrics.ts';
@@ -47,6 +48,8 @@ export interface TalkOptions {
   readonly agent: Agent;
   /** Tools of `CallParts.toolsOf`, as of the call's begin. */
   readonly callTools: readonly Tool[];
+  /** Searches the agent's documents; undefined where it has none. */
+  readonly knowledge?: PassageSearch | undefined;
   readonly audio: AudioStream;
   readonly control: CallControl;
   readonly log: Logger;
@@ -93,6 +96,8 @@ export interface CallParts {
   readonly accountOf: (agent: Agent) => Promise<Account | undefined>;
   /** Tools of one call besides the built-in ones that need its line: the customer's own, `send_sms`, those of a calendar. */
   readonly toolsOf: (agent: Agent, call: Call) => Promise<readonly Tool[]>;
+  /** The search of the agent's documents, undefined where it has none; absent in the sandbox, whose model reads no prompt. */
+  readonly knowledgeOf?: (agent: Agent) => Promise<PassageSearch | undefined>;
   /** Limits transfers; absent in the sandbox, which dials no one. */
   readonly transfers?: TransferCap;
   readonly talk: (options: TalkOptions) => TalkingParty;

@@ -171,9 +171,10 @@ export class CallSession implements LiveCall, CallInProgress {
 
   /** @param before the talk that this one continues. */
   async #talk(before?: ConversationSoFar): Promise<void> {
-    const [account, callTools] = await Promise.all([
+    const [account, callTools, knowledge] = await Promise.all([
       this.#parts.accountOf(this.#agent),
       this.#parts.toolsOf(this.#agent, this.#call),
+      this.#parts.knowledgeOf?.(this.#agent),
     ]);
     if (this.#hungUpAt !== undefined || this.#isReleased || this.#hasAgentLeft) return;
     // Another party may have come and gone meanwhile, so that two talks are about to begin.
@@ -185,6 +186,7 @@ export class CallSession implements LiveCall, CallInProgress {
       agent: this.#agent,
       account,
       callTools,
+      knowledge,
       audio: this.#leg.audio,
       control: this.#control.ofAgent,
       log: this.#log,
@@ -231,6 +233,9 @@ export class CallSession implements LiveCall, CallInProgress {
         break;
       case 'hearing':
         this.#parts.live.hearing(this.callId, event.text);
+        break;
+      case 'knowledge':
+        this.#timeline.add('knowledge', { sources: event.sources });
         break;
       case 'tool':
         this.#timeline.tool(event);

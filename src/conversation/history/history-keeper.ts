@@ -11,6 +11,7 @@ import {
   type ModelUsage,
   type ToolDescription,
 } from '../../llm/language-model.ts';
+import { withNote } from './knowledge-note.ts';
 import { readSummary, SUMMARY_CHARS_MAX, summaryMessage, summaryRequest } from './prompt.ts';
 
 /** A summary that takes longer comes too late. */
@@ -66,13 +67,22 @@ export class HistoryKeeper {
     this.#inBackground((signal) => this.#warm(messages, signal));
   }
 
-  /** Makes a request of the whole conversation, system prompt first. What goes on in the background makes room for it. */
-  fit(messages: readonly ChatMessage[]): FittingRequest {
+  /** What a request may have, in characters. */
+  get roomChars(): number {
+    return this.#room.max;
+  }
+
+  /**
+   * Makes a request of the whole conversation, system prompt first. What goes on in the background makes room for it.
+   *
+   * @param note goes before the caller's last words, and is not kept.
+   */
+  fit(messages: readonly ChatMessage[], note = ''): FittingRequest {
     this.#background?.abort(new Error('the model is asked'));
     this.#system = messages.slice(0, 1);
     this.#history = messages.slice(1);
-    if (this.#length() > this.#room.max) this.#cut();
-    const fitting = this.#shown();
+    if (this.#length() + note.length > this.#room.max) this.#cut();
+    const fitting = withNote(this.#shown(), note);
     const characters = lengthOf(fitting) + this.#toolsLength;
     const onUsage = ({ promptTokens }: ModelUsage) => {
       this.#perToken = charactersPerToken(characters, promptTokens);

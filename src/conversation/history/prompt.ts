@@ -1,6 +1,7 @@
 /** Builds the prompt: system prompt, messages, summary requests; pure */
 import type { ChatMessage } from '../../llm/language-model.ts';
 import type { TurnRules } from '../turn/turn-rules.ts';
+import { FENCE, oneLine } from './fence.ts';
 import { heardWords } from './heard-words.ts';
 
 /** What every agent is told, after the operator's own words and before the caller's. */
@@ -78,8 +79,6 @@ export const SUMMARY_CHARS_MAX = 1200;
 /** One utterance of the part to be summarised. */
 const LINE_CHARS_MAX = 600;
 
-const FENCE = '#####';
-
 const SPEAKERS = { user: 'Caller', assistant: 'Agent', tool: 'Tool', system: '' } as const;
 
 /**
@@ -112,15 +111,6 @@ export function summaryMessage(summary: string): ChatMessage {
 export function readSummary(answer: string): string {
   const text = oneLine(answer);
   return text.length <= SUMMARY_CHARS_MAX ? text : `${text.slice(0, SUMMARY_CHARS_MAX - 1)}…`;
-}
-
-/** A text on one line, so that it cannot imitate the other party or leave its fence (prompt injection). */
-function oneLine(text: string): string {
-  return text
-    .toWellFormed()
-    .replace(/[\p{Cc}\s]+/gu, ' ')
-    .replace(/#{3,}/g, '#')
-    .trim();
 }
 
 const INSTRUCTIONS = [

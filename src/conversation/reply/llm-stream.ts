@@ -2,7 +2,9 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { ChatMessage, LanguageModel, ToolDescription } from '../../llm/language-model.ts';
-import type { HistoryKeeper } from '../history/history-keeper.ts';
+import type { FittingRequest, HistoryKeeper } from '../history/history-keeper.ts';
+import { noteOf } from '../history/knowledge-note.ts';
+import type { KnowledgeLookup } from '../knowledge-lookup.ts';
 import type { TurnEvent } from '../turn/turn-event.ts';
 import { ClauseSplitter, hasSound, speakable } from './clause-splitter.ts';
 import { UnspokenFilter } from './unspoken-filter.ts';
@@ -28,6 +30,8 @@ export interface ReplyRequest {
   readonly tools: readonly ToolDescription[];
   /** Makes the messages fit the model's window. */
   readonly history: HistoryKeeper;
+  /** Undefined where the agent has no documents. */
+  readonly knowledge?: KnowledgeLookup | undefined;
   readonly signal: AbortSignal;
   readonly tell: (happening: TurnEvent) => void;
   /** Whether the caller has heard all that the reply has told so far. */
@@ -65,12 +69,15 @@ async function consume(
   splitter: ClauseSplitter,
   watch: StreamWatch,
 ): Promise<string> {
-  const { reply, model, messages, tools, history, signal, tell } = request;
+  const { reply, model, messages, tools, history, knowledge, signal, tell } = request;
   const filter = new UnspokenFilter();
   let text = '';
   let calls = 0;
   let hasBegun = false;
-  for await (const event of model.stream({ ...history.fit(messages), tools, signal })) {
+  // Without documents the model is asked at once, before the record of the caller's words is written.
+  const fitting =
+    knowledge === undefined ? history.fit(messages) : await withPassages(request, knowledge);
+  for await (const event of model.stream({ ...fitting, tools, signal })) {
     if (signal.aborted) return text;
     if (!hasBegun) tell({ kind: 'model-began', reply });
     hasBegun = true;
@@ -86,6 +93,18 @@ async function consume(
     if (text.length > CHARACTERS_MAX || calls >= CALLS_MAX) return text;
   }
   return text;
+}
+
+/** The request with passages of the agent's documents for the caller's last words. */
+async function withPassages(
+  { reply, messages, history, signal, tell }: ReplyRequest,
+  knowledge: KnowledgeLookup,
+): Promise<FittingRequest> {
+  const passages = await knowledge.passagesFor(messages);
+  const { text, sources } = noteOf(passages, history.roomChars);
+  signal.throwIfAborted();
+  if (sources.length > 0) tell({ kind: 'passages-given', reply, sources });
+  return history.fit(messages, text);
 }
 
 /** An answer that said nothing may be a tool call that the model wrote down. */

@@ -42,6 +42,7 @@ export function beginReply(
     held: [],
     hasFiller: false,
     rounds: 0,
+    sources: [],
     exchange: [],
     startedAtMs: null,
     playingSinceMs: 0,
@@ -152,6 +153,10 @@ export function settleReply(draft: Draft, playedMs: number, atMs: number): void 
   const own = heardOwnWords(reply.pieces, playedMs);
   if (own !== '') history.push({ role: 'assistant', content: isCut ? `${own} …` : own });
   change(draft, { reply: null, history: [...history, ...draft.state.waiting], waiting: [] });
+  if (text !== '' && reply.sources.length > 0) {
+    const { sources } = reply;
+    act(draft, { kind: 'emit', event: { kind: 'knowledge', sources } });
+  }
   if (text !== '') {
     const at = new Date(reply.startedAtMs ?? atMs);
     act(draft, {

@@ -73,6 +73,11 @@ export function askModel(draft: Draft, unsaid: readonly ChatMessage[] = []): voi
   watchReply(draft);
 }
 
+/** The model has passages of the agent's documents: notes where they are from. */
+export function onPassagesGiven(draft: Draft, event: TurnEventOf<'passages-given'>): void {
+  if (currentReply(draft, event.reply) !== null) changeReply(draft, { sources: event.sources });
+}
+
 /** First token of the model: notes the time. */
 export function onModelBegan(draft: Draft, event: TurnEventOf<'model-began'>): void {
   const reply = currentReply(draft, event.reply);

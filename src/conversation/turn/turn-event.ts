@@ -3,7 +3,7 @@ import type { ChatMessage, ToolCall } from '../../llm/language-model.ts';
 import type { AudioEvent } from '../../media/audio-stream.ts';
 import type { TranscriptionPriority, VoiceEvent } from '../../speech/hearing/hearing.ts';
 import type { ToolOutcome } from '../../tool/tool.ts';
-import type { ConversationEvent } from '../conversation-port.ts';
+import type { ConversationEvent, PassageSource } from '../conversation-port.ts';
 
 /** Timers of the turn machine. */
 export type TurnTimer =
@@ -53,6 +53,12 @@ export type TurnEvent =
   | { readonly kind: 'transcription-failed'; readonly attempt: number }
   /** The model has not given its first clause yet, told several times a second. @see llm-stream.ts */
   | { readonly kind: 'model-waits'; readonly reply: number; readonly waitedMs: number }
+  /** The model was given passages of the agent's documents. */
+  | {
+      readonly kind: 'passages-given';
+      readonly reply: number;
+      readonly sources: readonly PassageSource[];
+    }
   /** The model's first word, or first tool call. */
   | { readonly kind: 'model-began'; readonly reply: number }
   | { readonly kind: 'clause'; readonly reply: number; readonly text: string }

@@ -1,6 +1,11 @@
 /** State of the turn machine between two events; pure */
 import type { ChatMessage, ToolCall } from '../../llm/language-model.ts';
-import type { ConversationEnd, ConversationSoFar, TurnTimes } from '../conversation-port.ts';
+import type {
+  ConversationEnd,
+  ConversationSoFar,
+  PassageSource,
+  TurnTimes,
+} from '../conversation-port.ts';
 import type { Piece } from '../history/heard-words.ts';
 import { LEVEL_UNKNOWN, type SpokenLevel } from './backchannel.ts';
 import type { TurnEffect } from './turn-event.ts';
@@ -94,6 +99,8 @@ export interface Reply {
   readonly hasFiller: boolean;
   /** How often the model was asked for this reply. */
   readonly rounds: number;
+  /** Of the passages that the model was given for it. */
+  readonly sources: readonly PassageSource[];
   /** Tool calls and their results, as the model is to see them again. */
   readonly exchange: readonly ChatMessage[];
   /** When its first packet left; null before. */

@@ -14,6 +14,7 @@ import {
 } from './metric-families.ts';
 import {
   analysisMetrics,
+  knowledgeMetrics,
   languageModelMetrics,
   modelMetrics,
   speechServerMetrics,
@@ -81,6 +82,7 @@ export class Metrics {
     clock: systemClock,
   });
   readonly languageModel = languageModelMetrics(this.#families);
+  readonly knowledge = knowledgeMetrics(this.#families);
   readonly speechServers = speechServerMetrics(this.#families);
   readonly analysis = analysisMetrics(this.#families);
   readonly webhooks = webhookMetrics(this.#families);

@@ -53,10 +53,12 @@ export interface LanguageModelCounts {
 }
 
 /** Counters that discard. */
-export const UNCOUNTED: LanguageModelCounts = {
+export const UNCOUNTED: LanguageModelCounts & KnowledgeCounts = {
   prefixWarmed: () => undefined,
   fellBack: () => undefined,
   historySummarised: () => undefined,
+  lookedUp: () => undefined,
+  embedded: () => undefined,
 };
 
 /** Adds the three families; engines are few, as they come from the settings. */
@@ -80,6 +82,48 @@ export function languageModelMetrics(families: MetricFamilies): LanguageModelCou
     prefixWarmed: (result) => warmed.inc({ result }),
     fellBack: (engine) => fallbacks.inc({ engine }),
     historySummarised: (result) => summaries.inc({ result }),
+  };
+}
+
+/** `none`: no passage shares a word with the question. `late`: the answer did not wait for it. */
+export type LookupResult = 'found' | 'none' | 'late' | 'failed';
+
+/** What came of embedding a question. */
+export type EmbeddingResult = 'used' | 'late' | 'failed';
+
+/** Where look-ups in agents' documents report. */
+export interface KnowledgeCounts {
+  lookedUp(result: LookupResult, tookMs: number): void;
+
+  /** A question was to be embedded; where that was late or failed, its words alone were looked for. */
+  embedded(result: EmbeddingResult): void;
+}
+
+/** Adds the three families. */
+export function knowledgeMetrics(families: MetricFamilies): KnowledgeCounts {
+  const total = families.counter(
+    'offhook_knowledge_lookups_total',
+    "Look-ups of callers' words in the agent's documents, by what came of them.",
+    ['result'],
+  );
+  for (const result of ['found', 'none', 'late', 'failed']) total.inc({ result }, 0);
+  const seconds = families.histogram(
+    'offhook_knowledge_lookup_seconds',
+    'How long answers waited for them.',
+    [0.001, 0.0025, 0.005, 0.01, 0.02, 0.03, 0.04, 0.05, 0.1],
+  );
+  const embeddings = families.counter(
+    'offhook_knowledge_embeddings_total',
+    'Questions that the embedding model was given, by what came of it.',
+    ['result'],
+  );
+  for (const result of ['used', 'late', 'failed']) embeddings.inc({ result }, 0);
+  return {
+    embedded: (result) => embeddings.inc({ result }),
+    lookedUp: (result, tookMs) => {
+      total.inc({ result });
+      seconds.observe(tookMs / 1000);
+    },
   };
 }
 

@@ -125,6 +125,44 @@ const STEPS: readonly Step[] = [
     sql: 'alter table calls add column answered_by text;',
   },
   { name: '0028-call-search', sql: CALL_SEARCH },
+  {
+    name: '0029-knowledge',
+    sql: `
+      create table knowledge_documents (
+        id text primary key, account_id text not null references accounts (id), environment text not null,
+        agent_id text not null references agents (id) on delete cascade, name text not null, version integer not null,
+        media_type text not null, chars integer not null, passages integer not null,
+        created_at integer not null, updated_at integer not null, unique (agent_id, name)) strict;
+      create table knowledge_versions (
+        document_id text not null references knowledge_documents (id) on delete cascade, version integer not null,
+        media_type text not null, chars integer not null, text text not null, created_at integer not null,
+        primary key (document_id, version)) strict;
+      create table knowledge_passages (
+        id integer primary key autoincrement,
+        document_id text not null references knowledge_documents (id) on delete cascade,
+        agent_id text not null, number integer not null, heading text not null, text text not null,
+        -- One word for the full text index, which parts words at the underscore.
+        agent_word text generated always as (replace(agent_id, '_', '')) virtual) strict;
+      create index knowledge_passages_by_agent on knowledge_passages (agent_id);
+      -- Of passages whose meaning has been computed; float32, as the machine has them.
+      create table knowledge_vectors (
+        passage_id integer primary key references knowledge_passages (id) on delete cascade,
+        model text not null, vector blob not null) strict;
+      create index knowledge_passages_by_document on knowledge_passages (document_id);
+      create virtual table knowledge_index using fts5 (
+        agent_word, heading, text, content = 'knowledge_passages', content_rowid = 'id',
+        tokenize = 'porter unicode61 remove_diacritics 2');
+      -- Words of deleted passages leave the index at once, and not with its next merge.
+      insert into knowledge_index (knowledge_index, rank) values ('secure-delete', 1);
+      create trigger knowledge_passage_added after insert on knowledge_passages begin
+        insert into knowledge_index (rowid, agent_word, heading, text)
+          values (new.id, new.agent_word, new.heading, new.text);
+      end;
+      create trigger knowledge_passage_deleted after delete on knowledge_passages begin
+        insert into knowledge_index (knowledge_index, rowid, agent_word, heading, text)
+          values ('delete', old.id, old.agent_word, old.heading, old.text);
+      end;`,
+  },
 ];
 
 /** The schema of databases from before 0.1.0 that this version takes: the same as the baseline. */

@@ -19,6 +19,7 @@ import type { CallQuality } from '../../domain/call/call-life.ts';
 import type { OpenDialog } from '../../domain/call/open-dialog.ts';
 import type { NumberAssignment } from '../../domain/dialing/number-owner.ts';
 import type { StoredTrunk } from '../../domain/dialing/trunk.ts';
+import type { KnowledgeDocument, KnowledgeVersion } from '../../domain/knowledge/knowledge.ts';
 import type { OptOut } from '../../domain/sms/opt-out.ts';
 import type { SmsGateway } from '../../domain/sms/sms-gateway.ts';
 import type { SmsMessage } from '../../domain/sms/sms-message.ts';
@@ -205,6 +206,25 @@ export interface Tables {
   agent_versions: AgentVersionRow;
   custom_tools: RowOf<CustomTool>;
   mcp_servers: RowOf<McpServer>;
+  knowledge_documents: RowOf<KnowledgeDocument>;
+  knowledge_versions: RowOf<KnowledgeVersion> & {
+    readonly document_id: string;
+    readonly text: string;
+  };
+  /** Of newest versions. Triggers keep `knowledge_index`, its full text index. */
+  knowledge_passages: {
+    readonly id: Generated<number>;
+    readonly document_id: string;
+    readonly agent_id: string;
+    readonly number: number;
+    readonly heading: string;
+    readonly text: string;
+  };
+  knowledge_vectors: {
+    readonly passage_id: number;
+    readonly model: string;
+    readonly vector: Uint8Array;
+  };
   sms_gateways: RowOf<SmsGateway>;
   sms_messages: RowOf<SmsMessage>;
   sms_opt_outs: RowOf<OptOut> & { readonly account_id: string; readonly environment: string };

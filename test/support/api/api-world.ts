@@ -80,6 +80,9 @@ export async function openApiWorld(): Promise<ApiWorld> {
   await api.request('PUT', '/api/sms-opt-outs/+390612345678', { key: ADMIN_KEY });
   const calendar = { name: 'spare', kind: 'builtin', timeZone: 'Europe/Rome' };
   await api.request('POST', '/api/calendars', { key: ADMIN_KEY, body: calendar });
+  const document = { name: 'Opening hours', text: 'We open at nine.' };
+  const knowledgePath = '/api/agents/agent_1/knowledge';
+  const kept = await api.json('POST', knowledgePath, { key: ADMIN_KEY, body: document });
   const voiceId = 'en-US-JennyNeural';
   const ids = {
     agentId: 'agent_1',
@@ -91,6 +94,7 @@ export async function openApiWorld(): Promise<ApiWorld> {
     mcpServerName: 'spare_server',
     smsGatewayName: 'spare',
     calendarName: 'spare',
+    documentId: kept.body.id,
     ...keys,
     version: '1',
     number: '+390612345678',

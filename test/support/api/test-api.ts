@@ -14,10 +14,12 @@ import { NumberOwners } from '../../../src/domain/dialing/number-owner.ts';
 import type { DialQueue } from '../../../src/domain/dialing/outbound-rules.ts';
 import type { TrunkControl, Trunks } from '../../../src/domain/dialing/trunk.ts';
 import { idMaker } from '../../../src/domain/ids.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
 import { silentLogger } from '../../../src/lib/logger.ts';
 import { Metrics } from '../../../src/lib/metrics/metrics.ts';
 import { operatorTrunks } from '../../../src/telephony/trunks/operator-trunks.ts';
 import { readTrunkSettings, TrunkRegistry } from '../../../src/telephony/trunks/trunk-registry.ts';
+import { DocumentReaders } from '../../../src/tool/knowledge/document-readers.ts';
 import { addAccount, openTestStore, type TestStore } from '../store/test-store.ts';
 import { silentVoices } from './silent-voices.ts';
 import { askByFetch } from './web-face.ts';
@@ -155,6 +157,7 @@ export async function openTestApi(
         tookMs: 1,
       }),
     },
+    documentReader: new DocumentReaders({ clock: systemClock }),
     mcpTrial: {
       prepare: () => undefined,
       run: async () => ({ tools: [], problem: null, tookMs: 1 }),

@@ -1,0 +1,105 @@
+/** An embedding model behind Ollama (`/api/embed`) or a server that speaks OpenAI's interface (`/embeddings`). */
+import { z } from 'zod';
+import { jsonOf } from '../../lib/json-value.ts';
+import { LanguageModelError } from '../language-model.ts';
+import { fetchFromServer } from '../model-server.ts';
+import type { Embedder, TextRole } from './embedder.ts';
+
+/** Protocols of embedding servers. */
+type EmbeddingProtocol = 'ollama' | 'openai';
+
+const vectors = z.array(z.array(z.number()).min(1).max(8192));
+
+const ollamaAnswer = z.object({ embeddings: vectors });
+
+const openAiAnswer = z.object({
+  data: z.array(z.object({ index: z.number(), embedding: vectors.element })),
+});
+
+interface Protocol {
+  readonly path: string;
+  /** Undefined where the answer has another form. */
+  readonly read: (answer: unknown) => readonly (readonly number[])[] | undefined;
+}
+
+const PROTOCOLS: Readonly<Record<EmbeddingProtocol, Protocol>> = {
+  ollama: {
+    path: '/api/embed',
+    read: (answer) => ollamaAnswer.safeParse(answer).data?.embeddings,
+  },
+  openai: {
+    path: '/embeddings',
+    read: (answer) =>
+      openAiAnswer
+        .safeParse(answer)
+        .data?.data.toSorted((one, other) => one.index - other.index)
+        .map(({ embedding }) => embedding),
+  },
+};
+
+/** What models want before a text, by their names. @see the cards of nomic-embed-text-v1.5, e5, mxbai-embed-large-v1 */
+const PREFIXES: readonly (readonly [RegExp, Readonly<Record<TextRole, string>>])[] = [
+  [/nomic-embed/, { query: 'search_query: ', passage: 'search_document: ' }],
+  [/(^|[-/])(multilingual-)?e5/, { query: 'query: ', passage: 'passage: ' }],
+  [
+    /mxbai-embed/,
+    { query: 'Represent this sentence for searching relevant passages: ', passage: '' },
+  ],
+];
+
+/** Asks the server over HTTP. */
+export class EmbeddingServer implements Embedder {
+  readonly name: string;
+  readonly #options: {
+    readonly protocol: EmbeddingProtocol;
+    readonly url: string;
+    readonly model: string;
+    readonly apiKey?: string | undefined;
+  };
+
+  /** @param options.url of Ollama, or of the other server with its version, such as `http://127.0.0.1:8080/v1`. */
+  constructor(options: {
+    readonly protocol: EmbeddingProtocol;
+    readonly url: string;
+    readonly model: string;
+    readonly apiKey?: string | undefined;
+  }) {
+    this.name = `${options.protocol}/${options.model}`;
+    this.#options = { ...options, url: options.url.replace(/\/+$/, '') };
+  }
+
+  async embed(
+    texts: readonly string[],
+    { role, signal }: { readonly role: TextRole; readonly signal: AbortSignal },
+  ): Promise<readonly Float32Array[]> {
+    const { protocol, url, model, apiKey } = this.#options;
+    const { path, read } = PROTOCOLS[protocol];
+    const prefix = PREFIXES.find(([name]) => name.test(model))?.[1][role] ?? '';
+    const response = await fetchFromServer(`embeddings at "${url}"`, `${url}${path}`, {
+      method: 'POST',
+      headers: {
+        'Content-Type': 'application/json',
+        ...(apiKey !== undefined && { Authorization: `Bearer ${apiKey}` }),
+      },
+      body: JSON.stringify({ model, input: texts.map((text) => `${prefix}${text}`) }),
+      redirect: 'error',
+      signal,
+    });
+    // No message quotes the answer, which may repeat the caller's words.
+    const found = read(jsonOf(await response.text()));
+    if (found === undefined) throw this.#unusable('of another form');
+    const sizes = new Set(found.map(({ length }) => length));
+    if (found.length !== texts.length || sizes.size > 1) throw this.#unusable('of another number');
+    return found.map((vector) => this.#scaled(vector));
+  }
+
+  #scaled(vector: readonly number[]): Float32Array {
+    const length = Math.hypot(...vector);
+    if (!(length > 0 && Number.isFinite(length))) throw this.#unusable('without a direction');
+    return Float32Array.from(vector, (value) => value / length);
+  }
+
+  #unusable(what: string): LanguageModelError {
+    return new LanguageModelError(`Cannot use "${this.name}": it answers with vectors ${what}`);
+  }
+}

@@ -1,0 +1,90 @@
+/** Searches the documents of one agent: by words and, where an embedding model is set, by meaning. */
+import { tellingWords } from '../../domain/knowledge/function-words.ts';
+import type { FoundPassage, PassageSearch } from '../../domain/knowledge/knowledge.ts';
+import { fusedRanks } from '../../domain/knowledge/rank-fusion.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/logger.ts';
+import { messageOf } from '../../lib/message-of.ts';
+import type { EmbeddingResult } from '../../lib/metrics/model-metrics.ts';
+import { TimeLimit, unlessAborted } from '../../lib/time-limit.ts';
+import type { Embedder } from '../../llm/embeddings/embedder.ts';
+
+/** Passages that a question is answered with, if they fit into the prompt. */
+const PASSAGES_MAX = 5;
+
+/** Passages of each list that are joined. */
+const CANDIDATES = 20;
+
+/** What is left of the limit for joining the lists and the way back. */
+const RESERVE_MS = 8;
+
+/** A passage with its row, by which two lists know it. */
+interface Hit extends FoundPassage {
+  readonly id: number;
+}
+
+/** The index of all agents' documents. */
+export interface PassageIndex {
+  find(agentId: string, question: string, limit: number): Promise<readonly Hit[]>;
+  nearest(
+    agentId: string,
+    question: { readonly model: string; readonly vector: Float32Array },
+    limit: number,
+  ): Promise<readonly Hit[]>;
+}
+
+interface Options {
+  readonly agentId: string;
+  /** BCP 47; of the questions. */
+  readonly language: string;
+  readonly index: PassageIndex;
+  /** Undefined where none is set. */
+  readonly embedder: Embedder | undefined;
+  readonly counts: { embedded(result: EmbeddingResult): void };
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Joins what words and meaning find; where the model is late or fails, the words alone count. */
+export class AgentSearch implements PassageSearch {
+  readonly #options: Options;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  async find(question: string, limitMs: number): Promise<readonly FoundPassage[]> {
+    const { agentId, language, index, embedder } = this.#options;
+    const byMeaning = embedder && this.#near(embedder, question, limitMs - RESERVE_MS);
+    const words = tellingWords(question, language).join(' ');
+    const byWords = await index.find(agentId, words, CANDIDATES);
+    const lists = byMeaning === undefined ? [byWords] : [byWords, await byMeaning];
+    return fusedRanks(lists, ({ id }) => id).slice(0, PASSAGES_MAX);
+  }
+
+  /** Never rejects. */
+  async #near(embedder: Embedder, question: string, limitMs: number): Promise<readonly Hit[]> {
+    const { clock, counts, log } = this.#options;
+    using limit = new TimeLimit(clock, limitMs, { reason: 'the embedding model is too slow' });
+    try {
+      const hits = await unlessAborted(this.#nearest(embedder, question, limit), limit.signal);
+      counts.embedded('used');
+      return hits;
+    } catch (error) {
+      counts.embedded(limit.isOver ? 'late' : 'failed');
+      log.debug({ reason: messageOf(error) }, 'knowledge: searched by words alone');
+      return [];
+    }
+  }
+
+  async #nearest(
+    embedder: Embedder,
+    question: string,
+    { signal }: TimeLimit,
+  ): Promise<readonly Hit[]> {
+    const { agentId, index } = this.#options;
+    const [vector] = await embedder.embed([question], { role: 'query', signal });
+    if (vector === undefined) return [];
+    return index.nearest(agentId, { model: embedder.name, vector }, CANDIDATES);
+  }
+}
