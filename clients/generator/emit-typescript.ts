@@ -126,33 +126,39 @@ function method(operation: ClientOperation): string {
     ...(query.length === 0 ? [] : [`query: types.${queryName(operation)} = {}`]),
     `options: ${takesIfMatch ? 'ConditionalOptions' : 'RequestOptions'} = {}`,
   ];
+  const { call, result, more } = answer(operation);
   const facts = [
+    `operation: ${quoted(`${operation.resource}.${verb}`)}`,
     `method: ${quoted(operation.method)}`,
     `path: ${pathText(operation)}`,
     `retry: ${quoted(operation.retry)}`,
+    ...more,
     ...(body === null ? [] : ['body']),
     ...(query.length === 0 ? [] : ['query']),
   ].join(', ');
-  const { call, result } = answer(operation);
   return `${comment(docsOf(operation))}${verb}(${parameters.join(', ')}): ${result} {\n  return this.#transport.${call}({ ${facts} }, options);\n}`;
 }
 
+/** The method of the transport, what it gives, and what more it has to know. */
 function answer({ answer: kind }: ClientOperation) {
   switch (kind.kind) {
     case 'json': {
       const type = ofTypes(kind.type);
-      return { call: `json<${type}>`, result: `Promise<${type}>` };
+      return { call: `json<${type}>`, result: `Promise<${type}>`, more: [] };
     }
     case 'nothing':
-      return { call: 'nothing', result: 'Promise<void>' };
+      return { call: 'nothing', result: 'Promise<void>', more: [] };
     case 'page': {
       const types = `${ofTypes(kind.item)}, ${ofTypes(kind.page)}`;
-      return { call: `pages<${types}>`, result: `PageRequest<${types}>` };
+      const more = [`paging: ${quoted(kind.style)}`];
+      return { call: `pages<${types}>`, result: `PageRequest<${types}>`, more };
     }
-    case 'download':
-      return { call: 'download', result: 'Promise<Download>' };
+    case 'download': {
+      const more = [`accept: ${quoted(kind.contentType)}`];
+      return { call: 'download', result: 'Promise<Download>', more };
+    }
     case 'events':
-      return { call: 'liveEvents', result: 'LiveEventStream' };
+      return { call: 'liveEvents', result: 'LiveEventStream', more: [] };
     default:
       return kind satisfies never;
   }

@@ -84,12 +84,14 @@ function methodOf(operation: ClientOperation, flavour: Flavour): string {
     '*',
     ...named,
   ];
-  const { call, result, isPlain } = answerOf(operation, flavour);
+  const { call, result, isPlain, more } = answerOf(operation, flavour);
   const { def, wait } = NAMES[flavour];
   const facts = [
+    `"${operation.resource}.${verb}"`,
     `"${operation.method}"`,
     pathText(operation),
     `retry="${operation.retry}"`,
+    ...more,
     ...(query.length === 0 ? [] : [`query=${queryItems(query)}`]),
     ...(body === null ? [] : ['body=body']),
     ...(takesIfMatch ? ['if_match=if_match'] : []),
@@ -103,23 +105,27 @@ function methodOf(operation: ClientOperation, flavour: Flavour): string {
   ].join('\n');
 }
 
-/** `isPlain`: what it gives is no coroutine in either flavour. */
+/** The method of the transport, what it gives, and what more it has to know. `isPlain`: it is no coroutine in either flavour. */
 function answerOf({ answer }: ClientOperation, flavour: Flavour) {
   const { prefix } = NAMES[flavour];
   switch (answer.kind) {
-    case 'json':
-      return { call: 'json', result: pythonType(answer.type, 'types.'), isPlain: false };
-    case 'nothing':
-      return { call: 'nothing', result: 'None', isPlain: false };
-    case 'page': {
-      const item = pythonType(answer.item, 'types.');
-      const name = flavour === 'blocking' ? 'Page' : 'AsyncPageRequest';
-      return { call: 'pages', result: `${name}[${item}]`, isPlain: true };
+    case 'json': {
+      const result = pythonType(answer.type, 'types.');
+      return { call: 'json', result, isPlain: false, more: [] };
     }
-    case 'download':
-      return { call: 'download', result: `${prefix}Download`, isPlain: false };
+    case 'nothing':
+      return { call: 'nothing', result: 'None', isPlain: false, more: [] };
+    case 'page': {
+      const name = flavour === 'blocking' ? 'Page' : 'AsyncPageRequest';
+      const result = `${name}[${pythonType(answer.item, 'types.')}]`;
+      return { call: 'pages', result, isPlain: true, more: [`paging="${answer.style}"`] };
+    }
+    case 'download': {
+      const more = [`accept="${answer.contentType}"`];
+      return { call: 'download', result: `${prefix}Download`, isPlain: false, more };
+    }
     case 'events':
-      return { call: 'live_events', result: `${prefix}LiveEvents`, isPlain: true };
+      return { call: 'live_events', result: `${prefix}LiveEvents`, isPlain: true, more: [] };
     default:
       return answer satisfies never;
   }

@@ -1,0 +1,110 @@
+/** What happens on calls, as it happens: an event stream that connects again after a cut. */
+import { piecesOf, requireType } from './body.ts';
+import { ConnectionFailedError, InvalidResponseError } from './errors.ts';
+import type { CallItem, TimelineEntry, TranscriptEntry } from './generated/types.ts';
+import { backOffMs, retryWaitMs } from './retry.ts';
+import { sleep } from './sleep.ts';
+import { type SentEvent, SseParser } from './sse-parser.ts';
+import type { Opened } from './transport.ts';
+
+/** A call in an event. */
+export interface LiveCall extends Omit<CallItem, 'hasTranscript' | 'hasRecording'> {
+  /** In a snapshot of one call. */
+  transcript?: TranscriptEntry[];
+}
+
+/** An event, by its name. A newer server may send others, which come as they are. */
+export type LiveEvent =
+  /** How each connection begins. */
+  | { event: 'snapshot'; data: { calls: LiveCall[]; queuedCalls: number } }
+  /** A call is there, or has changed. */
+  | { event: 'call'; data: LiveCall }
+  | { event: 'said'; data: { callId: string; entry: TranscriptEntry } }
+  | { event: 'timeline'; data: { callId: string; entry: TimelineEntry } }
+  /** What the caller seems to be saying; the next one replaces it. */
+  | { event: 'hearing'; data: { callId: string; text: string } }
+  /** The loudest 20 ms since the last time, in dBFS. */
+  | { event: 'levels'; data: { levels: { callId: string; caller: number; agent: number }[] } };
+
+interface StreamOptions {
+  readonly open: () => Promise<Opened>;
+  readonly signal: AbortSignal | undefined;
+  readonly limits: {
+    readonly maxRetries: number;
+    readonly maxRetryAfterMs: number;
+    readonly maxResponseBytes: number;
+  };
+}
+
+/** What the server asks for, unless it says otherwise. */
+const RECONNECT_MS = 2_000;
+const RECONNECT_MS_MAX = 60_000;
+
+/** The events, by `for await`; leaving the loop ends the connection. Nothing is sent before. */
+export class LiveEventStream implements AsyncIterable<LiveEvent> {
+  readonly #options: StreamOptions;
+
+  constructor(options: StreamOptions) {
+    this.#options = options;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<LiveEvent, void, undefined> {
+    const { limits, signal } = this.#options;
+    const parser = { retryMs: RECONNECT_MS };
+    for (let cuts = 0; ; ) {
+      try {
+        for await (const event of this.#connection(parser)) {
+          cuts = 0;
+          yield event;
+        }
+      } catch (error) {
+        const plan = { rule: 'always', attempt: cuts, chance: Math.random() } as const;
+        const waitMs = retryWaitMs(error, plan, limits);
+        if (waitMs === null) throw error;
+        const isCut = error instanceof ConnectionFailedError;
+        await sleep(isCut ? reconnectMs(parser.retryMs, cuts) : waitMs, signal);
+        cuts += 1;
+      }
+    }
+  }
+
+  /** The events of one connection, which always ends with an error. */
+  async *#connection(told: { retryMs: number }): AsyncGenerator<LiveEvent, never, undefined> {
+    const { open, limits } = this.#options;
+    const { response, attempt } = await open();
+    try {
+      requireType(response, /^text\/event-stream\b/i);
+      const parser = new SseParser(limits.maxResponseBytes);
+      const decoder = new TextDecoder();
+      for await (const piece of piecesOf(response)) {
+        attempt.stop();
+        for (const event of parser.push(decoder.decode(piece, { stream: true }))) {
+          yield liveEventOf(event, response.status);
+        }
+        told.retryMs = parser.retryMs ?? told.retryMs;
+        attempt.restart();
+      }
+      throw new ConnectionFailedError('Cannot go on with the events: the server ended the stream');
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw attempt.failure(error);
+      const message = 'Cannot read an event: it is too long';
+      throw new InvalidResponseError(message, response.status, { cause: error });
+    } finally {
+      attempt.stop();
+    }
+  }
+}
+
+/** The first time what the server asks for; then at least the back-off. */
+function reconnectMs(askedMs: number, cuts: number): number {
+  const soonMs = Math.min(askedMs, RECONNECT_MS_MAX);
+  return cuts === 0 ? soonMs : Math.max(soonMs, backOffMs(cuts - 1, Math.random()));
+}
+
+function liveEventOf({ event, data }: SentEvent, status: number): LiveEvent {
+  try {
+    return { event, data: JSON.parse(data) } as LiveEvent;
+  } catch (cause) {
+    throw new InvalidResponseError('Cannot read an event: it is no JSON', status, { cause });
+  }
+}
