@@ -37,9 +37,7 @@ function opened(command: Extract<Command, { do: 'open' }>): Offhook {
     ...(maxRetries === undefined ? {} : { maxRetries }),
     ...(maxResponseBytes === undefined ? {} : { maxResponseBytes }),
     ...(timeoutSeconds === undefined ? {} : { timeoutMs: timeoutSeconds * 1000 }),
-    ...(maxRetryAfterSeconds === undefined
-      ? {}
-      : { maxRetryAfterMs: maxRetryAfterSeconds * 1000 }),
+    ...(maxRetryAfterSeconds === undefined ? {} : { maxRetryAfterMs: maxRetryAfterSeconds * 1000 }),
   });
 }
 

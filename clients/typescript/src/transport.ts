@@ -45,7 +45,8 @@ export class Transport {
   /** @throws {TypeError} when the key or the address is none. */
   constructor(options: OffhookOptions) {
     const { apiKey, baseUrl } = options;
-    if (!/^[!-~]+$/.test(apiKey)) throw new TypeError('Cannot use the API key: it is empty or has blanks');
+    if (!/^[!-~]+$/.test(apiKey))
+      throw new TypeError('Cannot use the API key: it is empty or has blanks');
     if (!/^https?:\/\//.test(baseUrl) || !URL.canParse(baseUrl)) {
       throw new TypeError(`Cannot use the base URL "${baseUrl}": expected https://…`);
     }
