@@ -43,3 +43,9 @@ export class Attempt {
     return new ConnectionFailedError(`${what}: ${why}`, { cause: error });
   }
 }
+
+/** What an attempt has come to: a good answer, whose body is still to be read. */
+export interface Opened {
+  readonly response: Response;
+  readonly attempt: Attempt;
+}

@@ -16,7 +16,7 @@ export async function readText(response: Response, sizeBytesMax: number): Promis
     if (sizeBytes > sizeBytesMax) {
       throw new InvalidResponseError(
         `Cannot read the answer: it is over ${sizeBytesMax} bytes long`,
-        response.status,
+        { status: response.status },
       );
     }
     text += decoder.decode(chunk, { stream: true });
@@ -30,9 +30,9 @@ export async function readJson(response: Response, sizeBytesMax: number): Promis
   const text = await readText(response, sizeBytesMax);
   try {
     return JSON.parse(text);
-  } catch (cause) {
+  } catch (error) {
     const message = 'Cannot read the answer: it is no well-formed JSON';
-    throw new InvalidResponseError(message, response.status, { cause });
+    throw new InvalidResponseError(message, { status: response.status, cause: error });
   }
 }
 
@@ -42,7 +42,7 @@ export function requireType(response: Response, expected: RegExp): void {
   if (expected.test(found)) return;
   throw new InvalidResponseError(
     `Cannot read the answer: its content type is "${found.slice(0, 100)}"`,
-    response.status,
+    { status: response.status },
   );
 }
 

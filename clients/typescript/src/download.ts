@@ -1,6 +1,6 @@
 /** Files, and sound that goes on. */
+import type { Opened } from './attempt.ts';
 import { piecesOf, requireType } from './body.ts';
-import type { Opened } from './transport.ts';
 
 /** What is being downloaded. It can be read once: whole, piece by piece with `for await`, or as a stream. */
 export class Download implements AsyncIterable<Uint8Array> {

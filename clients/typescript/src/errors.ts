@@ -109,9 +109,9 @@ export class InvalidResponseError extends OffhookError {
   override readonly name = 'InvalidResponseError';
   override readonly status: number;
 
-  constructor(message: string, status: number, options?: ErrorOptions) {
+  constructor(message: string, options: ErrorOptions & { readonly status: number }) {
     super(message, options);
-    this.status = status;
+    this.status = options.status;
   }
 }
 
@@ -126,8 +126,11 @@ export class WebhookSignatureError extends OffhookError {
   override readonly name = 'WebhookSignatureError';
   readonly reason: WebhookSignatureReason;
 
-  constructor(message: string, reason: WebhookSignatureReason, options?: ErrorOptions) {
+  constructor(
+    message: string,
+    options: ErrorOptions & { readonly reason: WebhookSignatureReason },
+  ) {
     super(message, options);
-    this.reason = reason;
+    this.reason = options.reason;
   }
 }

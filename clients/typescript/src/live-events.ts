@@ -1,11 +1,11 @@
 /** What happens on calls, as it happens: an event stream that connects again after a cut. */
+import type { Opened } from './attempt.ts';
 import { piecesOf, requireType } from './body.ts';
 import { ConnectionFailedError, InvalidResponseError } from './errors.ts';
 import type { CallItem, TimelineEntry, TranscriptEntry } from './generated/types.ts';
 import { backOffMs, retryWaitMs } from './retry.ts';
 import { sleep } from './sleep.ts';
 import { type SentEvent, SseParser } from './sse-parser.ts';
-import type { Opened } from './transport.ts';
 
 /** A call in an event. */
 export interface LiveCall extends Omit<CallItem, 'hasTranscript' | 'hasRecording'> {
@@ -88,7 +88,7 @@ export class LiveEventStream implements AsyncIterable<LiveEvent> {
     } catch (error) {
       if (!(error instanceof RangeError)) throw attempt.failure(error);
       const message = 'Cannot read an event: it is too long';
-      throw new InvalidResponseError(message, response.status, { cause: error });
+      throw new InvalidResponseError(message, { status: response.status, cause: error });
     } finally {
       attempt.stop();
     }
@@ -104,7 +104,7 @@ function reconnectMs(askedMs: number, cuts: number): number {
 function liveEventOf({ event, data }: SentEvent, status: number): LiveEvent {
   try {
     return { event, data: JSON.parse(data) } as LiveEvent;
-  } catch (cause) {
-    throw new InvalidResponseError('Cannot read an event: it is no JSON', status, { cause });
+  } catch (error) {
+    throw new InvalidResponseError('Cannot read an event: it is no JSON', { status, cause: error });
   }
 }

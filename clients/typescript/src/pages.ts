@@ -80,5 +80,5 @@ function nextCursorOf({ nextCursor, hasMore }: Envelope, asked?: string): object
 }
 
 function notAPage(why: string): InvalidResponseError {
-  return new InvalidResponseError(`Cannot read the page: ${why}`, 200);
+  return new InvalidResponseError(`Cannot read the page: ${why}`, { status: 200 });
 }

@@ -1,6 +1,6 @@
 /** Sends requests: retries, time-outs, and errors of answers. */
 import { apiErrorOf } from './api-errors.ts';
-import { Attempt } from './attempt.ts';
+import { Attempt, type Opened } from './attempt.ts';
 import { ERROR_BYTES_MAX, readJson, readText } from './body.ts';
 import { type Download, openDownload } from './download.ts';
 import { InvalidResponseError, type OffhookError } from './errors.ts';
@@ -23,12 +23,6 @@ export interface RequestFacts {
   readonly paging?: 'offset' | 'cursor';
   /** Content type of the answer: JSON unless given. */
   readonly accept?: string;
-}
-
-/** What an attempt has come to. */
-export interface Opened {
-  readonly response: Response;
-  readonly attempt: Attempt;
 }
 
 export class Transport {
@@ -186,7 +180,7 @@ async function refusalOf(operation: string, response: Response): Promise<Offhook
     await response.body?.cancel();
     return new InvalidResponseError(
       `Cannot do "${operation}": the answer is a redirect; is baseUrl the address of the server itself?`,
-      response.status,
+      { status: response.status },
     );
   }
   const body = await readText(response, ERROR_BYTES_MAX);

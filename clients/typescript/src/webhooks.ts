@@ -69,8 +69,11 @@ function eventOf(body: Uint8Array): WebhookEvent {
   try {
     const event: unknown = JSON.parse(new TextDecoder().decode(body));
     if (typeof Object(event).event === 'string') return event as WebhookEvent;
-  } catch (cause) {
-    throw refused('not-an-event', 'its body is no JSON', { cause });
+  } catch (error) {
+    throw new WebhookSignatureError('Cannot trust the webhook: its body is no JSON', {
+      reason: 'not-an-event',
+      cause: error,
+    });
   }
   throw refused('not-an-event', 'its body names no event');
 }
@@ -96,10 +99,6 @@ function joined(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> 
   return whole;
 }
 
-function refused(
-  reason: WebhookSignatureError['reason'],
-  why: string,
-  options?: ErrorOptions,
-): WebhookSignatureError {
-  return new WebhookSignatureError(`Cannot trust the webhook: ${why}`, reason, options);
+function refused(reason: WebhookSignatureError['reason'], why: string): WebhookSignatureError {
+  return new WebhookSignatureError(`Cannot trust the webhook: ${why}`, { reason });
 }
