@@ -23,10 +23,10 @@ const NAMES = {
     def: 'async def',
     wait: 'await ',
     imports: [
+      'from .._async_transport import AsyncTransport',
       'from .._download import AsyncDownload',
       'from .._live_events import AsyncLiveEvents',
       'from .._pages import AsyncPageRequest',
-      'from .._async_transport import AsyncTransport',
     ],
   },
 } as const;
@@ -39,9 +39,9 @@ export function pythonResources(model: ClientModel, flavour: Flavour): string {
     ([name]) => `self.${snakeCase(name)} = ${className(name)}(transport)`,
   );
   const head = [
-    `"""${GENERATED}"""\n\nfrom __future__ import annotations\n\nfrom typing import Any, Dict, List, Literal, Optional\n`,
+    `"""${GENERATED}"""\n\nfrom __future__ import annotations\n\nfrom typing import Literal, Optional, cast\n`,
     ...imports,
-    'from .._request import RequestOptions, segment',
+    'from .._request import Request, RequestOptions, segment',
     'from . import types',
   ].join('\n');
   return [
@@ -95,13 +95,15 @@ function methodOf(operation: ClientOperation, flavour: Flavour): string {
     ...(query.length === 0 ? [] : [`query=${queryItems(query)}`]),
     ...(body === null ? [] : ['body=body']),
     ...(takesIfMatch ? ['if_match=if_match'] : []),
-    'options=options',
   ];
-  const isWaited = !isPlain;
+  const request = `request = Request(\n${indent(`${facts.join(',\n')},\n`, '    ')})`;
+  const sent = `${isPlain ? '' : wait}self._transport.${call}(request, options)`;
   return [
-    `${isWaited ? def : 'def'} ${snakeCase(verb)}(\n${indent(parameters.join(',\n'), '    ')},\n) -> ${result}:`,
+    `${isPlain ? 'def' : def} ${snakeCase(verb)}(\n${indent(`${parameters.join(',\n')},\n`, '    ')}) -> ${result}:`,
     indent(docstring(docsOf(operation)), '    '),
-    `    return ${isWaited ? wait : ''}self._transport.${call}(\n${indent(facts.join(',\n'), '        ')},\n    )`,
+    indent(request, '    '),
+    // The answer is what the document says; nothing checks it.
+    `    return ${call === 'json' ? `cast("${result}", ${sent})` : sent}`,
   ].join('\n');
 }
 
