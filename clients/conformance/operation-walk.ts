@@ -147,7 +147,8 @@ const TRUNKS: readonly WalkStep[] = [
   ...named(
     'trunks',
     'carrier',
-    () => ({ proxy: '127.0.0.1:9', register: false, numbers: [NUMBER] }),
+    // Nothing listens there, which TCP says at once.
+    () => ({ proxy: '127.0.0.1:9', transport: 'tcp', register: false, numbers: [NUMBER] }),
     { maxCalls: 2 },
     [
       { operation: 'trunks.check', with: () => at('carrier') },

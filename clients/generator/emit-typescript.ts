@@ -158,7 +158,11 @@ function answer({ answer: kind }: ClientOperation) {
       return { call: 'download', result: 'Promise<Download>', more };
     }
     case 'events':
-      return { call: 'liveEvents', result: 'LiveEventStream', more: [] };
+      return {
+        call: 'liveEvents',
+        result: 'LiveEventStream',
+        more: ["accept: 'text/event-stream'"],
+      };
     default:
       return kind satisfies never;
   }

@@ -126,8 +126,10 @@ function answerOf({ answer }: ClientOperation, flavour: Flavour) {
       const more = [`accept="${answer.contentType}"`];
       return { call: 'download', result: `${prefix}Download`, isPlain: false, more };
     }
-    case 'events':
-      return { call: 'live_events', result: `${prefix}LiveEvents`, isPlain: true, more: [] };
+    case 'events': {
+      const more = ['accept="text/event-stream"'];
+      return { call: 'live_events', result: `${prefix}LiveEvents`, isPlain: true, more };
+    }
     default:
       return answer satisfies never;
   }

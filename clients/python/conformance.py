@@ -60,7 +60,7 @@ class Driver:
             return value.raw
         if isinstance(value, (offhook.Download, offhook.AsyncDownload)):
             whole = value.read()
-            content: bytes = await whole if self.is_async else whole  # type: ignore[misc,assignment]
+            content: bytes = await whole if self.is_async else whole  # type: ignore[misc]
             sha256 = hashlib.sha256(content).hexdigest()
             return {
                 "contentType": value.content_type,

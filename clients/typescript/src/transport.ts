@@ -87,7 +87,7 @@ export class Transport {
 
   liveEvents(facts: RequestFacts, options: ConditionalOptions): LiveEventStream {
     const { maxRetries = this.limits.maxRetries, signal } = options;
-    const open = () => this.open({ ...facts, accept: 'text/event-stream' }, options);
+    const open = () => this.open(facts, options);
     return new LiveEventStream({ open, signal, limits: { ...this.limits, maxRetries } });
   }
 
