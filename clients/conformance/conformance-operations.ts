@@ -16,14 +16,15 @@ import type { ClientUnderTest } from './conformance.ts';
 import { Driver, type DriverAnswer, type Invocation } from './driver.ts';
 import { FaultServer, json } from './fault-server.ts';
 import { type Made, WALK, type WalkStep } from './operation-walk.ts';
+import { runReadmeStart } from './readme-start.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const UNTIL_MS_MAX = 20_000;
 const UNTIL_EVERY_MS = 100;
 const LIST_ITEMS_MAX = 30;
 
-/** Registers the walk through all operations, once for each flavour. */
-export function testOperations({ driver: words, flavours = [''] }: ClientUnderTest): void {
+/** Registers the walk through all operations, once for each flavour, and the first program of the README. */
+export function testOperations({ driver: words, flavours = [''], readme }: ClientUnderTest): void {
   let server: TestServer;
   let description: Description;
   let model: ClientModel;
@@ -58,6 +59,12 @@ export function testOperations({ driver: words, flavours = [''] }: ClientUnderTe
     const all = model.operations.map(({ resource, verb }) => `${resource}.${verb}`);
     expect(all.filter((name) => !walk.driven.has(name))).toEqual([]);
     expect(all.length).toBe(operationsOf(description).length);
+  });
+
+  test('the first program of the README', async () => {
+    const printed = await runReadmeStart(readme, server);
+
+    expect(printed).toContain('Good morning, how can I help?');
   });
 }
 

@@ -6,6 +6,7 @@ import { type Command, Driver, type DriverAnswer } from './driver.ts';
 import type { FaultCase } from './fault-case.ts';
 import { FAULT_CASES, FAULT_KEY } from './fault-cases.ts';
 import { FaultServer } from './fault-server.ts';
+import type { ReadmeStart } from './readme-start.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -14,6 +15,7 @@ export interface ClientUnderTest {
   readonly driver: readonly string[];
   /** Of a language with several clients; each passes the fault cases. */
   readonly flavours?: readonly string[];
+  readonly readme: ReadmeStart;
 }
 
 const GET_AGENT: Command = { do: 'call', operation: 'agents.get', path: ['agent_1'] };

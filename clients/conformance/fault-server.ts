@@ -66,6 +66,8 @@ export class FaultServer {
       const { method = '', url = '', headers } = request;
       const body = Buffer.concat(chunks).toString();
       const step = this.#steps[Math.min(this.#seen.length, this.#steps.length - 1)];
+      // A client that kept the connection could meet the cut of the next script instead.
+      response.shouldKeepAlive = false;
       this.#seen.push({ method, url, headers, body, atMs: performance.now() });
       step?.(response, request);
     });

@@ -13,9 +13,12 @@ from typing import Any, Dict, List
 
 sys.path.insert(0, str(Path(__file__).parent / "src"))
 
+import httpx  # noqa: E402
 import offhook  # noqa: E402
 
 SETTINGS = {
+    "apiKey": "api_key",
+    "baseUrl": "base_url",
     "timeoutSeconds": "timeout",
     "maxRetries": "max_retries",
     "maxRetryAfterSeconds": "max_retry_after",
@@ -29,11 +32,14 @@ class Driver:
     def __init__(self) -> None:
         self.client: Any = None
         self.is_async = False
+        # One for all: making one reads the certificates of the machine.
+        self.http = httpx.Client()
+        self.async_http = httpx.AsyncClient()
 
     async def run(self, command: Dict[str, Any]) -> Any:
         do = command["do"]
         if do == "open":
-            return await self.open(command)
+            return self.open(command)
         if do == "verify":
             return offhook.webhooks.verify(
                 command["body"], command["headers"], command["secret"], now=command["now"]
@@ -44,13 +50,17 @@ class Driver:
             return await self.first(invoke(self.client, command), command.get("max") or command["count"])
         raise ValueError(f'Cannot do "{do}": unknown command')
 
-    async def open(self, command: Dict[str, Any]) -> None:
-        if self.client is not None:
-            await self.client.aclose() if self.is_async else self.client.close()
-        self.is_async = command.get("flavour") == "asyncio"
-        make = offhook.AsyncOffhook if self.is_async else offhook.Offhook
+    def open(self, command: Dict[str, Any]) -> None:
         settings = {SETTINGS[name]: value for name, value in command.items() if name in SETTINGS}
-        self.client = make(api_key=command["apiKey"], base_url=command["baseUrl"], **settings)
+        self.is_async = command.get("flavour") == "asyncio"
+        if self.is_async:
+            self.client = offhook.AsyncOffhook(http_client=self.async_http, **settings)
+        else:
+            self.client = offhook.Offhook(http_client=self.http, **settings)
+
+    async def close(self) -> None:
+        self.http.close()
+        await self.async_http.aclose()
 
     async def call(self, command: Dict[str, Any]) -> Any:
         value = invoke(self.client, command)
@@ -130,6 +140,7 @@ async def main() -> None:
         except offhook.OffhookError as error:
             answer = {"ok": False, "error": error_of(error)}
         print(json.dumps(answer), flush=True)
+    await driver.close()
 
 
 asyncio.run(main())

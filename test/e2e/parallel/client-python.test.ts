@@ -1,15 +1,31 @@
 /** The Python client library, blocking and with asyncio. */
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { testFaults } from '../../../clients/conformance/conformance.ts';
 import { testOperations } from '../../../clients/conformance/conformance-operations.ts';
 import { generate } from '../../../clients/generator/generate.ts';
+import { describeWithout } from '../../support/server/programs.ts';
+
+const SOURCES = join(import.meta.dirname, '../../../clients/python/src');
+
+// Debian's own Python, which has Debian's httpx.
+const PYTHON = '/usr/bin/python3';
 
 await generate(['python']);
 
-// Debian's own Python, which has Debian's httpx.
 const CLIENT = {
-  driver: ['/usr/bin/python3', 'clients/python/conformance.py'],
+  driver: [PYTHON, 'clients/python/conformance.py'],
   flavours: ['blocking', 'asyncio'],
+  readme: {
+    ...{ folder: 'python', fence: 'python', extension: '.py' },
+    interpreter: PYTHON,
+    replace: { 'from offhook': `import sys; sys.path.insert(0, "${SOURCES}")\nfrom offhook` },
+  },
 };
 
-testOperations(CLIENT);
-testFaults(CLIENT);
+const hasHttpx = spawnSync(PYTHON, ['-c', 'import httpx']).status === 0;
+
+describeWithout(hasHttpx ? [] : ['python3-httpx'], 'the Python client', () => {
+  testOperations(CLIENT);
+  testFaults(CLIENT);
+});
