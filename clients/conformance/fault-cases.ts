@@ -129,7 +129,7 @@ const RETRY_CASES: readonly FaultCase[] = [
   },
   {
     name: 'Retry-After that is neither',
-    steps: [errorStep(503, 'SERVICE_UNAVAILABLE', { 'Retry-After': 'soon' })],
+    steps: [errorStep(503, 'SERVICE_UNAVAILABLE', { 'Retry-After': '-7' })],
     open: { maxRetries: 0 },
     expected: { kind: 'ServiceUnavailable', retryAfterSeconds: null },
     requests: 1,

@@ -7,6 +7,9 @@ function watch(count: number): Command {
   return { do: 'stream', operation: 'calls.watch', query: { levels: true }, count };
 }
 
+/** Long enough that pieces do not come together. */
+const PAUSE_MS = 3;
+
 /** Sends pieces with a pause between, then ends the stream, or leaves it open. */
 function events(pieces: readonly (string | Buffer)[], isLeftOpen = false): Step {
   return (response) => {
@@ -14,7 +17,7 @@ function events(pieces: readonly (string | Buffer)[], isLeftOpen = false): Step 
     const rest = [...pieces];
     const next = () => {
       const piece = rest.shift();
-      if (piece !== undefined) response.write(piece, () => setTimeout(next, 10));
+      if (piece !== undefined) response.write(piece, () => setTimeout(next, PAUSE_MS));
       else if (!isLeftOpen) response.end();
     };
     next();
@@ -48,6 +51,18 @@ export const STREAM_CASES: readonly FaultCase[] = [
       const accept = String(first?.headers.accept);
       return isAsked && accept.includes('text/event-stream') ? [] : [`${first?.url} ${accept}`];
     },
+  },
+  {
+    name: 'events that come byte by byte',
+    steps: [
+      events(
+        [...SAID].map((byte) => Buffer.from([byte])),
+        true,
+      ),
+    ],
+    command: watch(1),
+    expected: { value: [said] },
+    requests: 1,
   },
   {
     name: 'a stream that ends begins again',

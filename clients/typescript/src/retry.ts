@@ -57,6 +57,7 @@ function isPassing(error: unknown, rule: RetryRule): boolean {
 export function retryAfterSeconds(header: string | null, nowMs: number): number | null {
   if (header === null) return null;
   if (/^\d{1,9}$/.test(header)) return Number(header);
-  const atMs = Date.parse(header);
+  // `Date.parse` alone takes almost anything, "-7" for one.
+  const atMs = header.endsWith(' GMT') ? Date.parse(header) : Number.NaN;
   return Number.isNaN(atMs) ? null : Math.max(0, Math.ceil((atMs - nowMs) / 1000));
 }

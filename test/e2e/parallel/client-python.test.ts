@@ -1,6 +1,7 @@
 /** The Python client library, blocking and with asyncio. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
+import { expect, test } from 'vitest';
 import { testFaults } from '../../../clients/conformance/conformance.ts';
 import { testOperations } from '../../../clients/conformance/conformance-operations.ts';
 import { generate } from '../../../clients/generator/generate.ts';
@@ -28,4 +29,15 @@ const hasHttpx = spawnSync(PYTHON, ['-c', 'import httpx']).status === 0;
 describeWithout(hasHttpx ? [] : ['python3-httpx'], 'the Python client', () => {
   testOperations(CLIENT);
   testFaults(CLIENT);
+
+  test.each(['', '.', '..'])('an id of "%s" is refused before anything is sent', (id) => {
+    const code = `
+import sys; sys.path.insert(0, "${SOURCES}")
+from offhook import Offhook
+Offhook(api_key="svc_test_x", base_url="http://127.0.0.1:9").agents.get("${id}")`;
+
+    const { stderr } = spawnSync(PYTHON, ['-c', code]);
+
+    expect(stderr.toString()).toContain(`ValueError: Cannot use "${id}" as agent_id`);
+  });
 });
