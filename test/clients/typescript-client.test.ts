@@ -2,12 +2,13 @@
 import { expect, test } from 'vitest';
 import { PageRequest } from '../../clients/typescript/src/pages.ts';
 import { backOffMs, retryAfterSeconds } from '../../clients/typescript/src/retry.ts';
-import { segment, Transport } from '../../clients/typescript/src/transport.ts';
+import { type RequestFacts, segment, Transport } from '../../clients/typescript/src/transport.ts';
 import { verify } from '../../clients/typescript/src/webhooks.ts';
 
-const GET = {
-  ...{ operation: 'agents.get', method: 'GET', path: '/api/agents/a', retry: 'always' },
-} as const;
+const GET: RequestFacts = {
+  ...{ operation: 'agents.get', method: 'GET', path: '/api/agents/a' },
+  retry: 'always',
+};
 
 function transport(fetch: typeof globalThis.fetch, maxRetries = 2): Transport {
   const apiKey = 'svc_test_x';

@@ -37,7 +37,7 @@ export class Attempt {
     if (this.#given?.aborted) return this.#given.reason;
     const what = `Cannot do "${this.#operation}"`;
     if (this.#late.signal.aborted) {
-      return new RequestTimeoutError(`${what}: nothing came for ${this.#timeoutMs} ms`);
+      return new RequestTimeoutError(`${what}: it took longer than ${this.#timeoutMs} ms`);
     }
     const why = 'no connection, or it was cut';
     return new ConnectionFailedError(`${what}: ${why}`, { cause: error });

@@ -23,7 +23,7 @@ export {
 } from './errors.ts';
 export type * from './generated/types.ts';
 export { ERROR_CODES } from './generated/types.ts';
-export type { LiveCall, LiveEvent, LiveEventStream } from './live-events.ts';
+export type { LiveEventStream } from './live-events.ts';
 export type { PageRequest } from './pages.ts';
 export type { ConditionalOptions, OffhookOptions, RequestOptions } from './request-options.ts';
 export * as webhooks from './webhooks.ts';

@@ -2,29 +2,10 @@
 import type { Opened } from './attempt.ts';
 import { piecesOf, requireType } from './body.ts';
 import { ConnectionFailedError, InvalidResponseError } from './errors.ts';
-import type { CallItem, TimelineEntry, TranscriptEntry } from './generated/types.ts';
+import type { LiveEvent } from './generated/types.ts';
 import { backOffMs, retryWaitMs } from './retry.ts';
 import { sleep } from './sleep.ts';
 import { type SentEvent, SseParser } from './sse-parser.ts';
-
-/** A call in an event. */
-export interface LiveCall extends Omit<CallItem, 'hasTranscript' | 'hasRecording'> {
-  /** In a snapshot of one call. */
-  transcript?: TranscriptEntry[];
-}
-
-/** An event, by its name. A newer server may send others, which come as they are. */
-export type LiveEvent =
-  /** How each connection begins. */
-  | { event: 'snapshot'; data: { calls: LiveCall[]; queuedCalls: number } }
-  /** A call is there, or has changed. */
-  | { event: 'call'; data: LiveCall }
-  | { event: 'said'; data: { callId: string; entry: TranscriptEntry } }
-  | { event: 'timeline'; data: { callId: string; entry: TimelineEntry } }
-  /** What the caller seems to be saying; the next one replaces it. */
-  | { event: 'hearing'; data: { callId: string; text: string } }
-  /** The loudest 20 ms since the last time, in dBFS. */
-  | { event: 'levels'; data: { levels: { callId: string; caller: number; agent: number }[] } };
 
 interface StreamOptions {
   readonly open: () => Promise<Opened>;
@@ -40,7 +21,10 @@ interface StreamOptions {
 const RECONNECT_MS = 2_000;
 const RECONNECT_MS_MAX = 60_000;
 
-/** The events, by `for await`; leaving the loop ends the connection. Nothing is sent before. */
+/**
+ * The events, by `for await`; leaving the loop ends the connection. Nothing is sent before. A newer server may send events
+ * beyond `LiveEvent`, which come as they are.
+ */
 export class LiveEventStream implements AsyncIterable<LiveEvent> {
   readonly #options: StreamOptions;
 

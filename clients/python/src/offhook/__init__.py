@@ -1,6 +1,6 @@
 """Client of Offhook, a self-hosted phone server for voice agents."""
 
-from . import live_events, types, webhooks
+from . import types, webhooks
 from ._client import AsyncOffhook, Offhook
 from ._download import AsyncDownload, Download
 from ._live_events import AsyncLiveEvents, LiveEvents
@@ -56,7 +56,6 @@ __all__ = [
     "ValidationError",
     "WebhookSignatureError",
     "__version__",
-    "live_events",
     "types",
     "webhooks",
 ]

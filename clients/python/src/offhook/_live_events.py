@@ -12,11 +12,11 @@ import httpx
 
 from ._body import require_type
 from ._failures import failures
+from ._generated.types import LiveEvent
 from ._request import Request
 from ._retry import RetryLimits, back_off, retry_wait
 from ._sse import EventTooLong, SentEvent, SseParser
 from .errors import ConnectionFailedError, InvalidResponseError, OffhookError
-from .live_events import LiveEvent
 
 _RECONNECT_MS = 2_000
 _RECONNECT_MS_MAX = 60_000
@@ -80,8 +80,11 @@ def _ended() -> ConnectionFailedError:
 
 
 class LiveEvents(Iterator[LiveEvent]):
-    """The events, one after the other. Nothing is sent before the first is wanted; ``close``,
-    or the end of a ``with`` block, ends the connection."""
+    """The events, one after the other; a newer server may send others, which come as they are.
+
+    Nothing is sent before the first is wanted; ``close``, or the end of a ``with`` block, ends
+    the connection.
+    """
 
     def __init__(
         self,
@@ -133,8 +136,11 @@ class LiveEvents(Iterator[LiveEvent]):
 
 
 class AsyncLiveEvents(AsyncIterator[LiveEvent]):
-    """The events, one after the other. Nothing is sent before the first is wanted; ``aclose``,
-    or the end of an ``async with`` block, ends the connection."""
+    """The events, one after the other; a newer server may send others, which come as they are.
+
+    Nothing is sent before the first is wanted; ``aclose``, or the end of an ``async with`` block,
+    ends the connection.
+    """
 
     def __init__(
         self,
