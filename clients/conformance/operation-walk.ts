@@ -221,6 +221,7 @@ const CALLS: readonly WalkStep[] = [
   { operation: 'calls.listen', with: OF_CALL, kind: 'Conflict' },
   { operation: 'calls.transfer', with: (made) => ({ ...OF_CALL(made), body: { to: NUMBER } }) },
   { operation: 'calls.get', with: OF_CALL, until: isOver },
+  { operation: 'calls.update', with: (made) => ({ ...OF_CALL(made), body: { tags: ['vip'] } }) },
   { operation: 'calls.list', with: ({ callee }) => ({ query: { agentId: callee } }) },
   { operation: 'calls.listEvents', with: OF_CALL },
   { operation: 'calls.getQuality', with: OF_CALL },

@@ -43,6 +43,9 @@ function operationOf(
   const fieldsIn = (place: Parameter['in']) =>
     parameters.filter((each) => each.in === place).map((each) => fieldOf(each, reader));
   const inPath = fieldsIn('path');
+  if (body === undefined && docs.requestBody !== undefined) {
+    throw new Error(`Cannot read "${id}": it takes a body, but none in JSON`);
+  }
   const answer = answerOf(operation, reader, description);
   return {
     ...{ id, ...operationName(id), method, path },
