@@ -88,7 +88,7 @@ export const STREAM_CASES: readonly FaultCase[] = [
   {
     name: 'a stream whose server falls silent',
     steps: [events([SNAPSHOT], true)],
-    open: { timeoutSeconds: 0.3, maxRetries: 0 },
+    open: { timeoutSeconds: 1, maxRetries: 0 },
     command: watch(2),
     expected: { kind: 'RequestTimeout' },
     requests: 1,

@@ -47,7 +47,8 @@ class Driver:
         if do == "call":
             return await self.call(command)
         if do in ("list", "stream"):
-            return await self.first(invoke(self.client, command), command.get("max") or command["count"])
+            count = command["max"] if do == "list" else command["count"]
+            return await self.first(invoke(self.client, command), count)
         raise ValueError(f'Cannot do "{do}": unknown command')
 
     def open(self, command: Dict[str, Any]) -> None:

@@ -27,6 +27,20 @@ test.each([
   expect(() => new Transport(options)).toThrow(TypeError);
 });
 
+test.each([
+  ['a header that cannot be sent', GET, { ifMatch: 'a\nb' }],
+  ['a body that is no JSON', { ...GET, body: { count: 1n } }, {}],
+])('Transport takes %s for an error of the caller, and sends nothing', async (_what, facts, options) => {
+  let requests = 0;
+  const counts = transport(async () => {
+    requests += 1;
+    return new Response('');
+  });
+
+  await expect(counts.json(facts, options)).rejects.toThrow(TypeError);
+  expect(requests).toBe(0);
+});
+
 test('Transport rejects with the reason of the signal that ends a request', async () => {
   const reason = new Error('the user left');
   const abort = new AbortController();

@@ -39,8 +39,9 @@ export class Transport {
   /** @throws {TypeError} when the key or the address is none. */
   constructor(options: OffhookOptions) {
     const { apiKey, baseUrl } = options;
-    if (!/^[!-~]+$/.test(apiKey))
+    if (!/^[!-~]+$/.test(apiKey)) {
       throw new TypeError('Cannot use the API key: it is empty or has blanks');
+    }
     if (!/^https?:\/\//.test(baseUrl) || !URL.canParse(baseUrl)) {
       throw new TypeError(`Cannot use the base URL "${baseUrl}": expected https://…`);
     }
@@ -91,7 +92,11 @@ export class Transport {
     return new LiveEventStream({ open, signal, limits: { ...this.limits, maxRetries } });
   }
 
-  /** One attempt, up to the headers of a good answer; its time limit goes on. */
+  /**
+   * One attempt, up to the headers of a good answer; its time limit goes on.
+   *
+   * @throws {TypeError} when a header or the body cannot be sent.
+   */
   async open(
     facts: RequestFacts,
     options: ConditionalOptions,
@@ -99,16 +104,21 @@ export class Transport {
   ): Promise<Opened> {
     const { operation, method, body } = facts;
     const timeoutMs = options.timeoutMs ?? this.limits.timeoutMs;
+    const url = this.#baseUrl + facts.path + queryText(facts.query);
+    // What cannot be sent is the caller's error, no failure of the connection.
+    const headers = new Headers(this.#headers(facts, options, idempotencyKey));
+    const content = body === undefined ? {} : { body: JSON.stringify(body) };
     const attempt = new Attempt(operation, timeoutMs, options.signal);
+    // The key must not follow to another server.
+    const init = {
+      method,
+      headers,
+      ...content,
+      redirect: 'manual',
+      signal: attempt.signal,
+    } as const;
     try {
-      const response = await this.#fetch(this.#baseUrl + facts.path + queryText(facts.query), {
-        method,
-        headers: this.#headers(facts, options, idempotencyKey),
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        // The key must not follow to another server.
-        redirect: 'manual',
-        signal: attempt.signal,
-      });
+      const response = await this.#fetch(url, init);
       if (response.ok) return { response, attempt };
       throw await refusalOf(operation, response);
     } catch (error) {

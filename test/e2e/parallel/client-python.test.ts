@@ -30,14 +30,28 @@ describeWithout(hasHttpx ? [] : ['python3-httpx'], 'the Python client', () => {
   testOperations(CLIENT);
   testFaults(CLIENT);
 
-  test.each(['', '.', '..'])('an id of "%s" is refused before anything is sent', (id) => {
+  /** What a call with wrong arguments prints; nothing listens where it would be sent. */
+  function refusalOf(call: string): string {
     const code = `
 import sys; sys.path.insert(0, "${SOURCES}")
 from offhook import Offhook
-Offhook(api_key="svc_test_x", base_url="http://127.0.0.1:9").agents.get("${id}")`;
+Offhook(api_key="svc_test_x", base_url="http://127.0.0.1:9").agents.${call}`;
+    return spawnSync(PYTHON, ['-c', code]).stderr.toString();
+  }
 
-    const { stderr } = spawnSync(PYTHON, ['-c', code]);
+  test.each(['', '.', '..'])('an id of "%s" is refused before anything is sent', (id) => {
+    expect(refusalOf(`get("${id}")`)).toContain(`ValueError: Cannot use "${id}" as agent_id`);
+  });
 
-    expect(stderr.toString()).toContain(`ValueError: Cannot use "${id}" as agent_id`);
+  test('a header that cannot be sent is an error of the caller', () => {
+    const call = 'delete("a", if_match="a\\nb", options={"max_retries": 0})';
+
+    expect(refusalOf(call)).toMatch(/\nValueError: /);
+  });
+
+  test('an address that is none is refused', () => {
+    const refusal = refusalOf('get; Offhook(api_key="x", base_url="voice.example")');
+
+    expect(refusal).toContain('ValueError: Cannot use the base URL "voice.example"');
   });
 });

@@ -40,8 +40,10 @@ _CLASS_OF_STATUS: Dict[int, Type[errors.ApiError]] = {
 }
 
 
-def api_error(operation: str, response: httpx.Response, body: bytes, now: float) -> errors.ApiError:
-    """The error of an answer from 400 on; ``body`` is an error envelope where the server itself answered."""
+def api_error(
+    operation: str, response: httpx.Response, body: bytes, now: float
+) -> errors.ApiError:
+    """The error of an answer from 400 on; ``body`` is an envelope where the server answered."""
     status, headers = response.status_code, response.headers
     envelope = _envelope(body)
     code = _text(envelope.get("code"))
@@ -70,7 +72,7 @@ def _class_of(code: Optional[str], status: int) -> Type[errors.ApiError]:
 
 
 def _envelope(body: bytes) -> Dict[str, Any]:
-    """The fields below ``error``; none where the body is another thing, such as the page of a proxy."""
+    """The fields below ``error``; none where the body is another thing, such as a proxy's page."""
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):

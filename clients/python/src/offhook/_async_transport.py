@@ -61,21 +61,28 @@ class AsyncTransport:
 
         await self._repeated(request, chosen, once)
 
-    def pages(self, request: Request, options: Optional[RequestOptions] = None) -> AsyncPageRequest[Any]:
+    def pages(
+        self, request: Request, options: Optional[RequestOptions] = None
+    ) -> AsyncPageRequest[Any]:
         async def load(changed: Mapping[str, Scalar]) -> Any:
             return await self.json(request, options, changed)
 
         return AsyncPageRequest(request, load)
 
-    async def download(self, request: Request, options: Optional[RequestOptions] = None) -> AsyncDownload:
+    async def download(
+        self, request: Request, options: Optional[RequestOptions] = None
+    ) -> AsyncDownload:
         chosen: RequestOptions = options or {}
 
         async def once(key: Optional[str]) -> AsyncDownload:
-            return await AsyncDownload.opened(await self.open(request, chosen, key=key), request)
+            response = await self.open(request, chosen, key=key)
+            return await AsyncDownload.opened(response, request)
 
         return await self._repeated(request, chosen, once)
 
-    def live_events(self, request: Request, options: Optional[RequestOptions] = None) -> AsyncLiveEvents:
+    def live_events(
+        self, request: Request, options: Optional[RequestOptions] = None
+    ) -> AsyncLiveEvents:
         chosen: RequestOptions = options or {}
         return AsyncLiveEvents(
             lambda: self.open(request, chosen),
@@ -115,7 +122,10 @@ class AsyncTransport:
             raise api_error(request.operation, response, body, time.time())
 
     async def _repeated(
-        self, request: Request, options: RequestOptions, once: Callable[[Optional[str]], Awaitable[T]]
+        self,
+        request: Request,
+        options: RequestOptions,
+        once: Callable[[Optional[str]], Awaitable[T]],
     ) -> T:
         """Attempts until one succeeds, or its failure is for good."""
         key = key_of(request, options)

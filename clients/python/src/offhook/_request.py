@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Dict, Literal, Mapping, Optional, TypedDict, Union
 from urllib.parse import quote, urlencode
 
+import httpx
+
 from ._retry import RetryLimits, RetryRule
 from ._version import VERSION
 
@@ -19,7 +21,7 @@ class RequestOptions(TypedDict, total=False):
     """Options of a single request."""
 
     timeout: float
-    """Seconds; of downloads and event streams the longest wait for the headers, and for each piece."""
+    """Seconds; of downloads and event streams the longest wait for the headers and each piece."""
     max_retries: int
     idempotency_key: str
     """Of POST: 1 to 255 visible ASCII characters, a random UUID unless given."""
@@ -55,7 +57,11 @@ class Settings:
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[!-~]+", self.api_key):
             raise ValueError("Cannot use the API key: it is empty or has blanks")
-        if not re.match(r"https?://[^/]", self.base_url):
+        try:
+            is_url = httpx.URL(self.base_url).scheme in ("http", "https")
+        except httpx.InvalidURL:
+            is_url = False
+        if not is_url:
             raise ValueError(f'Cannot use the base URL "{self.base_url}": expected https://…')
 
     def limits(self, options: RequestOptions) -> RetryLimits:
@@ -82,9 +88,9 @@ def headers_of(request: Request, settings: Settings, key: Optional[str]) -> Dict
     if request.body is not None:
         headers["Content-Type"] = "application/json"
     if request.if_match is not None:
-        headers["If-Match"] = request.if_match
+        headers["If-Match"] = _visible("if_match", request.if_match)
     if key is not None:
-        headers["X-Idempotency-Key"] = key
+        headers["X-Idempotency-Key"] = _visible("idempotency_key", key)
     return headers
 
 
@@ -109,3 +115,10 @@ def segment(name: str, value: Union[str, int]) -> str:
 
 def _text(value: Scalar) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _visible(name: str, value: str) -> str:
+    """The value of a header; refused before anything is sent where it has other characters."""
+    if not re.fullmatch(r"[ -~]+", value):
+        raise ValueError(f"Cannot use the {name}: it is empty, or not all visible ASCII characters")
+    return value

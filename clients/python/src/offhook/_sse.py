@@ -35,7 +35,7 @@ class SseParser:
         self._size = 0
 
     def push(self, piece: bytes) -> Iterator[SentEvent]:
-        """Gives the events that end in the piece. A carriage return at the end waits for what follows."""
+        """Gives the events that end in the piece; a carriage return at its end waits."""
         *lines, self._rest = re.split(
             r"\r\n|\n|\r(?!\Z)", self._rest + self._decoder.decode(piece)
         )
