@@ -87,8 +87,9 @@ const STAGES: readonly Stage[] = [
   [
     [
       { name: 'format and lint', run: check('biome', ['ci', '--error-on-warnings', '.']) },
-      // The first writes those of the API, which the dashboard reads.
+      // The first two write those of the API: for the dashboard, and for the client libraries.
       { name: 'types', run: check('node', ['test/api-types.ts']) },
+      { name: 'types', run: check('node', ['clients/generator/main.ts']) },
       { name: 'types', run: check('tsc', ['--noEmit']) },
       { name: 'types', run: check('tsc', ['--noEmit', '-p', 'src/dashboard']) },
       { name: 'dead code', run: check('knip', ['--production', '--include', 'files,exports']) },

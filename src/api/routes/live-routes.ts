@@ -9,7 +9,7 @@ import { describeRoute } from '../http/describe-route.ts';
 import { existing } from '../http/errors.ts';
 import { sendEvents } from '../http/event-stream.ts';
 import { isKeyAlive } from '../http/key-cache.ts';
-import { type LiveEvent, liveQuerySchema } from '../schemas/live-schemas.ts';
+import { type LiveEvent, liveEventSchema, liveQuerySchema } from '../schemas/live-schemas.ts';
 import {
   serializeCallCommon,
   serializeTimelineEntry,
@@ -33,7 +33,7 @@ const liveRoute = describeRoute({
   path: '/api/live/calls',
   summary: 'Streams the events of calls as they happen',
   description: [
-    'Server-Sent Events (`text/event-stream`); the `data` of each is JSON. The first event is `snapshot`',
+    'Server-Sent Events (`text/event-stream`); the `data` of each is JSON: the schema `LiveEvent` has all. The first event is `snapshot`',
     '(`calls` that ring or are in progress, with `transcript` so far where `callId` was given; `queuedCalls`). Then `call` (a call is there or has',
     'changed), `said` (`callId`, `entry` of the transcript), `timeline` (`callId`, `entry`), and `hearing` (`callId`, `text`: what the caller seems to be',
     'saying; the next one replaces it, and `said`, or an empty text, ends it). With `levels=true` also `levels` every 250 ms while calls are in progress',
@@ -52,6 +52,7 @@ const liveRoute = describeRoute({
 
 export function addLiveRoutes(api: ApiApp, deps: ApiDeps): void {
   const { calls, liveFeed } = deps;
+  api.openAPIRegistry.register('LiveEvent', liveEventSchema);
 
   api.openapi(liveRoute, async (context) => {
     const { callId, levels } = context.req.valid('query');

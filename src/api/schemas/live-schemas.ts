@@ -21,30 +21,48 @@ const ofCall = { callId: z.string() };
 
 const levelSchema = z.int().min(-90).max(0);
 
-const liveCallSchema = callItemSchema.omit({ tags: true, hasTranscript: true, hasRecording: true });
+const liveCallSchema = callItemSchema
+  .omit({ tags: true, hasTranscript: true, hasRecording: true })
+  .extend({
+    transcript: z
+      .array(transcriptEntrySchema)
+      .optional()
+      .openapi({ description: 'There only in the snapshot of one call.' }),
+  })
+  .openapi('LiveCall');
 
-/** The `data` of every event of the stream, by its name. */
-export const liveEventSchemas = {
-  snapshot: z.object({
-    calls: z.array(
-      liveCallSchema.extend({ transcript: z.array(transcriptEntrySchema).optional() }),
+const levelsSchema = z
+  .array(z.object({ ...ofCall, caller: levelSchema, agent: levelSchema }))
+  .openapi({ description: 'The loudest 20 ms of each side since the last time, in dBFS.' });
+
+const hearingSchema = z.string().openapi({
+  description: 'What the caller seems to be saying; the next one replaces it.',
+});
+
+const timelineEntrySchema = timelinePageSchema.shape.data.element;
+
+/** Every event of the stream: its name, and its `data`. */
+export const liveEventSchema = z
+  .union([
+    eventOf(
+      'snapshot',
+      'LiveSnapshotEvent',
+      z.object({ calls: z.array(liveCallSchema), queuedCalls: z.int() }),
     ),
-    queuedCalls: z.int(),
-  }),
-  call: liveCallSchema,
-  said: z.object({ ...ofCall, entry: transcriptEntrySchema }),
-  timeline: z.object({ ...ofCall, entry: timelinePageSchema.shape.data.element }),
-  hearing: z.object({ ...ofCall, text: z.string() }),
-  levels: z.object({
-    levels: z.array(z.object({ ...ofCall, caller: levelSchema, agent: levelSchema })),
-  }),
-} as const;
+    eventOf('call', 'LiveCallEvent', liveCallSchema),
+    eventOf('said', 'LiveSaidEvent', z.object({ ...ofCall, entry: transcriptEntrySchema })),
+    eventOf('timeline', 'LiveTimelineEvent', z.object({ ...ofCall, entry: timelineEntrySchema })),
+    eventOf('hearing', 'LiveHearingEvent', z.object({ ...ofCall, text: hearingSchema })),
+    eventOf('levels', 'LiveLevelsEvent', z.object({ levels: levelsSchema })),
+  ])
+  .openapi('LiveEvent', { description: 'An event of `GET /api/live/calls`.' });
 
-export type LiveEventName = keyof typeof liveEventSchemas;
+function eventOf<const Name extends string, Data extends z.ZodObject>(
+  event: Name,
+  name: string,
+  data: Data,
+) {
+  return z.object({ event: z.literal(event), data }).openapi(name);
+}
 
-export type LiveEvent = {
-  readonly [Name in LiveEventName]: {
-    readonly event: Name;
-    readonly data: z.infer<(typeof liveEventSchemas)[Name]>;
-  };
-}[LiveEventName];
+export type LiveEvent = z.infer<typeof liveEventSchema>;

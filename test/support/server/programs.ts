@@ -20,7 +20,15 @@ export function hasProgram(name: string): boolean {
  * error: `skipped: needs espeak-ng (NAME)`.
  */
 export function describeWith(programs: readonly string[], name: string, body: () => void): void {
-  const missing = programs.filter((program) => !hasProgram(program));
+  describeWithout(
+    programs.filter((program) => !hasProgram(program)),
+    name,
+    body,
+  );
+}
+
+/** The same for anything else that a test needs, such as a library. @param missing empty where all is there */
+export function describeWithout(missing: readonly string[], name: string, body: () => void): void {
   if (missing.length === 0) {
     describe(name, body);
     return;

@@ -1,0 +1,143 @@
+"""Sends requests and waits: retries, time-outs, and errors of answers."""
+
+from __future__ import annotations
+
+import random
+import time
+from typing import Any, Callable, Mapping, Optional, TypeVar
+
+import httpx
+
+from ._api_errors import api_error, redirect_error
+from ._body import ERROR_BYTES_MAX, Body, parse_json, require_json_type
+from ._download import Download
+from ._failures import failures
+from ._live_events import LiveEvents
+from ._pages import Page
+from ._request import Request, RequestOptions, Scalar, Settings, content_of, headers_of, key_of
+from ._retry import retry_wait
+from .errors import OffhookError
+
+T = TypeVar("T")
+
+
+class Transport:
+    """The requests of one client."""
+
+    def __init__(self, settings: Settings, http: httpx.Client) -> None:
+        self.settings = settings
+        self._http = http
+
+    def json(
+        self,
+        request: Request,
+        options: Optional[RequestOptions] = None,
+        changed: Optional[Mapping[str, Scalar]] = None,
+    ) -> Any:
+        """The answer as JSON; ``changed`` takes the place of parameters of the query."""
+        chosen: RequestOptions = options or {}
+
+        def once(key: Optional[str]) -> Any:
+            deadline = time.monotonic() + chosen.get("timeout", self.settings.timeout)
+            response = self.open(request, chosen, key=key, changed=changed)
+            with failures(request.operation):
+                try:
+                    require_json_type(response)
+                    body = _read(response, self.settings.max_response_bytes, deadline)
+                finally:
+                    response.close()
+            return parse_json(body, response.status_code)
+
+        return self._repeated(request, chosen, once)
+
+    def nothing(self, request: Request, options: Optional[RequestOptions] = None) -> None:
+        """An answer without a body."""
+        chosen: RequestOptions = options or {}
+
+        def once(key: Optional[str]) -> None:
+            response = self.open(request, chosen, key=key)
+            response.close()
+
+        self._repeated(request, chosen, once)
+
+    def pages(self, request: Request, options: Optional[RequestOptions] = None) -> Page[Any]:
+        def load(changed: Mapping[str, Scalar]) -> Any:
+            return self.json(request, options, changed)
+
+        return Page.first(request, load)
+
+    def download(self, request: Request, options: Optional[RequestOptions] = None) -> Download:
+        chosen: RequestOptions = options or {}
+
+        def once(key: Optional[str]) -> Download:
+            return Download(self.open(request, chosen, key=key), request)
+
+        return self._repeated(request, chosen, once)
+
+    def live_events(self, request: Request, options: Optional[RequestOptions] = None) -> LiveEvents:
+        chosen: RequestOptions = options or {}
+        return LiveEvents(
+            lambda: self.open(request, chosen),
+            request,
+            limits=self.settings.limits(chosen),
+            size_max=self.settings.max_response_bytes,
+        )
+
+    def open(
+        self,
+        request: Request,
+        options: RequestOptions,
+        *,
+        key: Optional[str] = None,
+        changed: Optional[Mapping[str, Scalar]] = None,
+    ) -> httpx.Response:
+        """One attempt, up to the headers of a good answer; the caller closes it."""
+        timeout = options.get("timeout", self.settings.timeout)
+        with failures(request.operation):
+            sent = self._http.build_request(
+                request.method,
+                self.settings.url(request, changed),
+                headers=headers_of(request, self.settings, key),
+                content=content_of(request),
+                timeout=timeout,
+            )
+            # The key must not follow a redirect to another server.
+            response = self._http.send(sent, stream=True, follow_redirects=False)
+            if response.is_success:
+                return response
+            try:
+                if response.status_code < 400:
+                    raise redirect_error(request.operation, response.status_code)
+                body = _read(response, ERROR_BYTES_MAX, time.monotonic() + timeout)
+            finally:
+                response.close()
+            raise api_error(request.operation, response, body, time.time())
+
+    def _repeated(
+        self, request: Request, options: RequestOptions, once: Callable[[Optional[str]], T]
+    ) -> T:
+        """Attempts until one succeeds, or its failure is for good."""
+        key = key_of(request, options)
+        attempt = 0
+        while True:
+            try:
+                return once(key)
+            except OffhookError as error:
+                wait = retry_wait(
+                    error,
+                    rule=request.retry,
+                    attempt=attempt,
+                    chance=random.random(),
+                    limits=self.settings.limits(options),
+                )
+                if wait is None:
+                    raise
+            time.sleep(wait)
+            attempt += 1
+
+
+def _read(response: httpx.Response, size_max: int, deadline: float) -> bytes:
+    body = Body(response.status_code, size_max, deadline)
+    for piece in response.iter_bytes():
+        body.add(piece)
+    return body.whole()

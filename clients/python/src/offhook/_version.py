@@ -1,0 +1,3 @@
+"""The version of the library, as ``pyproject.toml`` has it."""
+
+VERSION = "0.1.0"
