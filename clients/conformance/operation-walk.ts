@@ -78,6 +78,23 @@ const AGENTS: readonly WalkStep[] = [
   },
   { operation: 'agents.listVersions', with: ({ agentId = '' }) => at(agentId) },
   { operation: 'agents.restoreVersion', with: ({ agentId = '' }) => at(agentId, 1) },
+  {
+    operation: 'knowledge.add',
+    with: ({ agentId = '' }) => ({
+      ...at(agentId),
+      body: { name: 'Hours', text: 'We open at nine.' },
+    }),
+    keeps: { documentId: 'id' },
+  },
+  { operation: 'knowledge.list', with: ({ agentId = '' }) => at(agentId) },
+  {
+    operation: 'knowledge.get',
+    with: ({ agentId = '', documentId = '' }) => at(agentId, documentId),
+  },
+  {
+    operation: 'knowledge.delete',
+    with: ({ agentId = '', documentId = '' }) => at(agentId, documentId),
+  },
   { operation: 'agents.freePhoneNumber', with: ({ agentId = '' }) => at(agentId) },
   { operation: 'agents.delete', with: ({ agentId = '' }) => at(agentId) },
   { operation: 'agents.get', with: ({ agentId = '' }) => at(agentId), kind: 'NotFound' },
