@@ -21,7 +21,10 @@ const WORDS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
  * @param language BCP 47, such as `de-AT`; of one without a list no word is left out.
  */
 export function tellingWords(question: string, language: string): readonly string[] {
-  const found = question.toLowerCase().normalize('NFC').match(/[\p{L}\p{N}]+/gu);
+  const found = question
+    .toLowerCase()
+    .normalize('NFC')
+    .match(/[\p{L}\p{N}]+/gu);
   const words = [...new Set(found)];
   const [code = ''] = language.toLowerCase().split('-');
   const telling = words.filter((word) => WORDS.get(code)?.has(word) !== true);
