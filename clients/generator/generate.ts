@@ -5,6 +5,7 @@ import { readDescription } from '../../test/support/api/api-description.ts';
 import type { ClientModel } from './client-model.ts';
 import { emitPhp } from './emit-php.ts';
 import { emitPython } from './emit-python.ts';
+import { emitRuby } from './emit-ruby.ts';
 import { emitTypescript } from './emit-typescript.ts';
 import { readModel } from './read-model.ts';
 
@@ -18,6 +19,7 @@ export const LANGUAGES = {
   typescript: emitTypescript,
   python: emitPython,
   php: emitPhp,
+  ruby: emitRuby,
 } as const satisfies Record<string, Emitter>;
 
 export type Language = keyof typeof LANGUAGES;

@@ -1,4 +1,11 @@
 /** The PHP client library. */
 import { testFaults } from '../../../clients/conformance/conformance.ts';
+import { testOperations } from '../../../clients/conformance/conformance-operations.ts';
+import { generate } from '../../../clients/generator/generate.ts';
 
-testFaults({ driver: ['php', 'clients/php/conformance.php'] });
+await generate(['php']);
+
+const CLIENT = { driver: ['php', 'clients/php/conformance.php'] };
+
+testOperations(CLIENT);
+testFaults(CLIENT);

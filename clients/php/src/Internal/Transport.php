@@ -167,6 +167,8 @@ final class Transport
             'Accept' => $isJson ? $facts->accept : "{$facts->accept}, application/json;q=0.9",
             'User-Agent' => 'offhook-php/' . Version::TEXT,
             ...($facts->body === null ? [] : ['Content-Type' => 'application/json']),
+            // RFC 9110, 8.6: for methods that usually have a body.
+            ...($facts->body === null && in_array($facts->method, ['POST', 'PUT'], true) ? ['Content-Length' => '0'] : []),
             ...($facts->ifMatch === null ? [] : ['If-Match' => self::headerText('ifMatch', $facts->ifMatch)]),
             ...($key === null ? [] : ['X-Idempotency-Key' => $key]),
         ];
