@@ -16,6 +16,8 @@ export interface ClientUnderTest {
   /** Of a language with several clients; each passes the fault cases. */
   readonly flavours?: readonly string[];
   readonly readme: ReadmeStart;
+  /** Of a language with one kind of array: what is an empty object in JSON comes as an empty list. */
+  readonly hasOneKindOfArray?: boolean;
 }
 
 const GET_AGENT: Command = { do: 'call', operation: 'agents.get', path: ['agent_1'] };
