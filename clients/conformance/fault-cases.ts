@@ -341,6 +341,21 @@ const BODY_CASES: readonly FaultCase[] = [
     },
   },
   {
+    name: 'objects and lists that are empty',
+    steps: [made],
+    command: {
+      ...{ do: 'call', operation: 'calls.start' },
+      body: { agentId: 'agent_1', metadata: {}, overrides: { greeting: 'Hi' }, headers: {} },
+    },
+    expected: { value: AGENT },
+    requests: 1,
+    faultsOf: ([first]) => {
+      const { metadata, headers } = JSON.parse(first?.body ?? '{}');
+      const found = JSON.stringify([metadata, headers]);
+      return found === '[{},{}]' ? [] : [`sent ${found}`];
+    },
+  },
+  {
     name: 'what every request says of itself',
     steps: [made],
     command: CREATE,

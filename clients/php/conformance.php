@@ -10,6 +10,7 @@ use Offhook\Download;
 use Offhook\Exception\ApiException;
 use Offhook\Exception\OffhookException;
 use Offhook\Exception\WebhookSignatureException;
+use Offhook\Http\Psr18HttpClient;
 use Offhook\Offhook;
 use Offhook\Pages;
 use Offhook\RequestOptions;
@@ -43,7 +44,19 @@ function opened(array $command): Offhook
 {
     $names = ['apiKey', 'baseUrl', 'timeoutSeconds', 'maxRetries', 'maxRetryAfterSeconds', 'maxResponseBytes'];
 
-    return new Offhook(...array_intersect_key($command, array_flip($names)));
+    $http = ($command['flavour'] ?? '') === 'PSR-18' ? psr18Client() : null;
+
+    return new Offhook(...array_intersect_key($command, array_flip($names)), http: $http);
+}
+
+/** Guzzle, which gives bodies as they come when it is asked to. */
+function psr18Client(): Psr18HttpClient
+{
+    require_once 'GuzzleHttp/autoload.php';
+    $options = ['stream' => true, 'allow_redirects' => false, 'timeout' => 10, 'read_timeout' => 10];
+    $factory = new GuzzleHttp\Psr7\HttpFactory();
+
+    return new Psr18HttpClient(new GuzzleHttp\Client($options), $factory, $factory);
 }
 
 /** Calls the method that the command names. */

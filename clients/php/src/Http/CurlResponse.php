@@ -6,6 +6,7 @@ namespace Offhook\Http;
 
 use Offhook\Exception\ConnectionFailedException;
 use Offhook\Exception\RequestTimeoutException;
+use Offhook\Internal\Deadline;
 
 /** An answer that curl reads no faster than the caller. */
 final class CurlResponse implements HttpResponse
@@ -31,8 +32,8 @@ final class CurlResponse implements HttpResponse
     ) {
         $this->received = new CurlReceived();
         $this->multi = curl_multi_init();
-        $this->handle = curl_init();
-        curl_setopt_array($this->handle, $options + self::optionsOf($request, $timeoutSeconds, $this->received));
+        $this->handle = curl_init() ?: throw new \RuntimeException('Cannot send a request: curl has no handle to give');
+        curl_setopt_array($this->handle, self::optionsOf($request, $timeoutSeconds, $this->received) + $options);
         curl_multi_add_handle($this->multi, $this->handle);
         $this->waitFor(fn (): bool => $this->received->hasHeaders(), $timeoutSeconds);
     }
@@ -66,7 +67,6 @@ final class CurlResponse implements HttpResponse
         }
         $this->isOpen = false;
         curl_multi_remove_handle($this->multi, $this->handle);
-        curl_close($this->handle);
         curl_multi_close($this->multi);
     }
 
@@ -77,13 +77,13 @@ final class CurlResponse implements HttpResponse
      */
     private function waitFor(\Closure $isThere, float $timeoutSeconds): void
     {
-        $deadlineAt = microtime(true) + $timeoutSeconds;
+        $deadline = new Deadline($timeoutSeconds);
         while ($this->isOpen && !$isThere()) {
             if ($this->work()) {
                 continue;
             }
-            $leftSeconds = $deadlineAt - microtime(true);
-            if ($leftSeconds <= 0) {
+            $leftSeconds = $deadline->leftSeconds();
+            if ($leftSeconds <= 0.0) {
                 $this->close();
                 throw new RequestTimeoutException("Cannot do \"{$this->request->operation}\": nothing came in time");
             }

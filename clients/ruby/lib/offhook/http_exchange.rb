@@ -27,7 +27,8 @@ module Offhook
     def initialize(operation, uri, request, seconds)
       @operation = operation
       @http = connection(uri, seconds)
-      @fiber = Fiber.new { exchange(request) }
+      # Blocking: schedulers of fibers must not resume it.
+      @fiber = Fiber.new(blocking: true) { exchange(request) }
       @received_bytes = 0
       @ended = false
       deadline = Deadline.new(seconds)

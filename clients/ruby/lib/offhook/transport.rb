@@ -114,8 +114,14 @@ module Offhook
     def request(facts, uri, key)
       body = facts.body
       made = Net::HTTPGenericRequest.new(facts.method, !body.nil?, true, uri.request_uri, headers(facts, key))
-      made.body = JSON.generate(body) unless body.nil?
+      made.body = json_text(body) unless body.nil?
       made
+    end
+
+    def json_text(body)
+      JSON.generate(body)
+    rescue JSON::GeneratorError, EncodingError => e
+      raise ArgumentError, "Cannot send the body as JSON: #{e.class}"
     end
 
     def headers(facts, key)
