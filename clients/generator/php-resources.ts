@@ -44,7 +44,9 @@ function resourceClass(
   model: ClientModel,
 ): string {
   const methods = operations.map((operation) => method(operation, model)).join('\n\n');
-  const uses = USES.filter((use) => new RegExp(`\\b${use.split('\\').at(-1)}\\b`).test(`Transport ${methods}`));
+  const uses = USES.filter((use) =>
+    new RegExp(`\\b${use.split('\\').at(-1)}\\b`).test(`Transport ${methods}`),
+  );
   const tags = methods.match(/@(?:param|return) [^$\n]*/g)?.join() ?? '';
   const types = phpTypeNames(model)
     .filter((type) => new RegExp(`\\b${type}\\b`).test(tags))

@@ -43,9 +43,7 @@ export function rubyResources(model: ClientModel): string {
 /** The same classes in RBS. */
 export function rubySignatures(model: ClientModel): string {
   const resources = [...byResource(model)];
-  const readers = resources.map(
-    ([name]) => `attr_reader ${snakeCase(name)}: ${className(name)}`,
-  );
+  const readers = resources.map(([name]) => `attr_reader ${snakeCase(name)}: ${className(name)}`);
   const start = 'def initialize: (Transport transport) -> void';
   return [
     ...resources.map(([name, operations]) => {
