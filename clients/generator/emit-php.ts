@@ -1,12 +1,10 @@
 /** The PHP client's types (PHPStan array shapes) and methods; pure */
 import type { ClientModel } from './client-model.ts';
-import { withLiveTypes } from './live-types.ts';
 import { phpResources } from './php-resources.ts';
 import { docComment, phpTypes } from './php-types.ts';
 import { GENERATED } from './source-text.ts';
 
-export function emitPhp(read: ClientModel): Readonly<Record<string, string>> {
-  const model = withLiveTypes(read);
+export function emitPhp(model: ClientModel): Readonly<Record<string, string>> {
   const files = { ...phpResources(model), 'Types.php': typesFile(model) };
   return Object.fromEntries(
     Object.entries(files).map(([name, text]) => [`generated/${name}`, text]),
