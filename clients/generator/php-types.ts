@@ -9,10 +9,43 @@ export function phpTypes(model: ClientModel): readonly string[] {
   const codes: TypeRef = { kind: 'choice', values: model.errorCodes };
   const events = model.webhookEvents.map(({ type }) => phpType(type)).join('|');
   return [
-    ...model.types.flatMap(namedType),
+    ...innerFirst(model).flatMap(namedType),
     `@phpstan-type ErrorCode ${phpType(codes)}`,
     `@phpstan-type WebhookEvent ${events}`,
   ];
+}
+
+/** The types in an order in which each comes after those inside it, as Psalm needs them. */
+function innerFirst({ types }: ClientModel): readonly NamedType[] {
+  const ordered = new Set<NamedType>();
+  const add = (type: NamedType) => {
+    if (ordered.has(type)) return;
+    const inside = new Set(typesOf(type.shape).flatMap(namesIn));
+    for (const each of types) if (inside.has(each.name) && each !== type) add(each);
+    ordered.add(type);
+  };
+  types.forEach(add);
+  return [...ordered];
+}
+
+function typesOf(shape: Shape): readonly TypeRef[] {
+  if (shape.kind === 'record') return shape.fields.map(({ type }) => type);
+  return shape.kind === 'union' ? shape.of : [shape.of];
+}
+
+function namesIn(type: TypeRef): readonly string[] {
+  switch (type.kind) {
+    case 'list':
+      return namesIn(type.items);
+    case 'map':
+      return namesIn(type.values);
+    case 'nullable':
+      return namesIn(type.of);
+    case 'named':
+      return [type.name];
+    default:
+      return [];
+  }
 }
 
 /** Names of all types, for `@phpstan-import-type`. */

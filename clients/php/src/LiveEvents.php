@@ -11,6 +11,7 @@ use Offhook\Generated\Types;
 use Offhook\Http\HttpResponse;
 use Offhook\Internal\Body;
 use Offhook\Internal\Limits;
+use Offhook\Internal\Pause;
 use Offhook\Internal\Retry;
 use Offhook\Internal\RetryRule;
 use Offhook\Internal\SseParser;
@@ -54,7 +55,7 @@ final class LiveEvents implements \IteratorAggregate
                     yield $event;
                 }
             } catch (OffhookException $error) {
-                usleep((int) ($this->waitSeconds($error, $cuts) * 1e6));
+                Pause::seconds($this->waitSeconds($error, $cuts));
                 ++$cuts;
             }
         }
@@ -80,7 +81,7 @@ final class LiveEvents implements \IteratorAggregate
     /**
      * The events of one connection, which always ends with an error.
      *
-     * @return \Generator<int, LiveEvent>
+     * @return \Generator<int, LiveEvent, mixed, never>
      */
     private function connection(): \Generator
     {

@@ -49,7 +49,7 @@ final class Pages implements \IteratorAggregate
     public function getIterator(): \Generator
     {
         foreach ($this->pages() as $page) {
-            foreach (self::itemsOf($page) as $item) {
+            foreach ($this->itemsOf($page) as $item) {
                 yield $item;
             }
         }
@@ -80,14 +80,14 @@ final class Pages implements \IteratorAggregate
     private function page(array $changes): array
     {
         $page = ($this->load)($changes);
-        self::itemsOf($page);
+        $this->itemsOf($page);
 
         /** @var TPage $page */
         return $page;
     }
 
     /** @return list<TItem> */
-    private static function itemsOf(mixed $page): array
+    private function itemsOf(mixed $page): array
     {
         $items = is_array($page) ? $page['data'] ?? null : null;
         if (is_array($items) && array_is_list($items)) {
@@ -108,9 +108,9 @@ final class Pages implements \IteratorAggregate
     private function next(array $page, array $asked): ?array
     {
         if ($this->hasCursor) {
-            return self::nextCursor($page, $asked['cursor'] ?? null);
+            return $this->nextCursor($page, $asked['cursor'] ?? null);
         }
-        $count = count(self::itemsOf($page));
+        $count = count($this->itemsOf($page));
         $offset = (int) ($asked['offset'] ?? $this->firstOffset) + $count;
         $total = $page['total'] ?? 0;
 
@@ -123,7 +123,7 @@ final class Pages implements \IteratorAggregate
      *
      * @return array{cursor: string}|null
      */
-    private static function nextCursor(array $page, string|int|null $asked): ?array
+    private function nextCursor(array $page, string|int|null $asked): ?array
     {
         if (($page['hasMore'] ?? null) !== true) {
             return null;

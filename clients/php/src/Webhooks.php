@@ -22,7 +22,7 @@ final class Webhooks
      * constant time, at most five minutes old.
      *
      * @param string $rawBody As it came, such as `file_get_contents('php://input')`.
-     * @param array<string, string|array<array-key, string>> $headers Such as those of `getallheaders()` or of a PSR-7
+     * @param array<array-key, string|array<array-key, string>> $headers Such as those of `getallheaders()` or of a PSR-7
      * request; names in any case.
      * @param string|list<string> $secret `whsec_…`; several while it is being changed.
      *
@@ -87,7 +87,7 @@ final class Webhooks
         return $event;
     }
 
-    /** @param array<string, string|array<array-key, string>> $headers */
+    /** @param array<array-key, string|array<array-key, string>> $headers */
     private static function header(array $headers, string $name): string
     {
         $values = [];

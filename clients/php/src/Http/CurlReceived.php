@@ -82,9 +82,8 @@ final class CurlReceived
             $this->headers = [];
         } elseif ($line === '') {
             $this->hasHeaders = $this->status >= 200;
-        } elseif (str_contains($line, ':')) {
-            [$name, $value] = explode(':', $line, 2);
-            $this->headers[strtolower($name)] = trim($value);
+        } elseif (($colon = strpos($line, ':')) !== false) {
+            $this->headers[strtolower(substr($line, 0, $colon))] = trim(substr($line, $colon + 1));
         }
     }
 }

@@ -45,7 +45,11 @@ final class Body
         }
     }
 
-    /** @throws InvalidResponseException when the answer has another content type */
+    /**
+     * @param non-empty-string $expected
+     *
+     * @throws InvalidResponseException when the answer has another content type
+     */
     public static function requireType(HttpResponse $response, string $expected): void
     {
         $found = $response->header('content-type') ?? '';

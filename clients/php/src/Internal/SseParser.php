@@ -55,7 +55,9 @@ final class SseParser
 
     private function field(string $line): void
     {
-        [$name, $value] = [...explode(':', $line, 2), ''];
+        $parts = explode(':', $line, 2);
+        $name = $parts[0];
+        $value = $parts[1] ?? '';
         $value = str_starts_with($value, ' ') ? substr($value, 1) : $value;
         if ($name === 'event') {
             $this->event = $value;

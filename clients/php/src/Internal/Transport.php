@@ -66,9 +66,12 @@ final class Transport
     /** @return Pages<mixed, array<string, mixed>> */
     public function pages(RequestFacts $facts, ?RequestOptions $options): Pages
     {
-        $load = fn (array $changes): mixed => $this->json($facts->withQuery($changes), $options);
+        $load =
+            /** @param array<string, string|int> $changes */
+            fn (array $changes): mixed => $this->json($facts->withQuery($changes), $options);
+        $offset = $facts->query['offset'] ?? 0;
 
-        return new Pages($load, $facts->query['offset'] ?? 0, $facts->cursor);
+        return new Pages($load, is_int($offset) ? $offset : 0, $facts->cursor);
     }
 
     /** @throws OffhookException */
@@ -123,7 +126,7 @@ final class Transport
                 if ($waitSeconds === null) {
                     throw $error;
                 }
-                usleep((int) ($waitSeconds * 1e6));
+                Pause::seconds($waitSeconds);
             }
         }
     }

@@ -134,9 +134,16 @@ module Offhook
         'Content-Type' => facts.body.nil? ? nil : JSON_TYPE,
         # RFC 9110, 8.6: for methods that usually have a body.
         'Content-Length' => facts.body.nil? && %w[POST PUT].include?(facts.method) ? '0' : nil,
-        'If-Match' => facts.if_match,
+        'If-Match' => header_text('if_match', facts.if_match),
         'X-Idempotency-Key' => key
       }.compact
+    end
+
+    # @raise [ArgumentError] when it would end its line
+    def header_text(name, value)
+      return value if value.nil? || value.match?(/\A[ -~]+\z/)
+
+      raise ArgumentError, "Cannot use #{name}: expected visible ASCII characters"
     end
 
     # Errors are JSON whatever the answer is.
