@@ -51,6 +51,7 @@ describeWith(['php'], 'the PHP client', () => {
     ['$offhook->agents->get("..");', 'Cannot use ".." as agentId: it names no resource'],
     ['new Offhook("", "http://127.0.0.1");', 'Cannot use the API key: it is empty or has blanks'],
     ['new Offhook("key", "ftp://127.0.0.1");', 'Cannot use the base URL "ftp://127.0.0.1"'],
+    ['new Offhook("key", "http://:80");', 'Cannot use the base URL "http://:80"'],
     ['new RequestOptions(timeoutSeconds: 0);', 'the time-out is not above 0'],
     ['new RequestOptions(idempotencyKey: "a\r\nb");', 'expected 1 to 255 visible ASCII characters'],
     ['$offhook->agents->delete("a", ifMatch: "a\r\nb");', 'Cannot use ifMatch'],

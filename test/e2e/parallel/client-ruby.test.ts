@@ -1,5 +1,5 @@
 /** The Ruby client library. */
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -8,7 +8,8 @@ import { testOperations } from '../../../clients/conformance/conformance-operati
 import { generate } from '../../../clients/generator/generate.ts';
 import { describeWith } from '../../support/server/programs.ts';
 
-const LIBRARY = join(import.meta.dirname, '../../../clients/ruby/lib/offhook.rb');
+const ROOT = join(import.meta.dirname, '../../..');
+const LIBRARY = join(ROOT, 'clients/ruby/lib/offhook.rb');
 
 await generate(['ruby']);
 
@@ -49,6 +50,10 @@ describeWith(['ruby'], 'the Ruby client', () => {
     ['offhook.agents.get("..")', 'Cannot use ".." as agent_id: it names no resource'],
     ['Offhook::Client.new(api_key: "", base_url: "http://a")', 'Cannot use the API key'],
     ['Offhook::Client.new(api_key: "k", base_url: "ftp://a")', 'Cannot use the base URL "ftp://a"'],
+    [
+      'Offhook::Client.new(api_key: "k", base_url: "http://[")',
+      'Cannot use the base URL "http://["',
+    ],
     ['offhook.agents.get("a", options: { timeout: 0 })', 'the timeout is not above 0'],
     ['offhook.agents.get("a", options: { time: 1 })', 'unknown keyword: :time'],
     ['offhook.agents.create(options: { idempotency_key: "a\r\nb" })', 'visible ASCII characters'],
@@ -60,6 +65,19 @@ describeWith(['ruby'], 'the Ruby client', () => {
 
     expect(output).toContain('ArgumentError');
     expect(output).toContain(expected);
+  });
+
+  test('the gem has the library, its signatures and the licence', () => {
+    const build = ['clients/ruby/build.ts'];
+    const built = execFileSync(process.execPath, build, { cwd: ROOT, stdio: 'pipe' }).toString();
+    const gem = join(ROOT, 'clients/ruby', /File: (\S+)/.exec(built)?.[1] ?? '');
+
+    const files = execFileSync('gem', ['specification', gem, 'files']).toString();
+
+    expect(files).toContain('lib/offhook/generated/resources.rb');
+    expect(files).toContain('sig/generated/types.rbs');
+    expect(files).toContain('LICENSE');
+    expect(files).not.toContain('conformance.rb');
   });
 
   test('a client shows no key', () => {

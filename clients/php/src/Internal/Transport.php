@@ -30,7 +30,8 @@ final class Transport
         if (preg_match('/^[!-~]+$/D', $apiKey) !== 1) {
             throw new \InvalidArgumentException('Cannot use the API key: it is empty or has blanks');
         }
-        if (preg_match('#^https?://[^\s/?\#]+[^\s?\#]*$#D', $baseUrl) !== 1) {
+        $isUrl = preg_match('#^https?://[^\s?\#]+$#D', $baseUrl) === 1;
+        if (!$isUrl || !is_string(parse_url($baseUrl, PHP_URL_HOST))) {
             throw new \InvalidArgumentException("Cannot use the base URL \"$baseUrl\": expected https://…");
         }
         $this->baseUrl = rtrim($baseUrl, '/');

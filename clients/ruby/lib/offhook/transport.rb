@@ -22,12 +22,9 @@ module Offhook
     # @raise [ArgumentError] when the key or the address is none
     def initialize(api_key, base_url, limits)
       raise ArgumentError, 'Cannot use the API key: it is empty or has blanks' unless api_key.match?(/\A[!-~]+\z/)
-      unless base_url.match?(%r{\Ahttps?://[^\s/?#]+[^\s?#]*\z})
-        raise ArgumentError, "Cannot use the base URL \"#{base_url}\": expected https://…"
-      end
 
       @api_key = api_key
-      @base_url = base_url.sub(%r{/+\z}, '')
+      @base_url = required_url(base_url).sub(%r{/+\z}, '')
       @limits = limits
     end
 
@@ -70,6 +67,15 @@ module Offhook
     end
 
     private
+
+    def required_url(text)
+      uri = URI.parse(text)
+      return text if uri.is_a?(URI::HTTP) && uri.host && uri.query.nil? && uri.fragment.nil?
+
+      raise URI::InvalidURIError
+    rescue URI::InvalidURIError
+      raise ArgumentError, "Cannot use the base URL \"#{text}\": expected https://…"
+    end
 
     # Attempts until one succeeds, or its failure is for good.
     def repeated(facts, options)
