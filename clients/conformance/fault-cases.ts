@@ -341,18 +341,15 @@ const BODY_CASES: readonly FaultCase[] = [
     },
   },
   {
-    name: 'objects and lists that are empty',
+    name: 'empty lists and objects in a body',
     steps: [made],
-    command: {
-      ...{ do: 'call', operation: 'calls.start' },
-      body: { agentId: 'agent_1', metadata: {}, overrides: { greeting: 'Hi' }, headers: {} },
-    },
+    command: { ...CREATE, body: { name: 'B', tools: [], settings: {}, extract: {} } },
     expected: { value: AGENT },
     requests: 1,
     faultsOf: ([first]) => {
-      const { metadata, headers } = JSON.parse(first?.body ?? '{}');
-      const found = JSON.stringify([metadata, headers]);
-      return found === '[{},{}]' ? [] : [`sent ${found}`];
+      const { tools, settings, extract } = JSON.parse(first?.body ?? '{}');
+      const found = JSON.stringify([tools, settings, extract]);
+      return found === '[[],{},{}]' ? [] : [`sent ${found}`];
     },
   },
   {
