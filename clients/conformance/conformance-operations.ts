@@ -24,7 +24,8 @@ const UNTIL_EVERY_MS = 100;
 const LIST_ITEMS_MAX = 30;
 
 /** Registers the walk through all operations, once for each flavour, and the first program of the README. */
-export function testOperations({ driver: words, flavours = [''], readme }: ClientUnderTest): void {
+export function testOperations(client: ClientUnderTest): void {
+  const { driver: words, flavours = [''], readme } = client;
   let server: TestServer;
   let description: Description;
   let model: ClientModel;
@@ -55,7 +56,7 @@ export function testOperations({ driver: words, flavours = [''], readme }: Clien
       await driver.stop();
     }
 
-    expect(walk.faults).toEqual([]);
+    expect(walk.faults.filter((fault) => !isExcused(fault, client))).toEqual([]);
     const all = model.operations.map(({ resource, verb }) => `${resource}.${verb}`);
     expect(all.filter((name) => !walk.driven.has(name))).toEqual([]);
     expect(all.length).toBe(operationsOf(description).length);
@@ -66,6 +67,11 @@ export function testOperations({ driver: words, flavours = [''], readme }: Clien
 
     expect(printed).toContain('Good morning, how can I help?');
   });
+}
+
+/** An empty list where the document has an object. */
+function isExcused(fault: string, { hasOneKindOfArray = false }: ClientUnderTest): boolean {
+  return hasOneKindOfArray && fault.endsWith(' is no object: []');
 }
 
 /** One way through all steps. */

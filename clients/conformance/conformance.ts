@@ -7,6 +7,7 @@ import type { FaultCase } from './fault-case.ts';
 import { FAULT_CASES, FAULT_KEY } from './fault-cases.ts';
 import { FaultServer } from './fault-server.ts';
 import type { ReadmeStart } from './readme-start.ts';
+import { snapshotThenNothing } from './stream-cases.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -16,6 +17,8 @@ export interface ClientUnderTest {
   /** Of a language with several clients; each passes the fault cases. */
   readonly flavours?: readonly string[];
   readonly readme: ReadmeStart;
+  /** Of a language with one kind of array: what is an empty object in JSON comes as an empty list. */
+  readonly hasOneKindOfArray?: boolean;
 }
 
 const GET_AGENT: Command = { do: 'call', operation: 'agents.get', path: ['agent_1'] };
@@ -54,6 +57,15 @@ export function testFaults({ driver: words, flavours = [''] }: ClientUnderTest):
       expect(fault.faultsOf?.(server.seen) ?? []).toEqual([]);
       expect(JSON.stringify(answer)).not.toContain(FAULT_KEY);
     });
+  });
+
+  test('leaving the events ends the connection', async () => {
+    server.script([snapshotThenNothing]);
+    await driver.value({ do: 'open', baseUrl: server.baseUrl, apiKey: FAULT_KEY });
+
+    await driver.value({ do: 'stream', operation: 'calls.watch', query: {}, count: 1 });
+
+    await expect.poll(() => server.openConnections).toBe(0);
   });
 
   describe('webhooks.verify', () => {

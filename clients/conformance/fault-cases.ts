@@ -341,6 +341,18 @@ const BODY_CASES: readonly FaultCase[] = [
     },
   },
   {
+    name: 'empty lists and objects in a body',
+    steps: [made],
+    command: { ...CREATE, body: { name: 'B', tools: [], settings: {}, extract: {} } },
+    expected: { value: AGENT },
+    requests: 1,
+    faultsOf: ([first]) => {
+      const { tools, settings, extract } = JSON.parse(first?.body ?? '{}');
+      const found = JSON.stringify([tools, settings, extract]);
+      return found === '[[],{},{}]' ? [] : [`sent ${found}`];
+    },
+  },
+  {
     name: 'what every request says of itself',
     steps: [made],
     command: CREATE,

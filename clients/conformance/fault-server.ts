@@ -34,6 +34,10 @@ export class FaultServer {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
+  get openConnections(): number {
+    return this.#sockets.size;
+  }
+
   /** Requests since the script was given. */
   get seen(): readonly SeenRequest[] {
     return this.#seen;

@@ -31,6 +31,9 @@ const SAID = Buffer.from(
   'event: hearing\r\ndata: {"callId":"call_1",\r\ndata: "text":"ü"}\r\n\r\n',
 );
 const said = { event: 'hearing', data: { callId: 'call_1', text: 'ü' } };
+/** A stream that goes on. */
+export const snapshotThenNothing: Step = events([SNAPSHOT], true);
+
 /** Inside the letter, which is two bytes. */
 const MIDDLE = SAID.indexOf('ü') + 1;
 

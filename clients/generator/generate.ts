@@ -3,7 +3,9 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { dirname, join, relative } from 'node:path';
 import { readDescription } from '../../test/support/api/api-description.ts';
 import type { ClientModel } from './client-model.ts';
+import { emitPhp } from './emit-php.ts';
 import { emitPython } from './emit-python.ts';
+import { emitRuby } from './emit-ruby.ts';
 import { emitTypescript } from './emit-typescript.ts';
 import { readModel } from './read-model.ts';
 
@@ -16,6 +18,8 @@ export type Emitter = (model: ClientModel) => Readonly<Record<string, string>>;
 export const LANGUAGES = {
   typescript: emitTypescript,
   python: emitPython,
+  php: emitPhp,
+  ruby: emitRuby,
 } as const satisfies Record<string, Emitter>;
 
 export type Language = keyof typeof LANGUAGES;

@@ -21,3 +21,8 @@ test('the Python client has the version of its package', () => {
   expect(version).toMatch(/^\d/);
   expect(found('python/src/offhook/_version.py', /^VERSION = "(.+)"$/m)).toBe(version);
 });
+
+test('the PHP and Ruby clients have a version', () => {
+  expect(found('php/src/Version.php', /TEXT = '(\d.+)'/)).toBeDefined();
+  expect(found('ruby/lib/offhook/version.rb', /VERSION = '(\d.+)'/)).toBeDefined();
+});
