@@ -1,5 +1,6 @@
 /** What every page shares: the session, what is looked at, and how it is shown. */
 import { computed, signal } from '@preact/signals';
+import { QueryClient } from '@tanstack/preact-query';
 import { ApiClient } from './api-client.ts';
 import type { Environment, Session } from './api-types.ts';
 import { formatsOf } from './format.ts';
@@ -38,11 +39,20 @@ export const message = signal<{ readonly text: string; readonly isError: boolean
 
 export const formats = computed(() => formatsOf(localeOf(language.value)));
 
+/** Time for which a page that comes back shows what it had, until the new value is there. */
+const KEPT_MS = 60_000;
+
+/** Answers of the server by what was asked. An error is shown at once, and a network without internet is no outage. */
+export const queries = new QueryClient({
+  defaultOptions: { queries: { retry: false, gcTime: KEPT_MS, networkMode: 'always' } },
+});
+
 export const client = new ApiClient({
   fetch: (input, init) => fetch(input, init),
   nowMs: () => Date.now(),
   onSignedOut: () => {
     session.value = undefined;
+    queries.clear();
   },
 });
 

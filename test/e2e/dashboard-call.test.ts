@@ -228,10 +228,10 @@ describeWith(['chromium'], 'one call in the dashboard', () => {
   });
 
   test('it is good to read, light and dark, wide and narrow, in German too', async () => {
-    await page.getByLabel('Theme').selectOption('light');
+    await shown.choose('Light');
     const light = await shown.findings();
     await shown.picture('call-light');
-    await page.getByLabel('Theme').selectOption('dark');
+    await shown.choose('Dark');
     const dark = await shown.findings();
     await shown.picture('call-dark');
     await page.setViewportSize({ width: 360, height: 740 });
@@ -239,10 +239,10 @@ describeWith(['chromium'], 'one call in the dashboard', () => {
     await shown.picture('call-dark-360');
     const isTooWide = await shown.isTooWide();
     await page.setViewportSize({ width: 1440, height: 900 });
-    await page.getByLabel('Language').selectOption('de');
+    await shown.choose('Deutsch');
     await page.getByRole('button', { name: 'Abspielen' }).waitFor();
     await page.getByRole('heading', { name: 'Signalisierung (SIP)' }).waitFor();
-    await page.getByLabel('Sprache').selectOption('en');
+    await shown.choose('English');
 
     expect(light).toEqual([]);
     expect(dark).toEqual([]);

@@ -34,17 +34,14 @@ interface Loaded {
 
 export function CallPage({ id }: { readonly id: string }) {
   const path = `api/calls/${encodeURIComponent(id)}`;
-  const loaded = useLoad<Loaded>(
-    async (signal) => {
-      const query = { limit: TIMELINE_MAX };
-      const [call, timeline] = await Promise.all([
-        client.api<CallDetail>(path, { signal }),
-        client.api<Paged<TimelineEntry>>(`${path}/events`, { query, signal }),
-      ]);
-      return { call, timeline: timeline.data };
-    },
-    [path],
-  );
+  const loaded = useLoad<Loaded>(['call', path], async (signal) => {
+    const query = { limit: TIMELINE_MAX };
+    const [call, timeline] = await Promise.all([
+      client.api<CallDetail>(path, { signal }),
+      client.api<Paged<TimelineEntry>>(`${path}/events`, { query, signal }),
+    ]);
+    return { call, timeline: timeline.data };
+  });
   const call = isMissing(loaded.error) ? undefined : loaded.value?.call;
   return (
     <Page
@@ -88,7 +85,7 @@ function Record(props: Loaded & { readonly onChanged: () => void }) {
       <Messages messages={call.messages ?? []} />
       <Quality callId={call.id} status={call.status} />
       <SipLadder callId={call.id} status={call.status} />
-      <CallEvents callId={call.id} />
+      <CallEvents callId={call.id} status={call.status} />
       <Timeline entries={timeline} originMs={originMs} />
     </>
   );
@@ -289,9 +286,9 @@ function wordOfMos(mos: number): 'good' | 'fair' | 'poor' {
   return mos >= 3.6 ? 'fair' : 'poor';
 }
 
-/** The events of a call, and whether each endpoint has got them. */
-function CallEvents({ callId }: { readonly callId: string }) {
-  const loaded = useLoad((signal) => load(callId, signal), [callId]);
+/** The events of a call, and whether each endpoint has got them. @param props.status of the call: each change brings an event. */
+function CallEvents({ callId, status }: { readonly callId: string; readonly status: string }) {
+  const loaded = useLoad(['events', callId, status], (signal) => load(callId, signal));
   return (
     <Section title={t('field.events')}>
       <Shown loaded={loaded}>

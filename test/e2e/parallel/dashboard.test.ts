@@ -14,6 +14,7 @@ const EVIL = '<img src=x onerror="window.hit=1">';
 const FIRST_LOAD_BYTES_MAX = 150_000;
 
 const PAGES = [
+  'overview',
   'live',
   'calls',
   'agents',
@@ -25,6 +26,7 @@ const PAGES = [
   'keys',
   'settings',
   'system',
+  'no-such-page',
 ];
 
 /** Refuses every delivery: nothing listens there. */
@@ -90,14 +92,17 @@ describeWith(['chromium'], 'the dashboard', () => {
     await shown.tabTo('The same again');
     await page.keyboard.type(PASSWORD);
     await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'Calls' }).waitFor();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
 
     expect(findings).toEqual([]);
     expect(page.url()).not.toContain('token');
   });
 
   test('signing out and in again works by keyboard alone', async () => {
-    await button('Sign out').press('Enter');
+    await page.getByRole('button', { name: 'account menu' }).press('Enter');
+    await page.getByRole('menuitem', { name: 'Sign out' }).waitFor();
+    await page.keyboard.press('End');
+    await page.keyboard.press('Enter');
     await page.getByLabel('Password').waitFor();
 
     await shown.tabTo('Password');
@@ -109,7 +114,7 @@ describeWith(['chromium'], 'the dashboard', () => {
     await page.keyboard.type(PASSWORD);
     await page.keyboard.press('Enter');
 
-    await page.getByRole('heading', { name: 'Calls' }).waitFor();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
     const focused = await page.evaluate('document.activeElement.tagName');
     expect(focused).toBe('H1');
   });
@@ -262,10 +267,10 @@ describeWith(['chromium'], 'the dashboard', () => {
   test.each(PAGES)('#/%s is good to read, light and dark, wide and narrow', async (hash) => {
     await go(hash);
     await page.waitForLoadState('networkidle');
-    await page.getByLabel('Theme').selectOption('light');
+    await shown.choose('Light');
     const light = await shown.findings();
     await shown.picture(`${hash.replace('/', '-')}-light`);
-    await page.getByLabel('Theme').selectOption('dark');
+    await shown.choose('Dark');
     const dark = await shown.findings();
     await page.setViewportSize({ width: 360, height: 740 });
     await shown.picture(`${hash.replace('/', '-')}-dark-360`);
@@ -278,7 +283,7 @@ describeWith(['chromium'], 'the dashboard', () => {
   });
 
   test('it speaks German, and remembers', async () => {
-    await page.getByLabel('Language').selectOption('de');
+    await shown.choose('Deutsch');
 
     await page.reload();
     await page.getByRole('link', { name: 'Anrufe' }).waitFor();

@@ -67,6 +67,13 @@ export class BrowserPage {
     throw new Error(`Tab does not reach "${label}"`);
   }
 
+  /** Chooses in the account menu, such as a theme or a language. */
+  async choose(name: string): Promise<void> {
+    await this.page.locator('.user').click();
+    await this.page.getByRole('menuitemradio', { name, exact: true }).click();
+    await this.page.getByRole('menu').waitFor({ state: 'hidden' });
+  }
+
   async picture(name: string): Promise<void> {
     mkdirSync(PICTURES, { recursive: true });
     await this.page.screenshot({ path: join(PICTURES, `${name}.png`), fullPage: true });
