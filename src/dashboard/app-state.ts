@@ -21,6 +21,8 @@ export const environment = signal<Environment>('live');
 export const theme = signal<Theme>(chosen('theme', THEMES, 'auto'));
 export const language = signal<Language>(chosen('language', LANGUAGES, browserLanguage()));
 export const route = signal(routeOf(location.hash));
+/** The list of calls as it was filtered last, to go back to. */
+export const callsAddress = signal('#/calls');
 const systemDark = matchMedia('(prefers-color-scheme: dark)');
 const isSystemDark = signal(systemDark.matches);
 systemDark.addEventListener('change', () => {

@@ -81,7 +81,19 @@ function dayOf(atMs: number): string {
 
 export const CALLS_PER_PAGE = 50;
 
-const FILTER_FIELDS = ['q', 'agentId', 'status', 'direction', 'startDate', 'endDate'] as const;
+const FILTER_FIELDS = [
+  'q',
+  'agentId',
+  'status',
+  'direction',
+  'endReason',
+  'sentiment',
+  'tag',
+  'minDurationSeconds',
+  'maxDurationSeconds',
+  'startDate',
+  'endDate',
+] as const;
 
 export type FilterField = (typeof FILTER_FIELDS)[number];
 

@@ -1,4 +1,5 @@
 /** Starts the dashboard. */
+import './style/tokens.css';
 import './style/base.css';
 import './style/layout.css';
 import './style/parts.css';

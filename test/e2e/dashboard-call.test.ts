@@ -80,7 +80,7 @@ describeWith(['chromium'], 'one call in the dashboard', () => {
 
   const button = (name: string) => page.getByRole('button', { name, exact: true });
   const section = (name: string) => page.getByRole('region', { name, exact: true }).first();
-  const slider = () => page.getByRole('slider', { name: 'Place in the recording' });
+  const slider = () => page.getByRole('slider', { name: 'Position in the recording' });
   const atSeconds = async () => Number(await slider().getAttribute('aria-valuenow'));
 
   test('a call that goes on is heard in the page, once the operator has read of the law', async () => {
@@ -209,7 +209,7 @@ describeWith(['chromium'], 'one call in the dashboard', () => {
     // The answer begins where its first packet left, which is where the playhead was put.
     const playhead = await playheadPlace(page);
     expect(Math.abs((near.at(-1)?.to ?? 0) - playhead)).toBeLessThan(0.2);
-    await button('All of it').click();
+    await button('Fit').click();
   });
 
   test('the signalling is a ladder of whole messages, and the quality is told', async () => {

@@ -9,7 +9,7 @@ import type {
   Paged,
   TimelineEntry,
 } from '../api-types.ts';
-import { client, formats, t, word } from '../app-state.ts';
+import { callsAddress, client, formats, t, word } from '../app-state.ts';
 import { clockText } from '../format.ts';
 import { isOver } from '../live-state.ts';
 import { CallControls } from '../parts/call-controls.tsx';
@@ -48,7 +48,7 @@ export function CallPage({ id }: { readonly id: string }) {
       title={call === undefined ? t('call.title') : `${call.from} → ${call.to}`}
       actions={
         <>
-          <a class="button" href="#/calls">
+          <a class="button" href={callsAddress.value}>
             {t('call.back')}
           </a>
           {call !== undefined && <Actions call={call} />}
@@ -173,7 +173,7 @@ function LiveWords(props: { readonly loaded: CallDetail; readonly onChanged: () 
 function DeleteCall({ callId }: { readonly callId: string }) {
   const remove = async () => {
     await client.api(`api/calls/${encodeURIComponent(callId)}`, { method: 'DELETE' });
-    location.hash = '#/calls';
+    location.hash = callsAddress.value;
   };
   return (
     <ConfirmButton

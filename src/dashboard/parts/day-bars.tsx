@@ -2,7 +2,7 @@
 import type { Analytics } from '../api-types.ts';
 import { formats, t } from '../app-state.ts';
 import { clockText } from '../format.ts';
-import { Table } from './page.tsx';
+import { Scroller, Table } from './page.tsx';
 
 type Days = Analytics['dailyBreakdown'];
 
@@ -16,9 +16,9 @@ const NAMES_MAX = 8;
 export function DayBars({ days }: { readonly days: Days }) {
   return (
     <>
-      <div class="chart">
+      <Scroller class="chart" label={t('analytics.days')}>
         <Bars days={days} />
-      </div>
+      </Scroller>
       <details>
         <summary>{t('analytics.table')}</summary>
         <DayTable days={days} />

@@ -49,7 +49,7 @@ function Field(
 export interface TextFieldProps extends FieldProps {
   readonly value: string;
   readonly onValue: (value: string) => void;
-  readonly type?: 'text' | 'password' | 'url' | 'date' | 'number' | 'tel';
+  readonly type?: 'text' | 'search' | 'password' | 'url' | 'date' | 'number' | 'tel';
   readonly isRequired?: boolean;
   readonly autoComplete?: string;
   readonly minLength?: number;

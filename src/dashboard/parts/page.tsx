@@ -110,6 +110,16 @@ export function ShownPage<Item>(props: {
   );
 }
 
+/** Stands in the place of a list that has nothing: what it is for, and the way to the first entry. */
+export function Empty(props: { readonly text: string; readonly children?: ComponentChildren }) {
+  return (
+    <div class="empty empty-page">
+      <p>{props.text}</p>
+      {props.children}
+    </div>
+  );
+}
+
 /** Nothing where there is no error. */
 export function Problem(props: { readonly error: unknown; readonly children?: ComponentChildren }) {
   const { error, children } = props;
@@ -157,13 +167,12 @@ export function Table<Row>(props: {
     return { name: name as FieldName, cellClass, cell };
   });
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard.
-    <section class="table" aria-label={label} tabIndex={0}>
+    <Scroller class="table" label={label}>
       <table>
         <thead>
           <tr>
-            {columns.map(({ name }) => (
-              <th key={name} scope="col">
+            {columns.map(({ name, cellClass }) => (
+              <th key={name} scope="col" class={cellClass}>
                 {t(`field.${name}`)}
               </th>
             ))}
@@ -187,7 +196,22 @@ export function Table<Row>(props: {
           ))}
         </tbody>
       </table>
-    </section>
+    </Scroller>
+  );
+}
+
+/** What may be wider than its place: it scrolls by itself, by keyboard too. A group, since a landmark each would be too many. */
+export function Scroller(props: {
+  readonly class: string;
+  readonly label: string;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for controls.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
+    <div class={props.class} role="group" aria-label={props.label} tabIndex={0}>
+      {props.children}
+    </div>
   );
 }
 

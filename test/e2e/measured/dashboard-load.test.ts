@@ -118,7 +118,7 @@ describeWith(['chromium'], 'the dashboard under load', () => {
   test('a long transcript follows its recording, until the reader scrolls, and again when asked', async () => {
     const agentId = await server.createAgent({ phoneNumber: '+12025550124' });
     const id = await seedTalk(server, { agentId, turns: TURNS });
-    const box = page.getByRole('region', { name: 'Transcript' }).last();
+    const box = page.getByRole('group', { name: 'Transcript' });
     const current = page.locator('.said[aria-current]');
     const isCurrentSeen = async () => {
       const [inside, around] = [await current.boundingBox(), await box.boundingBox()];

@@ -20,7 +20,7 @@ export async function openDashboard(server: TestServer, browser: Browser): Promi
   const { page } = shown;
   await page.goto(await setupLink(server));
   await page.getByLabel('New password').fill(PASSWORD);
-  await page.getByLabel('The same again').fill(PASSWORD);
+  await page.getByLabel('Repeat password').fill(PASSWORD);
   await page.getByRole('button', { name: 'Set password' }).click();
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
   return shown;
