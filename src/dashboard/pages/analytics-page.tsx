@@ -74,7 +74,10 @@ function Report({ report }: { readonly report: Analytics }) {
           [t('analytics.completed'), count(summary.completedCalls)],
           [t('analytics.missed'), count(summary.missedCalls)],
           [t('field.averageDuration'), clockText(summary.averageDurationSeconds)],
-          [t('analytics.mood'), percent(summary.averageSentimentScore)],
+          [
+            t('analytics.mood'),
+            summary.totalCalls === 0 ? '–' : percent(summary.averageSentimentScore),
+          ],
           [t('analytics.month'), `${decimal(minutesUsed)} / ${decimal(minutesIncluded)}`],
         ]}
       />

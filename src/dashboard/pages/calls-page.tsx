@@ -46,10 +46,12 @@ export function CallsPage() {
           ) : (
             <>
               <CallTable calls={data} agents={agents} />
-              <Pager
-                {...{ total, offset, limit: CALLS_PER_PAGE }}
-                onOffset={(next) => location.assign(addressOf({ fields, offset: next }))}
-              />
+              {total > CALLS_PER_PAGE && (
+                <Pager
+                  {...{ total, offset, limit: CALLS_PER_PAGE }}
+                  onOffset={(next) => location.assign(addressOf({ fields, offset: next }))}
+                />
+              )}
             </>
           )
         }

@@ -29,10 +29,10 @@ export function DayBars({ days }: { readonly days: Days }) {
 
 function Bars({ days }: { readonly days: Days }) {
   const { count, day } = formats.value;
-  const most = Math.max(1, ...days.map(({ calls }) => calls));
+  const most = Math.max(0, ...days.map(({ calls }) => calls));
   const step = WIDTH / Math.max(1, days.length);
   const every = Math.ceil(days.length / NAMES_MAX);
-  const heightOf = (calls: number) => (calls / most) * (HEIGHT - FOOT - 18);
+  const heightOf = (calls: number) => (calls / Math.max(1, most)) * (HEIGHT - FOOT - 18);
   return (
     <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={t('analytics.chart')}>
       <line x1="0" x2={WIDTH} y1={HEIGHT - FOOT} y2={HEIGHT - FOOT} class="tick" />

@@ -9,6 +9,8 @@ import { seedCalls, seedTalk } from '../../support/store/seed-calls.ts';
 
 const SOON = { timeout: 15_000 };
 
+const FIRST_PAGE_BYTES_MAX = 150_000;
+
 describeWith(['chromium'], 'the overview and the list of calls', () => {
   let server: TestServer;
   let browser: Browser;
@@ -130,5 +132,24 @@ describeWith(['chromium'], 'the overview and the list of calls', () => {
     await page.getByText('The server does not answer').waitFor({ state: 'detached', ...SOON });
 
     expect(shown.complaints).toEqual([]);
+  });
+
+  test('all that the first page loads, compressed, is small', async () => {
+    const session = await page.context().newCDPSession(page);
+    await session.send('Network.clearBrowserCache');
+    const sizes: Promise<number>[] = [];
+    page.on('requestfinished', (request) => {
+      if (!request.url().includes('/assets/')) return;
+      sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize));
+    });
+
+    await page.goto(`${server.baseUrl}/#/overview`);
+    await page.reload();
+    await page.getByRole('region', { name: 'Newest calls' }).waitFor(SOON);
+    await page.waitForLoadState('networkidle');
+
+    const sizeBytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+    expect(sizeBytes).toBeGreaterThan(50_000);
+    expect(sizeBytes).toBeLessThan(FIRST_PAGE_BYTES_MAX);
   });
 });
