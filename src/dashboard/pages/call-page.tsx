@@ -107,7 +107,7 @@ function Facts(props: { readonly call: CallDetail; readonly company: readonly st
       ? []
       : [[t('call.answeredBy'), word('answeredBy', call.answeredBy)] as const]),
     [t('field.mood'), wordFor('mood', call.sentiment)],
-    [t('field.intent'), call.intentDetected ?? '–'],
+    [t('field.intent'), wordFor('intent', call.intentDetected)],
     ...(company.length === 0 ? [] : [[t('call.company'), company.join('; ')] as const]),
     [t('field.id'), <code>{call.id}</code>],
   ] as const;
@@ -228,7 +228,7 @@ function Timeline({ entries, originMs }: EntriesProps) {
         columns={{
           at: ['number', (entry) => placeOf(entry, originMs)],
           instant: ({ timestamp }) => <Instant at={timestamp} />,
-          kind: ({ kind }) => kind,
+          kind: ({ kind }) => word('event', kind),
           details: [
             'small',
             ({ details }) =>
