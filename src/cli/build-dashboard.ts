@@ -1,5 +1,5 @@
 /** Builds the dashboard and the `/docs` page with Vite: at each start where their sources have changed, always with `--always`. */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import type { InlineConfig } from 'vite';
@@ -67,6 +67,16 @@ function pack(folder: string): void {
   }
 }
 
+/** What a browser loads before it shows a page: scripts and styles that `index.html` names. */
+function firstLoadKilobytes(): number {
+  const page = readFileSync(join(BUILT, 'index.html'), 'utf8');
+  const named = [...page.matchAll(/"\.\/(assets\/[^"]+\.(?:js|css))"/g)].map(
+    ([, name]) => name ?? '',
+  );
+  const sizes = named.map((name) => statSync(join(BUILT, `${name}.gz`)).size);
+  return Math.ceil(sizes.reduce((sum, size) => sum + size, 0) / 1000);
+}
+
 /** Prints one line on failure: the server then starts without the page, or with the previous one. */
 async function run(isAsked: boolean): Promise<string> {
   const hash = sourcesHash();
@@ -77,7 +87,8 @@ async function run(isAsked: boolean): Promise<string> {
   try {
     const startedMs = performance.now();
     await replaceBuilt(BUILT, hash, build);
-    return `Dashboard: built in ${((performance.now() - startedMs) / 1000).toFixed(1)} s`;
+    const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
+    return `Dashboard: built in ${seconds} s; first load ${firstLoadKilobytes()} KB gzipped`;
   } catch (error) {
     process.exitCode = isAsked ? 1 : 0;
     return `Dashboard: not built: ${buildFailure(error)}; ${rest}`;

@@ -1,5 +1,6 @@
 /** What every page shares: the session, what is looked at, and how it is shown. */
 import { computed, signal } from '@preact/signals';
+import { QueryClient } from '@tanstack/preact-query';
 import { ApiClient } from './api-client.ts';
 import type { Environment, Session } from './api-types.ts';
 import { formatsOf } from './format.ts';
@@ -20,6 +21,8 @@ export const environment = signal<Environment>('live');
 export const theme = signal<Theme>(chosen('theme', THEMES, 'auto'));
 export const language = signal<Language>(chosen('language', LANGUAGES, browserLanguage()));
 export const route = signal(routeOf(location.hash));
+/** The list of calls as it was filtered last, to go back to. */
+export const callsAddress = signal('#/calls');
 const systemDark = matchMedia('(prefers-color-scheme: dark)');
 const isSystemDark = signal(systemDark.matches);
 systemDark.addEventListener('change', () => {
@@ -38,11 +41,20 @@ export const message = signal<{ readonly text: string; readonly isError: boolean
 
 export const formats = computed(() => formatsOf(localeOf(language.value)));
 
+/** Time for which a page that comes back shows what it had, until the new value is there. */
+const KEPT_MS = 60_000;
+
+/** Answers of the server by what was asked. An error is shown at once, and a network without internet is no outage. */
+export const queries = new QueryClient({
+  defaultOptions: { queries: { retry: false, gcTime: KEPT_MS, networkMode: 'always' } },
+});
+
 export const client = new ApiClient({
   fetch: (input, init) => fetch(input, init),
   nowMs: () => Date.now(),
   onSignedOut: () => {
     session.value = undefined;
+    queries.clear();
   },
 });
 

@@ -1,62 +1,95 @@
 /** The frame round every page: who is signed in, where one can go, and what has just happened. */
+import { useQuery } from '@tanstack/preact-query';
 import type { ComponentType } from 'preact';
-import { accountId, environment, message, route, session, t } from './app-state.ts';
+import { useEffect, useState } from 'preact/hooks';
+import {
+  accountId,
+  complain,
+  environment,
+  message,
+  queries,
+  route,
+  session,
+  t,
+} from './app-state.ts';
+import { loadPage } from './frame/page-modules.ts';
+import type { PaletteProps } from './frame/palette.tsx';
+import { Sidebar } from './frame/sidebar.tsx';
 import { AccessPage } from './pages/access-page.tsx';
-import { AgentPage } from './pages/agent-page.tsx';
-import { AgentsPage } from './pages/agents-page.tsx';
-import { AnalyticsPage } from './pages/analytics-page.tsx';
-import { CallPage } from './pages/call-page.tsx';
-import { CallsPage } from './pages/calls-page.tsx';
-import { KeysPage } from './pages/keys-page.tsx';
-import { LivePage } from './pages/live-page.tsx';
-import { NumbersPage } from './pages/numbers-page.tsx';
-import { SettingsPage } from './pages/settings-page.tsx';
-import { SystemPage } from './pages/system-page.tsx';
-import { TrunksPage } from './pages/trunks-page.tsx';
-import { WebhooksPage } from './pages/webhooks-page.tsx';
-import { Header } from './parts/header.tsx';
-import { Button } from './parts/page.tsx';
-import type { Route } from './router.ts';
-
-const PAGES: Readonly<Record<string, ComponentType<{ readonly id: string }>>> = {
-  live: LivePage,
-  calls: CallsPage,
-  agents: AgentsPage,
-  numbers: NumbersPage,
-  trunks: TrunksPage,
-  analytics: AnalyticsPage,
-  webhooks: WebhooksPage,
-  keys: KeysPage,
-  settings: SettingsPage,
-  system: SystemPage,
-};
-
-const DETAIL_PAGES: Readonly<Record<string, ComponentType<{ readonly id: string }>>> = {
-  calls: CallPage,
-  agents: AgentPage,
-};
-
-function pageOf({ page, id }: Route): ComponentType<{ readonly id: string }> {
-  return (id === '' ? PAGES[page] : (DETAIL_PAGES[page] ?? PAGES[page])) ?? CallsPage;
-}
+import { Button, Loading } from './parts/page.tsx';
 
 export function App() {
   if (session.value === null) return <p class="starting">{t('app.starting')}</p>;
   if (session.value === undefined) return <AccessPage />;
-  const { page, id } = route.value;
-  const Page = pageOf(route.value);
+  return <SignedIn />;
+}
+
+function SignedIn() {
+  const { open, palette } = usePalette();
   return (
-    <>
-      <button type="button" class="skip" onClick={() => document.querySelector('main')?.focus()}>
-        {t('app.skip')}
-      </button>
-      <Header />
+    <div class="frame">
+      <Sidebar onSearch={open} />
       <main id="content" tabIndex={-1}>
-        <Page key={`${accountId.value} ${environment.value} ${page} ${id}`} id={id} />
+        {environment.value === 'test' && <p class="test-bar">{t('app.testData')}</p>}
+        <PageShown />
       </main>
+      {palette}
       <Messages />
-    </>
+    </div>
   );
+}
+
+function PageShown() {
+  const { page, id } = route.value;
+  const isDetail = id !== '';
+  const { data: Page, error } = useQuery(
+    {
+      queryKey: ['page', page, isDetail],
+      queryFn: () => loadPage(page, id),
+      staleTime: Number.POSITIVE_INFINITY,
+      gcTime: Number.POSITIVE_INFINITY,
+    },
+    queries,
+  );
+  if (error !== null) return <NotLoaded />;
+  if (Page === undefined) return <Loading />;
+  return <Page key={`${accountId.value} ${environment.value} ${page} ${id}`} id={id} />;
+}
+
+/** Shown after an update of the server, which gives its pages other files, and while it does not answer. */
+function NotLoaded() {
+  return (
+    <div class="box bad" role="alert">
+      <p>{t('app.pageNotLoaded')}</p>
+      <Button text={t('app.reloadPage')} onClick={() => location.reload()} />
+    </div>
+  );
+}
+
+/** The command palette: Ctrl-K or Cmd-K. Its code is loaded when it is opened first. */
+function usePalette() {
+  const [isOpen, setOpen] = useState(false);
+  const [Palette, setPalette] = useState<ComponentType<PaletteProps> | undefined>(undefined);
+  const open = () => {
+    import('./frame/palette.tsx').then(
+      (loaded) => {
+        setPalette(() => loaded.Palette);
+        setOpen(true);
+      },
+      () => complain(new Error(t('app.pageNotLoaded'))),
+    );
+  };
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      if (document.querySelector('dialog[open]') === null) open();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+  const palette = isOpen && Palette !== undefined && <Palette onClose={() => setOpen(false)} />;
+  return { open, palette };
 }
 
 /** Is there from the beginning, because a live region that comes with its text is not read out. */

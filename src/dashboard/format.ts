@@ -13,9 +13,17 @@ export function formatsOf(language: string) {
   const count = new Intl.NumberFormat(language);
   const decimal = new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
   const percent = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 0 });
+  const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' });
+  const dayTime = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' });
   const languages = new Intl.DisplayNames(language, { type: 'language', fallback: 'code' });
   return {
     instant: (iso: string) => instant.format(new Date(iso)),
+    ago: (iso: string, nowMs: number) => {
+      const minutes = Math.round((Date.parse(iso) - nowMs) / 60_000);
+      if (Math.abs(minutes) < 60) return relative.format(minutes, 'minute');
+      const hours = Math.round(minutes / 60);
+      return Math.abs(hours) < 24 ? relative.format(hours, 'hour') : dayTime.format(new Date(iso));
+    },
     time: (iso: string) => time.format(new Date(iso)),
     day: (date: string) => day.format(new Date(`${date}T00:00:00.000Z`)),
     count: (value: number) => count.format(value),
@@ -73,7 +81,19 @@ function dayOf(atMs: number): string {
 
 export const CALLS_PER_PAGE = 50;
 
-const FILTER_FIELDS = ['agentId', 'status', 'direction', 'startDate', 'endDate'] as const;
+const FILTER_FIELDS = [
+  'q',
+  'agentId',
+  'status',
+  'direction',
+  'endReason',
+  'sentiment',
+  'tag',
+  'minDurationSeconds',
+  'maxDurationSeconds',
+  'startDate',
+  'endDate',
+] as const;
 
 export type FilterField = (typeof FILTER_FIELDS)[number];
 

@@ -1,8 +1,10 @@
 /** Starts the dashboard. */
+import './style/tokens.css';
 import './style/base.css';
 import './style/layout.css';
 import './style/parts.css';
 import './style/pages.css';
+import './style/overview.css';
 import './style/call.css';
 import './style/windows.css';
 import './style/agents.css';

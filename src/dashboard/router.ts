@@ -2,6 +2,7 @@
 import type { Environment } from './api-types.ts';
 
 export const PAGES = [
+  'overview',
   'live',
   'calls',
   'agents',
@@ -19,7 +20,8 @@ export const PAGES = [
 export type PageName = (typeof PAGES)[number];
 
 export interface Route {
-  readonly page: PageName;
+  /** `missing` where the address names no page. */
+  readonly page: PageName | 'missing';
   /** What follows the page's name, such as a call's id; empty for the page itself. */
   readonly id: string;
   readonly query: URLSearchParams;
@@ -27,11 +29,11 @@ export interface Route {
   readonly environment: Environment | undefined;
 }
 
-/** Reads `#/calls/call_1?status=failed`. An address that names no page is that of the calls. */
+/** Reads `#/calls/call_1?status=failed`. An empty address is that of the overview. */
 export function routeOf(hash: string): Route {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?', 2);
   const [name = '', id = ''] = path.split('/', 2);
-  const page = PAGES.find((known) => known === name) ?? 'calls';
+  const page = PAGES.find((known) => known === (name || 'overview')) ?? 'missing';
   const parameters = new URLSearchParams(query);
   const environment = (['live', 'test'] as const).find(
     (known) => known === parameters.get('environment'),
@@ -44,7 +46,7 @@ export function addressIn(hash: string, environment: Environment): string {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?', 2);
   const parameters = new URLSearchParams(query);
   parameters.set('environment', environment);
-  return `#/${path === '' ? 'calls' : path}?${parameters}`;
+  return `#/${path === '' ? 'overview' : path}?${parameters}`;
 }
 
 function decoded(text: string): string {

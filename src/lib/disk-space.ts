@@ -6,6 +6,11 @@ import type { Logger } from './logger.ts';
 /** 200 recordings fill 32 MB meanwhile. */
 const LOOK_MS = 5000;
 
+const GIB = 1024 ** 3;
+
+/** From here on whole gigabytes say enough. */
+const GIB_FROM = 10;
+
 const MIB = 1024 * 1024;
 
 /** Free bytes for this process's user on the disk of a folder. @throws {Error} of the file system. */
@@ -67,7 +72,7 @@ export class DiskSpace {
   get state(): string {
     if (this.#freeBytes === undefined)
       return `free space is unknown: ${this.#problem ?? 'not read yet'}`;
-    const free = `${Math.floor(this.#freeBytes / MIB)} MB free`;
+    const free = freeText(this.#freeBytes);
     return this.#isShort
       ? `${free}, less than DISK_FREE_MIN_MB (${this.#options.freeMinMb})`
       : free;
@@ -95,4 +100,10 @@ export class DiskSpace {
     if (isShort) log.warn(facts, 'the disk is nearly full: new calls are not recorded');
     else log.info(facts, 'the disk has room again: new calls are recorded');
   }
+}
+
+function freeText(freeBytes: number): string {
+  return freeBytes >= GIB_FROM * GIB
+    ? `${Math.floor(freeBytes / GIB)} GB free`
+    : `${Math.floor(freeBytes / MIB)} MB free`;
 }

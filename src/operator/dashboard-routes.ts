@@ -175,7 +175,8 @@ function refuseTooManyTries(context: ApiContext, waitMs: number): void {
   context.header('Retry-After', String(waitSeconds));
   throw new ServiceError(
     'RATE_LIMITED',
-    `Cannot check the password: too many were wrong; the next try is possible in ${waitSeconds} s`,
+    // The page adds the wait, in the reader's language.
+    'Cannot check the password: too many wrong passwords',
   );
 }
 

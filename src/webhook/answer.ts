@@ -74,7 +74,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ECONNRESET: 'the receiver reset the connection',
   EPIPE: 'the receiver reset the connection',
   UND_ERR_SOCKET: 'the receiver closed the connection before it answered',
-  ENOTFOUND: 'its name is not known',
+  ENOTFOUND: 'host name not found',
   ENODATA: 'its name has no address',
   EAI_AGAIN: 'its name could not be looked up',
   ETIMEOUT: 'its name could not be looked up in time',

@@ -6,11 +6,11 @@ import { addressOf, clockText, filterOf, formatsOf } from '../../src/dashboard/f
 import { addressIn, routeOf } from '../../src/dashboard/router.ts';
 
 test.each([
-  ['', 'calls', ''],
+  ['', 'overview', ''],
   ['#/calls/call_1', 'calls', 'call_1'],
   ['#/live', 'live', ''],
   ['#/setup?token=abc', 'setup', ''],
-  ['#/nothing', 'calls', ''],
+  ['#/nothing', 'missing', ''],
   ['#/agents/%E0%A4%A', 'agents', ''],
 ])('routeOf(%o)', (hash, page, id) => {
   expect(routeOf(hash)).toMatchObject({ page, id });
@@ -30,7 +30,8 @@ test.each([
 });
 
 test.each([
-  ['', '#/calls?environment=test'],
+  ['', '#/overview?environment=test'],
+  ['#/nothing', '#/nothing?environment=test'],
   ['#/agents/agent_1', '#/agents/agent_1?environment=test'],
   ['#/calls?status=failed&environment=live', '#/calls?status=failed&environment=test'],
 ])('addressIn(%o) carries the environment', (hash, address) => {

@@ -54,6 +54,17 @@ describeWith(['chromium'], 'the API reference', () => {
     await dialog.getByText('"offset"').first().waitFor();
   });
 
+  test('has the theme of the dashboard, and leads back to it', async () => {
+    await page.evaluate("localStorage.setItem('offhook.theme', 'dark')");
+    await page.reload();
+    await page.locator('.dark-mode').first().waitFor();
+
+    await page.getByRole('link', { name: 'Back to the dashboard' }).click();
+
+    await page.getByRole('heading', { name: 'Offhook' }).waitFor();
+    expect(new URL(page.url()).pathname).toBe('/');
+  });
+
   test('loads nothing from elsewhere, and breaks no rule of its policy', () => {
     expect([...origins]).toEqual([server.baseUrl]);
     expect(shown.complaints).toEqual([]);

@@ -80,7 +80,7 @@ describeWith(['chromium'], 'one call in the dashboard', () => {
 
   const button = (name: string) => page.getByRole('button', { name, exact: true });
   const section = (name: string) => page.getByRole('region', { name, exact: true }).first();
-  const slider = () => page.getByRole('slider', { name: 'Place in the recording' });
+  const slider = () => page.getByRole('slider', { name: 'Position in the recording' });
   const atSeconds = async () => Number(await slider().getAttribute('aria-valuenow'));
 
   test('a call that goes on is heard in the page, once the operator has read of the law', async () => {
@@ -209,7 +209,7 @@ describeWith(['chromium'], 'one call in the dashboard', () => {
     // The answer begins where its first packet left, which is where the playhead was put.
     const playhead = await playheadPlace(page);
     expect(Math.abs((near.at(-1)?.to ?? 0) - playhead)).toBeLessThan(0.2);
-    await button('All of it').click();
+    await button('Fit').click();
   });
 
   test('the signalling is a ladder of whole messages, and the quality is told', async () => {
@@ -228,10 +228,10 @@ describeWith(['chromium'], 'one call in the dashboard', () => {
   });
 
   test('it is good to read, light and dark, wide and narrow, in German too', async () => {
-    await page.getByLabel('Theme').selectOption('light');
+    await shown.choose('Light');
     const light = await shown.findings();
     await shown.picture('call-light');
-    await page.getByLabel('Theme').selectOption('dark');
+    await shown.choose('Dark');
     const dark = await shown.findings();
     await shown.picture('call-dark');
     await page.setViewportSize({ width: 360, height: 740 });
@@ -239,10 +239,10 @@ describeWith(['chromium'], 'one call in the dashboard', () => {
     await shown.picture('call-dark-360');
     const isTooWide = await shown.isTooWide();
     await page.setViewportSize({ width: 1440, height: 900 });
-    await page.getByLabel('Language').selectOption('de');
+    await shown.choose('Deutsch');
     await page.getByRole('button', { name: 'Abspielen' }).waitFor();
     await page.getByRole('heading', { name: 'Signalisierung (SIP)' }).waitFor();
-    await page.getByLabel('Sprache').selectOption('en');
+    await shown.choose('English');
 
     expect(light).toEqual([]);
     expect(dark).toEqual([]);

@@ -69,7 +69,10 @@ test('build-dashboard builds once, packs what it built, and again when a source 
   write('main.tsx', `import { render } from 'preact';\n${component('two')}`);
   const third = await run();
 
-  expect(first).toEqual([0, expect.stringMatching(/^Dashboard: built in [\d.]+ s\n$/)]);
+  expect(first).toEqual([
+    0,
+    expect.stringMatching(/^Dashboard: built in [\d.]+ s; first load \d+ KB gzipped\n$/),
+  ]);
   expect(second).toEqual([0, 'Dashboard: built already\n']);
   expect(third[1]).toContain('built in');
   expect(readdirSync(join(folder, 'dist'))).toEqual(['dashboard']);

@@ -94,3 +94,12 @@ test('DiskSpace looks no more once it is stopped, also when stopped twice', asyn
 
   expect([disk.isShort, clock.waiting]).toEqual([false, 0]);
 });
+
+test('DiskSpace says large amounts in gigabytes', async () => {
+  const { disk, look } = openDisk();
+  await disk.start();
+
+  await look(72.9 * 1024 * MIB);
+
+  expect(disk.state).toBe('72 GB free');
+});

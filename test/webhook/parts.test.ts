@@ -74,7 +74,7 @@ test('answerOfError looks at eight causes, and comes back from causes in a circl
   const errors = [chain(8), chain(9), circle].map((error) => answerOfError(error).error);
 
   expect(errors).toEqual([
-    'its name is not known (ENOTFOUND)',
+    'host name not found (ENOTFOUND)',
     'the connection failed (Error)',
     'the connection failed (Error)',
   ]);

@@ -145,7 +145,7 @@ test('HttpSender limits looking the name up as well', async () => {
 
   expect(never.kind).toBe('timeout');
   expect(never.tookMs).toBeLessThan(TIMEOUT_MS + SLACK_MS);
-  expect(missing).toMatchObject({ kind: 'network', error: 'its name is not known (ENOTFOUND)' });
+  expect(missing).toMatchObject({ kind: 'network', error: 'host name not found (ENOTFOUND)' });
 });
 
 test('HttpSender takes a hundred headers', async () => {

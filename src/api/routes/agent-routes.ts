@@ -102,7 +102,7 @@ const freeNumberRoute = describeRoute({
   operationId: 'freePhoneNumber',
   method: 'delete',
   path: '/api/agents/{agentId}/phone-number',
-  summary: 'Takes the phone number away from an agent, so that another can have it',
+  summary: 'Releases the phone number of an agent',
   scope: 'agents:write',
   request: { params: agentPathSchema },
   responses: { 204: { description: 'The agent has no number.' } },

@@ -2,24 +2,35 @@
 import { useEffect } from 'preact/hooks';
 import { ApiError } from '../api-error.ts';
 import type { Session } from '../api-types.ts';
-import { client, enter, route, t, wordsOf } from '../app-state.ts';
-import { LanguageSelect, NewPasswordField, TextField } from '../parts/field.tsx';
+import { client, enter, language, route, t, wordsOf } from '../app-state.ts';
+import { chooseLanguage, LANGUAGE_NAMES } from '../frame/appearance.ts';
+import mark from '../icon.svg';
+import { BareSelect, NewPasswordField, TextField } from '../parts/field.tsx';
 import { useForm } from '../parts/form.tsx';
 import { useLoad } from '../parts/use-load.ts';
+import { LANGUAGES } from '../text/text.ts';
 
 export function AccessPage() {
   const token = route.value.page === 'setup' ? (route.value.query.get('token') ?? '') : '';
-  const { value, error } = useLoad(() => client.state(), []);
+  const { value, error } = useLoad(['state'], () => client.state(), { isKept: false });
   useEffect(() => {
     document.title = 'Offhook';
   }, []);
   return (
     <main class="access">
       <div class="access-card">
-        <h1>Offhook</h1>
+        <h1 class="brand">
+          <img src={mark} alt="" width="32" height="32" />
+          Offhook
+        </h1>
         <Refused error={error} />
         {value && <Way isNew={!value.isSetUp} token={token} />}
-        <LanguageSelect />
+        <BareSelect
+          label={t('field.language')}
+          value={language.value}
+          options={LANGUAGES.map((name) => [name, LANGUAGE_NAMES[name], name])}
+          onValue={chooseLanguage}
+        />
       </div>
     </main>
   );
@@ -33,7 +44,7 @@ function Way({ isNew, token }: { readonly isNew: boolean; readonly token: string
 /** The token leaves the address, and with it the browser's history. */
 function begin(begun: Session): void {
   enter(begun);
-  if (['setup', 'login'].includes(route.value.page)) location.replace('#/calls');
+  if (['setup', 'login'].includes(route.value.page)) location.replace('#/overview');
 }
 
 function Login() {

@@ -20,8 +20,9 @@ export function AgentPage({ id }: { readonly id: string }) {
   const isNew = id === 'new';
   const path = `api/agents/${encodeURIComponent(id)}`;
   const loaded = useLoad(
-    async (signal) => (isNew ? undefined : await client.api<Agent>(path, { signal })) ?? null,
-    [id],
+    ['agent', id],
+    async (signal) => (isNew ? null : await client.api<Agent>(path, { signal })),
+    { isKept: false },
   );
   const [round, setRound] = useState(0);
   /** The restored version: the form starts from it. */

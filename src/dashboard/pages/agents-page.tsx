@@ -1,7 +1,8 @@
 /** The agents: which there are, what they did today, and whether they take calls. */
 import type { AgentItem } from '../api-types.ts';
 import { client, complain, formats, t } from '../app-state.ts';
-import { Button, Page, ShownPage, State, Table } from '../parts/page.tsx';
+import { Button, Empty, Page, ShownPage, State, Table } from '../parts/page.tsx';
+import { ENGINE_JOBS, StandIns } from '../parts/stand-ins.tsx';
 import { SimulateButton, useTalk } from '../parts/talk-button.tsx';
 import { usePages } from '../parts/use-load.ts';
 
@@ -19,8 +20,19 @@ export function AgentsPage() {
         </>
       }
     >
+      <StandIns jobs={ENGINE_JOBS} />
       <ShownPage loaded={loaded}>
-        {(agents) => <AgentTable agents={agents} onChanged={loaded.reload} />}
+        {(agents) =>
+          agents.length === 0 ? (
+            <Empty text={t('agents.none')}>
+              <a class="button main" href="#/agents/new">
+                {t('agents.first')}
+              </a>
+            </Empty>
+          ) : (
+            <AgentTable agents={agents} onChanged={loaded.reload} />
+          )
+        }
       </ShownPage>
     </Page>
   );
@@ -36,7 +48,6 @@ function AgentTable(props: {
     <>
       <Table
         label={t('nav.agents')}
-        empty={t('agents.none')}
         rows={props.agents}
         keyOf={({ id }) => id}
         columns={{

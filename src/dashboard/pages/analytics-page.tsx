@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { messagesByField } from '../api-error.ts';
 import type { Analytics } from '../api-types.ts';
-import { formats, t } from '../app-state.ts';
+import { formats, t, word } from '../app-state.ts';
 import { clockText, type DayRange, lastDays, queryOf } from '../format.ts';
 import { DayBars } from '../parts/day-bars.tsx';
 import { SelectField, TextField } from '../parts/field.tsx';
@@ -74,7 +74,10 @@ function Report({ report }: { readonly report: Analytics }) {
           [t('analytics.completed'), count(summary.completedCalls)],
           [t('analytics.missed'), count(summary.missedCalls)],
           [t('field.averageDuration'), clockText(summary.averageDurationSeconds)],
-          [t('analytics.mood'), percent(summary.averageSentimentScore)],
+          [
+            t('analytics.mood'),
+            summary.totalCalls === 0 ? '–' : percent(summary.averageSentimentScore),
+          ],
           [t('analytics.month'), `${decimal(minutesUsed)} / ${decimal(minutesIncluded)}`],
         ]}
       />
@@ -87,7 +90,7 @@ function Report({ report }: { readonly report: Analytics }) {
           empty={t('analytics.noIntents')}
           rows={topIntents}
           columns={{
-            intent: ({ intent }) => intent,
+            intent: ({ intent }) => word('intent', intent),
             calls: ['number', (one) => count(one.count)],
             share: ['number', ({ percentage }) => percent(percentage / 100)],
           }}

@@ -9,7 +9,7 @@ import type {
   Paged,
   TimelineEntry,
 } from '../api-types.ts';
-import { client, formats, t, word } from '../app-state.ts';
+import { callsAddress, client, formats, t, word } from '../app-state.ts';
 import { clockText } from '../format.ts';
 import { isOver } from '../live-state.ts';
 import { CallControls } from '../parts/call-controls.tsx';
@@ -34,24 +34,21 @@ interface Loaded {
 
 export function CallPage({ id }: { readonly id: string }) {
   const path = `api/calls/${encodeURIComponent(id)}`;
-  const loaded = useLoad<Loaded>(
-    async (signal) => {
-      const query = { limit: TIMELINE_MAX };
-      const [call, timeline] = await Promise.all([
-        client.api<CallDetail>(path, { signal }),
-        client.api<Paged<TimelineEntry>>(`${path}/events`, { query, signal }),
-      ]);
-      return { call, timeline: timeline.data };
-    },
-    [path],
-  );
+  const loaded = useLoad<Loaded>(['call', path], async (signal) => {
+    const query = { limit: TIMELINE_MAX };
+    const [call, timeline] = await Promise.all([
+      client.api<CallDetail>(path, { signal }),
+      client.api<Paged<TimelineEntry>>(`${path}/events`, { query, signal }),
+    ]);
+    return { call, timeline: timeline.data };
+  });
   const call = isMissing(loaded.error) ? undefined : loaded.value?.call;
   return (
     <Page
       title={call === undefined ? t('call.title') : `${call.from} → ${call.to}`}
       actions={
         <>
-          <a class="button" href="#/calls">
+          <a class="button" href={callsAddress.value}>
             {t('call.back')}
           </a>
           {call !== undefined && <Actions call={call} />}
@@ -88,7 +85,7 @@ function Record(props: Loaded & { readonly onChanged: () => void }) {
       <Messages messages={call.messages ?? []} />
       <Quality callId={call.id} status={call.status} />
       <SipLadder callId={call.id} status={call.status} />
-      <CallEvents callId={call.id} />
+      <CallEvents callId={call.id} status={call.status} />
       <Timeline entries={timeline} originMs={originMs} />
     </>
   );
@@ -110,7 +107,7 @@ function Facts(props: { readonly call: CallDetail; readonly company: readonly st
       ? []
       : [[t('call.answeredBy'), word('answeredBy', call.answeredBy)] as const]),
     [t('field.mood'), wordFor('mood', call.sentiment)],
-    [t('field.intent'), call.intentDetected ?? '–'],
+    [t('field.intent'), wordFor('intent', call.intentDetected)],
     ...(company.length === 0 ? [] : [[t('call.company'), company.join('; ')] as const]),
     [t('field.id'), <code>{call.id}</code>],
   ] as const;
@@ -176,7 +173,7 @@ function LiveWords(props: { readonly loaded: CallDetail; readonly onChanged: () 
 function DeleteCall({ callId }: { readonly callId: string }) {
   const remove = async () => {
     await client.api(`api/calls/${encodeURIComponent(callId)}`, { method: 'DELETE' });
-    location.hash = '#/calls';
+    location.hash = callsAddress.value;
   };
   return (
     <ConfirmButton
@@ -231,7 +228,7 @@ function Timeline({ entries, originMs }: EntriesProps) {
         columns={{
           at: ['number', (entry) => placeOf(entry, originMs)],
           instant: ({ timestamp }) => <Instant at={timestamp} />,
-          kind: ({ kind }) => kind,
+          kind: ({ kind }) => word('event', kind),
           details: [
             'small',
             ({ details }) =>
@@ -289,9 +286,9 @@ function wordOfMos(mos: number): 'good' | 'fair' | 'poor' {
   return mos >= 3.6 ? 'fair' : 'poor';
 }
 
-/** The events of a call, and whether each endpoint has got them. */
-function CallEvents({ callId }: { readonly callId: string }) {
-  const loaded = useLoad((signal) => load(callId, signal), [callId]);
+/** The events of a call, and whether each endpoint has got them. @param props.status of the call: each change brings an event. */
+function CallEvents({ callId, status }: { readonly callId: string; readonly status: string }) {
+  const loaded = useLoad(['events', callId, status], (signal) => load(callId, signal));
   return (
     <Section title={t('field.events')}>
       <Shown loaded={loaded}>

@@ -1,43 +1,78 @@
 /** Every call: filtered, page by page, and as a file for spreadsheets. */
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { messagesByField } from '../api-error.ts';
 import type { CallItem, Paged } from '../api-types.ts';
-import { client, complain, formats, route, t, word } from '../app-state.ts';
+import { callsAddress, client, complain, route, t, word } from '../app-state.ts';
 import { csvOf } from '../csv.ts';
 import {
   addressOf,
   CALLS_PER_PAGE,
   type CallFilter,
-  clockText,
   type FilterField,
   filterOf,
 } from '../format.ts';
+import { CallTable } from '../parts/call-table.tsx';
 import { SelectField, TextField } from '../parts/field.tsx';
-import { Button, Page, Pager, Shown, State, Table } from '../parts/page.tsx';
+import { Button, Empty, Page, Pager, Shown } from '../parts/page.tsx';
 import { type Agents, useAgents, useApi } from '../parts/use-load.ts';
 
 const EXPORTED_MAX = 100_000;
+
+/** The newest page follows what happens. */
+const REFRESH_MS = 5000;
 
 export function CallsPage() {
   const filter = filterOf(route.value.query);
   const { fields, offset } = filter;
   const agents = useAgents();
   const query = { ...fields, limit: CALLS_PER_PAGE, offset };
-  const calls = useApi<Paged<CallItem>>('api/calls', query);
+  const options = offset === 0 ? { refreshMs: REFRESH_MS } : {};
+  const calls = useApi<Paged<CallItem>>('api/calls', query, undefined, options);
+  const isFiltered = Object.keys(fields).length > 0;
+  const isEmpty = !isFiltered && offset === 0 && calls.value?.total === 0;
+  useEffect(() => {
+    callsAddress.value = addressOf(filter);
+  }, [addressOf(filter)]);
   return (
-    <Page title={t('field.calls')} actions={<ExportButton filter={filter} agents={agents} />}>
-      <Filters filter={filter} agents={agents} />
+    <Page
+      title={t('field.calls')}
+      actions={isEmpty ? null : <ExportButton filter={filter} agents={agents} />}
+    >
+      {!isEmpty && <Filters filter={filter} agents={agents} wrong={messagesByField(calls.error)} />}
       <Shown loaded={calls}>
-        {({ data, total }) => (
-          <>
-            <CallTable calls={data} agents={agents} />
-            <Pager
-              {...{ total, offset, limit: CALLS_PER_PAGE }}
-              onOffset={(next) => location.assign(addressOf({ fields, offset: next }))}
-            />
-          </>
-        )}
+        {({ data, total }) =>
+          data.length === 0 ? (
+            <NoCalls isFiltered={isFiltered || offset > 0} />
+          ) : (
+            <>
+              <CallTable calls={data} agents={agents} />
+              {total > CALLS_PER_PAGE && (
+                <Pager
+                  {...{ total, offset, limit: CALLS_PER_PAGE }}
+                  onOffset={(next) => location.assign(addressOf({ fields, offset: next }))}
+                />
+              )}
+            </>
+          )
+        }
       </Shown>
     </Page>
+  );
+}
+
+function NoCalls({ isFiltered }: { readonly isFiltered: boolean }) {
+  return isFiltered ? (
+    <Empty text={t('calls.none')}>
+      <a class="button" href="#/calls">
+        {t('calls.clear')}
+      </a>
+    </Empty>
+  ) : (
+    <Empty text={t('calls.empty')}>
+      <a class="button main" href="#/agents">
+        {t('calls.emptyButton')}
+      </a>
+    </Empty>
   );
 }
 
@@ -46,62 +81,118 @@ interface ListProps {
   readonly agents: Agents;
 }
 
-function Filters({ filter: { fields }, agents }: ListProps) {
+/** Fields that are folded away unless one of them is set. */
+const MORE = [
+  'direction',
+  'endReason',
+  'sentiment',
+  'tag',
+  'minDurationSeconds',
+  'maxDurationSeconds',
+] as const;
+
+function Filters(props: ListProps & { readonly wrong: Readonly<Record<string, string>> }) {
+  const { agents, wrong } = props;
+  const { fields } = props.filter;
   const field = (name: FilterField) => ({
     value: fields[name] ?? '',
+    error: wrong[name],
     onValue: (value: string) =>
       location.replace(addressOf({ fields: { ...fields, [name]: value }, offset: 0 })),
   });
-  const all = ['', t('calls.all')] as const;
-  const choices = (group: string, values: readonly string[]) => [
-    all,
-    ...values.map((value) => [value, word(group, value)] as const),
-  ];
+  const choice = (name: FilterField, group: string, values: readonly string[]) => ({
+    ...field(name),
+    options: [
+      ['', t('calls.all')],
+      ...values.map((value) => [value, word(group, value)] as const),
+    ] as const,
+  });
   return (
-    <search class="filters">
-      <SelectField
-        label={t('field.agent')}
-        {...field('agentId')}
-        options={[all, ...agents.options]}
-      />
-      <SelectField
-        label={t('field.status')}
-        {...field('status')}
-        options={choices('state', ['queued', 'ringing', 'in_progress', 'completed', 'failed'])}
-      />
-      <SelectField
-        label={t('field.direction')}
-        {...field('direction')}
-        options={choices('direction', ['inbound', 'outbound'])}
-      />
-      <TextField label={t('calls.from')} type="date" {...field('startDate')} />
-      <TextField label={t('calls.to')} type="date" {...field('endDate')} />
+    <search>
+      <div class="filters">
+        <TypedField label={t('calls.search')} type="search" {...field('q')} />
+        <SelectField
+          label={t('field.agent')}
+          {...field('agentId')}
+          options={[['', t('calls.all')], ...agents.options]}
+        />
+        <SelectField label={t('field.status')} {...choice('status', 'state', STATES)} />
+        <TextField label={t('calls.from')} type="date" {...field('startDate')} />
+        <TextField label={t('calls.to')} type="date" {...field('endDate')} />
+      </div>
+      <details open={MORE.some((name) => fields[name] !== undefined)}>
+        <summary>{t('calls.moreFilters')}</summary>
+        <div class="filters">
+          <SelectField
+            label={t('field.direction')}
+            {...choice('direction', 'direction', ['inbound', 'outbound'])}
+          />
+          <SelectField label={t('field.end')} {...choice('endReason', 'end', END_REASONS)} />
+          <SelectField label={t('field.mood')} {...choice('sentiment', 'mood', SENTIMENTS)} />
+          <TypedField label={t('calls.tag')} type="text" {...field('tag')} />
+          <TypedField
+            label={t('calls.longerThan')}
+            type="number"
+            {...field('minDurationSeconds')}
+          />
+          <TypedField
+            label={t('calls.shorterThan')}
+            type="number"
+            {...field('maxDurationSeconds')}
+          />
+        </div>
+      </details>
     </search>
   );
 }
 
-function CallTable(props: { readonly calls: readonly CallItem[]; readonly agents: Agents }) {
+const STATES = ['queued', 'ringing', 'in_progress', 'completed', 'failed'];
+
+const END_REASONS = [
+  'user_hangup',
+  'agent_hangup',
+  'timeout',
+  'transferred',
+  'no_answer',
+  'busy',
+  'error',
+];
+
+const SENTIMENTS = ['positive', 'neutral', 'negative'];
+
+/** Time without a key after which a search begins. */
+const TYPED_MS = 300;
+
+/** A filter that is typed, and takes effect when the reader pauses. */
+function TypedField(props: {
+  readonly label: string;
+  readonly type: 'search' | 'text' | 'number';
+  readonly value: string;
+  readonly error: string | undefined;
+  readonly onValue: (value: string) => void;
+}) {
+  const { value, onValue } = props;
+  const [text, setText] = useState(value);
+  const asked = useRef(value);
+  useEffect(() => {
+    if (value !== asked.current) setText(value);
+    asked.current = value;
+  }, [value]);
+  useEffect(() => {
+    if (text.trim() === asked.current) return;
+    const timer = setTimeout(() => {
+      asked.current = text.trim();
+      onValue(asked.current);
+    }, TYPED_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
   return (
-    <Table
-      label={t('field.calls')}
-      empty={t('calls.none')}
-      rows={props.calls}
-      keyOf={({ id }) => id}
-      columns={{
-        begun: ({ id, startedAt }) => (
-          <a href={`#/calls/${id}`}>
-            {startedAt === null ? t('calls.waiting') : formats.value.instant(startedAt)}
-          </a>
-        ),
-        direction: ({ direction }) => word('direction', direction),
-        from: ['number', ({ from }) => from],
-        to: ['number', ({ to }) => to],
-        agent: ({ agentId }) => props.agents.nameOf(agentId),
-        status: ({ status }) => <State of={status} />,
-        duration: ['number', ({ durationSeconds }) => clockText(durationSeconds)],
-        end: ({ endReason }) => endReason && word('end', endReason),
-        mood: ({ sentiment }) => sentiment && word('mood', sentiment),
-      }}
+    <TextField
+      label={props.label}
+      type={props.type}
+      value={text}
+      error={props.error}
+      onValue={setText}
     />
   );
 }

@@ -5,7 +5,7 @@ import { isOver, type LiveCall } from '../live-state.ts';
 import type { MeterBoard } from '../meter-board.ts';
 import { CallControls } from '../parts/call-controls.tsx';
 import { LevelMeters, useMeterBoard, Words } from '../parts/heard.tsx';
-import { Page, State } from '../parts/page.tsx';
+import { Empty, Page, State } from '../parts/page.tsx';
 import { SimulateButton } from '../parts/talk-button.tsx';
 import { useLive } from '../parts/use-live.ts';
 import { useAgents } from '../parts/use-load.ts';
@@ -24,7 +24,13 @@ export function LivePage() {
         {' · '}
         {t('live.count', { calls: count(going.length), queued: count(live.queuedCalls) })}
       </p>
-      {live.calls.length === 0 ? <p class="empty">{t('live.none')}</p> : null}
+      {live.calls.length === 0 && (
+        <Empty text={t('live.none')}>
+          <a class="button" href="#/agents">
+            {t('calls.emptyButton')}
+          </a>
+        </Empty>
+      )}
       <div class="live-grid">
         {live.calls.map((call) => (
           <LiveCard
@@ -68,10 +74,11 @@ function Card({ call, agentName, board }: LiveCardProps) {
         <span class="muted">{agentName}</span>
       </header>
       {isOver(call) ? null : <LevelMeters callId={call.id} board={board} />}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard. */}
-      <section class="live-words" tabIndex={0} aria-label={t('words.label')}>
+      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for controls. */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
+      <div class="live-words" role="group" tabIndex={0} aria-label={t('words.label')}>
         <Words entries={call.transcript.slice(-WORDS_SHOWN)} hearing={call.hearing} />
-      </section>
+      </div>
       {isOver(call) ? null : (
         <footer class="actions">
           <CallControls callId={call.id} isAnswered={call.status === 'in_progress'} />

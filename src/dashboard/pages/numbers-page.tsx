@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import type { AgentItem, PhoneNumber } from '../api-types.ts';
 import { accountId, client, complain, say, session, t } from '../app-state.ts';
 import { BareSelect, type Option } from '../parts/field.tsx';
-import { Page, ShownPage, Table } from '../parts/page.tsx';
+import { Empty, Page, ShownPage, Table } from '../parts/page.tsx';
 import { type Agents, useAgents, usePages } from '../parts/use-load.ts';
 
 export function NumbersPage() {
@@ -16,7 +16,17 @@ export function NumbersPage() {
   return (
     <Page title={t('numbers.title')}>
       <ShownPage loaded={loaded}>
-        {(numbers) => <NumberTable numbers={numbers} agents={agents} onChanged={reload} />}
+        {(numbers) =>
+          numbers.length === 0 ? (
+            <Empty text={t('numbers.none')}>
+              <a class="button" href="#/trunks">
+                {t('steps.numberButton')}
+              </a>
+            </Empty>
+          ) : (
+            <NumberTable numbers={numbers} agents={agents} onChanged={reload} />
+          )
+        }
       </ShownPage>
     </Page>
   );
@@ -31,7 +41,6 @@ function NumberTable(props: {
   return (
     <Table
       label={t('numbers.title')}
-      empty={t('numbers.none')}
       rows={props.numbers}
       keyOf={({ number }) => number}
       columns={{

@@ -8,7 +8,7 @@ import { useLoad } from '../parts/use-load.ts';
 
 export function SystemPage() {
   const loaded = useReadiness();
-  const version = useLoad(() => client.state(), []);
+  const version = useLoad(['state'], () => client.state());
   return (
     <Page
       title={t('nav.system')}

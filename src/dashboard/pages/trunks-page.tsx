@@ -1,7 +1,8 @@
 /** The trunks: whether each has its line to the carrier, and which numbers come over it. */
 import type { Trunk } from '../api-types.ts';
 import { formats, t } from '../app-state.ts';
-import { Button, Instant, Page, Shown, State, Table } from '../parts/page.tsx';
+import { DOCS_ADDRESS } from '../frame/navigation.ts';
+import { Button, Empty, Instant, Page, Shown, State, Table } from '../parts/page.tsx';
 import { useApi } from '../parts/use-load.ts';
 
 export function TrunksPage() {
@@ -11,7 +12,19 @@ export function TrunksPage() {
       title={t('nav.trunks')}
       actions={<Button text={t('system.look')} onClick={loaded.reload} />}
     >
-      <Shown loaded={loaded}>{({ data }) => <TrunkTable trunks={data} />}</Shown>
+      <Shown loaded={loaded}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Empty text={t('trunks.none')}>
+              <a class="button" href={DOCS_ADDRESS}>
+                {t('trunks.docs')}
+              </a>
+            </Empty>
+          ) : (
+            <TrunkTable trunks={data} />
+          )
+        }
+      </Shown>
     </Page>
   );
 }
@@ -21,7 +34,6 @@ function TrunkTable({ trunks }: { readonly trunks: readonly Trunk[] }) {
   return (
     <Table
       label={t('nav.trunks')}
-      empty={t('trunks.none')}
       rows={trunks}
       columns={{
         name: ({ name }) => name,

@@ -2,7 +2,7 @@
 import type { Analytics } from '../api-types.ts';
 import { formats, t } from '../app-state.ts';
 import { clockText } from '../format.ts';
-import { Table } from './page.tsx';
+import { Scroller, Table } from './page.tsx';
 
 type Days = Analytics['dailyBreakdown'];
 
@@ -16,9 +16,9 @@ const NAMES_MAX = 8;
 export function DayBars({ days }: { readonly days: Days }) {
   return (
     <>
-      <div class="chart">
+      <Scroller class="chart" label={t('analytics.days')}>
         <Bars days={days} />
-      </div>
+      </Scroller>
       <details>
         <summary>{t('analytics.table')}</summary>
         <DayTable days={days} />
@@ -29,10 +29,10 @@ export function DayBars({ days }: { readonly days: Days }) {
 
 function Bars({ days }: { readonly days: Days }) {
   const { count, day } = formats.value;
-  const most = Math.max(1, ...days.map(({ calls }) => calls));
+  const most = Math.max(0, ...days.map(({ calls }) => calls));
   const step = WIDTH / Math.max(1, days.length);
   const every = Math.ceil(days.length / NAMES_MAX);
-  const heightOf = (calls: number) => (calls / most) * (HEIGHT - FOOT - 18);
+  const heightOf = (calls: number) => (calls / Math.max(1, most)) * (HEIGHT - FOOT - 18);
   return (
     <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={t('analytics.chart')}>
       <line x1="0" x2={WIDTH} y1={HEIGHT - FOOT} y2={HEIGHT - FOOT} class="tick" />

@@ -1,8 +1,7 @@
 /** Fields of forms: a label, what is wrong with it, and the control between them. */
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
-import { language, t } from '../app-state.ts';
-import { BROWSER, keep } from '../kept.ts';
+import { t } from '../app-state.ts';
 
 /** What can be chosen; with the language of its text where it is another one. */
 export type Option<Value extends string = string> = readonly [
@@ -50,7 +49,7 @@ function Field(
 export interface TextFieldProps extends FieldProps {
   readonly value: string;
   readonly onValue: (value: string) => void;
-  readonly type?: 'text' | 'password' | 'url' | 'date' | 'number' | 'tel';
+  readonly type?: 'text' | 'search' | 'password' | 'url' | 'date' | 'number' | 'tel';
   readonly isRequired?: boolean;
   readonly autoComplete?: string;
   readonly minLength?: number;
@@ -200,24 +199,5 @@ function Options(props: { readonly of: readonly Option[] }) {
         </option>
       ))}
     </>
-  );
-}
-
-const LANGUAGE_NAMES = [
-  ['en', 'English', 'en'],
-  ['de', 'Deutsch', 'de'],
-] as const;
-
-export function LanguageSelect() {
-  return (
-    <BareSelect
-      label={t('field.language')}
-      value={language.value}
-      options={LANGUAGE_NAMES}
-      onValue={(name) => {
-        language.value = name;
-        keep(BROWSER, 'language', name);
-      }}
-    />
   );
 }

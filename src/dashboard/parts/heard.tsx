@@ -75,7 +75,7 @@ function Followed(props: {
       ? -1
       : currentEntry(startsMs, player.atMs.value),
   );
-  const box = useRef<HTMLElement>(null);
+  const box = useRef<HTMLDivElement>(null);
   /** Where we have scrolled to ourselves: any other place is the reader's doing. */
   const ownTop = useRef(0);
   const [isFollowing, setFollowing] = useState(true);
@@ -97,10 +97,11 @@ function Followed(props: {
   const label = t('words.label');
   return (
     <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard. */}
-      <section class="followed" ref={box} tabIndex={0} aria-label={label} onScroll={look}>
+      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for controls. */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
+      <div class="followed" role="group" ref={box} tabIndex={0} aria-label={label} onScroll={look}>
         <Words entries={entries} current={current} onSeek={seek} />
-      </section>
+      </div>
       {!isFollowing && current !== -1 && (
         <Button text={t('words.follow')} onClick={() => setFollowing(true)} />
       )}

@@ -74,9 +74,21 @@ export function Shown<Value>(props: {
       <Problem error={error}>
         <Button text={t('app.again')} onClick={reload} />
       </Problem>
-      {value === undefined && error === undefined && <p class="muted">{t('app.loading')}</p>}
+      {value === undefined && error === undefined && <Loading />}
       {value !== undefined && props.children(value)}
     </>
+  );
+}
+
+/** Grey rows in the place of what is being loaded. */
+export function Loading() {
+  return (
+    <div class="loading" role="status">
+      <span class="unseen">{t('app.loading')}</span>
+      {[1, 2, 3, 4, 5].map((row) => (
+        <div key={row} class="skeleton" />
+      ))}
+    </div>
   );
 }
 
@@ -95,6 +107,16 @@ export function ShownPage<Item>(props: {
         </>
       )}
     </Shown>
+  );
+}
+
+/** Stands in the place of a list that has nothing: what it is for, and the way to the first entry. */
+export function Empty(props: { readonly text: string; readonly children?: ComponentChildren }) {
+  return (
+    <div class="empty empty-page">
+      <p>{props.text}</p>
+      {props.children}
+    </div>
   );
 }
 
@@ -125,7 +147,7 @@ export type Columns<Row> = Readonly<
   Partial<Record<FieldName, Cell<Row> | readonly [cellClass: string, cell: Cell<Row>] | false>>
 >;
 
-/** Scrolls sideways by itself on narrow screens, by keyboard too. */
+/** Scrolls sideways by itself where it is too wide, by keyboard too; on narrow screens each row is a card. */
 export function Table<Row>(props: {
   readonly label: string;
   readonly rows: readonly Row[];
@@ -134,8 +156,10 @@ export function Table<Row>(props: {
   readonly empty?: string;
   /** What tells rows apart, where they may change places. */
   readonly keyOf?: (row: Row) => string | number;
+  /** Where a row leads: its first cell becomes a link that covers the row. */
+  readonly hrefOf?: (row: Row) => string;
 }) {
-  const { label, rows, empty, keyOf } = props;
+  const { label, rows, empty, keyOf, hrefOf } = props;
   if (rows.length === 0 && empty !== undefined) return <p class="empty">{empty}</p>;
   const columns = Object.entries(props.columns).flatMap(([name, column]) => {
     if (!column) return [];
@@ -143,13 +167,12 @@ export function Table<Row>(props: {
     return { name: name as FieldName, cellClass, cell };
   });
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard.
-    <section class="table" aria-label={label} tabIndex={0}>
+    <Scroller class="table" label={label}>
       <table>
         <thead>
           <tr>
-            {columns.map(({ name }) => (
-              <th key={name} scope="col">
+            {columns.map(({ name, cellClass }) => (
+              <th key={name} scope="col" class={cellClass}>
                 {t(`field.${name}`)}
               </th>
             ))}
@@ -158,16 +181,37 @@ export function Table<Row>(props: {
         <tbody>
           {rows.map((row, index) => (
             <tr key={keyOf?.(row) ?? index}>
-              {columns.map(({ name, cellClass, cell }) => (
-                <td key={name} class={cellClass}>
-                  {cell(row, index)}
+              {columns.map(({ name, cellClass, cell }, column) => (
+                <td key={name} class={cellClass} data-label={t(`field.${name}`)}>
+                  {hrefOf !== undefined && column === 0 ? (
+                    <a class="row-link" href={hrefOf(row)}>
+                      {cell(row, index)}
+                    </a>
+                  ) : (
+                    cell(row, index)
+                  )}
                 </td>
               ))}
             </tr>
           ))}
         </tbody>
       </table>
-    </section>
+    </Scroller>
+  );
+}
+
+/** What may be wider than its place: it scrolls by itself, by keyboard too. A group, since a landmark each would be too many. */
+export function Scroller(props: {
+  readonly class: string;
+  readonly label: string;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for controls.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
+    <div class={props.class} role="group" aria-label={props.label} tabIndex={0}>
+      {props.children}
+    </div>
   );
 }
 
@@ -191,6 +235,16 @@ const TONES: Readonly<Record<string, string>> = {
 /** A state as the server names it, in words; the colour only repeats it. */
 export function State(props: { readonly of: string }) {
   return <span class={`state ${TONES[props.of] ?? 'plain'}`}>{word('state', props.of)}</span>;
+}
+
+/** How long ago it was, with the instant itself on hover; what is older than a day has its date. */
+export function Ago({ at }: { readonly at: string }) {
+  const { ago, instant } = formats.value;
+  return (
+    <time dateTime={at} title={instant(at)}>
+      {ago(at, Date.now())}
+    </time>
+  );
 }
 
 export function Instant(props: { readonly at: string | null }) {
@@ -255,7 +309,7 @@ export function Missing(props: {
   const { what, path } = props;
   const here = environment.value;
   const there = here === 'live' ? 'test' : 'live';
-  const loaded = useLoad((signal) => client.in(there).has(path, signal), [path, there]);
+  const loaded = useLoad(['has', there, path], (signal) => client.in(there).has(path, signal));
   const names = { here: t(`environment.${here}`), there: t(`environment.${there}`) };
   return (
     <Shown loaded={loaded}>

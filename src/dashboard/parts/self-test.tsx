@@ -8,7 +8,7 @@ import { useLoad } from './use-load.ts';
 const LOOK_AGAIN_MS = 2000;
 
 export function SelfTestSection() {
-  const loaded = useLoad(() => client.selfTest(), []);
+  const loaded = useLoad(['self-test'], () => client.selfTest());
   const { reload, value } = loaded;
   const isRunning = value?.state === 'running';
   useEffect(() => {

@@ -7,7 +7,9 @@ import { type Loaded, useLoad } from './use-load.ts';
 export const ENGINE_JOBS: readonly Engine['job'][] = ['llm', 'stt', 'vad', 'turn', 'tts'];
 
 export function useReadiness(): Loaded<Readiness> {
-  return useLoad((signal) => client.api<Readiness>('readyz', { signal, alsoGood: 503 }), []);
+  return useLoad(['readyz'], (signal) =>
+    client.api<Readiness>('readyz', { signal, alsoGood: 503 }),
+  );
 }
 
 /** A warning where one of the jobs is done by a stand-in; nothing else, and nothing while that is not known. */

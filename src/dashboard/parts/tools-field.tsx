@@ -1,9 +1,9 @@
 /** What an agent may use: the built-in tools, those that the account has made, and a calendar. */
 import { TOOLS } from '../agent-draft.ts';
 import type { Paged } from '../api-types.ts';
-import { client, t, word } from '../app-state.ts';
+import { t, word } from '../app-state.ts';
 import { ChecksField, SelectField } from './field.tsx';
-import { useLoad } from './use-load.ts';
+import { useApi } from './use-load.ts';
 
 const QUERY = { limit: '100' };
 
@@ -15,10 +15,7 @@ export function ToolsField(props: {
   readonly onValue: (value: readonly string[]) => void;
 }) {
   const { value } = props;
-  const { value: page } = useLoad(
-    (signal) => client.api<Paged<{ readonly name: string }>>('api/tools', { query: QUERY, signal }),
-    [],
-  );
+  const { value: page } = useApi<Paged<{ readonly name: string }>>('api/tools', QUERY);
   const custom = page?.data.map(({ name }) => name) ?? [];
   const names = [...new Set<string>([...TOOLS, ...custom, ...value])];
   return <ChecksField {...props} options={names.map((name) => [name, word('tool', name)])} />;
@@ -32,11 +29,7 @@ export function CalendarField(props: {
   readonly onValue: (value: string) => void;
 }) {
   const { value } = props;
-  const { value: page } = useLoad(
-    (signal) =>
-      client.api<Paged<{ readonly name: string }>>('api/calendars', { query: QUERY, signal }),
-    [],
-  );
+  const { value: page } = useApi<Paged<{ readonly name: string }>>('api/calendars', QUERY);
   const names = page?.data.map(({ name }) => name) ?? [];
   const known = [...new Set([...names, ...(value === '' ? [] : [value])])];
   const options = known.map((name) => [name, name] as const);

@@ -1,9 +1,14 @@
-/** Loads what a page shows, again whenever its dependencies change, and drops answers that come too late. */
-import { useCallback, useEffect, useState } from 'preact/hooks';
+/** Loads what a page shows through the query cache: a request each, however many parts ask, and dropped when it comes too late. */
+import { keepPreviousData, useQuery } from '@tanstack/preact-query';
+import { useCallback, useState } from 'preact/hooks';
 import type { Query } from '../api-client.ts';
+import { ApiError } from '../api-error.ts';
 import type { AgentItem, Paged } from '../api-types.ts';
-import { client } from '../app-state.ts';
+import { accountId, client, environment, queries } from '../app-state.ts';
 import type { Option } from './field.tsx';
+
+/** Interval of new tries while the server does not answer. */
+const OUTAGE_MS = 5000;
 
 export interface Loaded<Value> {
   readonly value: Value | undefined;
@@ -11,35 +16,48 @@ export interface Loaded<Value> {
   readonly reload: () => void;
 }
 
-/** What was shown stays until the next has come, so that nothing jumps. */
+export interface LoadOptions {
+  /** Loads again at this interval while the page is in sight. */
+  readonly refreshMs?: number;
+  /** Whether a page that comes back shows what it had until the new value is there. Forms start from the newest: false. */
+  readonly isKept?: boolean;
+}
+
+/** @param key what is loaded, within the account and environment; what another key showed stays until the value has come. */
 export function useLoad<Value>(
+  key: readonly unknown[],
   load: (signal: AbortSignal) => Promise<Value>,
-  dependencies: readonly unknown[],
+  { refreshMs, isKept = true }: LoadOptions = {},
 ): Loaded<Value> {
-  const [state, setState] = useState<Omit<Loaded<Value>, 'reload'>>({
-    value: undefined,
-    error: undefined,
-  });
-  const [round, setRound] = useState(0);
-  useEffect(() => {
-    const stopped = new AbortController();
-    const tell = (change: Partial<Loaded<Value>>) => {
-      if (!stopped.signal.aborted) setState((before) => ({ ...before, ...change }));
-    };
-    load(stopped.signal).then(
-      (value) => tell({ value, error: undefined }),
-      (error: unknown) => tell({ error }),
-    );
-    return () => stopped.abort();
-  }, [...dependencies, round]);
-  return { ...state, reload: useCallback(() => setRound((before) => before + 1), []) };
+  const { data, error, refetch } = useQuery<Value>(
+    {
+      queryKey: [accountId.value, environment.value, ...key],
+      queryFn: ({ signal }) => load(signal),
+      placeholderData: keepPreviousData,
+      refetchInterval: ({ state }) => (isOutage(state.error) ? OUTAGE_MS : (refreshMs ?? false)),
+      ...(!isKept && { gcTime: 0 }),
+    },
+    queries,
+  );
+  const reload = useCallback(() => void refetch(), [refetch]);
+  return { value: data, error: error ?? undefined, reload };
+}
+
+function isOutage(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 0;
 }
 
 /** What the API answers at a path. @param round loads again when it changes. */
-export function useApi<Value>(path: string, query: Query = {}, round?: unknown): Loaded<Value> {
+export function useApi<Value>(
+  path: string,
+  query: Query = {},
+  round?: unknown,
+  options?: LoadOptions,
+): Loaded<Value> {
   return useLoad(
+    [path, query, round],
     (signal) => client.api<Value>(path, { query, signal }),
-    [path, JSON.stringify(query), round],
+    options,
   );
 }
 
@@ -69,9 +87,8 @@ export interface Agents {
 }
 
 export function useAgents(): Agents {
-  const { value: list = [], reload } = useLoad(
-    (signal) => client.all<AgentItem>('api/agents', AGENTS_MAX, { signal }),
-    [],
+  const { value: list = [], reload } = useLoad(['agents'], (signal) =>
+    client.all<AgentItem>('api/agents', AGENTS_MAX, { signal }),
   );
   return {
     list,

@@ -13,9 +13,8 @@ export function VoicePicker(props: {
   readonly error: string | undefined;
   readonly onVoice: (voice: Voice) => void;
 }) {
-  const { value: voices = [] } = useLoad(
-    (signal) => client.all<Voice>('api/voices', VOICES_MAX, { signal }),
-    [],
+  const { value: voices = [] } = useLoad(['voices'], (signal) =>
+    client.all<Voice>('api/voices', VOICES_MAX, { signal }),
   );
   const known = voices.find(({ id }) => id === props.value);
   const options = voices.map((voice) => [voice.id, textOf(voice)] as const);

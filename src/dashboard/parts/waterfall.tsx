@@ -3,7 +3,7 @@ import type { TimelineEntry } from '../api-types.ts';
 import { formats, t } from '../app-state.ts';
 import { clockText } from '../format.ts';
 import { SPANS, type TurnBars, tickStepMs, waterfallOf } from '../waterfall.ts';
-import { type Columns, Table } from './page.tsx';
+import { type Columns, Scroller, Table } from './page.tsx';
 
 const WIDTH = 1000;
 const LEFT = 74;
@@ -18,9 +18,9 @@ export function Waterfall(props: {
   return (
     <>
       <Legend />
-      <div class="chart">
+      <Scroller class="chart" label={t('call.timing')}>
         <Bars turns={turns} />
-      </div>
+      </Scroller>
       <details>
         <summary>{t('timing.table')}</summary>
         <TurnTable turns={turns} />

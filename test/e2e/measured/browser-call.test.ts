@@ -113,7 +113,7 @@ describeWith(['chromium', 'espeak-ng'], 'a call from the browser', () => {
     await shown.picture('phone-refused');
     expect(await problem.textContent()).toContain('was not allowed to use the microphone');
     expect(await problem.textContent()).toContain('Allow it');
-    expect(await status()).toBe('No call came about.');
+    expect(await status()).toBe("The call couldn't be connected.");
     expect(await shown.findings()).toEqual([]);
   });
 
@@ -122,7 +122,7 @@ describeWith(['chromium', 'espeak-ng'], 'a call from the browser', () => {
 
     await button('Call again').click();
 
-    await expect.poll(status, SOON).toBe('On the phone');
+    await expect.poll(status, SOON).toBe('In the call');
     await expect.poll(() => words('agent'), SOON).toEqual([GREETING]);
     await expect.poll(async () => (await figures()).energy, SOON).toBeGreaterThan(0.001);
     expect((await figures()).codec).toBe('audio/PCMU');
@@ -169,8 +169,8 @@ describeWith(['chromium', 'espeak-ng'], 'a call from the browser', () => {
     await button('Mute').click();
     const unmuted = [await status(), await page.evaluate(isSending)];
 
-    expect(muted).toEqual(['On the phone · muted', false]);
-    expect(unmuted).toEqual(['On the phone', true]);
+    expect(muted).toEqual(['In the call · muted', false]);
+    expect(unmuted).toEqual(['In the call', true]);
   });
 
   test('Escape asks before it hangs up, and keeps the focus', async () => {
@@ -180,14 +180,14 @@ describeWith(['chromium', 'espeak-ng'], 'a call from the browser', () => {
     await page.keyboard.press('Escape');
     await phone().getByRole('alertdialog').waitFor({ state: 'detached' });
 
-    expect(await status()).toBe('On the phone');
+    expect(await status()).toBe('In the call');
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Mute');
   });
 
   test('hanging up ends the call on the server, and lets the microphone go', async () => {
     await button('Hang up').click();
 
-    await expect.poll(status).toBe('You have hung up.');
+    await expect.poll(status).toBe('You hung up.');
     const [call] = await server.endedCalls();
     expect(call).toMatchObject({ from: 'browser', status: 'completed', endReason: 'user_hangup' });
     const states = 'window.peers.map(({ connectionState }) => connectionState)';

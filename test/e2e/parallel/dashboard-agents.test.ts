@@ -108,8 +108,8 @@ describeWith(['chromium'], 'agents in the dashboard', () => {
     await fields.first().waitFor();
     const named = await fields.allTextContents();
     await page.keyboard.press('Escape');
-    await version(1).getByRole('button', { name: 'Go back' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Go back' }).click();
+    await version(1).getByRole('button', { name: 'Restore' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Restore' }).click();
     await version(4).waitFor();
 
     expect(named).toEqual(['Instructions', 'Pronunciations']);
@@ -118,11 +118,11 @@ describeWith(['chromium'], 'agents in the dashboard', () => {
   });
 
   test('it is tried by writing: it speaks first, answers, and its tools are not run', async () => {
-    await button('Try by writing').click();
+    await button('Test chat').click();
     const log = page.getByRole('log');
     await log.locator('.said').first().waitFor();
     const first = await log.locator('.said').allTextContents();
-    await page.getByLabel('Your words').fill('What are your opening hours?');
+    await page.getByLabel('Message', { exact: true }).fill('What are your opening hours?');
     await page.keyboard.press('Enter');
     await expect.poll(() => log.locator('.said-agent').count()).toBe(2);
     const answer = await log.locator('.said-agent').last().textContent();
@@ -152,7 +152,7 @@ describeWith(['chromium'], 'agents in the dashboard', () => {
 
     await page.getByText('Your unsaved changes from before are back.').waitFor();
     const kept = await instructions.inputValue();
-    await button('Discard them').click();
+    await button('Discard changes').click();
 
     expect(kept).toBe('Half a thought');
     expect(await instructions.inputValue()).toBe(before);

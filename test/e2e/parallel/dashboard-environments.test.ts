@@ -108,7 +108,7 @@ describeWith(['chromium'], 'links in the dashboard', () => {
   });
 
   test('it is said in German as well', async () => {
-    await page.getByLabel('Language').selectOption('de');
+    await shown.choose('Deutsch');
 
     await page.getByText('Diesen Agenten gibt es in der Umgebung Live.').waitFor();
 

@@ -78,14 +78,14 @@ describeWith(['chromium'], 'the lists of the dashboard', () => {
   });
 
   test('a number is given to an agent, moved to another, and freed', async () => {
-    await go('Numbers', 'Telephone numbers');
+    await go('Numbers', 'Phone numbers');
     await answerer(FIRST).waitFor();
     await expect.poll(() => chosen(FIRST), SOON).toBe(EVIL);
 
     await answerer(SECOND).selectOption('Night');
     await expect.poll(() => chosen(SECOND), SOON).toBe('Night');
-    await answerer(SECOND).selectOption('nobody');
-    await expect.poll(() => chosen(SECOND), SOON).toBe('nobody');
+    await answerer(SECOND).selectOption('Unassigned');
+    await expect.poll(() => chosen(SECOND), SOON).toBe('Unassigned');
     await answerer(FIRST).selectOption('Night');
     await expect.poll(() => chosen(FIRST), SOON).toBe('Night');
 
@@ -114,15 +114,15 @@ describeWith(['chromium'], 'the lists of the dashboard', () => {
 
   test('an endpoint is changed: refused at its field, then saved', async () => {
     await go('Webhooks');
-    await page.getByLabel('Address (https)').fill('https://example.com/one');
+    await page.getByLabel('URL', { exact: true }).fill('https://example.com/one');
     await page.getByRole('button', { name: 'Add endpoint' }).click();
     await page.getByRole('button', { name: 'Edit' }).click();
     const dialog = page.getByRole('dialog');
 
-    await dialog.getByLabel('Address (https)').fill('not an address');
+    await dialog.getByLabel('URL', { exact: true }).fill('not an address');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await dialog.getByRole('alert').waitFor();
-    await dialog.getByLabel('Address (https)').fill('https://example.com/two');
+    await dialog.getByLabel('URL', { exact: true }).fill('https://example.com/two');
     await dialog.getByLabel('Description').fill(EVIL);
     await dialog.getByLabel('call.started').uncheck();
     await dialog.getByRole('button', { name: 'Save' }).click();
@@ -139,9 +139,9 @@ describeWith(['chromium'], 'the lists of the dashboard', () => {
     await page.getByLabel('Period (UTC)').selectOption('custom');
 
     await expect.poll(() => total.textContent(), SOON).toBe('3');
-    await page.getByLabel('To day (UTC)').fill('2020-01-02');
+    await page.getByLabel('To', { exact: true }).fill('2020-01-02');
     await page.getByText('expected a day that is not before startDate').first().waitFor();
-    await page.getByLabel('From day (UTC)').fill('2020-01-01');
+    await page.getByLabel('From', { exact: true }).fill('2020-01-01');
     await expect.poll(() => total.textContent(), SOON).toBe('0');
 
     expect(await shown.findings()).toEqual([]);
@@ -165,7 +165,7 @@ describeWith(['chromium'], 'the lists of the dashboard', () => {
   });
 
   test('numbers say whose they are, where there are several accounts', async () => {
-    await go('Numbers', 'Telephone numbers');
+    await go('Numbers', 'Phone numbers');
     const before = await page.getByRole('columnheader', { name: 'Account' }).count();
     const { id } = await adminJson(server.dataDir, ['account', 'create', '--name', 'Second']);
     const path = `/api/phone-numbers/${SECOND}`;
@@ -173,7 +173,7 @@ describeWith(['chromium'], 'the lists of the dashboard', () => {
     await page.reload();
 
     const row = page.getByRole('row', { name: SECOND });
-    await row.getByText('nobody; it belongs to another account').waitFor();
+    await row.getByText('Unassigned; belongs to another account').waitFor();
 
     expect(before).toBe(0);
     expect(await row.getByRole('cell').nth(1).textContent()).toBe('Second');

@@ -14,15 +14,15 @@ export function buildDashboard(): void {
   spawnSync(join(ROOT, 'node_modules/.bin/node'), ['src/cli/build-dashboard.ts'], { cwd: ROOT });
 }
 
-/** A page of a profile of its own at the list of calls; the first of a server, because the link works once. */
+/** A page of a profile of its own at the overview; the first of a server, because the link works once. */
 export async function openDashboard(server: TestServer, browser: Browser): Promise<BrowserPage> {
   const shown = await BrowserPage.open(browser);
   const { page } = shown;
   await page.goto(await setupLink(server));
   await page.getByLabel('New password').fill(PASSWORD);
-  await page.getByLabel('The same again').fill(PASSWORD);
+  await page.getByLabel('Repeat password').fill(PASSWORD);
   await page.getByRole('button', { name: 'Set password' }).click();
-  await page.getByRole('heading', { name: 'Calls' }).waitFor();
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
   return shown;
 }
 

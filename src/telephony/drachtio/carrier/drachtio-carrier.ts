@@ -153,7 +153,10 @@ export class DrachtioCarrier implements Carrier {
   async start(onIncoming: (call: IncomingCall) => void): Promise<void> {
     this.#onIncoming = onIncoming;
     if (this.#table.trunks.length === 0 && this.#options.mayRing === undefined) {
-      this.#options.log.warn({}, 'no SIP trunk is set up: only this machine itself may ring');
+      this.#options.log.warn(
+        {},
+        'no SIP trunk is set up: only calls from this machine are accepted',
+      );
     }
     await this.#link.start();
   }

@@ -1,0 +1,13 @@
+/** Icons of Lucide, drawn in the colour of the text next to them, which says what they mean. */
+import type { IconNode } from 'lucide';
+import { createElement } from 'preact';
+
+export type IconShape = IconNode;
+
+export function Icon({ of: shape }: { readonly of: IconShape }) {
+  return (
+    <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
+      {shape.map(([tag, attributes], index) => createElement(tag, { ...attributes, key: index }))}
+    </svg>
+  );
+}

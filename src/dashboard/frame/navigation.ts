@@ -1,0 +1,65 @@
+/** The pages that the sidebar and the command palette lead to. A page more is a line here, and one in `page-modules.ts`. */
+import {
+  Bot,
+  ChartColumn,
+  Hash,
+  KeyRound,
+  LayoutDashboard,
+  List,
+  PhoneCall,
+  Route,
+  ServerCog,
+  Settings,
+  Webhook,
+} from 'lucide';
+import type { PageName } from '../router.ts';
+import type { TextKey } from '../text/text.ts';
+import type { IconShape } from './icon.tsx';
+
+export interface NavigationEntry {
+  readonly page: PageName;
+  readonly text: TextKey;
+  readonly icon: IconShape;
+}
+
+export interface NavigationGroup {
+  readonly text: TextKey;
+  readonly entries: readonly NavigationEntry[];
+}
+
+export const NAVIGATION: readonly NavigationGroup[] = [
+  {
+    text: 'group.monitor',
+    entries: [
+      { page: 'overview', text: 'nav.overview', icon: LayoutDashboard },
+      { page: 'live', text: 'nav.live', icon: PhoneCall },
+      { page: 'calls', text: 'field.calls', icon: List },
+      { page: 'analytics', text: 'nav.analytics', icon: ChartColumn },
+    ],
+  },
+  {
+    text: 'group.build',
+    entries: [
+      { page: 'agents', text: 'nav.agents', icon: Bot },
+      { page: 'numbers', text: 'field.numbers', icon: Hash },
+      { page: 'trunks', text: 'nav.trunks', icon: Route },
+    ],
+  },
+  {
+    text: 'group.develop',
+    entries: [
+      { page: 'webhooks', text: 'nav.webhooks', icon: Webhook },
+      { page: 'keys', text: 'keys.title', icon: KeyRound },
+    ],
+  },
+  {
+    text: 'group.server',
+    entries: [
+      { page: 'system', text: 'nav.system', icon: ServerCog },
+      { page: 'settings', text: 'nav.settings', icon: Settings },
+    ],
+  },
+];
+
+/** Relative, as the server may lie below any path of a proxy. */
+export const DOCS_ADDRESS = 'docs';

@@ -1,0 +1,34 @@
+/** Loads the code of each page when it is opened first. */
+import type { ComponentType } from 'preact';
+
+export type PageComponent = ComponentType<{ readonly id: string }>;
+
+type Load = () => Promise<PageComponent>;
+
+const PAGES: Readonly<Record<string, Load>> = {
+  overview: async () => (await import('../pages/overview-page.tsx')).OverviewPage,
+  live: async () => (await import('../pages/live-page.tsx')).LivePage,
+  calls: async () => (await import('../pages/calls-page.tsx')).CallsPage,
+  agents: async () => (await import('../pages/agents-page.tsx')).AgentsPage,
+  numbers: async () => (await import('../pages/numbers-page.tsx')).NumbersPage,
+  trunks: async () => (await import('../pages/trunks-page.tsx')).TrunksPage,
+  analytics: async () => (await import('../pages/analytics-page.tsx')).AnalyticsPage,
+  webhooks: async () => (await import('../pages/webhooks-page.tsx')).WebhooksPage,
+  keys: async () => (await import('../pages/keys-page.tsx')).KeysPage,
+  settings: async () => (await import('../pages/settings-page.tsx')).SettingsPage,
+  system: async () => (await import('../pages/system-page.tsx')).SystemPage,
+  missing: async () => (await import('../pages/not-found-page.tsx')).NotFoundPage,
+};
+
+/** Pages of one thing, by the page of its list. */
+const DETAIL_PAGES: Readonly<Record<string, Load>> = {
+  calls: async () => (await import('../pages/call-page.tsx')).CallPage,
+  agents: async () => (await import('../pages/agent-page.tsx')).AgentPage,
+};
+
+/** @throws {TypeError} when the server has a newer page, or does not answer. */
+export function loadPage(page: string, id: string): Promise<PageComponent> {
+  const load = (id === '' ? PAGES[page] : (DETAIL_PAGES[page] ?? PAGES[page])) ?? PAGES.overview;
+  if (load === undefined) throw new TypeError(`No page is named "${page}"`);
+  return load();
+}

@@ -1,0 +1,101 @@
+/** Every page of the dashboard, light and dark, on a phone, a tablet and a desktop: what axe finds, and what is too wide. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type BrowserPage, launchBrowser } from '../../support/dashboard/browser.ts';
+import { buildDashboard, openDashboard } from '../../support/dashboard/dashboard-page.ts';
+import { describeWith } from '../../support/server/programs.ts';
+import { startServer, type TestServer } from '../../support/server/server.ts';
+import { seedCalls, seedTalk } from '../../support/store/seed-calls.ts';
+
+const WIDTHS = [1440, 768, 360];
+
+const THEMES = ['light', 'dark'];
+
+const PAGES = [
+  'overview',
+  'live',
+  'calls',
+  'calls?status=failed',
+  'calls/call_seededTalk',
+  'agents',
+  'agents/new',
+  'agents/{agent}',
+  'numbers',
+  'trunks',
+  'analytics',
+  'webhooks',
+  'keys',
+  'settings',
+  'system',
+  'no-such-page',
+];
+
+/** Long names, as people give them. */
+const NAME = 'Dr. Smith and partners, dental practice, front desk and emergencies';
+
+const TRUNK = {
+  name: 'acme',
+  proxy: '127.0.0.1:9',
+  optionsIntervalSeconds: 0,
+  numbers: ['+12025550123', '+12025550124'],
+};
+
+describeWith(['chromium'], 'every page of the dashboard', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'offhook-pages-'));
+  let server: TestServer;
+  let browser: Browser;
+  let shown: BrowserPage;
+  let page: Page;
+  let agentId = '';
+
+  beforeAll(async () => {
+    buildDashboard();
+    const trunks = join(folder, 'trunks.json');
+    writeFileSync(trunks, JSON.stringify([TRUNK]));
+    const environment = { SIP_TRUNKS: trunks, WEBHOOK_ALLOW_LOCAL: 'true' };
+    server = await (await startServer({ environment })).ready();
+    agentId = await server.createAgent({ name: NAME });
+    await seedCalls(server, { agentId, count: 3 });
+    await seedTalk(server, { agentId, turns: 6 });
+    const endpoint = { url: 'http://127.0.0.1:9/a/long/path/to/hook', events: ['call.ended'] };
+    const made = await server.api('POST', '/api/webhooks/endpoints', endpoint);
+    await server.api('POST', `/api/webhooks/endpoints/${made.body.id}/test`);
+    await server.api('POST', '/api/keys', { name: NAME, scopes: ['calls:read'] });
+    browser = await launchBrowser();
+    shown = await openDashboard(server, browser);
+    page = shown.page;
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await server?.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  test.each(PAGES)('#/%s', async (hash) => {
+    await page.goto(`${server.baseUrl}/#/${hash.replace('{agent}', agentId)}`);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.locator('.skeleton').first().waitFor({ state: 'detached' });
+
+    const findings: string[] = [];
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: 900 });
+      for (const theme of THEMES) {
+        await page.evaluate(`document.documentElement.dataset.theme = '${theme}'`);
+        const found = await shown.findings();
+        findings.push(...found.map((finding) => `${width} px, ${theme}: ${finding}`));
+        if (theme === 'light') await shown.picture(`${hash.replaceAll(/\W+/g, '-')}-${width}`);
+      }
+      if (await shown.isTooWide()) findings.push(`${width} px: too wide`);
+    }
+
+    expect(findings).toEqual([]);
+  });
+
+  test('the policy had nothing to forbid', () => {
+    expect(shown.complaints).toEqual([]);
+  });
+});
