@@ -63,7 +63,8 @@ export class SecretBox {
 
   /** Whether the text is sealed with the first key. */
   isNewest(text: string): boolean {
-    return SEALED.exec(text)?.groups?.['keyId'] === this.#newest[0];
+    const { keyId } = SEALED.exec(text)?.groups ?? {};
+    return keyId === this.#newest[0];
   }
 }
 

@@ -48,7 +48,7 @@ function watchedContext() {
 /** Calls the tool with all of them. @returns the outcomes, and what happened on the line. */
 async function attack(box: Toolbox, name: string) {
   const tool = box.descriptions.find((description) => description.name === name);
-  const properties = (tool?.parameters['properties'] ?? {}) as object;
+  const { properties = {} } = (tool?.parameters ?? {}) as { readonly properties?: object };
   const sets = hostileArguments(Object.keys(properties));
   expect(sets.length).toBeGreaterThan(100);
   const { effects, context } = watchedContext();
