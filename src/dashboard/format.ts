@@ -88,6 +88,7 @@ const FILTER_FIELDS = [
   'direction',
   'endReason',
   'sentiment',
+  'answeredBy',
   'tag',
   'minDurationSeconds',
   'maxDurationSeconds',

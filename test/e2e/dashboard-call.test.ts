@@ -227,6 +227,20 @@ describeWith(['chromium'], 'one call in the dashboard', () => {
     expect(quality).toMatch(/\d(\.\d)? \((good|fair|poor)\)/);
   });
 
+  test('it takes tags and a note, by which the list finds it', async () => {
+    const note = section('Tags and note');
+    await note.getByLabel('Tags').fill(`vip, ${EVIL}, vip`);
+    await note.getByLabel('Note').fill(EVIL);
+    await note.getByRole('button', { name: 'Save tags and note' }).click();
+    await page.getByText('Tags and note saved').waitFor();
+
+    const { body } = await server.api('GET', '/api/calls?tag=vip');
+    expect(body).toMatchObject({ total: 1, data: [{ tags: [EVIL, 'vip'] }] });
+    await page.reload();
+    await expect.poll(() => note.getByLabel('Note').inputValue(), SOON).toBe(EVIL);
+    expect(await note.getByLabel('Tags').inputValue()).toBe(`${EVIL}, vip`);
+  });
+
   test('it is good to read, light and dark, wide and narrow, in German too', async () => {
     await shown.choose('Light');
     const light = await shown.findings();

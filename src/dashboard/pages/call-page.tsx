@@ -13,6 +13,7 @@ import { callsAddress, client, formats, t, word } from '../app-state.ts';
 import { clockText } from '../format.ts';
 import { isOver } from '../live-state.ts';
 import { CallControls } from '../parts/call-controls.tsx';
+import { CallNote } from '../parts/call-note.tsx';
 import { DeliveryTable } from '../parts/deliveries.tsx';
 import { ConfirmButton } from '../parts/dialog.tsx';
 import { Heard, LevelMeters, useMeterBoard, Words } from '../parts/heard.tsx';
@@ -82,6 +83,7 @@ function Record(props: Loaded & { readonly onChanged: () => void }) {
         <Waterfall entries={timeline} originMs={originMs} />
       </Section>
       <ToolTable entries={timeline} originMs={originMs} />
+      <CallNote call={call} />
       <Messages messages={call.messages ?? []} />
       <Quality callId={call.id} status={call.status} />
       <SipLadder callId={call.id} status={call.status} />

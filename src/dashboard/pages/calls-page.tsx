@@ -86,6 +86,7 @@ const MORE = [
   'direction',
   'endReason',
   'sentiment',
+  'answeredBy',
   'tag',
   'minDurationSeconds',
   'maxDurationSeconds',
@@ -129,6 +130,10 @@ function Filters(props: ListProps & { readonly wrong: Readonly<Record<string, st
           />
           <SelectField label={t('field.end')} {...choice('endReason', 'end', END_REASONS)} />
           <SelectField label={t('field.mood')} {...choice('sentiment', 'mood', SENTIMENTS)} />
+          <SelectField
+            label={t('call.answeredBy')}
+            {...choice('answeredBy', 'answeredBy', ANSWERED_BY)}
+          />
           <TypedField label={t('calls.tag')} type="text" {...field('tag')} />
           <TypedField
             label={t('calls.longerThan')}
@@ -159,6 +164,8 @@ const END_REASONS = [
 ];
 
 const SENTIMENTS = ['positive', 'neutral', 'negative'];
+
+const ANSWERED_BY = ['human', 'machine', 'unknown'];
 
 /** Time without a key after which a search begins. */
 const TYPED_MS = 300;
