@@ -20,6 +20,7 @@ async function install(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'offhook-package-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   await run(process.execPath, 'src/cli/build-dashboard.ts');
+  await run(process.execPath, 'docs/tools/build-manual.ts');
   await run(process.execPath, 'src/cli/build-server.ts');
   await run(process.execPath, 'src/cli/prepare-bundled-models.ts');
   await run('npm', 'pack', '--ignore-scripts', '--pack-destination', folder);
