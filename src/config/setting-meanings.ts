@@ -91,6 +91,12 @@ export const SETTING_MEANINGS: Readonly<Record<string, Meanings>> = {
     LLAMA_CPP_MODEL: 'model inside this server: NAME of the file llm/NAME.gguf in MODELS_DIR',
     LLAMA_CPP_CALLS: 'answers that llama.cpp writes at the same time, each with memory of its own',
     SCRIPT_FILE: 'rule book of the scripted model; the one of the package unless given',
+    KNOWLEDGE_EMBEDDINGS:
+      "protocol of the embedding model that searches agents' documents by meaning",
+    KNOWLEDGE_EMBEDDINGS_URL:
+      'address of its server, for openai with /v1 where it has one; OLLAMA_HOST for ollama unless given',
+    KNOWLEDGE_EMBEDDINGS_MODEL: 'embedding model of that server',
+    KNOWLEDGE_EMBEDDINGS_API_KEY: 'API key of that server',
   },
   'Sandbox, outgoing calls, webhooks and traces': {
     SANDBOX_SPEED: 'how many times faster than real time simulated calls run',

@@ -4,7 +4,14 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { headingAnchor } from '../../docs/tools/manual-links.ts';
 
-const PAGES = ['*.md', 'docs/**/*.md', 'sip-config/*.md', 'models/*.md', 'observability/*.md'];
+const PAGES = [
+  '*.md',
+  'docs/**/*.md',
+  'sip-config/*.md',
+  'clients/*.md',
+  'models/*.md',
+  'observability/*.md',
+];
 
 interface Link {
   readonly page: string;

@@ -12,6 +12,7 @@ const SOURCES = [
   'docs',
   'sip-config',
   'models/README.md',
+  'clients/README.md',
   'package.json',
   'src/cli/build-output.ts',
 ];
