@@ -27,7 +27,7 @@ function metricsPage(): string {
   return page('Metrics', [
     '`GET /metrics` has all of them in the text format of Prometheus. No label holds a telephone number, a name or an id.',
     'With the embedded SIP engine come those of SIP; `offhook_speech_server_…` are counted where speech servers are set. The metrics of the process itself (`process_…`, `nodejs_…`) are those of prom-client.',
-    'A Grafana dashboard and alert rules: `observability/` of the repository. What to watch: [Operations](../operations.md).',
+    'A Grafana dashboard and alert rules: [Prometheus and Grafana](../../observability/README.md). What to watch: [Operations](../operations.md).',
     table(['Metric', 'Type', 'Labels', 'Meaning'], rows),
   ]);
 }

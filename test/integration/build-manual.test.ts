@@ -13,6 +13,7 @@ const SOURCES = [
   'sip-config',
   'models/README.md',
   'clients/README.md',
+  'observability/README.md',
   'package.json',
   'src/cli/build-output.ts',
 ];
