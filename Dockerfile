@@ -12,7 +12,7 @@ RUN find node_modules/onnxruntime-node/bin -mindepth 3 -maxdepth 3 -type d ! -pa
   && find node_modules/better-sqlite3/prebuilds -type f ! -name "linux-$(node -p process.arch).node" -delete \
   && node -e "require('onnxruntime-node'); require('koffi').load(null); new (require('better-sqlite3'))(':memory:')"
 
-# The dashboard's page and the server in plain JavaScript: Vite, Rolldown and what they need stay behind in this stage.
+# The dashboard's page, the manual and the server in plain JavaScript: Vite, Eleventy, Rolldown and what they need stay behind in this stage.
 # Rolldown's native parts are optional packages.
 FROM node:24.21.0-bookworm-slim AS built
 WORKDIR /app
@@ -24,6 +24,12 @@ COPY src/dashboard src/dashboard
 COPY src/cli/build-dashboard.ts src/cli/build-dashboard.ts
 COPY src/cli/build-output.ts src/cli/build-output.ts
 RUN node src/cli/build-dashboard.ts --always
+COPY docs docs
+COPY sip-config/README.md sip-config/README.md
+COPY models/README.md models/README.md
+COPY clients/README.md clients/README.md
+COPY observability/README.md observability/README.md
+RUN node docs/tools/build-manual.ts --always
 COPY models/prepare models/prepare
 COPY src src
 RUN node src/cli/build-server.ts --always

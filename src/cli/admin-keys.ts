@@ -45,7 +45,8 @@ export function addKeyCommands(root: Command, console: Console): void {
   );
   atDesk(create, console, createKey);
 
-  const revoke = key.command('revoke <id>').description('stops a key for good, within a second');
+  const revoke = key.command('revoke').description('stops a key for good, within a second');
+  revoke.argument('<id>', 'which, as "key list" shows it');
   atDesk(revoke, console, (desk, _options, id) => revokeKey(desk, id ?? ''));
 }
 

@@ -43,7 +43,8 @@ export function addWebhookCommands(root: Command, console: Console): void {
   atDesk(failed, console, listFailed);
 
   const resend = webhooks
-    .command('resend [deliveryId]')
+    .command('resend')
+    .argument('[deliveryId]', 'which, as "webhooks failed" shows it')
     .description('sends one delivery again, or with --all all that failed');
   resend.option('--all', 'all that failed, of the last 30 days unless --since says otherwise');
   addFilters(resend);

@@ -1,16 +1,19 @@
 /** Builds the dashboard and the `/docs` page with Vite: at each start where their sources have changed, always with `--always`. */
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { extname, join } from 'node:path';
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import type { InlineConfig } from 'vite';
-import { buildFailure, builtHash, filesBelow, hashOf, replaceBuilt } from './build-output.ts';
+import {
+  buildFailure,
+  builtHash,
+  filesBelow,
+  hashOf,
+  packTexts,
+  replaceBuilt,
+} from './build-output.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const SOURCES = join(ROOT, 'src/dashboard');
 const BUILT = join(ROOT, 'dist/dashboard');
-
-/** What gets shorter by packing it. */
-const TEXTS: readonly string[] = ['.html', '.js', '.css', '.svg', '.json', '.txt'];
 
 /** Undefined where there are no sources. */
 function sourcesHash(): string | undefined {
@@ -46,25 +49,13 @@ async function build(fresh: string): Promise<void> {
       emptyOutDir: true,
     },
   });
-  pack(fresh);
+  packTexts(fresh);
 }
-
-/** A tenth of the time of the highest level, for a twentieth more bytes. */
-const BROTLI = { [constants.BROTLI_PARAM_QUALITY]: 9 };
 
 function pages(): string[] {
   return readdirSync(SOURCES)
     .filter((name) => name.endsWith('.html'))
     .map((name) => join(SOURCES, name));
-}
-
-/** Compresses each text once, so that the server never does it during calls. */
-function pack(folder: string): void {
-  for (const file of filesBelow(folder).filter((path) => TEXTS.includes(extname(path)))) {
-    const bytes = readFileSync(file);
-    writeFileSync(`${file}.br`, brotliCompressSync(bytes, { params: BROTLI }));
-    writeFileSync(`${file}.gz`, gzipSync(bytes, { level: 9 }));
-  }
 }
 
 /** What a browser loads before it shows a page: scripts and styles that `index.html` names. */

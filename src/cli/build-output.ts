@@ -9,8 +9,9 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { dirname, extname, join, relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 /** File with the hash of the sources, in the built folder. */
 const MARK = '.sources';
@@ -80,10 +81,25 @@ function takePlace(folder: string, fresh: string, old: string): void {
   }
 }
 
+/** What gets shorter by packing it. */
+const TEXTS: readonly string[] = ['.html', '.js', '.css', '.svg', '.json', '.txt'];
+
+/** A tenth of the time of the highest level, for a twentieth more bytes. */
+const BROTLI = { [constants.BROTLI_PARAM_QUALITY]: 9 };
+
+/** Compresses each text of a built folder once, so that the server never does it during calls. */
+export function packTexts(folder: string): void {
+  for (const file of filesBelow(folder).filter((path) => TEXTS.includes(extname(path)))) {
+    const bytes = readFileSync(file);
+    writeFileSync(`${file}.br`, brotliCompressSync(bytes, { params: BROTLI }));
+    writeFileSync(`${file}.gz`, gzipSync(bytes, { level: 9 }));
+  }
+}
+
 /** Reason in one line: a bundler tells a whole page, with the code where it stopped and in colour. */
 export function buildFailure(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
-  const [, name] = /^Cannot find package '(vite|rolldown)'/.exec(message) ?? [];
+  const [, name] = /^Cannot find package '(vite|rolldown|@11ty\/eleventy)'/.exec(message) ?? [];
   if (name !== undefined) return `${name} is not installed (npm ci installs it)`;
   return stripVTControlCharacters(message).replaceAll(/\s+/g, ' ').trim().slice(0, REASON_CHARS);
 }

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { styleText } from 'node:util';
-import { Command, CommanderError, Option } from 'commander';
+import { CommanderError } from 'commander';
 import { EnvHttpProxyAgent } from 'undici';
 import { type Preparation, prepareModels } from '../../models/prepare/prepare-models.ts';
 import { llamaFolderOf } from '../compose/llm.ts';
@@ -20,8 +20,6 @@ import {
   type Manifest,
   type Model,
   modelsOf,
-  PROFILES,
-  type Profile,
   placeOf,
 } from '../model-store/manifest.ts';
 import { checkRun, listRun, useText } from '../model-store/model-files.ts';
@@ -32,6 +30,7 @@ import { whisperEngine } from '../speech/stt/recognizer-engines.ts';
 import { sileroEngine } from '../speech/vad/silero/silero-engine.ts';
 import { SELF_TEST_ENGINE_S_MAX, selfTestResult } from './admin-self-test.ts';
 import { installLlama, usesOllama, withOneLanguageModel } from './models-language.ts';
+import { type ModelsOptions, modelsProgram } from './models-program.ts';
 
 const PACKAGE = new URL('../../package.json', import.meta.url);
 
@@ -53,24 +52,6 @@ const EXIT_OF: Readonly<Record<ModelsFailure, number>> = {
   cancelled: EXIT.interrupted,
 };
 
-const HELP = `
-Settings come from the environment and .env, as for the server: MODELS_DIR, MODELS_PROFILE, MODELS_BASE_URL (a mirror),
-HF_TOKEN, OLLAMA_HOST, and the proxy variables HTTPS_PROXY, HTTP_PROXY and NO_PROXY. docs/models.md says more.
-Exit status: 0 done, 1 could not be done, 2 wrong usage, 3 a file is not what it should be, 75 no answer or busy: try
-again later, 78 wrong settings, 130 stopped (the same command goes on where it stopped).`;
-
-interface Words {
-  readonly profile?: Profile;
-  readonly only: readonly string[];
-  readonly list?: true;
-  readonly check?: true;
-  readonly offlineBundle?: string;
-  readonly fromBundle?: string;
-  readonly allowUnverified?: true;
-  readonly manifest?: string;
-  readonly selfTest: boolean;
-}
-
 const screen: Screen = {
   isTerminal: process.stdout.isTTY === true,
   // Some terminals say 0: they do not know.
@@ -79,26 +60,6 @@ const screen: Screen = {
   // Obeys NO_COLOR, and colours nothing where it is not a terminal.
   paint: (style, text) => styleText(style, text, { stream: process.stdout }),
 };
-
-function program(run: (words: Words) => Promise<void>): Command {
-  const collected = (id: string, before: readonly string[]) => [...before, ...id.split(',')];
-  return new Command('models')
-    .description('Downloads the models that Offhook hears, thinks and speaks with.')
-    .usage('[options]  (npm run models -- [options])')
-    .addOption(new Option('--profile <name>', 'how much').choices(PROFILES))
-    .option('--only <id>', 'this model and no other; may be given more than once', collected, [])
-    .option('--list', 'show the models there are, and download nothing')
-    .option('--check', 'read what is there and compare checksums, and download nothing')
-    .option('--offline-bundle <file>', 'make one archive for a machine without internet')
-    .option('--from-bundle <file>', 'unpack such an archive, and download nothing')
-    .option('--allow-unverified', 'also take files without any known checksum')
-    .option('--manifest <file>', 'another list of models, in the form of models/manifest.json')
-    .option('--no-self-test', 'do not try the models at the end')
-    .addHelpText('after', HELP)
-    .exitOverride()
-    .allowExcessArguments(false)
-    .action(run);
-}
 
 /** Parameters of all runs. */
 interface Desk {
@@ -109,7 +70,7 @@ interface Desk {
   readonly signal: AbortSignal;
 }
 
-async function run(words: Words, signal: AbortSignal): Promise<void> {
+async function run(words: ModelsOptions, signal: AbortSignal): Promise<void> {
   const config = readProcessConfig();
   const { manifest, text: manifestText } = await loadManifest(words.manifest);
   const profile = words.profile ?? config.MODELS_PROFILE;
@@ -152,7 +113,7 @@ function isPartlyThere(model: FilesModel, modelsDir: string): boolean {
   return model.files.some((file) => existsSync(join(modelsDir, placeOf(model, file))));
 }
 
-async function fetch(words: Words, { models: listed, ...desk }: Desk): Promise<void> {
+async function fetch(words: ModelsOptions, { models: listed, ...desk }: Desk): Promise<void> {
   const { config, signal } = desk;
   const dispatcher = new EnvHttpProxyAgent({ allowH2: false });
   const { version } = JSON.parse(await readFile(PACKAGE, 'utf8'));
@@ -289,7 +250,7 @@ const stopping = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stopping.abort());
 
 try {
-  await program((words) => run(words, stopping.signal)).parseAsync();
+  await modelsProgram((words) => run(words, stopping.signal)).parseAsync();
 } catch (error) {
   process.exitCode = statusOf(error);
 }

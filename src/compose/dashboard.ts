@@ -8,8 +8,9 @@ import { Dashboard } from '../operator/dashboard.ts';
 import type { Store } from '../store/store.ts';
 import { runSelfTestProcess } from './self-test-process.ts';
 
-/** Output folder of `npm run build`. */
+/** Output folders of `npm run build`. */
 const PAGE_FOLDER = fileURLToPath(new URL('../../dist/dashboard', import.meta.url));
+const MANUAL_FOLDER = fileURLToPath(new URL('../../dist/manual', import.meta.url));
 
 /** Makes the dashboard's server side on the store's secrets. */
 export function openDashboard(from: { readonly store: Store; readonly newId: NewId }): Dashboard {
@@ -20,6 +21,7 @@ export function openDashboard(from: { readonly store: Store; readonly newId: New
     random: randomBytes,
     newId,
     pageFolder: PAGE_FOLDER,
+    manualFolder: MANUAL_FOLDER,
     runSelfTest: runSelfTestProcess,
   });
 }

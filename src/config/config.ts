@@ -141,7 +141,7 @@ const speechServers: Reader<readonly string[]> = (given) => {
 const speechWaitMs = wholeNumber(100, 30_000);
 
 /** Every setting, by the name of its environment variable. */
-const SETTINGS = {
+export const SETTINGS = {
   HOST: setting(host, '127.0.0.1'),
   PORT: setting(port, 3000),
   PUBLIC_URL: optional(baseUrl),
@@ -250,7 +250,7 @@ export class ConfigError extends Error {
 }
 
 /** Variables that hold a secret: masked by `--print-config`, and readable from a file by `NAME_FILE`. */
-const SECRETS: ReadonlySet<string> = new Set([
+export const SECRETS: ReadonlySet<string> = new Set([
   'BOOTSTRAP_LIVE_KEY',
   'BOOTSTRAP_TEST_KEY',
   'WEBHOOK_SIGNING_SECRET',
@@ -376,7 +376,8 @@ export function printConfig(config: Config): string {
     .join('\n');
 }
 
-function printValue(value: unknown): string {
+/** A setting's value as text, as it stands in the environment. */
+export function printValue(value: unknown): string {
   if (Array.isArray(value)) return value.join(',');
   if (typeof value === 'object' && value !== null && 'first' in value && 'last' in value) {
     return `${value.first}-${value.last}`;

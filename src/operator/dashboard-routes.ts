@@ -22,6 +22,7 @@ import {
   sameOrigin,
   sessionOf,
 } from './dashboard-requests.ts';
+import { addManualRoutes } from './manual-routes.ts';
 import type { OperatorSession } from './operator-sessions.ts';
 import { addPageRoutes } from './page-routes.ts';
 import { PHONE_PATH } from './phone-sockets.ts';
@@ -54,6 +55,7 @@ export function addDashboardRoutes(api: ApiApp, deps: ApiDeps, dashboard: Dashbo
   addPhoneRoutes(api, deps, dashboard);
   addSelfTestRoutes(api, dashboard);
   addPageRoutes(api, dashboard.files);
+  addManualRoutes(api, dashboard.manual);
 }
 
 function addEntry(api: ApiApp, parts: Parts): void {

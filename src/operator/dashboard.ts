@@ -4,6 +4,7 @@ import type { SecretStore } from '../domain/account/bootstrap.ts';
 import type { NewId, RandomBytes } from '../domain/ids.ts';
 import type { Clock } from '../lib/clock.ts';
 import { LoginGuard } from './login-guard.ts';
+import { ManualFiles } from './manual-files.ts';
 import { OperatorPassword } from './operator-password.ts';
 import { OperatorSessions } from './operator-sessions.ts';
 import { PageFiles } from './page-files.ts';
@@ -20,6 +21,8 @@ export interface DashboardOptions {
   readonly newId: NewId;
   /** The folder that the page was built into; it need not be there. */
   readonly pageFolder: string;
+  /** The folder that the manual was built into; it need not be there. */
+  readonly manualFolder: string;
   readonly runSelfTest: RunSelfTest;
   /** @see OperatorPassword */
   readonly costLog2?: number;
@@ -32,6 +35,7 @@ export class Dashboard {
   readonly guard: LoginGuard;
   readonly link: SetupLink;
   readonly files: PageFiles;
+  readonly manual: ManualFiles;
   readonly tickets: PhoneTickets;
   readonly selfTest: SelfTestRun;
 
@@ -45,6 +49,7 @@ export class Dashboard {
     this.guard = new LoginGuard(options.clock);
     this.link = new SetupLink(options);
     this.files = new PageFiles(options.pageFolder);
+    this.manual = new ManualFiles(options.manualFolder);
     this.tickets = new PhoneTickets(options);
     this.selfTest = new SelfTestRun({ run: options.runSelfTest, clock: options.clock });
   }

@@ -88,7 +88,7 @@ export class PageFiles {
     const known = this.#files.get(path);
     if (known !== undefined) return known;
     if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return undefined;
-    const file = readFile(folder, name);
+    const file = readPageFile(folder, name);
     this.#files.set(path, file);
     return file;
   }
@@ -103,7 +103,8 @@ function assetNames(folder: string): ReadonlySet<string> {
   return new Set(names.slice(0, FILES_MAX));
 }
 
-function readFile(folder: string, name: string): PageFile {
+/** Reads a file of a build with its packed forms. @throws {RangeError} when it is larger than any of a page's. */
+export function readPageFile(folder: string, name: string): PageFile {
   const encoded = ENCODED_NAMES.flatMap(([encoding, ending]) => {
     const path = join(folder, `${name}${ending}`);
     const isThere = statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;

@@ -47,7 +47,7 @@ export function addPageRoutes(api: ApiApp, files: PageFiles): void {
     if (file === undefined) {
       throw new ServiceError('NOT_FOUND', 'Cannot find this file of the page: reload the page');
     }
-    return send(context, file, { cacheControl: FOREVER, policy: DASHBOARD_POLICY });
+    return sendPage(context, file, { cacheControl: FOREVER, policy: DASHBOARD_POLICY });
   });
 }
 
@@ -61,10 +61,18 @@ function addPage(
 ): void {
   api.get(path, (context) => {
     const file = read();
-    if (file !== undefined) return send(context, file, { cacheControl: 'no-cache', policy });
-    const headers = { ...headersWith(policy), 'Content-Type': 'text/html; charset=utf-8' };
-    return context.body(notBuilt(title), 404, headers);
+    if (file !== undefined) return sendPage(context, file, { cacheControl: 'no-cache', policy });
+    return sendNotBuilt(context, { title, policy });
   });
+}
+
+/** Answers 404 with a page that says how to build what is missing. */
+export function sendNotBuilt(
+  context: ApiContext,
+  { title, policy }: { readonly title: string; readonly policy: Policy },
+): Response {
+  const headers = { ...headersWith(policy), 'Content-Type': 'text/html; charset=utf-8' };
+  return context.body(notBuilt(title), 404, headers);
 }
 
 function notBuilt(title: string): string {
@@ -75,7 +83,7 @@ function notBuilt(title: string): string {
 <h1>The ${title} has not been built</h1>
 <p>Calls and the REST interface work without it. To build it, run <code>npm ci</code> and then <code>npm run build</code> in the
 server's folder, and load this page again.</p>
-<p><a href="api/openapi.json">The OpenAPI document</a></p>
+<p>The OpenAPI document: <code>/api/openapi.json</code></p>
 </html>
 `;
 }
@@ -85,7 +93,8 @@ function headersWith(policy: Policy): Record<string, string> {
   return { ...PAGE_HEADERS, 'Content-Security-Policy': directives.join('; ') };
 }
 
-function send(
+/** Sends a built file: packed where the client reads that, 304 where it has it. */
+export function sendPage(
   context: ApiContext,
   file: PageFile,
   { cacheControl, policy }: { readonly cacheControl: string; readonly policy: Policy },

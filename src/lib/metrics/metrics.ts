@@ -47,6 +47,15 @@ export interface MeasuredAudio {
   readonly details?: { readonly packetsUnsent: number } | undefined;
 }
 
+/** One family of metrics, as the reference describes it. */
+interface MetricFamily {
+  readonly name: string;
+  readonly help: string;
+  /** `counter`, `gauge` or `histogram`. */
+  readonly type: string;
+  readonly labels: readonly string[];
+}
+
 /** What the watch over the machine's headroom tells. */
 interface MeasuredAdmission {
   readonly callsLeft: number;
@@ -116,6 +125,14 @@ export class Metrics {
   /** All metrics in Prometheus' text format. */
   render(): Promise<string> {
     return this.#registry.metrics();
+  }
+
+  /** Name, help, type and labels of every family added so far, without their values. */
+  get families(): readonly MetricFamily[] {
+    return this.#registry.getMetricsAsArray().map((family) => {
+      const { name, help, type } = family;
+      return { name, help, type: String(type), labels: labelsOf(family) };
+    });
   }
 
   /** The media type of `render`'s text. */
@@ -291,4 +308,11 @@ export class Metrics {
       () => Object.entries(read()?.loads ?? {}).map(([shortage, load]) => [{ shortage }, load]),
     );
   }
+}
+
+/** The types of prom-client leave the names of labels out. */
+function labelsOf(family: object): readonly string[] {
+  return 'labelNames' in family && Array.isArray(family.labelNames)
+    ? family.labelNames.map(String)
+    : [];
 }

@@ -89,6 +89,7 @@ test('the image has the packages of production, for this system only', ({ skip }
     ),
   ).toEqual([]);
   expect(existsSync(join(image.app, 'dist/dashboard/index.html'))).toBe(true);
+  expect(existsSync(join(image.app, 'dist/manual/index.html'))).toBe(true);
   expect(readdirSync(onnx).flatMap((system) => readdirSync(join(onnx, system)))).toEqual([
     process.arch,
   ]);

@@ -20,6 +20,7 @@ async function install(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'offhook-package-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   await run(process.execPath, 'src/cli/build-dashboard.ts');
+  await run(process.execPath, 'docs/tools/build-manual.ts');
   await run(process.execPath, 'src/cli/build-server.ts');
   await run(process.execPath, 'src/cli/prepare-bundled-models.ts');
   await run('npm', 'pack', '--ignore-scripts', '--pack-destination', folder);
@@ -43,9 +44,10 @@ test('an installed package starts with its models, page and documents, without t
   await server.ready();
 
   const ready = (await (await fetch(`${server.baseUrl}/readyz`)).json()) as { engines: unknown };
-  const pages = ['/', '/docs', '/api/openapi.json'].map((path) => fetch(server.baseUrl + path));
+  const paths = ['/', '/docs', '/manual/reference/settings.html', '/api/openapi.json'];
+  const pages = paths.map((path) => fetch(server.baseUrl + path));
   const statuses = (await Promise.all(pages)).map(({ status }) => status);
-  expect(statuses).toEqual([200, 200, 200]);
+  expect(statuses).toEqual([200, 200, 200, 200]);
   expect(ready.engines).toEqual(
     expect.arrayContaining([
       expect.objectContaining({ job: 'vad', engine: 'silero' }),

@@ -58,6 +58,7 @@ export function openDashboard(
       return `${prefix}_dashboard${made}`;
     },
     pageFolder: pageFolderOf(store),
+    manualFolder: join(store.folder, 'manual'),
     costLog2: 4,
     runSelfTest,
   });
