@@ -29,9 +29,7 @@ async function forgetSecrets(console: Console): Promise<Result> {
   const { database } = await openDatabase({ file, mayMigrate: false });
   try {
     const box = openBox(file, config.SECRETS_KEY);
-    const forgotten = await patiently(() =>
-      database.transaction((transaction) => sealAgain(transaction, box, { forget: true })),
-    );
+    const forgotten = await patiently(() => sealAgain(database, box, { forget: true }));
     const text =
       forgotten.length === 0
         ? 'Nothing to forget: every secret can be opened.'

@@ -98,9 +98,7 @@ export async function openStore(options: {
   const { database, migrations } = await openDatabase(options);
   try {
     const box = openBox(file, options.secretsKey);
-    if (mayMigrate) {
-      await database.transaction((transaction) => sealAgain(transaction, box, { forget: false }));
-    }
+    if (mayMigrate) await sealAgain(database, box, { forget: false });
     if (migrations.length > 0) log.info({ file, migrations }, 'database: migrated to this version');
     return storeOn(database, { ...options, box });
   } catch (error) {

@@ -111,12 +111,26 @@ test('without its key the database is not opened; the error says what to do, and
 
   const { database } = await openDatabase({ file: store.file });
   const box = openBox(store.file, undefined);
-  const forgotten = await database.transaction((all) => sealAgain(all, box, { forget: true }));
+  const forgotten = await sealAgain(database, box, { forget: true });
   database.close();
   expect(forgotten).toEqual(['trunks "carrier"', 'custom_tools "orders"']);
   const next = await reopen(store.file);
   expect(await secretsOf(next)).toEqual([null, []]);
   await next.close();
+});
+
+test('a start does not wait for the write lock of another process, where nothing is to be sealed', async () => {
+  const store = await storeWithSecrets();
+  await store.close();
+  const { database } = await openDatabase({ file: store.file });
+  const other = new Sqlite(store.file);
+  other.exec('begin immediate');
+
+  const box = openBox(store.file, undefined);
+  expect(await sealAgain(database, box, { forget: false })).toEqual([]);
+
+  other.close();
+  database.close();
 });
 
 test('a line of the file that is no key is named', async () => {

@@ -60,6 +60,17 @@ export async function sealAgain(
   box: SecretBox,
   { forget }: { readonly forget: boolean },
 ): Promise<readonly string[]> {
+  const cells = await secretCells(database);
+  // As at nearly every start, which must not wait for the write lock of another process.
+  if (!forget && cells.every(({ value }) => box.isNewest(value))) return [];
+  return database.transaction((transaction) => sealCells(transaction, box, forget));
+}
+
+async function sealCells(
+  database: Queries,
+  box: SecretBox,
+  forget: boolean,
+): Promise<readonly string[]> {
   const forgotten: string[] = [];
   for (const cell of await secretCells(database)) {
     const kept = keptOf(box, cell.value, `${cell.table}.${cell.column}`);

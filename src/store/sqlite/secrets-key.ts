@@ -24,9 +24,21 @@ export function openBox(databaseFile: string, secretsKey: string | undefined): S
   if (secretsKey !== undefined) return new SecretBox([keyOf(secretsKey), ...readKeys(file)]);
   const [first, ...others] = readKeys(file);
   if (first !== undefined) return new SecretBox([first, ...others]);
-  const made = randomBytes(KEY_BYTES).toString('base64');
-  writeFileSync(file, `${made}\n`, { mode: PRIVATE_FILE_MODE, flush: true, flag: 'wx' });
-  return new SecretBox([keyOf(made)]);
+  return new SecretBox([makeKey(file)]);
+}
+
+/** Makes the file; where another process was quicker, its key counts. */
+function makeKey(file: string): Buffer {
+  const made = randomBytes(KEY_BYTES);
+  try {
+    const text = `${made.toString('base64')}\n`;
+    writeFileSync(file, text, { mode: PRIVATE_FILE_MODE, flush: true, flag: 'wx' });
+    return made;
+  } catch (error) {
+    const [others] = readKeys(file);
+    if (others === undefined) throw error;
+    return others;
+  }
 }
 
 /** The keys of a file; none when it is missing. @throws {Error} naming the line that is no key. */
