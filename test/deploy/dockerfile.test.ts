@@ -77,7 +77,10 @@ test('.dockerignore lets through what the server runs on, and no test, secret or
   expect(visible('src')).toContain('src/main.ts');
   expect(visible('models')).toContain('models/voices.json');
   expect(visible('models').filter((file) => /^models\/(train|downloaded)/.test(file))).toEqual([]);
-  for (const path of ['test', 'bench', 'docs', 'sip-config', '.env.example', '.git/config']) {
+  expect(visible('docs')).toContain('docs/admin.md');
+  expect(visible('sip-config')).toEqual(['sip-config/README.md']);
+  expect(visible('clients')).toEqual(['clients/README.md']);
+  for (const path of ['test', 'bench', '.env.example', '.git/config']) {
     expect(visible(path)).toEqual([]);
   }
 });
