@@ -26,6 +26,7 @@ interface HeldKey extends Scope {
 export interface Ask {
   readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly query?: Query;
+  /** Is sent as JSON, unless it is a form with a file. */
   readonly body?: unknown;
   /** The version that a change is made from: its `updatedAt`. Answers 412 when it is not the newest. */
   readonly ifUpdatedAt?: string;
@@ -215,7 +216,8 @@ export class ApiClient {
 
   async #ask(path: string, ask: Ask, headers: Readonly<Record<string, string>>): Promise<Response> {
     const { method = 'GET', query = {}, body, signal, ifUpdatedAt } = ask;
-    const isJson = body !== undefined;
+    const isForm = body instanceof FormData;
+    const isJson = body !== undefined && !isForm;
     try {
       return await this.#world.fetch(`${path}${queryText(query)}`, {
         method,
@@ -224,6 +226,7 @@ export class ApiClient {
           ...(ifUpdatedAt !== undefined && { 'If-Match': `"${ifUpdatedAt}"` }),
           ...(isJson && { 'Content-Type': 'application/json' }),
         },
+        ...(isForm && { body }),
         ...(isJson && { body: JSON.stringify(body) }),
         signal: signal ?? AbortSignal.timeout(TIMEOUT_MS),
         credentials: 'same-origin',

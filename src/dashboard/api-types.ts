@@ -52,6 +52,9 @@ export type ChatMessage = Schemas['AgentChat']['messages'][number];
 export type ChatAnswer = Schemas['AgentChatReply'];
 export type ChatToolCall = ChatAnswer['toolCalls'][number];
 
+export type KnowledgeDocument = Schemas['KnowledgeDocument'];
+export type KnowledgeText = Schemas['KnowledgeText'];
+
 export type Endpoint = Schemas['WebhookEndpoint'];
 export type Delivery = Schemas['WebhookDelivery'];
 export type DeliveryDetail = Schemas['WebhookDeliveryDetail'];

@@ -7,6 +7,7 @@ import { client, t } from '../app-state.ts';
 import { ChatButton } from '../parts/chat-dialog.tsx';
 import { ConfirmButton } from '../parts/dialog.tsx';
 import { CheckField, SelectField, TextField, type TextFieldProps } from '../parts/field.tsx';
+import { Knowledge } from '../parts/knowledge.tsx';
 import { Button, Missing, Page, Problem, Shown } from '../parts/page.tsx';
 import { ENGINE_JOBS, StandIns } from '../parts/stand-ins.tsx';
 import { TalkButton } from '../parts/talk-button.tsx';
@@ -47,6 +48,7 @@ export function AgentPage({ id }: { readonly id: string }) {
               path={path}
               onSaved={reload}
             />
+            {agent !== null && <Knowledge agentId={agent.id} />}
             {agent !== null && (
               <Versions
                 agent={agent}

@@ -86,6 +86,25 @@ export function TextField(props: TextFieldProps) {
   );
 }
 
+/** A file of the reader's machine; null when none is chosen. */
+export function FileField(
+  props: FieldProps & { readonly accept: string; readonly onFile: (file: File | null) => void },
+) {
+  return (
+    <Field
+      {...props}
+      control={(control) => (
+        <input
+          {...control}
+          type="file"
+          accept={props.accept}
+          onChange={({ currentTarget }) => props.onFile(currentTarget.files?.[0] ?? null)}
+        />
+      )}
+    />
+  );
+}
+
 const PASSWORD_CHARS_MIN = 12;
 
 /** A password that is chosen. */

@@ -179,7 +179,44 @@ describeWith(['chromium'], 'agents in the dashboard', () => {
     });
   });
 
+  test('documents are added as text and as a file, read and deleted', async () => {
+    const knowledge = page.getByRole('region', { name: 'Knowledge' });
+    const dialog = page.getByRole('dialog');
+    await knowledge.getByText('No documents yet.').waitFor();
+    await knowledge.getByRole('button', { name: 'Add document' }).click();
+    await dialog.getByLabel('Or text').fill(`We open at nine. ${EVIL}`);
+    await dialog.getByRole('button', { name: 'Add document' }).click();
+    await expect.poll(() => dialog.getByLabel('Name').getAttribute('aria-invalid')).toBe('true');
+    await dialog.getByLabel('Name').fill(EVIL);
+    await dialog.getByRole('button', { name: 'Add document' }).click();
+    await knowledge.getByRole('row').filter({ hasText: EVIL }).waitFor();
+
+    await knowledge.getByRole('button', { name: 'Add document' }).click();
+    const buffer = Buffer.from('<h1>Prices</h1><p>A check-up is 40 euros.</p>');
+    await dialog
+      .getByLabel('File')
+      .setInputFiles({ name: 'prices.html', mimeType: 'text/html', buffer });
+    expect(await dialog.getByLabel('Or text').count()).toBe(0);
+    await shown.picture('agent-add-document');
+    expect(await shown.findings()).toEqual([]);
+    await dialog.getByRole('button', { name: 'Add document' }).click();
+    const prices = knowledge.getByRole('row').filter({ hasText: 'prices.html' });
+    await prices.getByRole('button', { name: 'Show text' }).click();
+    await dialog.getByText('A check-up is 40 euros.').waitFor();
+    expect(await shown.findings()).toEqual([]);
+    await page.keyboard.press('Escape');
+
+    for (const name of [EVIL, 'prices.html']) {
+      const row = knowledge.getByRole('row').filter({ hasText: name });
+      await row.getByRole('button', { name: 'Delete' }).click();
+      await dialog.getByRole('button', { name: 'Delete' }).click();
+      await row.waitFor({ state: 'detached' });
+    }
+  });
+
   test('it fits a telephone’s screen, dark', async () => {
+    // What lies half under the bar at the top counts as too small.
+    await page.evaluate('scrollTo(0, 0)');
     await page.setViewportSize({ width: 360, height: 740 });
     await page.emulateMedia({ colorScheme: 'dark' });
 

@@ -1,0 +1,129 @@
+/** The documents that an agent answers from: added as a file or as text, looked at, deleted. */
+import { messageUnder } from '../api-error.ts';
+import type { KnowledgeDocument, KnowledgeText } from '../api-types.ts';
+import { client, formats, say, t } from '../app-state.ts';
+import { ConfirmButton, DialogButton } from './dialog.tsx';
+import { FileField, TextField } from './field.tsx';
+import { Form, useForm } from './form.tsx';
+import { Instant, Scroller, Section, Shown, ShownPage, Table } from './page.tsx';
+import { useApi, usePages } from './use-load.ts';
+
+const PER_PAGE = 10;
+
+/** Reading a large PDF takes its time. */
+const UPLOAD_MS_MAX = 120_000;
+
+const FILE_TYPES = '.txt,.md,.markdown,.html,.htm,.pdf';
+
+export function Knowledge({ agentId }: { readonly agentId: string }) {
+  const path = `api/agents/${encodeURIComponent(agentId)}/knowledge`;
+  const loaded = usePages<KnowledgeDocument>(path, PER_PAGE);
+  return (
+    <Section
+      title={t('knowledge.title')}
+      actions={
+        <DialogButton label={t('knowledge.add')}>
+          {(close) => <AddDocument path={path} onAdded={loaded.reload} onClose={close} />}
+        </DialogButton>
+      }
+    >
+      <ShownPage loaded={loaded}>
+        {(documents) => (
+          <Table
+            label={t('knowledge.title')}
+            rows={documents}
+            empty={t('knowledge.none')}
+            keyOf={({ id }) => id}
+            columns={{
+              name: ['cut', ({ name }) => name],
+              no: ['figure', ({ version }) => version],
+              passages: ['figure', ({ passages }) => formats.value.count(passages)],
+              changedAt: ({ updatedAt }) => <Instant at={updatedAt} />,
+              actions: ({ id, name }) => (
+                <DocumentActions path={`${path}/${id}`} name={name} onChanged={loaded.reload} />
+              ),
+            }}
+          />
+        )}
+      </ShownPage>
+    </Section>
+  );
+}
+
+function DocumentActions(props: {
+  readonly path: string;
+  readonly name: string;
+  readonly onChanged: () => void;
+}) {
+  const { path, name, onChanged } = props;
+  return (
+    <div class="actions">
+      <DialogButton label={t('knowledge.read')} title={name}>
+        {() => <DocumentText path={path} />}
+      </DialogButton>
+      <ConfirmButton
+        label={t('knowledge.delete')}
+        question={t('knowledge.deleteQuestion', { name })}
+        onConfirm={() => client.api(path, { method: 'DELETE' }).then(onChanged)}
+      />
+    </div>
+  );
+}
+
+/** What the server has read out of the document. */
+function DocumentText({ path }: { readonly path: string }) {
+  const loaded = useApi<KnowledgeText>(path);
+  return (
+    <Shown loaded={loaded}>
+      {({ text }) => (
+        <Scroller class="document" label={t('field.text')}>
+          <pre>{text}</pre>
+        </Scroller>
+      )}
+    </Shown>
+  );
+}
+
+interface Draft {
+  readonly name: string;
+  readonly file: File | null;
+  readonly text: string;
+}
+
+function AddDocument(props: {
+  readonly path: string;
+  readonly onAdded: () => void;
+  readonly onClose: () => void;
+}) {
+  const form = useForm<Draft>({ name: '', file: null, text: '' }, async (draft) => {
+    const signal = AbortSignal.timeout(UPLOAD_MS_MAX);
+    await client.api(props.path, { method: 'POST', body: bodyOf(draft), signal });
+    say(t('knowledge.added'));
+    props.onAdded();
+    props.onClose();
+  });
+  return (
+    <Form form={form} label={t('knowledge.add')} onCancel={props.onClose}>
+      <FileField
+        label={t('knowledge.file')}
+        hint={t('knowledge.fileHint')}
+        accept={FILE_TYPES}
+        error={messageUnder(form.wrong, 'file')}
+        onFile={(file) => form.change({ file })}
+      />
+      {form.values.file === null && (
+        <TextField label={t('knowledge.text')} rows={8} {...form.field('text')} />
+      )}
+      <TextField label={t('field.name')} hint={t('knowledge.nameHint')} {...form.field('name')} />
+    </Form>
+  );
+}
+
+/** A file keeps its own name where none is typed. */
+function bodyOf({ name, file, text }: Draft): FormData | object {
+  if (file === null) return { name, text };
+  const body = new FormData();
+  if (name.trim() !== '') body.set('name', name);
+  body.set('file', file);
+  return body;
+}
