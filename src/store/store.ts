@@ -20,6 +20,7 @@ import { SqliteAgentStore, SqliteAgentVersionStore } from './agents/sqlite-agent
 import { SqliteNumberAssignments, SqliteNumberHolders } from './agents/sqlite-phone-numbers.ts';
 import { SqliteAppointmentStore } from './calendars/sqlite-appointment-store.ts';
 import { SqliteCalendarStore } from './calendars/sqlite-calendar-store.ts';
+import { indexRegularly } from './calls/call-index.ts';
 import { SqliteAnalysisStore } from './calls/sqlite-analysis-store.ts';
 import { SqliteAnalyticsStore } from './calls/sqlite-analytics-store.ts';
 import { SqliteCallQualityStore, SqliteSipTraceStore } from './calls/sqlite-call-diagnostics.ts';
@@ -117,6 +118,7 @@ function storeOn(
   const rates = new SqliteRateStore(database);
   let checkpointer: Checkpointer | undefined;
   const cancelOptimize = optimizeDaily(database, { clock, log });
+  const cancelIndex = indexRegularly(database, { clock, log });
   return {
     ...stores,
     liveFeed: feeds.live,
@@ -141,6 +143,7 @@ function storeOn(
     },
     close: async () => {
       cancelOptimize();
+      cancelIndex();
       feeds.live.close();
       try {
         await rates.close();

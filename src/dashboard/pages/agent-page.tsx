@@ -7,7 +7,6 @@ import { client, t } from '../app-state.ts';
 import { ChatButton } from '../parts/chat-dialog.tsx';
 import { ConfirmButton } from '../parts/dialog.tsx';
 import { CheckField, SelectField, TextField, type TextFieldProps } from '../parts/field.tsx';
-import { Knowledge } from '../parts/knowledge.tsx';
 import { Button, Missing, Page, Problem, Shown } from '../parts/page.tsx';
 import { ENGINE_JOBS, StandIns } from '../parts/stand-ins.tsx';
 import { TalkButton } from '../parts/talk-button.tsx';
@@ -16,6 +15,7 @@ import { useAgentForm } from '../parts/use-agent-form.ts';
 import { useLoad } from '../parts/use-load.ts';
 import { Differences, Versions } from '../parts/versions.tsx';
 import { VoicePicker } from '../parts/voice-picker.tsx';
+import { Knowledge } from './agent-knowledge.tsx';
 
 export function AgentPage({ id }: { readonly id: string }) {
   const isNew = id === 'new';

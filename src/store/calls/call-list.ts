@@ -5,6 +5,7 @@ import type { Call, CallQuery, CallSummary } from '../../domain/call/call.ts';
 import type { Queries } from '../queries.ts';
 import { recordOf } from '../sqlite/rows.ts';
 import { build, type CallRow } from '../sqlite/schema.ts';
+import { indexBeforeSearch } from './call-index.ts';
 import { matches } from './call-matches.ts';
 import { EVERY_AGENT } from './call-rollups.ts';
 
@@ -47,6 +48,7 @@ export async function listCalls(
   const fromMs = query.startedFrom?.getTime() ?? EARLIEST_MS;
   const beforeMs = query.startedBefore?.getTime() ?? LATEST_MS;
   const listed = { ...query, scope, fromMs, beforeMs };
+  if (query.search?.kind === 'words') await indexBeforeSearch(database);
   const total = await totalOf(database, listed);
   if (query.offset >= total) return { calls: [], total };
   const spans = isNear(listed) ? [listed] : spansOfPage(await daysOf(database, listed), listed);

@@ -1,8 +1,8 @@
 /** The step of the schema that makes calls searchable: an index of their words, tags and notes, and a list index for all filters. */
 
 /**
- * `call_documents` has a row for each call that is over and has words. Triggers keep it, so that no writer can forget to, and
- * what is erased leaves the index too: `secure-delete` takes its words out at once. `owner` is in the index because a search
+ * `call_documents` has a row for each call that is over and has words; `call-index.ts` makes it, of the calls that a trigger lists in
+ * `call_documents_due`. Triggers keep the index itself, so that no writer can forget to, and what is erased leaves it too: `secure-delete` takes its words out at once. `owner` is in the index because a search
  * must not read the words of other accounts.
  *
  * @see https://sqlite.org/fts5.html#external_content_tables
@@ -27,6 +27,8 @@ export const CALL_SEARCH = `
     select calls.id, calls.account_id || '_' || calls.environment, group_concat(text, char(10))
     from calls join transcript_entries on call_id = calls.id where ended_at is not null group by calls.id
     order by calls.sort_at;
+  create table call_documents_due (
+    call_id text primary key references calls (id) on delete cascade) strict, without rowid;
   create virtual table call_words using fts5 (owner, words, content = 'call_documents', content_rowid = 'number',
     tokenize = "unicode61 remove_diacritics 2 tokenchars '_'");
   insert into call_words (call_words, rank) values ('secure-delete', 1);
@@ -43,11 +45,9 @@ export const CALL_SEARCH = `
     insert into call_words (call_words, rowid, owner, words) values ('delete', old.number, old.owner, old.words);
   end;
 
-  create trigger call_document_of_ended_call after update of ended_at on calls
+  create trigger call_document_is_due after update of ended_at on calls
     when old.ended_at is null and new.ended_at is not null begin
-    insert into call_documents (call_id, owner, words)
-      select new.id, new.account_id || '_' || new.environment, group_concat(text, char(10))
-      from transcript_entries where call_id = new.id having count(*) > 0;
+    insert or ignore into call_documents_due (call_id) values (new.id);
   end;
   create trigger call_document_of_late_words after insert on transcript_entries begin
     update call_documents set words = words || char(10) || new.text where call_id = new.call_id;

@@ -241,6 +241,8 @@ export interface Tables {
     readonly note: string | null;
     readonly updated_at: number;
   };
+  call_documents: { readonly call_id: string; readonly owner: string; readonly words: string };
+  call_documents_due: { readonly call_id: string };
   call_tags: { readonly tag: string; readonly call_id: string };
   timeline_entries: RowOf<TimelineEntry> & {
     readonly call_id: string;

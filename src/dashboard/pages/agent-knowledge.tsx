@@ -2,11 +2,11 @@
 import { messageUnder } from '../api-error.ts';
 import type { KnowledgeDocument, KnowledgeText } from '../api-types.ts';
 import { client, formats, say, t } from '../app-state.ts';
-import { ConfirmButton, DialogButton } from './dialog.tsx';
-import { FileField, TextField } from './field.tsx';
-import { Form, useForm } from './form.tsx';
-import { Instant, Scroller, Section, Shown, ShownPage, Table } from './page.tsx';
-import { useApi, usePages } from './use-load.ts';
+import { ConfirmButton, DialogButton } from '../parts/dialog.tsx';
+import { FileField, TextField } from '../parts/field.tsx';
+import { Form, useForm } from '../parts/form.tsx';
+import { Instant, Scroller, Section, Shown, ShownPage, Table } from '../parts/page.tsx';
+import { useApi, usePages } from '../parts/use-load.ts';
 
 const PER_PAGE = 10;
 
