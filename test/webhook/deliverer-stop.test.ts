@@ -5,7 +5,7 @@ import { Notifier } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { type Answer, answerOfStatus, type Sender } from '../../src/webhook/answer.ts';
 import { Deliverer } from '../../src/webhook/deliverer.ts';
-import { openTestStore, type TestStore } from '../support/store/test-store.ts';
+import { openTestStore, STORE_TIMERS, type TestStore } from '../support/store/test-store.ts';
 import { WebhookReceiver } from '../support/webhook/webhook-receiver.ts';
 import {
   buildEndpoint,
@@ -119,7 +119,7 @@ test('Deliverer takes nothing up after its stop', async () => {
   store.clock.advance(60_000);
   await new Promise((resolve) => setImmediate(resolve));
 
-  expect(store.clock.waiting).toBe(1);
+  expect(store.clock.waiting).toBe(STORE_TIMERS);
   expect(await deliveries(store)).toEqual([]);
 });
 
@@ -187,7 +187,7 @@ test('Deliverer.stop ends as soon as the last answer is recorded', async () => {
   answers[0]?.(answerOfStatus(500, null));
   await stopped;
 
-  expect(store.clock.waiting).toBe(1);
+  expect(store.clock.waiting).toBe(STORE_TIMERS);
   expect((await deliveries(store)).filter(({ status }) => status === 'succeeded')).toHaveLength(16);
   expect((await store.outbox.counts()).pending).toBe(1);
 });

@@ -12,6 +12,9 @@ import { FakeClock } from '../time/fake-clock.ts';
 
 export const STORE_NOW_MS = Date.UTC(2026, 10, 20, 12);
 
+/** Timers of an open store itself: its statistics, and the index of calls. */
+export const STORE_TIMERS = 2;
+
 export interface TestStore extends Store {
   readonly file: string;
   readonly folder: string;
