@@ -51,7 +51,7 @@ export function addBackupCommands(root: Command, console: Console): void {
 
   const tidy = root
     .command('compact')
-    .description('writes the database file anew, without copies of erased rows');
+    .description('rewrites the database file without copies of erased rows');
   showing(tidy, console, () => compact(console));
 
   const migrate = root
@@ -73,7 +73,7 @@ async function compact(console: Console): Promise<Result> {
     await store.compact();
     const afterBytes = await store.sizeBytes();
     const sizes = [beforeBytes, afterBytes].map((bytes) => `${(bytes / 1e6).toFixed(1)} MB`);
-    const text = `Written anew: ${sizes.join(' before, ')} after.`;
+    const text = `Rewritten: ${sizes.join(' before, ')} after.`;
     return { text, json: { beforeBytes, afterBytes } };
   });
 }

@@ -110,12 +110,12 @@ test('tags and notes are replaced field by field, and go with their call', async
   const store = await openTestStore();
   await addCall(store, { id: 'call_1' });
   const now = new Date(STORE_NOW_MS);
-  await store.callNotes.change('call_1', { tags: ['vip', 'follow-up', 'vip'] }, now);
-  const note = await store.callNotes.change('call_1', { note: 'Ring back.' }, now);
+  await store.callNotes.change('call_1', { tags: ['vip', 'follow-up', 'vip'] });
+  const note = await store.callNotes.change('call_1', { note: 'Ring back.' });
   expect(note).toEqual({ tags: ['follow-up', 'vip'], note: 'Ring back.' });
   expect(await found(store, { tag: 'vip' })).toEqual(['call_1']);
   expect(await found(store, { tag: 'VIP' })).toEqual([]);
-  await store.callNotes.change('call_1', { tags: [] }, now);
+  await store.callNotes.change('call_1', { tags: [] });
   expect(await found(store, { tag: 'vip' })).toEqual([]);
   await store.erasures.erase('call_1', {
     id: 'ers_1',

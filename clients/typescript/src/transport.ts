@@ -155,7 +155,7 @@ export class Transport {
   ): Record<string, string> {
     return {
       Authorization: `Bearer ${this.#apiKey}`,
-      // Errors are JSON whatever the answer is.
+      // Errors are JSON, also where the answer is not.
       Accept: accept === 'application/json' ? accept : `${accept}, application/json;q=0.9`,
       'User-Agent': `offhook-typescript/${VERSION}`,
       ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),

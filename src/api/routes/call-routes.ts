@@ -103,7 +103,7 @@ export function addCallRoutes(api: ApiApp, deps: ApiDeps): void {
   api.openapi(changeRoute, async (context) => {
     const { callId } = context.req.valid('param');
     const call = existing(await calls.find(scopeOf(context), callId), 'call');
-    await callNotes.change(callId, given(context.req.valid('json')), deps.clock.now());
+    await callNotes.change(callId, given(context.req.valid('json')));
     return context.json(await wholeCall(call, deps), 200);
   });
 

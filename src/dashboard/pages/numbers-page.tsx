@@ -104,7 +104,7 @@ function Answerer(props: {
       disabled={isBusy}
       onValue={choose}
       options={[
-        ['', t('numbers.nobody')],
+        ['', t('numbers.unassigned')],
         ...known,
         ...agents.list.map((agent) => [agent.id, nameOf(agent, number)] as const),
       ]}

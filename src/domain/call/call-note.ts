@@ -18,7 +18,7 @@ export interface CallNoteStore {
   ofCalls(callIds: readonly string[]): Promise<ReadonlyMap<string, CallNote>>;
 
   /** Replaces what is given and leaves the rest. @returns the whole note. */
-  change(callId: string, change: Partial<CallNote>, now: Date): Promise<CallNote>;
+  change(callId: string, change: Partial<CallNote>): Promise<CallNote>;
 }
 
 export const NO_NOTE: CallNote = { tags: [], note: null };

@@ -27,11 +27,11 @@ export class SqliteCallNoteStore implements CallNoteStore {
     return found;
   }
 
-  async change(callId: string, change: Partial<CallNote>, now: Date): Promise<CallNote> {
+  async change(callId: string, change: Partial<CallNote>): Promise<CallNote> {
     return this.#database.transaction(async (transaction) => {
       if (change.tags !== undefined) await replaceTags(transaction, callId, change.tags);
       if (change.note !== undefined) {
-        const row = { call_id: callId, note: change.note, updated_at: now.getTime() };
+        const row = { call_id: callId, note: change.note };
         await transaction.run(build.replaceInto('call_notes').values(row));
       }
       const notes = await new SqliteCallNoteStore(transaction).ofCalls([callId]);

@@ -10,7 +10,7 @@
 export const CALL_SEARCH = `
   create table call_notes (
     call_id text primary key references calls (id) on delete cascade,
-    note text, updated_at integer not null) strict;
+    note text) strict;
   create table call_tags (
     tag text not null, call_id text not null references calls (id) on delete cascade,
     primary key (tag, call_id)) strict, without rowid;

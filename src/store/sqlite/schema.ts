@@ -236,11 +236,7 @@ export interface Tables {
   calls: CallRow & { readonly words_erased: Generated<number> };
   /** `position` is given by the database, in the order of saying. */
   transcript_entries: TranscriptRow & { readonly position: Generated<number> };
-  call_notes: {
-    readonly call_id: string;
-    readonly note: string | null;
-    readonly updated_at: number;
-  };
+  call_notes: { readonly call_id: string; readonly note: string | null };
   call_documents: { readonly call_id: string; readonly owner: string; readonly words: string };
   call_documents_due: { readonly call_id: string };
   call_tags: { readonly tag: string; readonly call_id: string };

@@ -167,7 +167,7 @@ final class Transport
 
         return [
             'Authorization' => "Bearer {$this->apiKey}",
-            // Errors are JSON whatever the answer is.
+            // Errors are JSON, also where the answer is not.
             'Accept' => $isJson ? $facts->accept : "{$facts->accept}, application/json;q=0.9",
             'User-Agent' => 'offhook-php/' . Version::TEXT,
             ...($facts->body === null ? [] : ['Content-Type' => 'application/json']),

@@ -78,7 +78,7 @@ class Settings:
 def headers_of(request: Request, settings: Settings, key: Optional[str]) -> Dict[str, str]:
     accept = request.accept
     if accept != "application/json":
-        # Errors are JSON whatever the answer is.
+        # Errors are JSON, also where the answer is not.
         accept = f"{accept}, application/json;q=0.9"
     headers = {
         "Authorization": f"Bearer {settings.api_key}",

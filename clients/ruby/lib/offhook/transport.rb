@@ -152,7 +152,7 @@ module Offhook
       raise ArgumentError, "Cannot use #{name}: expected visible ASCII characters"
     end
 
-    # Errors are JSON whatever the answer is.
+    # Errors are JSON, also where the answer is not.
     def accept_text(type)
       type == JSON_TYPE ? type : "#{type}, #{JSON_TYPE};q=0.9"
     end
