@@ -193,7 +193,12 @@ async function heardIn(detector: Vad, pcm: Int16Array): Promise<readonly Heard[]
     if (window === null) break;
     const [score = 0] = await detector.score([window]);
     const event = track.score(score, { position: endAtMs * SAMPLES_PER_MS, atMs: endAtMs });
-    if (event !== null && event.kind !== 'turn-scored') events.push({ event, knownAtMs: endAtMs });
+    if (event?.kind === 'voice-started' || event?.kind === 'voice-stopped') {
+      events.push({ event, knownAtMs: endAtMs });
+    } else if (event?.kind === 'background-talk') {
+      const stopped = { kind: 'voice-stopped', lastVoicedAtMs: event.sinceMs } as const;
+      events.push({ event: stopped, knownAtMs: endAtMs });
+    }
   }
   const beeps = new BeepDetector();
   const tick = TICK_MS * SAMPLES_PER_MS;

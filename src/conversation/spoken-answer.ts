@@ -76,7 +76,7 @@ export function hearAnswer(
     if (event.kind === 'voice-started') {
       if (state === 'quiet') listener.beginUtterance(event.atMs);
       state = 'speaking';
-    } else if (event.kind === 'voice-stopped' && state === 'speaking') {
+    } else if (event.kind !== 'turn-scored' && state === 'speaking') {
       state = 'paused';
       attempt += 1;
       void transcription.request(attempt, 'final');

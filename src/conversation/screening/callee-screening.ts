@@ -64,6 +64,11 @@ export class CalleeScreening {
       case 'voice-stopped':
         this.#update(hearCallee(this.#state, event));
         break;
+      case 'background-talk':
+        this.#update(
+          hearCallee(this.#state, { kind: 'voice-stopped', lastVoicedAtMs: event.sinceMs }),
+        );
+        break;
       case 'transcribed': {
         const atMs = this.#options.clock.nowMs();
         this.#update(hearCallee(this.#state, { kind: 'words', text: event.text, atMs }));

@@ -92,6 +92,7 @@ const HANDLERS: { readonly [K in Kind]: (draft: Draft, event: TurnEventOf<K>) =>
   'hang-up-due': (draft, event) => endNow(draft, { kind: 'agent-hangup' }, event.atMs),
   'voice-started': onVoiceStarted,
   'voice-stopped': onPause,
+  'background-talk': onBackgroundTalk,
   'turn-scored': onTurnScored,
   transcribed: onTranscribed,
   'transcription-failed': onTranscriptionFailed,
@@ -122,6 +123,9 @@ const HANDLERS: { readonly [K in Kind]: (draft: Draft, event: TurnEventOf<K>) =>
   timer: (draft, event) => TIMERS[event.timer](draft, event.atMs),
   stopped: (draft, event) => stopNow(draft, event.atMs),
 };
+
+/** Talk is found a little after it began. */
+const TALK_EDGE_MS = 200;
 
 const MAX_DURATION = { kind: 'timeout', cause: 'max-duration' } as const;
 
@@ -233,6 +237,22 @@ function onTranscribed(draft: Draft, event: TurnEventOf<'transcribed'>): void {
   changeUtterance(draft, { isTranscribing: false });
   if (!takeGreetedWords(draft, words) && !settleAside(draft, words)) {
     interrupt(draft, words.atMs);
+    takeWords(draft, words);
+  }
+}
+
+/** Drops an utterance that was the talk of people around the caller, and the agent goes on; an older one ends where the talk began. */
+function onBackgroundTalk(draft: Draft, { sinceMs, atMs }: TurnEventOf<'background-talk'>): void {
+  const { utterance, reply } = draft.state;
+  if (utterance === null) return;
+  if (utterance.startedAtMs < sinceMs - TALK_EDGE_MS) {
+    onPause(draft, { kind: 'voice-stopped', lastVoicedAtMs: sinceMs, atMs });
+    return;
+  }
+  if (reply?.stage === 'speculative') dropReply(draft, atMs);
+  const words: Words = { text: '', confidence: 0, atMs };
+  if (!takeGreetedWords(draft, words) && !settleAside(draft, words)) {
+    interrupt(draft, atMs);
     takeWords(draft, words);
   }
 }

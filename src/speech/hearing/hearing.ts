@@ -21,6 +21,8 @@ export type VoiceEvent =
       /** Mean power of the voiced audio, in dBFS; absent where it was not measured. */
       readonly levelDbfs?: number;
     }
+  /** All voice since then was the talk of people around the caller; it is over. */
+  | { readonly kind: 'background-talk'; readonly sinceMs: number }
   /** The turn model's score of the pause after `lastVoicedAtMs`: chance that the caller has finished, from 0 to 1. */
   | {
       readonly kind: 'turn-scored';

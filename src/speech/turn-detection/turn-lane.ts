@@ -146,7 +146,7 @@ export class TurnWatch {
   /** Follows a voice event of a listener. */
   received(listener: number, event: VoiceEvent): void {
     if (event.kind === 'voice-stopped') this.#quiet.set(listener, event.lastVoicedAtMs);
-    else if (event.kind === 'voice-started') this.forget(listener);
+    else if (event.kind !== 'turn-scored') this.forget(listener);
   }
 
   /** Requests the scores that are due. Call it at every tick. */

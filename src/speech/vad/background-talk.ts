@@ -3,12 +3,15 @@
 /** One level: 64 ms, two windows of the detector. Longer ones hide the gaps between a single talker's syllables. */
 const BLOCK_WINDOWS = 2;
 
-/** Two seconds. */
-const WINDOWS = 64;
+/** Two seconds: talk is found in so many windows. */
+export const TALK_WINDOWS = 64;
+
+/** The quietest blocks may be quieter still: now and then four talkers pause together. */
+const LULL_BLOCKS = 2;
 
 /**
- * Two seconds whose blocks differ by no more than this, 14 dB in power, are the talk of several people or a noise: one talker's
- * level falls further between syllables, and over a noise by less.
+ * Two seconds whose blocks, but for the lulls, differ by no more than this, 14 dB in power, are the talk of several people or a
+ * noise: one talker's level falls further between syllables, and over a noise by less.
  */
 const STEADY_POWER_RATIO = 25;
 
@@ -42,8 +45,8 @@ const MEMORY_WINDOWS = 60_000 / 32;
 /** Keeps state: use one instance a call. Takes windows of 32 ms in order. */
 export class BackgroundTalk {
   /** Mean squares of the newest windows, a ring, and whether the detector takes each for a voice. */
-  readonly #powers = new Float64Array(WINDOWS);
-  readonly #isVoiced = new Uint8Array(WINDOWS);
+  readonly #powers = new Float64Array(TALK_WINDOWS);
+  readonly #isVoiced = new Uint8Array(TALK_WINDOWS);
   #windows = 0;
   /** Mean power of the talk; 0 while there is none. */
   #talkPower = 0;
@@ -67,15 +70,18 @@ export class BackgroundTalk {
    *
    * @param power mean of its squared samples.
    * @param isVoiced whether the detector takes it for a voice.
+   * @returns true when it completes the first two seconds of talk: all of them were talk, also what is louder than `covers` says.
    */
-  hear(power: number, isVoiced: boolean): void {
+  hear(power: number, isVoiced: boolean): boolean {
+    const isKnown = this.#talkPower > 0;
     this.#windowsSinceTalk += 1;
     if (this.#windowsSinceTalk > MEMORY_WINDOWS) this.#talkPower = 0;
-    const at = this.#windows % WINDOWS;
+    const at = this.#windows % TALK_WINDOWS;
     this.#powers[at] = power;
     this.#isVoiced[at] = isVoiced ? 1 : 0;
     this.#windows += 1;
-    if (this.#windows >= WINDOWS && this.#windows % BLOCK_WINDOWS === 0) this.#learn();
+    if (this.#windows >= TALK_WINDOWS && this.#windows % BLOCK_WINDOWS === 0) this.#learn();
+    return !isKnown && this.#talkPower > 0;
   }
 
   /** A window that says nothing, such as one with the agent's echo: two seconds are gathered afresh. */
@@ -84,21 +90,30 @@ export class BackgroundTalk {
   }
 
   #learn(): void {
-    const { lowest, highest } = this.#blockBounds();
-    if (highest > lowest * STEADY_POWER_RATIO) return;
+    const { lowest, low, highest } = this.#blockBounds();
+    if (highest > low * STEADY_POWER_RATIO) return;
     const [voiced, unvoiced] = [this.#powersOf(1), this.#powersOf(0)];
     if (voiced.length === 0) this.#takeNoise(meanOf(unvoiced));
-    if (voiced.length < TALK_SHARE_MIN * WINDOWS) return;
-    if (lowest < this.#noisePower * OVER_KNOWN_NOISE_POWER_RATIO) return;
+    if (voiced.length < TALK_SHARE_MIN * TALK_WINDOWS) return;
+    if (this.#isOverNoise(lowest, meanOf(voiced))) return;
     const pausesPower = unvoiced.length < UNVOICED_MIN ? Number.NaN : meanOf(unvoiced);
     if (!(meanOf(voiced) > OVER_NOISE_POWER_RATIO * pausesPower)) {
       this.#talkPower = meanOf(this.#powers);
       this.#windowsSinceTalk = 0;
       this.#noisePower = 0;
-    } else if (this.#talkPower > OVER_NOISE_POWER_RATIO * pausesPower) {
-      // Two seconds of the caller without a pause were taken for talk.
-      this.#talkPower = 0;
+      return;
     }
+    const wasCaller = this.#talkPower > OVER_NOISE_POWER_RATIO * pausesPower;
+    // Two seconds of the caller without a pause were taken for talk.
+    if (wasCaller && highest <= lowest * STEADY_POWER_RATIO) this.#talkPower = 0;
+  }
+
+  /** Whether the voices are louder than a noise that was heard alone, and go down to it. */
+  #isOverNoise(lowest: number, voicedPower: number): boolean {
+    return (
+      lowest < this.#noisePower * OVER_KNOWN_NOISE_POWER_RATIO &&
+      voicedPower > this.#noisePower * OVER_NOISE_POWER_RATIO
+    );
   }
 
   #takeNoise(power: number): void {
@@ -107,14 +122,13 @@ export class BackgroundTalk {
     this.#talkPower = 0;
   }
 
-  #blockBounds(): { readonly lowest: number; readonly highest: number } {
-    let [lowest, highest] = [Number.POSITIVE_INFINITY, 0];
-    for (let at = 0; at < WINDOWS; at += BLOCK_WINDOWS) {
-      const block = meanOf(this.#powers.subarray(at, at + BLOCK_WINDOWS));
-      lowest = Math.min(lowest, block);
-      highest = Math.max(highest, block);
-    }
-    return { lowest, highest };
+  #blockBounds(): { readonly lowest: number; readonly low: number; readonly highest: number } {
+    const blocks = new Float64Array(TALK_WINDOWS / BLOCK_WINDOWS).map((_, block) => {
+      const at = block * BLOCK_WINDOWS;
+      return meanOf(this.#powers.subarray(at, at + BLOCK_WINDOWS));
+    });
+    const [lowest = 0, ...louder] = blocks.sort();
+    return { lowest, low: louder[LULL_BLOCKS - 1] ?? 0, highest: louder.at(-1) ?? 0 };
   }
 
   #powersOf(voiced: 0 | 1): Float64Array {

@@ -5,7 +5,7 @@ import type { VoiceEvent } from '../hearing/hearing.ts';
 import { PendingSamples } from '../hearing/pending-samples.ts';
 import type { VoiceShare } from '../stt/decoding/hallucination-gate.ts';
 import { Upsampler } from '../stt/features/resampler.ts';
-import { BackgroundTalk } from './background-talk.ts';
+import { BackgroundTalk, TALK_WINDOWS } from './background-talk.ts';
 import type { DetectorStream, Vad } from './vad.ts';
 import { VAD_THRESHOLD, VadGate } from './vad-gate.ts';
 
@@ -26,7 +26,7 @@ export interface PositionInstant {
 interface WindowScore {
   /** Position after the window. */
   readonly end: number;
-  readonly probability: number;
+  probability: number;
   /** Mean of its squared samples. */
   readonly power: number;
 }
@@ -82,13 +82,15 @@ export class VadTrack {
     const end = this.#position;
     const isCovered = this.#background.covers(this.#loudness.newest, this.#gate.isOpen);
     const isVoiced = probability >= VAD_THRESHOLD;
-    // The echo of the agent's voice is no talk around the caller.
-    if (end - WINDOW_SAMPLES >= echoEnd) this.#background.hear(this.#loudness.newest, isVoiced);
-    else this.#background.skip();
     this.#loudness.weigh(isVoiced && !isCovered);
     this.#scores.push({ end, probability, power: this.#loudness.newest });
     if (this.#scores.length > 2 * SCORES_MAX) this.#scores.splice(0, SCORES_MAX);
+    // The echo of the agent's voice is no talk around the caller.
+    const mayBeEcho = end - WINDOW_SAMPLES < echoEnd;
+    if (mayBeEcho) this.#background.skip();
+    const isFound = !mayBeEcho && this.#background.hear(this.#loudness.newest, isVoiced);
     const endAtMs = newest.atMs - (newest.position - end) / SAMPLES_PER_MS;
+    if (isFound) return this.#takeBack(endAtMs);
     const startAtMs = endAtMs - WINDOW_SAMPLES / SAMPLES_PER_MS;
     return this.#loudness.tell(
       this.#gate.push(isCovered ? 0 : probability, { startAtMs, endAtMs }),
@@ -108,6 +110,14 @@ export class VadTrack {
       scoredMs: scores.length * windowMs,
       voicedMs: surestRun(scores.map((score) => this.#certainty(score))) * windowMs,
     };
+  }
+
+  /** The windows in which talk was found turn out to hold no voice of the caller's. */
+  #takeBack(endAtMs: number): VoiceEvent {
+    for (const score of this.#scores.slice(-TALK_WINDOWS)) score.probability = 0;
+    this.#loudness.tell(this.#gate.close());
+    const talkMs = (TALK_WINDOWS * WINDOW_SAMPLES) / SAMPLES_PER_MS;
+    return { kind: 'background-talk', sinceMs: endAtMs - talkMs };
   }
 
   #certainty({ probability, power }: WindowScore): number {
