@@ -197,6 +197,8 @@ function takeVoice(turns: Turn[], event: VoiceEvent | null, track: VadTrack): vo
   } else if (event?.kind === 'voice-stopped' && last !== undefined) {
     last.toMs = event.lastVoicedAtMs;
     last.voice = track.shareFrom((last.fromMs - EDGE_MS) * SAMPLES_PER_MS);
+  } else if (event?.kind === 'background-talk' && last?.toMs === Number.POSITIVE_INFINITY) {
+    turns.pop();
   }
 }
 
