@@ -8,7 +8,8 @@ const PAGES = [
   '*.md',
   'docs/**/*.md',
   'sip-config/*.md',
-  'clients/*.md',
+  'clients/**/*.md',
+  'examples/**/*.md',
   'models/*.md',
   'observability/*.md',
 ];

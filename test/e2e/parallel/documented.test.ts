@@ -28,7 +28,10 @@ cat /tmp/documented.$$ && rm -f /tmp/documented.$$
 `;
 
 /** Pages in the order in which their commands run: privacy erases what the others show. */
-const PAGES = ['README.md', ...globSync('docs/{,tutorials/}*.md', { cwd: ROOT }).sort()].toSorted(
+const PAGES = [
+  'README.md',
+  ...globSync(['docs/{,tutorials/}*.md', 'examples/*/README.md'], { cwd: ROOT }).sort(),
+].toSorted(
   (one, other) => Number(one.includes('privacy')) - Number(other.includes('privacy')),
 );
 
