@@ -23,7 +23,7 @@ export function commandsPage(): string {
     ...leavesOf(admin).flatMap(({ command, path }) => [
       `### admin ${path}`,
       sentence(command.description()),
-      codeBlock('sh', `npm run admin -- ${[path, ...placesOf(command)].join(' ')}`),
+      codeBlock('sh usage', `npm run admin -- ${[path, ...placesOf(command)].join(' ')}`),
       detailsOf(command),
     ]),
   ]);

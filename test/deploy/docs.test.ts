@@ -50,7 +50,7 @@ test('docs/deploy.md shows the Caddyfile as it is, and both proxies pass on to t
       .replace(/^\s*#.*\n/gm, '')
       .replace(/\n+/g, '\n')
       .trim();
-  const [, shown = ''] = /```\n(voice\.example\.com[\s\S]*?)```/.exec(TEXT) ?? [];
+  const [, shown = ''] = /```caddy\n(voice\.example\.com[\s\S]*?)```/.exec(TEXT) ?? [];
   const caddyfile = read('examples/proxy/Caddyfile');
   const { HOST, PORT } = readConfig({});
 

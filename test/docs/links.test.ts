@@ -27,7 +27,7 @@ function proseOf(page: string): string {
 }
 
 function linksOf(page: string): readonly Link[] {
-  return [...proseOf(page).matchAll(/\]\(([^)\s]+)\)/g)]
+  return [...proseOf(page).matchAll(/(?:\]\(|(?:src|srcset|href)=")([^)"\s]+)[)"]/g)]
     .map(([, href = '']) => ({ page, href }))
     .filter(({ href }) => !/^[a-z]+:/.test(href));
 }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Phone } from '../../../examples/phone/phone.ts';
-import { scriptsIn } from '../../support/server/documented-commands.ts';
+import { isRun, isRunPage, scriptsIn } from '../../support/server/documented-commands.ts';
 import { describeWith } from '../../support/server/programs.ts';
 import { LIVE_KEY, startServer, TEST_KEY, type TestServer } from '../../support/server/server.ts';
 
@@ -28,17 +28,15 @@ cat /tmp/documented.$$ && rm -f /tmp/documented.$$
 `;
 
 /** Pages in the order in which their commands run: privacy erases what the others show. */
-const PAGES = [
-  'README.md',
-  ...globSync(['docs/{,tutorials/}*.md', 'examples/*/README.md'], { cwd: ROOT }).sort(),
-].toSorted(
-  (one, other) => Number(one.includes('privacy')) - Number(other.includes('privacy')),
-);
+const PAGES = globSync(['*.md', 'docs/**/*.md', 'examples/**/*.md'], { cwd: ROOT })
+  .filter(isRunPage)
+  .sort()
+  .toSorted((one, other) => Number(one.includes('privacy')) - Number(other.includes('privacy')));
 
 /** Scripts for a running server; a restore wants it stopped, and has its own test (admin.test.ts). */
 const SCRIPTS = PAGES.flatMap((page) =>
   scriptsIn(readFileSync(join(ROOT, page), 'utf8'))
-    .filter((script) => /^(curl|npm run admin) /.test(script))
+    .filter((script) => isRun(page, script))
     .map((script) => [page, script.replace(/^npm run admin -- restore .*\n/gm, '')] as const),
 );
 

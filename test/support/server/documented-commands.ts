@@ -8,18 +8,28 @@ export interface DocumentedCommand {
   readonly text: string;
 }
 
-/** Every command of the page's `sh` blocks, in their order; lines that end with a backslash are one. */
+/** Every command of the page's shell blocks, run or not, in their order; lines that end with a backslash are one. */
 export function commandsIn(page: string): readonly DocumentedCommand[] {
-  const blocks = [...page.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, block = '']) => block);
+  const blocks = [...page.matchAll(/^```sh(?: \w+)?\n([\s\S]*?)^```/gm)].map(
+    ([, block = '']) => block,
+  );
   const lines = blocks.flatMap((block) => block.replace(/\\\n\s*/g, '').split('\n'));
   return lines.filter((line) => line.trim() !== '').map(commandOf);
 }
 
-/** Blocks of the page that are one shell script each: those marked `sh`, and indented ones that begin with `curl`. */
+/** Blocks of the page that are one shell script each: those marked `sh` alone. */
 export function scriptsIn(page: string): readonly string[] {
-  const marked = [...page.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, block = '']) => block);
-  const indented = [...page.matchAll(/^ {4}curl .*\n(?: {4}.*\n)*/gm)].map(([block]) => block);
-  return [...marked, ...indented.map((block) => block.replace(/^ {4}/gm, ''))];
+  return [...page.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, block = '']) => block);
+}
+
+/** Whether `documented.test.ts` runs a script of a page: requests and commands for a server that runs. */
+export function isRun(page: string, script: string): boolean {
+  return isRunPage(page) && /^(curl|npm run admin|export) /.test(script);
+}
+
+/** Pages whose scripts run: those of the decisions and the reference have none. */
+export function isRunPage(page: string): boolean {
+  return /^(README|docs\/(tutorials\/)?[\w-]+|examples\/[\w-]+\/README)\.md$/.test(page);
 }
 
 /** The part of a page beneath a heading. @throws {Error} when there is no such heading. */
