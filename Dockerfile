@@ -28,6 +28,7 @@ COPY docs docs
 COPY sip-config/README.md sip-config/README.md
 COPY models/README.md models/README.md
 COPY clients/README.md clients/README.md
+COPY examples/README.md examples/README.md
 COPY observability/README.md observability/README.md
 RUN node docs/tools/build-manual.ts --always
 COPY models/prepare models/prepare

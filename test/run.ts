@@ -92,6 +92,7 @@ const STAGES: readonly Stage[] = [
       { name: 'types', run: check('node', ['clients/generator/main.ts']) },
       { name: 'types', run: check('tsc', ['--noEmit']) },
       { name: 'types', run: check('tsc', ['--noEmit', '-p', 'src/dashboard']) },
+      { name: 'types', run: check('tsc', ['--noEmit', '-p', 'docs/tools/site']) },
       { name: 'dead code', run: check('knip', ['--production', '--include', 'files,exports']) },
       { name: 'unit', run: suite('unit', YIELDING) },
     ],

@@ -35,6 +35,8 @@ async function build(parts: readonly ManualPart[], fresh: string): Promise<void>
   });
   eleventy.disableLogger();
   await eleventy.write();
+  const { buildSearch } = await import('./build-search.ts');
+  await buildSearch(fresh);
   packTexts(fresh);
 }
 

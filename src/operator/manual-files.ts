@@ -6,6 +6,9 @@ import { type PageFile, readPageFile } from './page-files.ts';
 /** Bound of the memory that the files may take. */
 const FILES_MAX = 1000;
 
+/** Kinds of files that the build makes: pages, their style, the search and its index. */
+const TYPES = ['.html', '.css', '.js', '.json'];
+
 const START: ManualFileName = 'index.html';
 
 /** Path in the folder, with slashes: `reference/settings.html`. */
@@ -54,7 +57,7 @@ export class ManualFiles {
 function namesBelow(folder: string): ReadonlySet<ManualFileName> {
   const names = readdirSync(folder, { withFileTypes: true, recursive: true })
     // A link might lead out of the folder.
-    .filter((entry) => entry.isFile() && ['.html', '.css'].includes(extname(entry.name)))
+    .filter((entry) => entry.isFile() && TYPES.includes(extname(entry.name)))
     .map(({ parentPath, name }) => relative(folder, join(parentPath, name)).replaceAll(sep, '/'));
   return new Set(names.slice(0, FILES_MAX));
 }

@@ -1,4 +1,4 @@
-/** `/manual/…`: the manual, which loads from this server alone and runs no script. */
+/** `/manual/…`: the manual, which loads from this server alone, its search too. */
 import type { ApiApp } from '../api/api-env.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import type { ManualFiles } from './manual-files.ts';
@@ -6,6 +6,8 @@ import { sendNotBuilt, sendPage } from './page-routes.ts';
 
 const MANUAL_POLICY = {
   'default-src': "'none'",
+  'script-src': "'self'",
+  'connect-src': "'self'",
   'style-src': "'self'",
   'img-src': "'self'",
   'base-uri': "'none'",

@@ -1,4 +1,4 @@
-/** `/manual`: what the build made is sent under a policy without scripts, and nothing else is. */
+/** `/manual`: what the build made is sent under a policy that lets nothing in from elsewhere, and nothing else is. */
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -29,7 +29,7 @@ test('GET /manual leads to /manual/, under any path that a proxy serves', async 
   expect([response.status, response.headers.get('Location')]).toEqual([308, 'manual/']);
 });
 
-test('GET /manual/ sends the start page, under a policy that allows no script', async () => {
+test('GET /manual/ sends the start page, under a policy that allows its own files alone', async () => {
   const get = await openManual();
 
   const response = await get('/manual/');
@@ -41,7 +41,7 @@ test('GET /manual/ sends the start page, under a policy that allows no script', 
   expect(response.headers.get('Content-Type')).toBe('text/html; charset=utf-8');
   expect(response.headers.get('Cache-Control')).toBe('no-cache');
   expect(response.headers.get('Content-Security-Policy')).toBe(
-    "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   );
 });
 
