@@ -20,6 +20,8 @@ export interface DemoServer {
   readonly key: string;
   readonly sipHostPort: string;
   readonly dataDir: string;
+  /** Whether it was started for the demo, on free ports and with an empty data folder. */
+  readonly isOwn: boolean;
   /** What `/readyz` says. */
   readonly readiness: Readiness;
   stop(): Promise<void>;
@@ -59,6 +61,7 @@ export async function findOrStartServer(config: Config): Promise<DemoServer> {
     key: config.BOOTSTRAP_LIVE_KEY,
     sipHostPort: `${config.SIP_HOST}:${config.SIP_PORT}`,
     dataDir: config.DATA_DIR,
+    isOwn: false,
     readiness,
     stop: async () => undefined,
   };
@@ -87,7 +90,8 @@ async function startServer(): Promise<DemoServer> {
   const baseUrl = `http://127.0.0.1:${port}`;
   const readiness = await untilReady(child, baseUrl);
   const sipHostPort = `127.0.0.1:${sipPort}`;
-  return { baseUrl, key, sipHostPort, dataDir, readiness, stop: () => stopServer(child) };
+  const stop = () => stopServer(child);
+  return { baseUrl, key, sipHostPort, dataDir, isOwn: true, readiness, stop };
 }
 
 async function untilReady(child: ChildProcess, baseUrl: string): Promise<Readiness> {

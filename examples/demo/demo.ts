@@ -42,6 +42,8 @@ function runCaller(server: DemoServer, screen: Screen): Promise<number> {
 async function demo(screen: Screen): Promise<number> {
   const server = await findOrStartServer(readProcessConfig());
   try {
+    const callee = server.isOwn ? 'a server of its own on free ports' : 'the server';
+    screen.note(`a caller phones ${callee}, ${server.baseUrl}, over SIP and RTP; about a minute`);
     screen.engines(server.readiness);
     const side = new AgentSide(server, (entry, times) => screen.agentSide(entry, times));
     await side.createAgent(AGENT);

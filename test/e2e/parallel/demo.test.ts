@@ -27,6 +27,7 @@ test('npm run demo holds a conversation with a server of its own, whatever runs 
   child.stderr.on('data', keep);
   const status = await new Promise((resolve) => child.on('close', resolve));
 
+  expect(output).toContain('a caller phones a server of its own on free ports, http://127.0.0.1:');
   expect(output).toContain('caller  Hello, can you hear me?');
   expect(output).toContain('understood: What are your opening hours?');
   expect(output).toContain('(interrupts)');
