@@ -6,7 +6,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { env } from 'node:process';
 import { createInterface } from 'node:readline';
 import { launchBrowser } from '../../test/support/dashboard/browser.ts';
 import { buildDashboard, openDashboard } from '../../test/support/dashboard/dashboard-page.ts';
@@ -27,7 +26,7 @@ async function recordDemo(server: TestServer): Promise<readonly RecordedLine[]> 
   const child = spawn(process.execPath, ['examples/demo/demo.ts'], {
     cwd: ROOT,
     env: {
-      PATH: env.PATH,
+      PATH: '/usr/local/bin:/usr/bin:/bin',
       BOOTSTRAP_LIVE_KEY: LIVE_KEY,
       PORT: new URL(server.baseUrl).port,
       SIP_PORT: String(server.sipPort),
@@ -59,8 +58,8 @@ async function takeCallPage(server: TestServer): Promise<void> {
     await page.getByRole('heading', { level: 1 }).waitFor();
     await page.getByRole('slider').waitFor();
     await page.getByRole('img', { name: /How long each answer took/ }).waitFor();
-    // The waveform is drawn when the recording's peaks have come.
-    await page.waitForLoadState('networkidle');
+    // The player knows the length when the recording's peaks have come and its waveform is drawn.
+    await page.getByText(/\/ 0:[1-9]\d/).waitFor();
     const path = join(PICTURES, 'call.png');
     await page.screenshot({ path, animations: 'disabled' });
     const { size } = statSync(path);
