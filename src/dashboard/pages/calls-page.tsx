@@ -14,6 +14,7 @@ import {
 import { CallTable } from '../parts/call-table.tsx';
 import { SelectField, TextField } from '../parts/field.tsx';
 import { Button, Empty, Page, Pager, Shown } from '../parts/page.tsx';
+import { PlaceCallButton } from '../parts/place-call-button.tsx';
 import { type Agents, useAgents, useApi } from '../parts/use-load.ts';
 
 const EXPORTED_MAX = 100_000;
@@ -36,7 +37,12 @@ export function CallsPage() {
   return (
     <Page
       title={t('field.calls')}
-      actions={isEmpty ? null : <ExportButton filter={filter} agents={agents} />}
+      actions={
+        <>
+          <PlaceCallButton />
+          {!isEmpty && <ExportButton filter={filter} agents={agents} />}
+        </>
+      }
     >
       {!isEmpty && <Filters filter={filter} agents={agents} wrong={messagesByField(calls.error)} />}
       <Shown loaded={calls}>

@@ -18,6 +18,7 @@ import { Icon } from '../frame/icon.tsx';
 import { BROWSER, keep, kept } from '../kept.ts';
 import { CallTable } from '../parts/call-table.tsx';
 import { Button, FactList, Page, Section, Shown } from '../parts/page.tsx';
+import { PlaceCallButton } from '../parts/place-call-button.tsx';
 import { ENGINE_JOBS, StandIns } from '../parts/stand-ins.tsx';
 import { useTalk } from '../parts/talk-button.tsx';
 import { useAgents, useLoad } from '../parts/use-load.ts';
@@ -43,7 +44,7 @@ interface Facts {
 export function OverviewPage() {
   const loaded = useLoad(['overview'], loadFacts, { refreshMs: REFRESH_MS });
   return (
-    <Page title={t('nav.overview')}>
+    <Page title={t('nav.overview')} actions={<PlaceCallButton />}>
       <StandIns jobs={ENGINE_JOBS} />
       <Shown loaded={loaded}>
         {(facts) => (

@@ -1,0 +1,88 @@
+/** The window that places one call; what the dial policy refuses is said beside the field. */
+import { ApiError } from '../api-error.ts';
+import { client, isPlacingCall, say, t } from '../app-state.ts';
+import { Dialog } from './dialog.tsx';
+import { SelectField, TextField } from './field.tsx';
+import { Form, useForm } from './form.tsx';
+import { useAgents } from './use-load.ts';
+
+const EMPTY = { agentId: '', to: '', from: '', greeting: '' };
+
+/** It is opened by `isPlacingCall`. */
+export function PlaceCall() {
+  const close = () => {
+    isPlacingCall.value = false;
+  };
+  return (
+    <Dialog title={t('placeCall.title')} onClose={close}>
+      <PlaceCallForm onClose={close} />
+    </Dialog>
+  );
+}
+
+function PlaceCallForm({ onClose }: { readonly onClose: () => void }) {
+  const agents = useAgents();
+  const chosen = (agentId: string) => agentId || (agents.list[0]?.id ?? '');
+  const form = useForm(EMPTY, async ({ agentId, to, from, greeting }) => {
+    const body = {
+      ...{ agentId: chosen(agentId), to: to.trim() },
+      ...(from.trim() !== '' && { from: from.trim() }),
+      ...(greeting.trim() !== '' && { overrides: { greeting: greeting.trim() } }),
+    };
+    const path = 'api/calls/outbound';
+    const { callId } = await client.api<{ readonly callId: string }>(path, {
+      method: 'POST',
+      body,
+    });
+    say(t('placeCall.queued'));
+    onClose();
+    location.assign(`#/calls/${callId}`);
+  });
+  const refused = refusedField(form.error);
+  const errorOf = (name: 'to' | 'from') =>
+    refused === name && form.error instanceof Error ? form.error.message : form.wrong[name];
+  return (
+    <Form
+      form={{ ...form, error: refused === undefined ? form.error : undefined }}
+      label={t('placeCall.call')}
+      onCancel={onClose}
+      isChecked
+    >
+      <SelectField
+        label={t('field.agent')}
+        {...form.field('agentId')}
+        value={chosen(form.values.agentId)}
+        options={agents.options}
+      />
+      <TextField
+        label={t('placeCall.to')}
+        type="tel"
+        {...form.field('to')}
+        error={errorOf('to')}
+        hint={t('placeCall.toHint')}
+        isRequired
+      />
+      <TextField
+        label={t('field.from')}
+        type="tel"
+        {...form.field('from')}
+        error={errorOf('from')}
+        hint={t('placeCall.fromHint')}
+      />
+      <TextField
+        label={t('placeCall.greeting')}
+        rows={2}
+        {...form.field('greeting')}
+        error={form.wrong['overrides.greeting']}
+        hint={t('placeCall.greetingHint')}
+      />
+    </Form>
+  );
+}
+
+/** The field that a refusal of the dial policy is about. */
+function refusedField(error: unknown): 'to' | 'from' | undefined {
+  if (!(error instanceof ApiError) || error.status !== 422) return undefined;
+  if (/^Cannot use to /.test(error.message)) return 'to';
+  return /\bfrom\b/.test(error.message) ? 'from' : undefined;
+}
