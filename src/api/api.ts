@@ -19,7 +19,7 @@ import { addAnalyticsRoutes } from './routes/analytics-routes.ts';
 import { addCalendarFeedRoutes } from './routes/calendars/calendar-feed-routes.ts';
 import { addCalendarRoutes } from './routes/calendars/calendar-routes.ts';
 import { addCallRoutes } from './routes/call-routes.ts';
-import { addCampaignRoutes } from './routes/campaign-routes.ts';
+import { addCampaignRoutes } from './routes/campaigns/campaign-routes.ts';
 import { addDeliveryRoutes } from './routes/delivery-routes.ts';
 import { addErasureRoutes } from './routes/erasure-routes.ts';
 import { addEventRoutes } from './routes/event-routes.ts';

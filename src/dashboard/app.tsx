@@ -101,7 +101,7 @@ function usePlaceCall() {
   const [PlaceCall, setPlaceCall] = useState<ComponentType | undefined>(undefined);
   useEffect(() => {
     if (!isOpen || PlaceCall !== undefined) return;
-    import('./parts/place-call.tsx').then(
+    import('./outbound/place-call.tsx').then(
       (loaded) => setPlaceCall(() => loaded.PlaceCall),
       () => {
         isPlacingCall.value = false;

@@ -11,10 +11,10 @@ import {
   type FilterField,
   filterOf,
 } from '../format.ts';
+import { PlaceCallButton } from '../outbound/place-call-button.tsx';
 import { CallTable } from '../parts/call-table.tsx';
 import { SelectField, TextField } from '../parts/field.tsx';
 import { Button, Empty, Page, Pager, Shown } from '../parts/page.tsx';
-import { PlaceCallButton } from '../parts/place-call-button.tsx';
 import { type Agents, useAgents, useApi } from '../parts/use-load.ts';
 
 const EXPORTED_MAX = 100_000;

@@ -1,8 +1,8 @@
 /** Campaigns: lists of numbers that agents call, and how far each has come. */
 import type { Campaign } from '../api-types.ts';
 import { formats, t } from '../app-state.ts';
+import { PlaceCallButton } from '../outbound/place-call-button.tsx';
 import { Ago, Empty, Page, ShownPage, State, Table } from '../parts/page.tsx';
-import { PlaceCallButton } from '../parts/place-call-button.tsx';
 import { useAgents, usePages } from '../parts/use-load.ts';
 
 const REFRESH_MS = 5000;

@@ -28,7 +28,7 @@ export function contactAfter(
 }
 
 /**
- * Takes back the calls of a campaign that wait to be dialled, so that a paused campaign calls nobody else. Run it in the
+ * Takes back the calls of a campaign that wait to be dialled, so that a paused campaign makes no further call. Run it in the
  * transaction that stops the campaign.
  */
 export async function withdrawQueued(

@@ -1,7 +1,7 @@
 /** `/api/campaigns`: calls to a list of numbers. The routes keep lists; `CampaignRunner` makes the calls. */
 import type { z } from '@hono/zod-openapi';
-import type { Agent } from '../../domain/agent/agent.ts';
-import { requireKnownSpeech } from '../../domain/agent/agent-rules.ts';
+import type { Agent } from '../../../domain/agent/agent.ts';
+import { requireKnownSpeech } from '../../../domain/agent/agent-rules.ts';
 import {
   CAMPAIGN_LIMITS,
   type Campaign,
@@ -9,15 +9,15 @@ import {
   moveCampaign,
   refuseRunning,
   requireActive,
-} from '../../domain/campaign/campaign.ts';
-import { withdrawQueued } from '../../domain/campaign/contact-outcome.ts';
-import { newCampaign } from '../../domain/campaign/new-campaign.ts';
-import { callingNumber, requireOutbound } from '../../domain/dialing/outbound-rules.ts';
-import type { Stores } from '../../domain/stores.ts';
-import { type ApiApp, type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
-import { answerOnce } from '../http/answer-once.ts';
-import { describeRoute } from '../http/describe-route.ts';
-import { existing } from '../http/errors.ts';
+} from '../../../domain/campaign/campaign.ts';
+import { withdrawQueued } from '../../../domain/campaign/contact-outcome.ts';
+import { newCampaign } from '../../../domain/campaign/new-campaign.ts';
+import { callingNumber, requireOutbound } from '../../../domain/dialing/outbound-rules.ts';
+import type { Stores } from '../../../domain/stores.ts';
+import { type ApiApp, type ApiContext, type ApiDeps, callerOf, scopeOf } from '../../api-env.ts';
+import { answerOnce } from '../../http/answer-once.ts';
+import { describeRoute } from '../../http/describe-route.ts';
+import { existing } from '../../http/errors.ts';
 import {
   campaignContactPageSchema,
   campaignContactQuerySchema,
@@ -26,9 +26,9 @@ import {
   campaignQuerySchema,
   campaignSchema,
   createCampaignSchema,
-} from '../schemas/campaign-schemas.ts';
-import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
-import { serializeCampaign, serializeContact } from '../serializers/campaign-serializer.ts';
+} from '../../schemas/campaign-schemas.ts';
+import { jsonBody, jsonResponse } from '../../schemas/json-content.ts';
+import { serializeCampaign, serializeContact } from '../../serializers/campaign-serializer.ts';
 
 const tag = 'Campaigns';
 const PATH = '/api/campaigns/{campaignId}';
