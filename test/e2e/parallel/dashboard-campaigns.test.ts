@@ -73,7 +73,7 @@ describeWith(['chromium'], 'calls from the dashboard', () => {
 
   test('wrong rows of a list are named before it is sent', async () => {
     await page.goto(`${server.baseUrl}/#/campaigns/new`);
-    await page.getByLabel('Name').fill('Recall');
+    await page.getByLabel('Name', { exact: true }).fill('Recall');
     const csv = `to;name\n+12025550188;Anna\n0202;Ben\n+12025550188;Carl\n`;
     const file = { name: 'list.csv', mimeType: 'text/csv', buffer: Buffer.from(csv) };
     await page.getByLabel('CSV file').setInputFiles(file);
