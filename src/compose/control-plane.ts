@@ -172,7 +172,7 @@ function liveDialer({ admission, store, telephony, callParts }: ControlPlanePart
 }
 
 function campaignRunner(
-  { config, log, newId, numberOwners, store }: ControlPlaneParts,
+  { config, log, metrics, newId, numberOwners, store }: ControlPlaneParts,
   dialQueues: ConstructorParameters<typeof CampaignRunner>[0]['dialQueues'],
 ): CampaignRunner {
   return new CampaignRunner({
@@ -181,6 +181,7 @@ function campaignRunner(
     dialQueues,
     ownerOf: numberOwners.ownerOf,
     plansWithoutOutbound: config.PLANS_WITHOUT_OUTBOUND,
+    counts: metrics.campaigns,
     ...{ newId, clock: systemClock, log },
   });
 }

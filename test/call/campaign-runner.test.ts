@@ -92,6 +92,7 @@ test('CampaignRunner writes refusals of the dial policy to their contacts, and g
     'numbers of that kind may not be called.',
     'it rings here, which would be a loop.',
   ]);
+  expect(world.reached).toEqual(['refused', 'refused', 'refused', 'called']);
   await world.runner.stop();
 });
 

@@ -22,8 +22,8 @@ const LOOK_AGAIN_MS = 1000;
 /** A campaign that has not begun is looked at so often: the clock may be set. */
 const NOT_BEGUN_MS = 60_000;
 
-/** Contacts of a campaign that one look goes through, and calls that one look takes in. */
-const CONTACTS_A_LOOK = 50;
+/** Contacts of a campaign that one look goes through, and calls that one look takes in: each is a write. */
+const CONTACTS_A_LOOK = 20;
 
 /** Before the rest of a longer list, so that conversations have the thread for most of the time. */
 const BREATH_MS = 20;
@@ -31,9 +31,15 @@ const BREATH_MS = 20;
 /** Contacts outside of the calling hours are asked again after so long: the account may change its hours. */
 const HOURS_ASKED_AGAIN_MS = 600_000;
 
+interface CampaignRunnerParts extends CampaignCallParts {
+  /** Counts the contacts of live campaigns whose turn came. */
+  readonly counts: { readonly reached: (result: 'called' | 'refused') => void };
+  readonly log: Logger;
+}
+
 /** Runs the campaigns of all accounts, in both environments. Whatever it has done is in the database: a restart goes on. */
 export class CampaignRunner {
-  readonly #parts: CampaignCallParts & { readonly log: Logger };
+  readonly #parts: CampaignRunnerParts;
   readonly #looks: Repeater;
   /** Of running campaigns. */
   readonly #paces = new Map<string, CampaignPace>();
@@ -41,7 +47,7 @@ export class CampaignRunner {
   #unlisten: () => void = () => undefined;
   #isDraining = false;
 
-  constructor(parts: CampaignCallParts & { readonly log: Logger }) {
+  constructor(parts: CampaignRunnerParts) {
     this.#parts = parts;
     this.#looks = new Repeater({ clock: parts.clock, run: () => this.#look() });
   }
@@ -161,6 +167,8 @@ export class CampaignRunner {
       if (pace.waitMs(clock.nowMs()) > 0) return true;
       const result = await makeCall(contact, from, this.#parts);
       if (result === 'full') return false;
+      const isCounted = campaign.environment === 'live' && result !== 'gone';
+      if (isCounted) this.#parts.counts.reached(result);
       if (result !== 'called') continue;
       pace.called(clock.nowMs());
       room -= 1;
@@ -184,7 +192,8 @@ export class CampaignRunner {
         continue;
       }
       const openingMs = nextOpening(country, hours, now).getTime();
-      const dueAt = new Date(Math.min(openingMs, now.getTime() + HOURS_ASKED_AGAIN_MS));
+      const waitMs = Math.min(openingMs - now.getTime(), HOURS_ASKED_AGAIN_MS);
+      const dueAt = new Date(now.getTime() + Math.max(LOOK_AGAIN_MS, waitMs));
       const positions = ofCountry.map(({ position }) => position);
       await this.#parts.stores.campaigns.postpone(campaignId, positions, { dueAt, reason });
     }

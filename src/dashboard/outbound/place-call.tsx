@@ -38,9 +38,9 @@ function PlaceCallForm({ onClose }: { readonly onClose: () => void }) {
     onClose();
     location.assign(`#/calls/${callId}`);
   });
-  const refused = refusedField(form.error);
+  const refused = refusalOf(form.error);
   const errorOf = (name: 'to' | 'from') =>
-    refused === name && form.error instanceof Error ? form.error.message : form.wrong[name];
+    refused?.field === name ? refused.why : form.wrong[name];
   return (
     <Form
       form={{ ...form, error: refused === undefined ? form.error : undefined }}
@@ -80,9 +80,15 @@ function PlaceCallForm({ onClose }: { readonly onClose: () => void }) {
   );
 }
 
-/** The field that a refusal of the dial policy is about. */
-function refusedField(error: unknown): 'to' | 'from' | undefined {
+/** What the dial policy refuses, and why: `Cannot use to "+39…": its country may not be called`. */
+const REFUSAL = /^Cannot use (to|from) "[^"]*": (.)(.*)$/;
+
+/** The field that a refusal is about. */
+function refusalOf(error: unknown): { readonly field: string; readonly why: string } | undefined {
   if (!(error instanceof ApiError) || error.status !== 422) return undefined;
-  if (/^Cannot use to /.test(error.message)) return 'to';
-  return /\bfrom\b/.test(error.message) ? 'from' : undefined;
+  const [, field, initial = '', rest = ''] = REFUSAL.exec(error.message) ?? [];
+  if (field !== undefined) return { field, why: `${initial.toUpperCase()}${rest}` };
+  return /\bfrom is missing\b/.test(error.message)
+    ? { field: 'from', why: error.message }
+    : undefined;
 }

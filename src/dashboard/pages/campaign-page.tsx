@@ -110,22 +110,24 @@ function Facts({ campaign }: { readonly campaign: Campaign }) {
           ...STATES.map((state) => [word('state', state), count(counts[state])] as const),
         ]}
       />
-      <FactList
-        class="facts"
-        facts={[
-          [t('field.agent'), agents.nameOf(campaign.agentId)],
-          [t('field.from'), campaign.from ?? t('campaigns.agentNumber')],
-          [t('campaigns.pace'), count(campaign.callsPerMinute)],
-          [t('campaigns.atOnce'), count(campaign.maxConcurrentCalls)],
-          [t('campaigns.notBefore'), <Instant at={campaign.notBefore} />],
-          [t('campaigns.notAfter'), <Instant at={campaign.notAfter} />],
-          [t('campaigns.retries'), count(retries.max)],
-          [
-            t('campaigns.ends'),
-            ends.map(([reason, n]) => `${word('end', reason)}: ${count(n)}`).join(', ') || '–',
-          ],
-        ]}
-      />
+      <Section title={t('call.facts')}>
+        <FactList
+          class="facts"
+          facts={[
+            [t('field.agent'), agents.nameOf(campaign.agentId)],
+            [t('field.from'), campaign.from ?? t('campaigns.agentNumber')],
+            [t('campaigns.pace'), count(campaign.callsPerMinute)],
+            [t('campaigns.atOnce'), count(campaign.maxConcurrentCalls)],
+            [t('campaigns.notBefore'), <Instant at={campaign.notBefore} />],
+            [t('campaigns.notAfter'), <Instant at={campaign.notAfter} />],
+            [t('campaigns.retries'), count(retries.max)],
+            [
+              t('campaigns.ends'),
+              ends.map(([reason, n]) => `${word('end', reason)}: ${count(n)}`).join(', ') || '–',
+            ],
+          ]}
+        />
+      </Section>
     </>
   );
 }

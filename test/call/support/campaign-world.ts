@@ -26,6 +26,8 @@ let ids = 0;
 export interface CampaignWorld {
   readonly store: TestStore;
   readonly runner: CampaignRunner;
+  /** Results that were counted. */
+  readonly reached: readonly string[];
   /** Makes a campaign of `rows` contacts. */
   add(rows: number, fields?: Partial<Parameters<typeof newCampaign>[0]>): Promise<string>;
   /** Calls that wait in the queue, by called number. */
@@ -47,12 +49,14 @@ export async function openCampaignWorld(
     ids += 1;
     return `${prefix}_${String(ids).padStart(6, '0')}`;
   };
+  const reached: string[] = [];
   const runner = new CampaignRunner({
     stores: opened,
     transaction: opened.transaction,
     dialQueues: { live: QUEUE, test: QUEUE },
     ownerOf: async () => undefined,
     plansWithoutOutbound: [],
+    counts: { reached: (result) => reached.push(result) },
     ...{ newId, clock: opened.clock, log: silentLogger },
     ...parts,
   });
@@ -60,6 +64,7 @@ export async function openCampaignWorld(
   return {
     store: opened,
     runner,
+    reached,
     queued,
     add: async (rows, fields = {}) => {
       const contacts = Array.from({ length: rows }, (_, index) => ({ to: numberOf(index + 1) }));
