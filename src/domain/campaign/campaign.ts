@@ -82,6 +82,9 @@ export interface Contact {
   readonly dueAt: Date;
 }
 
+/** A contact of a campaign that is being made. */
+export type NewContact = Pick<Contact, 'to' | 'metadata' | 'overrides'>;
+
 /** How many contacts are in which state, and how their newest calls ended. */
 export interface ContactCounts extends Readonly<Record<ContactState, number>> {
   readonly total: number;
@@ -98,8 +101,12 @@ export interface CampaignStore {
   /** Notifies after a campaign was made or changed. */
   readonly notifier: Notifier;
 
-  /** @throws {ServiceError} CONFLICT when too many campaigns of the scope are not over. */
-  insert(campaign: Campaign, contacts: readonly Contact[]): Promise<void>;
+  /**
+   * Saves a campaign with its list; all contacts are pending, and due from `notBefore`.
+   *
+   * @throws {ServiceError} CONFLICT when too many campaigns of the scope are not over.
+   */
+  insert(campaign: Campaign, contacts: readonly NewContact[]): Promise<void>;
 
   update(campaign: Campaign): Promise<void>;
 

@@ -1,6 +1,11 @@
 /** Makes the records of a campaign from a request; pure */
 import type { Agent } from '../agent/agent.ts';
-import { CAMPAIGN_LIMITS, type Campaign, type Contact, checkCampaignWindow } from './campaign.ts';
+import {
+  CAMPAIGN_LIMITS,
+  type Campaign,
+  checkCampaignWindow,
+  type NewContact,
+} from './campaign.ts';
 import { type ContactDraft, readContacts } from './contact-list.ts';
 
 /** A campaign as customers ask for it, of the right types and lengths. */
@@ -20,7 +25,7 @@ export interface CampaignDraft {
 export function newCampaign(
   draft: CampaignDraft,
   { id, agent, now }: { readonly id: string; readonly agent: Agent; readonly now: Date },
-): { readonly campaign: Campaign; readonly contacts: readonly Contact[] } {
+): { readonly campaign: Campaign; readonly contacts: readonly NewContact[] } {
   const { name, from = null, callsPerMinute, maxConcurrentCalls, notBefore, notAfter } = draft;
   checkCampaignWindow({ notBefore, notAfter }, now);
   const campaign: Campaign = {
@@ -39,27 +44,8 @@ export function newCampaign(
     updatedAt: now,
     endedAt: null,
   };
-  const dueAt = notBefore !== undefined && notBefore > now ? notBefore : now;
-  const contacts = readContacts(draft).map((contact, index) =>
-    newContact(contact, index, id, dueAt),
-  );
+  const contacts = readContacts(draft).map(({ to, metadata = {}, overrides = {} }) => ({
+    ...{ to, metadata, overrides },
+  }));
   return { campaign, contacts };
-}
-
-function newContact(
-  { to, metadata = {}, overrides = {} }: ContactDraft,
-  index: number,
-  campaignId: string,
-  dueAt: Date,
-): Contact {
-  return {
-    campaignId,
-    position: index + 1,
-    ...{ to, metadata, overrides, dueAt },
-    state: 'pending',
-    attempts: 0,
-    callId: null,
-    endReason: null,
-    reason: null,
-  };
 }

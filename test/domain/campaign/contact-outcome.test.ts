@@ -7,22 +7,24 @@ import { buildAgent } from '../../support/store/build-agent.ts';
 
 const NOW = new Date('2026-11-20T12:00:00.000Z');
 
-const made = newCampaign(
-  {
-    ...{ name: 'Recall', csv: 'to\n+390612345678', callsPerMinute: 10, maxConcurrentCalls: 5 },
-    retries: { max: 1, delaySeconds: 60 },
-  },
+const draft = { name: 'Recall', csv: 'to\n+390612345678', callsPerMinute: 10 };
+const { campaign } = newCampaign(
+  { ...draft, maxConcurrentCalls: 5, retries: { max: 1, delaySeconds: 60 } },
   { id: 'camp_1', agent: buildAgent(), now: NOW },
 );
+
+const CALLING: Contact = {
+  ...{ campaignId: 'camp_1', position: 1, to: '+390612345678', metadata: {}, overrides: {} },
+  ...{ state: 'calling', attempts: 1, callId: 'call_1', endReason: null, reason: null },
+  dueAt: NOW,
+};
 
 function after(
   call: ContactCall | undefined,
   { attempts = 1, status = 'running' }: { attempts?: number; status?: Campaign['status'] } = {},
 ): Contact {
-  const [first] = made.contacts;
-  if (first === undefined) throw new Error('There is no contact');
-  const contact: Contact = { ...first, state: 'calling', attempts, callId: 'call_1' };
-  return contactAfter(contact, call, { campaign: { ...made.campaign, status }, now: NOW });
+  const facts = { campaign: { ...campaign, status }, now: NOW };
+  return contactAfter({ ...CALLING, attempts }, call, facts);
 }
 
 const failed = (endReason: ContactCall['endReason'], failureReason = 'Why.'): ContactCall => ({
