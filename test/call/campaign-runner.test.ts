@@ -254,3 +254,30 @@ test('CampaignRunner goes on after an error of the database', async () => {
   expect(await world.states(id)).toEqual(['calling 1']);
   await failing.runner.stop();
 });
+
+test('CampaignRunner goes on with other campaigns where one cannot', async () => {
+  const world = await openCampaignWorld();
+  const { store } = world;
+  const agents = {
+    findByPhoneNumber: (number: string) => store.agents.findByPhoneNumber(number),
+    find: (...[scope, id]: Parameters<typeof store.agents.find>) =>
+      id === 'agent_broken'
+        ? Promise.reject(new TypeError('A mistake'))
+        : store.agents.find(scope, id),
+  };
+  const { accounts, campaigns } = store;
+  const broken = await openCampaignWorld({ stores: { accounts, agents, campaigns } }, store);
+  const first = await world.add(1);
+  const second = await world.add(1);
+  const campaign = await campaigns.findById(first);
+  if (campaign !== undefined) await campaigns.update({ ...campaign, agentId: 'agent_broken' });
+
+  broken.runner.start();
+  await pass(broken, 2000);
+
+  expect([await world.states(first), await world.states(second)]).toEqual([
+    ['pending 0'],
+    ['calling 1'],
+  ]);
+  await broken.runner.stop();
+});

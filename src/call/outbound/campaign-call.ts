@@ -20,7 +20,11 @@ import type { Clock } from '../../lib/clock.ts';
 const CALL_WAIT_SECONDS = 86_400;
 
 export interface CampaignCallParts {
-  readonly stores: Pick<Stores, 'accounts' | 'agents' | 'campaigns'>;
+  readonly stores: {
+    readonly accounts: Pick<Stores['accounts'], 'find'>;
+    readonly agents: Pick<Stores['agents'], 'find' | 'findByPhoneNumber'>;
+    readonly campaigns: Stores['campaigns'];
+  };
   readonly transaction: RunTransaction;
   readonly dialQueues: Readonly<Record<Environment, DialQueue>>;
   readonly ownerOf: OwnerOf;

@@ -43,6 +43,8 @@ export class CampaignRunner {
   readonly #looks: Repeater;
   /** Of running campaigns. */
   readonly #paces = new Map<string, CampaignPace>();
+  /** By campaign, on `Clock.nowMs`: a fast campaign has the slow ones not looked at each time. */
+  readonly #nextLooksMs = new Map<string, number>();
   #startedAt = new Date(0);
   #unlisten: () => void = () => undefined;
   #isDraining = false;
@@ -85,11 +87,13 @@ export class CampaignRunner {
     const taken = await this.#takeInEnds();
     const running = this.#isDraining ? [] : await campaigns.running();
     const ids = new Set(running.map(({ id }) => id));
-    for (const id of this.#paces.keys()) if (!ids.has(id)) this.#paces.delete(id);
+    for (const known of [this.#paces, this.#nextLooksMs]) {
+      for (const id of known.keys()) if (!ids.has(id)) known.delete(id);
+    }
     let delayMs = taken === CONTACTS_A_LOOK ? BREATH_MS : LOOK_AGAIN_MS;
     for (const campaign of running) {
       if (this.#isDraining) break;
-      delayMs = Math.min(delayMs, await this.#step(campaign));
+      delayMs = Math.min(delayMs, await this.#lookAt(campaign));
     }
     if (running.length > 0 || (await campaigns.isAnyCalling())) return delayMs;
     return undefined;
@@ -109,6 +113,22 @@ export class CampaignRunner {
       }
       return over.length;
     });
+  }
+
+  /** One campaign that cannot go on stops no other. @returns when to look at it again, in milliseconds. */
+  async #lookAt(campaign: Campaign): Promise<number> {
+    const { clock, log } = this.#parts;
+    const { id } = campaign;
+    const waitMs = (this.#nextLooksMs.get(id) ?? 0) - clock.nowMs();
+    if (waitMs > 0) return waitMs;
+    let delayMs = LOOK_AGAIN_MS;
+    try {
+      delayMs = Math.max(BREATH_MS, await this.#step(campaign));
+    } catch (error) {
+      log.error({ campaignId: id, err: error }, 'campaign could not go on, will retry');
+    }
+    this.#nextLooksMs.set(id, clock.nowMs() + delayMs);
+    return delayMs;
   }
 
   /** @returns when to look at the campaign again, in milliseconds. */
