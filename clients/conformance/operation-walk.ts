@@ -210,6 +210,8 @@ const WEBHOOKS: readonly WalkStep[] = [
   { operation: 'webhookEndpoints.delete', with: ({ endpointId = '' }) => at(endpointId) },
 ];
 
+const OF_CAMPAIGN = ({ campaignId = '' }: Made) => at(campaignId);
+
 const OF_CALL = ({ callId = '' }: Made) => at(callId);
 
 const CALLS: readonly WalkStep[] = [
@@ -233,6 +235,27 @@ const CALLS: readonly WalkStep[] = [
   },
   { operation: 'calls.watch', with: ({ callId }) => ({ query: { callId, levels: true } }) },
   { operation: 'calls.hangUp', with: ({ secondId = '' }) => at(secondId) },
+  {
+    operation: 'campaigns.create',
+    with: ({ callee }) => ({
+      body: {
+        ...{ name: 'Recall', agentId: callee, csv: `to,customer\n${NUMBER},c-1029\n` },
+        notBefore: new Date(Date.now() + 86_400_000).toISOString(),
+      },
+    }),
+    keeps: { campaignId: 'id' },
+  },
+  { operation: 'campaigns.list', with: () => ({ query: { status: 'running' } }) },
+  { operation: 'campaigns.pause', with: OF_CAMPAIGN },
+  { operation: 'campaigns.resume', with: OF_CAMPAIGN },
+  { operation: 'campaigns.delete', with: OF_CAMPAIGN, kind: 'Conflict' },
+  { operation: 'campaigns.cancel', with: OF_CAMPAIGN },
+  { operation: 'campaigns.get', with: OF_CAMPAIGN },
+  {
+    operation: 'campaigns.listContacts',
+    with: (made) => ({ ...OF_CAMPAIGN(made), query: { state: 'cancelled' } }),
+  },
+  { operation: 'campaigns.delete', with: OF_CAMPAIGN },
   { operation: 'calls.get', with: OF_CALL, until: ({ status }) => status === 'in_progress' },
   // A simulated call has nothing to hear.
   { operation: 'calls.listen', with: OF_CALL, kind: 'Conflict' },

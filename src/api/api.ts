@@ -19,6 +19,7 @@ import { addAnalyticsRoutes } from './routes/analytics-routes.ts';
 import { addCalendarFeedRoutes } from './routes/calendars/calendar-feed-routes.ts';
 import { addCalendarRoutes } from './routes/calendars/calendar-routes.ts';
 import { addCallRoutes } from './routes/call-routes.ts';
+import { addCampaignRoutes } from './routes/campaigns/campaign-routes.ts';
 import { addDeliveryRoutes } from './routes/delivery-routes.ts';
 import { addErasureRoutes } from './routes/erasure-routes.ts';
 import { addEventRoutes } from './routes/event-routes.ts';
@@ -84,6 +85,7 @@ export function createApi({ addRoutes, ...deps }: ApiParts): ApiApp {
   addLiveRoutes(api, deps);
   addListeningRoutes(api, deps);
   addOutboundRoutes(api, deps);
+  addCampaignRoutes(api, deps);
   addTransferRoutes(api, deps);
   addRecordingRoutes(api, deps);
   addPeaksRoutes(api, deps);

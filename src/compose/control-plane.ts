@@ -4,6 +4,7 @@ import type { HttpBindings } from '@hono/node-server';
 import { createApi } from '../api/api.ts';
 import type { ApiApp } from '../api/api-env.ts';
 import { openLive } from '../call/live/live-calls.ts';
+import { CampaignRunner } from '../call/outbound/campaign-runner.ts';
 import { OutboundDialer } from '../call/outbound/outbound-dialer.ts';
 import { agentChat } from '../call/sandbox/agent-chat.ts';
 import { startGreetings } from '../call/session/greetings.ts';
@@ -26,6 +27,7 @@ export class ControlPlane {
   readonly #parts: ControlPlaneParts;
   readonly #dialer: OutboundDialer;
   readonly #sandbox: Sandbox;
+  readonly #campaigns: CampaignRunner;
   readonly #browser: BrowserCalls;
   readonly #live: ReturnType<typeof openLive>;
   readonly #eraser: ErasureRounds;
@@ -40,6 +42,7 @@ export class ControlPlane {
     const { registry, watch } = parts.admission;
     this.#dialer = liveDialer(parts);
     this.#sandbox = new Sandbox({ ...parts, clock: systemClock, watch });
+    this.#campaigns = campaignRunner(parts, this.#dialQueues());
     this.#browser = openBrowserCalls(parts);
     this.#live = openLive(registry, this.#sandbox.registry);
     const isQuiet = () => registry.size === 0 && this.#sandbox.registry.inProgress.length === 0;
@@ -67,6 +70,8 @@ export class ControlPlane {
     this.#dialer.start();
     this.#stops.push(() => this.#sandbox.stop());
     this.#sandbox.start();
+    this.#stops.push(() => this.#campaigns.stop());
+    this.#campaigns.start();
     this.#stops.push(store.startCheckpoints());
     await webhooks.start();
     // Last: a closed feed stays closed, and a failed start is tried again.
@@ -80,6 +85,7 @@ export class ControlPlane {
 
   /** Begins no more calls. Resolves when the last simulated call has ended. */
   async drain(): Promise<void> {
+    this.#campaigns.drain();
     this.#dialer.drain();
     this.#browser.drain();
     await this.#sandbox.drain();
@@ -100,6 +106,10 @@ export class ControlPlane {
     return this.#browser.check();
   }
 
+  #dialQueues() {
+    return { live: this.#dialer, test: this.#sandbox.dialQueue };
+  }
+
   #createApi(): ApiApp {
     const { config, metrics, store, log, newId, version } = this.#parts;
     return createApi({
@@ -107,7 +117,7 @@ export class ControlPlane {
       operatorKeys: this.#parts.dashboard.keys,
       addRoutes: (api, deps) => addDashboardRoutes(api, deps, this.#parts.dashboard),
       ...this.#live,
-      dialQueues: { live: this.#dialer, test: this.#sandbox.dialQueue },
+      dialQueues: this.#dialQueues(),
       voices: this.#parts.speech.voices,
       callTraces: this.#parts.callTraces,
       trunks: this.#parts.telephony.trunks,
@@ -158,5 +168,20 @@ function liveDialer({ admission, store, telephony, callParts }: ControlPlanePart
     registry: admission.registry,
     findAgent: (scope, agentId) => store.agents.find(scope, agentId),
     hoursOf: async (accountId) => (await store.accounts.find(accountId))?.callingHours ?? null,
+  });
+}
+
+function campaignRunner(
+  { config, log, metrics, newId, numberOwners, store }: ControlPlaneParts,
+  dialQueues: ConstructorParameters<typeof CampaignRunner>[0]['dialQueues'],
+): CampaignRunner {
+  return new CampaignRunner({
+    stores: store,
+    transaction: store.transaction,
+    dialQueues,
+    ownerOf: numberOwners.ownerOf,
+    plansWithoutOutbound: config.PLANS_WITHOUT_OUTBOUND,
+    counts: metrics.campaigns,
+    ...{ newId, clock: systemClock, log },
   });
 }

@@ -40,6 +40,9 @@ export type CallQuality = Schemas['CallQuality'];
 /** What the list, the detail and the live view share. */
 export type CallCommon = Omit<CallItem, 'tags' | 'hasTranscript' | 'hasRecording'>;
 
+export type Campaign = Schemas['Campaign'];
+export type CampaignContact = Schemas['CampaignContact'];
+
 export type AgentItem = Schemas['AgentItem'];
 export type Agent = Schemas['Agent'];
 /** What a version keeps of an agent. */

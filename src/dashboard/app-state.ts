@@ -23,6 +23,8 @@ export const language = signal<Language>(chosen('language', LANGUAGES, browserLa
 export const route = signal(routeOf(location.hash));
 /** The list of calls as it was filtered last, to go back to. */
 export const callsAddress = signal('#/calls');
+/** Whether the window to place a call is open. */
+export const isPlacingCall = signal(false);
 const systemDark = matchMedia('(prefers-color-scheme: dark)');
 const isSystemDark = signal(systemDark.matches);
 systemDark.addEventListener('change', () => {

@@ -6,6 +6,7 @@ import {
   accountId,
   complain,
   environment,
+  isPlacingCall,
   message,
   queries,
   route,
@@ -26,6 +27,7 @@ export function App() {
 
 function SignedIn() {
   const { open, palette } = usePalette();
+  const placeCall = usePlaceCall();
   return (
     <div class="frame">
       <Sidebar onSearch={open} />
@@ -34,6 +36,7 @@ function SignedIn() {
         <PageShown />
       </main>
       {palette}
+      {placeCall}
       <Messages />
     </div>
   );
@@ -90,6 +93,23 @@ function usePalette() {
   }, []);
   const palette = isOpen && Palette !== undefined && <Palette onClose={() => setOpen(false)} />;
   return { open, palette };
+}
+
+/** The window to place a call; its code is loaded when it is opened first. */
+function usePlaceCall() {
+  const isOpen = isPlacingCall.value;
+  const [PlaceCall, setPlaceCall] = useState<ComponentType | undefined>(undefined);
+  useEffect(() => {
+    if (!isOpen || PlaceCall !== undefined) return;
+    import('./outbound/place-call.tsx').then(
+      (loaded) => setPlaceCall(() => loaded.PlaceCall),
+      () => {
+        isPlacingCall.value = false;
+        complain(new Error(t('app.pageNotLoaded')));
+      },
+    );
+  }, [isOpen]);
+  return isOpen && PlaceCall !== undefined && <PlaceCall />;
 }
 
 /** Is there from the beginning, because a live region that comes with its text is not read out. */

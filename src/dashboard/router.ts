@@ -5,6 +5,7 @@ export const PAGES = [
   'overview',
   'live',
   'calls',
+  'campaigns',
   'agents',
   'numbers',
   'trunks',

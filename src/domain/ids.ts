@@ -7,6 +7,7 @@ export type IdPrefix =
   | 'agent'
   | 'appt'
   | 'call'
+  | 'camp'
   | 'dlv'
   | 'doc'
   | 'ers'

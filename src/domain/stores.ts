@@ -14,6 +14,7 @@ import type { CallQualityStore } from './call/call-life.ts';
 import type { CallNoteStore } from './call/call-note.ts';
 import type { DialogStore } from './call/open-dialog.ts';
 import type { SipTraceStore } from './call/sip-trace.ts';
+import type { CampaignStore } from './campaign/campaign.ts';
 import type { NumberAssignments } from './dialing/number-owner.ts';
 import type { NumberHolders } from './dialing/phone-number.ts';
 import type { StoredTrunks } from './dialing/trunk.ts';
@@ -46,6 +47,7 @@ export interface Stores {
   readonly numberAssignments: NumberAssignments;
   readonly storedTrunks: StoredTrunks;
   readonly calls: CallStore;
+  readonly campaigns: CampaignStore;
   readonly callNotes: CallNoteStore;
   readonly qualities: CallQualityStore;
   readonly analyses: AnalysisStore;

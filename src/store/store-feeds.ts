@@ -6,6 +6,8 @@ import { LiveWatchers } from './calls/live-watchers.ts';
 export interface StoreFeeds {
   /** A call was saved as `queued`. */
   readonly queue: Notifier;
+  /** A campaign was made or changed. */
+  readonly campaigns: Notifier;
   /** Events were written, or deliveries made due. */
   readonly events: Notifier;
   /** A call that was answered has ended. */
@@ -18,6 +20,7 @@ export interface StoreFeeds {
 export function newStoreFeeds(): StoreFeeds {
   return {
     queue: new Notifier(),
+    campaigns: new Notifier(),
     events: new Notifier(),
     analyses: new Notifier(),
     erasures: new Notifier(),

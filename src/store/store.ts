@@ -27,6 +27,7 @@ import { SqliteCallQualityStore, SqliteSipTraceStore } from './calls/sqlite-call
 import { SqliteCallNoteStore } from './calls/sqlite-call-note-store.ts';
 import { SqliteCallStore } from './calls/sqlite-call-store.ts';
 import { SqliteDialogStore } from './calls/sqlite-dialog-store.ts';
+import { SqliteCampaignStore } from './campaigns/sqlite-campaign-store.ts';
 import { SqliteKnowledgeStore } from './knowledge/sqlite-knowledge-store.ts';
 import type { Queries } from './queries.ts';
 import { SqliteOptOutStore } from './sms/sqlite-opt-out-store.ts';
@@ -181,6 +182,7 @@ function sqliteStores(
     numberAssignments: new SqliteNumberAssignments(database),
     storedTrunks: new SqliteStoredTrunks(database, box),
     calls: new SqliteCallStore(database, feeds),
+    campaigns: new SqliteCampaignStore(database, feeds.campaigns),
     callNotes: new SqliteCallNoteStore(database),
     qualities: new SqliteCallQualityStore(database),
     analyses: new SqliteAnalysisStore(database, feeds),

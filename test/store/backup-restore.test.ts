@@ -9,11 +9,13 @@ import {
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
+import { newCampaign } from '../../src/domain/campaign/new-campaign.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { makeBackup, sha256Of } from '../../src/store/backup/backup.ts';
 import { restoreBackup } from '../../src/store/backup/backup-restore.ts';
 import { openStore } from '../../src/store/store.ts';
 import { buildDialog } from '../support/sip/build-dialog.ts';
+import { buildAgent } from '../support/store/build-agent.ts';
 import { buildCall } from '../support/store/build-call.ts';
 import {
   openTestStore,
@@ -194,4 +196,27 @@ test('makeBackup takes a folder that is there and empty', async () => {
   await backUp(store, folder);
 
   expect(existsSync(join(folder, 'manifest.json'))).toBe(true);
+});
+
+test.each([
+  ['pauses live campaigns, which may have called since', false, 'paused'],
+  ['lets live campaigns run on where the queue is kept', true, 'running'],
+])('restoreBackup %s', async (_what, keepQueue, status) => {
+  const store = await openTestStore();
+  for (const environment of ['live', 'test'] as const) {
+    const draft = { name: 'Recall', csv: 'to\n+390612345678', callsPerMinute: 10 };
+    const facts = { id: `camp_${environment}`, agent: buildAgent({ environment }), now: NOW };
+    const made = newCampaign({ ...draft, maxConcurrentCalls: 5 }, facts);
+    await store.campaigns.insert(made.campaign, made.contacts);
+  }
+  const folder = join(testFolder(), 'backup');
+  await backUp(store, folder);
+  const dataFolder = testFolder();
+
+  await restoreTo(dataFolder, folder, { keepQueue });
+
+  const { campaigns } = await openRestored(dataFolder);
+  expect((await campaigns.findById('camp_live'))?.status).toBe(status);
+  expect((await campaigns.findById('camp_test'))?.status).toBe('running');
+  expect((await campaigns.counts('camp_live')).pending).toBe(1);
 });

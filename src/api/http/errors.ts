@@ -108,6 +108,7 @@ function detailsOf(issue: ZodError['issues'][number]): ErrorDetail[] {
 const NONE_FOUND = {
   agent: 'AGENT_NOT_FOUND',
   call: 'CALL_NOT_FOUND',
+  campaign: 'NOT_FOUND',
   'webhook endpoint': 'WEBHOOK_ENDPOINT_NOT_FOUND',
   delivery: 'NOT_FOUND',
   key: 'NOT_FOUND',

@@ -109,6 +109,7 @@ export const TAGS: readonly { readonly name: string; readonly description: strin
   { name: 'Calendars', description: 'Where agents book appointments, and what they booked.' },
   { name: 'Voices', description: 'The voices that agents can be given, and how they sound.' },
   { name: 'Calls', description: 'Calls, past and present, with transcripts and recordings.' },
+  { name: 'Campaigns', description: 'Calls to a list of numbers, at a pace.' },
   { name: 'Sandbox', description: 'Simulated callers, for test keys.' },
   { name: 'Analytics', description: 'What calls add up to.' },
   { name: 'Webhooks', description: 'Where events are sent, and how that went.' },

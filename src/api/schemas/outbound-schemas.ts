@@ -17,7 +17,7 @@ const { metadataBytesMax, metadataDepthMax, metadataKeysMax } = OUTBOUND_LIMITS;
 const agent = createAgentSchema.shape;
 
 /** The limits are the agent's own. */
-const overrides = z
+export const overridesSchema = z
   .strictObject({
     greeting: agent.greeting.optional(),
     maxDurationSeconds: agent.settings.unwrap().shape.maxDurationSeconds,
@@ -28,7 +28,7 @@ const overrides = z
   })
   .openapi('CallOverrides', { description: 'What is said here goes before the agent, once.' });
 
-const metadata = z
+export const metadataSchema = z
   .unknown()
   // Comes before the record, which drops such a key without a word.
   .superRefine((value, context) => {
@@ -78,7 +78,7 @@ const headers = z
   });
 
 /** An ISO instant of a request. */
-const instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
+export const instantSchema = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
 
 export const startCallSchema = z
   .strictObject({
@@ -99,17 +99,17 @@ export const startCallSchema = z
         description:
           'How long the call may wait in the queue, from the first instant at which it may be dialled (`notBefore`, calling hours). One that was not dialled by then fails with `error` and a `failureReason`.',
       }),
-    notBefore: instant.optional().openapi({
+    notBefore: instantSchema.optional().openapi({
       description: `The call is not dialled before; ${WINDOW_DAYS_MAX} days ahead at most. One in the past has no effect.`,
       example: '2026-11-20T13:00:00.000Z',
     }),
-    notAfter: instant.optional().openapi({
+    notAfter: instantSchema.optional().openapi({
       description: `The call is not dialled after; it fails with \`error\` then. After \`notBefore\`, in the future, ${WINDOW_DAYS_MAX} days ahead at most. Together with \`expiresInSeconds\` the earlier end counts; alone it takes the place of its default.`,
       example: '2026-11-20T17:00:00.000Z',
     }),
-    metadata: metadata.optional(),
+    metadata: metadataSchema.optional(),
     headers: headers.optional(),
-    overrides: overrides.optional(),
+    overrides: overridesSchema.optional(),
   })
   .openapi('StartCall');
 

@@ -2,7 +2,11 @@
 import type { Environment } from '../../domain/account/account.ts';
 import type { Agent, Scope } from '../../domain/agent/agent.ts';
 import type { Call, CallStore } from '../../domain/call/call.ts';
-import { type DialQueue, estimatedStartMs } from '../../domain/dialing/outbound-rules.ts';
+import {
+  AGENT_PAUSED,
+  type DialQueue,
+  estimatedStartMs,
+} from '../../domain/dialing/outbound-rules.ts';
 import type { NewId } from '../../domain/ids.ts';
 import { StoreError } from '../../domain/service-error.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -310,7 +314,7 @@ function hasExpired({ expiresAt, expiresAtMs }: WaitingCall, now: Date, nowMs: n
 /** Why a waiting call can never be dialled; undefined when it can. */
 function problemOf(agent: Agent | undefined, trunk: string | undefined): string | undefined {
   if (agent === undefined) return 'The agent was deleted meanwhile.';
-  if (agent.status === 'paused') return 'The agent was paused meanwhile.';
+  if (agent.status === 'paused') return AGENT_PAUSED;
   if (trunk === undefined) return 'No trunk has the number that the call is from.';
   return undefined;
 }

@@ -1,7 +1,18 @@
 /** What the command palette finds for a text: pages, actions, agents, and calls by their id or number. */
-import { BookOpen, Bot, FlaskConical, LogOut, Moon, PhoneCall, Plus, Search, Sun } from 'lucide';
+import {
+  BookOpen,
+  Bot,
+  FlaskConical,
+  LogOut,
+  Moon,
+  PhoneCall,
+  PhoneOutgoing,
+  Plus,
+  Search,
+  Sun,
+} from 'lucide';
 import type { AgentItem } from '../api-types.ts';
-import { client, complain, environment, look, t } from '../app-state.ts';
+import { client, complain, environment, isPlacingCall, look, t } from '../app-state.ts';
 import { addressOf } from '../format.ts';
 import { chooseTheme } from './appearance.ts';
 import type { IconShape } from './icon.tsx';
@@ -56,6 +67,14 @@ function pageCommands(): readonly Command[] {
 function actionCommands(): readonly Command[] {
   const other = environment.value === 'live' ? 'test' : 'live';
   const actions = [
+    {
+      text: t('placeCall.title'),
+      icon: PhoneOutgoing,
+      run: () => {
+        isPlacingCall.value = true;
+      },
+    },
+    goTo(t('campaigns.new'), '#/campaigns/new', Plus),
     goTo(t('agents.new'), '#/agents/new', Plus),
     {
       text: t('palette.environment', { environment: t(`environment.${other}`) }),

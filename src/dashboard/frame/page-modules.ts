@@ -9,6 +9,7 @@ const PAGES: Readonly<Record<string, Load>> = {
   overview: async () => (await import('../pages/overview-page.tsx')).OverviewPage,
   live: async () => (await import('../pages/live-page.tsx')).LivePage,
   calls: async () => (await import('../pages/calls-page.tsx')).CallsPage,
+  campaigns: async () => (await import('../pages/campaigns-page.tsx')).CampaignsPage,
   agents: async () => (await import('../pages/agents-page.tsx')).AgentsPage,
   numbers: async () => (await import('../pages/numbers-page.tsx')).NumbersPage,
   trunks: async () => (await import('../pages/trunks-page.tsx')).TrunksPage,
@@ -23,6 +24,7 @@ const PAGES: Readonly<Record<string, Load>> = {
 /** Pages of one thing, by the page of its list. */
 const DETAIL_PAGES: Readonly<Record<string, Load>> = {
   calls: async () => (await import('../pages/call-page.tsx')).CallPage,
+  campaigns: async () => (await import('../pages/campaign-page.tsx')).CampaignPage,
   agents: async () => (await import('../pages/agent-page.tsx')).AgentPage,
 };
 

@@ -11,6 +11,7 @@ import {
   type FilterField,
   filterOf,
 } from '../format.ts';
+import { PlaceCallButton } from '../outbound/place-call-button.tsx';
 import { CallTable } from '../parts/call-table.tsx';
 import { SelectField, TextField } from '../parts/field.tsx';
 import { Button, Empty, Page, Pager, Shown } from '../parts/page.tsx';
@@ -36,7 +37,12 @@ export function CallsPage() {
   return (
     <Page
       title={t('field.calls')}
-      actions={isEmpty ? null : <ExportButton filter={filter} agents={agents} />}
+      actions={
+        <>
+          <PlaceCallButton />
+          {!isEmpty && <ExportButton filter={filter} agents={agents} />}
+        </>
+      }
     >
       {!isEmpty && <Filters filter={filter} agents={agents} wrong={messagesByField(calls.error)} />}
       <Shown loaded={calls}>

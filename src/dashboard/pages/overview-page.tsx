@@ -16,6 +16,7 @@ import { problemsOf, type Step, stepsOf } from '../first-steps.ts';
 import { clockText, lastDays } from '../format.ts';
 import { Icon } from '../frame/icon.tsx';
 import { BROWSER, keep, kept } from '../kept.ts';
+import { PlaceCallButton } from '../outbound/place-call-button.tsx';
 import { CallTable } from '../parts/call-table.tsx';
 import { Button, FactList, Page, Section, Shown } from '../parts/page.tsx';
 import { ENGINE_JOBS, StandIns } from '../parts/stand-ins.tsx';
@@ -43,7 +44,7 @@ interface Facts {
 export function OverviewPage() {
   const loaded = useLoad(['overview'], loadFacts, { refreshMs: REFRESH_MS });
   return (
-    <Page title={t('nav.overview')}>
+    <Page title={t('nav.overview')} actions={<PlaceCallButton />}>
       <StandIns jobs={ENGINE_JOBS} />
       <Shown loaded={loaded}>
         {(facts) => (

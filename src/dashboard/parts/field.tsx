@@ -49,7 +49,15 @@ function Field(
 export interface TextFieldProps extends FieldProps {
   readonly value: string;
   readonly onValue: (value: string) => void;
-  readonly type?: 'text' | 'search' | 'password' | 'url' | 'date' | 'number' | 'tel';
+  readonly type?:
+    | 'text'
+    | 'search'
+    | 'password'
+    | 'url'
+    | 'date'
+    | 'datetime-local'
+    | 'number'
+    | 'tel';
   readonly isRequired?: boolean;
   readonly autoComplete?: string;
   readonly minLength?: number;

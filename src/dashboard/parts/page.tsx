@@ -302,7 +302,7 @@ export function Pager(props: {
 }
 
 export function Missing(props: {
-  readonly what: 'agent' | 'call' | 'endpoint';
+  readonly what: 'agent' | 'call' | 'campaign' | 'endpoint';
   /** Path of the thing in the API. */
   readonly path: string;
 }) {

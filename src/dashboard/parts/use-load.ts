@@ -68,9 +68,14 @@ export interface LoadedPage<Item> extends Loaded<Paged<Item>> {
 }
 
 /** A list of the API, page by page. */
-export function usePages<Item>(path: string, limit: number, query: Query = {}): LoadedPage<Item> {
+export function usePages<Item>(
+  path: string,
+  limit: number,
+  query: Query = {},
+  options?: LoadOptions,
+): LoadedPage<Item> {
   const [offset, onOffset] = useState(0);
-  const loaded = useApi<Paged<Item>>(path, { ...query, limit, offset });
+  const loaded = useApi<Paged<Item>>(path, { ...query, limit, offset }, undefined, options);
   return { ...loaded, offset, limit, onOffset };
 }
 

@@ -21,6 +21,9 @@ export const OUTBOUND_LIMITS = {
   metadataDepthMax: 8,
 } as const;
 
+/** Why a queued call failed whose agent was paused before it was dialled. */
+export const AGENT_PAUSED = 'The agent was paused meanwhile.';
+
 /** What a message repeats of a text that is not a number. */
 const SHOWN_CHARS = 32;
 
@@ -107,7 +110,15 @@ export function abandonQueued(
   return { call: over, events: [callEndedEvent(over, { id: eventId, now })] };
 }
 
-async function callingNumber(draft: OutboundDraft, facts: OutboundFacts): Promise<string> {
+/**
+ * The number that a call of the agent is from.
+ *
+ * @throws {ServiceError} UNPROCESSABLE when there is none, or it may not be used.
+ */
+export async function callingNumber(
+  draft: Pick<OutboundDraft, 'from'>,
+  facts: Pick<OutboundFacts, 'agent' | 'hasTrunkFor' | 'ownerOf' | 'holderOf'>,
+): Promise<string> {
   const { agent, hasTrunkFor } = facts;
   const isLive = agent.environment === 'live';
   const text = draft.from ?? agent.phoneNumber;

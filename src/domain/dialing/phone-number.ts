@@ -12,6 +12,11 @@ const SHOWN_CHARS = 32;
 
 const E164 = /^\+[1-9]\d{6,14}$/;
 
+/** Whether the text has the form of E.164; whether its country has such numbers is not looked up. */
+export function isE164(text: string): boolean {
+  return E164.test(text);
+}
+
 /** Whether the text is E.164 and of a length that exists in the country of its calling code. */
 export function isPhoneNumber(text: string): text is PhoneNumber {
   return E164.test(text) && phoneLibrary().parsePhoneNumberFromString(text)?.isPossible() === true;

@@ -251,6 +251,17 @@ export function webhookMetrics(families: MetricFamilies) {
   };
 }
 
+/** Numbers of live campaigns whose turn came; `result` is `called` (a call joined the queue) or `refused` (by the dial policy). */
+export function campaignMetrics(families: MetricFamilies) {
+  const contacts = families.counter(
+    'offhook_campaign_contacts_total',
+    'Numbers of campaigns whose turn came, by whether they may be called.',
+    ['result'],
+  );
+  for (const result of ['called', 'refused']) contacts.inc({ result }, 0);
+  return { reached: (result: 'called' | 'refused'): void => contacts.inc({ result }) };
+}
+
 /** SIP: the engine counts for itself, `read` takes its numbers at every scrape. */
 export function addSipMetrics(families: MetricFamilies, read: () => MeasuredSip): void {
   const bothWays = (incoming: number, outgoing: number) =>

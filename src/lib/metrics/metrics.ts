@@ -7,6 +7,7 @@ import {
   addSipMetrics,
   audioMetrics,
   callMetrics,
+  campaignMetrics,
   httpMetrics,
   type MeasuredSip,
   MetricFamilies,
@@ -95,6 +96,7 @@ export class Metrics {
   readonly speechServers = speechServerMetrics(this.#families);
   readonly analysis = analysisMetrics(this.#families);
   readonly webhooks = webhookMetrics(this.#families);
+  readonly campaigns = campaignMetrics(this.#families);
   readonly #loopLag = new EventLoopLag();
   #isStarted = false;
 

@@ -1,4 +1,5 @@
 /** Deletes one call in SQLite with all its records; runs inside the transactions of others. */
+import type { NumberSelection } from '../../domain/account/erasure.ts';
 import { CallRollups } from '../calls/call-rollups.ts';
 import type { Queries } from '../queries.ts';
 import { build, type CallRow, type LeftoverRow } from '../sqlite/schema.ts';
@@ -35,6 +36,7 @@ export class CallErasure {
     await this.#database.run(build.deleteFrom('timeline_entries').where('call_id', '=', id));
     await this.#database.run(build.deleteFrom('analysis_jobs').where('call_id', '=', id));
     await this.#rollups.erased(call);
+    if (tombstone !== null) await this.#eraseContact(id);
     // SIP messages, SMS and quality go with it.
     await this.#database.run(build.deleteFrom('calls').where('id', '=', id));
     if (call.recording_file !== null) await this.#leave('file', call.recording_file);
@@ -45,6 +47,15 @@ export class CallErasure {
       await this.#database.run(build.deleteFrom('appointments').where('call_id', '=', id));
     }
     return true;
+  }
+
+  /** Takes a number off the lists of campaigns. */
+  async eraseContacts({ accountId, environment, number }: NumberSelection): Promise<void> {
+    const lists = build.selectFrom('campaigns').select('id').where('account_id', '=', accountId);
+    const ofScope = environment === null ? lists : lists.where('environment', '=', environment);
+    const contacts = build.deleteFrom('campaign_contacts').where('to', '=', number);
+    const erased = await this.#database.run(contacts.where('campaign_id', 'in', ofScope));
+    if (erased > 0) await this.#leave('pages', 'asked');
   }
 
   /** Erases the recording of a call that stays. */
@@ -69,6 +80,11 @@ export class CallErasure {
     await this.#leave('pages', 'expired');
   }
 
+  /** Has the unused space of the database overwritten, after other rows were deleted. */
+  async leaveExpired(): Promise<void> {
+    await this.#leave('pages', 'expired');
+  }
+
   /** The transcript, and the events with their deliveries; the attempts go with these. */
   async #eraseTold(id: string): Promise<void> {
     const events = build.selectFrom('events').select('id').where('call_id', '=', id);
@@ -77,6 +93,11 @@ export class CallErasure {
     );
     await this.#database.run(build.deleteFrom('events').where('call_id', '=', id));
     await this.#database.run(build.deleteFrom('transcript_entries').where('call_id', '=', id));
+  }
+
+  /** What a campaign kept of the call: number and metadata. */
+  async #eraseContact(callId: string): Promise<void> {
+    await this.#database.run(build.deleteFrom('campaign_contacts').where('call_id', '=', callId));
   }
 
   async #bury(

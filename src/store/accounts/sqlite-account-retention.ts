@@ -43,6 +43,7 @@ export class SqliteAccountRetention implements AccountRetention {
   async apply({ id: accountId, retention }: Account, order: ErasureOrder): Promise<number> {
     const limits = limitsOf(retention, order.askedAt);
     if (limits === undefined) return 0;
+    await this.#dropCampaign(accountId, limits);
     const found = await this.#find(accountId, limits, ERASED_CALLS_MAX);
     const touched = found.calls.length + found.recordings.length + found.words.length;
     if (touched === 0) return 0;
@@ -61,6 +62,27 @@ export class SqliteAccountRetention implements AccountRetention {
     const limits = limitsOf(retention, now);
     const everything = Number.MAX_SAFE_INTEGER;
     return countsOf(limits === undefined ? NOTHING : await this.#find(id, limits, everything));
+  }
+
+  /** One campaign at a time, which may have many contacts; a running one is kept. */
+  async #dropCampaign(accountId: string, { callsBefore }: RetentionLimits): Promise<void> {
+    if (callsBefore === null) return;
+    const expired = build
+      .selectFrom('campaigns')
+      .select('id')
+      .where('account_id', '=', accountId)
+      .where('environment', 'in', ['live', 'test'])
+      .where('created_at', '<', callsBefore.getTime())
+      .where('updated_at', '<', callsBefore.getTime())
+      .where('status', '<>', 'running')
+      .limit(1);
+    const found = await this.#database.get(expired);
+    if (found === undefined) return;
+    await this.#database.transaction(async (transaction) => {
+      await transaction.run(build.deleteFrom('campaigns').where('id', '=', found.id));
+      await new CallErasure(transaction).leaveExpired();
+    });
+    this.#database.onCommit(() => this.#notifier.notify());
   }
 
   /** `limit` in all. A call that is erased whole is in the list of calls alone. */

@@ -66,6 +66,7 @@ export class SqliteErasureStore implements ErasureStore {
           .columns(['call_id', 'erasure_id'])
           .expression(noted),
       );
+      await new CallErasure(transaction).eraseContacts(selection);
       return new SqliteErasureStore(transaction, this.notifier).count(selection);
     });
     this.#database.onCommit(() => this.notifier.notify());

@@ -130,6 +130,7 @@ async function settle(
   try {
     await forgetDialogs(database);
     const callsEnded = keepQueue ? 0 : await endWaitingCalls(database, now);
+    if (!keepQueue) await pauseCampaigns(database, now);
     const known = [...ofNewer, ...(ofBefore ? [ofBefore] : [])];
     let callsErased = 0;
     for (const erasures of known) callsErased += await eraseAgain(database, erasures);
@@ -218,6 +219,20 @@ async function endWaitingCalls(database: Database, now: Date): Promise<number> {
     }
     return waiting.length;
   });
+}
+
+const CAMPAIGN_RESTORED =
+  'It ran when the backup was made: numbers may have been called since. Resume it, or cancel it.';
+
+/** A restored campaign would call the numbers once more that it has called since the backup. The sandbox's go on. */
+async function pauseCampaigns(database: Database, now: Date): Promise<void> {
+  await database.run(
+    build
+      .updateTable('campaigns')
+      .set({ status: 'paused', status_reason: CAMPAIGN_RESTORED, updated_at: now.getTime() })
+      .where('status', '=', 'running')
+      .where('environment', '=', 'live'),
+  );
 }
 
 /** Erasures on record in a database. */

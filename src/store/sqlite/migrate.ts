@@ -2,6 +2,7 @@
 import type Sqlite from 'better-sqlite3';
 import { BASELINE } from './baseline.ts';
 import { CALL_SEARCH } from './call-search-step.ts';
+import { CAMPAIGNS } from './campaigns-step.ts';
 
 interface Step {
   /** Begins with its number. */
@@ -163,6 +164,7 @@ const STEPS: readonly Step[] = [
           values ('delete', old.id, old.agent_word, old.heading, old.text);
       end;`,
   },
+  { name: '0030-campaigns', sql: CAMPAIGNS },
 ];
 
 /** The schema of databases from before 0.1.0 that this version takes: the same as the baseline. */

@@ -17,6 +17,7 @@ import type { Calendar } from '../../domain/calendar/calendar.ts';
 import type { Call, TimelineEntry } from '../../domain/call/call.ts';
 import type { CallQuality } from '../../domain/call/call-life.ts';
 import type { OpenDialog } from '../../domain/call/open-dialog.ts';
+import type { Campaign, Contact } from '../../domain/campaign/campaign.ts';
 import type { NumberAssignment } from '../../domain/dialing/number-owner.ts';
 import type { StoredTrunk } from '../../domain/dialing/trunk.ts';
 import type { KnowledgeDocument, KnowledgeVersion } from '../../domain/knowledge/knowledge.ts';
@@ -230,6 +231,8 @@ export interface Tables {
   sms_opt_outs: RowOf<OptOut> & { readonly account_id: string; readonly environment: string };
   calendars: RowOf<Calendar>;
   appointments: RowOf<BookedAppointment>;
+  campaigns: RowOf<Campaign>;
+  campaign_contacts: RowOf<Contact>;
   number_assignments: RowOf<NumberAssignment>;
   trunks: RowOf<StoredTrunk>;
   /** `words_erased` is 1 once transcript and summary are gone. */

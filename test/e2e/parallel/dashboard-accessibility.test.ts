@@ -20,6 +20,9 @@ const PAGES = [
   'calls',
   'calls?status=failed',
   'calls/call_seededTalk',
+  'campaigns',
+  'campaigns/new',
+  'campaigns/{campaign}',
   'agents',
   'agents/new',
   'agents/{agent}',
@@ -50,6 +53,7 @@ describeWith(['chromium'], 'every page of the dashboard', () => {
   let shown: BrowserPage;
   let page: Page;
   let agentId = '';
+  let campaignId = '';
 
   beforeAll(async () => {
     buildDashboard();
@@ -63,6 +67,10 @@ describeWith(['chromium'], 'every page of the dashboard', () => {
     const endpoint = { url: 'http://127.0.0.1:9/a/long/path/to/hook', events: ['call.ended'] };
     const made = await server.api('POST', '/api/webhooks/endpoints', endpoint);
     await server.api('POST', `/api/webhooks/endpoints/${made.body.id}/test`);
+    const contacts = [{ to: '+12025550188', metadata: { name: NAME } }, { to: '+12025550189' }];
+    const notBefore = new Date(Date.now() + 86_400_000).toISOString();
+    const campaign = { name: NAME, agentId, contacts, notBefore };
+    campaignId = String((await server.api('POST', '/api/campaigns', campaign)).body.id);
     await server.api('POST', '/api/keys', { name: NAME, scopes: ['calls:read'] });
     browser = await launchBrowser();
     shown = await openDashboard(server, browser);
@@ -76,7 +84,9 @@ describeWith(['chromium'], 'every page of the dashboard', () => {
   });
 
   test.each(PAGES)('#/%s', async (hash) => {
-    await page.goto(`${server.baseUrl}/#/${hash.replace('{agent}', agentId)}`);
+    await page.goto(
+      `${server.baseUrl}/#/${hash.replace('{agent}', agentId).replace('{campaign}', campaignId)}`,
+    );
     await page.getByRole('heading', { level: 1 }).waitFor();
     await page.locator('.skeleton').first().waitFor({ state: 'detached' });
 

@@ -32,6 +32,7 @@ const BODIES: Readonly<Record<string, object>> = {
     ...{ name: 'sample', preset: 'webhook', from: 'Offhook' },
     url: 'https://sms.example.com/',
   },
+  createCampaign: { name: 'sample', agentId: '', contacts: [{ to: '+390612345679' }] },
   resendWebhooks: { from: '2026-11-19', to: '2026-11-20' },
 };
 
@@ -83,6 +84,9 @@ export async function openApiWorld(): Promise<ApiWorld> {
   const document = { name: 'Opening hours', text: 'We open at nine.' };
   const knowledgePath = '/api/agents/agent_1/knowledge';
   const kept = await api.json('POST', knowledgePath, { key: ADMIN_KEY, body: document });
+  const campaign = { name: 'spare', agentId: 'agent_1', contacts: [{ to: '+390612345679' }] };
+  const campaigns = '/api/campaigns';
+  const { body: made } = await api.json('POST', campaigns, { key: ADMIN_KEY, body: campaign });
   const voiceId = 'en-US-JennyNeural';
   const ids = {
     agentId: 'agent_1',
@@ -95,6 +99,7 @@ export async function openApiWorld(): Promise<ApiWorld> {
     smsGatewayName: 'spare',
     calendarName: 'spare',
     documentId: kept.body.id,
+    campaignId: made.id,
     ...keys,
     version: '1',
     number: '+390612345678',

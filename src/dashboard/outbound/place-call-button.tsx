@@ -1,0 +1,7 @@
+/** The button that opens the window to place a call. */
+import { isPlacingCall, t } from '../app-state.ts';
+import { Button } from '../parts/page.tsx';
+
+export function PlaceCallButton() {
+  return <Button text={t('placeCall.title')} onClick={() => (isPlacingCall.value = true)} />;
+}

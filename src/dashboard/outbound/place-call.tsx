@@ -1,0 +1,94 @@
+/** The window that places one call; what the dial policy refuses is said beside the field. */
+import { ApiError } from '../api-error.ts';
+import { client, isPlacingCall, say, t } from '../app-state.ts';
+import { Dialog } from '../parts/dialog.tsx';
+import { SelectField, TextField } from '../parts/field.tsx';
+import { Form, useForm } from '../parts/form.tsx';
+import { useAgents } from '../parts/use-load.ts';
+
+const EMPTY = { agentId: '', to: '', from: '', greeting: '' };
+
+/** It is opened by `isPlacingCall`. */
+export function PlaceCall() {
+  const close = () => {
+    isPlacingCall.value = false;
+  };
+  return (
+    <Dialog title={t('placeCall.title')} onClose={close}>
+      <PlaceCallForm onClose={close} />
+    </Dialog>
+  );
+}
+
+function PlaceCallForm({ onClose }: { readonly onClose: () => void }) {
+  const agents = useAgents();
+  const chosen = (agentId: string) => agentId || (agents.list[0]?.id ?? '');
+  const form = useForm(EMPTY, async ({ agentId, to, from, greeting }) => {
+    const body = {
+      ...{ agentId: chosen(agentId), to: to.trim() },
+      ...(from.trim() !== '' && { from: from.trim() }),
+      ...(greeting.trim() !== '' && { overrides: { greeting: greeting.trim() } }),
+    };
+    const path = 'api/calls/outbound';
+    const { callId } = await client.api<{ readonly callId: string }>(path, {
+      method: 'POST',
+      body,
+    });
+    say(t('placeCall.queued'));
+    onClose();
+    location.assign(`#/calls/${callId}`);
+  });
+  const refused = refusalOf(form.error);
+  const errorOf = (name: 'to' | 'from') =>
+    refused?.field === name ? refused.why : form.wrong[name];
+  return (
+    <Form
+      form={{ ...form, error: refused === undefined ? form.error : undefined }}
+      label={t('placeCall.call')}
+      onCancel={onClose}
+      isChecked
+    >
+      <SelectField
+        label={t('field.agent')}
+        {...form.field('agentId')}
+        value={chosen(form.values.agentId)}
+        options={agents.options}
+      />
+      <TextField
+        label={t('placeCall.to')}
+        type="tel"
+        {...form.field('to')}
+        error={errorOf('to')}
+        hint={t('placeCall.toHint')}
+        isRequired
+      />
+      <TextField
+        label={t('field.from')}
+        type="tel"
+        {...form.field('from')}
+        error={errorOf('from')}
+        hint={t('placeCall.fromHint')}
+      />
+      <TextField
+        label={t('placeCall.greeting')}
+        rows={2}
+        {...form.field('greeting')}
+        error={form.wrong['overrides.greeting']}
+        hint={t('placeCall.greetingHint')}
+      />
+    </Form>
+  );
+}
+
+/** What the dial policy refuses, and why: `Cannot use to "+39…": its country may not be called`. */
+const REFUSAL = /^Cannot use (to|from) "[^"]*": (.)(.*)$/;
+
+/** The field that a refusal is about. */
+function refusalOf(error: unknown): { readonly field: string; readonly why: string } | undefined {
+  if (!(error instanceof ApiError) || error.status !== 422) return undefined;
+  const [, field, initial = '', rest = ''] = REFUSAL.exec(error.message) ?? [];
+  if (field !== undefined) return { field, why: `${initial.toUpperCase()}${rest}` };
+  return /\bfrom is missing\b/.test(error.message)
+    ? { field: 'from', why: error.message }
+    : undefined;
+}

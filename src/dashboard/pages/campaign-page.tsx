@@ -1,0 +1,198 @@
+/** One campaign: how far it is, its contacts with their calls, and what can be done with it. */
+import { useState } from 'preact/hooks';
+import type { Campaign, CampaignContact, Paged } from '../api-types.ts';
+import { client, complain, formats, say, t, word } from '../app-state.ts';
+import { ConfirmButton } from '../parts/dialog.tsx';
+import { SelectField } from '../parts/field.tsx';
+import {
+  Button,
+  FactList,
+  Instant,
+  Missing,
+  Page,
+  Pager,
+  Section,
+  Shown,
+  State,
+  Table,
+} from '../parts/page.tsx';
+import { useAgents, useApi } from '../parts/use-load.ts';
+import { NewCampaignPage } from './new-campaign-page.tsx';
+
+/** A campaign that runs is shown as it goes on. */
+const REFRESH_MS = 2000;
+
+const CONTACTS_SHOWN = 50;
+
+const STATES = ['pending', 'calling', 'completed', 'failed', 'refused', 'cancelled'] as const;
+
+export function CampaignPage({ id }: { readonly id: string }) {
+  return id === 'new' ? <NewCampaignPage /> : <KnownCampaign id={id} />;
+}
+
+function KnownCampaign({ id }: { readonly id: string }) {
+  const path = `api/campaigns/${encodeURIComponent(id)}`;
+  const loaded = useApi<Campaign>(path, {}, undefined, { refreshMs: REFRESH_MS });
+  const { value: campaign } = loaded;
+  return (
+    <Page
+      title={campaign?.name ?? t('campaigns.title')}
+      actions={
+        campaign && <Actions campaign={campaign} path={path} onChanged={() => loaded.reload()} />
+      }
+    >
+      <Shown loaded={loaded} missing={<Missing what="campaign" path={path} />}>
+        {(shown) => (
+          <>
+            <Facts campaign={shown} />
+            <Contacts campaign={shown} path={path} />
+          </>
+        )}
+      </Shown>
+    </Page>
+  );
+}
+
+function Actions(props: {
+  readonly campaign: Campaign;
+  readonly path: string;
+  readonly onChanged: () => void;
+}) {
+  const { campaign, path, onChanged } = props;
+  const { name, status } = campaign;
+  const move = (verb: 'pause' | 'resume') => () =>
+    client.api(`${path}/${verb}`, { method: 'POST' }).then(onChanged, complain);
+  const isOver = status === 'completed' || status === 'cancelled';
+  return (
+    <>
+      {status === 'running' && <Button text={t('campaigns.pause')} onClick={move('pause')} />}
+      {status === 'paused' && (
+        <Button class="main" text={t('campaigns.resume')} onClick={move('resume')} />
+      )}
+      {!isOver && (
+        <ConfirmButton
+          label={t('campaigns.cancel')}
+          question={t('campaigns.cancelQuestion', { name })}
+          onConfirm={() => client.api(`${path}/cancel`, { method: 'POST' }).then(onChanged)}
+        />
+      )}
+      {status !== 'running' && (
+        <ConfirmButton
+          label={t('campaigns.delete')}
+          question={t('campaigns.deleteQuestion', { name })}
+          onConfirm={async () => {
+            await client.api(path, { method: 'DELETE' });
+            say(t('campaigns.deleted'));
+            location.assign('#/campaigns');
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function Facts({ campaign }: { readonly campaign: Campaign }) {
+  const agents = useAgents();
+  const { count } = formats.value;
+  const { counts, statusReason, retries } = campaign;
+  const ends = Object.entries(counts.byEndReason);
+  return (
+    <>
+      {statusReason !== null && (
+        <p class="notice" role="status">
+          {statusReason}
+        </p>
+      )}
+      <FactList
+        class="figures"
+        facts={[
+          [t('field.status'), <State of={campaign.status} />],
+          ...STATES.map((state) => [word('state', state), count(counts[state])] as const),
+        ]}
+      />
+      <Section title={t('call.facts')}>
+        <FactList
+          class="facts"
+          facts={[
+            [t('field.agent'), agents.nameOf(campaign.agentId)],
+            [t('field.from'), campaign.from ?? t('campaigns.agentNumber')],
+            [t('campaigns.pace'), count(campaign.callsPerMinute)],
+            [t('campaigns.atOnce'), count(campaign.maxConcurrentCalls)],
+            [t('campaigns.notBefore'), <Instant at={campaign.notBefore} />],
+            [t('campaigns.notAfter'), <Instant at={campaign.notAfter} />],
+            [t('campaigns.retries'), count(retries.max)],
+            [
+              t('campaigns.ends'),
+              ends.map(([reason, n]) => `${word('end', reason)}: ${count(n)}`).join(', ') || '–',
+            ],
+          ]}
+        />
+      </Section>
+    </>
+  );
+}
+
+function Contacts({ campaign, path }: { readonly campaign: Campaign; readonly path: string }) {
+  const [state, setState] = useState('');
+  const [offset, setOffset] = useState(0);
+  const query = { state, limit: CONTACTS_SHOWN, offset };
+  const options = campaign.status === 'running' ? { refreshMs: REFRESH_MS } : {};
+  const loaded = useApi<Paged<CampaignContact>>(
+    `${path}/contacts`,
+    query,
+    campaign.updatedAt,
+    options,
+  );
+  return (
+    <Section title={t('campaigns.contacts')}>
+      <div class="filters">
+        <SelectField
+          label={t('field.status')}
+          value={state}
+          onValue={(next) => {
+            setState(next);
+            setOffset(0);
+          }}
+          options={[
+            ['', t('calls.all')],
+            ...STATES.map((one) => [one, word('state', one)] as const),
+          ]}
+        />
+      </div>
+      <Shown loaded={loaded}>
+        {({ data, total }) => (
+          <>
+            <ContactTable contacts={data} />
+            {total > CONTACTS_SHOWN && (
+              <Pager {...{ total, offset, limit: CONTACTS_SHOWN }} onOffset={setOffset} />
+            )}
+          </>
+        )}
+      </Shown>
+    </Section>
+  );
+}
+
+function ContactTable({ contacts }: { readonly contacts: readonly CampaignContact[] }) {
+  const { count } = formats.value;
+  return (
+    <Table
+      label={t('campaigns.contacts')}
+      empty={t('campaigns.noContacts')}
+      rows={contacts}
+      keyOf={({ row }) => row}
+      columns={{
+        row: ['number', ({ row }) => count(row)],
+        number: [
+          'number',
+          ({ to, callId }) => (callId === null ? to : <a href={`#/calls/${callId}`}>{to}</a>),
+        ],
+        status: ({ state }) => <State of={state} />,
+        attempts: ['number', ({ attempts }) => count(attempts)],
+        end: ({ endReason }) => endReason && word('end', endReason),
+        details: ({ reason }) => reason,
+        nextAttempt: ({ nextCallAt }) => <Instant at={nextCallAt} />,
+      }}
+    />
+  );
+}

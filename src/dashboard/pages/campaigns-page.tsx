@@ -1,0 +1,57 @@
+/** Campaigns: lists of numbers that agents call, and how far each has come. */
+import type { Campaign } from '../api-types.ts';
+import { formats, t } from '../app-state.ts';
+import { PlaceCallButton } from '../outbound/place-call-button.tsx';
+import { Ago, Empty, Page, ShownPage, State, Table } from '../parts/page.tsx';
+import { useAgents, usePages } from '../parts/use-load.ts';
+
+const REFRESH_MS = 5000;
+
+export function CampaignsPage() {
+  const loaded = usePages<Campaign>('api/campaigns', 20, {}, { refreshMs: REFRESH_MS });
+  const agents = useAgents();
+  const { count } = formats.value;
+  return (
+    <Page
+      title={t('nav.campaigns')}
+      actions={
+        <>
+          <PlaceCallButton />
+          <a class="button main" href="#/campaigns/new">
+            {t('campaigns.new')}
+          </a>
+        </>
+      }
+    >
+      <ShownPage loaded={loaded}>
+        {(campaigns) =>
+          campaigns.length === 0 ? (
+            <Empty text={t('campaigns.none')}>
+              <a class="button main" href="#/campaigns/new">
+                {t('campaigns.first')}
+              </a>
+            </Empty>
+          ) : (
+            <Table
+              label={t('nav.campaigns')}
+              rows={campaigns}
+              keyOf={({ id }) => id}
+              hrefOf={({ id }) => `#/campaigns/${id}`}
+              columns={{
+                name: ({ name }) => name,
+                status: ({ status }) => <State of={status} />,
+                agent: ['cut', ({ agentId }) => agents.nameOf(agentId)],
+                called: [
+                  'number',
+                  ({ counts: { total, pending } }) => `${count(total - pending)} / ${count(total)}`,
+                ],
+                reached: ['number', ({ counts }) => count(counts.completed)],
+                created: ({ createdAt }) => <Ago at={createdAt} />,
+              }}
+            />
+          )
+        }
+      </ShownPage>
+    </Page>
+  );
+}

@@ -1,0 +1,297 @@
+/** Campaigns in SQLite. */
+import { sql } from 'kysely';
+import type { Scope } from '../../domain/agent/agent.ts';
+import {
+  CAMPAIGN_LIMITS,
+  type Campaign,
+  type CampaignStore,
+  type Contact,
+  type ContactCall,
+  type ContactCounts,
+  type NewContact,
+} from '../../domain/campaign/campaign.ts';
+import { ServiceError } from '../../domain/service-error.ts';
+import type { Notifier } from '../../lib/clock.ts';
+import type { Queries } from '../queries.ts';
+import { type RowOf, recordOf, rowOf } from '../sqlite/rows.ts';
+import { build, type CallRow } from '../sqlite/schema.ts';
+
+/** Keeps the JSON of a statement short. */
+const ROWS_A_STATEMENT = 1000;
+
+/** Keeps campaigns in SQLite. */
+export class SqliteCampaignStore implements CampaignStore {
+  readonly notifier: Notifier;
+  readonly #database: Queries;
+
+  constructor(database: Queries, notifier: Notifier) {
+    this.#database = database;
+    this.notifier = notifier;
+  }
+
+  async insert(campaign: Campaign, contacts: readonly NewContact[]): Promise<void> {
+    await this.#database.transaction(async (transaction) => {
+      const { unfinishedMax } = CAMPAIGN_LIMITS;
+      if ((await countUnfinished(transaction, campaign)) >= unfinishedMax) {
+        const why = `${unfinishedMax} are not over; cancel one first`;
+        throw new ServiceError('CONFLICT', `Cannot make the campaign: ${why}`);
+      }
+      await transaction.run(build.insertInto('campaigns').values(rowOf(campaign)));
+      for (let first = 0; first < contacts.length; first += ROWS_A_STATEMENT) {
+        const rows = contacts.slice(first, first + ROWS_A_STATEMENT);
+        await transaction.run(insertAll(campaign, rows, first));
+      }
+      transaction.onCommit(() => this.notifier.notify());
+    });
+  }
+
+  async update(campaign: Campaign): Promise<void> {
+    const changed = build.updateTable('campaigns').set(rowOf(campaign));
+    await this.#database.run(changed.where('id', '=', campaign.id));
+    this.#database.onCommit(() => this.notifier.notify());
+  }
+
+  async delete(id: string): Promise<void> {
+    await this.#database.run(build.deleteFrom('campaigns').where('id', '=', id));
+  }
+
+  async find(scope: Scope, id: string): Promise<Campaign | undefined> {
+    const row = await this.#database.get(campaignsOf(scope).selectAll().where('id', '=', id));
+    return row && recordOf<Campaign>(row);
+  }
+
+  async findById(id: string): Promise<Campaign | undefined> {
+    const query = build.selectFrom('campaigns').selectAll().where('id', '=', id);
+    const row = await this.#database.get(query);
+    return row && recordOf<Campaign>(row);
+  }
+
+  async list(
+    scope: Scope,
+    { status, limit, offset }: Parameters<CampaignStore['list']>[1],
+  ): Promise<{ readonly campaigns: readonly Campaign[]; readonly total: number }> {
+    const matching =
+      status === undefined ? campaignsOf(scope) : campaignsOf(scope).where('status', '=', status);
+    const page = matching
+      .selectAll()
+      .orderBy('created_at', 'desc')
+      .orderBy('id', 'desc')
+      .limit(limit)
+      .offset(offset);
+    const total = matching.select((expression) => expression.fn.countAll<number>().as('n'));
+    return {
+      campaigns: (await this.#database.all(page)).map((row) => recordOf<Campaign>(row)),
+      total: (await this.#database.get(total))?.n ?? 0,
+    };
+  }
+
+  async running(): Promise<readonly Campaign[]> {
+    // As the index `campaigns_running` has it.
+    const query = build.selectFrom('campaigns').selectAll();
+    const running = query.where('status', '=', sql.lit('running')).orderBy('id');
+    return (await this.#database.all(running)).map((row) => recordOf<Campaign>(row));
+  }
+
+  async counts(id: string): Promise<ContactCounts> {
+    const query = contactsOf(id)
+      .select(['state', 'end_reason'])
+      .select((expression) => expression.fn.countAll<number>().as('n'))
+      .groupBy(['state', 'end_reason']);
+    return countsOf(await this.#database.all(query));
+  }
+
+  async open(id: string): Promise<{ readonly calling: number; readonly hasPending: boolean }> {
+    const calling = contactsOf(id)
+      .select((expression) => expression.fn.countAll<number>().as('n'))
+      .where('state', '=', 'calling');
+    const pending = contactsOf(id).select('position').where('state', '=', 'pending').limit(1);
+    return {
+      calling: (await this.#database.get(calling))?.n ?? 0,
+      hasPending: (await this.#database.get(pending)) !== undefined,
+    };
+  }
+
+  async isAnyCalling(): Promise<boolean> {
+    const query = build.selectFrom('campaign_contacts').select('position').limit(1);
+    // As the index `campaign_contacts_calling` has it.
+    const calling = query.where('state', '=', sql.lit('calling'));
+    return (await this.#database.get(calling)) !== undefined;
+  }
+
+  async contacts(
+    id: string,
+    { state, limit, offset }: Parameters<CampaignStore['contacts']>[1],
+  ): Promise<{ readonly contacts: readonly Contact[]; readonly total: number }> {
+    const matching =
+      state === undefined ? contactsOf(id) : contactsOf(id).where('state', '=', state);
+    const page = matching.selectAll().orderBy('position').limit(limit).offset(offset);
+    const total = matching.select((expression) => expression.fn.countAll<number>().as('n'));
+    return {
+      contacts: (await this.#database.all(page)).map(contactOf),
+      total: (await this.#database.get(total))?.n ?? 0,
+    };
+  }
+
+  async due(id: string, now: Date, limit: number): Promise<readonly Contact[]> {
+    const query = contactsOf(id)
+      .selectAll()
+      .where('state', '=', 'pending')
+      .where('due_at', '<=', now.getTime())
+      .orderBy('due_at')
+      .orderBy('position')
+      .limit(limit);
+    return (await this.#database.all(query)).map(contactOf);
+  }
+
+  async calling(
+    id: string,
+  ): Promise<readonly (Contact & { readonly callStatus: CallRow['status'] | null })[]> {
+    const query = contactsOf(id)
+      .leftJoin('calls', 'calls.id', 'campaign_contacts.call_id')
+      .selectAll('campaign_contacts')
+      .select('calls.status as call_status')
+      .where('state', '=', 'calling');
+    return (await this.#database.all(query)).map(({ call_status: callStatus, ...row }) => ({
+      ...contactOf(row),
+      callStatus,
+    }));
+  }
+
+  async over(
+    limit: number,
+  ): Promise<readonly { readonly contact: Contact; readonly call: ContactCall | undefined }[]> {
+    const query = build
+      .selectFrom('campaign_contacts')
+      .leftJoin('calls', 'calls.id', 'campaign_contacts.call_id')
+      .selectAll('campaign_contacts')
+      .select(['calls.status', 'calls.end_reason as why', 'calls.failure_reason as failure'])
+      // As the index `campaign_contacts_calling` has it.
+      .where('state', '=', sql.lit('calling'))
+      .where(sql<boolean>`(calls.status is null or calls.status in ('completed', 'failed'))`)
+      .limit(limit);
+    return (await this.#database.all(query)).map(({ status, why, failure, ...row }) => ({
+      contact: contactOf(row),
+      call: status === null ? undefined : { status, endReason: why, failureReason: failure },
+    }));
+  }
+
+  async saveContact(contact: Contact): Promise<void> {
+    const { campaign_id, position, ...changes } = rowOf(contact);
+    const changed = build.updateTable('campaign_contacts').set(changes);
+    await this.#database.run(
+      changed.where('campaign_id', '=', campaign_id).where('position', '=', position),
+    );
+  }
+
+  async claim({ campaignId, position }: Contact, callId: string): Promise<boolean> {
+    const claimed = build
+      .updateTable('campaign_contacts')
+      .set({ state: 'calling', call_id: callId, reason: null })
+      .set({ attempts: sql<number>`attempts + 1` })
+      .where('campaign_id', '=', campaignId)
+      .where('position', '=', position)
+      .where('state', '=', 'pending');
+    return (await this.#database.run(claimed)) === 1;
+  }
+
+  async postpone(
+    id: string,
+    positions: readonly number[],
+    { dueAt, reason }: { readonly dueAt: Date; readonly reason: string },
+  ): Promise<void> {
+    await this.#database.run(
+      pendingOf(id).set({ due_at: dueAt.getTime(), reason }).where('position', 'in', positions),
+    );
+  }
+
+  async closePending(
+    id: string,
+    { state, reason }: Pick<Contact, 'state' | 'reason'>,
+    positions?: readonly number[],
+  ): Promise<number> {
+    const closed = pendingOf(id).set({ state, reason });
+    return this.#database.run(
+      positions === undefined ? closed : closed.where('position', 'in', positions),
+    );
+  }
+}
+
+/** The list as one value: with values of their own, 10,000 contacts would hold the conversations' thread several times as long. */
+function insertAll(
+  { id, createdAt, notBeforeAt }: Campaign,
+  list: readonly NewContact[],
+  first: number,
+) {
+  const dueAt = Math.max(createdAt.getTime(), notBeforeAt?.getTime() ?? 0);
+  const rows = JSON.stringify(
+    list.map(({ to, metadata, overrides }) => [
+      ...[to, JSON.stringify(metadata), JSON.stringify(overrides)],
+    ]),
+  );
+  const columns = [
+    sql<string>`${id}`.as('campaign_id'),
+    sql<number>`key + ${first + 1}`.as('position'),
+    sql<string>`value ->> 0`.as('to'),
+    sql<string>`value ->> 1`.as('metadata'),
+    sql<string>`value ->> 2`.as('overrides'),
+    sql<Contact['state']>`'pending'`.as('state'),
+    sql<number>`0`.as('attempts'),
+    sql<number>`${dueAt}`.as('due_at'),
+  ] as const;
+  return build
+    .insertInto('campaign_contacts')
+    .columns([
+      ...(['campaign_id', 'position', 'to', 'metadata', 'overrides', 'state'] as const),
+      ...(['attempts', 'due_at'] as const),
+    ])
+    .expression(build.selectFrom(sql`json_each(${rows})`.as('row')).select(columns));
+}
+
+async function countUnfinished(database: Queries, scope: Scope): Promise<number> {
+  const unfinished = campaignsOf(scope).where('status', 'in', ['running', 'paused']);
+  const count = unfinished.select((expression) => expression.fn.countAll<number>().as('n'));
+  return (await database.get(count))?.n ?? 0;
+}
+
+function campaignsOf({ accountId, environment }: Scope) {
+  return build
+    .selectFrom('campaigns')
+    .where('account_id', '=', accountId)
+    .where('environment', '=', environment);
+}
+
+function contactsOf(id: string) {
+  return build.selectFrom('campaign_contacts').where('campaign_id', '=', id);
+}
+
+function pendingOf(id: string) {
+  return build
+    .updateTable('campaign_contacts')
+    .where('campaign_id', '=', id)
+    .where('state', '=', 'pending');
+}
+
+function contactOf(row: RowOf<Contact>): Contact {
+  return recordOf<Contact>(row, { json: ['metadata', 'overrides'] });
+}
+
+type Counted = Pick<Contact, 'state' | 'endReason'>;
+
+function countsOf(
+  rows: readonly {
+    readonly state: Counted['state'];
+    readonly end_reason: Counted['endReason'];
+    readonly n: number;
+  }[],
+): ContactCounts {
+  const counts = { pending: 0, calling: 0, completed: 0, failed: 0, refused: 0, cancelled: 0 };
+  const byEndReason: Partial<Record<NonNullable<Counted['endReason']>, number>> = {};
+  let total = 0;
+  for (const { state, end_reason: reason, n } of rows) {
+    counts[state] += n;
+    total += n;
+    const isDone = state === 'completed' || state === 'failed';
+    if (isDone && reason !== null) byEndReason[reason] = (byEndReason[reason] ?? 0) + n;
+  }
+  return { total, ...counts, byEndReason };
+}
