@@ -6,15 +6,18 @@ export type IdPrefix =
   | 'acct'
   | 'agent'
   | 'appt'
+  | 'aud'
   | 'call'
   | 'dlv'
   | 'doc'
   | 'ers'
   | 'evt'
+  | 'inv'
   | 'key'
   | 'req'
   | 'sms'
   | 'smsgw'
+  | 'usr'
   | 'we';
 
 /** Gives `size` bytes from a cryptographically secure source. */
