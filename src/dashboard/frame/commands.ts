@@ -1,7 +1,7 @@
 /** What the command palette finds for a text: pages, actions, agents, and calls by their id or number. */
 import { BookOpen, Bot, FlaskConical, LogOut, Moon, PhoneCall, Plus, Search, Sun } from 'lucide';
 import type { AgentItem } from '../api-types.ts';
-import { client, complain, environment, look, t } from '../app-state.ts';
+import { client, complain, environment, look, may, t } from '../app-state.ts';
 import { addressOf } from '../format.ts';
 import { chooseTheme } from './appearance.ts';
 import type { IconShape } from './icon.tsx';
@@ -44,11 +44,14 @@ function callCommands(text: string): readonly Command[] {
 }
 
 function pageCommands(): readonly Command[] {
-  const pages = NAVIGATION.flatMap(({ entries }) => entries).map(({ page, text, icon }) => ({
-    id: `page.${page}`,
-    group: 'pages' as const,
-    ...goTo(t(text), `#/${page}`, icon),
-  }));
+  const entries = NAVIGATION.flatMap((group) => group.entries);
+  const pages = entries
+    .filter(({ needs = 'viewer' }) => may(needs))
+    .map(({ page, text, icon }) => ({
+      id: `page.${page}`,
+      group: 'pages' as const,
+      ...goTo(t(text), `#/${page}`, icon),
+    }));
   const docs = { id: 'docs', group: 'pages' as const };
   return [...pages, { ...docs, ...goTo(t('nav.docs'), DOCS_ADDRESS, BookOpen) }];
 }
@@ -56,7 +59,7 @@ function pageCommands(): readonly Command[] {
 function actionCommands(): readonly Command[] {
   const other = environment.value === 'live' ? 'test' : 'live';
   const actions = [
-    goTo(t('agents.new'), '#/agents/new', Plus),
+    ...(may('editor') ? [goTo(t('agents.new'), '#/agents/new', Plus)] : []),
     {
       text: t('palette.environment', { environment: t(`environment.${other}`) }),
       icon: FlaskConical,

@@ -30,6 +30,8 @@ const PAGES = [
   'keys',
   'settings',
   'system',
+  'users',
+  'audit-log',
   'no-such-page',
 ];
 
