@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { SandboxClient } from '../../support/server/sandbox-client.ts';
 import { startServer, type TestServer } from '../../support/server/server.ts';
 
-const CONTACTS = 40;
+const CONTACTS = 24;
 
 /** Different after every start, so that kills fall into all parts of a call. */
 const KILLED_AFTER_MS = [150, 400, 700, 1100, 1600];

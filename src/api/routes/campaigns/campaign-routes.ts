@@ -227,7 +227,8 @@ function moved(
       }
       return commit(async (stores) => {
         const campaign = existing(await stores.campaigns.find(scope, id), 'campaign');
-        const after = await saveMoved(stores, moveCampaign(campaign, move, deps.clock.now()), deps);
+        const after = moveCampaign(campaign, move, deps.clock.now());
+        await saveMoved(stores, after, deps);
         const body = serializeCampaign(after, await stores.campaigns.counts(id));
         return { status: 200, body };
       });
@@ -240,13 +241,12 @@ async function saveMoved(
   stores: Pick<Stores, 'calls' | 'campaigns'>,
   campaign: Campaign,
   { clock, newId }: Pick<ApiDeps, 'clock' | 'newId'>,
-): Promise<Campaign> {
+): Promise<void> {
   await stores.campaigns.update(campaign);
-  if (campaign.status === 'running') return campaign;
+  if (campaign.status === 'running') return;
   await withdrawQueued(stores, campaign.id, { now: clock.now(), newId });
   if (campaign.status === 'cancelled') {
     const reason = 'The campaign was cancelled before the call.';
     await stores.campaigns.closePending(campaign.id, { state: 'cancelled', reason });
   }
-  return campaign;
 }
