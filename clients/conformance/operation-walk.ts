@@ -289,5 +289,6 @@ export const WALK: readonly WalkStep[] = [
   ...TOOLS,
   ...TRUNKS,
   ...WEBHOOKS,
+  { operation: 'auditLog.list', with: () => ({ query: { limit: 5 } }) },
   ...CALLS.map((step) => ({ ...step, isSandbox: true })),
 ];

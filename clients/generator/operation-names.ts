@@ -43,6 +43,7 @@ const NAMES: Readonly<Record<string, string>> = {
   checkTrunk: 'trunks.check',
   assignPhoneNumber: 'phoneNumbers.assign',
   unassignPhoneNumber: 'phoneNumbers.unassign',
+  listAuditLog: 'auditLog.list',
 };
 
 const REGULAR = /^(list|create|get|update|delete|test)([A-Z]\w*)$/;

@@ -7,6 +7,7 @@ import type { ApiKey } from '../domain/account/api-key.ts';
 import type { Eraser } from '../domain/account/erasure.ts';
 import type { OperatorKeys } from '../domain/account/operator.ts';
 import type { RateStore } from '../domain/account/rate-limit.ts';
+import type { User } from '../domain/account/user.ts';
 import type { ChangedBy, Scope } from '../domain/agent/agent.ts';
 import type { AgentChat } from '../domain/agent/agent-version.ts';
 import type { VoiceCatalogue } from '../domain/agent/voice-catalogue.ts';
@@ -31,7 +32,7 @@ import type { Metrics } from '../lib/metrics/metrics.ts';
 
 /** What the interface needs; the composition root puts it together once. */
 export interface ApiDeps
-  extends Omit<Stores, 'analyses' | 'sipTraces' | 'outbox' | 'dialogs' | 'secrets'> {
+  extends Omit<Stores, 'analyses' | 'sipTraces' | 'outbox' | 'dialogs' | 'secrets' | 'users'> {
   /** Those of the dashboard; without it, none. */
   readonly operatorKeys?: OperatorKeys | undefined;
   readonly chat: AgentChat;
@@ -81,6 +82,8 @@ export interface Caller {
   readonly account: Account;
   /** Whether the dashboard asks, with a key of its own. */
   readonly isDashboard: boolean;
+  /** Whose session the dashboard's key is of, with the role as it is now; undefined for keys of customers. */
+  readonly user: User | undefined;
   readonly quota: Quota;
 }
 
@@ -95,6 +98,10 @@ export interface ApiVariables {
   requestId: string;
   /** Undefined when the request shows no valid key. */
   caller: Caller | undefined;
+  /** Who asks with a session of the dashboard, or has just signed in. */
+  user: User | undefined;
+  /** What the audit log names in the place of what the path does; never what a client chose. */
+  auditResource: string | undefined;
   /** Request body as text; empty until a guard has read it. */
   bodyText: string;
   /** `Retry-After` of a 503, in seconds. */

@@ -2,6 +2,7 @@
 
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { ApiApp, ApiContext, ApiDeps } from './api-env.ts';
+import { audit } from './http/audit.ts';
 import { authenticate } from './http/authentication.ts';
 import { errorHandler, notFound, refuseInvalid } from './http/errors.ts';
 import { KeyCache } from './http/key-cache.ts';
@@ -9,6 +10,7 @@ import { limitBody } from './http/limit-body.ts';
 import { usePlainMessages } from './http/plain-message.ts';
 import { countRequest } from './http/rate-limit.ts';
 import { identity } from './http/request-identity.ts';
+import { checkRole } from './http/role-guard.ts';
 import { addDocument } from './openapi/api-document.ts';
 import { addHealthRoutes } from './probes.ts';
 import { addAccountRoutes } from './routes/account-routes.ts';
@@ -30,6 +32,7 @@ import { addListeningRoutes } from './routes/listening-routes.ts';
 import { addLiveRoutes } from './routes/live-routes.ts';
 import { addMcpRoutes } from './routes/mcp-routes.ts';
 import { addNumberRoutes } from './routes/number-routes.ts';
+import { addAuditLogRoutes } from './routes/operator/audit-log-routes.ts';
 import { addOutboundRoutes } from './routes/outbound-routes.ts';
 import { addPeaksRoutes } from './routes/peaks-routes.ts';
 import { addQualityRoutes } from './routes/quality-routes.ts';
@@ -54,13 +57,7 @@ export function createApi({ addRoutes, ...deps }: ApiParts): ApiApp {
   usePlainMessages();
   const api: ApiApp = new OpenAPIHono({ defaultHook: refuseInvalid });
   const keys = new KeyCache(deps);
-  api.use(identity(deps));
-  api.use('/api/*', async (context, next) => {
-    await authenticate(context, keys);
-    await countRequest(context, deps);
-    return next();
-  });
-  api.use('/api/*', limitBody(BODY_LIMIT));
+  addGuards(api, deps, keys);
   const onError = errorHandler(deps.log);
   api.onError(onError);
   // Answered here, not thrown: where one middleware alone runs, Hono lets an error past it.
@@ -99,8 +96,23 @@ export function createApi({ addRoutes, ...deps }: ApiParts): ApiApp {
   addTrunkRoutes(api, deps);
   addNumberRoutes(api, deps);
   addSipTraceRoutes(api, deps);
+  addAuditLogRoutes(api, deps);
   addRoutes?.(api, deps);
   return api;
+}
+
+/** What every request passes, in this order. */
+function addGuards(api: ApiApp, deps: ApiDeps, keys: KeyCache): void {
+  api.use(identity(deps));
+  for (const path of ['/api/*', '/dashboard/*']) api.use(path, audit(deps));
+  api.use('/api/*', async (context, next) => {
+    await authenticate(context, keys);
+    await countRequest(context, deps);
+    const user = context.get('caller')?.user;
+    if (user !== undefined) checkRole(context, user);
+    return next();
+  });
+  api.use('/api/*', limitBody(BODY_LIMIT));
 }
 
 const BODY_LIMIT = {

@@ -2,16 +2,16 @@
 import { ServiceError } from '../domain/service-error.ts';
 import { type ApiContext, type ApiDeps, callerOf } from './api-env.ts';
 
-/** Whether the request comes from the dashboard, or with a live key of the first account that has the scope `admin`. */
+/** Whether the request comes from an admin at the dashboard, or with a live key of the first account that has the scope `admin`. */
 export async function isOperator(
   context: ApiContext,
   { numberOwners }: Pick<ApiDeps, 'numberOwners'>,
 ): Promise<boolean> {
-  const { apiKey, isDashboard } = callerOf(context);
+  const { apiKey, user } = callerOf(context);
   if (apiKey.environment !== 'live') return false;
+  if (user !== undefined) return user.role === 'admin';
   return (
-    isDashboard ||
-    (apiKey.accountId === (await numberOwners.firstAccountId()) && apiKey.scopes.includes('admin'))
+    apiKey.accountId === (await numberOwners.firstAccountId()) && apiKey.scopes.includes('admin')
   );
 }
 

@@ -5,6 +5,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { type Config, databaseFileOf } from '../config/config.ts';
 import type { Account, Environment } from '../domain/account/account.ts';
 import { ACCOUNT_LIMITS } from '../domain/account/account-rules.ts';
+import { type AuditEntry, resourceNamed } from '../domain/account/audit-log.ts';
 import { idMaker, type NewId, type RandomBytes } from '../domain/ids.ts';
 import { StoreError } from '../domain/service-error.ts';
 import { systemClock } from '../lib/clock.ts';
@@ -75,15 +76,52 @@ export function existingDatabaseFile(config: Config): string {
   return file;
 }
 
-/** Makes a command that works on the open database, and shows what it gives. */
+/** Commands that change nothing, by their last word: others have an entry in the audit log. */
+const READING_COMMANDS: readonly string[] = ['list', 'show', 'log', 'failed', 'check'];
+
+/** Makes a command that works on the open database, and shows what it gives. Changes have an entry in the audit log. */
 export function atDesk<Options>(
   command: Command,
   console: Console,
   work: (desk: Desk, options: Options, ...words: string[]) => Promise<Result>,
 ): void {
   showing<Options>(command, console, (options, ...words) =>
-    withDesk(console, (desk) => work(desk, options, ...words)),
+    withDesk(console, async (desk) => {
+      const result = await work(desk, options, ...words);
+      if (!READING_COMMANDS.includes(command.name())) await audit(desk, command, result);
+      return result;
+    }),
   );
+}
+
+/** @throws {Error} when the entry cannot be written: the change itself is made by then. */
+async function audit({ store, now, newId }: Desk, command: Command, { json }: Result) {
+  const { id, name } = (json ?? {}) as { readonly id?: unknown; readonly name?: unknown };
+  const entry: AuditEntry = {
+    id: newId('aud'),
+    at: now,
+    actor: 'cli',
+    actorId: null,
+    actorName: null,
+    address: null,
+    action: wordsOf(command),
+    resource: resourceNamed(id) ?? resourceNamed(name) ?? null,
+    status: null,
+    accountId: null,
+    environment: null,
+  };
+  try {
+    await patiently(() => store.auditLog.append(entry));
+  } catch (error) {
+    const message = `"${entry.action}" is done, but the audit log could not be written`;
+    throw new Error(message, { cause: error });
+  }
+}
+
+/** Such as `admin key create`. */
+function wordsOf(command: Command): string {
+  const { parent } = command;
+  return parent === null ? command.name() : `${wordsOf(parent)} ${command.name()}`;
 }
 
 /**

@@ -8,11 +8,12 @@ import { addDoctorCommand } from './admin-doctor.ts';
 import { addEraseCommands } from './admin-erase.ts';
 import { addKeyCommands } from './admin-keys.ts';
 import { addNumberCommands } from './admin-numbers.ts';
-import { addForgetCommand, addOperatorCommands } from './admin-secrets.ts';
+import { addForgetCommand } from './admin-secrets.ts';
 import { addSelfTestCommand } from './admin-self-test.ts';
 import { addSecretCommands } from './admin-signing-secrets.ts';
 import { addTrunkCommands } from './admin-trunks.ts';
 import { addWebhookCommands } from './admin-webhooks.ts';
+import { addOperatorCommands, addUserCommands } from './users/admin-users.ts';
 
 const HELP = `
 Every command takes --json. Settings come from the environment and .env, as for the server.
@@ -22,7 +23,7 @@ Exit status: 0 done, 1 could not be done, 2 wrong usage, 78 wrong settings.`;
 export function adminProgram(console: Console): Command {
   const root = new Command('admin')
     .description(
-      'Manages an Offhook installation: accounts, keys, trunks, webhooks, backups; tests its models.',
+      'Manages an Offhook installation: accounts, users, keys, trunks, webhooks, backups; tests its models.',
     )
     .usage('<command>  (npm run admin -- <command>)')
     .addHelpText('after', HELP)
@@ -34,6 +35,7 @@ export function adminProgram(console: Console): Command {
   addForgetCommand(root, console);
   addWebhookCommands(root, console);
   addSecretCommands(root, console);
+  addUserCommands(root, console);
   addOperatorCommands(root, console);
   addEraseCommands(root, console);
   addBackupCommands(root, console);

@@ -12,11 +12,11 @@ import { runSelfTestProcess } from './self-test-process.ts';
 const PAGE_FOLDER = fileURLToPath(new URL('../../dist/dashboard', import.meta.url));
 const MANUAL_FOLDER = fileURLToPath(new URL('../../dist/manual', import.meta.url));
 
-/** Makes the dashboard's server side on the store's secrets. */
+/** Makes the dashboard's server side on the store's users. */
 export function openDashboard(from: { readonly store: Store; readonly newId: NewId }): Dashboard {
   const { store, newId } = from;
   return new Dashboard({
-    secrets: store.secrets,
+    users: store.users,
     clock: systemClock,
     random: randomBytes,
     newId,

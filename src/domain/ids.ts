@@ -6,16 +6,19 @@ export type IdPrefix =
   | 'acct'
   | 'agent'
   | 'appt'
+  | 'aud'
   | 'call'
   | 'camp'
   | 'dlv'
   | 'doc'
   | 'ers'
   | 'evt'
+  | 'inv'
   | 'key'
   | 'req'
   | 'sms'
   | 'smsgw'
+  | 'usr'
   | 'we';
 
 /** Gives `size` bytes from a cryptographically secure source. */

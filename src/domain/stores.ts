@@ -1,9 +1,11 @@
 /** The store contracts that one transaction can span. */
 import type { AccountStore } from './account/account-store.ts';
 import type { ApiKeyStore } from './account/api-key.ts';
+import type { AuditLog } from './account/audit-log.ts';
 import type { SecretStore } from './account/bootstrap.ts';
 import type { ErasureStore } from './account/erasure.ts';
 import type { IdempotencyStore } from './account/rate-limit.ts';
+import type { UserStore } from './account/user.ts';
 import type { AgentStore } from './agent/agent.ts';
 import type { AgentVersionStore } from './agent/agent-version.ts';
 import type { AnalyticsStore } from './analytics/analytics-report.ts';
@@ -61,6 +63,8 @@ export interface Stores {
   readonly idempotency: IdempotencyStore;
   readonly erasures: ErasureStore;
   readonly secrets: SecretStore;
+  readonly users: UserStore;
+  readonly auditLog: AuditLog;
 }
 
 /**

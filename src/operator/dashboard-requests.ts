@@ -5,6 +5,7 @@ import type { ApiContext, Guard } from '../api/api-env.ts';
 import { invalidInput } from '../api/http/errors.ts';
 import { limitBody } from '../api/http/limit-body.ts';
 import { parsedJson, unreadableBody } from '../api/http/parsed-json.ts';
+import { checkRole, isForAnyone } from '../api/http/role-guard.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import type { OperatorSession, OperatorSessions } from './operator-sessions.ts';
 import { isSameText } from './secret-text.ts';
@@ -103,4 +104,16 @@ export async function changingSessionOf(
     );
   }
   return session;
+}
+
+/** Lets through what the user's role may do, and what needs no session. Sets `user`. */
+export function requireRole(sessions: OperatorSessions): Guard {
+  return async (context, next) => {
+    if (!isForAnyone(context)) {
+      const { user } = await sessionOf(context, sessions);
+      context.set('user', user);
+      checkRole(context, user);
+    }
+    return next();
+  };
 }

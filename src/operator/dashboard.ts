@@ -1,20 +1,20 @@
-/** The dashboard's side of the server: the operator's password and sessions, their keys, and the page's files. */
+/** The dashboard's side of the server: users, sessions and their keys, and the page's files. */
 
-import type { SecretStore } from '../domain/account/bootstrap.ts';
+import { isSetUp, type UserStore } from '../domain/account/user.ts';
 import type { NewId, RandomBytes } from '../domain/ids.ts';
 import type { Clock } from '../lib/clock.ts';
 import { LoginGuard } from './login-guard.ts';
 import { ManualFiles } from './manual-files.ts';
-import { OperatorPassword } from './operator-password.ts';
 import { OperatorSessions } from './operator-sessions.ts';
 import { PageFiles } from './page-files.ts';
+import { PasswordHasher } from './password-hasher.ts';
 import { PhoneTickets } from './phone-tickets.ts';
 import { type RunSelfTest, SelfTestRun } from './self-test-run.ts';
 import { SessionKeys } from './session-keys.ts';
 import { SetupLink } from './setup-link.ts';
 
 export interface DashboardOptions {
-  readonly secrets: SecretStore;
+  readonly users: UserStore;
   readonly clock: Clock;
   /** Cryptographically secure. */
   readonly random: RandomBytes;
@@ -24,12 +24,13 @@ export interface DashboardOptions {
   /** The folder that the manual was built into; it need not be there. */
   readonly manualFolder: string;
   readonly runSelfTest: RunSelfTest;
-  /** @see OperatorPassword */
+  /** @see PasswordHasher */
   readonly costLog2?: number;
 }
 
 export class Dashboard {
-  readonly password: OperatorPassword;
+  readonly users: UserStore;
+  readonly passwords: PasswordHasher;
   readonly sessions: OperatorSessions;
   readonly keys: SessionKeys;
   readonly guard: LoginGuard;
@@ -40,12 +41,12 @@ export class Dashboard {
   readonly selfTest: SelfTestRun;
 
   constructor(options: DashboardOptions) {
-    const password = new OperatorPassword(options);
-    const sessions = new OperatorSessions({ ...options, passwordRecord: () => password.record() });
-    const isSessionAlive = (hash: string) => sessions.isAlive(hash);
-    this.password = password;
+    const findUser = (userId: string) => options.users.find(userId);
+    const sessions = new OperatorSessions({ ...options, findUser });
+    this.users = options.users;
+    this.passwords = new PasswordHasher(options);
     this.sessions = sessions;
-    this.keys = new SessionKeys({ ...options, isSessionAlive });
+    this.keys = new SessionKeys({ ...options, userOf: (hash) => sessions.userOf(hash) });
     this.guard = new LoginGuard(options.clock);
     this.link = new SetupLink(options);
     this.files = new PageFiles(options.pageFolder);
@@ -54,8 +55,8 @@ export class Dashboard {
     this.selfTest = new SelfTestRun({ run: options.runSelfTest, clock: options.clock });
   }
 
-  /** The token of a new link that sets the password; undefined where there is a password already. */
+  /** The token of a new link that sets the first password; undefined where an admin has one. */
   async issueSetupToken(): Promise<string | undefined> {
-    return (await this.password.record()) === undefined ? this.link.issue() : undefined;
+    return isSetUp(await this.users.list()) ? undefined : this.link.issue();
   }
 }

@@ -1,6 +1,7 @@
 /** Who is signed in to the dashboard: sessions in memory, known by the hash of what the browser's cookie holds. */
 
 import { SESSIONS_MAX, sessionEndsAtMs } from '../domain/account/operator.ts';
+import type { StoredUser } from '../domain/account/user.ts';
 import type { RandomBytes } from '../domain/ids.ts';
 import type { Clock } from '../lib/clock.ts';
 import { hashOfText, newSecretText } from './secret-text.ts';
@@ -11,36 +12,41 @@ export interface OperatorSession {
   readonly hash: string;
   /** Shown by the page with everything that changes something; no other page can read it. */
   readonly csrfToken: string;
+  /** As they are now. */
+  readonly user: StoredUser;
 }
 
-interface Entry extends OperatorSession {
+interface Entry extends Omit<OperatorSession, 'user'> {
   readonly createdAtMs: number;
   lastUsedAtMs: number;
-  /** The password that it was opened with, as its record: the session ends when that is no longer the password. */
-  passwordRecord: string;
+  readonly userId: string;
+  /** The user's stamp at signing in: the session ends when the user has another. */
+  stamp: number;
 }
+
+type FindUser = (userId: string) => Promise<StoredUser | undefined>;
 
 export class OperatorSessions {
   readonly #clock: Clock;
   readonly #random: RandomBytes;
-  readonly #passwordRecord: () => Promise<string | undefined>;
+  readonly #findUser: FindUser;
   /** In the order of their last use. */
   readonly #entries = new Map<string, Entry>();
 
-  /** @param options.passwordRecord tells the record of the password as it is now. */
+  /** @param options.findUser tells the user as they are now. */
   constructor(options: {
     readonly clock: Clock;
     readonly random: RandomBytes;
-    readonly passwordRecord: () => Promise<string | undefined>;
+    readonly findUser: FindUser;
   }) {
     this.#clock = options.clock;
     this.#random = options.random;
-    this.#passwordRecord = options.passwordRecord;
+    this.#findUser = options.findUser;
   }
 
-  /** Opens a session for somebody who has shown the password of that record. @returns it, and its cookie's value. */
+  /** Opens a session for a user who has shown their password. @returns it, and its cookie's value. */
   async open(
-    passwordRecord: string,
+    user: StoredUser,
   ): Promise<{ readonly session: OperatorSession; readonly cookie: string }> {
     for (const { hash } of [...this.#entries.values()])
       if (!(await this.isAlive(hash))) this.end(hash);
@@ -48,15 +54,16 @@ export class OperatorSessions {
     if (this.#entries.size >= SESSIONS_MAX && oldest !== undefined) this.end(oldest);
     const cookie = newSecretText(this.#random);
     const nowMs = this.#clock.nowMs();
-    const session: Entry = {
+    const entry: Entry = {
       hash: hashOfText(cookie),
       csrfToken: newSecretText(this.#random),
       createdAtMs: nowMs,
       lastUsedAtMs: nowMs,
-      passwordRecord,
+      userId: user.id,
+      stamp: user.stamp,
     };
-    this.#entries.set(session.hash, session);
-    return { session, cookie };
+    this.#entries.set(entry.hash, entry);
+    return { session: sessionOf(entry, user), cookie };
   }
 
   /** The session of a cookie's value, used just now; undefined when there is none, or it is over. */
@@ -64,20 +71,25 @@ export class OperatorSessions {
     const hash = hashOfText(cookie);
     const entry = this.#entries.get(hash);
     if (entry === undefined) return undefined;
-    const isGood = await this.#isGood(entry);
-    // It may have ended while the password was read.
+    const user = await this.#userOf(entry);
+    // It may have ended while the user was read.
     if (this.#entries.get(hash) !== entry) return undefined;
     this.#entries.delete(hash);
-    if (!isGood) return undefined;
+    if (user === undefined) return undefined;
     entry.lastUsedAtMs = this.#clock.nowMs();
     this.#entries.set(hash, entry);
-    return entry;
+    return sessionOf(entry, user);
   }
 
   /** Whether a session is there still; asking is not using. */
   async isAlive(hash: string): Promise<boolean> {
+    return (await this.userOf(hash)) !== undefined;
+  }
+
+  /** The user of a session as they are now; undefined when it is over. Asking is not using. */
+  async userOf(hash: string): Promise<StoredUser | undefined> {
     const entry = this.#entries.get(hash);
-    return entry !== undefined && (await this.#isGood(entry));
+    return entry === undefined ? undefined : this.#userOf(entry);
   }
 
   /** Safe to call twice. */
@@ -85,14 +97,20 @@ export class OperatorSessions {
     this.#entries.delete(hash);
   }
 
-  /** Goes on with a new password; all other sessions end by themselves, because theirs is no longer it. */
-  moveTo(hash: string, passwordRecord: string): void {
+  /** Goes on after the user has changed their own password; all other sessions of the user have ended by their stamp. */
+  moveTo(hash: string, { stamp }: Pick<StoredUser, 'stamp'>): void {
     const entry = this.#entries.get(hash);
-    if (entry !== undefined) entry.passwordRecord = passwordRecord;
+    if (entry !== undefined) entry.stamp = stamp;
   }
 
-  async #isGood(entry: Entry): Promise<boolean> {
-    const isInTime = this.#clock.nowMs() < sessionEndsAtMs(entry);
-    return isInTime && entry.passwordRecord === (await this.#passwordRecord());
+  async #userOf(entry: Entry): Promise<StoredUser | undefined> {
+    if (this.#clock.nowMs() >= sessionEndsAtMs(entry)) return undefined;
+    const user = await this.#findUser(entry.userId);
+    const isGood = user?.stamp === entry.stamp && user.disabledAt === null;
+    return isGood ? user : undefined;
   }
+}
+
+function sessionOf({ hash, csrfToken }: Entry, user: StoredUser): OperatorSession {
+  return { hash, csrfToken, user };
 }

@@ -10,8 +10,10 @@ import {
 import {
   KEYS_A_SESSION_MAX,
   OPERATOR_KEY_LIFE_MS,
+  type OperatorKey,
   type OperatorKeys,
 } from '../domain/account/operator.ts';
+import type { User } from '../domain/account/user.ts';
 import type { NewId, RandomBytes } from '../domain/ids.ts';
 import type { Clock } from '../lib/clock.ts';
 
@@ -26,7 +28,8 @@ export interface SessionKeysOptions {
   readonly clock: Clock;
   readonly random: RandomBytes;
   readonly newId: NewId;
-  readonly isSessionAlive: (sessionHash: string) => Promise<boolean>;
+  /** The user of a session as they are now; undefined when it is over. */
+  readonly userOf: (sessionHash: string) => Promise<User | undefined>;
 }
 
 export class SessionKeys implements OperatorKeys {
@@ -39,7 +42,7 @@ export class SessionKeys implements OperatorKeys {
     this.#options = options;
   }
 
-  /** Makes a key that may do everything. @returns its text, shown this once, and when it dies. */
+  /** Makes a key that may do what the user's role may. @returns its text, shown this once, and when it dies. */
   make(
     sessionHash: string,
     scope: { readonly accountId: string; readonly environment: Environment },
@@ -60,19 +63,20 @@ export class SessionKeys implements OperatorKeys {
     return { keyText, expiresAt: new Date(now.getTime() + OPERATOR_KEY_LIFE_MS) };
   }
 
-  async findByHash(hash: string): Promise<ApiKey | undefined> {
+  async findByHash(hash: string): Promise<OperatorKey | undefined> {
     const entry = this.#byHash.get(hash);
-    return entry !== undefined && (await this.#isGood(entry)) ? entry.apiKey : undefined;
+    const user = entry && (await this.#userOf(entry));
+    return entry === undefined || user === undefined ? undefined : { apiKey: entry.apiKey, user };
   }
 
   async isAlive(apiKeyId: string): Promise<boolean> {
     const entry = this.#byId.get(apiKeyId);
-    return entry !== undefined && (await this.#isGood(entry));
+    return entry !== undefined && (await this.#userOf(entry)) !== undefined;
   }
 
-  async #isGood({ endsAtMs, sessionHash }: Entry): Promise<boolean> {
-    const { clock, isSessionAlive } = this.#options;
-    return clock.nowMs() < endsAtMs && (await isSessionAlive(sessionHash));
+  async #userOf({ endsAtMs, sessionHash }: Entry): Promise<User | undefined> {
+    const { clock, userOf } = this.#options;
+    return clock.nowMs() < endsAtMs ? userOf(sessionHash) : undefined;
   }
 
   /** Forgets what is too old, and makes room for one more of the session. */

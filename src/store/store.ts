@@ -13,9 +13,11 @@ import type { SecretBox } from '../lib/secret-box.ts';
 import { SqliteAccountRetention } from './accounts/sqlite-account-retention.ts';
 import { SqliteAccountStore } from './accounts/sqlite-account-store.ts';
 import { SqliteApiKeyStore } from './accounts/sqlite-api-key-store.ts';
+import { SqliteAuditLog } from './accounts/sqlite-audit-log.ts';
 import { SqliteErasureStore, SqliteLeftovers } from './accounts/sqlite-erasure-store.ts';
 import { SqliteIdempotencyStore } from './accounts/sqlite-idempotency-store.ts';
 import { SqliteRetention } from './accounts/sqlite-retention.ts';
+import { SqliteUserStore } from './accounts/sqlite-user-store.ts';
 import { SqliteAgentStore, SqliteAgentVersionStore } from './agents/sqlite-agent-store.ts';
 import { SqliteNumberAssignments, SqliteNumberHolders } from './agents/sqlite-phone-numbers.ts';
 import { SqliteAppointmentStore } from './calendars/sqlite-appointment-store.ts';
@@ -196,6 +198,8 @@ function sqliteStores(
     idempotency: new SqliteIdempotencyStore(database),
     erasures: new SqliteErasureStore(database, feeds.erasures),
     secrets: new SqliteSecretStore(database),
+    users: new SqliteUserStore(database),
+    auditLog: new SqliteAuditLog(database),
   };
 }
 

@@ -6,20 +6,26 @@ import {
   SESSION_LIFE_MS,
   SESSIONS_MAX,
 } from '../../src/domain/account/operator.ts';
+import type { StoredUser } from '../../src/domain/account/user.ts';
 import { OperatorSessions } from '../../src/operator/operator-sessions.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 
+const USER: StoredUser = {
+  ...{ id: 'usr_1', name: 'admin', role: 'admin', password: null, stamp: 2 },
+  ...{ createdAt: new Date(0), lastSignInAt: null, disabledAt: null },
+};
+
 function openSessions() {
   const clock = new FakeClock();
-  const state = { record: 'now' };
+  const state = { user: USER as StoredUser | undefined };
   const sessions = new OperatorSessions({
     clock,
     random: (count) => randomBytes(count),
-    passwordRecord: async () => state.record,
+    findUser: async () => state.user,
   });
   const openMany = async (count: number) => {
     const hashes: string[] = [];
-    while (hashes.length < count) hashes.push((await sessions.open('now')).session.hash);
+    while (hashes.length < count) hashes.push((await sessions.open(USER)).session.hash);
     return hashes;
   };
   return { clock, state, sessions, openMany };
@@ -27,11 +33,11 @@ function openSessions() {
 
 test('OperatorSessions ends the session used longest ago for the 101st', async () => {
   const { sessions, openMany } = openSessions();
-  const first = await sessions.open('now');
+  const first = await sessions.open(USER);
   const [second = '', ...others] = await openMany(SESSIONS_MAX - 1);
   await sessions.use(first.cookie);
 
-  const { session } = await sessions.open('now');
+  const { session } = await sessions.open(USER);
 
   expect(await sessions.isAlive(second)).toBe(false);
   for (const hash of [first.session.hash, ...others, session.hash]) {
@@ -42,7 +48,7 @@ test('OperatorSessions ends the session used longest ago for the 101st', async (
 test('OperatorSessions makes room with sessions that are over before it ends one that is alive', async () => {
   const { sessions, openMany } = openSessions();
   const [first = ''] = await openMany(1);
-  await sessions.open('before');
+  await sessions.open({ ...USER, stamp: 1 });
   await openMany(SESSIONS_MAX - 2);
 
   await openMany(1);
@@ -55,7 +61,7 @@ test.each([
   ['just before that', SESSION_IDLE_MS - 1, true],
 ])('OperatorSessions: a session %s for its longest idle time', async (_case, ms, isAlive) => {
   const { clock, sessions } = openSessions();
-  const { session, cookie } = await sessions.open('now');
+  const { session, cookie } = await sessions.open(USER);
 
   clock.advance(ms);
 
@@ -67,7 +73,7 @@ test.each([
 
 test('OperatorSessions ends a session after its longest life, however much it is used', async () => {
   const { clock, sessions } = openSessions();
-  const { cookie } = await sessions.open('now');
+  const { cookie } = await sessions.open(USER);
   const step = SESSION_IDLE_MS / 2;
   let lived = 0;
 
@@ -82,17 +88,18 @@ test('OperatorSessions ends a session after its longest life, however much it is
 test('moveTo keeps one session under a new password, which ends the others', async () => {
   const { state, sessions, openMany } = openSessions();
   const [own = '', other = ''] = await openMany(2);
-  state.record = 'new';
+  const changed = { ...USER, stamp: 3 };
+  state.user = changed;
 
-  sessions.moveTo(own, 'new');
-  sessions.moveTo('unknown', 'new');
+  sessions.moveTo(own, changed);
+  sessions.moveTo('unknown', changed);
 
   expect([await sessions.isAlive(own), await sessions.isAlive(other)]).toEqual([true, false]);
 });
 
 test('end ends a session, and once more changes nothing', async () => {
   const { sessions } = openSessions();
-  const { session, cookie } = await sessions.open('now');
+  const { session, cookie } = await sessions.open(USER);
 
   sessions.end(session.hash);
   sessions.end(session.hash);
@@ -105,7 +112,7 @@ test('end ends a session, and once more changes nothing', async () => {
 
 test('OperatorSessions lets two requests use one session at the same time', async () => {
   const { sessions } = openSessions();
-  const { session, cookie } = await sessions.open('now');
+  const { session, cookie } = await sessions.open(USER);
 
   const used = await Promise.all([sessions.use(cookie), sessions.use(cookie)]);
 
@@ -114,11 +121,25 @@ test('OperatorSessions lets two requests use one session at the same time', asyn
 
 test('OperatorSessions does not bring back a session that ends while it is used', async () => {
   const { sessions } = openSessions();
-  const { session, cookie } = await sessions.open('now');
+  const { session, cookie } = await sessions.open(USER);
 
   const using = sessions.use(cookie);
   sessions.end(session.hash);
 
   expect(await using).toBeUndefined();
   expect(await sessions.isAlive(session.hash)).toBe(false);
+});
+
+test.each<[string, Partial<StoredUser> | undefined]>([
+  ['is removed', undefined],
+  ['is disabled', { disabledAt: new Date(1) }],
+  ['has another role or password', { stamp: 3 }],
+])('OperatorSessions ends a session at once when its user %s', async (_case, change) => {
+  const { state, sessions } = openSessions();
+  const { session, cookie } = await sessions.open(USER);
+
+  state.user = change && { ...USER, ...change };
+
+  expect(await sessions.isAlive(session.hash)).toBe(false);
+  expect(await sessions.use(cookie)).toBeUndefined();
 });

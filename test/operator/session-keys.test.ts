@@ -3,10 +3,16 @@ import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { hashOfKey } from '../../src/domain/account/api-key.ts';
 import { KEYS_A_SESSION_MAX, OPERATOR_KEY_LIFE_MS } from '../../src/domain/account/operator.ts';
+import type { User } from '../../src/domain/account/user.ts';
 import { SessionKeys } from '../../src/operator/session-keys.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 
 const SCOPE = { accountId: 'acct_1', environment: 'test' } as const;
+
+const USER: User = {
+  ...{ id: 'usr_1', name: 'admin', role: 'admin' },
+  ...{ createdAt: new Date(0), lastSignInAt: null, disabledAt: null },
+};
 
 function openKeys() {
   const clock = new FakeClock();
@@ -19,7 +25,7 @@ function openKeys() {
       made += 1;
       return `${prefix}_${made}`;
     },
-    isSessionAlive: async (session) => !dead.has(session),
+    userOf: async (session) => (dead.has(session) ? undefined : USER),
   });
   const make = (session: string) => hashOfKey(keys.make(session, SCOPE).keyText);
   return { clock, dead, keys, make };
@@ -30,11 +36,12 @@ test('SessionKeys makes a key of the environment, which says when it dies', asyn
   clock.advance(5);
 
   const { keyText, expiresAt } = keys.make('session', SCOPE);
-  const apiKey = await keys.findByHash(hashOfKey(keyText));
+  const found = await keys.findByHash(hashOfKey(keyText));
 
   expect(keyText).toMatch(/^svc_test_/);
   expect(expiresAt.getTime()).toBe(5 + OPERATOR_KEY_LIFE_MS);
-  expect(apiKey).toMatchObject({ ...SCOPE, id: 'key_1', name: 'Dashboard' });
+  expect(found?.apiKey).toMatchObject({ ...SCOPE, id: 'key_1', name: 'Dashboard' });
+  expect(found?.user).toBe(USER);
 });
 
 test('SessionKeys: a key dies after its life, and not before', async () => {
@@ -56,7 +63,7 @@ test('SessionKeys: keys die with their session, those of others live', async () 
   dead.add('session');
 
   expect([await keys.findByHash(own), await keys.isAlive('key_1')]).toEqual([undefined, false]);
-  expect([(await keys.findByHash(other))?.id, await keys.isAlive('key_2')]).toEqual([
+  expect([(await keys.findByHash(other))?.apiKey.id, await keys.isAlive('key_2')]).toEqual([
     'key_2',
     true,
   ]);

@@ -1,5 +1,6 @@
 /** Sessions: what each request must show, when they end, and what ends with them. */
 import { expect, test } from 'vitest';
+import { replacePassword } from '../../src/domain/account/user-changes.ts';
 import {
   Browser,
   openDashboard,
@@ -143,9 +144,9 @@ test('POST /dashboard/password demands the current one, and holds back whoever g
 
 test('A password that is forgotten from outside ends every session at once', async () => {
   const { browser, store } = await openSignedIn();
-  const { secrets } = store;
+  const [user] = await store.users.list();
 
-  await secrets.exchange('operator-password', await secrets.find('operator-password'), undefined);
+  await replacePassword(user?.id ?? '', null, store);
 
   expect((await browser.ask('GET', '/dashboard/session')).status).toBe(401);
   expect(await openDashboard(store).issueSetupToken()).toMatch(/^[\w-]{43}$/);
@@ -153,12 +154,13 @@ test('A password that is forgotten from outside ends every session at once', asy
 
 test('OperatorSessions keeps a hundred, and lets the one go that was used longest ago', async () => {
   const { dashboard } = await openSignedIn();
-  const record = (await dashboard.password.record()) ?? '';
+  const [user] = await dashboard.users.list();
+  if (user === undefined) throw new Error('There is no user');
   const cookies: string[] = [];
-  while (cookies.length < 100) cookies.push((await dashboard.sessions.open(record)).cookie);
+  while (cookies.length < 100) cookies.push((await dashboard.sessions.open(user)).cookie);
 
   await dashboard.sessions.use(cookies[0] ?? '');
-  await dashboard.sessions.open(record);
+  await dashboard.sessions.open(user);
 
   expect(await dashboard.sessions.use(cookies[0] ?? '')).toBeDefined();
   expect(await dashboard.sessions.use(cookies[1] ?? '')).toBeUndefined();
@@ -172,9 +174,8 @@ test('A restart forgets sessions, not the password', async () => {
   const restarted = openDashboard(store);
 
   expect(await restarted.sessions.use(cookie)).toBeUndefined();
-  expect(
-    await restarted.password.isRight(PASSWORD, (await restarted.password.record()) ?? ''),
-  ).toBe(true);
+  const [user] = await store.users.list();
+  expect(await restarted.passwords.isRight(PASSWORD, user?.password ?? null)).toBe(true);
 });
 
 test('The OpenAPI document says nothing of the dashboard', async () => {

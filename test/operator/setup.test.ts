@@ -14,7 +14,7 @@ test('POST /dashboard/setup sets the password and signs in', async () => {
 
   const { status, body } = await browser.setUp(token);
 
-  expect(before.body).toEqual({ isSetUp: false, version: '0.0.0' });
+  expect(before.body).toEqual({ isSetUp: false, asksName: false, version: '0.0.0' });
   expect(status).toBe(200);
   expect(body).toMatchObject({ isSetUp: true, csrfToken: expect.stringMatching(/^[\w-]{43}$/) });
   expect(body.accounts.map(({ id }) => id)).toContain('acct_main');
@@ -96,7 +96,8 @@ test('The password is kept as a hash only', async () => {
 
   await new Browser(api).setUp(token);
 
-  const record = await store.secrets.find('operator-password');
+  const [user] = await store.users.list();
+  const record = user?.password;
   expect(record).toMatch(/^scrypt\$4\$8\$1\$[\w-]{22}\$[\w-]{43}$/);
   expect(record).not.toContain(PASSWORD);
 });

@@ -1,5 +1,6 @@
 /** Finds the account of an API key; caches it for half a second. */
 import { type ApiKey, hashOfKey } from '../../domain/account/api-key.ts';
+import type { User } from '../../domain/account/user.ts';
 import type { ApiDeps, Caller } from '../api-env.ts';
 import { quotaOf } from './rate-limit.ts';
 
@@ -38,7 +39,7 @@ export class KeyCache {
     this.#cached.delete(hash);
     const ofDashboard = await this.#deps.operatorKeys?.findByHash(hash);
     // Not cached: it is in memory already, and is revoked at once.
-    if (ofDashboard !== undefined) return this.#callerWith(ofDashboard, true);
+    if (ofDashboard !== undefined) return this.#callerWith(ofDashboard.apiKey, ofDashboard.user);
     const caller = await this.#read(hash);
     if (caller !== undefined) this.#remember(hash, { caller, readAtMs: nowMs });
     return caller;
@@ -54,7 +55,7 @@ export class KeyCache {
   async #read(hash: string): Promise<Caller | undefined> {
     const apiKey = await this.#deps.apiKeys.findByHash(hash);
     if (apiKey === undefined || apiKey.revokedAt !== null) return undefined;
-    const caller = await this.#callerWith(apiKey, false);
+    const caller = await this.#callerWith(apiKey, undefined);
     if (caller === undefined) return undefined;
     const now = this.#deps.clock.now();
     const lastUsedAtMs = apiKey.lastUsedAt?.getTime() ?? Number.NEGATIVE_INFINITY;
@@ -62,10 +63,12 @@ export class KeyCache {
     return caller;
   }
 
-  async #callerWith(apiKey: ApiKey, isDashboard: boolean): Promise<Caller | undefined> {
+  async #callerWith(apiKey: ApiKey, user: User | undefined): Promise<Caller | undefined> {
     const account = await this.#deps.accounts.find(apiKey.accountId);
     if (account === undefined) return undefined;
-    return { apiKey, account, isDashboard, quota: quotaOf(apiKey, account.plan, isDashboard) };
+    const isDashboard = user !== undefined;
+    const quota = quotaOf(apiKey, account.plan, isDashboard);
+    return { apiKey, account, isDashboard, user, quota };
   }
 
   /** Evicts the oldest entry of a full cache. */

@@ -1,6 +1,6 @@
 /** Headers that every response has, and the log line and metrics of each request. */
-import { matchedRoutes } from 'hono/route';
 import type { ApiContext, ApiDeps, Guard } from '../api-env.ts';
+import { routeOf } from './matched-route.ts';
 
 /** Changes when a response changes in a way that a customer's program may notice. */
 export const API_VERSION = '2026-11-21';
@@ -35,6 +35,8 @@ export function identity(
     context.set('requestId', requestId);
     context.set('bodyText', '');
     context.set('caller', undefined);
+    context.set('user', undefined);
+    context.set('auditResource', undefined);
     context.set('retryAfterSeconds', RETRY_AFTER_SECONDS);
     context.header('X-Request-Id', requestId);
     for (const [name, value] of headers) context.header(name, value);
@@ -55,10 +57,4 @@ function report(
   // Probes come every few seconds and would bury the rest.
   const level = answered.route.startsWith('/api') ? 'info' : 'debug';
   log[level]({ ...answered, durationMs }, 'http: answered');
-}
-
-/** The pattern that matched, such as `/api/calls/{callId}`: ids never become labels. */
-function routeOf(context: ApiContext): string {
-  const matched = matchedRoutes(context).findLast(({ method }) => method !== 'ALL');
-  return matched?.path.replace(/:(\w+)/g, '{$1}') ?? 'unmatched';
 }

@@ -72,7 +72,8 @@ export const ATTEMPTS_KEPT = 50;
 export interface Retention {
   /**
    * Deletes the rows of deleted webhook endpoints, and the oldest of: answers older than `IDEMPOTENCY_KEPT_MS`; events older than `EVENTS_KEPT_MS`, with their
-   * deliveries and the attempts of those; SIP messages of calls older than `SIP_TRACES_KEPT_MS`.
+   * deliveries and the attempts of those; SIP messages of calls older than `SIP_TRACES_KEPT_MS`; entries of the audit log
+   * older than `AUDIT_KEPT_MS` or beyond `AUDIT_ROWS_MAX`.
    *
    * @returns how many rows went; `PRUNED_ROWS_MAX` means that there may be more.
    */

@@ -1,7 +1,8 @@
-/** The operator: password rules, lifetimes of sessions and keys, and login back-off; pure */
+/** Users of the dashboard: password rules, lifetimes of sessions and keys, and login back-off; pure */
 import type { ApiKey } from './api-key.ts';
+import type { User } from './user.ts';
 
-/** Shortest password of the operator, in characters. */
+/** Shortest password, in characters. */
 export const PASSWORD_CHARS_MIN = 12;
 
 /** Limits the work of normalising and hashing. */
@@ -78,10 +79,16 @@ export function withWrongTry(tries: WrongTries | undefined, nowMs: number): Wron
   return { count: Math.max(0, tries.count - forgiven) + 1, lastAtMs: nowMs };
 }
 
-/** Keys of the dashboard, in memory only; they end with the operator's session. */
+/** A key of the dashboard, and the user of its session as they are now. */
+export interface OperatorKey {
+  readonly apiKey: ApiKey;
+  readonly user: User;
+}
+
+/** Keys of the dashboard, in memory only; they end with the user's session. */
 export interface OperatorKeys {
   /** @param hash as `hashOfKey` makes it. @returns undefined when there is no such key, or it has died. */
-  findByHash(hash: string): Promise<ApiKey | undefined>;
+  findByHash(hash: string): Promise<OperatorKey | undefined>;
 
   isAlive(apiKeyId: string): Promise<boolean>;
 }

@@ -207,6 +207,10 @@ export function httpMetrics(families: MetricFamilies) {
       'offhook_rate_limited_total',
       'Requests refused because the hour was used up.',
     ),
+    auditFailed: families.counter(
+      'offhook_audit_entries_lost_total',
+      'Changes that were made and could not be written to the audit log.',
+    ),
   };
 }
 

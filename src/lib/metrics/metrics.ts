@@ -221,6 +221,10 @@ export class Metrics {
     this.#http.duration.observe({ route, method }, durationMs / 1000);
   }
 
+  auditFailed(): void {
+    this.#http.auditFailed.inc();
+  }
+
   rateLimited(): void {
     this.#http.rateLimited.inc();
   }

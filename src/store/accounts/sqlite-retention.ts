@@ -1,6 +1,7 @@
 /** Deletes expired rows in SQLite, a bounded number a call. */
 import { sql } from 'kysely';
 import { PRUNED_ROWS_MAX, type Retention } from '../../domain/account/account.ts';
+import { AUDIT_KEPT_MS, AUDIT_ROWS_MAX } from '../../domain/account/audit-log.ts';
 import { IDEMPOTENCY_KEPT_MS } from '../../domain/account/rate-limit.ts';
 import { SIP_TRACES_KEPT_MS } from '../../domain/call/sip-trace.ts';
 import { EVENTS_KEPT_MS } from '../../domain/webhook/service-event.ts';
@@ -27,6 +28,8 @@ export class SqliteRetention implements Retention {
       (limit: number) => expiredEvents(eventsBefore, limit),
       (limit: number) => expiredTraces(tracesBefore, limit),
       (limit: number) => orphanedAppointments(now.getTime(), limit),
+      (limit: number) => oldAuditEntries(now.getTime() - AUDIT_KEPT_MS, limit),
+      (limit: number) => surplusAuditEntries(limit),
     ];
     return this.#database.transaction(async (transaction) => {
       let left = PRUNED_ROWS_MAX;
@@ -97,5 +100,20 @@ function deletedEndpoints(limit: number) {
       where status = 'disabled' and deleted_at is not null
         and not exists (select 1 from webhook_deliveries where endpoint_id = endpoint.id)
       limit ${limit})`,
+  );
+}
+
+function oldAuditEntries(before: number, limit: number) {
+  return build.deleteFrom('audit_log').where(
+    sql<boolean>`position in (select position from audit_log where at < ${before}
+      order by at limit ${limit})`,
+  );
+}
+
+function surplusAuditEntries(limit: number) {
+  return build.deleteFrom('audit_log').where(
+    sql<boolean>`position in (select position from audit_log
+      where position <= (select max(position) from audit_log) - ${AUDIT_ROWS_MAX}
+      order by position limit ${limit})`,
   );
 }

@@ -165,6 +165,28 @@ const STEPS: readonly Step[] = [
       end;`,
   },
   { name: '0030-campaigns', sql: CAMPAIGNS },
+  {
+    name: '0031-users',
+    sql: `
+      create table users (
+        id text primary key, name text not null unique, role text not null, password text, stamp integer not null,
+        created_at integer not null, last_sign_in_at integer, disabled_at integer) strict;
+      -- The one password of the version before is that of the first admin.
+      insert into users (id, name, role, password, stamp, created_at)
+        select 'usr_' || lower(hex(randomblob(12))), 'admin', 'admin', value, 1,
+          cast(unixepoch('subsec') * 1000 as integer) from secrets where name = 'operator-password';
+      delete from secrets where name = 'operator-password';
+      create table invites (
+        id text primary key, hash text not null unique, role text not null, created_by text not null,
+        created_at integer not null, expires_at integer not null, used_at integer, revoked_at integer) strict;
+      create table audit_log (
+        position integer primary key autoincrement, id text not null unique, at integer not null,
+        actor text not null, actor_id text, actor_name text, address text, action text not null, resource text,
+        status integer, account_id text, environment text) strict;
+      create index audit_log_by_time on audit_log (at);
+      create index audit_log_by_actor on audit_log (actor_id, position) where actor_id is not null;
+      create index audit_log_by_resource on audit_log (resource, position) where resource is not null;`,
+  },
 ];
 
 /** The schema of databases from before 0.1.0 that this version takes: the same as the baseline. */

@@ -9,7 +9,9 @@ import {
 } from 'kysely';
 import type { Account } from '../../domain/account/account.ts';
 import type { ApiKey } from '../../domain/account/api-key.ts';
+import type { AuditEntry } from '../../domain/account/audit-log.ts';
 import type { ErasureRecord } from '../../domain/account/erasure.ts';
+import type { Invite, StoredUser } from '../../domain/account/user.ts';
 import type { Agent } from '../../domain/agent/agent.ts';
 import type { AgentContent } from '../../domain/agent/agent-version.ts';
 import type { BookedAppointment } from '../../domain/calendar/appointment.ts';
@@ -271,6 +273,10 @@ export interface Tables {
   call_qualities: RowOf<CallQuality> & { readonly call_id: string };
   rate_counts: RateCountRow;
   secrets: SecretRow;
+  users: RowOf<StoredUser>;
+  invites: RowOf<Invite> & { readonly hash: string };
+  /** `position` is the order of writing. */
+  audit_log: RowOf<AuditEntry> & { readonly position: Generated<number> };
   erasures: ErasureRow;
   erased_calls: ErasedCallRow;
   noted_erasures: NotedErasureRow;

@@ -42,8 +42,9 @@ export interface ApiWorld {
   readonly ids: Readonly<Record<string, string>>;
 }
 
-export async function openApiWorld(): Promise<ApiWorld> {
-  const api = await openTestApi();
+/** @param deps as `openTestApi` takes them. */
+export async function openApiWorld(deps?: Parameters<typeof openTestApi>[0]): Promise<ApiWorld> {
+  const api = await openTestApi(deps);
   const scopes = ['admin'] as const;
   await addKey(api.store, ADMIN_KEY, { ...LIVE, scopes });
   await addKey(api.store, SPARE_KEY, { ...LIVE, scopes });

@@ -50,7 +50,7 @@ export function openDashboard(
 ): Dashboard {
   let made = 0;
   return new Dashboard({
-    secrets: store.secrets,
+    users: store.users,
     clock: store.clock,
     random: randomBytes,
     newId: (prefix) => {
@@ -130,6 +130,10 @@ export interface SessionBody {
   readonly csrfToken: string;
   readonly accounts: readonly { readonly id: string; readonly name: string }[];
   readonly isSetUp: boolean;
+  readonly asksName: boolean;
+  readonly user: { readonly id: string; readonly name: string; readonly role: string };
+  readonly id: string;
+  readonly url: string;
   readonly key: string;
   readonly expiresAt: string;
   readonly error: { readonly code: string; readonly message: string };

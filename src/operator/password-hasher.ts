@@ -1,13 +1,9 @@
-/** The operator's password: stored as a scrypt hash among the server's secrets; hashed outside the main thread. */
+/** Passwords of users: kept as scrypt hashes, and hashed outside the main thread. */
 import { scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import type { SecretStore } from '../domain/account/bootstrap.ts';
 import { normalPassword } from '../domain/account/operator.ts';
 import type { RandomBytes } from '../domain/ids.ts';
 import { ServiceError } from '../domain/service-error.ts';
-
-/** Its name among the server's secrets. */
-export const PASSWORD_SECRET = 'operator-password';
 
 /** 128 MiB and most of a second of one processor for each guess. @see OWASP Password Storage Cheat Sheet, scrypt */
 const COST_LOG2 = 17;
@@ -33,52 +29,46 @@ export type PasswordRecord = string;
 
 const derive = promisify<string, Buffer, number, object, Buffer>(scrypt);
 
-export class OperatorPassword {
-  readonly #secrets: SecretStore;
+export class PasswordHasher {
   readonly #random: RandomBytes;
   readonly #costLog2: number;
   #last: Promise<unknown> = Promise.resolve();
   #waiting = 0;
+  #decoy: PasswordRecord | undefined;
 
   /** @param options.costLog2 Binary logarithm of scrypt's N; less than the usual only where nothing is at stake. */
-  constructor(options: {
-    readonly secrets: SecretStore;
-    readonly random: RandomBytes;
-    readonly costLog2?: number;
-  }) {
-    this.#secrets = options.secrets;
+  constructor(options: { readonly random: RandomBytes; readonly costLog2?: number }) {
     this.#random = options.random;
     this.#costLog2 = options.costLog2 ?? COST_LOG2;
   }
 
-  /** As it is kept now, perhaps by another process; undefined when none has been set. */
-  async record(): Promise<PasswordRecord | undefined> {
-    return this.#secrets.find(PASSWORD_SECRET);
-  }
-
-  /** @throws {ServiceError} SERVICE_UNAVAILABLE when too many wait. */
-  async isRight(password: string, record: PasswordRecord): Promise<boolean> {
-    const { work, hash } = readRecord(record);
-    return timingSafeEqual(await this.#hash(password, work), hash);
-  }
-
   /**
-   * Puts a password in the place of `known`.
+   * Checks a password.
    *
-   * @returns the new record; undefined when another one was set meanwhile.
+   * @param record null where there is no such user: the answer is false and takes as long.
    * @throws {ServiceError} SERVICE_UNAVAILABLE when too many wait.
    */
-  async set(
-    password: string,
-    known: PasswordRecord | undefined,
-  ): Promise<PasswordRecord | undefined> {
-    const salt = Buffer.from(this.#random(SALT_BYTES));
+  async isRight(password: string, record: PasswordRecord | null): Promise<boolean> {
+    const { work, hash } = readRecord(record ?? this.#decoyRecord());
+    const isSame = timingSafeEqual(await this.#hash(password, work), hash);
+    return isSame && record !== null;
+  }
+
+  /** Makes the record of a password. @throws {ServiceError} SERVICE_UNAVAILABLE when too many wait. */
+  async record(password: string): Promise<PasswordRecord> {
+    const work = this.#newWork();
+    return recordOf(work, await this.#hash(password, work));
+  }
+
+  /** Of no password: its hash is random. */
+  #decoyRecord(): PasswordRecord {
+    this.#decoy ??= recordOf(this.#newWork(), Buffer.from(this.#random(HASH_BYTES)));
+    return this.#decoy;
+  }
+
+  #newWork(): Work {
     const facts = { costLog2: this.#costLog2, blockSize: BLOCK_SIZE, parallelism: PARALLELISM };
-    const hash = await this.#hash(password, { ...facts, salt });
-    const numbers = [this.#costLog2, BLOCK_SIZE, PARALLELISM];
-    const texts = [salt, hash].map((bytes) => bytes.toString('base64url'));
-    const record = ['scrypt', ...numbers, ...texts].join('$');
-    return (await this.#secrets.exchange(PASSWORD_SECRET, known, record)) ? record : undefined;
+    return { ...facts, salt: Buffer.from(this.#random(SALT_BYTES)) };
   }
 
   /** One after the other, on a thread of Node's pool. */
@@ -109,6 +99,11 @@ function hashOf(password: string, work: Work): Promise<Buffer> {
     // What scrypt needs, 128 × N × r octets, and as much to spare.
     maxmem: 2 * 128 * cost * work.blockSize,
   });
+}
+
+function recordOf({ costLog2, blockSize, parallelism, salt }: Work, hash: Buffer): PasswordRecord {
+  const texts = [salt, hash].map((bytes) => bytes.toString('base64url'));
+  return ['scrypt', costLog2, blockSize, parallelism, ...texts].join('$');
 }
 
 function readRecord(record: PasswordRecord): { readonly work: Work; readonly hash: Buffer } {

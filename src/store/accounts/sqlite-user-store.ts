@@ -1,0 +1,73 @@
+/** Users of the dashboard and their invites in SQLite. */
+import type { Invite, StoredUser, UserStore } from '../../domain/account/user.ts';
+import type { Queries } from '../queries.ts';
+import { recordOf, rowOf } from '../sqlite/rows.ts';
+import { build } from '../sqlite/schema.ts';
+
+/** Keeps users and invites in SQLite. */
+export class SqliteUserStore implements UserStore {
+  readonly #database: Queries;
+
+  constructor(database: Queries) {
+    this.#database = database;
+  }
+
+  async list(): Promise<readonly StoredUser[]> {
+    const query = build.selectFrom('users').selectAll().orderBy('created_at').orderBy('id');
+    return (await this.#database.all(query)).map((row) => recordOf<StoredUser>(row));
+  }
+
+  async find(userId: string): Promise<StoredUser | undefined> {
+    const query = build.selectFrom('users').selectAll().where('id', '=', userId);
+    const row = await this.#database.get(query);
+    return row === undefined ? undefined : recordOf<StoredUser>(row);
+  }
+
+  async insert(user: StoredUser): Promise<void> {
+    await this.#database.run(build.insertInto('users').values(rowOf(user)));
+  }
+
+  async update(user: StoredUser): Promise<void> {
+    const row = rowOf(user);
+    await this.#database.run(build.updateTable('users').set(row).where('id', '=', user.id));
+  }
+
+  async delete(userId: string): Promise<void> {
+    await this.#database.run(build.deleteFrom('users').where('id', '=', userId));
+  }
+
+  async signedIn(userId: string, at: Date): Promise<void> {
+    const signedIn = build.updateTable('users').set({ last_sign_in_at: at.getTime() });
+    await this.#database.run(signedIn.where('id', '=', userId));
+  }
+
+  async invites(): Promise<readonly Invite[]> {
+    const query = build.selectFrom('invites').selectAll();
+    const newest = query.orderBy('created_at', 'desc').orderBy('id', 'desc');
+    return (await this.#database.all(newest)).map(inviteOf);
+  }
+
+  async inviteOf(hash: string): Promise<Invite | undefined> {
+    const query = build.selectFrom('invites').selectAll().where('hash', '=', hash);
+    const row = await this.#database.get(query);
+    return row === undefined ? undefined : inviteOf(row);
+  }
+
+  async insertInvite(invite: Invite, hash: string): Promise<void> {
+    await this.#database.run(build.insertInto('invites').values({ ...rowOf(invite), hash }));
+  }
+
+  async updateInvite(invite: Invite): Promise<void> {
+    const row = rowOf(invite);
+    await this.#database.run(build.updateTable('invites').set(row).where('id', '=', invite.id));
+  }
+
+  async pruneInvites(before: Date): Promise<void> {
+    const expired = build.deleteFrom('invites').where('expires_at', '<', before.getTime());
+    await this.#database.run(expired);
+  }
+}
+
+function inviteOf(row: Parameters<typeof recordOf<Invite>>[0] & { readonly hash: string }): Invite {
+  return recordOf<Invite>(row, { without: ['hash'] });
+}
