@@ -1,6 +1,6 @@
 /** Talks to the server: sessions by cookie, and `/api` with a key that lives in memory and is renewed before its end. */
 import { ApiError, errorOf, isMissing } from './api-error.ts';
-import type { Environment, SelfTest, Session } from './api-types.ts';
+import type { Environment, Invite, Role, SelfTest, Session, User, UserList } from './api-types.ts';
 import type { PhoneTicket } from './phone/phone.ts';
 
 /** Keys are renewed so long before they expire. */
@@ -16,6 +16,14 @@ export type Query = Readonly<Record<string, string | number | undefined>>;
 interface Scope {
   readonly accountId: string;
   readonly environment: Environment;
+}
+
+/** What the page may know before signing in. */
+export interface AccessState {
+  readonly isSetUp: boolean;
+  /** Whether signing in takes a name: there are several users. */
+  readonly asksName: boolean;
+  readonly version: string;
 }
 
 interface HeldKey extends Scope {
@@ -53,7 +61,7 @@ export class ApiClient {
   }
 
   /** @throws {ApiError} */
-  state(): Promise<{ readonly isSetUp: boolean; readonly version: string }> {
+  state(): Promise<AccessState> {
     return this.#json('dashboard/state');
   }
 
@@ -73,10 +81,19 @@ export class ApiClient {
     return this.#keep(await this.#json<Session>('dashboard/setup', { method: 'POST', body }));
   }
 
-  /** @throws {ApiError} 401 when the password is wrong, 429 after too many tries. */
-  async login(password: string): Promise<Session> {
-    const body = { password };
+  /**
+   * @param name undefined where there is one user only.
+   * @throws {ApiError} 401 when name or password are wrong, 429 after too many tries.
+   */
+  async login(password: string, name?: string): Promise<Session> {
+    const body = { password, name };
     return this.#keep(await this.#json<Session>('dashboard/login', { method: 'POST', body }));
+  }
+
+  /** Makes the user of an invite, and signs in. @throws {ApiError} 409 when the link works no more. */
+  async join(token: string, name: string, password: string): Promise<Session> {
+    const body = { token, name, password };
+    return this.#keep(await this.#json<Session>('dashboard/join', { method: 'POST', body }));
   }
 
   /** @throws {ApiError} */
@@ -88,6 +105,34 @@ export class ApiClient {
   /** @throws {ApiError} */
   async changePassword(current: string, next: string): Promise<void> {
     await this.#operator('dashboard/password', { current, next });
+  }
+
+  /** @throws {ApiError} 403 for other roles than admin. */
+  users(): Promise<UserList> {
+    return this.#json('dashboard/users');
+  }
+
+  /** @throws {ApiError} 403 for a change of one's own, 409 for the last admin. */
+  changeUser(
+    id: string,
+    change: { readonly role?: Role; readonly isDisabled?: boolean },
+  ): Promise<User> {
+    return this.#operator(`dashboard/users/${encodeURIComponent(id)}`, change, 'PATCH');
+  }
+
+  /** @throws {ApiError} as `changeUser`. */
+  async removeUser(id: string): Promise<void> {
+    await this.#operator(`dashboard/users/${encodeURIComponent(id)}`, undefined, 'DELETE');
+  }
+
+  /** @returns the invite with its link, shown this once. @throws {ApiError} 409 when too many are open. */
+  invite(role: Role): Promise<Invite & { readonly url: string }> {
+    return this.#operator('dashboard/invites', { role });
+  }
+
+  /** @throws {ApiError} */
+  async revokeInvite(id: string): Promise<void> {
+    await this.#operator(`dashboard/invites/${encodeURIComponent(id)}`, undefined, 'DELETE');
   }
 
   /** @throws {ApiError} */
@@ -196,10 +241,14 @@ export class ApiClient {
     return asked;
   }
 
-  async #operator<Body>(path: string, body: unknown): Promise<Body> {
+  async #operator<Body>(
+    path: string,
+    body: unknown,
+    method: Ask['method'] = 'POST',
+  ): Promise<Body> {
     const headers = { 'X-CSRF-Token': this.#csrfToken };
     try {
-      return await this.#json<Body>(path, { method: 'POST', body }, headers);
+      return await this.#json<Body>(path, { method, body }, headers);
     } catch (error) {
       if (error instanceof ApiError && error.status === 401) this.#forget();
       throw error;

@@ -5,7 +5,13 @@ type Schemas = components['schemas'];
 
 export type Environment = 'live' | 'test';
 
+/** Each role includes those before it. */
+export const ROLES = ['viewer', 'editor', 'admin'] as const;
+
+export type Role = (typeof ROLES)[number];
+
 export interface Session {
+  readonly user: { readonly id: string; readonly name: string; readonly role: Role };
   readonly csrfToken: string;
   readonly accounts: readonly {
     readonly id: string;
@@ -13,6 +19,30 @@ export interface Session {
     readonly plan: string;
   }[];
   readonly isSetUp: boolean;
+}
+
+/** A user of the dashboard. */
+export interface User {
+  readonly id: string;
+  readonly name: string;
+  readonly role: Role;
+  readonly createdAt: string;
+  readonly lastSignInAt: string | null;
+  readonly disabledAt: string | null;
+}
+
+/** An invite whose link still works. */
+export interface Invite {
+  readonly id: string;
+  readonly role: Role;
+  readonly createdBy: string;
+  readonly createdAt: string;
+  readonly expiresAt: string;
+}
+
+export interface UserList {
+  readonly users: readonly User[];
+  readonly invites: readonly Invite[];
 }
 
 /** The self-test of the installed models. */
@@ -65,6 +95,7 @@ export type LedgerEvent = Schemas['Event'];
 export type SigningSecret = Schemas['SigningSecret'];
 
 export type ApiKey = Schemas['Key'];
+export type AuditEntry = Schemas['AuditEntry'];
 export type Analytics = Schemas['Analytics'];
 export type Account = Schemas['Account'];
 export type Trunk = Schemas['Trunk'];

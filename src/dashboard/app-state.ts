@@ -2,7 +2,7 @@
 import { computed, signal } from '@preact/signals';
 import { QueryClient } from '@tanstack/preact-query';
 import { ApiClient } from './api-client.ts';
-import type { Environment, Session } from './api-types.ts';
+import { type Environment, ROLES, type Role, type Session } from './api-types.ts';
 import { formatsOf } from './format.ts';
 import { BROWSER, keep, kept } from './kept.ts';
 import { routeOf } from './router.ts';
@@ -86,6 +86,12 @@ export function complain(error: unknown): void {
 /** What an error says to the reader. */
 export function wordsOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** Whether the user's role includes another: what it may not use is not shown. The server decides by itself. */
+export function may(needed: Role): boolean {
+  const role = session.value?.user.role ?? 'viewer';
+  return ROLES.indexOf(role) >= ROLES.indexOf(needed);
 }
 
 /** Takes a session that has begun. */

@@ -35,7 +35,7 @@ effect(() => {
 effect(() => {
   // Read first: the effect runs again with each new route.
   const { page } = route.value;
-  if (!session.value || page === 'setup' || page === 'login') return;
+  if (!session.value || ['setup', 'login', 'join'].includes(page)) return;
   const address = addressIn(location.hash, environment.value);
   if (address !== location.hash) history.replaceState(null, '', address);
 });

@@ -14,8 +14,11 @@ export const PAGES = [
   'keys',
   'settings',
   'system',
+  'users',
+  'audit-log',
   'setup',
   'login',
+  'join',
 ] as const;
 
 export type PageName = (typeof PAGES)[number];

@@ -12,7 +12,7 @@ import {
   Sun,
 } from 'lucide';
 import type { AgentItem } from '../api-types.ts';
-import { client, complain, environment, isPlacingCall, look, t } from '../app-state.ts';
+import { client, complain, environment, isPlacingCall, look, may, t } from '../app-state.ts';
 import { addressOf } from '../format.ts';
 import { chooseTheme } from './appearance.ts';
 import type { IconShape } from './icon.tsx';
@@ -55,11 +55,14 @@ function callCommands(text: string): readonly Command[] {
 }
 
 function pageCommands(): readonly Command[] {
-  const pages = NAVIGATION.flatMap(({ entries }) => entries).map(({ page, text, icon }) => ({
-    id: `page.${page}`,
-    group: 'pages' as const,
-    ...goTo(t(text), `#/${page}`, icon),
-  }));
+  const entries = NAVIGATION.flatMap((group) => group.entries);
+  const pages = entries
+    .filter(({ needs = 'viewer' }) => may(needs))
+    .map(({ page, text, icon }) => ({
+      id: `page.${page}`,
+      group: 'pages' as const,
+      ...goTo(t(text), `#/${page}`, icon),
+    }));
   const docs = { id: 'docs', group: 'pages' as const };
   return [...pages, { ...docs, ...goTo(t('nav.docs'), DOCS_ADDRESS, BookOpen) }];
 }
@@ -67,15 +70,7 @@ function pageCommands(): readonly Command[] {
 function actionCommands(): readonly Command[] {
   const other = environment.value === 'live' ? 'test' : 'live';
   const actions = [
-    {
-      text: t('placeCall.title'),
-      icon: PhoneOutgoing,
-      run: () => {
-        isPlacingCall.value = true;
-      },
-    },
-    goTo(t('campaigns.new'), '#/campaigns/new', Plus),
-    goTo(t('agents.new'), '#/agents/new', Plus),
+    ...(may('editor') ? changingActions() : []),
     {
       text: t('palette.environment', { environment: t(`environment.${other}`) }),
       icon: FlaskConical,
@@ -86,6 +81,18 @@ function actionCommands(): readonly Command[] {
     { text: t('app.signOut'), icon: LogOut, run: () => client.logout().catch(complain) },
   ];
   return actions.map((action, index) => ({ id: `action.${index}`, group: 'actions', ...action }));
+}
+
+/** Those of editors. */
+function changingActions() {
+  const placeCall = () => {
+    isPlacingCall.value = true;
+  };
+  return [
+    { text: t('placeCall.title'), icon: PhoneOutgoing, run: placeCall },
+    goTo(t('campaigns.new'), '#/campaigns/new', Plus),
+    goTo(t('agents.new'), '#/agents/new', Plus),
+  ];
 }
 
 function agentCommand({ id, name }: AgentItem): Command {

@@ -9,10 +9,13 @@ import {
   Megaphone,
   PhoneCall,
   Route,
+  ScrollText,
   ServerCog,
   Settings,
+  UsersRound,
   Webhook,
 } from 'lucide';
+import type { Role } from '../api-types.ts';
 import type { PageName } from '../router.ts';
 import type { TextKey } from '../text/text.ts';
 import type { IconShape } from './icon.tsx';
@@ -21,6 +24,8 @@ export interface NavigationEntry {
   readonly page: PageName;
   readonly text: TextKey;
   readonly icon: IconShape;
+  /** Role that the page needs; a viewer's unless given. */
+  readonly needs?: Role;
 }
 
 export interface NavigationGroup {
@@ -59,6 +64,8 @@ export const NAVIGATION: readonly NavigationGroup[] = [
     entries: [
       { page: 'system', text: 'nav.system', icon: ServerCog },
       { page: 'settings', text: 'nav.settings', icon: Settings },
+      { page: 'users', text: 'nav.users', icon: UsersRound, needs: 'admin' },
+      { page: 'audit-log', text: 'nav.auditLog', icon: ScrollText, needs: 'admin' },
     ],
   },
 ];

@@ -18,6 +18,8 @@ const PAGES: Readonly<Record<string, Load>> = {
   keys: async () => (await import('../pages/keys-page.tsx')).KeysPage,
   settings: async () => (await import('../pages/settings-page.tsx')).SettingsPage,
   system: async () => (await import('../pages/system-page.tsx')).SystemPage,
+  users: async () => (await import('../pages/users-page.tsx')).UsersPage,
+  'audit-log': async () => (await import('../pages/audit-log-page.tsx')).AuditLogPage,
   missing: async () => (await import('../pages/not-found-page.tsx')).NotFoundPage,
 };
 

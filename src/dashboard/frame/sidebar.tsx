@@ -2,7 +2,7 @@
 import { BookOpen, Menu, Search, X } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
-import { environment, look, route, t } from '../app-state.ts';
+import { environment, look, may, route, t } from '../app-state.ts';
 import mark from '../icon.svg';
 import { Icon } from './icon.tsx';
 import { DOCS_ADDRESS, NAVIGATION, type NavigationEntry } from './navigation.ts';
@@ -128,6 +128,10 @@ function Content({ onSearch }: SidebarProps) {
 
 const SHORTCUT = /Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘K' : 'Ctrl K';
 
+function isOpenTo({ needs = 'viewer' }: NavigationEntry): boolean {
+  return may(needs);
+}
+
 function Group(props: {
   readonly title: string;
   readonly entries: readonly NavigationEntry[];
@@ -141,7 +145,7 @@ function Group(props: {
         {props.title}
       </p>
       <ul aria-labelledby={id}>
-        {props.entries.map(({ page, text, icon }) => (
+        {props.entries.filter(isOpenTo).map(({ page, text, icon }) => (
           <li key={page}>
             <a href={`#/${page}`} aria-current={page === here ? 'page' : undefined}>
               <Icon of={icon} />

@@ -14,6 +14,7 @@ import {
   THEMES,
   t,
   theme,
+  word,
 } from '../app-state.ts';
 import { LANGUAGES } from '../text/text.ts';
 import { chooseLanguage, chooseTheme, LANGUAGE_NAMES } from './appearance.ts';
@@ -46,6 +47,7 @@ export function UserMenu() {
       </button>
       <div {...api.getPositionerProps()}>
         <div class="menu" {...api.getContentProps()}>
+          <p class="menu-label">{userText()}</p>
           {accounts.length > 1 && <Choices api={api} name="account" choices={accountChoices()} />}
           <Choices api={api} name="theme" choices={themeChoices()} />
           <Choices api={api} name="language" choices={languageChoices()} />
@@ -62,6 +64,12 @@ export function UserMenu() {
       </div>
     </>
   );
+}
+
+/** Who is signed in, and as what. */
+function userText(): string {
+  const user = session.value?.user;
+  return user === undefined ? '' : `${user.name} (${word('role', user.role)})`;
 }
 
 function act(value: string): void {

@@ -1,17 +1,18 @@
-/** The way in: the first password by the one-time link, and signing in. */
+/** The way in: the first password by the one-time link, an invite, and signing in. */
+import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
+import type { AccessState } from '../api-client.ts';
 import { ApiError } from '../api-error.ts';
 import type { Session } from '../api-types.ts';
 import { client, enter, language, route, t, wordsOf } from '../app-state.ts';
 import { chooseLanguage, LANGUAGE_NAMES } from '../frame/appearance.ts';
 import mark from '../icon.svg';
 import { BareSelect, NewPasswordField, TextField } from '../parts/field.tsx';
-import { useForm } from '../parts/form.tsx';
+import { type FormState, useForm } from '../parts/form.tsx';
 import { useLoad } from '../parts/use-load.ts';
 import { LANGUAGES } from '../text/text.ts';
 
 export function AccessPage() {
-  const token = route.value.page === 'setup' ? (route.value.query.get('token') ?? '') : '';
   const { value, error } = useLoad(['state'], () => client.state(), { isKept: false });
   useEffect(() => {
     document.title = 'Offhook';
@@ -24,7 +25,7 @@ export function AccessPage() {
           Offhook
         </h1>
         <Refused error={error} />
-        {value && <Way isNew={!value.isSetUp} token={token} />}
+        {value && <Way state={value} />}
         <BareSelect
           label={t('field.language')}
           value={language.value}
@@ -36,23 +37,36 @@ export function AccessPage() {
   );
 }
 
-function Way({ isNew, token }: { readonly isNew: boolean; readonly token: string }) {
-  if (!isNew) return <Login />;
-  return token === '' ? <p>{t('access.needLink')}</p> : <SetUp token={token} />;
+function Way({ state }: { readonly state: AccessState }) {
+  const { page, query } = route.value;
+  const token = query.get('token') ?? '';
+  if (!state.isSetUp) {
+    const isLink = page === 'setup' && token !== '';
+    return isLink ? <SetUp token={token} /> : <p>{t('access.needLink')}</p>;
+  }
+  return page === 'join' && token !== '' ? <Join token={token} /> : <Login {...state} />;
 }
 
 /** The token leaves the address, and with it the browser's history. */
 function begin(begun: Session): void {
   enter(begun);
-  if (['setup', 'login'].includes(route.value.page)) location.replace('#/overview');
+  if (['setup', 'login', 'join'].includes(route.value.page)) location.replace('#/overview');
 }
 
-function Login() {
-  const form = useForm({ password: '' }, async ({ password }) =>
-    begin(await client.login(password)),
+function Login({ asksName }: Pick<AccessState, 'asksName'>) {
+  const form = useForm({ name: '', password: '' }, async ({ name, password }) =>
+    begin(await client.login(password, asksName ? name : undefined)),
   );
   return (
     <form onSubmit={form.submit}>
+      {asksName && (
+        <TextField
+          label={t('access.name')}
+          autoComplete="username"
+          {...form.field('name')}
+          isRequired
+        />
+      )}
       <TextField
         label={t('access.password')}
         type="password"
@@ -72,11 +86,46 @@ function SetUp({ token }: { readonly token: string }) {
   const form = useForm({ password: '', again: '' }, async ({ password, again }) => {
     if (again === password) begin(await client.setUp(token, password));
   });
+  return (
+    <ChoosePassword form={form} label={t('access.setUp')}>
+      <p>{t('access.choose')}</p>
+    </ChoosePassword>
+  );
+}
+
+function Join({ token }: { readonly token: string }) {
+  const begun = { name: '', password: '', again: '' };
+  const form = useForm(begun, async ({ name, password, again }) => {
+    if (again === password) begin(await client.join(token, name, password));
+  });
+  return (
+    <ChoosePassword form={form} label={t('access.join')}>
+      <p>{t('access.invited')}</p>
+      <TextField
+        label={t('access.name')}
+        hint={t('access.nameHint')}
+        autoComplete="username"
+        {...form.field('name')}
+        isRequired
+      />
+    </ChoosePassword>
+  );
+}
+
+/** A password that is typed twice. */
+function ChoosePassword<
+  Values extends { readonly password: string; readonly again: string },
+>(props: {
+  readonly form: FormState<Values>;
+  readonly label: string;
+  readonly children: ComponentChildren;
+}) {
+  const { form, label, children } = props;
   const { password, again } = form.values;
   const differs = again !== '' && again !== password;
   return (
     <form onSubmit={form.submit}>
-      <p>{t('access.choose')}</p>
+      {children}
       <NewPasswordField {...form.field('password')} />
       <TextField
         label={t('access.again')}
@@ -88,7 +137,7 @@ function SetUp({ token }: { readonly token: string }) {
       />
       <Refused error={form.error} />
       <button type="submit" class="main" disabled={form.isBusy || differs}>
-        {t('access.setUp')}
+        {label}
       </button>
     </form>
   );

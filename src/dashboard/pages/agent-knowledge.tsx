@@ -22,7 +22,7 @@ export function Knowledge({ agentId }: { readonly agentId: string }) {
     <Section
       title={t('knowledge.title')}
       actions={
-        <DialogButton label={t('knowledge.add')}>
+        <DialogButton label={t('knowledge.add')} needs="editor">
           {(close) => <AddDocument path={path} onAdded={loaded.reload} onClose={close} />}
         </DialogButton>
       }
@@ -62,6 +62,7 @@ function DocumentActions(props: {
         {() => <DocumentText path={path} />}
       </DialogButton>
       <ConfirmButton
+        needs="editor"
         label={t('knowledge.delete')}
         question={t('knowledge.deleteQuestion', { name })}
         onConfirm={() => client.api(path, { method: 'DELETE' }).then(onChanged)}

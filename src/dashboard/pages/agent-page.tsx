@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { type AgentDraft, agentWith, type Pronunciation } from '../agent-draft.ts';
 import { isMissing, messageUnder } from '../api-error.ts';
 import type { Agent } from '../api-types.ts';
-import { client, t } from '../app-state.ts';
+import { client, may, t } from '../app-state.ts';
 import { ChatButton } from '../parts/chat-dialog.tsx';
 import { ConfirmButton } from '../parts/dialog.tsx';
 import { CheckField, SelectField, TextField, type TextFieldProps } from '../parts/field.tsx';
@@ -83,6 +83,7 @@ function Actions(props: { readonly agent: Agent | null | undefined; readonly pat
           <TalkButton agent={agent} />
           <ChatButton agent={agent} />
           <ConfirmButton
+            needs="editor"
             label={t('agent.delete')}
             question={t('agent.deleteQuestion')}
             done={t('agent.deleted')}
@@ -129,9 +130,11 @@ function AgentForm(props: {
       )}
       {conflict === undefined && <Problem error={error} />}
       <div class="actions">
-        <button type="submit" class="main" disabled={isBusy}>
-          {t(agent === undefined ? 'agent.create' : 'app.save')}
-        </button>
+        {may('editor') && (
+          <button type="submit" class="main" disabled={isBusy}>
+            {t(agent === undefined ? 'agent.create' : 'app.save')}
+          </button>
+        )}
         {form.isChanged && <span class="muted">{t('agent.unsaved')}</span>}
       </div>
     </form>

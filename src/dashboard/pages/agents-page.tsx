@@ -1,6 +1,6 @@
 /** The agents: which there are, what they did today, and whether they take calls. */
 import type { AgentItem } from '../api-types.ts';
-import { client, complain, formats, t } from '../app-state.ts';
+import { client, complain, formats, may, t } from '../app-state.ts';
 import { Button, Empty, Page, ShownPage, State, Table } from '../parts/page.tsx';
 import { ENGINE_JOBS, StandIns } from '../parts/stand-ins.tsx';
 import { SimulateButton, useTalk } from '../parts/talk-button.tsx';
@@ -14,9 +14,11 @@ export function AgentsPage() {
       actions={
         <>
           <SimulateButton agents={loaded.value?.data ?? []} />
-          <a class="button main" href="#/agents/new">
-            {t('agents.new')}
-          </a>
+          {may('editor') && (
+            <a class="button main" href="#/agents/new">
+              {t('agents.new')}
+            </a>
+          )}
         </>
       }
     >
@@ -25,9 +27,11 @@ export function AgentsPage() {
         {(agents) =>
           agents.length === 0 ? (
             <Empty text={t('agents.none')}>
-              <a class="button main" href="#/agents/new">
-                {t('agents.first')}
-              </a>
+              {may('editor') && (
+                <a class="button main" href="#/agents/new">
+                  {t('agents.first')}
+                </a>
+              )}
             </Empty>
           ) : (
             <AgentTable agents={agents} onChanged={loaded.reload} />
@@ -58,16 +62,18 @@ function AgentTable(props: {
           language: (agent) => language(agent.language),
           callsToday: ['number', ({ totalCallsToday }) => count(totalCallsToday)],
           minutesToday: ['number', ({ totalMinutesToday }) => decimal(totalMinutesToday)],
-          actions: (agent) => (
-            <div class="actions">
-              <Button
-                text={t('phone.talk')}
-                aria-label={`${t('phone.talk')}: ${agent.name}`}
-                onClick={() => talk(agent)}
-              />
-              <PauseButton agent={agent} onChanged={props.onChanged} />
-            </div>
-          ),
+          actions:
+            may('editor') &&
+            ((agent) => (
+              <div class="actions">
+                <Button
+                  text={t('phone.talk')}
+                  aria-label={`${t('phone.talk')}: ${agent.name}`}
+                  onClick={() => talk(agent)}
+                />
+                <PauseButton agent={agent} onChanged={props.onChanged} />
+              </div>
+            )),
         }}
       />
       {phone}

@@ -179,6 +179,7 @@ function DeleteCall({ callId }: { readonly callId: string }) {
   };
   return (
     <ConfirmButton
+      needs="admin"
       label={t('call.delete')}
       question={t('call.deleteQuestion')}
       done={t('call.deleted')}

@@ -1,7 +1,7 @@
 /** API keys: made (and shown once), looked through, revoked. */
 import { useState } from 'preact/hooks';
 import type { ApiKey, Paged } from '../api-types.ts';
-import { client, environment, t } from '../app-state.ts';
+import { client, environment, may, t } from '../app-state.ts';
 import { ConfirmButton, SecretDialog } from '../parts/dialog.tsx';
 import { ChecksField, TextField } from '../parts/field.tsx';
 import { Form, useForm } from '../parts/form.tsx';
@@ -24,7 +24,7 @@ export function KeysPage() {
   const loaded = useApi<Paged<ApiKey>>('api/keys', query);
   return (
     <Page title={t('keys.title')}>
-      <NewKey onMade={loaded.reload} />
+      {may('admin') && <NewKey onMade={loaded.reload} />}
       <Section title={t('keys.list')}>
         <Shown loaded={loaded}>
           {({ data }) => <KeyTable keys={data} onChanged={loaded.reload} />}
@@ -66,6 +66,7 @@ function KeyTable(props: { readonly keys: readonly ApiKey[]; readonly onChanged:
   const revoke = ({ id, name, revokedAt }: ApiKey) =>
     revokedAt === null ? (
       <ConfirmButton
+        needs="admin"
         label={t('keys.revoke')}
         question={t('keys.revokeQuestion', { name })}
         done={t('keys.revoked')}

@@ -1,7 +1,7 @@
 /** The telephone numbers: over which trunk each comes, and which agent answers it. */
 import { useState } from 'preact/hooks';
 import type { AgentItem, PhoneNumber } from '../api-types.ts';
-import { accountId, client, complain, say, session, t } from '../app-state.ts';
+import { accountId, client, complain, may, say, session, t } from '../app-state.ts';
 import { BareSelect, type Option } from '../parts/field.tsx';
 import { Empty, Page, ShownPage, Table } from '../parts/page.tsx';
 import { type Agents, useAgents, usePages } from '../parts/use-load.ts';
@@ -101,7 +101,7 @@ function Answerer(props: {
     <BareSelect
       label={t('numbers.answers', { number: number.number })}
       value={agentId ?? ''}
-      disabled={isBusy}
+      disabled={isBusy || !may('editor')}
       onValue={choose}
       options={[
         ['', t('numbers.unassigned')],

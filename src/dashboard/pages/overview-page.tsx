@@ -11,7 +11,7 @@ import type {
   Readiness,
   Trunk,
 } from '../api-types.ts';
-import { client, formats, t, word } from '../app-state.ts';
+import { client, formats, may, t, word } from '../app-state.ts';
 import { problemsOf, type Step, stepsOf } from '../first-steps.ts';
 import { clockText, lastDays } from '../format.ts';
 import { Icon } from '../frame/icon.tsx';
@@ -103,7 +103,7 @@ function FirstSteps({ facts }: { readonly facts: Facts }) {
     endpointCount: facts.endpointCount,
   });
   const doneCount = steps.filter(({ isDone }) => isDone).length;
-  if (isHidden || doneCount === steps.length) return null;
+  if (isHidden || doneCount === steps.length || !may('editor')) return null;
   const hide = () => {
     keep(BROWSER, HIDDEN, 'hidden');
     setHidden(true);

@@ -39,7 +39,7 @@ function AccountForm({ account }: { readonly account: Account }) {
   });
   const { decimal } = formats.value;
   return (
-    <Form form={form} label={t('app.save')}>
+    <Form form={form} label={t('app.save')} needs="admin">
       <p class="muted">
         {t('settings.plan', {
           plan: account.plan,

@@ -1,7 +1,7 @@
 /** Webhooks: who is told of what, whether it arrived, and the secret that signs it. */
 import { useState } from 'preact/hooks';
 import type { Endpoint, Paged, SigningSecret } from '../api-types.ts';
-import { client, complain, formats, say, t } from '../app-state.ts';
+import { client, complain, formats, may, say, t } from '../app-state.ts';
 import { Deliveries } from '../parts/deliveries.tsx';
 import { ConfirmButton, DialogButton } from '../parts/dialog.tsx';
 import { ChecksField, TextField } from '../parts/field.tsx';
@@ -30,11 +30,13 @@ export function WebhooksPage({ id }: { readonly id: string }) {
           )}
         </Shown>
       </Section>
-      <Section title={t('webhooks.new')}>
-        <NewEndpoint onMade={loaded.reload} />
-      </Section>
+      {may('admin') && (
+        <Section title={t('webhooks.new')}>
+          <NewEndpoint onMade={loaded.reload} />
+        </Section>
+      )}
       <Deliveries key={round} endpoints={loaded.value?.data ?? []} />
-      <SigningSecretCard />
+      {may('admin') && <SigningSecretCard />}
     </Page>
   );
 }
@@ -60,7 +62,7 @@ function EndpointTable(props: ChangeProps & { readonly endpoints: readonly Endpo
             <State of={status} /> {disabledReason}
           </>
         ),
-        actions: (endpoint) => <EndpointActions {...props} endpoint={endpoint} />,
+        actions: may('admin') && ((endpoint) => <EndpointActions {...props} endpoint={endpoint} />),
       }}
     />
   );

@@ -15,11 +15,12 @@ export function CallControls(props: { readonly callId: string; readonly isAnswer
     <>
       {isAnswered && <ListenIn callId={callId} />}
       {isAnswered && (
-        <DialogButton label={t('transfer.title')}>
+        <DialogButton label={t('transfer.title')} needs="editor">
           {(close) => <TransferForm callId={callId} onClose={close} />}
         </DialogButton>
       )}
       <ConfirmButton
+        needs="editor"
         label={t('live.hangUp')}
         question={t('live.hangUpQuestion')}
         done={t('live.hungUp')}

@@ -23,7 +23,7 @@ export function CallNote({ call }: { readonly call: CallDetail }) {
   });
   return (
     <Section title={t('callNote.title')}>
-      <Form form={form} label={t('callNote.save')} class="button">
+      <Form form={form} label={t('callNote.save')} class="button" needs="editor">
         <TextField
           label={t('callNote.tags')}
           hint={t('callNote.tagsHint')}

@@ -20,7 +20,11 @@ import { useFollow } from './use-follow.ts';
 
 export function ChatButton({ agent }: { readonly agent: Agent }) {
   return (
-    <DialogButton label={t('chat.open')} title={t('chat.title', { name: agent.name })}>
+    <DialogButton
+      needs="editor"
+      label={t('chat.open')}
+      title={t('chat.title', { name: agent.name })}
+    >
       {(close) => <Chat agent={agent} onClose={close} />}
     </DialogButton>
   );

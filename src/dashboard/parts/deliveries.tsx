@@ -15,7 +15,7 @@ export function Deliveries({ endpoints }: { readonly endpoints: readonly Endpoin
   const actions = (
     <>
       <Button text={t('deliveries.reload')} onClick={loaded.reload} />
-      <DialogButton label={t('resend.title')}>
+      <DialogButton label={t('resend.title')} needs="admin">
         {(close) => <ResendForm onClose={close} onResent={loaded.reload} />}
       </DialogButton>
     </>
@@ -110,7 +110,7 @@ function ResendButton(props: { readonly delivery: Delivery; readonly onChanged: 
       props.onChanged();
     }, complain);
   };
-  return <Button text={t('deliveries.resend')} onClick={resend} />;
+  return <Button needs="admin" text={t('deliveries.resend')} onClick={resend} />;
 }
 
 function Attempts(props: { readonly id: string; readonly onClose: () => void }) {

@@ -1,7 +1,8 @@
 /** Windows over the page: to confirm what cannot be undone, and to show secrets once. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { complain, say, t } from '../app-state.ts';
+import type { Role } from '../api-types.ts';
+import { complain, may, say, t } from '../app-state.ts';
 import { Button } from './page.tsx';
 
 /** Closes with Escape too; the focus goes back to where it was. */
@@ -25,16 +26,19 @@ export function Dialog(props: {
   );
 }
 
-/** A button that opens a window. */
+/** A button that opens a window. Nothing where the user's role may not use it. */
 export function DialogButton(props: {
   readonly label: string;
   /** Of the window, where it is not the button's. */
   readonly title?: string;
   readonly class?: string;
+  /** Role that it needs; a viewer's unless given. */
+  readonly needs?: Role | undefined;
   readonly children: (close: () => void) => ComponentChildren;
 }) {
-  const { label, title = label, children } = props;
+  const { label, title = label, needs = 'viewer', children } = props;
   const [isOpen, setOpen] = useState(false);
+  if (!may(needs)) return null;
   const close = () => setOpen(false);
   return (
     <>
@@ -69,13 +73,14 @@ export function Question(props: {
   );
 }
 
-/** A button that asks before it does. */
+/** A button that asks before it does. Nothing where the user's role may not use it. */
 export function ConfirmButton(props: {
   readonly label: string;
   readonly question: string;
   readonly done?: string;
   readonly onConfirm: () => Promise<unknown>;
   readonly class?: string;
+  readonly needs?: Role;
 }) {
   const { label, question, done } = props;
   const confirm = () => {
@@ -84,7 +89,7 @@ export function ConfirmButton(props: {
     }, complain);
   };
   return (
-    <DialogButton label={label} class={props.class ?? 'danger'}>
+    <DialogButton label={label} class={props.class ?? 'danger'} needs={props.needs}>
       {(close) => (
         <Question
           text={question}

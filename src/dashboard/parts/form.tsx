@@ -2,7 +2,8 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { messagesByField, messageUnder } from '../api-error.ts';
-import { t } from '../app-state.ts';
+import type { Role } from '../api-types.ts';
+import { may, t } from '../app-state.ts';
 import { Button, Problem } from './page.tsx';
 
 interface Submit {
@@ -68,20 +69,24 @@ export function Form(props: {
   readonly onCancel?: () => void;
   /** Whether the browser checks fields before they are sent: by `isRequired` and `minLength`. */
   readonly isChecked?: boolean;
+  /** Role that sending needs; a viewer's unless given. Without it the fields can only be read. */
+  readonly needs?: Role;
   /** Of that button. */
   readonly class?: string;
   readonly children: ComponentChildren;
 }) {
-  const { form, label, onCancel, isChecked = false } = props;
+  const { form, label, onCancel, isChecked = false, needs = 'viewer' } = props;
   return (
     <form class={onCancel ? undefined : 'form'} onSubmit={form.submit} noValidate={!isChecked}>
       {props.children}
       <Problem error={form.error} />
       <div class="actions">
         {onCancel && <Button text={t('app.cancel')} onClick={onCancel} />}
-        <button type="submit" class={props.class ?? 'main'} disabled={form.isBusy}>
-          {label}
-        </button>
+        {may(needs) && (
+          <button type="submit" class={props.class ?? 'main'} disabled={form.isBusy}>
+            {label}
+          </button>
+        )}
       </div>
     </form>
   );

@@ -2,7 +2,8 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { ApiError, isMissing } from '../api-error.ts';
-import { client, environment, formats, look, t, word, wordsOf } from '../app-state.ts';
+import type { Role } from '../api-types.ts';
+import { client, environment, formats, look, may, t, word, wordsOf } from '../app-state.ts';
 import type { TextKey } from '../text/text.ts';
 import { type Loaded, type LoadedPage, useLoad } from './use-load.ts';
 
@@ -44,7 +45,7 @@ export function Section({ title, actions, children }: TitledProps) {
   );
 }
 
-/** A button with a text, which sends no form. */
+/** A button with a text, which sends no form. Nothing where the user's role may not use it. */
 export function Button(props: {
   readonly text: string;
   readonly onClick: () => void;
@@ -52,8 +53,11 @@ export function Button(props: {
   readonly disabled?: boolean;
   /** Where the text alone does not say it. */
   readonly 'aria-label'?: string;
+  /** Role that it needs; a viewer's unless given. */
+  readonly needs?: Role;
 }) {
-  const { text, ...rest } = props;
+  const { text, needs = 'viewer', ...rest } = props;
+  if (!may(needs)) return null;
   return (
     <button type="button" {...rest}>
       {text}

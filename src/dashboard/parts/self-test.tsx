@@ -24,7 +24,12 @@ export function SelfTestSection() {
     <Section
       title={t('selfTest.title')}
       actions={
-        <Button text={t('selfTest.start')} onClick={submit} disabled={isBusy || isRunning} />
+        <Button
+          needs="admin"
+          text={t('selfTest.start')}
+          onClick={submit}
+          disabled={isBusy || isRunning}
+        />
       }
     >
       <Problem error={error} />

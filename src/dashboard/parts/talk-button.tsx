@@ -15,7 +15,7 @@ export function TalkButton({ agent }: { readonly agent: Callee }) {
   const { talk, phone } = useTalk();
   return (
     <>
-      <Button text={t('phone.talkToIt')} onClick={() => talk(agent)} />
+      <Button needs="editor" text={t('phone.talkToIt')} onClick={() => talk(agent)} />
       {phone}
     </>
   );
@@ -50,7 +50,7 @@ const SCENARIOS = ['friendly', 'appointment', 'transfer', 'hangup', 'silent', 'n
 export function SimulateButton({ agents }: { readonly agents: readonly AgentItem[] }) {
   if (environment.value !== 'test' || agents.length === 0) return null;
   return (
-    <DialogButton label={t('simulate.title')} class="main">
+    <DialogButton label={t('simulate.title')} class="main" needs="editor">
       {(close) => <SimulateForm agents={agents} onClose={close} />}
     </DialogButton>
   );

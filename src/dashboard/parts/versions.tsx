@@ -77,6 +77,7 @@ function VersionTable(props: {
             </DialogButton>
             {(!isNewestShown || index > 0) && (
               <ConfirmButton
+                needs="editor"
                 class=""
                 label={t('versions.restore')}
                 question={t('versions.question', { version: one.version })}

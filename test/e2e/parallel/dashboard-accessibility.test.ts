@@ -33,6 +33,8 @@ const PAGES = [
   'keys',
   'settings',
   'system',
+  'users',
+  'audit-log',
   'no-such-page',
 ];
 

@@ -1,0 +1,168 @@
+/** Users of the dashboard: their roles, invites for others, disabling and removal. */
+import { useState } from 'preact/hooks';
+import { type Invite, ROLES, type Role, type User } from '../api-types.ts';
+import { client, complain, say, session, t, word } from '../app-state.ts';
+import { ConfirmButton, SecretDialog } from '../parts/dialog.tsx';
+import { BareSelect, SelectField } from '../parts/field.tsx';
+import { Form, useForm } from '../parts/form.tsx';
+import { Button, Instant, Page, Section, Shown, State, Table } from '../parts/page.tsx';
+import { useLoad } from '../parts/use-load.ts';
+
+export function UsersPage() {
+  const loaded = useLoad(['users'], () => client.users());
+  return (
+    <Page title={t('nav.users')}>
+      <Section title={t('users.list')}>
+        <Shown loaded={loaded}>
+          {({ users }) => <UserTable users={users} onChanged={loaded.reload} />}
+        </Shown>
+      </Section>
+      <Section title={t('users.invite')}>
+        <InviteForm onMade={loaded.reload} />
+      </Section>
+      <Section title={t('users.invites')}>
+        <Shown loaded={loaded}>
+          {({ users, invites }) => (
+            <InviteTable users={users} invites={invites} onChanged={loaded.reload} />
+          )}
+        </Shown>
+      </Section>
+    </Page>
+  );
+}
+
+interface ChangeProps {
+  readonly onChanged: () => void;
+}
+
+function UserTable({ users, onChanged }: ChangeProps & { readonly users: readonly User[] }) {
+  return (
+    <Table
+      label={t('users.list')}
+      rows={users}
+      keyOf={({ id }) => id}
+      columns={{
+        name: ({ id, name }) => (isOwn(id) ? t('users.you', { name }) : name),
+        role: (user) => <RoleChoice user={user} onChanged={onChanged} />,
+        status: ({ disabledAt }) => <State of={disabledAt === null ? 'active' : 'disabled'} />,
+        created: ({ createdAt }) => <Instant at={createdAt} />,
+        lastSignIn: ({ lastSignInAt }) => <Instant at={lastSignInAt} />,
+        actions: (user) => !isOwn(user.id) && <UserActions user={user} onChanged={onChanged} />,
+      }}
+    />
+  );
+}
+
+function isOwn(userId: string): boolean {
+  return session.value?.user.id === userId;
+}
+
+/** Takes effect at once and signs the user out. */
+function RoleChoice({ user, onChanged }: ChangeProps & { readonly user: User }) {
+  if (isOwn(user.id)) return <>{word('role', user.role)}</>;
+  const change = (role: string) => {
+    const chosen = ROLES.find((known) => known === role);
+    if (chosen === undefined) return;
+    client
+      .changeUser(user.id, { role: chosen })
+      .then(() => say(t('users.roleChanged', { name: user.name })), complain)
+      .finally(onChanged);
+  };
+  return (
+    <BareSelect
+      label={t('users.roleOf', { name: user.name })}
+      value={user.role}
+      options={roleOptions()}
+      onValue={change}
+    />
+  );
+}
+
+function UserActions({ user, onChanged }: ChangeProps & { readonly user: User }) {
+  const { id, name, disabledAt } = user;
+  const enable = () => {
+    client.changeUser(id, { isDisabled: false }).then(onChanged, complain);
+  };
+  return (
+    <div class="actions">
+      {disabledAt === null ? (
+        <ConfirmButton
+          class=""
+          label={t('webhooks.disable')}
+          question={t('users.disableQuestion', { name })}
+          onConfirm={() => client.changeUser(id, { isDisabled: true }).then(onChanged)}
+        />
+      ) : (
+        <Button text={t('webhooks.enable')} onClick={enable} />
+      )}
+      <ConfirmButton
+        label={t('users.remove')}
+        question={t('users.removeQuestion', { name })}
+        done={t('users.removed', { name })}
+        onConfirm={() => client.removeUser(id).then(onChanged)}
+      />
+    </div>
+  );
+}
+
+function roleOptions() {
+  return ROLES.map((role) => [role, word('role', role)] as const);
+}
+
+function InviteForm({ onMade }: { readonly onMade: () => void }) {
+  const [url, setUrl] = useState<string | undefined>(undefined);
+  const form = useForm<{ readonly role: Role }>({ role: 'viewer' }, async ({ role }) => {
+    setUrl((await client.invite(role)).url);
+    onMade();
+  });
+  return (
+    <Form form={form} label={t('users.makeInvite')}>
+      <p class="muted">{t('users.inviteText')}</p>
+      <SelectField
+        label={t('field.role')}
+        hint={t(`users.${form.values.role}Hint`)}
+        value={form.values.role}
+        onValue={(value) =>
+          form.change({ role: ROLES.find((known) => known === value) ?? 'viewer' })
+        }
+        options={roleOptions()}
+      />
+      {url !== undefined && (
+        <SecretDialog
+          title={t('users.inviteMade')}
+          secret={url}
+          onClose={() => setUrl(undefined)}
+        />
+      )}
+    </Form>
+  );
+}
+
+function InviteTable(
+  props: ChangeProps & { readonly users: readonly User[]; readonly invites: readonly Invite[] },
+) {
+  const { users, invites, onChanged } = props;
+  const nameOf = (id: string) => users.find((user) => user.id === id)?.name ?? id;
+  return (
+    <Table
+      label={t('users.invites')}
+      empty={t('users.noInvites')}
+      rows={invites}
+      keyOf={({ id }) => id}
+      columns={{
+        role: ({ role }) => word('role', role),
+        by: ({ createdBy }) => nameOf(createdBy),
+        created: ({ createdAt }) => <Instant at={createdAt} />,
+        expires: ({ expiresAt }) => <Instant at={expiresAt} />,
+        actions: ({ id }) => (
+          <ConfirmButton
+            label={t('keys.revoke')}
+            question={t('users.revokeQuestion')}
+            done={t('users.revoked')}
+            onConfirm={() => client.revokeInvite(id).then(onChanged)}
+          />
+        ),
+      }}
+    />
+  );
+}
