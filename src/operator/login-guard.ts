@@ -1,4 +1,4 @@
-/** Login back-off against password guessing: per client address and in total. */
+/** Login back-off against password guessing: per client and in total. A client is an address and what it guesses. */
 import {
   FREE_TRIES_OF_ALL,
   FREE_TRIES_OF_CLIENT,
@@ -8,10 +8,10 @@ import {
 } from '../domain/account/operator.ts';
 import type { Clock } from '../lib/clock.ts';
 
-/** Addresses cached; beyond, the one that tried longest ago is forgotten: what counts then is the count of all. */
+/** Clients cached; beyond, the one that tried longest ago is forgotten: what counts then is the count of all. */
 const CLIENTS_MAX = 10_000;
 
-/** Addresses that the operator has signed in from, cached until the server stops. */
+/** Clients that have signed in, cached until the server stops. */
 const KNOWN_CLIENTS_MAX = 100;
 
 export class LoginGuard {
@@ -28,7 +28,7 @@ export class LoginGuard {
   waitMs(client: string): number {
     const own = this.#triesOf.get(client);
     const ownAtMs = own === undefined ? 0 : nextTryAtMs(own, FREE_TRIES_OF_CLIENT);
-    // A crowd of guessers must not lock out the operator, who has been here before.
+    // A crowd of guessers must not lock out users who have been here before.
     const all = this.#known.has(client) ? undefined : this.#triesOfAll;
     const allAtMs = all === undefined ? 0 : nextTryAtMs(all, FREE_TRIES_OF_ALL);
     return Math.max(0, Math.max(ownAtMs, allAtMs) - this.#clock.nowMs());

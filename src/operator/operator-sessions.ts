@@ -50,8 +50,7 @@ export class OperatorSessions {
   ): Promise<{ readonly session: OperatorSession; readonly cookie: string }> {
     for (const { hash } of [...this.#entries.values()])
       if (!(await this.isAlive(hash))) this.end(hash);
-    const [oldest] = this.#entries.keys();
-    if (this.#entries.size >= SESSIONS_MAX && oldest !== undefined) this.end(oldest);
+    if (this.#entries.size >= SESSIONS_MAX) this.#makeRoomFor(user);
     const cookie = newSecretText(this.#random);
     const nowMs = this.#clock.nowMs();
     const entry: Entry = {
@@ -64,6 +63,13 @@ export class OperatorSessions {
     };
     this.#entries.set(entry.hash, entry);
     return { session: sessionOf(entry, user), cookie };
+  }
+
+  /** A user who signs in again and again ends their own sessions, and those of others only where they have none. */
+  #makeRoomFor({ id }: StoredUser): void {
+    const entries = [...this.#entries.values()];
+    const oldest = entries.find(({ userId }) => userId === id) ?? entries[0];
+    if (oldest !== undefined) this.end(oldest.hash);
   }
 
   /** The session of a cookie's value, used just now; undefined when there is none, or it is over. */

@@ -42,7 +42,8 @@ export function addSessionRoutes(api: ApiApp, deps: ApiDeps, dashboard: Dashboar
     const { hash, user } = await changingSessionOf(context, sessions);
     const { current, next } = bodyOf(context, changeSchema);
     // Not 401: the page would take the session for over.
-    if (!(await isPasswordOf(context, { dashboard, deps }, { user, password: current }))) {
+    const shown = { user, name: user.name, password: current };
+    if (!(await isPasswordOf(context, { dashboard, deps }, shown))) {
       throw new ServiceError('FORBIDDEN', 'Cannot change the password: the current one is wrong');
     }
     const record = await dashboard.passwords.record(next);

@@ -10,6 +10,7 @@ import {
   USER_NAME,
   USER_NAME_CHARS_MAX,
   userNamed,
+  userNameKey,
 } from '../domain/account/user.ts';
 import { addUser, openInvite, replacePassword } from '../domain/account/user-changes.ts';
 import { ServiceError } from '../domain/service-error.ts';
@@ -19,8 +20,8 @@ import { bodyOf } from './dashboard-requests.ts';
 import { hashOfText } from './secret-text.ts';
 import {
   chosenPassword,
-  clientOfRequest,
   guarded,
+  guessedBy,
   isPasswordOf,
   type SignInParts,
   shownPassword,
@@ -70,7 +71,7 @@ function addSetup(api: ApiApp, parts: SignInParts): void {
     const record = await passwords.record(given.password);
     const user = await deps.transaction((stores) => firstAdmin(stores, parts, record));
     link.close();
-    guard.signedIn(clientOfRequest(context, parts));
+    guard.signedIn(guessedBy(context, parts, userNameKey(user.name)));
     deps.log.info({ requestId: context.get('requestId') }, 'dashboard: password set');
     return welcome(context, parts, user);
   });
@@ -106,7 +107,7 @@ function addLogin(api: ApiApp, parts: SignInParts): void {
   const { users } = parts.dashboard;
 
   api.post('/dashboard/login', async (context) => {
-    const { name, password } = bodyOf(context, loginSchema);
+    const { name = '', password } = bodyOf(context, loginSchema);
     const known = await users.list();
     if (!isSetUp(known)) {
       throw new ServiceError(
@@ -114,9 +115,9 @@ function addLogin(api: ApiApp, parts: SignInParts): void {
         'Cannot sign in: no password has been set; open the link that the server printed at its start',
       );
     }
-    const user = userNamed(known, name);
+    const user = userNamed(known, name === '' ? undefined : name);
     context.set('auditResource', user?.id);
-    if (!(await isPasswordOf(context, parts, { user, password })) || user === undefined) {
+    if (!(await isPasswordOf(context, parts, { user, name, password })) || user === undefined) {
       const what = known.length > 1 ? 'the name or the password' : 'the password';
       throw new ServiceError('UNAUTHORIZED', `Cannot sign in: ${what} is wrong`);
     }
@@ -134,11 +135,10 @@ function addJoin(api: ApiApp, parts: SignInParts): void {
     const given = bodyOf(context, joinSchema);
     const hash = hashOfText(given.token);
     const now = deps.clock.now();
-    await guarded(context, parts, async () => {
-      const isKnown = (await dashboard.users.inviteOf(hash)) !== undefined;
-      if (isKnown) await openInvite(hash, { users: dashboard.users, now });
-      return isKnown;
-    });
+    const check = async () => (await dashboard.users.inviteOf(hash)) !== undefined;
+    await guarded(context, parts, { subject: 'invite', check });
+    // Before the costly hash, and once more in the transaction.
+    await openInvite(hash, { users: dashboard.users, now });
     const password = await dashboard.passwords.record(given.password);
     const user = await deps.transaction(async ({ users }) => {
       const invite = await openInvite(hash, { users, now });

@@ -8,7 +8,7 @@ import {
   PASSWORD_CHARS_MIN,
   SESSION_LIFE_MS,
 } from '../domain/account/operator.ts';
-import type { StoredUser } from '../domain/account/user.ts';
+import { type StoredUser, userNameKey } from '../domain/account/user.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import type { Dashboard } from './dashboard.ts';
 import { COOKIE, cookieOf } from './dashboard-requests.ts';
@@ -34,13 +34,21 @@ export const chosenPassword = shownPassword.min(PASSWORD_CHARS_MIN);
 export async function isPasswordOf(
   context: ApiContext,
   parts: SignInParts,
-  shown: { readonly user: StoredUser | undefined; readonly password: string },
+  shown: {
+    readonly user: StoredUser | undefined;
+    /** As it was typed, where there is no such user. */
+    readonly name: string;
+    readonly password: string;
+  },
 ): Promise<boolean> {
   const { passwords } = parts.dashboard;
   const record = shown.user?.password ?? null;
-  const isRight = await guarded(context, parts, () => passwords.isRight(shown.password, record));
+  const subject = userNameKey(shown.user?.name ?? shown.name);
+  const check = () => passwords.isRight(shown.password, record);
+  const isRight = await guarded(context, parts, { subject, check });
   if (isRight) return true;
-  const facts = { requestId: context.get('requestId'), client: clientOfRequest(context, parts) };
+  const client = clientOf(clientAddress(context, parts.deps.isTrustedProxy));
+  const facts = { requestId: context.get('requestId'), client };
   parts.deps.log.warn(facts, 'dashboard: wrong password');
   return false;
 }
@@ -48,19 +56,20 @@ export async function isPasswordOf(
 /**
  * Runs a check that a guesser may try: held back after too many that failed, and counted.
  *
+ * @param guess.subject what is guessed: a user's own sign-in must not forgive guesses at another's password.
  * @returns what the check found; false counts as a wrong try, an error does not.
  * @throws {ServiceError} RATE_LIMITED, and errors of the check.
  */
 export async function guarded(
   context: ApiContext,
   parts: SignInParts,
-  check: () => Promise<boolean>,
+  guess: { readonly subject: string; readonly check: () => Promise<boolean> },
 ): Promise<boolean> {
   const { guard } = parts.dashboard;
-  const client = clientOfRequest(context, parts);
+  const client = guessedBy(context, parts, guess.subject);
   refuseTooManyTries(context, guard.waitMs(client));
   const takeBack = guard.begin(client);
-  const isRight = await check().catch((error: unknown) => {
+  const isRight = await guess.check().catch((error: unknown) => {
     takeBack();
     throw error;
   });
@@ -81,9 +90,13 @@ function refuseTooManyTries(context: ApiContext, waitMs: number): void {
   );
 }
 
-/** The address that wrong tries of a request count for. */
-export function clientOfRequest(context: ApiContext, { deps }: Pick<SignInParts, 'deps'>): string {
-  return clientOf(clientAddress(context, deps.isTrustedProxy));
+/** What wrong tries of a request count for: its client address and what it guesses. */
+export function guessedBy(
+  context: ApiContext,
+  { deps }: Pick<SignInParts, 'deps'>,
+  subject: string,
+): string {
+  return `${clientOf(clientAddress(context, deps.isTrustedProxy))} ${subject}`;
 }
 
 /** Opens a session in the place of the one that the browser had. */

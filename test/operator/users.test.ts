@@ -161,3 +161,39 @@ test('GET /dashboard/users shows users and open invites, and neither password no
     invites: [{ id: made.body.id, role: 'editor', createdBy: 'usr_admin' }],
   });
 });
+
+test("A user's own sign-in does not forgive guesses at another's password", async () => {
+  const world = await openUsersWorld();
+  const statuses: number[] = [];
+
+  for (let tried = 0; tried < 6; tried += 1) {
+    statuses.push((await logIn(world, { name: 'admin', password: 'wrong horse' })).status);
+    await logIn(world, { name: 'viewer', password: PASSWORD });
+  }
+
+  expect(statuses).toEqual([401, 401, 401, 401, 401, 429]);
+});
+
+test('Guesses at names that do not exist are held back alike, so that they tell nothing', async () => {
+  const world = await openUsersWorld();
+  const guess = async (name: string) => {
+    const statuses: number[] = [];
+    for (let tried = 0; tried < 6; tried += 1) {
+      statuses.push((await logIn(world, { name, password: 'wrong horse' })).status);
+    }
+    return statuses;
+  };
+
+  expect(await guess('nemo')).toEqual(await guess('editor'));
+});
+
+test('A user who signs in again and again does not end the sessions of others', async () => {
+  const world = await openUsersWorld();
+  const admin = await world.signIn('admin');
+  const viewer = await world.store.users.find('usr_viewer');
+  if (viewer === undefined) throw new Error('There is no viewer');
+
+  for (let opened = 0; opened < 120; opened += 1) await world.dashboard.sessions.open(viewer);
+
+  expect(await status(admin)).toBe(200);
+});

@@ -66,9 +66,8 @@ export class KeyCache {
   async #callerWith(apiKey: ApiKey, user: User | undefined): Promise<Caller | undefined> {
     const account = await this.#deps.accounts.find(apiKey.accountId);
     if (account === undefined) return undefined;
-    const isDashboard = user !== undefined;
-    const quota = quotaOf(apiKey, account.plan, isDashboard);
-    return { apiKey, account, isDashboard, user, quota };
+    const quota = quotaOf(apiKey, account.plan, user);
+    return { apiKey, account, isDashboard: user !== undefined, user, quota };
   }
 
   /** Evicts the oldest entry of a full cache. */

@@ -8,6 +8,7 @@ import {
   requestsAnHour,
   windowOf,
 } from '../../domain/account/rate-limit.ts';
+import type { User } from '../../domain/account/user.ts';
 import { opensRecording } from '../../domain/call/recording-link.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type { ApiContext, ApiDeps, Quota } from '../api-env.ts';
@@ -66,14 +67,14 @@ function anonymousQuota(context: ApiContext, deps: ApiDeps): Quota {
   return { subject: `address:${client}`, limit: ANONYMOUS_REQUESTS_AN_HOUR };
 }
 
-/** The quota of a key's account and environment. */
+/** The quota of a key's account and environment; of the user, for keys of the dashboard. */
 export function quotaOf(
   { accountId, environment }: Pick<ApiKey, 'accountId' | 'environment'>,
   plan: Plan,
-  isDashboard: boolean,
+  user: Pick<User, 'id'> | undefined,
 ): Quota {
-  if (isDashboard) {
-    const subject = `dashboard:${accountId}:${environment}`;
+  if (user !== undefined) {
+    const subject = `dashboard:${user.id}:${accountId}:${environment}`;
     return { subject, limit: DASHBOARD_REQUESTS_AN_HOUR };
   }
   return { subject: `account:${accountId}:${environment}`, limit: requestsAnHour(plan) };

@@ -26,7 +26,7 @@ export const SESSION_LIFE_MS = 43_200_000;
 /** Counted from the last request that showed the cookie. A page that is open asks for a new key before that. */
 export const SESSION_IDLE_MS = 7_200_000;
 
-/** One more takes the place of the session that was used longest ago. */
+/** One more takes the place of the user's session that was used longest ago; of any, where the user has none. */
 export const SESSIONS_MAX = 100;
 
 /** How long a key lives that the dashboard asks the API with. */
