@@ -3,5 +3,11 @@ import { isPlacingCall, t } from '../app-state.ts';
 import { Button } from '../parts/page.tsx';
 
 export function PlaceCallButton() {
-  return <Button text={t('placeCall.title')} onClick={() => (isPlacingCall.value = true)} />;
+  return (
+    <Button
+      needs="editor"
+      text={t('placeCall.title')}
+      onClick={() => (isPlacingCall.value = true)}
+    />
+  );
 }

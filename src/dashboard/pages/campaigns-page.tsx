@@ -1,6 +1,6 @@
 /** Campaigns: lists of numbers that agents call, and how far each has come. */
 import type { Campaign } from '../api-types.ts';
-import { formats, t } from '../app-state.ts';
+import { formats, may, t } from '../app-state.ts';
 import { PlaceCallButton } from '../outbound/place-call-button.tsx';
 import { Ago, Empty, Page, ShownPage, State, Table } from '../parts/page.tsx';
 import { useAgents, usePages } from '../parts/use-load.ts';
@@ -17,9 +17,11 @@ export function CampaignsPage() {
       actions={
         <>
           <PlaceCallButton />
-          <a class="button main" href="#/campaigns/new">
-            {t('campaigns.new')}
-          </a>
+          {may('editor') && (
+            <a class="button main" href="#/campaigns/new">
+              {t('campaigns.new')}
+            </a>
+          )}
         </>
       }
     >
@@ -27,9 +29,11 @@ export function CampaignsPage() {
         {(campaigns) =>
           campaigns.length === 0 ? (
             <Empty text={t('campaigns.none')}>
-              <a class="button main" href="#/campaigns/new">
-                {t('campaigns.first')}
-              </a>
+              {may('editor') && (
+                <a class="button main" href="#/campaigns/new">
+                  {t('campaigns.first')}
+                </a>
+              )}
             </Empty>
           ) : (
             <Table

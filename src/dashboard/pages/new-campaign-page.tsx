@@ -38,6 +38,7 @@ export function NewCampaignPage() {
       <Form
         form={{ ...form, isBusy: form.isBusy || isWrong }}
         label={t('campaigns.start')}
+        needs="editor"
         isChecked
       >
         <TextField label={t('field.name')} {...field('name')} isRequired />
