@@ -70,7 +70,7 @@ function pageCommands(): readonly Command[] {
 function actionCommands(): readonly Command[] {
   const other = environment.value === 'live' ? 'test' : 'live';
   const actions = [
-    ...(may('editor') ? editorCommands() : []),
+    ...(may('editor') ? changingActions() : []),
     {
       text: t('palette.environment', { environment: t(`environment.${other}`) }),
       icon: FlaskConical,
@@ -83,16 +83,13 @@ function actionCommands(): readonly Command[] {
   return actions.map((action, index) => ({ id: `action.${index}`, group: 'actions', ...action }));
 }
 
-/** Placing calls and making agents: not for viewers. */
-function editorCommands() {
+/** Those of editors. */
+function changingActions() {
+  const placeCall = () => {
+    isPlacingCall.value = true;
+  };
   return [
-    {
-      text: t('placeCall.title'),
-      icon: PhoneOutgoing,
-      run: () => {
-        isPlacingCall.value = true;
-      },
-    },
+    { text: t('placeCall.title'), icon: PhoneOutgoing, run: placeCall },
     goTo(t('campaigns.new'), '#/campaigns/new', Plus),
     goTo(t('agents.new'), '#/agents/new', Plus),
   ];

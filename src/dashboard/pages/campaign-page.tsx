@@ -66,12 +66,15 @@ function Actions(props: {
   const isOver = status === 'completed' || status === 'cancelled';
   return (
     <>
-      {status === 'running' && <Button text={t('campaigns.pause')} onClick={move('pause')} />}
+      {status === 'running' && (
+        <Button needs="editor" text={t('campaigns.pause')} onClick={move('pause')} />
+      )}
       {status === 'paused' && (
-        <Button class="main" text={t('campaigns.resume')} onClick={move('resume')} />
+        <Button needs="editor" class="main" text={t('campaigns.resume')} onClick={move('resume')} />
       )}
       {!isOver && (
         <ConfirmButton
+          needs="editor"
           label={t('campaigns.cancel')}
           question={t('campaigns.cancelQuestion', { name })}
           onConfirm={() => client.api(`${path}/cancel`, { method: 'POST' }).then(onChanged)}
@@ -79,6 +82,7 @@ function Actions(props: {
       )}
       {status !== 'running' && (
         <ConfirmButton
+          needs="editor"
           label={t('campaigns.delete')}
           question={t('campaigns.deleteQuestion', { name })}
           onConfirm={async () => {

@@ -39,6 +39,7 @@ export function NewCampaignPage() {
         needs="editor"
         form={{ ...form, isBusy: form.isBusy || isWrong }}
         label={t('campaigns.start')}
+        needs="editor"
         isChecked
       >
         <TextField label={t('field.name')} {...field('name')} isRequired />
