@@ -115,7 +115,7 @@ describeWith(['curl', 'jq'], 'the pages', () => {
 
     expect(bad, output).toEqual([]);
     expect(status, output).toBe(0);
-    expect(answers).toHaveLength(script.match(/^curl /gm)?.length ?? 0);
+    expect(answers).toHaveLength(script.match(/^ *curl /gm)?.length ?? 0);
   });
 });
 
