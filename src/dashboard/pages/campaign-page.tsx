@@ -1,7 +1,7 @@
 /** One campaign: how far it is, its contacts with their calls, and what can be done with it. */
 import { useState } from 'preact/hooks';
 import type { Campaign, CampaignContact, Paged } from '../api-types.ts';
-import { client, complain, formats, may, say, t, word } from '../app-state.ts';
+import { client, complain, formats, say, t, word } from '../app-state.ts';
 import { ConfirmButton } from '../parts/dialog.tsx';
 import { SelectField } from '../parts/field.tsx';
 import {
@@ -38,7 +38,6 @@ function KnownCampaign({ id }: { readonly id: string }) {
     <Page
       title={campaign?.name ?? t('campaigns.title')}
       actions={
-        may('editor') &&
         campaign && <Actions campaign={campaign} path={path} onChanged={() => loaded.reload()} />
       }
     >

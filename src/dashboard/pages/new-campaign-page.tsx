@@ -36,7 +36,6 @@ export function NewCampaignPage() {
   return (
     <Page title={t('campaigns.new')}>
       <Form
-        needs="editor"
         form={{ ...form, isBusy: form.isBusy || isWrong }}
         label={t('campaigns.start')}
         needs="editor"

@@ -41,7 +41,7 @@ let server: TestServer;
 let secret: string;
 
 beforeAll(async () => {
-  const environment = { WEBHOOK_ALLOW_LOCAL: 'true', WEBHOOK_BACKOFF_SECONDS: '0,1,1,1,1' };
+  const environment = { WEBHOOK_ALLOW_LOCAL: 'true', WEBHOOK_BACKOFF_SECONDS: '0,2,8,30,60' };
   server = await (await startServer({ environment })).ready();
   secret = String((await ask('GET', '/api/account/signing-secret')).signingSecret);
 });
@@ -71,7 +71,7 @@ describe.each(RECEIVERS)('$name', ({ name, missing, command }) => {
         PYTHONPATH: join(CLIENTS, 'python/src'),
       };
       const url = `http://127.0.0.1:${port}/hooks`;
-      const listens = () => expect.poll(() => statusOf(url), { timeout: 30_000 }).toBe(401);
+      const listens = () => expect.poll(() => statusOf(url), { timeout: 60_000 }).toBe(401);
       const { id } = await ask('POST', '/api/webhooks/endpoints', { url, events: ['call.ended'] });
       const deliver = async () =>
         (await ask('POST', `/api/webhooks/endpoints/${id}/test`)).deliveryId;
@@ -80,19 +80,24 @@ describe.each(RECEIVERS)('$name', ({ name, missing, command }) => {
       await listens();
       const first = await deliver();
       await receiver.hasPrinted('received webhook.test');
+      await expect
+        .poll(async () => (await deliveryOf(first)).status, { timeout: 60_000 })
+        .toBe('succeeded');
       await ask('POST', `/api/webhooks/deliveries/${first}/resend`);
-      await expect.poll(async () => (await deliveryOf(first)).tries, { timeout: 10_000 }).toBe(2);
+      await expect
+        .poll(async () => (await deliveryOf(first)).tries, { timeout: 60_000 })
+        .toBeGreaterThan(1);
       await receiver.stop();
 
       const second = await deliver();
       await expect
-        .poll(async () => (await deliveryOf(second)).tries, { timeout: 10_000 })
+        .poll(async () => (await deliveryOf(second)).tries, { timeout: 60_000 })
         .toBeGreaterThan(0);
       expect((await deliveryOf(second)).status).not.toBe('succeeded');
       const later = new ExampleProgram(command(port), environment);
       await listens();
       await expect
-        .poll(async () => (await deliveryOf(second)).status, { timeout: 20_000 })
+        .poll(async () => (await deliveryOf(second)).status, { timeout: 120_000 })
         .toBe('succeeded');
 
       expect(receiver.output).toContain('refused ');

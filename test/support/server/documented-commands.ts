@@ -24,7 +24,7 @@ export function scriptsIn(page: string): readonly string[] {
 
 /** Whether `documented.test.ts` runs a script of a page: requests and commands for a server that runs. */
 export function isRun(page: string, script: string): boolean {
-  return isRunPage(page) && /^(curl|npm run admin|export) /.test(script);
+  return isRunPage(page) && /^(curl|npm run admin|export|printf) /.test(script);
 }
 
 /** Pages whose scripts run: those of the decisions and the reference have none. */
