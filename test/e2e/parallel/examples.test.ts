@@ -16,7 +16,7 @@ let testSecret: string;
 let liveSecret: string;
 
 beforeAll(async () => {
-  const environment = { WEBHOOK_ALLOW_LOCAL: 'true', SANDBOX_SPEED: '20' };
+  const environment = { WEBHOOK_ALLOW_LOCAL: 'true', SANDBOX_SPEED: '5' };
   server = await (await startServer({ environment })).ready();
   testSecret = await secretOf(TEST_KEY);
   liveSecret = await secretOf(LIVE_KEY);
