@@ -1,7 +1,7 @@
 /** What is different between two texts, word by word; pure */
 import { diffArrays } from 'diff';
+import type { AgentContent, Responsiveness } from '../api-types.ts';
 import { schemaText, targetsText } from './agent-draft.ts';
-import type { AgentContent, Responsiveness } from './api-types.ts';
 
 export interface TextPiece {
   readonly kind: 'same' | 'gone' | 'new';
