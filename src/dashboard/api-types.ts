@@ -93,6 +93,8 @@ export type McpTrial = Schemas['McpTrial'];
 export type Calendar = Schemas['Calendar'];
 export type Appointment = Schemas['CalendarAppointment'];
 
+export type SmsGateway = Schemas['SmsGateway'];
+
 export type KnowledgeDocument = Schemas['KnowledgeDocument'];
 export type KnowledgeText = Schemas['KnowledgeText'];
 

@@ -27,6 +27,8 @@ export interface AgentDraft {
   readonly tools: readonly string[];
   /** Empty for none. */
   readonly calendar: string;
+  /** Empty for the only one of the account. */
+  readonly smsGateway: string;
   readonly maxDurationSeconds: string;
   readonly silenceTimeoutSeconds: string;
   readonly isInterruptible: boolean;
@@ -62,6 +64,7 @@ export const NEW_AGENT: AgentDraft = {
   phoneNumber: '',
   tools: [],
   calendar: '',
+  smsGateway: '',
   maxDurationSeconds: '600',
   silenceTimeoutSeconds: '10',
   isInterruptible: true,
@@ -87,6 +90,7 @@ export function draftOf(agent: Agent): AgentDraft {
     phoneNumber: agent.phoneNumber ?? '',
     tools: agent.tools,
     calendar: agent.calendar ?? '',
+    smsGateway: agent.smsGateway ?? '',
     maxDurationSeconds: String(settings.maxDurationSeconds),
     silenceTimeoutSeconds: String(settings.silenceTimeoutSeconds),
     isInterruptible: settings.interruptible,
@@ -130,6 +134,7 @@ export function bodyOf(draft: AgentDraft): Readonly<Record<string, unknown>> {
     tools,
     responsiveness: draft.responsiveness,
     calendar: draft.calendar === '' ? null : draft.calendar,
+    smsGateway: draft.smsGateway === '' ? null : draft.smsGateway,
     extract: schemaOf(draft.extract),
     successCriteria: draft.successCriteria.trim() === '' ? null : draft.successCriteria,
     ...(number === '' ? {} : { phoneNumber: number }),

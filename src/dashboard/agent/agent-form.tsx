@@ -9,7 +9,7 @@ import { PromptField } from './prompt-field.tsx';
 import { Pronunciations, TransferTargets } from './rows.tsx';
 import { SaveBar } from './save-bar.tsx';
 import { TemplatePicker } from './template-picker.tsx';
-import { CalendarField, ToolsField } from './tools-field.tsx';
+import { NameField, ToolsField } from './tools-field.tsx';
 import type { AgentFormState } from './use-agent-form.ts';
 import { VoicePicker } from './voice-picker.tsx';
 
@@ -101,12 +101,24 @@ function Abilities(form: FormParts) {
         value={draft.tools}
         onValue={(tools) => change({ tools })}
       />
-      <CalendarField
-        label={t('agent.calendar')}
-        error={messageUnder(wrong, 'calendar')}
-        value={draft.calendar}
-        onValue={(calendar) => change({ calendar })}
-      />
+      <div class="pair">
+        <NameField
+          label={t('agent.calendar')}
+          path="api/calendars"
+          none={t('agent.noCalendar')}
+          error={messageUnder(wrong, 'calendar')}
+          value={draft.calendar}
+          onValue={(calendar) => change({ calendar })}
+        />
+        <NameField
+          label={t('agent.smsGateway')}
+          path="api/sms-gateways"
+          none={t('agent.onlyGateway')}
+          error={messageUnder(wrong, 'smsGateway')}
+          value={draft.smsGateway}
+          onValue={(smsGateway) => change({ smsGateway })}
+        />
+      </div>
       <TransferTargets {...form} />
       <CheckField
         label={t('agent.transferAcceptance')}

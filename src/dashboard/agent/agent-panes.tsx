@@ -19,8 +19,8 @@ export function AgentPanes(props: {
   const [restored, setRestored] = useState<Agent | undefined>(undefined);
   const [isChanged, setChanged] = useState(false);
   return (
-    <div class={agent === undefined ? 'agent-panes agent-new' : 'agent-panes'}>
-      <div class="agent-settings">
+    <div class={agent === undefined ? 'panes panes-one' : 'panes'}>
+      <div class="pane-main">
         <Settings
           key={restored?.updatedAt ?? ''}
           agent={agent}

@@ -18,7 +18,7 @@ export function TestPanel(props: {
   const { agent, isChanged } = props;
   const [callId, setCallId] = useState<string | undefined>(undefined);
   return (
-    <aside class="agent-test" aria-label={t('try.title')}>
+    <aside class="pane-test" aria-label={t('try.title')}>
       <Section title={t('chat.open')} actions={<TalkButton agent={agent} onCall={setCallId} />}>
         {isChanged && <p class="box busy small">{t('try.unsaved')}</p>}
         <Chat agent={agent} />

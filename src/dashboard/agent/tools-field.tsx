@@ -1,4 +1,4 @@
-/** What an agent may use: the built-in tools, those that the account has made, those of MCP servers, and a calendar. */
+/** What an agent may use: the built-in tools, those that the account has made, those of MCP servers, and what they need. */
 import type { HttpTool, McpServer, Paged } from '../api-types.ts';
 import { t, word } from '../app-state.ts';
 import { SelectField } from '../parts/field.tsx';
@@ -87,17 +87,25 @@ function Row(props: {
   );
 }
 
-/** @param props.value empty for none; a calendar that is not loaded yet is shown too, so that saving keeps it. */
-export function CalendarField(props: {
+/**
+ * One thing of the account by its name, such as a calendar.
+ *
+ * @param props.value empty for none; a name that is not loaded yet is shown too, so that saving keeps it.
+ */
+export function NameField(props: {
   readonly label: string;
+  /** Where the API lists them. */
+  readonly path: string;
+  /** Text of the choice without a name. */
+  readonly none: string;
   readonly error: string | undefined;
   readonly value: string;
   readonly onValue: (value: string) => void;
 }) {
-  const { value } = props;
-  const { value: page } = useApi<Paged<{ readonly name: string }>>('api/calendars', QUERY);
+  const { value, path, none } = props;
+  const { value: page } = useApi<Paged<{ readonly name: string }>>(path, QUERY);
   const names = page?.data.map(({ name }) => name) ?? [];
   const known = [...new Set([...names, ...(value === '' ? [] : [value])])];
   const options = known.map((name) => [name, name] as const);
-  return <SelectField {...props} options={[['', t('agent.noCalendar')], ...options]} />;
+  return <SelectField {...props} options={[['', none], ...options]} />;
 }

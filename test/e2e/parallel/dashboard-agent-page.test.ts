@@ -80,7 +80,7 @@ describeWith(['chromium'], 'the page of an agent', () => {
     await page.keyboard.press('Enter');
     await panel.locator('.took').waitFor();
     await panel.getByLabel('Message').focus();
-    const left = await page.locator('.agent-settings').boundingBox();
+    const left = await page.locator('.pane-main').boundingBox();
     const right = await panel.boundingBox();
     await shown.picture('agent-panes');
 
@@ -148,12 +148,12 @@ describeWith(['chromium'], 'the page of an agent', () => {
     });
   });
 
-  test('one column on a phone and in German, and nothing hostile has run', async () => {
+  test('one column on a phone, and nothing hostile has run', async () => {
     await page.setViewportSize({ width: 360, height: 740 });
     await page.reload();
     await page.getByLabel('Greeting').waitFor();
-    const left = await page.locator('.agent-settings').boundingBox();
-    const right = await page.locator('.agent-test').boundingBox();
+    const left = await page.locator('.pane-main').boundingBox();
+    const right = await page.locator('.pane-test').boundingBox();
     await shown.picture('agent-panes-360');
 
     expect(right?.x).toBe(left?.x);
