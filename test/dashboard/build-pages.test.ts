@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { daysOf, hoursText, localDay } from '../../src/dashboard/calendars/appointment-days.ts';
 import * as calendars from '../../src/dashboard/calendars/calendar-draft.ts';
+import * as gateways from '../../src/dashboard/sms/gateway-draft.ts';
 import { jsonFault } from '../../src/dashboard/tools/json-fault.ts';
 import * as tools from '../../src/dashboard/tools/tool-draft.ts';
 
@@ -168,3 +169,26 @@ function isJson(text: string): boolean {
     return false;
   }
 }
+
+test.each([
+  ['twilio', { preset: 'twilio' }],
+  ['smpp', { kind: 'smpp' }],
+  ['sip', { kind: 'sip' }],
+])('bodyOf a gateway of the type %s names its preset or kind, and nothing that is empty', (type, kind) => {
+  const draft = { ...gateways.NEW_GATEWAY, type, name: 'own', from: 'Shop' };
+
+  expect(gateways.bodyOf(draft)).toEqual({
+    ...{ name: 'own', from: 'Shop', allowedLinks: [], dailyMax: 200, timeoutMs: 8000 },
+    ...kind,
+  });
+});
+
+test('changesOf a gateway clears what was emptied, and sends a secret only where one was typed', () => {
+  const begun = { ...gateways.NEW_GATEWAY, url: 'https://sms.example.com', username: 'desk' };
+
+  expect(gateways.changesOf(begun, begun)).toEqual({});
+  expect(gateways.changesOf({ ...begun, url: ' ', secret: 's' }, begun)).toEqual({
+    url: null,
+    secret: 's',
+  });
+});

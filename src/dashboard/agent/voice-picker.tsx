@@ -67,7 +67,7 @@ function VoiceList(props: {
 }) {
   const { voices, chosen } = props;
   const languages = languagesOf(voices);
-  const own = props.language.slice(0, 2).toLowerCase();
+  const own = props.language.split('-')[0]?.toLowerCase() ?? '';
   const [language, setLanguage] = useState(languages.includes(own) ? own : '');
   const [text, setText] = useState('');
   const player = useVoicePlayer();

@@ -33,6 +33,7 @@ const PAGES = [
   'calendars',
   'calendars/+',
   'calendars/desk',
+  'gateways',
   'numbers',
   'trunks',
   'analytics',
@@ -53,6 +54,13 @@ const TRUNK = {
   proxy: '127.0.0.1:9',
   optionsIntervalSeconds: 0,
   numbers: ['+12025550123', '+12025550124'],
+};
+
+const GATEWAY = {
+  name: 'own',
+  preset: 'webhook',
+  from: '+12025550100',
+  url: 'http://127.0.0.1:9/send',
 };
 
 const TOOL = {
@@ -90,6 +98,7 @@ describeWith(['chromium'], 'every page of the dashboard', () => {
     const shop = { name: 'shop', url: 'http://127.0.0.1:9/mcp', allowedTools: ['find_order'] };
     await server.api('POST', '/api/mcp-servers', shop);
     await seedAppointments(server, 'desk');
+    await server.api('POST', '/api/sms-gateways', GATEWAY);
     const endpoint = { url: 'http://127.0.0.1:9/a/long/path/to/hook', events: ['call.ended'] };
     const made = await server.api('POST', '/api/webhooks/endpoints', endpoint);
     await server.api('POST', `/api/webhooks/endpoints/${made.body.id}/test`);

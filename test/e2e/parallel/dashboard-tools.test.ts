@@ -235,13 +235,56 @@ describeWith(['chromium'], 'tools and calendars in the dashboard', () => {
     expect(await shown.findings()).toEqual([]);
   });
 
-  test('it fits a telephone’s screen, and nothing hostile has run', async () => {
-    await page.setViewportSize({ width: 360, height: 740 });
-    await page.reload();
-    await page.getByText('to be confirmed').waitFor();
-    await shown.picture('calendar-360');
+  test('an SMS gateway is made and changed; its secret stays, and an agent may name it', async () => {
+    await go('gateways', 'SMS gateways');
+    await page.getByText('No SMS gateways yet.').waitFor();
+    await button('Add gateway').click();
+    await dialog().getByLabel('Name').fill('own');
+    await dialog().getByLabel('Service').selectOption('webhook');
+    await dialog().getByLabel('Sender').fill('+12025550100');
+    await dialog().getByLabel('Account or user').fill(EVIL);
+    await dialog().getByLabel('Secret').fill('a-secret-token');
+    await dialog().getByLabel('URL').fill('https://10.0.0.1/send');
+    await dialog().getByRole('button', { name: 'Add gateway' }).click();
+    await dialog().getByText('WEBHOOK_ALLOW_PRIVATE=true').waitFor();
+    await shown.picture('gateway-refused');
+    const findings = await shown.findings();
+    await dialog().getByLabel('URL').fill('http://127.0.0.1:9/send');
+    await dialog().getByRole('button', { name: 'Add gateway' }).click();
+    await page.getByRole('cell', { name: 'own', exact: true }).waitFor();
+    await button('Edit').click();
+    const secret = await dialog().getByLabel('Secret').inputValue();
+    await dialog().getByLabel('Messages a day').fill('5');
+    await dialog().getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Gateway saved').waitFor();
 
-    expect(await shown.isTooWide()).toBe(false);
+    const { body } = await server.api('GET', '/api/sms-gateways/own');
+    expect([findings, secret]).toEqual([[], '']);
+    expect(body).toMatchObject({ dailyMax: 5, hasSecret: true, username: EVIL });
+    const agentId = await server.createAgent({ phoneNumber: '+12025550144' });
+    await go(`agents/${agentId}`, 'Reception');
+    await page.getByLabel('Gateway for text messages').selectOption('own');
+    await button('Save').click();
+    await page.getByText('Agent saved').waitFor();
+    const agent = await server.api('GET', `/api/agents/${agentId}`);
+    expect(agent.body.smsGateway).toBe('own');
+    await go('calendars/desk', 'desk');
+  });
+
+  test('it speaks German, fits a telephone’s screen, and nothing hostile has run', async () => {
+    await shown.choose('Deutsch');
+    await page.getByText('noch zu bestätigen').waitFor();
+    await page.setViewportSize({ width: 360, height: 740 });
+    const wide: string[] = [];
+    for (const hash of ['tools', 'tools/+', 'calendars', 'calendars/desk', 'gateways', 'agents/new']) {
+      await page.goto(`${server.baseUrl}/#/${hash}`);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.locator('.skeleton').first().waitFor({ state: 'detached' });
+      if (await shown.isTooWide()) wide.push(hash);
+      await shown.picture(`de-360-${hash.replaceAll(/\W+/g, '-')}`);
+    }
+
+    expect(wide).toEqual([]);
     expect(await page.evaluate('window.hit')).toBeUndefined();
     expect(shown.complaints).toEqual([]);
   });
