@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { daysOf, hoursText, localDay } from '../../src/dashboard/calendars/appointment-days.ts';
 import * as calendars from '../../src/dashboard/calendars/calendar-draft.ts';
+import { broughtBack } from '../../src/dashboard/kept-form.ts';
 import * as gateways from '../../src/dashboard/sms/gateway-draft.ts';
 import { jsonFault } from '../../src/dashboard/tools/json-fault.ts';
 import * as tools from '../../src/dashboard/tools/tool-draft.ts';
@@ -191,4 +192,25 @@ test('changesOf a gateway clears what was emptied, and sends a secret only where
     url: null,
     secret: 's',
   });
+});
+
+test('broughtBack puts what was typed on top of what the server has now', () => {
+  const [begun, values] = [
+    { a: '1', b: '1', c: [] },
+    { a: '2', b: '1', c: [] },
+  ];
+  const boxOf = (text: string | null) => () => ({
+    getItem: () => text,
+    setItem: () => undefined,
+    removeItem: () => undefined,
+  });
+  const fresh = { a: '1', b: 'of another person', c: [] };
+
+  expect(broughtBack(boxOf(JSON.stringify({ begun, values })), 'x', fresh)).toEqual({
+    ...fresh,
+    a: '2',
+  });
+  expect(broughtBack(boxOf(JSON.stringify({ begun, values: begun })), 'x', fresh)).toBeUndefined();
+  expect(broughtBack(boxOf(null), 'x', fresh)).toBeUndefined();
+  expect(broughtBack(boxOf('{"half'), 'x', fresh)).toBeUndefined();
 });

@@ -1,11 +1,13 @@
 /** The editor of a calendar: when it is open, how long appointments are, and the CalDAV server of one that has it. */
-import { useState } from 'preact/hooks';
 import { messageUnder } from '../api-error.ts';
 import type { Calendar } from '../api-types.ts';
 import { client, say, t, wordsOf } from '../app-state.ts';
+import { BroughtBack } from '../parts/brought-back.tsx';
 import { SelectField, TextField } from '../parts/field.tsx';
-import { Form, type FormState, useForm } from '../parts/form.tsx';
+import { Form, type FormState } from '../parts/form.tsx';
 import { RowsField } from '../parts/rows-field.tsx';
+import { useKeptForm } from '../parts/use-kept-form.ts';
+import { NEW_ID } from '../router.ts';
 import { AddressHelp } from '../tools/address-help.tsx';
 import {
   bodyOf,
@@ -26,20 +28,21 @@ export function CalendarForm(props: {
   readonly onSaved: (calendar: Calendar) => void;
 }) {
   const { calendar, onSaved } = props;
-  const [begun, setBegun] = useState(() =>
-    calendar === undefined ? newCalendar(ownTimeZone()) : draftOf(calendar),
-  );
-  const form = useForm<CalendarDraft>(begun, async (draft) => {
-    const saved = await save(calendar, draft, begun);
-    const now = draftOf(saved);
-    setBegun(now);
-    form.change(now);
-    say(t('calendar.saved'));
-    onSaved(saved);
+  const form = useKeptForm<CalendarDraft>({
+    path: `api/calendars/${calendar?.name ?? NEW_ID}`,
+    fresh: () => (calendar === undefined ? newCalendar(ownTimeZone()) : draftOf(calendar)),
+    withoutSecrets: (draft) => ({ ...draft, password: '' }),
+    send: async (draft, begun) => {
+      const saved = await save(calendar, draft, begun);
+      say(t('calendar.saved'));
+      onSaved(saved);
+      return calendar === undefined ? newCalendar(ownTimeZone()) : draftOf(saved);
+    },
   });
   const isNew = calendar === undefined;
   return (
     <div class="card">
+      <BroughtBack form={form} />
       <Form form={form} label={t(isNew ? 'calendar.create' : 'app.save')}>
         {isNew && <Naming form={form} />}
         {form.values.kind === 'caldav' && <ServerFields form={form} isNew={isNew} />}

@@ -78,6 +78,12 @@ export function headersOf(rows: readonly HeaderRow[]) {
   }));
 }
 
+/** The draft as it may be kept: a secret that was typed is not. */
+export function withoutSecrets(draft: ToolDraft): ToolDraft {
+  const headers = draft.headers.map((row) => (row.kind === 'secret' ? { ...row, value: '' } : row));
+  return { ...draft, headers };
+}
+
 /** What is sent to make a tool. @throws {SyntaxError} when the parameters are no JSON. */
 export function bodyOf(draft: ToolDraft): Readonly<Record<string, unknown>> {
   const { name, description, method, url } = draft;

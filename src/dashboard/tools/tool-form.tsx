@@ -1,9 +1,11 @@
 /** The editor of an HTTP tool: what the model is told of it, and the request that it makes. */
-import { useState } from 'preact/hooks';
 import type { HttpTool } from '../api-types.ts';
 import { client, say, t, wordsOf } from '../app-state.ts';
+import { BroughtBack } from '../parts/brought-back.tsx';
 import { SelectField, TextField } from '../parts/field.tsx';
-import { Form, type FormState, useForm } from '../parts/form.tsx';
+import { Form, type FormState } from '../parts/form.tsx';
+import { type KeptFormState, useKeptForm } from '../parts/use-kept-form.ts';
+import { NEW_ID } from '../router.ts';
 import { AddressHelp } from './address-help.tsx';
 import { HeaderRows } from './header-rows.tsx';
 import { jsonFault } from './json-fault.ts';
@@ -15,6 +17,7 @@ import {
   METHODS,
   NEW_TOOL,
   type ToolDraft,
+  withoutSecrets,
 } from './tool-draft.ts';
 
 /** @param props.tool undefined where one is made. */
@@ -23,18 +26,19 @@ export function useToolForm(props: {
   readonly onSaved: (tool: HttpTool) => void;
 }) {
   const { tool, onSaved } = props;
-  const [begun, setBegun] = useState(() => (tool === undefined ? NEW_TOOL : draftOf(tool)));
-  const form = useForm<ToolDraft>(begun, async (draft) => {
-    const fault = jsonFault(draft.parameters);
-    if (fault !== undefined) throw new Error(t('tool.notJson', fault));
-    const saved = await save(tool, draft, begun);
-    const now = draftOf(saved);
-    setBegun(now);
-    form.change(now);
-    say(t('tool.saved'));
-    onSaved(saved);
+  return useKeptForm<ToolDraft>({
+    path: `api/tools/${tool?.name ?? NEW_ID}`,
+    fresh: () => (tool === undefined ? NEW_TOOL : draftOf(tool)),
+    withoutSecrets,
+    send: async (draft, begun) => {
+      const fault = jsonFault(draft.parameters);
+      if (fault !== undefined) throw new Error(t('tool.notJson', fault));
+      const saved = await save(tool, draft, begun);
+      say(t('tool.saved'));
+      onSaved(saved);
+      return tool === undefined ? NEW_TOOL : draftOf(saved);
+    },
   });
-  return { ...form, isChanged: JSON.stringify(form.values) !== JSON.stringify(begun) };
 }
 
 /** @throws {ApiError} */
@@ -55,9 +59,14 @@ interface Fields {
   readonly form: FormState<ToolDraft>;
 }
 
-export function ToolForm({ form, isNew }: Fields & { readonly isNew: boolean }) {
+export function ToolForm(props: {
+  readonly form: KeptFormState<ToolDraft>;
+  readonly isNew: boolean;
+}) {
+  const { form, isNew } = props;
   return (
     <div class="card">
+      <BroughtBack form={form} />
       <Form form={form} label={t(isNew ? 'tool.create' : 'app.save')}>
         {isNew && (
           <TextField label={t('field.name')} hint={t('tool.nameHint')} {...form.field('name')} />

@@ -116,6 +116,24 @@ describeWith(['chromium'], 'tools and calendars in the dashboard', () => {
     expect(asked.at(-1)?.headers.authorization).toBe(TOKEN);
   });
 
+  test('what was typed is kept over a look at another page, but no secret', async () => {
+    await page.getByLabel('Description').fill('Half a thought');
+    await page.getByLabel('Value').fill('half-a-secret');
+    await go('tools', 'Tools');
+    const box = (await page.evaluate('JSON.stringify(sessionStorage)')) as string;
+    await page.goBack();
+    await page.getByText('Your unsaved changes from before are back.').waitFor();
+    const kept = await page.getByLabel('Description').inputValue();
+    await button('Discard changes').click();
+
+    expect([kept, box.includes('Half a thought'), box.includes('half-a-secret')]).toEqual([
+      'Half a thought',
+      true,
+      false,
+    ]);
+    expect(await page.getByLabel('Description').inputValue()).toContain('Looks up an order.');
+  });
+
   test('a server that is gone is told as what went wrong', async () => {
     await server.api('PATCH', '/api/tools/order_status', {
       url: 'http://127.0.0.1:9/{orderId}',
@@ -276,7 +294,14 @@ describeWith(['chromium'], 'tools and calendars in the dashboard', () => {
     await page.getByText('noch zu bestätigen').waitFor();
     await page.setViewportSize({ width: 360, height: 740 });
     const wide: string[] = [];
-    for (const hash of ['tools', 'tools/+', 'calendars', 'calendars/desk', 'gateways', 'agents/new']) {
+    for (const hash of [
+      'tools',
+      'tools/+',
+      'calendars',
+      'calendars/desk',
+      'gateways',
+      'agents/new',
+    ]) {
       await page.goto(`${server.baseUrl}/#/${hash}`);
       await page.getByRole('heading', { level: 1 }).waitFor();
       await page.locator('.skeleton').first().waitFor({ state: 'detached' });
