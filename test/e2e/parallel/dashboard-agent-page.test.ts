@@ -71,7 +71,9 @@ describeWith(['chromium'], 'the page of an agent', () => {
 
     const agent = await agentOfPage();
     expect(agent.tools).toEqual(['book_appointment', 'end_call']);
-    expect(agent.settings.transferTargets).toEqual([{ label: EVIL, number: '+12025550188' }]);
+    expect(agent.settings).toMatchObject({
+      transferTargets: [{ label: EVIL, number: '+12025550188' }],
+    });
   });
 
   test('it is tried next to its settings, with the time of each answer', async () => {

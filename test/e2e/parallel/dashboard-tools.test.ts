@@ -206,7 +206,7 @@ describeWith(['chromium'], 'tools and calendars in the dashboard', () => {
     const { body } = await server.api('GET', '/api/calendars/front-desk');
     expect(findings).toEqual([]);
     expect(body).toMatchObject({ timeZone: 'Europe/Rome', slotMinutes: 30 });
-    expect(body.workingHours.monday).toEqual([{ from: '09:00', to: '12:30' }]);
+    expect(body.workingHours).toMatchObject({ monday: [{ from: '09:00', to: '12:30' }] });
   });
 
   test('the link of the feed is renewed after a question, and a calendar without an agent deleted', async () => {
