@@ -1,6 +1,7 @@
 /** The two panes of an agent's page: its settings, and trying it next to them. */
 import { useEffect, useState } from 'preact/hooks';
 import type { Agent } from '../api-types.ts';
+import { may } from '../app-state.ts';
 import { AgentForm } from './agent-form.tsx';
 import { Knowledge } from './knowledge.tsx';
 import { TestPanel } from './test-panel.tsx';
@@ -18,8 +19,10 @@ export function AgentPanes(props: {
   /** The restored version: the form starts from it. */
   const [restored, setRestored] = useState<Agent | undefined>(undefined);
   const [isChanged, setChanged] = useState(false);
+  // A viewer may try nothing.
+  const isTried = agent !== undefined && may('editor');
   return (
-    <div class={agent === undefined ? 'panes panes-one' : 'panes'}>
+    <div class={isTried ? 'panes' : 'panes panes-one'}>
       <div class="pane-main">
         <Settings
           key={restored?.updatedAt ?? ''}
@@ -44,7 +47,7 @@ export function AgentPanes(props: {
           />
         )}
       </div>
-      {agent !== undefined && <TestPanel agent={agent} isChanged={isChanged} />}
+      {isTried && <TestPanel agent={agent} isChanged={isChanged} />}
     </div>
   );
 }

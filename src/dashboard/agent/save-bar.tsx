@@ -1,7 +1,7 @@
 /** The foot of an agent's form, in sight while something is unsaved: what changed, saving it, and what another person saved meanwhile. */
 import { useEffect, useRef } from 'preact/hooks';
 import type { Agent } from '../api-types.ts';
-import { t } from '../app-state.ts';
+import { may, t } from '../app-state.ts';
 import { ConfirmButton, DialogButton } from '../parts/dialog.tsx';
 import { Button, Problem } from '../parts/page.tsx';
 import { type AgentDraft, agentWith } from './agent-draft.ts';
@@ -28,9 +28,11 @@ export function SaveBar(props: {
       <div class={isChanged ? 'save-bar save-bar-changed' : 'save-bar'}>
         {conflict === undefined && <Problem error={form.error} />}
         <div class="actions">
-          <button type="submit" class="main" disabled={form.isBusy}>
-            {t(agent === undefined ? 'agent.create' : 'app.save')}
-          </button>
+          {may('editor') && (
+            <button type="submit" class="main" disabled={form.isBusy}>
+              {t(agent === undefined ? 'agent.create' : 'app.save')}
+            </button>
+          )}
           {isChanged && agent !== undefined && (
             <>
               <DialogButton label={t('agent.showChanges')}>

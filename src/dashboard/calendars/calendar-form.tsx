@@ -43,7 +43,7 @@ export function CalendarForm(props: {
   return (
     <div class="card">
       <BroughtBack form={form} />
-      <Form form={form} label={t(isNew ? 'calendar.create' : 'app.save')}>
+      <Form form={form} label={t(isNew ? 'calendar.create' : 'app.save')} needs="editor">
         {isNew && <Naming form={form} />}
         {form.values.kind === 'caldav' && <ServerFields form={form} isNew={isNew} />}
         <SelectField

@@ -22,6 +22,7 @@ export function Feed(props: { readonly calendar: Calendar; readonly onRenewed: (
       <div class="actions">
         <Button text={t('app.copy')} onClick={copy} />
         <ConfirmButton
+          needs="editor"
           class=""
           label={t('calendar.renew')}
           question={t('calendar.renewQuestion')}

@@ -47,6 +47,7 @@ function Actions(props: { readonly agent: Agent | null | undefined; readonly pat
       </a>
       {agent && (
         <ConfirmButton
+          needs="editor"
           label={t('agent.delete')}
           question={t('agent.deleteQuestion')}
           done={t('agent.deleted')}

@@ -28,6 +28,7 @@ export function CalendarPage({ id }: { readonly id: string }) {
           </a>
           {loaded.value && (
             <ConfirmButton
+              needs="editor"
               label={t('calendar.delete')}
               question={t('calendar.deleteQuestion')}
               done={t('calendar.deleted')}

@@ -1,6 +1,6 @@
 /** The calendars that agents book appointments in. */
 import type { Calendar } from '../api-types.ts';
-import { formats, t } from '../app-state.ts';
+import { formats, may, t } from '../app-state.ts';
 import { Empty, Page, ShownPage, Table } from '../parts/page.tsx';
 import { usePages } from '../parts/use-load.ts';
 import { NEW_ID } from '../router.ts';
@@ -11,18 +11,22 @@ export function CalendarsPage() {
     <Page
       title={t('nav.calendars')}
       actions={
-        <a class="button main" href={`#/calendars/${NEW_ID}`}>
-          {t('calendar.new')}
-        </a>
+        may('editor') && (
+          <a class="button main" href={`#/calendars/${NEW_ID}`}>
+            {t('calendar.new')}
+          </a>
+        )
       }
     >
       <ShownPage loaded={loaded}>
         {(calendars) =>
           calendars.length === 0 ? (
             <Empty text={t('calendar.none')}>
-              <a class="button" href={`#/calendars/${NEW_ID}`}>
-                {t('calendar.create')}
-              </a>
+              {may('editor') && (
+                <a class="button" href={`#/calendars/${NEW_ID}`}>
+                  {t('calendar.create')}
+                </a>
+              )}
             </Empty>
           ) : (
             <CalendarTable calendars={calendars} />

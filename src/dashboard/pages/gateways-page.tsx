@@ -1,6 +1,6 @@
 /** The SMS gateways that messages of agents go out over. */
 import type { SmsGateway } from '../api-types.ts';
-import { client, t } from '../app-state.ts';
+import { client, may, t } from '../app-state.ts';
 import { ConfirmButton, DialogButton } from '../parts/dialog.tsx';
 import { Empty, Page, ShownPage, Table } from '../parts/page.tsx';
 import { usePages } from '../parts/use-load.ts';
@@ -13,7 +13,7 @@ export function GatewaysPage() {
     <Page
       title={t('nav.gateways')}
       actions={
-        <DialogButton label={t('sms.add')} class="main">
+        <DialogButton needs="admin" label={t('sms.add')} class="main">
           {(close) => <GatewayForm gateway={undefined} onSaved={loaded.reload} onClose={close} />}
         </DialogButton>
       }
@@ -31,7 +31,8 @@ export function GatewaysPage() {
                 name: ({ name }) => <code>{name}</code>,
                 gatewayType: (gateway) => t(`sms.${typeOf(gateway)}`),
                 sender: ['number', ({ from }) => from],
-                reportsTo: ['url', ({ callbackUrl }) => callbackUrl ?? '–'],
+                // Its holder can report states of messages.
+                reportsTo: may('admin') && ['url', ({ callbackUrl }) => callbackUrl ?? '–'],
                 actions: (gateway) => <Actions gateway={gateway} onChanged={loaded.reload} />,
               }}
             />
@@ -46,10 +47,11 @@ function Actions(props: { readonly gateway: SmsGateway; readonly onChanged: () =
   const { gateway, onChanged } = props;
   return (
     <div class="actions">
-      <DialogButton label={t('webhooks.edit')} title={gateway.name}>
+      <DialogButton needs="admin" label={t('webhooks.edit')} title={gateway.name}>
         {(close) => <GatewayForm gateway={gateway} onSaved={onChanged} onClose={close} />}
       </DialogButton>
       <ConfirmButton
+        needs="admin"
         label={t('knowledge.delete')}
         question={t('sms.deleteQuestion', { name: gateway.name })}
         onConfirm={() =>

@@ -1,6 +1,6 @@
 /** One HTTP tool: made, changed, tested, deleted. */
 import type { HttpTool } from '../api-types.ts';
-import { client, t } from '../app-state.ts';
+import { client, may, t } from '../app-state.ts';
 import { ConfirmButton } from '../parts/dialog.tsx';
 import { Missing, Page, Shown } from '../parts/page.tsx';
 import { useLoad } from '../parts/use-load.ts';
@@ -27,6 +27,7 @@ export function ToolPage({ id }: { readonly id: string }) {
           </a>
           {loaded.value && (
             <ConfirmButton
+              needs="editor"
               label={t('tool.delete')}
               question={t('tool.deleteQuestion')}
               done={t('tool.deleted')}
@@ -55,12 +56,13 @@ function Panes(props: { readonly tool: HttpTool | undefined; readonly onSaved: (
       else props.onSaved();
     },
   });
+  const isTested = tool !== undefined && may('editor');
   return (
-    <div class={tool === undefined ? 'panes panes-one' : 'panes'}>
+    <div class={isTested ? 'panes' : 'panes panes-one'}>
       <div class="pane-main">
         <ToolForm form={form} isNew={tool === undefined} />
       </div>
-      {tool !== undefined && <ToolTest tool={tool} isChanged={form.isChanged} />}
+      {isTested && <ToolTest tool={tool} isChanged={form.isChanged} />}
     </div>
   );
 }

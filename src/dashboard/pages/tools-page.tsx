@@ -1,6 +1,6 @@
 /** What agents can do besides talking: HTTP tools of the account, and MCP servers. */
 import type { HttpTool } from '../api-types.ts';
-import { t } from '../app-state.ts';
+import { may, t } from '../app-state.ts';
 import { Ago, Empty, Page, Section, ShownPage, Table } from '../parts/page.tsx';
 import { usePages } from '../parts/use-load.ts';
 import { NEW_ID } from '../router.ts';
@@ -12,9 +12,11 @@ export function ToolsPage() {
     <Page
       title={t('nav.tools')}
       actions={
-        <a class="button main" href={`#/tools/${NEW_ID}`}>
-          {t('tool.new')}
-        </a>
+        may('editor') && (
+          <a class="button main" href={`#/tools/${NEW_ID}`}>
+            {t('tool.new')}
+          </a>
+        )
       }
     >
       <Section title={t('tool.list')}>
@@ -22,9 +24,11 @@ export function ToolsPage() {
           {(tools) =>
             tools.length === 0 ? (
               <Empty text={t('tool.none')}>
-                <a class="button" href={`#/tools/${NEW_ID}`}>
-                  {t('tool.first')}
-                </a>
+                {may('editor') && (
+                  <a class="button" href={`#/tools/${NEW_ID}`}>
+                    {t('tool.first')}
+                  </a>
+                )}
               </Empty>
             ) : (
               <ToolTable tools={tools} />

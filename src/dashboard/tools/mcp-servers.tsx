@@ -19,7 +19,7 @@ export function McpServers() {
     <Section
       title={t('mcp.title')}
       actions={
-        <DialogButton label={t('mcp.add')}>
+        <DialogButton needs="editor" label={t('mcp.add')}>
           {(close) => <ServerForm server={undefined} onSaved={loaded.reload} onClose={close} />}
         </DialogButton>
       }
@@ -49,13 +49,18 @@ function Actions(props: { readonly server: McpServer; readonly onChanged: () => 
   const path = `${SERVERS}/${server.name}`;
   return (
     <div class="actions">
-      <DialogButton label={t('mcp.offers')} title={t('mcp.offersTitle', { name: server.name })}>
+      <DialogButton
+        needs="editor"
+        label={t('mcp.offers')}
+        title={t('mcp.offersTitle', { name: server.name })}
+      >
         {(close) => <Offered server={server} onSaved={onChanged} onClose={close} />}
       </DialogButton>
-      <DialogButton label={t('webhooks.edit')}>
+      <DialogButton needs="editor" label={t('webhooks.edit')}>
         {(close) => <ServerForm server={server} onSaved={onChanged} onClose={close} />}
       </DialogButton>
       <ConfirmButton
+        needs="editor"
         label={t('knowledge.delete')}
         question={t('mcp.deleteQuestion', { name: server.name })}
         onConfirm={() => client.api(path, { method: 'DELETE' }).then(onChanged)}

@@ -67,7 +67,7 @@ export function ToolForm(props: {
   return (
     <div class="card">
       <BroughtBack form={form} />
-      <Form form={form} label={t(isNew ? 'tool.create' : 'app.save')}>
+      <Form form={form} label={t(isNew ? 'tool.create' : 'app.save')} needs="editor">
         {isNew && (
           <TextField label={t('field.name')} hint={t('tool.nameHint')} {...form.field('name')} />
         )}
