@@ -85,6 +85,16 @@ export type ChatMessage = Schemas['AgentChat']['messages'][number];
 export type ChatAnswer = Schemas['AgentChatReply'];
 export type ChatToolCall = ChatAnswer['toolCalls'][number];
 
+export type HttpTool = Schemas['Tool'];
+export type ToolTrial = Schemas['ToolTrial'];
+export type McpServer = Schemas['McpServer'];
+export type McpTrial = Schemas['McpTrial'];
+
+export type Calendar = Schemas['Calendar'];
+export type Appointment = Schemas['CalendarAppointment'];
+
+export type SmsGateway = Schemas['SmsGateway'];
+
 export type KnowledgeDocument = Schemas['KnowledgeDocument'];
 export type KnowledgeText = Schemas['KnowledgeText'];
 

@@ -7,6 +7,9 @@ export const PAGES = [
   'calls',
   'campaigns',
   'agents',
+  'tools',
+  'calendars',
+  'gateways',
   'numbers',
   'trunks',
   'analytics',
@@ -20,6 +23,9 @@ export const PAGES = [
   'login',
   'join',
 ] as const;
+
+/** Stands in the place of a name where a thing is made: no tool or calendar has a name like it. */
+export const NEW_ID = '+';
 
 export type PageName = (typeof PAGES)[number];
 

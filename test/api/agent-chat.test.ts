@@ -37,6 +37,8 @@ const REPLY = {
   toolCalls: [{ name: 'transfer_call', arguments: { target: 'sales' } }],
   model: 'test/one',
   isPromptUsed: true,
+  preparedMs: 2,
+  firstTokenMs: 9,
   tookMs: 12,
 };
 
@@ -51,6 +53,8 @@ test('POST /api/agents/{agentId}/chat answers with what the agent says and would
     toolCalls: [{ name: 'transfer_call', arguments: { target: 'sales' }, ran: false }],
     model: 'test/one',
     promptUsed: true,
+    preparedMs: 2,
+    firstTokenMs: 9,
     tookMs: 12,
   });
   expect(asked[0]).toMatchObject({

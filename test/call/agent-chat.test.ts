@@ -36,6 +36,8 @@ class TestModel implements LanguageModel {
   readonly contextTokens: number | undefined;
   readonly requests: ModelRequest[] = [];
   readonly #events: readonly ModelEvent[] | 'silent' | 'failing';
+  /** Runs before each event. */
+  onEvent = () => {};
   readonly began = Promise.withResolvers<void>();
 
   constructor(events: readonly ModelEvent[] | 'silent' | 'failing', contextTokens?: number) {
@@ -48,7 +50,10 @@ class TestModel implements LanguageModel {
     this.began.resolve();
     if (this.#events === 'failing') throw new LanguageModelError('secret words of the server');
     if (this.#events !== 'silent') {
-      yield* this.#events;
+      for (const event of this.#events) {
+        this.onEvent();
+        yield event;
+      }
       return;
     }
     const { signal } = request;
@@ -88,8 +93,18 @@ test('agentChat answers with what the model says, as a voice would say it', asyn
     toolCalls: [],
     model: 'test/one',
     isPromptUsed: true,
+    preparedMs: 0,
+    firstTokenMs: 0,
     tookMs: 0,
   });
+});
+
+test('agentChat tells how long the model took to its first word, and to its last', async () => {
+  const model = new TestModel([says('We are open '), says('from nine.')]);
+  const { ask, clock } = chatWith(model);
+  model.onEvent = () => clock.advance(40);
+
+  expect(await ask()).toMatchObject({ preparedMs: 0, firstTokenMs: 40, tookMs: 80 });
 });
 
 test('agentChat asks with the prompt of a call, and the greeting said before', async () => {

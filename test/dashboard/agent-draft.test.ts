@@ -6,7 +6,7 @@ import {
   keptDraft,
   mergedDraft,
   NEW_AGENT,
-} from '../../src/dashboard/agent-draft.ts';
+} from '../../src/dashboard/agent/agent-draft.ts';
 
 const BEGUN = { ...NEW_AGENT, name: 'Reception', greeting: 'Hello', systemPrompt: 'You are kind.' };
 

@@ -1,17 +1,22 @@
 /** Versions of agents, the written conversation, and the rows of the form. */
 import { expect, test } from 'vitest';
-import { isNumberFreed, NEW_AGENT, withoutEmptyRows } from '../../src/dashboard/agent-draft.ts';
-import type { AgentContent } from '../../src/dashboard/api-types.ts';
+import {
+  isNumberFreed,
+  NEW_AGENT,
+  withoutEmptyRows,
+} from '../../src/dashboard/agent/agent-draft.ts';
 import {
   callText,
   chatBegun,
   LETTERS_MAX,
   MESSAGES_MAX,
   messagesOf,
+  stagesOf,
   withAnswer,
   withWords,
-} from '../../src/dashboard/chat-log.ts';
-import { differencesOf, fieldOf } from '../../src/dashboard/text-diff.ts';
+} from '../../src/dashboard/agent/chat-log.ts';
+import { differencesOf, fieldOf } from '../../src/dashboard/agent/text-diff.ts';
+import type { AgentContent } from '../../src/dashboard/api-types.ts';
 
 const WORDS = {
   yes: 'yes',
@@ -115,6 +120,8 @@ test('messagesOf sends what was said, and not an agent’s silence beside its to
     toolCalls: [tool],
     model: 'tiny',
     promptUsed: false,
+    preparedMs: 1,
+    firstTokenMs: 8,
     tookMs: 12,
   });
 
@@ -140,4 +147,12 @@ test.each([
   [{}, 'book()'],
 ])('callText of %o', (given, text) => {
   expect(callText({ name: 'book', arguments: given, ran: false })).toBe(text);
+});
+
+test('stagesOf lays what an answer took one after the other', () => {
+  expect(stagesOf({ preparedMs: 5, firstTokenMs: 80, tookMs: 200 })).toEqual([
+    { name: 'prepared', fromMs: 0, toMs: 5 },
+    { name: 'firstToken', fromMs: 5, toMs: 80 },
+    { name: 'restOfAnswer', fromMs: 80, toMs: 200 },
+  ]);
 });

@@ -1,6 +1,6 @@
 /** Addresses, drafts and formats of the pages. */
 import { expect, test } from 'vitest';
-import { bodyOf, draftOf, NEW_AGENT, targetsOf } from '../../src/dashboard/agent-draft.ts';
+import { bodyOf, draftOf, NEW_AGENT, targetsOf } from '../../src/dashboard/agent/agent-draft.ts';
 import { messageUnder } from '../../src/dashboard/api-error.ts';
 import { addressOf, clockText, filterOf, formatsOf } from '../../src/dashboard/format.ts';
 import { addressIn, routeOf } from '../../src/dashboard/router.ts';
@@ -62,8 +62,10 @@ test('bodyOf leaves out an empty telephone number', () => {
   expect(bodyOf({ ...NEW_AGENT, phoneNumber: ' +1 ' })).toHaveProperty('phoneNumber', '+1');
 });
 
+const TARGET = { label: 'x', number: '+390612345678' };
+
 test('draftOf an agent gives the same agent back', () => {
-  const body = bodyOf({ ...NEW_AGENT, name: 'A', transferTargets: 'x: +390612345678' });
+  const body = bodyOf({ ...NEW_AGENT, name: 'A', transferTargets: [TARGET] });
   const agent = { ...(body as unknown as Parameters<typeof draftOf>[0]), phoneNumber: null };
 
   expect(bodyOf(draftOf(agent))).toEqual(body);

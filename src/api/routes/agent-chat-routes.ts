@@ -49,7 +49,14 @@ const chatReplySchema = z
       description:
         'False where a rule book answered instead of a language model: it ignores `systemPrompt`.',
     }),
-    tookMs: z.int(),
+    preparedMs: z.int().openapi({
+      description:
+        'Milliseconds from the request until the model was asked: tools and passages of documents were found.',
+    }),
+    firstTokenMs: z.int().openapi({
+      description: 'Milliseconds from the request until the model’s first word or tool call.',
+    }),
+    tookMs: z.int().openapi({ description: 'Milliseconds from the request until the answer.' }),
   })
   .openapi('AgentChatReply');
 
@@ -93,9 +100,11 @@ export function addAgentChatRoutes(api: ApiApp, deps: ApiDeps): void {
             'Cannot answer as the agent: two chats are being answered; retry later',
           );
         }
-        const { text, model, isPromptUsed: promptUsed, tookMs } = reply;
+        const { text, model, isPromptUsed: promptUsed } = reply;
+        const { preparedMs, firstTokenMs, tookMs } = reply;
         const toolCalls = reply.toolCalls.map((call) => ({ ...call, ran: false as const }));
-        return { status: 200, body: { reply: text, toolCalls, model, promptUsed, tookMs } };
+        const took = { preparedMs, firstTokenMs, tookMs };
+        return { status: 200, body: { reply: text, toolCalls, model, promptUsed, ...took } };
       },
     });
   });

@@ -64,13 +64,20 @@ async function reply(asked: Asked, parts: Parts): Promise<ChatReply> {
   try {
     const custom = await parts.toolsOf(asked.agent);
     const request = await requestOf(asked, parts, custom);
-    const { text, calls } = await collect(model.stream({ ...request, signal }));
+    const sinceMs = () => Math.round(clock.nowMs() - beganAtMs);
+    const preparedMs = sinceMs();
+    let firstTokenMs: number | undefined;
+    const { text, calls } = await collect(model.stream({ ...request, signal }), () => {
+      firstTokenMs ??= sinceMs();
+    });
     return {
       text: speakable(text),
       toolCalls: calls.map(({ name, arguments: given }) => ({ name, arguments: given })),
       model: model.name,
       isPromptUsed: model.ignoresPrompts !== true,
-      tookMs: Math.round(clock.nowMs() - beganAtMs),
+      preparedMs,
+      firstTokenMs: firstTokenMs ?? sinceMs(),
+      tookMs: sinceMs(),
     };
   } catch (error) {
     if (asked.signal.aborted) throw unanswered('the client is gone');
@@ -120,10 +127,11 @@ function messageOf({ role, text }: ChatLine): ChatMessage {
 }
 
 /** Stops listening where a call would: a model that goes on and on, or asks for everything at once. */
-async function collect(events: AsyncIterable<ModelEvent>) {
+async function collect(events: AsyncIterable<ModelEvent>, onEvent: () => void) {
   let text = '';
   const calls: ToolCall[] = [];
   for await (const event of events) {
+    onEvent();
     if (event.kind === 'text') text += event.text;
     else calls.push(event.call);
     if (text.length > CHARACTERS_MAX || calls.length >= CALLS_MAX) break;

@@ -1,12 +1,14 @@
 /** The pages that the sidebar and the command palette lead to. A page more is a line here, and one in `page-modules.ts`. */
 import {
   Bot,
+  CalendarDays,
   ChartColumn,
   Hash,
   KeyRound,
   LayoutDashboard,
   List,
   Megaphone,
+  MessageSquare,
   PhoneCall,
   Route,
   ScrollText,
@@ -14,6 +16,7 @@ import {
   Settings,
   UsersRound,
   Webhook,
+  Wrench,
 } from 'lucide';
 import type { Role } from '../api-types.ts';
 import type { PageName } from '../router.ts';
@@ -48,6 +51,9 @@ export const NAVIGATION: readonly NavigationGroup[] = [
     text: 'group.build',
     entries: [
       { page: 'agents', text: 'nav.agents', icon: Bot },
+      { page: 'tools', text: 'nav.tools', icon: Wrench },
+      { page: 'calendars', text: 'nav.calendars', icon: CalendarDays },
+      { page: 'gateways', text: 'nav.gateways', icon: MessageSquare },
       { page: 'numbers', text: 'field.numbers', icon: Hash },
       { page: 'trunks', text: 'nav.trunks', icon: Route },
     ],

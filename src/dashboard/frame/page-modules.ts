@@ -11,6 +11,9 @@ const PAGES: Readonly<Record<string, Load>> = {
   calls: async () => (await import('../pages/calls-page.tsx')).CallsPage,
   campaigns: async () => (await import('../pages/campaigns-page.tsx')).CampaignsPage,
   agents: async () => (await import('../pages/agents-page.tsx')).AgentsPage,
+  tools: async () => (await import('../pages/tools-page.tsx')).ToolsPage,
+  calendars: async () => (await import('../pages/calendars-page.tsx')).CalendarsPage,
+  gateways: async () => (await import('../pages/gateways-page.tsx')).GatewaysPage,
   numbers: async () => (await import('../pages/numbers-page.tsx')).NumbersPage,
   trunks: async () => (await import('../pages/trunks-page.tsx')).TrunksPage,
   analytics: async () => (await import('../pages/analytics-page.tsx')).AnalyticsPage,
@@ -28,6 +31,8 @@ const DETAIL_PAGES: Readonly<Record<string, Load>> = {
   calls: async () => (await import('../pages/call-page.tsx')).CallPage,
   campaigns: async () => (await import('../pages/campaign-page.tsx')).CampaignPage,
   agents: async () => (await import('../pages/agent-page.tsx')).AgentPage,
+  tools: async () => (await import('../pages/tool-page.tsx')).ToolPage,
+  calendars: async () => (await import('../pages/calendar-page.tsx')).CalendarPage,
 };
 
 /** @throws {TypeError} when the server has a newer page, or does not answer. */

@@ -1,5 +1,5 @@
 /** The account, and the operator's password. */
-import { targetsOf, targetsText } from '../agent-draft.ts';
+import { targetsOf, targetsText } from '../agent/agent-draft.ts';
 import type { Account } from '../api-types.ts';
 import { client, formats, say, t } from '../app-state.ts';
 import { NewPasswordField, TextField } from '../parts/field.tsx';

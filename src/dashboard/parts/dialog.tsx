@@ -133,7 +133,7 @@ export function SecretDialog(props: {
 }
 
 /** Over plain http browsers have no clipboard to give, and copy only what is selected. */
-async function copyText(text: string, element: HTMLElement | null): Promise<void> {
+export async function copyText(text: string, element: HTMLElement | null): Promise<void> {
   const clipboard = navigator.clipboard as Clipboard | undefined;
   if (clipboard !== undefined) return await clipboard.writeText(text);
   if (element !== null) getSelection()?.selectAllChildren(element);

@@ -56,6 +56,7 @@ export interface TextFieldProps extends FieldProps {
     | 'url'
     | 'date'
     | 'datetime-local'
+    | 'time'
     | 'number'
     | 'tel';
   readonly isRequired?: boolean;

@@ -221,6 +221,8 @@ export function Scroller(props: {
 
 const TONES: Readonly<Record<string, string>> = {
   completed: 'good',
+  confirmed: 'good',
+  open: 'busy',
   delivered: 'good',
   active: 'good',
   succeeded: 'good',
@@ -306,7 +308,7 @@ export function Pager(props: {
 }
 
 export function Missing(props: {
-  readonly what: 'agent' | 'call' | 'campaign' | 'endpoint';
+  readonly what: 'agent' | 'call' | 'campaign' | 'endpoint' | 'tool' | 'calendar';
   /** Path of the thing in the API. */
   readonly path: string;
 }) {

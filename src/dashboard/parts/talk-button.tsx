@@ -11,8 +11,13 @@ import { Button } from './page.tsx';
 
 type Callee = Pick<AgentItem, 'id' | 'name'>;
 
-export function TalkButton({ agent }: { readonly agent: Callee }) {
-  const { talk, phone } = useTalk();
+export function TalkButton(props: {
+  readonly agent: Callee;
+  /** Told of each call that is answered. */
+  readonly onCall?: (callId: string) => void;
+}) {
+  const { agent, onCall } = props;
+  const { talk, phone } = useTalk(onCall);
   return (
     <>
       <Button needs="editor" text={t('phone.talkToIt')} onClick={() => talk(agent)} />
@@ -22,7 +27,7 @@ export function TalkButton({ agent }: { readonly agent: Callee }) {
 }
 
 /** One phone for several agents: `phone` is its window, to be put where no table or form is around it. */
-export function useTalk(): {
+export function useTalk(onCall?: (callId: string) => void): {
   readonly talk: (agent: Callee) => void;
   readonly phone: ComponentChildren;
 } {
@@ -39,7 +44,12 @@ export function useTalk(): {
   };
   const phone =
     Dialog === undefined || callee === undefined ? null : (
-      <Dialog agentId={callee.id} agentName={callee.name} onClose={() => setCallee(undefined)} />
+      <Dialog
+        agentId={callee.id}
+        agentName={callee.name}
+        onClose={() => setCallee(undefined)}
+        onCall={onCall}
+      />
     );
   return { talk, phone };
 }

@@ -5,21 +5,26 @@ import { clockText } from '../format.ts';
 import { SPANS, type TurnBars, tickStepMs, waterfallOf } from '../waterfall.ts';
 import { type Columns, Scroller, Table } from './page.tsx';
 
+/** In units of the drawing, which is as wide as its place. */
 const WIDTH = 1000;
+const NARROW_WIDTH = 420;
 const LEFT = 74;
 const ROW = 26;
 
 export function Waterfall(props: {
   readonly entries: readonly TimelineEntry[];
   readonly originMs: number;
+  /** In a pane at the side of a page. */
+  readonly isNarrow?: boolean;
 }) {
   const turns = waterfallOf(props.entries, props.originMs);
+  const width = props.isNarrow ? NARROW_WIDTH : WIDTH;
   if (turns.length === 0) return <p class="empty">{t('timing.none')}</p>;
   return (
     <>
       <Legend />
       <Scroller class="chart" label={t('call.timing')}>
-        <Bars turns={turns} />
+        <Bars turns={turns} width={width} />
       </Scroller>
       <details>
         <summary>{t('timing.table')}</summary>
@@ -45,17 +50,18 @@ function Legend() {
 }
 
 /** Each turn is a row that begins with the caller's last word; the place in the call stands before it. */
-function Bars({ turns }: { readonly turns: readonly TurnBars[] }) {
+function Bars(props: { readonly turns: readonly TurnBars[]; readonly width: number }) {
+  const { turns, width } = props;
   const longestMs = Math.max(100, ...turns.map(({ spans }) => spans.at(-1)?.toMs ?? 0));
-  const x = (ms: number) => LEFT + (ms / longestMs) * (WIDTH - LEFT - 70);
+  const x = (ms: number) => LEFT + (ms / longestMs) * (width - LEFT - 70);
   const height = turns.length * ROW + 24;
-  const step = tickStepMs(longestMs, 6);
+  const step = tickStepMs(longestMs, width / 160);
   const ticks = Array.from(
     { length: Math.floor(longestMs / step) + 1 },
     (_, index) => index * step,
   );
   return (
-    <svg viewBox={`0 0 ${WIDTH} ${height}`} role="img" aria-label={t('timing.label')}>
+    <svg viewBox={`0 0 ${width} ${height}`} role="img" aria-label={t('timing.label')}>
       {ticks.map((ms) => (
         <g key={ms}>
           <line x1={x(ms)} x2={x(ms)} y1="0" y2={height - 20} class="tick" />

@@ -24,10 +24,15 @@ export interface TalkDialogProps {
   readonly agentId: string;
   readonly agentName: string;
   readonly onClose: () => void;
+  /** Told of each call that is answered. */
+  readonly onCall?: ((callId: string) => void) | undefined;
 }
 
-export function TalkDialog({ agentId, agentName, onClose }: TalkDialogProps) {
+export function TalkDialog({ agentId, agentName, onClose, onCall }: TalkDialogProps) {
   const { phone, state } = usePhone(agentId);
+  useEffect(() => {
+    if (state.callId !== null) onCall?.(state.callId);
+  }, [state.callId]);
   const call = useOwnCall(state.callId);
   const isOpen = isBusy(state) && state.status !== 'asking';
   const choice = useMicrophoneChoice(isOpen, (deviceId) => phone.changeMicrophone(deviceId));

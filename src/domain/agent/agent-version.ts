@@ -97,6 +97,10 @@ export interface ChatReply {
   readonly model: string;
   /** False where fixed rules answered instead of a language model: the agent's prompt counted for nothing. */
   readonly isPromptUsed: boolean;
+  /** From the request until the model was asked: tools and passages of documents were found. */
+  readonly preparedMs: number;
+  /** From the request until the model's first word or tool call. */
+  readonly firstTokenMs: number;
   readonly tookMs: number;
 }
 

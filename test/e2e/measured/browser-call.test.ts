@@ -195,6 +195,14 @@ describeWith(['chromium', 'espeak-ng'], 'a call from the browser', () => {
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Call again');
   });
 
+  test('the page of the agent shows where the time of each turn went', async () => {
+    const bars = page.locator('.pane-test .chart rect');
+    await expect.poll(() => bars.count(), SOON).toBeGreaterThan(4);
+    await shown.picture('agent-test-call');
+
+    expect(await page.locator('.pane-test .turn-total').first().textContent()).toMatch(/\d ms/);
+  });
+
   test('the call’s own page has the words, and its recording plays', async () => {
     await phone().getByRole('link', { name: 'Open this call' }).click();
     await page.waitForURL(/#\/calls\/call_/);

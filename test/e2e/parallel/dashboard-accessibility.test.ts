@@ -8,6 +8,7 @@ import { type BrowserPage, launchBrowser } from '../../support/dashboard/browser
 import { buildDashboard, openDashboard } from '../../support/dashboard/dashboard-page.ts';
 import { describeWith } from '../../support/server/programs.ts';
 import { startServer, type TestServer } from '../../support/server/server.ts';
+import { seedAppointments } from '../../support/store/seed-appointments.ts';
 import { seedCalls, seedTalk } from '../../support/store/seed-calls.ts';
 
 const WIDTHS = [1440, 768, 360];
@@ -26,6 +27,13 @@ const PAGES = [
   'agents',
   'agents/new',
   'agents/{agent}',
+  'tools',
+  'tools/+',
+  'tools/order_status',
+  'calendars',
+  'calendars/+',
+  'calendars/desk',
+  'gateways',
   'numbers',
   'trunks',
   'analytics',
@@ -48,6 +56,26 @@ const TRUNK = {
   numbers: ['+12025550123', '+12025550124'],
 };
 
+const GATEWAY = {
+  name: 'own',
+  preset: 'webhook',
+  from: '+12025550100',
+  url: 'http://127.0.0.1:9/send',
+};
+
+const TOOL = {
+  name: 'order_status',
+  description: 'Looks up where an order is. Ask the caller for the order number first.',
+  parameters: {
+    type: 'object',
+    properties: { orderId: { type: 'string' } },
+    required: ['orderId'],
+  },
+  method: 'GET',
+  url: 'https://shop.example.com/a/long/path/to/orders/{orderId}',
+  headers: [{ name: 'Authorization', value: 'Bearer secret', secret: true }],
+};
+
 describeWith(['chromium'], 'every page of the dashboard', () => {
   const folder = mkdtempSync(join(tmpdir(), 'offhook-pages-'));
   let server: TestServer;
@@ -66,6 +94,11 @@ describeWith(['chromium'], 'every page of the dashboard', () => {
     agentId = await server.createAgent({ name: NAME });
     await seedCalls(server, { agentId, count: 3 });
     await seedTalk(server, { agentId, turns: 6 });
+    await server.api('POST', '/api/tools', TOOL);
+    const shop = { name: 'shop', url: 'http://127.0.0.1:9/mcp', allowedTools: ['find_order'] };
+    await server.api('POST', '/api/mcp-servers', shop);
+    await seedAppointments(server, 'desk');
+    await server.api('POST', '/api/sms-gateways', GATEWAY);
     const endpoint = { url: 'http://127.0.0.1:9/a/long/path/to/hook', events: ['call.ended'] };
     const made = await server.api('POST', '/api/webhooks/endpoints', endpoint);
     await server.api('POST', `/api/webhooks/endpoints/${made.body.id}/test`);

@@ -118,7 +118,7 @@ describeWith(['chromium'], 'agents in the dashboard', () => {
   });
 
   test('it is tried by writing: it speaks first, answers, and its tools are not run', async () => {
-    await button('Test chat').click();
+    const panel = page.getByRole('region', { name: 'Test chat' });
     const log = page.getByRole('log');
     await log.locator('.said').first().waitFor();
     const first = await log.locator('.said').allTextContents();
@@ -126,7 +126,7 @@ describeWith(['chromium'], 'agents in the dashboard', () => {
     await page.keyboard.press('Enter');
     await expect.poll(() => log.locator('.said-agent').count()).toBe(2);
     const answer = await log.locator('.said-agent').last().textContent();
-    const warning = await page.getByRole('dialog').locator('.stand-ins').textContent();
+    const times = await log.locator('.took').last().textContent();
     await page.keyboard.type('Transfer me to a person.');
     await page.keyboard.press('Enter');
 
@@ -136,13 +136,14 @@ describeWith(['chromium'], 'agents in the dashboard', () => {
     expect(answer).toContain(
       'A rule book gave this answer. The agent’s instructions were not used.',
     );
-    expect(warning).toContain('A rule book answers instead of a language model');
+    expect(times).toMatch(/ · \d+ ms · tools and documents \d+ ms · first word \d+ ms · rest of/);
+    expect(await log.locator('.took rect').count()).toBe(6);
+    expect(await panel.count()).toBe(1);
     expect(await log.locator('code').textContent()).toContain('transfer_call(');
     expect(await shown.findings()).toEqual([]);
   });
 
   test('what was typed is kept over a look at another page, until it is discarded', async () => {
-    await page.keyboard.press('Escape');
     const instructions = page.getByLabel('Instructions');
     const before = await instructions.inputValue();
     await instructions.fill('Half a thought');

@@ -154,6 +154,8 @@ export async function openTestApi(
         toolCalls: [],
         model: 'none',
         isPromptUsed: false,
+        preparedMs: 0,
+        firstTokenMs: 1,
         tookMs: 1,
       }),
     },

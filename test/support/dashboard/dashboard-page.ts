@@ -26,6 +26,17 @@ export async function openDashboard(server: TestServer, browser: Browser): Promi
   return shown;
 }
 
+/** A page of another profile, signed in with the password that the first one has set. */
+export async function openAnother(server: TestServer, browser: Browser): Promise<BrowserPage> {
+  const shown = await BrowserPage.open(browser);
+  const { page } = shown;
+  await page.goto(server.baseUrl);
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  return shown;
+}
+
 /** By the address at which the test reaches the server, whatever name it has for itself. */
 async function setupLink(server: TestServer): Promise<string> {
   const deadlineMs = performance.now() + LINK_MS_MAX;

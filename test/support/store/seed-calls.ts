@@ -57,7 +57,8 @@ export async function seedTalk(
   return id;
 }
 
-async function inStore(
+/** Opens the store of a running server, and closes it again. */
+export async function inStore(
   server: TestServer,
   fill: (store: Store, accountId: string) => Promise<void>,
 ): Promise<void> {

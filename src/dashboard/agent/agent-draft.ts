@@ -1,6 +1,6 @@
 /** An agent as the form holds it, and as the API takes it; pure */
-import type { Agent, TransferTarget } from './api-types.ts';
-import { type Box, keep, kept } from './kept.ts';
+import type { Agent, TransferTarget } from '../api-types.ts';
+import { type Box, keep, kept } from '../kept.ts';
 
 export const TOOLS = [
   'transfer_call',
@@ -27,11 +27,13 @@ export interface AgentDraft {
   readonly tools: readonly string[];
   /** Empty for none. */
   readonly calendar: string;
+  /** Empty for the only one of the account. */
+  readonly smsGateway: string;
   readonly maxDurationSeconds: string;
   readonly silenceTimeoutSeconds: string;
   readonly isInterruptible: boolean;
   readonly responsiveness: string;
-  readonly transferTargets: string;
+  readonly transferTargets: readonly TransferTarget[];
   /** Whether the caller comes back when the other party hangs up first. */
   readonly doesReturn: boolean;
   readonly transferAcceptance: boolean;
@@ -45,6 +47,14 @@ export interface AgentDraft {
   readonly successCriteria: string;
 }
 
+/** What a part of the form shows and changes. */
+export interface FormParts {
+  readonly draft: AgentDraft;
+  readonly change: (part: Partial<AgentDraft>) => void;
+  /** Messages by the path of their field. */
+  readonly wrong: Readonly<Record<string, string>>;
+}
+
 export const NEW_AGENT: AgentDraft = {
   name: '',
   greeting: '',
@@ -54,11 +64,12 @@ export const NEW_AGENT: AgentDraft = {
   phoneNumber: '',
   tools: [],
   calendar: '',
+  smsGateway: '',
   maxDurationSeconds: '600',
   silenceTimeoutSeconds: '10',
   isInterruptible: true,
   responsiveness: 'balanced',
-  transferTargets: '',
+  transferTargets: [],
   doesReturn: false,
   transferAcceptance: true,
   pronunciations: [],
@@ -79,11 +90,12 @@ export function draftOf(agent: Agent): AgentDraft {
     phoneNumber: agent.phoneNumber ?? '',
     tools: agent.tools,
     calendar: agent.calendar ?? '',
+    smsGateway: agent.smsGateway ?? '',
     maxDurationSeconds: String(settings.maxDurationSeconds),
     silenceTimeoutSeconds: String(settings.silenceTimeoutSeconds),
     isInterruptible: settings.interruptible,
     responsiveness: agent.responsiveness,
-    transferTargets: targetsText(settings.transferTargets),
+    transferTargets: settings.transferTargets,
     doesReturn: settings.afterTransfer === 'return',
     transferAcceptance: settings.transferAcceptance,
     pronunciations: settings.pronunciations,
@@ -122,6 +134,7 @@ export function bodyOf(draft: AgentDraft): Readonly<Record<string, unknown>> {
     tools,
     responsiveness: draft.responsiveness,
     calendar: draft.calendar === '' ? null : draft.calendar,
+    smsGateway: draft.smsGateway === '' ? null : draft.smsGateway,
     extract: schemaOf(draft.extract),
     successCriteria: draft.successCriteria.trim() === '' ? null : draft.successCriteria,
     ...(number === '' ? {} : { phoneNumber: number }),
@@ -129,7 +142,7 @@ export function bodyOf(draft: AgentDraft): Readonly<Record<string, unknown>> {
       maxDurationSeconds: Number(draft.maxDurationSeconds),
       silenceTimeoutSeconds: Number(draft.silenceTimeoutSeconds),
       interruptible: draft.isInterruptible,
-      transferTargets: targetsOf(draft.transferTargets),
+      transferTargets: draft.transferTargets.map(trimmed),
       afterTransfer: draft.doesReturn ? 'return' : 'end',
       transferAcceptance: draft.transferAcceptance,
       pronunciations: draft.pronunciations,
@@ -188,12 +201,20 @@ export function isNumberFreed(draft: AgentDraft, before: AgentDraft): boolean {
 
 /** The draft without rows that nothing was written in; send this one, so that the server's row numbers are the form's. */
 export function withoutEmptyRows(draft: AgentDraft): AgentDraft {
-  const pronunciations = draft.pronunciations.filter(
-    ({ written, spoken }) => `${written}${spoken}`.trim() !== '',
-  );
-  return pronunciations.length === draft.pronunciations.length
-    ? draft
-    : { ...draft, pronunciations };
+  const pronunciations = filled(draft.pronunciations, ({ written, spoken }) => written + spoken);
+  const transferTargets = filled(draft.transferTargets, ({ label, number }) => label + number);
+  const isSame =
+    pronunciations === draft.pronunciations && transferTargets === draft.transferTargets;
+  return isSame ? draft : { ...draft, pronunciations, transferTargets };
+}
+
+function filled<Row>(rows: readonly Row[], textOf: (row: Row) => string): readonly Row[] {
+  const kept = rows.filter((row) => textOf(row).trim() !== '');
+  return kept.length === rows.length ? rows : kept;
+}
+
+function trimmed({ label, number }: TransferTarget): TransferTarget {
+  return { label: label.trim(), number: number.trim() };
 }
 
 /** A line each: the label, a colon, the number. */
@@ -224,7 +245,9 @@ export interface KeptDraft {
 /** @returns undefined where nothing is kept, or nothing that can be read. */
 export function keptDraft(box: Box, path: string): KeptDraft | undefined {
   try {
-    return JSON.parse(kept(box, `draft.${path}`) ?? 'null') ?? undefined;
+    const form: KeptDraft | null = JSON.parse(kept(box, `draft.${path}`) ?? 'null');
+    // A form of a version of the page whose targets were a text.
+    return Array.isArray(form?.draft.transferTargets) ? form : undefined;
   } catch {
     // A form of another version: it begins as if nothing was kept.
     return undefined;

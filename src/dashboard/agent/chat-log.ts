@@ -1,14 +1,19 @@
 /** A written conversation with an agent; pure */
-import type { ChatAnswer, ChatMessage, ChatToolCall } from './api-types.ts';
+import type { ChatAnswer, ChatMessage, ChatToolCall } from '../api-types.ts';
 
 /** As many of the newest messages the server takes, and letters of each. */
 export const MESSAGES_MAX = 50;
 export const LETTERS_MAX = 4000;
 
+/** Times of an answer, in milliseconds after the request. */
+type Took = Pick<ChatAnswer, 'preparedMs' | 'firstTokenMs' | 'tookMs'>;
+
+export type StageName = 'prepared' | 'firstToken' | 'restOfAnswer';
+
 export interface ChatEntry extends ChatMessage {
   readonly toolCalls: readonly ChatToolCall[];
   /** Undefined for what no model has said. */
-  readonly tookMs?: number;
+  readonly took?: Took;
   readonly model?: string;
   readonly promptUsed?: boolean;
 }
@@ -23,8 +28,19 @@ export function withWords(log: readonly ChatEntry[], text: string): readonly Cha
 }
 
 export function withAnswer(log: readonly ChatEntry[], answer: ChatAnswer): readonly ChatEntry[] {
-  const { reply, toolCalls, tookMs, model, promptUsed } = answer;
-  return [...log, { role: 'agent', text: reply, toolCalls, tookMs, model, promptUsed }];
+  const { reply, toolCalls, model, promptUsed, preparedMs, firstTokenMs, tookMs } = answer;
+  const took = { preparedMs, firstTokenMs, tookMs };
+  return [...log, { role: 'agent', text: reply, toolCalls, took, model, promptUsed }];
+}
+
+/** What an answer's time went to, one after the other. */
+export function stagesOf({ preparedMs, firstTokenMs, tookMs }: Took) {
+  const ends: readonly (readonly [StageName, number])[] = [
+    ['prepared', preparedMs],
+    ['firstToken', firstTokenMs],
+    ['restOfAnswer', tookMs],
+  ];
+  return ends.map(([name, toMs], index) => ({ name, fromMs: ends[index - 1]?.[1] ?? 0, toMs }));
 }
 
 /** What is sent. An agent that only used a tool has said nothing. */

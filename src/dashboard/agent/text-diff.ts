@@ -1,7 +1,7 @@
 /** What is different between two texts, word by word; pure */
 import { diffArrays } from 'diff';
+import type { AgentContent, Responsiveness } from '../api-types.ts';
 import { schemaText, targetsText } from './agent-draft.ts';
-import type { AgentContent, Responsiveness } from './api-types.ts';
 
 export interface TextPiece {
   readonly kind: 'same' | 'gone' | 'new';
@@ -81,6 +81,7 @@ function textsOf(agent: AgentContent, words: ValueWords) {
     phoneNumber: agent.phoneNumber ?? words.none,
     tools: agent.tools.map(words.toolOf).join('\n') || words.none,
     calendar: agent.calendar ?? words.none,
+    smsGateway: agent.smsGateway ?? words.none,
     transferTargets: targetsText(settings.transferTargets) || words.none,
     afterTransfer: settings.afterTransfer === 'return' ? words.yes : words.no,
     transferAcceptance: settings.transferAcceptance ? words.yes : words.no,

@@ -2,35 +2,23 @@
 import { useRef, useState } from 'preact/hooks';
 import type { Agent, ChatAnswer } from '../api-types.ts';
 import { client, formats, t } from '../app-state.ts';
+import { TextField } from '../parts/field.tsx';
+import { useSubmit } from '../parts/form.tsx';
+import { Button, Problem } from '../parts/page.tsx';
+import { useFollow } from '../parts/use-follow.ts';
 import {
   type ChatEntry,
   callText,
   chatBegun,
   LETTERS_MAX,
   messagesOf,
+  type StageName,
+  stagesOf,
   withAnswer,
   withWords,
-} from '../chat-log.ts';
-import { DialogButton } from './dialog.tsx';
-import { TextField } from './field.tsx';
-import { useSubmit } from './form.tsx';
-import { Button, Problem } from './page.tsx';
-import { StandIns } from './stand-ins.tsx';
-import { useFollow } from './use-follow.ts';
+} from './chat-log.ts';
 
-export function ChatButton({ agent }: { readonly agent: Agent }) {
-  return (
-    <DialogButton
-      needs="editor"
-      label={t('chat.open')}
-      title={t('chat.title', { name: agent.name })}
-    >
-      {(close) => <Chat agent={agent} onClose={close} />}
-    </DialogButton>
-  );
-}
-
-function Chat({ agent, onClose }: { readonly agent: Agent; readonly onClose: () => void }) {
+export function Chat({ agent }: { readonly agent: Agent }) {
   const [log, setLog] = useState(() => chatBegun(agent.greeting));
   const [words, setWords] = useState('');
   const form = useRef<HTMLFormElement>(null);
@@ -59,7 +47,6 @@ function Chat({ agent, onClose }: { readonly agent: Agent; readonly onClose: () 
   return (
     <>
       <p class="hint">{t('chat.hint')}</p>
-      <StandIns jobs={['llm']} />
       <ChatLog log={log} isBusy={isBusy} />
       <Problem error={error} />
       <form ref={form} onSubmit={submit} onKeyDown={onKeyDown} class="chat-form">
@@ -70,15 +57,14 @@ function Chat({ agent, onClose }: { readonly agent: Agent; readonly onClose: () 
           rows={2}
         />
         <div class="actions">
-          <Button text={t('app.close')} onClick={onClose} />
+          <button type="submit" class="main" disabled={isBusy || words.trim() === ''}>
+            {t('chat.send')}
+          </button>
           <Button
             text={t('chat.restart')}
             disabled={isBusy}
             onClick={() => setLog(chatBegun(agent.greeting))}
           />
-          <button type="submit" class="main" disabled={isBusy || words.trim() === ''}>
-            {t('chat.send')}
-          </button>
         </div>
       </form>
     </>
@@ -88,6 +74,7 @@ function Chat({ agent, onClose }: { readonly agent: Agent; readonly onClose: () 
 function ChatLog(props: { readonly log: readonly ChatEntry[]; readonly isBusy: boolean }) {
   const { log, isBusy } = props;
   const box = useFollow<HTMLDivElement>([log.length, isBusy]);
+  const longestMs = Math.max(1, ...log.map(({ took }) => took?.tookMs ?? 0));
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard.
     <div class="chat-log" ref={box} role="log" tabIndex={0} aria-label={t('chat.log')}>
@@ -103,16 +90,53 @@ function ChatLog(props: { readonly log: readonly ChatEntry[]; readonly isBusy: b
                 </p>
               ))}
               {entry.promptUsed === false && <p class="small box busy">{t('chat.ruleBook')}</p>}
-              {entry.tookMs !== undefined && (
-                <p class="muted small took">
-                  {entry.model} · {formats.value.count(Math.round(entry.tookMs))} ms
-                </p>
+              {entry.took !== undefined && (
+                <Took entry={entry} took={entry.took} longestMs={longestMs} />
               )}
             </div>
           </li>
         ))}
       </ol>
       {isBusy && <p class="muted">{t('chat.thinking')}</p>}
+    </div>
+  );
+}
+
+/** The colours of the waterfall of a call. */
+const COLORS: Readonly<Record<StageName, string>> = {
+  prepared: '#6b7f86',
+  firstToken: '#7a5ea8',
+  restOfAnswer: '#b0568f',
+};
+
+const WIDTH = 300;
+
+/** Where the time of an answer went: bars to the scale of the slowest one, and the same in words. */
+function Took(props: {
+  readonly entry: ChatEntry;
+  readonly took: NonNullable<ChatEntry['took']>;
+  readonly longestMs: number;
+}) {
+  const { entry, took, longestMs } = props;
+  const x = (ms: number) => (ms / longestMs) * WIDTH;
+  const ms = (value: number) => `${formats.value.count(Math.round(value))} ms`;
+  const stages = stagesOf(took);
+  const told = stages.map(({ name, fromMs, toMs }) => `${t(`chat.${name}`)} ${ms(toMs - fromMs)}`);
+  return (
+    <div class="took">
+      <svg viewBox={`0 0 ${WIDTH} 8`} preserveAspectRatio="none" aria-hidden="true">
+        {stages.map(({ name, fromMs, toMs }) => (
+          <rect
+            key={name}
+            x={x(fromMs)}
+            y="0"
+            width={Math.max(1, x(toMs) - x(fromMs))}
+            height="8"
+            fill={COLORS[name]}
+          />
+        ))}
+      </svg>
+      <p class="muted small">{`${entry.model} · ${ms(took.tookMs)} · ${told.join(' · ')}`}</p>
     </div>
   );
 }

@@ -1,5 +1,10 @@
 /** The state of an agent's form: what was typed, what it began with, and what became of saving it. */
 import { useLayoutEffect, useState } from 'preact/hooks';
+import { ApiError } from '../api-error.ts';
+import type { Agent } from '../api-types.ts';
+import { client, say, t } from '../app-state.ts';
+import { WINDOW } from '../kept.ts';
+import { useSubmit } from '../parts/form.tsx';
 import {
   type AgentDraft,
   bodyOf,
@@ -12,15 +17,12 @@ import {
   mergedDraft,
   NEW_AGENT,
   withoutEmptyRows,
-} from '../agent-draft.ts';
-import { ApiError } from '../api-error.ts';
-import type { Agent } from '../api-types.ts';
-import { client, say, t } from '../app-state.ts';
-import { WINDOW } from '../kept.ts';
-import { useSubmit } from './form.tsx';
+} from './agent-draft.ts';
 
 /** An agent that is created has no version yet. */
 const NO_VERSION = '';
+
+export type AgentFormState = ReturnType<typeof useAgentForm>;
 
 export function useAgentForm(props: {
   /** The agent that is changed; undefined where one is created. */
@@ -62,7 +64,9 @@ export function useAgentForm(props: {
   });
   return {
     ...{ draft: form.draft, isBroughtBack, conflict, isBusy, error, wrong, submit },
-    isChanged: Object.keys(changesOf(form.draft, form.begun)).length > 0,
+    isChanged:
+      Object.keys(changesOf(form.draft, form.begun)).length > 0 ||
+      isNumberFreed(form.draft, form.begun),
     change: (part: Partial<AgentDraft>) =>
       setForm((before) => ({ ...before, draft: { ...before.draft, ...part } })),
     /** Throws away what was typed. */

@@ -2,11 +2,11 @@
 import { useState } from 'preact/hooks';
 import type { Agent, AgentContent, AgentVersion, Paged, Responsiveness } from '../api-types.ts';
 import { client, t, word } from '../app-state.ts';
-import { differencesOf, fieldOf, textDiff } from '../text-diff.ts';
-import { ConfirmButton, DialogButton } from './dialog.tsx';
-import { SelectField } from './field.tsx';
-import { Button, Instant, Pager, Section, Shown, Table } from './page.tsx';
-import { useApi } from './use-load.ts';
+import { ConfirmButton, DialogButton } from '../parts/dialog.tsx';
+import { SelectField } from '../parts/field.tsx';
+import { Button, Instant, Pager, Section, Shown, Table } from '../parts/page.tsx';
+import { useApi } from '../parts/use-load.ts';
+import { differencesOf, fieldOf, textDiff } from './text-diff.ts';
 
 const PER_PAGE = 10;
 

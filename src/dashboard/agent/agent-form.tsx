@@ -1,0 +1,205 @@
+/** The settings of an agent: what it says, how it talks, and what it may do. */
+import { messageUnder } from '../api-error.ts';
+import type { Agent } from '../api-types.ts';
+import { t } from '../app-state.ts';
+import { CheckField, SelectField, TextField, type TextFieldProps } from '../parts/field.tsx';
+import { Button } from '../parts/page.tsx';
+import type { FormParts } from './agent-draft.ts';
+import { PromptField } from './prompt-field.tsx';
+import { Pronunciations, TransferTargets } from './rows.tsx';
+import { SaveBar } from './save-bar.tsx';
+import { TemplatePicker } from './template-picker.tsx';
+import { NameField, ToolsField } from './tools-field.tsx';
+import type { AgentFormState } from './use-agent-form.ts';
+import { VoicePicker } from './voice-picker.tsx';
+
+/** @param props.agent undefined where one is created. */
+export function AgentForm(props: {
+  readonly agent: Agent | undefined;
+  readonly form: AgentFormState;
+}) {
+  const { agent, form } = props;
+  return (
+    <form class="card agent-form" onSubmit={form.submit} noValidate>
+      {form.isBroughtBack && (
+        <div class="notice row" role="status">
+          <p>{t('agent.broughtBack')}</p>
+          <Button text={t('agent.discard')} onClick={form.discard} />
+        </div>
+      )}
+      {agent === undefined && <TemplatePicker draft={form.draft} onChosen={form.change} />}
+      <Words {...form} />
+      <Abilities {...form} />
+      <Handling {...form} />
+      <Afterwards {...form} />
+      <SaveBar agent={agent} form={form} />
+    </form>
+  );
+}
+
+type TextName =
+  | 'name'
+  | 'greeting'
+  | 'systemPrompt'
+  | 'language'
+  | 'phoneNumber'
+  | 'maxDurationSeconds'
+  | 'silenceTimeoutSeconds'
+  | 'voicemailMessage'
+  | 'successCriteria'
+  | 'extract';
+
+/** The parts of a text field that follow from its name. */
+function fieldOf(
+  name: TextName,
+  { draft, change, wrong }: FormParts,
+  path: string = name,
+): TextFieldProps {
+  return {
+    label: t(`agent.${name}`),
+    value: draft[name],
+    onValue: (value) => change({ [name]: value }),
+    error: messageUnder(wrong, path),
+  };
+}
+
+function Words(form: FormParts) {
+  const { draft, change, wrong } = form;
+  return (
+    <>
+      <TextField {...fieldOf('name', form)} isRequired />
+      <TextField {...fieldOf('greeting', form)} rows={2} isRequired />
+      <PromptField {...fieldOf('systemPrompt', form)} />
+      <h2>{t('agent.sectionVoice')}</h2>
+      <div class="pair">
+        <VoicePicker
+          value={draft.voice}
+          language={draft.language}
+          error={messageUnder(wrong, 'voice')}
+          onVoice={({ id, locale }) =>
+            // A voice whose language is undetermined speaks the agent's.
+            change({ voice: id, ...(locale !== 'und' && { language: locale }) })
+          }
+        />
+        <TextField {...fieldOf('language', form)} hint={t('agent.languageHint')} />
+      </div>
+      <TextField {...fieldOf('phoneNumber', form)} type="tel" hint={t('agent.phoneHint')} />
+      <Pronunciations {...form} />
+    </>
+  );
+}
+
+/** What the agent can do besides talking. */
+function Abilities(form: FormParts) {
+  const { draft, change, wrong } = form;
+  return (
+    <>
+      <h2>{t('agent.sectionTools')}</h2>
+      <ToolsField
+        label={t('agent.tools')}
+        error={messageUnder(wrong, 'tools')}
+        value={draft.tools}
+        onValue={(tools) => change({ tools })}
+      />
+      <div class="pair">
+        <NameField
+          label={t('agent.calendar')}
+          path="api/calendars"
+          none={t('agent.noCalendar')}
+          error={messageUnder(wrong, 'calendar')}
+          value={draft.calendar}
+          onValue={(calendar) => change({ calendar })}
+        />
+        <NameField
+          label={t('agent.smsGateway')}
+          path="api/sms-gateways"
+          none={t('agent.onlyGateway')}
+          error={messageUnder(wrong, 'smsGateway')}
+          value={draft.smsGateway}
+          onValue={(smsGateway) => change({ smsGateway })}
+        />
+      </div>
+      <TransferTargets {...form} />
+      <CheckField
+        label={t('agent.transferAcceptance')}
+        isChecked={draft.transferAcceptance}
+        onChecked={(transferAcceptance) => change({ transferAcceptance })}
+      />
+      <CheckField
+        label={t('agent.afterTransfer')}
+        isChecked={draft.doesReturn}
+        onChecked={(doesReturn) => change({ doesReturn })}
+      />
+    </>
+  );
+}
+
+function Handling(form: FormParts) {
+  const { draft, change } = form;
+  return (
+    <>
+      <h2>{t('agent.sectionHandling')}</h2>
+      <div class="pair">
+        <TextField
+          {...fieldOf('maxDurationSeconds', form, 'settings.maxDurationSeconds')}
+          type="number"
+        />
+        <TextField
+          {...fieldOf('silenceTimeoutSeconds', form, 'settings.silenceTimeoutSeconds')}
+          type="number"
+        />
+      </div>
+      <CheckField
+        label={t('agent.interruptible')}
+        isChecked={draft.isInterruptible}
+        onChecked={(isInterruptible) => change({ isInterruptible })}
+      />
+      <SelectField
+        label={t('agent.responsiveness')}
+        value={draft.responsiveness}
+        onValue={(responsiveness) => change({ responsiveness })}
+        options={(['fast', 'balanced', 'patient'] as const).map((each) => [
+          each,
+          t(`responsiveness.${each}`),
+        ])}
+      />
+      <VoicemailFields {...form} />
+    </>
+  );
+}
+
+/** What happens when an answering machine takes an outgoing call. */
+function VoicemailFields(form: FormParts) {
+  const { draft, change } = form;
+  return (
+    <>
+      <SelectField
+        label={t('agent.voicemailAction')}
+        value={draft.voicemailAction}
+        onValue={(voicemailAction) => change({ voicemailAction })}
+        options={(['continue', 'hang_up', 'leave_message'] as const).map((each) => [
+          each,
+          t(`voicemail.${each}`),
+        ])}
+      />
+      {draft.voicemailAction === 'leave_message' && (
+        <TextField {...fieldOf('voicemailMessage', form, 'settings.voicemail.message')} rows={2} />
+      )}
+    </>
+  );
+}
+
+/** What is read out of a call once it is over. */
+function Afterwards(form: FormParts) {
+  return (
+    <>
+      <h2>{t('agent.sectionAfter')}</h2>
+      <TextField
+        {...fieldOf('successCriteria', form)}
+        rows={2}
+        hint={t('agent.successCriteriaHint')}
+      />
+      <TextField {...fieldOf('extract', form)} rows={4} hint={t('agent.extractHint')} />
+    </>
+  );
+}

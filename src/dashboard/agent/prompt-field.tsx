@@ -1,0 +1,34 @@
+/** The editor of an agent's instructions: tall, grows with its text, and counts what is left. */
+import { useState } from 'preact/hooks';
+import { formats, t } from '../app-state.ts';
+import { BROWSER, keep, kept } from '../kept.ts';
+import { CheckField, TextField, type TextFieldProps } from '../parts/field.tsx';
+
+/** As many as the server takes. */
+const CHARS_MAX = 20_000;
+
+const FIXED_WIDTH = 'prompt.fixedWidth';
+
+export function PromptField(props: TextFieldProps) {
+  const [isFixedWidth, setFixedWidth] = useState(() => kept(BROWSER, FIXED_WIDTH) === 'yes');
+  const { count } = formats.value;
+  const values = { now: count(props.value.length), max: count(CHARS_MAX) };
+  return (
+    <div class={isFixedWidth ? 'prompt prompt-fixed' : 'prompt'}>
+      <TextField {...props} rows={16} isRequired />
+      <div class="row prompt-foot">
+        <CheckField
+          label={t('agent.fixedWidth')}
+          isChecked={isFixedWidth}
+          onChecked={(isChosen) => {
+            keep(BROWSER, FIXED_WIDTH, isChosen ? 'yes' : undefined);
+            setFixedWidth(isChosen);
+          }}
+        />
+        <span class={props.value.length > CHARS_MAX ? 'wrong' : 'hint'}>
+          {t('agent.chars', values)}
+        </span>
+      </div>
+    </div>
+  );
+}

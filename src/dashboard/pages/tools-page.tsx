@@ -1,0 +1,59 @@
+/** What agents can do besides talking: HTTP tools of the account, and MCP servers. */
+import type { HttpTool } from '../api-types.ts';
+import { may, t } from '../app-state.ts';
+import { Ago, Empty, Page, Section, ShownPage, Table } from '../parts/page.tsx';
+import { usePages } from '../parts/use-load.ts';
+import { NEW_ID } from '../router.ts';
+import { McpServers } from '../tools/mcp-servers.tsx';
+
+export function ToolsPage() {
+  const loaded = usePages<HttpTool>('api/tools', 50);
+  return (
+    <Page
+      title={t('nav.tools')}
+      actions={
+        may('editor') && (
+          <a class="button main" href={`#/tools/${NEW_ID}`}>
+            {t('tool.new')}
+          </a>
+        )
+      }
+    >
+      <Section title={t('tool.list')}>
+        <ShownPage loaded={loaded}>
+          {(tools) =>
+            tools.length === 0 ? (
+              <Empty text={t('tool.none')}>
+                {may('editor') && (
+                  <a class="button" href={`#/tools/${NEW_ID}`}>
+                    {t('tool.first')}
+                  </a>
+                )}
+              </Empty>
+            ) : (
+              <ToolTable tools={tools} />
+            )
+          }
+        </ShownPage>
+      </Section>
+      <McpServers />
+    </Page>
+  );
+}
+
+function ToolTable({ tools }: { readonly tools: readonly HttpTool[] }) {
+  return (
+    <Table
+      label={t('tool.list')}
+      rows={tools}
+      keyOf={({ name }) => name}
+      hrefOf={({ name }) => `#/tools/${name}`}
+      columns={{
+        name: ({ name }) => name,
+        description: ['cut', ({ description }) => description],
+        url: ['url', ({ method, url }) => `${method} ${url}`],
+        changedAt: ({ updatedAt }) => <Ago at={updatedAt} />,
+      }}
+    />
+  );
+}

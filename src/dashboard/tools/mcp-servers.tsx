@@ -1,0 +1,190 @@
+/** The MCP servers whose tools agents may use: made known, looked at, and which of their tools are allowed. */
+import { useEffect, useState } from 'preact/hooks';
+import type { McpServer, McpTrial, Paged } from '../api-types.ts';
+import { client, formats, say, t, wordsOf } from '../app-state.ts';
+import { ConfirmButton, DialogButton } from '../parts/dialog.tsx';
+import { ChecksField, type Option, TextField } from '../parts/field.tsx';
+import { Form, useForm, useSubmit } from '../parts/form.tsx';
+import { Button, Problem, Section, Shown, Table } from '../parts/page.tsx';
+import { useApi } from '../parts/use-load.ts';
+import { AddressHelp } from './address-help.tsx';
+import { HeaderRows } from './header-rows.tsx';
+import { type HeaderRow, headerRows, headersOf } from './tool-draft.ts';
+
+const SERVERS = 'api/mcp-servers';
+
+export function McpServers() {
+  const loaded = useApi<Paged<McpServer>>(SERVERS, { limit: 100 });
+  return (
+    <Section
+      title={t('mcp.title')}
+      actions={
+        <DialogButton needs="editor" label={t('mcp.add')}>
+          {(close) => <ServerForm server={undefined} onSaved={loaded.reload} onClose={close} />}
+        </DialogButton>
+      }
+    >
+      <Shown loaded={loaded}>
+        {({ data }) => (
+          <Table
+            label={t('mcp.title')}
+            empty={t('mcp.none')}
+            rows={data}
+            keyOf={({ name }) => name}
+            columns={{
+              name: ({ name }) => <code>{name}</code>,
+              url: ['url', ({ url }) => url],
+              allowedTools: ['small', ({ allowedTools }) => allowedTools.join(', ') || '–'],
+              actions: (server) => <Actions server={server} onChanged={loaded.reload} />,
+            }}
+          />
+        )}
+      </Shown>
+    </Section>
+  );
+}
+
+function Actions(props: { readonly server: McpServer; readonly onChanged: () => void }) {
+  const { server, onChanged } = props;
+  const path = `${SERVERS}/${server.name}`;
+  return (
+    <div class="actions">
+      <DialogButton
+        needs="editor"
+        label={t('mcp.offers')}
+        title={t('mcp.offersTitle', { name: server.name })}
+      >
+        {(close) => <Offered server={server} onSaved={onChanged} onClose={close} />}
+      </DialogButton>
+      <DialogButton needs="editor" label={t('webhooks.edit')}>
+        {(close) => <ServerForm server={server} onSaved={onChanged} onClose={close} />}
+      </DialogButton>
+      <ConfirmButton
+        needs="editor"
+        label={t('knowledge.delete')}
+        question={t('mcp.deleteQuestion', { name: server.name })}
+        onConfirm={() => client.api(path, { method: 'DELETE' }).then(onChanged)}
+      />
+    </div>
+  );
+}
+
+interface Draft {
+  readonly name: string;
+  readonly url: string;
+  readonly headers: readonly HeaderRow[];
+  /** Separated by commas. */
+  readonly allowedTools: string;
+}
+
+/** @param props.server undefined where one is made known. */
+function ServerForm(props: {
+  readonly server: McpServer | undefined;
+  readonly onSaved: () => void;
+  readonly onClose: () => void;
+}) {
+  const { server, onSaved, onClose } = props;
+  const form = useForm<Draft>(draftOf(server), async (draft) => {
+    const { name, ...changes } = bodyOf(draft);
+    if (server === undefined) {
+      await client.api(SERVERS, { method: 'POST', body: { name, ...changes } });
+    } else {
+      await client.api(`${SERVERS}/${server.name}`, { method: 'PATCH', body: changes });
+    }
+    say(t('mcp.saved'));
+    onSaved();
+    onClose();
+  });
+  return (
+    <Form form={form} label={t(server === undefined ? 'mcp.add' : 'app.save')} onCancel={onClose}>
+      {server === undefined && (
+        <TextField label={t('field.name')} hint={t('tool.nameHint')} {...form.field('name')} />
+      )}
+      <TextField label={t('field.url')} hint={t('mcp.urlHint')} {...form.field('url')} />
+      <HeaderRows
+        rows={form.values.headers}
+        wrong={form.wrong}
+        onRows={(headers) => form.change({ headers })}
+      />
+      <TextField
+        label={t('field.allowedTools')}
+        hint={t('mcp.allowedHint')}
+        {...form.field('allowedTools')}
+      />
+      <AddressHelp text={form.error === undefined ? undefined : wordsOf(form.error)} />
+    </Form>
+  );
+}
+
+function draftOf(server: McpServer | undefined): Draft {
+  if (server === undefined) return { name: '', url: '', headers: [], allowedTools: '' };
+  const { name, url, allowedTools } = server;
+  return { name, url, headers: headerRows(server.headers), allowedTools: allowedTools.join(', ') };
+}
+
+function bodyOf({ name, url, headers, allowedTools }: Draft) {
+  const names = allowedTools.split(/[\s,]+/).filter((one) => one !== '');
+  return { name, url: url.trim(), headers: headersOf(headers), allowedTools: names };
+}
+
+/** What the server has, asked when the window opens, and which of it agents get. */
+function Offered(props: {
+  readonly server: McpServer;
+  readonly onSaved: () => void;
+  readonly onClose: () => void;
+}) {
+  const { server, onSaved, onClose } = props;
+  const [allowed, setAllowed] = useState(server.allowedTools);
+  const [trial, setTrial] = useState<McpTrial | undefined>(undefined);
+  const look = useSubmit(async () => {
+    setTrial(await client.api(`${SERVERS}/${server.name}/test`, { method: 'POST' }));
+  });
+  useEffect(look.submit, []);
+  const saving = useSubmit(async () => {
+    const body = { allowedTools: allowed };
+    await client.api(`${SERVERS}/${server.name}`, { method: 'PATCH', body });
+    say(t('mcp.saved'));
+    onSaved();
+    onClose();
+  });
+  return (
+    <Form form={saving} label={t('app.save')} onCancel={onClose}>
+      {look.isBusy && <p role="status">{t('tool.running')}</p>}
+      <Problem error={look.error}>
+        <Button text={t('app.again')} onClick={look.submit} />
+      </Problem>
+      {trial !== undefined && <Verdict trial={trial} />}
+      <ChecksField
+        label={t('field.allowedTools')}
+        value={allowed}
+        options={offeredBy(server, trial)}
+        onValue={setAllowed}
+      />
+    </Form>
+  );
+}
+
+/** Tools that are allowed and those that the server has, with what it says of them. */
+function offeredBy(server: McpServer, trial: McpTrial | undefined): readonly Option[] {
+  const told = new Map(trial?.tools.map(({ name, description }) => [name, description]));
+  return [...new Set([...server.allowedTools, ...told.keys()])].map((name) => {
+    const description = told.get(name) ?? '';
+    return [name, description === '' ? name : `${name}: ${description}`];
+  });
+}
+
+function Verdict({ trial }: { readonly trial: McpTrial }) {
+  const { ok, problem, tookMs } = trial;
+  const took = { ms: formats.value.count(tookMs) };
+  return (
+    <div role="status">
+      <p>
+        <span class={`state ${ok ? 'good' : 'bad'}`}>
+          {t(ok ? 'tool.worked' : 'tool.failed', took)}
+        </span>
+      </p>
+      {problem !== null && <p class="wrong">{problem}</p>}
+      <AddressHelp text={problem ?? undefined} />
+    </div>
+  );
+}

@@ -1,0 +1,145 @@
+/** An HTTP tool as its form holds it, and as the API takes it; pure */
+import type { HttpTool } from '../api-types.ts';
+import { jsonFault } from './json-fault.ts';
+
+export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+export interface HeaderRow {
+  readonly name: string;
+  /** Empty for a secret that stays as it is. */
+  readonly value: string;
+  readonly kind: string;
+}
+
+/** Every field is text, as inputs have it. */
+export interface ToolDraft {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema, indented. */
+  readonly parameters: string;
+  readonly method: string;
+  readonly url: string;
+  readonly headers: readonly HeaderRow[];
+  readonly timeoutMs: string;
+  /** Empty for the phrase of the agent's language. */
+  readonly sayWhileWaiting: string;
+  /** Empty for the whole answer. */
+  readonly resultPath: string;
+}
+
+export const NEW_HEADER: HeaderRow = { name: '', value: '', kind: 'plain' };
+
+export const NEW_TOOL: ToolDraft = {
+  name: '',
+  description: '',
+  parameters: JSON.stringify(
+    {
+      type: 'object',
+      properties: { orderId: { type: 'string', description: 'Such as A-1047.', maxLength: 20 } },
+      required: ['orderId'],
+    },
+    null,
+    2,
+  ),
+  method: 'GET',
+  url: '',
+  headers: [],
+  timeoutMs: '10000',
+  sayWhileWaiting: '',
+  resultPath: '',
+};
+
+export function draftOf(tool: HttpTool): ToolDraft {
+  return {
+    ...tool,
+    parameters: JSON.stringify(tool.parameters, null, 2),
+    headers: headerRows(tool.headers),
+    timeoutMs: String(tool.timeoutMs),
+    sayWhileWaiting: tool.sayWhileWaiting ?? '',
+    resultPath: tool.resultPath ?? '',
+  };
+}
+
+export function headerRows(headers: HttpTool['headers']): readonly HeaderRow[] {
+  return headers.map(({ name, value, secret }) => ({
+    name,
+    value: value ?? '',
+    kind: secret ? 'secret' : 'plain',
+  }));
+}
+
+/** Headers as the API takes them, without rows that nothing was written in; a secret without a value keeps the stored one. */
+export function headersOf(rows: readonly HeaderRow[]) {
+  const filled = rows.filter(({ name, value }) => `${name}${value}`.trim() !== '');
+  return filled.map(({ name, value, kind }) => ({
+    name: name.trim(),
+    value: kind === 'secret' && value === '' ? null : value,
+    secret: kind === 'secret',
+  }));
+}
+
+/** The draft as it may be kept: a secret that was typed is not. */
+export function withoutSecrets(draft: ToolDraft): ToolDraft {
+  const headers = draft.headers.map((row) => (row.kind === 'secret' ? { ...row, value: '' } : row));
+  return { ...draft, headers };
+}
+
+/** What is sent to make a tool. @throws {SyntaxError} when the parameters are no JSON. */
+export function bodyOf(draft: ToolDraft): Readonly<Record<string, unknown>> {
+  const { name, description, method, url } = draft;
+  return {
+    ...{ name, description, method, url: url.trim() },
+    parameters: JSON.parse(draft.parameters),
+    headers: headersOf(draft.headers),
+    timeoutMs: Number(draft.timeoutMs),
+    sayWhileWaiting: draft.sayWhileWaiting.trim() === '' ? null : draft.sayWhileWaiting,
+    resultPath: draft.resultPath.trim() === '' ? null : draft.resultPath,
+  };
+}
+
+/** What is sent to change a tool: only what differs from what the form began with. @throws {SyntaxError} */
+export function changesOf(draft: ToolDraft, begun: ToolDraft): Readonly<Record<string, unknown>> {
+  const before = bodyOf(begun);
+  const changed = Object.entries(bodyOf(draft)).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name]),
+  );
+  return Object.fromEntries(changed);
+}
+
+/** Names of the arguments that a schema describes; none where it is no JSON. */
+export function argumentNames(parameters: string): readonly string[] {
+  return Object.keys(propertiesOf(parameters));
+}
+
+/** Arguments to begin a test with: a value of the right type for each property. */
+export function sampleArguments(parameters: string): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(propertiesOf(parameters)).map(([name, schema]) => [name, sampleOf(schema)]),
+  );
+}
+
+type Schema = Readonly<Record<string, unknown>>;
+
+function propertiesOf(parameters: string): Readonly<Record<string, Schema>> {
+  if (jsonFault(parameters) !== undefined) return {};
+  const { properties } = (JSON.parse(parameters) ?? {}) as { readonly properties?: unknown };
+  const isObject = typeof properties === 'object' && properties !== null;
+  return isObject ? (properties as Readonly<Record<string, Schema>>) : {};
+}
+
+function sampleOf(schema: Schema): unknown {
+  if (Array.isArray(schema?.enum)) return schema.enum[0];
+  switch (schema?.type) {
+    case 'integer':
+    case 'number':
+      return schema.minimum ?? 1;
+    case 'boolean':
+      return true;
+    case 'array':
+      return [];
+    case 'object':
+      return {};
+    default:
+      return '';
+  }
+}
