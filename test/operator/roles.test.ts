@@ -178,3 +178,17 @@ test('No request of a viewer or editor changes a role, and none of an admin thei
   expect(rolesAfter).toEqual(rolesBefore);
   expect(statuses).toEqual(ROLES.flatMap(() => [403, 403, 403, 403, 400, 400, 400]));
 });
+
+test('The secret address of an SMS gateway is for admins', async () => {
+  const world = await openUsersWorld();
+  const seenBy = async (role: Role) => {
+    const key = await (await world.signIn(role)).key();
+    const response = await world.api.request('GET', '/api/sms-gateways', { key });
+    const { data } = (await response.json()) as { data: { callbackUrl: string | null }[] };
+    return data.map(({ callbackUrl }) => typeof callbackUrl);
+  };
+
+  expect(await seenBy('admin')).toContain('string');
+  expect(await seenBy('editor')).not.toContain('string');
+  expect(await seenBy('viewer')).not.toContain('string');
+});

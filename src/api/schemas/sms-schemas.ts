@@ -130,7 +130,7 @@ export const smsGatewaySchema = z
     timeoutMs: z.int(),
     callbackUrl: z.url().nullable().openapi({
       description:
-        'Secret address that takes the delivery reports and incoming messages of the gateway. Give it to the gateway where it wants one for incoming messages; requests name it for reports. null for other kinds than `http`.',
+        'Secret address that takes the delivery reports and incoming messages of the gateway. Give it to the gateway where it wants one for incoming messages; requests name it for reports. null for other kinds than `http`, and for users of the dashboard who are no admins.',
     }),
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),

@@ -1,5 +1,6 @@
 /** `/api/sms-gateways` and `/api/sms-opt-outs`: gateways of `send_sms`, and numbers that want no messages. */
 
+import { mayActAs } from '../../../domain/account/user.ts';
 import { notOwn } from '../../../domain/dialing/number-owner.ts';
 import { parsePhoneNumber } from '../../../domain/dialing/phone-number.ts';
 import { callbackUrl } from '../../../domain/sms/sms-callback.ts';
@@ -10,7 +11,7 @@ import {
   SMS_GATEWAY_LIMITS,
   type SmsGateway,
 } from '../../../domain/sms/sms-gateway.ts';
-import { type ApiApp, type ApiDeps, scopeOf } from '../../api-env.ts';
+import { type ApiApp, type ApiContext, type ApiDeps, scopeOf } from '../../api-env.ts';
 import { answerOnce } from '../../http/answer-once.ts';
 import { describeRoute } from '../../http/describe-route.ts';
 import { existing } from '../../http/errors.ts';
@@ -132,14 +133,14 @@ function addGatewayReads(api: ApiApp, deps: ApiDeps): void {
   api.openapi(listRoute, async (context) => {
     const { limit, offset } = context.req.valid('query');
     const { gateways, total } = await smsGateways.list(scopeOf(context), { limit, offset });
-    const data = gateways.map((gateway) => gatewayView(gateway, deps));
+    const data = gateways.map((gateway) => readView(gateway, context, deps));
     return context.json({ data, total, limit, offset }, 200);
   });
 
   api.openapi(getRoute, async (context) => {
     const { smsGatewayName } = context.req.valid('param');
     const gateway = await smsGateways.find(scopeOf(context), smsGatewayName);
-    return context.json(gatewayView(existing(gateway, 'SMS gateway'), deps), 200);
+    return context.json(readView(existing(gateway, 'SMS gateway'), context, deps), 200);
   });
 }
 
@@ -222,6 +223,13 @@ async function requireOwnSender(
   { numberOwners }: Pick<ApiDeps, 'numberOwners'>,
 ): Promise<void> {
   if (!(await isSenderOwn(gateway, numberOwners))) throw notOwn('from', gateway.from);
+}
+
+/** A dashboard user who is no admin does not see the gateway's secret address. */
+function readView(gateway: SmsGateway, context: ApiContext, deps: ApiDeps) {
+  const view = gatewayView(gateway, deps);
+  const user = context.get('caller')?.user;
+  return user === undefined || mayActAs(user.role, 'admin') ? view : { ...view, callbackUrl: null };
 }
 
 function gatewayView(
