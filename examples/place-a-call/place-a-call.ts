@@ -23,8 +23,6 @@ const { callId } = await offhook.calls.start({ agentId: agent.id, from: '+120255
 console.log('calling', callId);
 
 for await (const { event, data } of offhook.calls.watch({ callId })) {
-  // A short call may be over before the first event.
-  if (event === 'snapshot' && (await offhook.calls.get(callId)).endedAt !== null) break;
   if (event === 'said') console.log(`${data.entry.role}: ${data.entry.text}`);
   if (event === 'call' && data.endedAt !== null) break;
 }

@@ -39,8 +39,6 @@ if (apiKey.startsWith('svc_test_')) {
     scenario: 'transfer',
   });
   for await (const { event, data } of offhook.calls.watch({ callId })) {
-    // A short call may be over before the first event.
-    if (event === 'snapshot' && (await offhook.calls.get(callId)).endedAt !== null) break;
     if (event === 'said') console.log(`${data.entry.role}: ${data.entry.text}`);
     if (event === 'call' && data.endedAt !== null) break;
   }

@@ -1,6 +1,6 @@
 /** `/api/live/calls`: who watches sees what is written, as it is written, and nothing of anybody else. */
 import { request } from 'node:http';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { HttpServer } from '../../src/api/http/http-server.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { EventReader } from '../support/api/event-reader.ts';
@@ -131,6 +131,44 @@ test.each([
   );
 
   expect((await reader.next()).data).toMatchObject({ id: 'call_own' });
+});
+
+test('GET /api/live/calls loses and doubles nothing that happens while the snapshot is read', async () => {
+  const api = await openTestApi();
+  const { calls } = api.store;
+  await calls.insert(call('call_1'), []);
+  const readTranscript = calls.transcript.bind(calls);
+  vi.spyOn(calls, 'transcript').mockImplementationOnce(async (id) => {
+    await calls.addTranscriptEntry('call_1', SAID);
+    const transcript = await readTranscript(id);
+    await calls.addTranscriptEntry('call_1', { ...SAID, text: 'bye' });
+    await calls.update(call('call_1', { status: 'completed', endedAt: NOON }), []);
+    return transcript;
+  });
+
+  const reader = await watch(api, { path: `${PATH}?callId=call_1` });
+
+  expect([await reader.next(), await reader.next(), await reader.next()]).toMatchObject([
+    { event: 'snapshot', data: { calls: [{ transcript: [{ text: 'hello' }] }] } },
+    { event: 'said', data: { entry: { text: 'bye' } } },
+    { event: 'call', data: { id: 'call_1', status: 'completed' } },
+  ]);
+});
+
+test('GET /api/live/calls of a call that is over begins with its end', async () => {
+  const api = await openTestApi();
+  await api.store.calls.insert(call('call_1', { status: 'completed', endedAt: NOON }), []);
+
+  const reader = await watch(api, { path: `${PATH}?callId=call_1` });
+
+  expect(await reader.next()).toMatchObject({
+    event: 'snapshot',
+    data: { calls: [{ id: 'call_1', endedAt: NOON.toISOString() }] },
+  });
+  expect(await reader.next()).toMatchObject({
+    event: 'call',
+    data: { id: 'call_1', endedAt: NOON.toISOString() },
+  });
 });
 
 test('GET /api/live/calls ends when the key is revoked', async () => {

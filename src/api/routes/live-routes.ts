@@ -1,4 +1,5 @@
 /** `/api/live/calls`: what happens on calls, as it happens, over Server-Sent Events. */
+import { isDeepStrictEqual } from 'node:util';
 import { z } from '@hono/zod-openapi';
 import type { Scope } from '../../domain/agent/agent.ts';
 import type { Call, TranscriptEntry } from '../../domain/call/call.ts';
@@ -7,7 +8,7 @@ import { ServiceError } from '../../domain/service-error.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
 import { describeRoute } from '../http/describe-route.ts';
 import { existing } from '../http/errors.ts';
-import { sendEvents } from '../http/event-stream.ts';
+import { type EventStream, sendEvents } from '../http/event-stream.ts';
 import { isKeyAlive } from '../http/key-cache.ts';
 import { type LiveEvent, liveEventSchema, liveQuerySchema } from '../schemas/live-schemas.ts';
 import {
@@ -25,6 +26,11 @@ const OWN_VIEWS_MAX = 40;
 /** Calls of each kind in a snapshot: half of what a view may have waiting for its client. */
 const SNAPSHOT_CALLS_MAX = 500;
 
+/** Events while a snapshot is read. A view that has more ends, and its client begins again. */
+const EARLY_EVENTS_MAX = 1000;
+
+type SnapshotEvent = Extract<LiveEvent, { readonly event: 'snapshot' }>;
+
 const liveRoute = describeRoute({
   tag: 'Calls',
   scope: 'calls:read',
@@ -34,8 +40,8 @@ const liveRoute = describeRoute({
   summary: 'Streams the events of calls as they happen',
   description: [
     'Server-Sent Events (`text/event-stream`); the `data` of each is JSON: the schema `LiveEvent` has all. The first event is `snapshot`',
-    '(`calls` that ring or are in progress, with `transcript` so far where `callId` was given; `queuedCalls`). Then `call` (a call is there or has',
-    'changed), `said` (`callId`, `entry` of the transcript), `timeline` (`callId`, `entry`), and `hearing` (`callId`, `text`: what the caller seems to be',
+    '(`calls` that ring or are in progress, or the one of `callId`, over or not, with its `transcript` so far; `queuedCalls`). Then `call` (a call is there or has',
+    'changed; at once where the one of `callId` is over), `said` (`callId`, `entry` of the transcript), `timeline` (`callId`, `entry`), and `hearing` (`callId`, `text`: what the caller seems to be',
     'saying; the next one replaces it, and `said`, or an empty text, ends it). With `levels=true` also `levels` every 250 ms while calls are in progress',
     '(for each, the loudest 20 ms of `caller` and `agent` since the last time, in whole dBFS from -90 to 0). A comment every 15 s keeps the connection alive. A client that',
     'reads too slowly is disconnected, and so is one whose key is revoked; a new connection begins with a new snapshot. Opening a view counts as one request.',
@@ -78,12 +84,23 @@ async function openView(
   deps: ApiDeps,
   { watched, hasLevels }: { readonly watched: Call | undefined; readonly hasLevels: boolean },
 ): Promise<Response> {
-  const { clock, liveFeed, liveSound } = deps;
+  const { clock, liveSound } = deps;
   const scope = scopeOf(context);
   const { apiKey } = callerOf(context);
+  const feed = new EarlyFeed();
+  const stopWatching = deps.liveFeed.watch(scope, {
+    onEvent: (live) => {
+      if (watched === undefined || callIdOf(live) === watched.id) feed.take(liveEventOf(live));
+    },
+    onClosed: () => feed.close(),
+  });
   // Before the response begins: an error of the store must become a 503.
-  const snapshot = await snapshotFor(scope, deps, watched);
-  let stops: readonly (() => void)[] = [];
+  const snapshot = await snapshotFor(scope, deps, watched).catch((error: unknown) => {
+    stopWatching();
+    throw error;
+  });
+  if (watched !== undefined) feed.take(endOf(snapshot));
+  let stops = [stopWatching];
   const options = {
     clock,
     mayGoOn: () => isKeyAlive(apiKey, deps),
@@ -92,29 +109,66 @@ async function openView(
     },
   };
   return sendEvents(context, options, (events) => {
-    const stopWatching = liveFeed.watch(scope, {
-      onEvent: (live) => {
-        if (watched !== undefined && callIdOf(live) !== watched.id) return;
-        const { event, data } = liveEventOf(live);
-        events.send(event, data);
-      },
-      onClosed: () => events.end(),
-    });
     const sendLevels = (all: readonly CallLevels[]) => {
       const own = all.filter(({ callId }) => watched === undefined || callId === watched.id);
       const { event, data } = levelsEventOf(own);
       if (own.length > 0) events.send(event, data);
     };
-    const stopLevels = hasLevels ? liveSound.watchLevels(scope, sendLevels) : () => undefined;
-    stops = [stopWatching, stopLevels];
-    events.send(snapshot.event, snapshot.data);
+    if (hasLevels) stops = [stopWatching, liveSound.watchLevels(scope, sendLevels)];
+    feed.begin(snapshot, events);
   });
+}
+
+/** Events that come while the snapshot is read: sent after it, so that none is lost between the two. */
+class EarlyFeed {
+  #early: LiveEvent[] = [];
+  #events: EventStream | undefined;
+  #isClosed = false;
+
+  take(live: LiveEvent | undefined): void {
+    if (live === undefined) return;
+    if (this.#events !== undefined) this.#events.send(live.event, live.data);
+    else if (this.#early.length < EARLY_EVENTS_MAX) this.#early.push(live);
+    else this.#isClosed = true;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#events?.end();
+  }
+
+  /** Sends the snapshot and what came since it was asked for; ends at once where the feed is closed. */
+  begin(snapshot: SnapshotEvent, events: EventStream): void {
+    events.send(snapshot.event, snapshot.data);
+    for (const live of this.#early)
+      if (!isInSnapshot(live, snapshot)) events.send(live.event, live.data);
+    this.#early = [];
+    this.#events = events;
+    if (this.#isClosed) events.end();
+  }
+}
+
+/** Of one call that is over: a client that waits for its end need not look at the snapshot. */
+function endOf({ data }: SnapshotEvent): LiveEvent | undefined {
+  const [call] = data.calls;
+  if (call === undefined || call.endedAt === null) return undefined;
+  const { transcript, ...ended } = call;
+  return { event: 'call', data: ended };
+}
+
+/** Whether the snapshot has the words already: they were said before it was read. */
+function isInSnapshot(live: LiveEvent, { data }: SnapshotEvent): boolean {
+  if (live.event !== 'said') return false;
+  const { callId, entry } = live.data;
+  const transcript = data.calls.find(({ id }) => id === callId)?.transcript ?? [];
+  return transcript.some((known) => isDeepStrictEqual(known, entry));
 }
 
 async function snapshotFor(scope: Scope, deps: ApiDeps, watched: Call | undefined) {
   const queuedCalls = await queuedOf(scope, deps);
   if (watched === undefined) return snapshotOf(await liveCallsOf(scope, deps), queuedCalls);
-  return snapshotOf([watched], queuedCalls, await deps.calls.transcript(watched.id));
+  const call = existing(await deps.calls.find(scope, watched.id), 'call');
+  return snapshotOf([call], queuedCalls, await deps.calls.transcript(call.id));
 }
 
 async function liveCallsOf(scope: Scope, { calls }: ApiDeps): Promise<readonly Call[]> {
@@ -133,7 +187,7 @@ function snapshotOf(
   calls: readonly Call[],
   queuedCalls: number,
   transcript?: readonly TranscriptEntry[],
-): LiveEvent {
+): SnapshotEvent {
   const views = calls.map((call) => ({
     ...serializeCallCommon(call),
     ...(transcript === undefined ? {} : { transcript: transcript.map(serializeTranscriptEntry) }),
