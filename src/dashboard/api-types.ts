@@ -86,6 +86,7 @@ export type ChatAnswer = Schemas['AgentChatReply'];
 export type ChatToolCall = ChatAnswer['toolCalls'][number];
 
 export type HttpTool = Schemas['Tool'];
+export type TrunkCheck = Schemas['TrunkCheck'];
 export type ToolTrial = Schemas['ToolTrial'];
 export type McpServer = Schemas['McpServer'];
 export type McpTrial = Schemas['McpTrial'];

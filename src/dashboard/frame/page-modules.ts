@@ -33,6 +33,7 @@ const DETAIL_PAGES: Readonly<Record<string, Load>> = {
   agents: async () => (await import('../pages/agent-page.tsx')).AgentPage,
   tools: async () => (await import('../pages/tool-page.tsx')).ToolPage,
   calendars: async () => (await import('../pages/calendar-page.tsx')).CalendarPage,
+  trunks: async () => (await import('../trunks/trunk-page.tsx')).TrunkPage,
 };
 
 /** @throws {TypeError} when the server has a newer page, or does not answer. */

@@ -1,25 +1,26 @@
 /** The trunks: whether each has its line to the carrier, and which numbers come over it. */
 import type { Trunk } from '../api-types.ts';
-import { formats, t } from '../app-state.ts';
-import { DOCS_ADDRESS } from '../frame/navigation.ts';
+import { formats, may, t } from '../app-state.ts';
 import { Button, Empty, Instant, Page, Shown, State, Table } from '../parts/page.tsx';
 import { useApi } from '../parts/use-load.ts';
+import { NEW_ID } from '../router.ts';
 
 export function TrunksPage() {
   const loaded = useApi<{ readonly data: readonly Trunk[] }>('api/trunks');
   return (
     <Page
       title={t('nav.trunks')}
-      actions={<Button text={t('system.look')} onClick={loaded.reload} />}
+      actions={
+        <>
+          <Button text={t('system.look')} onClick={loaded.reload} />
+          {may('admin') && <NewTrunk />}
+        </>
+      }
     >
       <Shown loaded={loaded}>
         {({ data }) =>
           data.length === 0 ? (
-            <Empty text={t('trunks.none')}>
-              <a class="button" href={DOCS_ADDRESS}>
-                {t('trunks.docs')}
-              </a>
-            </Empty>
+            <Empty text={t('trunks.none')}>{may('admin') && <NewTrunk />}</Empty>
           ) : (
             <TrunkTable trunks={data} />
           )
@@ -29,12 +30,22 @@ export function TrunksPage() {
   );
 }
 
+function NewTrunk() {
+  return (
+    <a class="button main" href={`#/trunks/${NEW_ID}`}>
+      {t('trunk.add')}
+    </a>
+  );
+}
+
 function TrunkTable({ trunks }: { readonly trunks: readonly Trunk[] }) {
   const { count } = formats.value;
   return (
     <Table
       label={t('nav.trunks')}
       rows={trunks}
+      keyOf={({ name }) => name}
+      hrefOf={({ name }) => `#/trunks/${encodeURIComponent(name)}`}
       columns={{
         name: ({ name }) => name,
         carrier: ['url', ({ proxy }) => proxy],

@@ -36,6 +36,8 @@ const PAGES = [
   'gateways',
   'numbers',
   'trunks',
+  'trunks/+',
+  'trunks/acme',
   'analytics',
   'webhooks',
   'keys',

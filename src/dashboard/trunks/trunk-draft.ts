@@ -1,0 +1,109 @@
+/** A trunk as its form holds it, and as the API takes it; pure */
+import type { Trunk } from '../api-types.ts';
+
+/** Every field is text, as inputs have it; lists have one entry a line. */
+export interface TrunkDraft {
+  readonly name: string;
+  readonly proxy: string;
+  readonly transport: string;
+  readonly domain: string;
+  readonly username: string;
+  /** Empty for the stored one. */
+  readonly password: string;
+  readonly register: string;
+  readonly numbers: string;
+  readonly callerId: string;
+  readonly allowedSources: string;
+  readonly codecs: string;
+  readonly srtp: string;
+  readonly transfer: string;
+  readonly maxCalls: string;
+  readonly callsPerSecond: string;
+}
+
+export const NEW_TRUNK: TrunkDraft = {
+  name: '',
+  proxy: '',
+  transport: 'udp',
+  domain: '',
+  username: '',
+  password: '',
+  register: 'false',
+  numbers: '',
+  callerId: '',
+  allowedSources: '',
+  codecs: 'PCMU\nPCMA',
+  srtp: 'off',
+  transfer: 'auto',
+  maxCalls: '',
+  callsPerSecond: '',
+};
+
+export function draftOf(trunk: Trunk): TrunkDraft {
+  const { name, proxy, transport, srtp, transfer } = trunk;
+  return {
+    ...{ name, proxy, transport, srtp, transfer, password: '' },
+    domain: trunk.domain ?? '',
+    username: trunk.username ?? '',
+    register: String(trunk.register),
+    numbers: trunk.numbers.join('\n'),
+    callerId: trunk.callerId ?? '',
+    allowedSources: trunk.allowedSources.join('\n'),
+    codecs: trunk.codecs.join('\n'),
+    maxCalls: textOf(trunk.maxCalls),
+    callsPerSecond: textOf(trunk.callsPerSecond),
+  };
+}
+
+/** What is sent to make a trunk; a field that is empty is left out. */
+export function bodyOf(draft: TrunkDraft): Readonly<Record<string, unknown>> {
+  return { name: draft.name.trim(), ...fieldsOf(draft) };
+}
+
+/** What is sent to change a trunk: only what differs from what the form began with; null clears a field. */
+export function changesOf(draft: TrunkDraft, begun: TrunkDraft): Readonly<Record<string, unknown>> {
+  const [now, before] = [fieldsOf(draft), fieldsOf(begun)];
+  const cleared = Object.keys(before).filter((name) => !(name in now));
+  const changed = Object.entries(now).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name]),
+  );
+  return Object.fromEntries([...changed, ...cleared.map((name) => [name, null] as const)]);
+}
+
+function fieldsOf(draft: TrunkDraft): Readonly<Record<string, unknown>> {
+  const { proxy, transport, domain, username, callerId, srtp, transfer } = draft;
+  const texts = { proxy, transport, domain, username, callerId, srtp, transfer };
+  const trimmed = Object.entries(texts).map(([name, text]) => [name, text.trim()] as const);
+  const lists = {
+    numbers: draft.numbers,
+    allowedSources: draft.allowedSources,
+    codecs: draft.codecs,
+  };
+  const limits = { maxCalls: draft.maxCalls, callsPerSecond: draft.callsPerSecond };
+  return {
+    ...Object.fromEntries(trimmed.filter(([, text]) => text !== '')),
+    // Spaces may be part of a password.
+    ...(draft.password !== '' && { password: draft.password }),
+    register: draft.register === 'true',
+    ...mapValues(lists, entriesOf),
+    ...mapValues(
+      Object.fromEntries(Object.entries(limits).filter(([, text]) => text.trim() !== '')),
+      Number,
+    ),
+  };
+}
+
+function mapValues<Value>(
+  texts: Readonly<Record<string, string>>,
+  map: (text: string) => Value,
+): Readonly<Record<string, Value>> {
+  return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, map(text)]));
+}
+
+function entriesOf(text: string): readonly string[] {
+  return text.split(/[\s,;]+/).filter((entry) => entry !== '');
+}
+
+function textOf(limit: number | null): string {
+  return limit === null ? '' : String(limit);
+}

@@ -1,0 +1,93 @@
+/** One trunk: made, changed, checked. */
+import type { Trunk } from '../api-types.ts';
+import { client, formats, t } from '../app-state.ts';
+import { ConfirmButton } from '../parts/dialog.tsx';
+import { Empty, Page, Section, Shown, State } from '../parts/page.tsx';
+import { useLoad } from '../parts/use-load.ts';
+import { NEW_ID } from '../router.ts';
+import { TrunkCheckPane } from './trunk-check.tsx';
+import { TrunkForm } from './trunk-form.tsx';
+
+/** @param props.id the trunk's name. */
+export function TrunkPage({ id }: { readonly id: string }) {
+  const isNew = id === NEW_ID;
+  const path = `api/trunks/${encodeURIComponent(id)}`;
+  const loaded = useLoad(
+    ['trunk', id],
+    async (signal) => (isNew ? null : await client.api<Trunk>(path, { signal })),
+    { isKept: false },
+  );
+  return (
+    <Page
+      title={isNew ? t('trunk.new') : id}
+      actions={
+        <>
+          <a class="button" href="#/trunks">
+            {t('trunk.back')}
+          </a>
+          {loaded.value?.source === 'api' && (
+            <ConfirmButton
+              needs="admin"
+              label={t('trunk.delete')}
+              question={t('trunk.deleteQuestion')}
+              done={t('trunk.deleted')}
+              onConfirm={async () => {
+                await client.api(path, { method: 'DELETE' });
+                location.assign('#/trunks');
+              }}
+            />
+          )}
+        </>
+      }
+    >
+      <Shown loaded={loaded} missing={<Empty text={t('trunk.missing')} />}>
+        {(trunk) => <Panes trunk={trunk ?? undefined} onChanged={loaded.reload} />}
+      </Shown>
+    </Page>
+  );
+}
+
+function Panes(props: { readonly trunk: Trunk | undefined; readonly onChanged: () => void }) {
+  const { trunk, onChanged } = props;
+  if (trunk === undefined) {
+    return (
+      <div class="panes panes-one">
+        <TrunkForm
+          trunk={undefined}
+          onSaved={({ name }) => location.assign(`#/trunks/${encodeURIComponent(name)}`)}
+        />
+      </div>
+    );
+  }
+  return (
+    <div class="panes panes-even">
+      <div class="pane-main">
+        <Now trunk={trunk} />
+        <TrunkCheckPane name={trunk.name} />
+      </div>
+      <div class="pane-main">
+        {trunk.source === 'file' ? (
+          <p class="notice">{t('trunk.ofFile')}</p>
+        ) : (
+          <TrunkForm trunk={trunk} onSaved={onChanged} />
+        )}
+      </div>
+    </div>
+  );
+}
+
+function Now({ trunk }: { readonly trunk: Trunk }) {
+  const { state, detail, addressInUse, callsInProgress, numbers } = trunk;
+  return (
+    <Section title={t('trunk.now')}>
+      <p>
+        <State of={state} /> {detail}
+      </p>
+      <p class="small">
+        {t('trunk.tells', { address: addressInUse.address ?? t('trunk.ownAddress') })}{' '}
+        {t('trunk.callsNow', { calls: formats.value.count(callsInProgress) })}
+      </p>
+      <p class="number">{numbers.join(', ')}</p>
+    </Section>
+  );
+}

@@ -1,0 +1,65 @@
+/** Carriers and telephone systems that a trunk can begin as: the files of `sip-config/presets`; pure */
+
+import threeCx from '../../../sip-config/presets/3cx.json' with { type: 'json' };
+import asterisk from '../../../sip-config/presets/freepbx-asterisk.json' with { type: 'json' };
+import plainIp from '../../../sip-config/presets/plain-ip.json' with { type: 'json' };
+import sipgate from '../../../sip-config/presets/sipgate.json' with { type: 'json' };
+import telnyx from '../../../sip-config/presets/telnyx.json' with { type: 'json' };
+import twilio from '../../../sip-config/presets/twilio.json' with { type: 'json' };
+import voipMs from '../../../sip-config/presets/voip-ms.json' with { type: 'json' };
+import vonage from '../../../sip-config/presets/vonage.json' with { type: 'json' };
+import { NEW_TRUNK, type TrunkDraft } from './trunk-draft.ts';
+
+/** A file of `sip-config/presets`. */
+interface PresetFile {
+  readonly name: string;
+  readonly proxy: string;
+  readonly register?: boolean;
+  readonly codecs: readonly string[];
+  readonly transfer?: string;
+  readonly allowedSources: readonly string[];
+  readonly callsPerSecond?: number;
+}
+
+interface Preset {
+  /** As its maker writes it. */
+  readonly title: string;
+  readonly file: PresetFile;
+}
+
+/** In the order of the manual. */
+export const PRESETS: Readonly<Record<string, Preset>> = {
+  twilio: { title: 'Twilio', file: twilio },
+  telnyx: { title: 'Telnyx', file: telnyx },
+  vonage: { title: 'Vonage', file: vonage },
+  sipgate: { title: 'sipgate', file: sipgate },
+  'voip-ms': { title: 'VoIP.ms', file: voipMs },
+  'freepbx-asterisk': { title: 'FreePBX, Asterisk', file: asterisk },
+  '3cx': { title: '3CX', file: threeCx },
+  'plain-ip': { title: 'Plain IP', file: plainIp },
+};
+
+/** Addresses and names that stand for the reader's own: example networks, and those of a home. */
+const EXAMPLE = /^(198\.51\.100\.|203\.0\.113\.|192\.168\.|YOUR-)/;
+
+/** What a trunk of the carrier begins with: what is the same for every customer. */
+export function draftOfPreset(preset: string): TrunkDraft {
+  const file = PRESETS[preset]?.file;
+  if (file === undefined) return NEW_TRUNK;
+  const { name, proxy, codecs, register, transfer, callsPerSecond } = file;
+  return {
+    ...NEW_TRUNK,
+    name,
+    proxy: EXAMPLE.test(proxy) ? '' : proxy,
+    register: String(register ?? false),
+    codecs: codecs.join('\n'),
+    allowedSources: file.allowedSources.filter((source) => !EXAMPLE.test(source)).join('\n'),
+    transfer: transfer ?? NEW_TRUNK.transfer,
+    callsPerSecond: callsPerSecond === undefined ? '' : String(callsPerSecond),
+  };
+}
+
+/** What the address of the carrier looks like. */
+export function proxyExample(preset: string): string {
+  return PRESETS[preset]?.file.proxy ?? 'sip.example.com';
+}

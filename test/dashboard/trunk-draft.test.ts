@@ -1,0 +1,69 @@
+/** A trunk between its form and the API, and what each carrier begins with. */
+import { globSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import type { Trunk } from '../../src/dashboard/api-types.ts';
+import { bodyOf, changesOf, draftOf, NEW_TRUNK } from '../../src/dashboard/trunks/trunk-draft.ts';
+import { draftOfPreset, PRESETS } from '../../src/dashboard/trunks/trunk-presets.ts';
+
+const TRUNK: Trunk = {
+  ...{ name: 'acme', source: 'api', state: 'ready', detail: 'registered', expiresAt: null },
+  ...{ proxy: 'sip.example.com', domain: null, transport: 'udp', username: 'joe' },
+  ...{ hasPassword: true, realm: null, register: true, registerExpiresSeconds: 300 },
+  ...{ optionsIntervalSeconds: 30, numbers: ['+12025550123'], callerId: null },
+  ...{ callerIdHeader: 'pai', account: null, allowedSources: ['203.0.113.0/24'] },
+  ...{ codecs: ['PCMU', 'PCMA'], srtp: 'off', transfer: 'auto', maxCalls: 4 },
+  ...{ callsPerSecond: null, advertisedAddress: null, callsInProgress: 0, callsMax: 4 },
+  addressInUse: { address: null, source: 'local' },
+};
+
+test('a form becomes a trunk: lists by line, comma or space, empty fields left out', () => {
+  const body = bodyOf({
+    ...NEW_TRUNK,
+    name: ' acme ',
+    proxy: ' sip.example.com:5061 ',
+    username: 'joe',
+    password: ' a b ',
+    register: 'true',
+    numbers: '+12025550123, +12025550124\n\n+1202555013*',
+    callsPerSecond: '0.5',
+  });
+
+  expect(body).toEqual({
+    ...{ name: 'acme', proxy: 'sip.example.com:5061', transport: 'udp', username: 'joe' },
+    ...{ password: ' a b ', register: true, srtp: 'off', transfer: 'auto' },
+    numbers: ['+12025550123', '+12025550124', '+1202555013*'],
+    allowedSources: [],
+    codecs: ['PCMU', 'PCMA'],
+    callsPerSecond: 0.5,
+  });
+});
+
+test('only what differs is sent, what was emptied as null, and never the stored password', () => {
+  const begun = draftOf(TRUNK);
+
+  expect(begun.password).toBe('');
+  expect(changesOf(begun, begun)).toEqual({});
+  expect(
+    changesOf({ ...begun, maxCalls: '', username: '', srtp: 'required', callerId: '+1202' }, begun),
+  ).toEqual({ maxCalls: null, username: null, srtp: 'required', callerId: '+1202' });
+  expect(changesOf({ ...begun, password: 'new' }, begun)).toEqual({ password: 'new' });
+});
+
+test('every preset can be chosen, and brings nothing that is an example', () => {
+  const files = globSync('sip-config/presets/*.json').map((file) =>
+    file.replace(/.*\/(.*)\.json/, '$1'),
+  );
+  expect(Object.keys(PRESETS).sort()).toEqual(files.sort());
+
+  for (const preset of files) {
+    const file = readFileSync(`sip-config/presets/${preset}.json`, 'utf8');
+    const draft = draftOfPreset(preset);
+    const text = JSON.stringify(draft);
+    expect(text, preset).not.toMatch(/YOUR-|198\.51\.100|203\.0\.113|192\.168|\$\{|\+\d/);
+    expect(draft.name).toBe(JSON.parse(file).name);
+    expect([draft.username, draft.password, draft.numbers]).toEqual(['', '', '']);
+  }
+  expect(draftOfPreset('twilio').allowedSources.split('\n')).toContain('54.172.60.0/30');
+  expect(draftOfPreset('sipgate')).toMatchObject({ register: 'true', codecs: 'PCMA' });
+  expect(draftOfPreset('')).toEqual(NEW_TRUNK);
+});

@@ -1,0 +1,114 @@
+/** A SIP trunk from the dashboard: made from a carrier's preset, checked, broken, mended, deleted. */
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type BrowserPage, launchBrowser } from '../../support/dashboard/browser.ts';
+import { buildDashboard, openDashboard } from '../../support/dashboard/dashboard-page.ts';
+import { describeWith } from '../../support/server/programs.ts';
+import { startServer, type TestServer } from '../../support/server/server.ts';
+import {
+  REGISTRAR,
+  type ScriptedCarrier,
+  startCarrier,
+} from '../../support/sip/scripted-carrier.ts';
+
+const EVIL = '"><img src=x onerror=alert(1)>';
+
+const PASSWORD = 'only-the-carrier-knows';
+
+/** A check waits for a silent carrier. */
+const CHECKED = { timeout: 60_000 };
+
+describeWith(['chromium'], 'trunks of the dashboard', () => {
+  let server: TestServer;
+  let carrier: ScriptedCarrier;
+  let browser: Browser;
+  let shown: BrowserPage;
+  let page: Page;
+
+  beforeAll(async () => {
+    buildDashboard();
+    carrier = await startCarrier(REGISTRAR);
+    server = await (await startServer()).ready();
+    browser = await launchBrowser();
+    shown = await openDashboard(server, browser);
+    page = shown.page;
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await server?.stop();
+    await carrier?.stop();
+  });
+
+  const field = (label: string) => page.getByLabel(label, { exact: true });
+  const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
+  const check = async (outcome: string) => {
+    await press('Check now');
+    await page.getByText(outcome, { exact: true }).waitFor(CHECKED);
+  };
+
+  test('a preset fills in what all customers of a carrier share', async () => {
+    await page.getByRole('link', { name: 'Trunks', exact: true }).click();
+    await page.getByRole('link', { name: 'Add trunk' }).first().click();
+
+    await field('Carrier or telephone system').selectOption('sipgate');
+
+    expect(await field('Address of the carrier').inputValue()).toBe('sipconnect.sipgate.de');
+    expect(await field('Sign-in').inputValue()).toBe('true');
+    expect(await field('Addresses that its calls come from').inputValue()).toContain(
+      '217.10.64.0/20',
+    );
+    expect(await shown.findings()).toEqual([]);
+    await shown.picture('trunk-new');
+  });
+
+  test('wrong fields are told at their place, and nothing is lost', async () => {
+    await field('Name').fill(EVIL);
+    await field('Numbers').fill('12');
+    await press('Create trunk');
+
+    await expect.poll(() => field('Name').getAttribute('aria-invalid')).toBe('true');
+    expect(await field('Address of the carrier').inputValue()).toBe('sipconnect.sipgate.de');
+    expect((await server.api('GET', '/api/trunks')).body.data).toEqual([]);
+  });
+
+  test('a trunk is made, and the check says that it works', async () => {
+    await field('Name').fill('acme');
+    await field('Address of the carrier').fill(carrier.hostPort);
+    await field('User name').fill('joe');
+    await field('Password').fill(PASSWORD);
+    await field('Numbers').fill('+12025550123\n+12025550124');
+    await press('Create trunk');
+    await page.getByRole('heading', { level: 1, name: 'acme' }).waitFor();
+
+    await check('works');
+
+    const steps = await page.locator('.outcome li').allTextContents();
+    expect(steps.find((step) => step.startsWith('Sign-in'))).toContain('takes the user name');
+    expect(await page.content()).not.toContain(PASSWORD);
+    expect(await shown.findings()).toEqual([]);
+    await shown.picture('trunk-works');
+  });
+
+  test('a carrier that does not answer is told in a sentence, with what to do', async () => {
+    await field('Address of the carrier').fill('127.0.0.1:9');
+    await press('Save');
+    await page.getByText('Trunk saved').waitFor();
+
+    await check('does not work yet');
+
+    expect(await page.getByText(/does not answer OPTIONS/).textContent()).toContain('firewall');
+    const { body } = await server.api('GET', '/api/trunks/acme');
+    expect(body).toMatchObject({ proxy: '127.0.0.1:9', hasPassword: true, username: 'joe' });
+    await shown.picture('trunk-silent');
+  });
+
+  test('a trunk is deleted', async () => {
+    await press('Delete trunk');
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete trunk' }).click();
+    await page.getByText('No SIP trunks yet.').waitFor();
+
+    expect((await server.api('GET', '/api/trunks')).body.data).toEqual([]);
+    expect(shown.complaints).toEqual([]);
+  });
+});
