@@ -21,6 +21,8 @@ RUN npm ci --ignore-scripts --no-audit --no-fund
 # Vite reads how to translate the sources from it.
 COPY tsconfig.json ./
 COPY src/dashboard src/dashboard
+# The page offers them to those who add a trunk.
+COPY sip-config/presets sip-config/presets
 COPY src/cli/build-dashboard.ts src/cli/build-dashboard.ts
 COPY src/cli/build-output.ts src/cli/build-output.ts
 RUN node src/cli/build-dashboard.ts --always

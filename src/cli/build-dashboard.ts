@@ -13,12 +13,14 @@ import {
 
 const ROOT = join(import.meta.dirname, '../..');
 const SOURCES = join(ROOT, 'src/dashboard');
+/** Trunks that the page offers. */
+const PRESETS = join(ROOT, 'sip-config/presets');
 const BUILT = join(ROOT, 'dist/dashboard');
 
 /** Undefined where there are no sources. */
 function sourcesHash(): string | undefined {
   if (!existsSync(join(SOURCES, 'index.html'))) return undefined;
-  return hashOf(ROOT, [import.meta.filename, ...filesBelow(SOURCES)]);
+  return hashOf(ROOT, [import.meta.filename, ...filesBelow(SOURCES), ...filesBelow(PRESETS)]);
 }
 
 /** Settings of Vite for the pages. */

@@ -78,7 +78,9 @@ test('.dockerignore lets through what the server runs on, and no test, secret or
   expect(visible('models')).toContain('models/voices.json');
   expect(visible('models').filter((file) => /^models\/(train|downloaded)/.test(file))).toEqual([]);
   expect(visible('docs')).toContain('docs/admin.md');
-  expect(visible('sip-config')).toEqual(['sip-config/README.md']);
+  const isPreset = (file: string) => file.startsWith('sip-config/presets/');
+  expect(visible('sip-config').filter((file) => !isPreset(file))).toEqual(['sip-config/README.md']);
+  expect(visible('sip-config').filter(isPreset)).toContain('sip-config/presets/twilio.json');
   expect(visible('clients')).toEqual(['clients/README.md']);
   for (const path of ['test', 'bench', '.env.example', '.git/config']) {
     expect(visible(path)).toEqual([]);

@@ -58,8 +58,3 @@ export function draftOfPreset(preset: string): TrunkDraft {
     callsPerSecond: callsPerSecond === undefined ? '' : String(callsPerSecond),
   };
 }
-
-/** What the address of the carrier looks like. */
-export function proxyExample(preset: string): string {
-  return PRESETS[preset]?.file.proxy ?? 'sip.example.com';
-}
