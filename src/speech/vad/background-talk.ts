@@ -6,11 +6,8 @@ const BLOCK_WINDOWS = 2;
 /** Two seconds: talk is found in so many windows. */
 export const TALK_WINDOWS = 64;
 
-/** The quietest blocks may be quieter still: now and then four talkers pause together. */
-const LULL_BLOCKS = 2;
-
 /**
- * Two seconds whose blocks, but for the lulls, differ by no more than this, 14 dB in power, are the talk of several people or a
+ * Two seconds whose blocks, but for the quietest, differ by no more than this, 14 dB in power, are the talk of several people or a
  * noise: one talker's level falls further between syllables, and over a noise by less.
  */
 const STEADY_POWER_RATIO = 25;
@@ -127,8 +124,9 @@ export class BackgroundTalk {
       const at = block * BLOCK_WINDOWS;
       return meanOf(this.#powers.subarray(at, at + BLOCK_WINDOWS));
     });
-    const [lowest = 0, ...louder] = blocks.sort();
-    return { lowest, low: louder[LULL_BLOCKS - 1] ?? 0, highest: louder.at(-1) ?? 0 };
+    // Now and then several talkers pause together: one block may be quieter.
+    const [lowest = 0, low = 0, ...louder] = blocks.sort();
+    return { lowest, low, highest: louder.at(-1) ?? 0 };
   }
 
   #powersOf(voiced: 0 | 1): Float64Array {
