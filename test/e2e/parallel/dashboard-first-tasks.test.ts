@@ -65,7 +65,7 @@ describeWith(['chromium'], 'five first tasks in the dashboard', () => {
     await server?.stop();
     await carrier?.stop();
     receiver?.close();
-    console.log(`clicks: ${JSON.stringify(clicks)}`);
+    process.stdout.write(`clicks: ${JSON.stringify(clicks)}\n`);
   });
 
   beforeEach(async () => {
