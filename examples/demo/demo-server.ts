@@ -41,7 +41,7 @@ async function readinessOf(baseUrl: string): Promise<Readiness | undefined> {
     const response = await fetch(`${baseUrl}/readyz`, { signal: AbortSignal.timeout(2000) });
     return response.ok ? ((await response.json()) as Readiness) : undefined;
   } catch {
-    // Nobody answers there, which is one of the two answers wanted.
+    // No server answers there, which is one of the two answers wanted.
     return undefined;
   }
 }
@@ -79,7 +79,7 @@ async function startServer(): Promise<DemoServer> {
       ...env,
       ...{ PORT: String(port), SIP_PORT: String(sipPort), DATA_DIR: dataDir },
       ...{ BOOTSTRAP_LIVE_KEY: key, LOG_LEVEL: 'warn' },
-      // Whatever .env says of a server that may run already: neither its database, its carriers nor its ports are touched.
+      // .env may be that of a server which runs already: its database, carriers and ports are not touched.
       ...{ DATABASE_URL: '', SIP_TRUNKS: trunks, RTP_PORTS },
       ...{ HOST: '127.0.0.1', SIP_HOST: '127.0.0.1', TELEPHONY: 'embedded', MEDIA: 'direct' },
       ...{ PUBLIC_URL: '', PUBLIC_ADDRESS: '', WEBHOOK_SIGNING_SECRET: '' },
@@ -116,7 +116,7 @@ function stopServer(child: ChildProcess): Promise<void> {
   });
 }
 
-/** A port that nobody uses at this moment, neither for UDP nor for TCP. */
+/** A port that is free at this moment, for UDP and for TCP. */
 async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < 20; attempt += 1) {
     const port = await freeUdpPort();

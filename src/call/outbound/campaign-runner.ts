@@ -37,7 +37,7 @@ interface CampaignRunnerParts extends CampaignCallParts {
   readonly log: Logger;
 }
 
-/** Runs the campaigns of all accounts, in both environments. Whatever it has done is in the database: a restart goes on. */
+/** Runs the campaigns of all accounts, in both environments. All that it has done is in the database: a restart goes on. */
 export class CampaignRunner {
   readonly #parts: CampaignRunnerParts;
   readonly #looks: Repeater;

@@ -1,5 +1,6 @@
 /** A calendar as its form holds it, and as the API takes it; pure */
 import type { Calendar } from '../api-types.ts';
+import { changedFields } from '../changed-fields.ts';
 
 export const WEEKDAYS = [
   'monday',
@@ -89,11 +90,7 @@ export function changesOf(
   draft: CalendarDraft,
   begun: CalendarDraft,
 ): Readonly<Record<string, unknown>> {
-  const before = bodyOf(begun);
-  const changed = Object.entries(bodyOf(draft)).filter(
-    ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name]),
-  );
-  return Object.fromEntries(changed);
+  return changedFields(bodyOf(draft), bodyOf(begun));
 }
 
 /** By weekday, in the order of the day; days without hours are closed. */

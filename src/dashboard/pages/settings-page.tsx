@@ -1,4 +1,4 @@
-/** The account, and the operator's password. */
+/** The account, and the user's own password. */
 import { targetsOf, targetsText } from '../agent/agent-draft.ts';
 import type { Account } from '../api-types.ts';
 import { client, formats, say, t } from '../app-state.ts';

@@ -1,5 +1,6 @@
 /** An SMS gateway as its form holds it, and as the API takes it; pure */
 import type { SmsGateway } from '../api-types.ts';
+import { changedFields, clearedFields } from '../changed-fields.ts';
 
 /** Presets of HTTP gateways, and the other kinds. */
 export const GATEWAY_TYPES = [
@@ -82,11 +83,7 @@ export function changesOf(
   begun: GatewayDraft,
 ): Readonly<Record<string, unknown>> {
   const [now, before] = [fieldsOf(draft), fieldsOf(begun)];
-  const cleared = Object.keys(before).filter((name) => !(name in now));
-  const changed = Object.entries(now).filter(
-    ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name]),
-  );
-  return Object.fromEntries([...changed, ...cleared.map((name) => [name, null] as const)]);
+  return { ...changedFields(now, before), ...clearedFields(now, before) };
 }
 
 function fieldsOf(draft: GatewayDraft): Readonly<Record<string, unknown>> {

@@ -1,5 +1,6 @@
 /** An HTTP tool as its form holds it, and as the API takes it; pure */
 import type { HttpTool } from '../api-types.ts';
+import { changedFields } from '../changed-fields.ts';
 import { jsonFault } from './json-fault.ts';
 
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
@@ -99,11 +100,7 @@ export function bodyOf(draft: ToolDraft): Readonly<Record<string, unknown>> {
 
 /** What is sent to change a tool: only what differs from what the form began with. @throws {SyntaxError} */
 export function changesOf(draft: ToolDraft, begun: ToolDraft): Readonly<Record<string, unknown>> {
-  const before = bodyOf(begun);
-  const changed = Object.entries(bodyOf(draft)).filter(
-    ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name]),
-  );
-  return Object.fromEntries(changed);
+  return changedFields(bodyOf(draft), bodyOf(begun));
 }
 
 /** Names of the arguments that a schema describes; none where it is no JSON. */

@@ -1,5 +1,6 @@
 /** A trunk as its form holds it, and as the API takes it; pure */
 import type { Trunk } from '../api-types.ts';
+import { changedFields, clearedFields } from '../changed-fields.ts';
 
 /** Every field is text, as inputs have it; lists have one entry a line. */
 export interface TrunkDraft {
@@ -63,11 +64,7 @@ export function bodyOf(draft: TrunkDraft): Readonly<Record<string, unknown>> {
 /** What is sent to change a trunk: only what differs from what the form began with; null clears a field. */
 export function changesOf(draft: TrunkDraft, begun: TrunkDraft): Readonly<Record<string, unknown>> {
   const [now, before] = [fieldsOf(draft), fieldsOf(begun)];
-  const cleared = Object.keys(before).filter((name) => !(name in now));
-  const changed = Object.entries(now).filter(
-    ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name]),
-  );
-  return Object.fromEntries([...changed, ...cleared.map((name) => [name, null] as const)]);
+  return { ...changedFields(now, before), ...clearedFields(now, before) };
 }
 
 function fieldsOf(draft: TrunkDraft): Readonly<Record<string, unknown>> {

@@ -1,4 +1,5 @@
 /** The editor of a SIP trunk: carrier, credentials, numbers, and what the carrier may send. */
+import { useState } from 'preact/hooks';
 import type { Trunk } from '../api-types.ts';
 import { client, say, t } from '../app-state.ts';
 import { BroughtBack } from '../parts/brought-back.tsx';
@@ -64,19 +65,21 @@ async function save(
 
 /** The carrier to begin with, which fills in what all its customers share. */
 function Beginning({ form }: Fields) {
-  const chosen = Object.keys(PRESETS).find(
-    (preset) => PRESETS[preset]?.file.name === form.values.name,
-  );
+  const [preset, setPreset] = useState('');
+  const choose = (chosen: string) => {
+    setPreset(chosen);
+    form.change(draftOfPreset(chosen));
+  };
   return (
     <>
       <SelectField
         label={t('trunk.preset')}
         hint={t('trunk.presetHint')}
-        value={chosen ?? ''}
-        onValue={(preset) => form.change(draftOfPreset(preset))}
+        value={preset}
+        onValue={choose}
         options={[
           ['', t('trunk.other')],
-          ...Object.entries(PRESETS).map(([preset, { title }]) => [preset, title] as const),
+          ...Object.entries(PRESETS).map(([name, { title }]) => [name, title] as const),
         ]}
       />
       <p class="small">

@@ -1,4 +1,4 @@
-/** Five tasks of somebody who sees the dashboard for the first time, each from the first page by what it shows, with its clicks counted. */
+/** Five tasks of a new user of the dashboard, each from the first page by what it shows, with its clicks counted. */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -67,7 +67,9 @@ describeWith(['chromium'], 'trunks of the dashboard', () => {
     await field('Numbers').fill('12');
     await press('Create trunk');
 
-    await expect.poll(() => field('Name').getAttribute('aria-invalid')).toBe('true');
+    await expect
+      .poll(() => field('Name').getAttribute('aria-invalid'), { timeout: 30_000 })
+      .toBe('true');
     expect(await field('Address of the carrier').inputValue()).toBe('sipconnect.sipgate.de');
     expect((await server.api('GET', '/api/trunks')).body.data).toEqual([]);
   });
