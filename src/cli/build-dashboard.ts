@@ -13,14 +13,15 @@ import {
 
 const ROOT = join(import.meta.dirname, '../..');
 const SOURCES = join(ROOT, 'src/dashboard');
-/** Trunks that the page offers. */
+/** Trunks that the page offers; where the folder is missing, the build names the file that it wants. */
 const PRESETS = join(ROOT, 'sip-config/presets');
 const BUILT = join(ROOT, 'dist/dashboard');
 
 /** Undefined where there are no sources. */
 function sourcesHash(): string | undefined {
   if (!existsSync(join(SOURCES, 'index.html'))) return undefined;
-  return hashOf(ROOT, [import.meta.filename, ...filesBelow(SOURCES), ...filesBelow(PRESETS)]);
+  const presets = existsSync(PRESETS) ? filesBelow(PRESETS) : [];
+  return hashOf(ROOT, [import.meta.filename, ...filesBelow(SOURCES), ...presets]);
 }
 
 /** Settings of Vite for the pages. */
