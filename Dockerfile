@@ -5,8 +5,8 @@ FROM node:24.21.0-bookworm-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # No package needs its install script here: onnxruntime-node's would download CUDA, and the others' binaries are in their
-# archives. koffi's is an optional package for each platform. The WASM build of espeak-ng is left out; the image has the program.
-RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund && rm -rf node_modules/espeak-ng
+# archives. koffi's is an optional package for each platform. The WASM build of espeak-ng and the second Node are left out; the image has both programs.
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund && rm -rf node_modules/espeak-ng node_modules/node-linux-*
 # Libraries for other systems and processors are 250 MB, three quarters of all packages.
 RUN find node_modules/onnxruntime-node/bin -mindepth 3 -maxdepth 3 -type d ! -path "*/linux/$(node -p process.arch)" -exec rm -rf {} + \
   && find node_modules/better-sqlite3/prebuilds -type f ! -name "linux-$(node -p process.arch).node" -delete \
