@@ -124,18 +124,10 @@ async function build(fresh: string): Promise<void> {
       // Read by Node only with --enable-source-maps.
       sourcemap: true,
       keepNames: true,
-      banner: ({ name, isEntry }) => (isEntry && name === 'main' ? shebang() : ''),
     });
   } finally {
     await bundle.close();
   }
-}
-
-/** First line of the command `offhook` of the npm package, with the flags of `npm start`. */
-function shebang(): string {
-  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-  const flags: readonly string[] = scripts?.start?.match(/--[a-z-]+=\d+/g) ?? [];
-  return `#!/usr/bin/env -S ${['node', ...flags].join(' ')}`;
 }
 
 /** Prints one line on failure: the server then runs from its sources. */

@@ -5,7 +5,6 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
-  readFileSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -108,8 +107,6 @@ test('the built server finds threads, files, packages and the root where its sou
   expect(fromBuilt).toEqual(fromSource);
   expect(models.out).toBe('2\n');
   expect(readdirSync(join(folder, 'dist'))).toEqual(['server']);
-  const [shebang] = readFileSync(join(folder, 'dist/server/main.js'), 'utf8').split('\n', 1);
-  expect(shebang).toBe('#!/usr/bin/env -S node --max-semi-space-size=16');
 });
 
 test('it is built once, and again when a source of ours, a preparation or a package has changed', async () => {
