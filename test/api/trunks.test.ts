@@ -24,6 +24,7 @@ const TRUNK: TrunkState = {
   allowedSources: ['203.0.113.0/24'],
   srtp: 'off',
   transfer: 'auto',
+  acceptTransfers: false,
   callerIdHeader: 'pai',
   callsPerSecond: null,
   advertisedAddress: null,

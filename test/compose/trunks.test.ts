@@ -47,6 +47,7 @@ test('operatorTrunks tells how each trunk is, without its password', () => {
       allowedSources: [],
       srtp: 'off',
       transfer: 'auto',
+      acceptTransfers: false,
       callsPerSecond: null,
       advertisedAddress: null,
       state: 'ready',

@@ -12,7 +12,13 @@ const TRUNK: Trunk = {
   ...{ optionsIntervalSeconds: 30, numbers: ['+12025550123'], callerId: null },
   ...{ callerIdHeader: 'pai', account: null, allowedSources: ['203.0.113.0/24'] },
   ...{ codecs: ['PCMU', 'PCMA'], srtp: 'off', transfer: 'auto', maxCalls: 4 },
-  ...{ callsPerSecond: null, advertisedAddress: null, callsInProgress: 0, callsMax: 4 },
+  ...{
+    acceptTransfers: true,
+    callsPerSecond: null,
+    advertisedAddress: null,
+    callsInProgress: 0,
+    callsMax: 4,
+  },
   addressInUse: { address: null, source: 'local' },
 };
 
@@ -31,6 +37,7 @@ test('a form becomes a trunk: lists by line, comma or space, empty fields left o
   expect(body).toEqual({
     ...{ name: 'acme', proxy: 'sip.example.com:5061', transport: 'udp', username: 'joe' },
     ...{ password: ' a b ', register: true, srtp: 'off', transfer: 'auto' },
+    acceptTransfers: false,
     numbers: ['+12025550123', '+12025550124', '+1202555013*'],
     allowedSources: [],
     codecs: ['PCMU', 'PCMA'],
@@ -47,6 +54,9 @@ test('only what differs is sent, what was emptied as null, and never the stored 
     changesOf({ ...begun, maxCalls: '', username: '', srtp: 'required', callerId: '+1202' }, begun),
   ).toEqual({ maxCalls: null, username: null, srtp: 'required', callerId: '+1202' });
   expect(changesOf({ ...begun, password: 'new' }, begun)).toEqual({ password: 'new' });
+  expect(changesOf({ ...begun, acceptTransfers: 'false' }, begun)).toEqual({
+    acceptTransfers: false,
+  });
 });
 
 test('every preset can be chosen, and brings nothing that is an example', () => {

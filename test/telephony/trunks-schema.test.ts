@@ -46,6 +46,7 @@ const VALUES: Readonly<Record<string, readonly unknown[]>> = {
   codecs: [['PCMU'], ['PCMA', 'PCMU'], ['opus', 'G722'], ['OPUS'], [], ['G729']],
   srtp: ['off', 'required', 'preferred', 'on', true],
   transfer: ['auto', 'refer', 'bridge', 'both'],
+  acceptTransfers: [true, false, 'true', null],
   allowedSources: [[], ['203.0.113.0/24', '2001:db8::/32', '::1'], ['carrier.example'], ['1.2.3']],
   advertisedAddress: ['203.0.113.10', 'phone.example.com', '-a', ''],
   maxCalls: [1, 0, 1.5, 1000, '1'],

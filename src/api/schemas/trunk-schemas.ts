@@ -55,6 +55,10 @@ export const trunkSchema = z
     codecs: z.array(z.string()).openapi({ example: [...CODECS] }),
     srtp: z.enum(['required', 'preferred', 'off']),
     transfer: z.enum(['auto', 'refer', 'bridge']),
+    acceptTransfers: z.boolean().openapi({
+      description:
+        'Whether its far ends may move calls to another party: by REFER, within the dial policy, or by INVITE with Replaces.',
+    }),
     maxCalls: z.int().nullable().openapi({ description: 'null where there is no limit.' }),
     callsPerSecond: z.number().nullable(),
     advertisedAddress: nullableText,
@@ -124,6 +128,12 @@ const FIELDS: Readonly<Record<string, Field>> = {
   ]),
   srtp: choice(['required', 'preferred', 'off'], 'off'),
   transfer: choice(['auto', 'refer', 'bridge'], 'auto'),
+  acceptTransfers: {
+    type: 'boolean',
+    description:
+      'Whether its far ends may move calls to another party: by REFER, within the dial policy, or by INVITE with Replaces.',
+    default: false,
+  },
   maxCalls: { type: 'integer', description: 'Calls at a time, both ways together.' },
   callsPerSecond: { type: 'number', description: 'Calls that may begin in a second.' },
   advertisedAddress: text(

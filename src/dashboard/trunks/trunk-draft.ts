@@ -18,6 +18,7 @@ export interface TrunkDraft {
   readonly codecs: string;
   readonly srtp: string;
   readonly transfer: string;
+  readonly acceptTransfers: string;
   readonly maxCalls: string;
   readonly callsPerSecond: string;
 }
@@ -36,6 +37,7 @@ export const NEW_TRUNK: TrunkDraft = {
   codecs: 'PCMU\nPCMA',
   srtp: 'off',
   transfer: 'auto',
+  acceptTransfers: 'false',
   maxCalls: '',
   callsPerSecond: '',
 };
@@ -47,6 +49,7 @@ export function draftOf(trunk: Trunk): TrunkDraft {
     domain: trunk.domain ?? '',
     username: trunk.username ?? '',
     register: String(trunk.register),
+    acceptTransfers: String(trunk.acceptTransfers),
     numbers: trunk.numbers.join('\n'),
     callerId: trunk.callerId ?? '',
     allowedSources: trunk.allowedSources.join('\n'),
@@ -82,6 +85,7 @@ function fieldsOf(draft: TrunkDraft): Readonly<Record<string, unknown>> {
     // Spaces may be part of a password.
     ...(draft.password !== '' && { password: draft.password }),
     register: draft.register === 'true',
+    acceptTransfers: draft.acceptTransfers === 'true',
     ...mapValues(lists, entriesOf),
     ...mapValues(
       Object.fromEntries(Object.entries(limits).filter(([, text]) => text.trim() !== '')),

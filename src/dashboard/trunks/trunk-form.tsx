@@ -178,6 +178,14 @@ function Traffic({ form }: Fields) {
             t(`trunk.transfer.${name}`),
           ])}
         />
+        <SelectField
+          label={t('trunk.acceptTransfers')}
+          {...form.field('acceptTransfers')}
+          options={[
+            ['false', t('trunk.acceptTransfers.off')],
+            ['true', t('trunk.acceptTransfers.on')],
+          ]}
+        />
         <TextField label={t('trunk.maxCalls')} type="number" {...form.field('maxCalls')} />
         <TextField label={t('trunk.callsPerSecond')} {...form.field('callsPerSecond')} />
       </div>

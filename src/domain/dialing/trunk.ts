@@ -39,6 +39,8 @@ export interface TrunkSettingsView {
   readonly codecs: readonly string[];
   readonly srtp: 'required' | 'preferred' | 'off';
   readonly transfer: 'auto' | 'refer' | 'bridge';
+  /** Whether its far ends may move calls to another party (REFER, Replaces). */
+  readonly acceptTransfers: boolean;
   /** Null where the operator set no limit. */
   readonly maxCalls: number | null;
   readonly callsPerSecond: number | null;

@@ -122,7 +122,7 @@ function trunkOfStored({ name, settings, password }: StoredTrunk): Trunk {
 /** The trunk as the operator is shown it. */
 export function viewOfTrunk(trunk: Trunk, source: TrunkSource): TrunkSettingsView {
   const { name, proxy, register, registerExpiresSeconds, optionsIntervalSeconds } = trunk;
-  const { numbers, allowedSources, codecs, srtp, transfer } = trunk;
+  const { numbers, allowedSources, codecs, srtp, transfer, acceptTransfers } = trunk;
   return {
     ...{ name, source, transport: proxy.transport },
     proxy: `${proxy.isSips ? 'sips:' : ''}${hostPortOf(proxy)}`,
@@ -134,7 +134,7 @@ export function viewOfTrunk(trunk: Trunk, source: TrunkSource): TrunkSettingsVie
     callerId: trunk.callerId ?? null,
     callerIdHeader: trunk.callerIdHeader,
     account: trunk.account ?? null,
-    ...{ allowedSources, codecs, srtp, transfer },
+    ...{ allowedSources, codecs, srtp, transfer, acceptTransfers },
     maxCalls: trunk.maxCalls ?? null,
     callsPerSecond: trunk.callsPerSecond ?? null,
     advertisedAddress: trunk.advertisedAddress ?? null,

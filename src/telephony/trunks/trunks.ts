@@ -39,6 +39,8 @@ export interface Trunk {
   readonly codecs: readonly CodecName[];
   readonly srtp: SrtpPolicy;
   readonly transfer: 'auto' | 'refer' | 'bridge';
+  /** Whether its far ends may move calls to another party, by REFER or by INVITE with Replaces. */
+  readonly acceptTransfers: boolean;
   /** IP addresses and networks in CIDR form. */
   readonly allowedSources: readonly string[];
   readonly advertisedAddress?: string;
@@ -84,6 +86,11 @@ function oneOf(...names: readonly string[]): Check {
   return textWhere((text) => names.includes(text), expected);
 }
 
+const YES_OR_NO: Check = {
+  expected: 'true or false',
+  allows: (value) => typeof value === 'boolean',
+};
+
 function number(min: number, max: number): Check {
   const allows = (value: unknown) => typeof value === 'number' && value >= min && value <= max;
   return { expected: `a number from ${min} to ${max}`, allows };
@@ -119,7 +126,7 @@ const FIELDS: Readonly<Record<keyof TrunkSettings, Check>> = {
   ),
   password: NOT_EMPTY,
   realm: matching(HEADER_TEXT, 'text without quotes, backslashes and control characters'),
-  register: { expected: 'true or false', allows: (value) => typeof value === 'boolean' },
+  register: YES_OR_NO,
   registerExpiresSeconds: wholeNumber(60, 86_400),
   optionsIntervalSeconds: {
     expected: '5 to 3600, or 0 for never',
@@ -132,6 +139,7 @@ const FIELDS: Readonly<Record<keyof TrunkSettings, Check>> = {
   codecs: oneOf(...CODEC_NAMES),
   srtp: oneOf(...SRTP_POLICIES),
   transfer: oneOf('auto', 'refer', 'bridge'),
+  acceptTransfers: YES_OR_NO,
   allowedSources: textWhere(isNetwork, 'an IP address or a network such as 203.0.113.0/24'),
   advertisedAddress: textWhere(isAdvertisable, ADVERTISED_ADDRESS_EXPECTED),
   maxCalls: wholeNumber(1, Number.MAX_SAFE_INTEGER, 'a whole number above 0'),
@@ -153,6 +161,7 @@ const DEFAULTS = {
   codecs: USUAL_CODECS,
   srtp: 'off',
   transfer: 'auto',
+  acceptTransfers: false,
   callerIdHeader: 'pai',
   allowedSources: [],
 } as const satisfies Partial<Trunk>;
