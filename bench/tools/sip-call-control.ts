@@ -44,7 +44,7 @@ const line: MediaSession = {
 
 const endpoint: MediaEndpoint = {
   ...{ audio, session: line, localSdp: SDP, offer: () => SDP, negotiate: async () => SDP },
-  ...{ record: nothing, close: async () => undefined },
+  ...{ remember: () => async () => undefined, record: nothing, close: async () => undefined },
 };
 
 const media: MediaGateway = {

@@ -61,6 +61,29 @@ export interface ThreeWayCall {
   leave(onAlone?: () => void): Promise<void>;
 }
 
+/**
+ * REFER of the far end: it asks that the call goes on with another number in its place. Call `follow` or `refuse` within
+ * 10 s; later it is refused with 500.
+ */
+export interface IncomingRefer {
+  /** As the far end wrote it: E.164, or other digits. */
+  readonly number: string;
+
+  /** Refuses. @param why in plain English, without the number: the far end's log shows it. */
+  refuse(sipStatus: number, why: string): void;
+
+  /**
+   * Accepts, and calls the number through the trunk of the call. Resolves when the call goes on with that party; the
+   * far end is hung up on then. It may hang up before.
+   *
+   * @throws {CarrierError} when that failed; the leg goes on as it was, unless the far end has left.
+   */
+  follow(): Promise<void>;
+}
+
+/** How a far end moved a call to another party: by REFER, or by INVITE with Replaces. */
+export type MoveMethod = 'refer' | 'replaces';
+
 /** An answered leg. */
 export interface Leg {
   readonly audio: AudioStream;
@@ -73,6 +96,12 @@ export interface Leg {
    * both is reported once per key.
    */
   onDigit(listener: (digit: string) => void): void;
+
+  /** Sets the listener of REFER; absent where far ends cannot ask. Without a listener it is refused. */
+  onRefer?(listener: (refer: IncomingRefer) => void): void;
+
+  /** Sets the listener; called when another party has taken the far end's place. Sound and leg go on. */
+  onMoved?(listener: (method: MoveMethod) => void): void;
 
   /** Starts a stereo WAV file: caller left, audio sent to the caller right. */
   record(path: string): void;

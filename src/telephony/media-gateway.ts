@@ -40,6 +40,14 @@ export interface MediaEndpoint {
   /** New offer with all codecs, sendrecv, for a re-INVITE without SDP. */
   offer(): string;
 
+  /**
+   * Remembers the agreement with the far end, before an offer to another one.
+   *
+   * @returns restores it, where the other far end did not take the call.
+   * @throws {MediaError} as `negotiate`.
+   */
+  remember(): () => Promise<void>;
+
   record(path: string): void;
 
   /** Ends the recording, and releases the port after it has drained. Safe to call twice. */
@@ -55,6 +63,8 @@ export abstract class SessionEndpoint implements MediaEndpoint {
   #localSdp = '';
   /** Whether our offer waits for its answer. */
   protected isOfferPending = false;
+  /** The far end's description in force; undefined before the first one. */
+  protected remoteSdp: string | undefined;
 
   constructor(session: MediaSession) {
     this.session = session;
@@ -77,6 +87,14 @@ export abstract class SessionEndpoint implements MediaEndpoint {
       this.#localSdp = writeAs(this.#version);
     }
     return this.#localSdp;
+  }
+
+  remember(): () => Promise<void> {
+    const { remoteSdp } = this;
+    return async () => {
+      this.isOfferPending = false;
+      if (remoteSdp !== undefined && remoteSdp !== this.remoteSdp) await this.negotiate(remoteSdp);
+    };
   }
 
   abstract negotiate(remoteSdp: string): Promise<string>;

@@ -137,6 +137,11 @@ export class PlainEndpoint implements MediaEndpoint {
     return 'our offer';
   }
 
+  remember(): () => Promise<void> {
+    const before = this.negotiated.at(-1);
+    return async () => void (before !== undefined && this.negotiated.push(before));
+  }
+
   record(): void {}
 
   async close(): Promise<void> {

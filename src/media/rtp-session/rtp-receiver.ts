@@ -114,6 +114,7 @@ export class RtpReceiver {
     this.#keyClockHz = agreed.telephoneEventClockHz;
     this.#isListening = agreed.mayReceive && agreed.maySend;
     this.#lastPacketAtMs = nowMs;
+    this.#isLost = false;
     this.#isResting = false;
   }
 

@@ -89,8 +89,9 @@ class DirectEndpoint extends SessionEndpoint {
   }
 
   /** As `negotiate`, from a description that has been parsed. */
-  apply({ theirs, agreed }: RemoteDescription): string {
+  apply({ text, theirs, agreed }: RemoteDescription): string {
     const { cryptoLines = [] } = theirs;
+    this.remoteSdp = text;
     const srtp = this.#keys.agree(cryptoLines);
     this.#isSavp = theirs.mediaLines[theirs.audioIndex]?.protocol.startsWith('RTP/SAVP') === true;
     this.session.setRemote(srtp === undefined ? agreed : { ...agreed, srtp });
@@ -124,6 +125,7 @@ class DirectEndpoint extends SessionEndpoint {
 
 /** The far end's SDP, parsed, and the agreed media parameters. */
 interface RemoteDescription {
+  readonly text: string;
   readonly theirs: SessionDescription;
   readonly agreed: AgreedMedia;
 }
@@ -142,7 +144,7 @@ function readSdp(remoteSdp: string, { codecs, srtp, isOffer }: SdpRules): Remote
   try {
     const all = parseSdp(remoteSdp, { srtp });
     const theirs = isOffer ? { ...all, codecs: preferred(all.codecs, codecs) } : all;
-    return { theirs, agreed: agree(theirs, codecs) };
+    return { text: remoteSdp, theirs, agreed: agree(theirs, codecs) };
   } catch (error) {
     throw error instanceof SdpError ? sdpRefusal(error) : error;
   }

@@ -57,7 +57,6 @@ export class BridgedEndpoint extends SessionEndpoint {
   readonly #unwatch: () => void;
   /** One change of the outer leg after the other. */
   #changes: Promise<unknown> = Promise.resolve();
-  #remoteSdp: string | undefined;
   #isHeld = false;
   #closed: Promise<void> | undefined;
 
@@ -81,7 +80,7 @@ export class BridgedEndpoint extends SessionEndpoint {
       clock,
     });
     this.#unwatch = server.watch(outer.uuid, (packet) => this.#source.take(packet));
-    this.#remoteSdp = remoteSdp;
+    this.remoteSdp = remoteSdp;
     if (remoteSdp === undefined) this.offer();
     else {
       this.#describe(outer.dialog.remote.sdp);
@@ -94,9 +93,9 @@ export class BridgedEndpoint extends SessionEndpoint {
     const { codecs } = this.#options;
     const wanted = limited(remoteSdp, codecs);
     // An answer often repeats its early media: FreeSWITCH needs no second re-INVITE.
-    const isNew = wanted !== this.#remoteSdp;
+    const isNew = wanted !== this.remoteSdp;
     const answer = isNew ? await this.#changeOuter(this.#source.located(wanted)) : undefined;
-    this.#remoteSdp = wanted;
+    this.remoteSdp = wanted;
     this.#source.expect(wanted);
     if (this.isOfferPending) this.isOfferPending = false;
     else if (answer !== undefined) this.#describe(answer);
@@ -122,8 +121,8 @@ export class BridgedEndpoint extends SessionEndpoint {
   async #followSource(): Promise<void> {
     const { log } = this.#options;
     try {
-      if (this.#remoteSdp !== undefined) {
-        await this.#changeOuter(this.#source.located(this.#remoteSdp));
+      if (this.remoteSdp !== undefined) {
+        await this.#changeOuter(this.#source.located(this.remoteSdp));
       }
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);

@@ -322,6 +322,7 @@ export class DrachtioCarrier implements Carrier {
       journal,
       holdMusic,
       callSecond: this.#outgoing.secondFor(calledNumberOf(request, trunk), trunk),
+      acceptedTransfers: this.#outgoing.movesOf(calledNumberOf(request, trunk), trunk),
       ...((this.#options.callThrough || phone) && { transferBy: 'bridge' as const }),
       onOver: () => {
         release();

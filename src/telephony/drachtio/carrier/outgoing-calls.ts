@@ -4,6 +4,7 @@ import { type Carrier, CarrierError } from '../../carrier.ts';
 import { isDialable, isE164 } from '../../trunks/number.ts';
 import type { Trunk } from '../../trunks/trunks.ts';
 import { type OutgoingCallOptions, SrfOutgoingCall } from '../leg/outgoing-call.ts';
+import type { AcceptedTransfers } from '../transfer/far-end-moves.ts';
 import type { CallSecond, SecondCall } from '../transfer/transfer.ts';
 import { type AttemptLimits, FailoverCall } from './failover-call.ts';
 import type { TrunkChannels } from './trunk-channels.ts';
@@ -13,7 +14,7 @@ const SECOND_RINGS_MS_MAX = 30_000;
 
 /** Call to place. */
 export type OutgoingRequest = Parameters<Carrier['place']>[0] &
-  Pick<OutgoingCallOptions, 'near' | 'isEarlyMediaHeard'>;
+  Pick<OutgoingCallOptions, 'near' | 'isEarlyMediaHeard' | 'inPlaceOf'>;
 
 /** One attempt at it, through one trunk. */
 type Attempt = OutgoingRequest & Partial<AttemptLimits> & Pick<OutgoingCallOptions, 'callId'>;
@@ -108,6 +109,25 @@ export class OutgoingCalls {
     return (to, sound) => callThrough({ from: ours, to, ...sound, ...timing });
   }
 
+  /**
+   * Moves of a call that its far end asks for.
+   *
+   * @param ours as for `secondFor`.
+   * @param trunk of that call; the others with our number are not used, since the endpoint is made for this one.
+   * @returns undefined where the trunk accepts none.
+   */
+  movesOf(ours: string, trunk: Trunk | undefined): AcceptedTransfers | undefined {
+    if (trunk?.acceptTransfers !== true) return undefined;
+    return {
+      trunk,
+      callInPlace: (to, inPlaceOf) => {
+        const now = this.#options.trunkNamed(trunk.name);
+        const request = { from: fromOf(ours, now), to, ringingTimeoutMs: SECOND_RINGS_MS_MAX };
+        return this.place({ ...request, inPlaceOf }, now === undefined ? [] : [now]);
+      },
+    };
+  }
+
   /** @param name of the trunk that is tried first, if it still exists; the others with our number follow. */
   #callSecondThrough(name: string, ours: string): CallSecond {
     const { trunkNamed, trunksFor } = this.#options;
@@ -139,6 +159,7 @@ export class OutgoingCalls {
       // Other calls have had their turn before they are placed, or cannot wait.
       delayMs: turnMsMax === undefined ? 0 : turnMs,
       callSecond: this.#callSecondThrough(trunk.name, request.from),
+      acceptedTransfers: this.movesOf(request.from, trunk),
       onResponse: () => this.#options.onProxyResponse(trunk),
       onOver: () => {
         release();

@@ -25,6 +25,7 @@ import {
   type SrfRequest,
   sdpOf,
 } from '../carrier/srf.ts';
+import type { AcceptedTransfers } from '../transfer/far-end-moves.ts';
 import type { CallSecond, ThirdPartyOptions } from '../transfer/transfer.ts';
 import { screenedPartyOf, sipMetadataOf } from './sip-metadata.ts';
 import { SrfLeg } from './srf-leg.ts';
@@ -53,6 +54,8 @@ interface IncomingCallOptions {
   readonly journal: OpenDialogJournal | undefined;
   readonly callSecond?: CallSecond | undefined;
   readonly holdMusic?: ThirdPartyOptions['holdMusic'];
+  /** Set where the trunk lets far ends move calls. */
+  readonly acceptedTransfers?: AcceptedTransfers | undefined;
   /** Transfer method without a trunk's setting. */
   readonly transferBy?: Trunk['transfer'] | undefined;
   /** Called once, at the end of the call. */

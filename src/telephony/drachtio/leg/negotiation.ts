@@ -20,6 +20,8 @@ interface NegotiationOptions {
   readonly log: Logger;
   /** True when our 200 held an offer: the answer is in the ACK. */
   readonly isAnswerAwaited: boolean;
+  /** Whether the endpoint is another far end's, or about to be: no description is taken then. */
+  readonly isMoving?: () => boolean;
 }
 
 /** One call's exchange of session descriptions. @see RFC 3264, RFC 3261 section 14.2, RFC 3311 */
@@ -29,11 +31,13 @@ export class Negotiation {
   readonly #contact: string | undefined;
   readonly #settled = Promise.withResolvers<void>();
   #isSettled: boolean;
+  readonly #isMoving: () => boolean;
   #isBusy = false;
   #isAnswerAwaited: boolean;
 
-  constructor({ dialog, endpoint, log, isAnswerAwaited }: NegotiationOptions) {
+  constructor({ dialog, endpoint, log, isAnswerAwaited, isMoving }: NegotiationOptions) {
     this.#endpoint = endpoint;
+    this.#isMoving = isMoving ?? (() => false);
     this.#log = log;
     this.#contact = dialog.local.contact;
     this.#isAnswerAwaited = isAnswerAwaited;
@@ -55,6 +59,11 @@ export class Negotiation {
     return this.#settled.promise;
   }
 
+  /** Whether an offer waits for its answer, theirs or ours. */
+  get isPending(): boolean {
+    return this.#isBusy || this.#isAnswerAwaited;
+  }
+
   /** Gives up the wait for an answer in an ACK: the call is over. */
   stop(): void {
     // Nearly every call ends here: no error is created when nothing waits.
@@ -65,6 +74,7 @@ export class Negotiation {
 
   async #onReinvite(sdp: string, answer: SrfAnswer): Promise<void> {
     if (sdp !== '') return this.#answerOffer(sdp, answer);
+    if (this.#isMoving()) return refuseGlare(answer);
     if (this.#isBusy) return refuseForNow(answer);
     this.#isAnswerAwaited = true;
     sendSdp(answer, this.#endpoint.offer(), this.#contact);
@@ -77,7 +87,7 @@ export class Negotiation {
   }
 
   async #answerOffer(sdp: string, answer: SrfAnswer): Promise<void> {
-    if (this.#isAnswerAwaited) return refuseGlare(answer);
+    if (this.#isAnswerAwaited || this.#isMoving()) return refuseGlare(answer);
     if (this.#isBusy) return refuseForNow(answer);
     this.#isBusy = true;
     try {
@@ -126,10 +136,17 @@ export class EarlySession {
   #changes: Promise<void> = Promise.resolve();
   #isAnswering = false;
   #watched: SrfSentInvite | undefined;
+  /** Whether the endpoint is another far end's until the answer: early media are not heard. */
+  #isDeferred: boolean;
 
-  constructor({ endpoint, log }: { readonly endpoint: MediaEndpoint; readonly log: Logger }) {
-    this.#endpoint = endpoint;
-    this.#log = log;
+  constructor(options: {
+    readonly endpoint: MediaEndpoint;
+    readonly log: Logger;
+    readonly isDeferred?: boolean;
+  }) {
+    this.#endpoint = options.endpoint;
+    this.#log = options.log;
+    this.#isDeferred = options.isDeferred ?? false;
   }
 
   /**
@@ -146,6 +163,7 @@ export class EarlySession {
     if (known === undefined && this.#descriptions.size >= FAR_ENDS_MAX) return;
     const isAnswer = known?.kind === 'answer' || isReliable(response);
     this.#descriptions.set(tag, { sdp, kind: isAnswer ? 'answer' : 'hint' });
+    if (this.#isDeferred) return;
     void this.#change(async () => {
       try {
         await this.#apply(sdp);
@@ -163,6 +181,7 @@ export class EarlySession {
    * @throws {MediaError} 400 or 488 for an unusable answer, or none at all.
    */
   async settle({ sip, res }: SrfDialog): Promise<void> {
+    this.#isDeferred = false;
     await this.#changes;
     const early = this.#descriptions.get(sip.remoteTag);
     const answer = early?.kind === 'offer' ? '' : sdpOf(res);
@@ -189,7 +208,7 @@ export class EarlySession {
     if (sdp === '') return sendOk(answer, contact);
     // Our own offer still waits for its answer.
     if (kind === 'hint') return refuseGlare(answer);
-    if (this.#isAnswering) return refuseForNow(answer);
+    if (this.#isAnswering || this.#isDeferred) return refuseForNow(answer);
     this.#isAnswering = true;
     await this.#change(async () => {
       try {

@@ -23,6 +23,7 @@ import {
   type SrfResponse,
   type SrfSentInvite,
 } from '../carrier/srf.ts';
+import type { AcceptedTransfers } from '../transfer/far-end-moves.ts';
 import type { CallSecond, ThirdPartyOptions } from '../transfer/transfer.ts';
 import { type AnswerChallenge, secondTry } from './in-dialog-request.ts';
 import { EarlySession } from './negotiation.ts';
@@ -50,6 +51,10 @@ export interface OutgoingCallOptions {
   readonly mayGiveUp?: (() => boolean) | undefined;
   /** RTP session that ours may be joined with. */
   readonly near?: MediaSession | undefined;
+  /** Endpoint of the call whose far end this one takes the place of. */
+  readonly inPlaceOf?: MediaEndpoint | undefined;
+  /** Set where the trunk lets far ends move calls. */
+  readonly acceptedTransfers?: AcceptedTransfers | undefined;
   /** Whether `near` hears early media. */
   readonly isEarlyMediaHeard?: boolean | undefined;
   readonly media: MediaGateway;
@@ -161,26 +166,20 @@ export class SrfOutgoingCall implements OutgoingCall {
   }
 
   #closePort(): void {
+    if (this.#options.inPlaceOf !== undefined) return;
     this.#endpoint?.close().catch((error: unknown) => {
       this.#options.log.warn({ why: reasonOf(error) }, 'could not close a port');
     });
   }
 
   async #begin(): Promise<void> {
-    const { media, trunk, near, isEarlyMediaHeard, addresses, delayMs = 0 } = this.#options;
+    const { trunk, near, isEarlyMediaHeard, addresses, delayMs = 0 } = this.#options;
     try {
       if (delayMs > 0) await this.#delay(delayMs);
       if (!this.#isWanted) return this.fail('cancelled', 487);
       const signallingAddress = (await addresses?.proxyAddressOf(trunk)) ?? addressOf(trunk);
       this.#farEnd = signallingAddress;
-      this.#endpoint = await media.open({
-        signallingAddress,
-        advertisedAddress: addresses?.advertisedTo(signallingAddress, trunk),
-        carrier: sourcesOf(trunk),
-        codecs: trunk.codecs,
-        srtp: trunk.srtp,
-        near,
-      });
+      this.#endpoint = await this.#openEndpoint(signallingAddress);
       // The call failed meanwhile, before it had a port to close.
       if (this.#state === 'over') return void this.#closePort();
       if (isEarlyMediaHeard) near?.feedFrom(this.#endpoint.session);
@@ -192,6 +191,23 @@ export class SrfOutgoingCall implements OutgoingCall {
     if (!this.#isWanted) return this.fail('cancelled', 487);
     this.#limitResponse();
     this.#invite(this.#endpoint, this.#firstHeaders(), true);
+  }
+
+  /** @throws {MediaError} without a free port. */
+  async #openEndpoint(signallingAddress: string): Promise<MediaEndpoint> {
+    const { media, trunk, near, inPlaceOf, addresses } = this.#options;
+    if (inPlaceOf !== undefined) {
+      inPlaceOf.offer();
+      return inPlaceOf;
+    }
+    return media.open({
+      signallingAddress,
+      advertisedAddress: addresses?.advertisedTo(signallingAddress, trunk),
+      carrier: sourcesOf(trunk),
+      codecs: trunk.codecs,
+      srtp: trunk.srtp,
+      near,
+    });
   }
 
   /** Never resolves once the call is over. */
@@ -229,8 +245,8 @@ export class SrfOutgoingCall implements OutgoingCall {
   }
 
   #invite(endpoint: MediaEndpoint, headers: Record<string, string>, isFirst: boolean): void {
-    const { srf, trunk, to, log } = this.#options;
-    const early = new EarlySession({ endpoint, log });
+    const { srf, trunk, to, log, inPlaceOf } = this.#options;
+    const early = new EarlySession({ endpoint, log, isDeferred: inPlaceOf !== undefined });
     const progress = {
       cbRequest: (_: unknown, request?: SrfSentInvite) => this.#onSent(request),
       cbProvisional: (response: SrfResponse) => this.#onProvisional(early, response),
@@ -310,6 +326,7 @@ export class SrfOutgoingCall implements OutgoingCall {
       referDomain: domainOf(trunk),
       transferBy: trunk.transfer,
       isAnswerAwaited: false,
+      isInPlace: this.#options.inPlaceOf !== undefined,
     });
     this.#leg = leg;
     const isWanted = this.#state === 'calling';

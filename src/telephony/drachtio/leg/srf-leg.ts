@@ -2,6 +2,8 @@
 import type { AudioStream } from '../../../media/audio-stream.ts';
 import {
   CarrierError,
+  type IncomingRefer,
+  type MoveMethod,
   type ReleaseCause,
   type ThreeWayCall,
   type TransferOptions,
@@ -10,7 +12,9 @@ import {
 import { LinkedAudio, type MediaEndpoint } from '../../media-gateway.ts';
 import type { JournalEntry, OpenDialogJournal } from '../carrier/open-dialog-journal.ts';
 import type { OrphanedLeg } from '../carrier/orphaned-calls.ts';
-import { reasonOf, type SrfAnswer, type SrfRequest } from '../carrier/srf.ts';
+import { reasonOf, type SrfAnswer, type SrfDialog, type SrfRequest } from '../carrier/srf.ts';
+import { type AcceptedTransfers, FarEndMoves } from '../transfer/far-end-moves.ts';
+import type { Successor } from '../transfer/incoming-refer.ts';
 import { isOfRefer, noticeOf } from '../transfer/referral.ts';
 import { ThirdParty } from '../transfer/third-party.ts';
 import type { SecondLeg, ThirdPartyOptions } from '../transfer/transfer.ts';
@@ -31,12 +35,16 @@ export interface SrfLegOptions extends ThirdPartyOptions {
   readonly journal?: OpenDialogJournal | undefined;
   /** Entry made before the answer. */
   readonly expected?: JournalEntry | undefined;
+  /** Set where the trunk lets far ends move the call. */
+  readonly acceptedTransfers?: AcceptedTransfers | undefined;
+  /** Whether the endpoint is another leg's, until `takeEndpoint`. */
+  readonly isInPlace?: boolean;
   /** Called once, when the leg has ended. */
   readonly onOver: () => void;
 }
 
 /** One leg: hang-up, transfer, hold and DTMF of an answered call. */
-export class SrfLeg implements SecondLeg, OrphanedLeg {
+export class SrfLeg implements SecondLeg, Successor, OrphanedLeg {
   readonly audio: AudioStream;
   readonly #options: SrfLegOptions;
   readonly #peer: DialogPeer;
@@ -49,6 +57,10 @@ export class SrfLeg implements SecondLeg, OrphanedLeg {
   readonly #entry: JournalEntry | undefined;
   readonly #thirdParty: ThirdParty;
   readonly #dtmf = new DtmfMethods();
+  readonly #moves: FarEndMoves;
+  /** Leg of the party that has taken the far end's place; its end is this one's. */
+  #successor: Successor | undefined;
+  #hasEndpoint: boolean;
   #cause: ReleaseCause | undefined;
   #hangingUp: { readonly cause: ReleaseCause; readonly done: Promise<void> } | undefined;
   #closing: Promise<void> | undefined;
@@ -56,6 +68,7 @@ export class SrfLeg implements SecondLeg, OrphanedLeg {
   #isOrphaned = false;
   #onReleased: (cause: ReleaseCause) => void = () => {};
   #onDigit: (digit: string) => void = () => {};
+  #onMoved: (method: MoveMethod) => void = () => {};
 
   constructor(options: SrfLegOptions) {
     const { dialog, endpoint } = options;
@@ -65,28 +78,40 @@ export class SrfLeg implements SecondLeg, OrphanedLeg {
         event.kind !== 'digit' || this.#dtmf.byRtp(event.digit, options.clock.nowMs()),
     });
     this.#peer = options;
-    this.#negotiation = new Negotiation(options);
+    this.#hasEndpoint = options.isInPlace !== true;
+    this.#negotiation = new Negotiation({ ...options, isMoving: () => this.#isMoving });
     this.#entry = options.journal?.answered(dialog, endpoint.channels ?? [], options.expected);
     this.#thirdParty = new ThirdParty(options, {
-      isEnding: () => this.#cause !== undefined || this.#hangingUp !== undefined,
+      isEnding: () => this.#isEnding,
       pressed: (digit) => this.#onDigit(digit),
       end: (cause) => void this.#release(cause),
+    });
+    this.#moves = new FarEndMoves({
+      ...{ accepted: options.acceptedTransfers, peer: options, endpoint, log: options.log },
+      leg: {
+        isEnding: () => this.#isEnding,
+        isBusy: () => this.#thirdParty.isBusy || this.#negotiation.isPending,
+        isOver: () => this.#isOver,
+        moved: (next, method) => this.#moved(next, method),
+        leave: () => void this.#release({ kind: 'transferred' }),
+      },
     });
     dialog.on('info', (request, answer) => this.#onInfo(request, answer));
     dialog.on('notify', (request, answer) => this.#onNotify(request, answer));
     dialog.on('destroy', (request) => this.#onBye(request));
     dialog.on('ack', () => this.#confirm());
-    // A REFER could make us pay for a call to any number.
-    dialog.on('refer', (_, answer) => answer.send(603));
+    dialog.on('refer', (request, answer) => this.#moves.takeRefer(request, answer));
     dialog.on('message', (_, answer) => answer.send(405));
     if (!options.isConfirmationAwaited) this.#confirm();
     this.#confirmed.promise.catch(() => undefined);
     endpoint.audio.onEvent(({ kind }) => {
       if (kind === 'media-arrived') this.#confirm();
-      if (kind === 'media-lost') void this.#release({ kind: 'broken', reason: 'no audio comes' });
+      // While it is moved, the far end may have left, and the next party may still ring.
+      if (kind === 'media-lost' && this.#hasEndpoint && !this.#moves.isPending)
+        void this.#release({ kind: 'broken', reason: 'no audio comes' });
     });
     // Audio may arrive before the SIP server reports that the 200 was sent.
-    if (endpoint.session.hasArrived) this.#confirm();
+    if (this.#hasEndpoint && endpoint.session.hasArrived) this.#confirm();
   }
 
   get endpoint(): MediaEndpoint {
@@ -116,15 +141,30 @@ export class SrfLeg implements SecondLeg, OrphanedLeg {
     this.#onDigit = listener;
   }
 
+  onRefer(listener: (refer: IncomingRefer) => void): void {
+    this.#moves.onRefer(listener);
+  }
+
+  onMoved(listener: (method: MoveMethod) => void): void {
+    this.#onMoved = listener;
+  }
+
   record(path: string): void {
     this.#options.endpoint.record(path);
   }
 
   hangUp(): Promise<void> {
+    this.#moves.stop();
+    if (this.#successor !== undefined) {
+      void this.#release({ kind: 'transferred' });
+      return this.#successor.hangUp();
+    }
     return this.#closing === undefined ? this.#release({ kind: 'near-end' }) : this.#closed.promise;
   }
 
   async transfer(number: string, options: TransferOptions = {}): Promise<TransferOutcome> {
+    if (this.#successor !== undefined) return this.#successor.transfer(number, options);
+    this.#refuseWhileMoving();
     const outcome = await this.#thirdParty.transfer(number, options);
     if (outcome === 'referred') {
       void this.#release({ kind: 'transferred' });
@@ -133,8 +173,31 @@ export class SrfLeg implements SecondLeg, OrphanedLeg {
     return outcome;
   }
 
-  bringIn(number: string, options: TransferOptions = {}): Promise<ThreeWayCall> {
+  async bringIn(number: string, options: TransferOptions = {}): Promise<ThreeWayCall> {
+    if (this.#successor !== undefined) return this.#successor.bringIn(number, options);
+    this.#refuseWhileMoving();
     return this.#thirdParty.bringIn(number, options);
+  }
+
+  takeEndpoint(): void {
+    this.#hasEndpoint = true;
+  }
+
+  /** SIP identifiers of the dialog. */
+  get sip(): SrfDialog['sip'] {
+    return this.#options.dialog.sip;
+  }
+
+  /** Whether another party may take the far end's place now; else the SIP status that refuses it. */
+  get replacement(): 'possible' | 491 | 603 {
+    if (this.#isEnding) return 603;
+    const isBusy = !this.#isConfirmed || this.#moves.isPending || this.#thirdParty.isBusy;
+    return isBusy || this.#negotiation.isPending ? 491 : 'possible';
+  }
+
+  /** As `FarEndMoves.replace`. */
+  replace(answerNext: () => Promise<Successor>): Promise<void> {
+    return this.#moves.replace(answerNext);
   }
 
   get isOver(): boolean {
@@ -164,6 +227,7 @@ export class SrfLeg implements SecondLeg, OrphanedLeg {
   /** Sends BYE, once; the first cause counts. */
   #release(cause: ReleaseCause): Promise<void> {
     if (this.#isOver) return this.#closed.promise;
+    this.#moves.stop();
     this.#hangingUp ??= { cause, done: this.#sendBye(cause) };
     return this.#hangingUp.done;
   }
@@ -212,14 +276,21 @@ export class SrfLeg implements SecondLeg, OrphanedLeg {
   }
 
   async #closeMedia(cause: ReleaseCause): Promise<void> {
-    const { endpoint, log } = this.#options;
     this.#negotiation.stop();
     this.#thirdParty.stop();
-    this.#reportRelease(cause);
+    // A far end may hang up as soon as its REFER is accepted. RFC 5589, 6.1.
+    const moved = this.#moves.settled;
+    if (moved !== undefined) await moved;
+    if (this.#successor === undefined) this.#reportRelease(cause);
+    if (this.#hasEndpoint) await this.#closeEndpoint();
+    setImmediate(this.#closed.resolve);
+  }
+
+  async #closeEndpoint(): Promise<void> {
+    const { endpoint, log } = this.#options;
     await endpoint.close().catch((error: unknown) => {
       log.warn({ why: reasonOf(error) }, 'could not close a port');
     });
-    setImmediate(this.#closed.resolve);
   }
 
   #reportRelease(cause: ReleaseCause): void {
@@ -227,6 +298,36 @@ export class SrfLeg implements SecondLeg, OrphanedLeg {
     this.#cause = cause;
     if (!this.#isConfirmed) this.#confirmed.reject(endedBeforeAck());
     this.#onReleased(cause);
+  }
+
+  get #isEnding(): boolean {
+    return this.#cause !== undefined || this.#hangingUp !== undefined || this.#isOver;
+  }
+
+  /** Whether the endpoint is another far end's, or about to be. */
+  get #isMoving(): boolean {
+    return this.#moves.isPending || this.#successor !== undefined;
+  }
+
+  /** @throws {CarrierError} 491 while the far end moves the call. */
+  #refuseWhileMoving(): void {
+    if (!this.#moves.isPending) return;
+    throw new CarrierError('Cannot transfer the call: the far end is moving it', 491);
+  }
+
+  /** The call goes on with another party, on the same endpoint. */
+  #moved(next: Successor, method: MoveMethod): void {
+    this.#successor = next;
+    this.#hasEndpoint = false;
+    next.takeEndpoint();
+    next.onDigit((digit) => {
+      if (this.#dtmf.byInfo(digit, this.#options.clock.nowMs())) this.#onDigit(digit);
+    });
+    next.onRefer?.((refer) => this.#moves.passRefer(refer));
+    next.onMoved?.((by) => this.#onMoved(by));
+    this.#onMoved(method);
+    // Called at once if it has just hung up.
+    next.onReleased((cause) => this.#reportRelease(cause));
   }
 
   #onInfo(request: SrfRequest, answer: SrfAnswer): void {

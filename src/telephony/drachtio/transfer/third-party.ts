@@ -40,6 +40,11 @@ export class ThirdParty {
     return this.#isReferred || this.#attempt?.isReferred === true;
   }
 
+  /** Whether a third party is called, or connected in any way. */
+  get isBusy(): boolean {
+    return this.#attempt !== undefined || this.hasPartner || this.#threeWay?.isOn === true;
+  }
+
   /** Whether the far end is connected to a third party in the agent's place. */
   get hasPartner(): boolean {
     return this.#partner !== undefined;

@@ -1,0 +1,154 @@
+/** Moves of one leg's far end to another party, as its trunk accepts them: by REFER, or by INVITE with Replaces. */
+import type { Logger } from '../../../lib/logger.ts';
+import type { IncomingRefer } from '../../carrier.ts';
+import type { MediaEndpoint } from '../../media-gateway.ts';
+import { isOn, sourcesOf } from '../../trunks/trunk-table.ts';
+import { domainOf, type Trunk } from '../../trunks/trunks.ts';
+import { reasonOf, type SrfAnswer, type SrfRequest } from '../carrier/srf.ts';
+import type { DialogPeer } from '../leg/in-dialog-request.ts';
+import {
+  type CallInPlace,
+  refuseRefer,
+  SrfIncomingRefer,
+  type Successor,
+} from './incoming-refer.ts';
+import { type ReferRules, readReferTo } from './refer-to.ts';
+
+/** What a trunk that accepts transfers adds to its legs. */
+export interface AcceptedTransfers {
+  readonly trunk: Trunk;
+  readonly callInPlace: CallInPlace;
+}
+
+/** Methods of the leg. */
+export interface MovedLeg {
+  /** Whether the leg is over, about to be, or has another far end already. */
+  isEnding(): boolean;
+  /** Whether a third party is called or connected, or a session description is under negotiation. */
+  isBusy(): boolean;
+  /** Whether its dialog is over. */
+  isOver(): boolean;
+  moved(next: Successor, method: 'refer' | 'replaces'): void;
+  /** Ends its own dialog, which another one has replaced. */
+  leave(): void;
+}
+
+interface MovesOptions {
+  readonly accepted: AcceptedTransfers | undefined;
+  readonly peer: DialogPeer;
+  readonly endpoint: MediaEndpoint;
+  readonly log: Logger;
+  readonly leg: MovedLeg;
+}
+
+/** One move at a time. */
+export class FarEndMoves {
+  readonly #options: MovesOptions;
+  #refer: SrfIncomingRefer | undefined;
+  #hadRefer = false;
+  #isReplacing = false;
+  #onRefer: ((refer: IncomingRefer) => void) | undefined;
+
+  constructor(options: MovesOptions) {
+    this.#options = options;
+  }
+
+  /** Whether a move is asked for or in progress. */
+  get isPending(): boolean {
+    return this.#isReplacing || this.#refer?.isPending === true;
+  }
+
+  /** Resolves with the outcome of the REFER in progress; undefined without one. */
+  get settled(): Promise<void> | undefined {
+    return this.#refer?.isPending ? this.#refer.settled : undefined;
+  }
+
+  onRefer(listener: (refer: IncomingRefer) => void): void {
+    this.#onRefer = listener;
+  }
+
+  /** Handles a REFER. A trunk that accepts no transfers refuses each with 603: it could make us pay for any call. */
+  takeRefer(request: SrfRequest, answer: SrfAnswer): void {
+    const { accepted, leg, log, ...others } = this.#options;
+    const status = this.#refusal;
+    if (accepted === undefined || status !== undefined) {
+      answer.send(status ?? 603);
+      return;
+    }
+    const header = request.get('refer-to') ?? request.get('r');
+    const target = readReferTo(header, rulesOf(accepted.trunk, request));
+    if (target.kind === 'refused') {
+      const { sipStatus, why } = target;
+      refuseRefer(answer, sipStatus, why);
+      log.info({ trunk: accepted.trunk.name, sipStatus, why }, 'refused a REFER of the far end');
+      return;
+    }
+    this.#refer = new SrfIncomingRefer({
+      ...others,
+      ...{ request, answer, log, number: target.number, isFurther: this.#hadRefer },
+      callInPlace: accepted.callInPlace,
+      onMoved: (next) => leg.moved(next, 'refer'),
+      onTold: () => leg.leave(),
+      isOver: () => leg.isOver(),
+    });
+    this.#hadRefer = true;
+    this.passRefer(this.#refer);
+  }
+
+  /** Status that refuses a REFER now, whatever it names; undefined to read it. */
+  get #refusal(): number | undefined {
+    const { accepted, leg } = this.#options;
+    if (accepted === undefined || this.#onRefer === undefined) return 603;
+    if (leg.isEnding()) return 481;
+    // Two at once, or one that crosses a change of ours.
+    return this.isPending || leg.isBusy() ? 491 : undefined;
+  }
+
+  /** Passes on a REFER of the party that has taken the far end's place. */
+  passRefer(refer: IncomingRefer): void {
+    if (this.#onRefer === undefined) refer.refuse(603, 'nothing can follow it');
+    else this.#onRefer(refer);
+  }
+
+  /**
+   * Takes another party in the far end's place.
+   *
+   * @param answerNext answers its INVITE on the leg's endpoint.
+   * @throws {Error} when that failed: the leg goes on as it was. Ask `isPending` and the leg first.
+   */
+  async replace(answerNext: () => Promise<Successor>): Promise<void> {
+    const { endpoint, leg, log } = this.#options;
+    this.#isReplacing = true;
+    const restore = endpoint.remember();
+    try {
+      const next = await answerNext();
+      leg.moved(next, 'replaces');
+    } catch (error) {
+      await restore().catch((cause: unknown) => {
+        log.warn(
+          { why: reasonOf(cause) },
+          'could not go on with the far end that was to be replaced',
+        );
+      });
+      throw error;
+    } finally {
+      this.#isReplacing = false;
+    }
+    leg.leave();
+  }
+
+  /** Gives up: the leg ends. Safe to call twice. */
+  stop(): void {
+    this.#refer?.stop();
+  }
+}
+
+/** The far end may name its trunk's domain, proxy and addresses, and where it sends from. */
+function rulesOf(trunk: Trunk, { source_address }: SrfRequest): ReferRules {
+  const names = [domainOf(trunk), trunk.proxy.host, source_address];
+  const known = new Set(names.map((name) => name.replace(/^\[|\]$/g, '').toLowerCase()));
+  return {
+    isSips: trunk.proxy.isSips,
+    isKnownHost: (host) => known.has(host) || isOn(sourcesOf(trunk), host),
+  };
+}
