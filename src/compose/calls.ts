@@ -133,6 +133,7 @@ function openTalk(
     digit: (digit) => conversation.digit(digit),
     transferPending: (isUnderWay) => conversation.transferPending(isUnderWay),
     thirdParty: (isThere) => conversation.thirdParty(isThere),
+    farEndMoved: () => conversation.farEndMoved(),
     announcement: (summary) => conversation.announcement(summary),
     acceptance: () => conversation.acceptance(),
     stop: () => {

@@ -142,6 +142,11 @@ export class Conversation {
     this.#tell({ kind: 'third-party', isThere });
   }
 
+  /** Another party has taken the caller's place: the agent greets it. */
+  farEndMoved(): void {
+    this.#tell({ kind: 'far-end-moved' });
+  }
+
   /** Stops talking and listening, because the call is over. What was heard is reported first. Safe to call twice. */
   stop(): void {
     this.#screening?.stop();

@@ -27,6 +27,7 @@ test.each<[object, TransferRefusal | undefined, TransferRefusal | undefined]>([
 
   expect(refusalOfTransfer(all, 'agent')).toBe(agents);
   expect(refusalOfTransfer(all, 'customer')).toBe(customers);
+  expect(refusalOfTransfer(all, 'far-end')).toBe(agents === 'made' ? undefined : agents);
 });
 
 test('CallTransfers lets the agent hand a call over once', () => {

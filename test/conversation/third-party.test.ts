@@ -129,3 +129,14 @@ test('Conversation is told to keep silent also when the two have talked for so l
   expect(meanwhile).toContain('nothing but "…"');
   expect([before, after].filter((system) => system?.includes('nothing but'))).toEqual([]);
 });
+
+test('Conversation greets a person who has taken the place of the caller', async () => {
+  const table = await begin();
+  table.model.answers = [says('Hello, this is Ada. Who am I speaking to?')];
+
+  table.conversation.farEndMoved();
+  await table.pass(4000);
+
+  expect(table.transcript().at(-1)).toBe('agent: Hello, this is Ada. Who am I speaking to?');
+  expect(lastAsked(table).at(-1)).toContain('another person is on the line now');
+});

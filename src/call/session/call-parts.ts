@@ -32,6 +32,8 @@ export interface TalkingParty {
   transferPending(isUnderWay: boolean): void;
   /** Reports that a third party joined the call (three-way call) or left it. */
   thirdParty(isThere: boolean): void;
+  /** Reports that another party has taken the caller's place. */
+  farEndMoved(): void;
   /** Announcement to the transfer target before it is connected: 8 kHz, mono, chunks of any length. */
   announcement(summary: string): () => AsyncIterable<Int16Array>;
   /** Question to the transfer target whether it takes the call. */

@@ -91,7 +91,8 @@ export class CallSession implements LiveCall, CallInProgress {
     const { afterTransfer, transferAcceptance: asksAcceptance } = agent.settings;
     const rules = { asksAcceptance, doesReturn: afterTransfer === 'return' };
     const shown = { call, party, onAgentLeft, onReturn };
-    this.#control = new SessionControl({ parts, leg, journal, timeline, log, ...rules, ...shown });
+    const told = { parts, agent, leg, journal, timeline, log };
+    this.#control = new SessionControl({ ...told, ...rules, ...shown });
   }
 
   get audio(): AudioStream {

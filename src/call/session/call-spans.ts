@@ -8,6 +8,8 @@ const INSTANTS: ReadonlySet<string> = new Set([
   'barge_in',
   'transfer',
   'transfer_failed',
+  'far_end_transfer',
+  'far_end_transfer_failed',
   'bridge_ended',
   'three_way',
   'three_way_ended',

@@ -1,5 +1,6 @@
 /** Control of a call in progress: blind and warm transfer, three-way call (conference), appointments. */
 import type { CallControl } from '../../conversation/conversation-port.ts';
+import type { Agent } from '../../domain/agent/agent.ts';
 import type { TransferManner } from '../../domain/agent/transfer-rules.ts';
 import type { Appointment, Call } from '../../domain/call/call.ts';
 import {
@@ -13,17 +14,25 @@ import type { Logger } from '../../lib/logger.ts';
 import type { Leg, ThreeWayCall } from '../../telephony/carrier.ts';
 import type { CallJournal } from './call-journal.ts';
 import type { CallParts, TalkingParty } from './call-parts.ts';
+import { FarEndTransfers } from './far-end-transfers.ts';
 import type { SessionTimeline } from './session-timeline.ts';
 import type { CallTransfers, TransferRefusal } from './transfer-cap.ts';
 
 interface SessionControlOptions {
-  readonly parts: Pick<CallParts, 'calls' | 'clock' | 'newId' | 'isOwnNumber' | 'transfers'>;
+  readonly parts: Pick<
+    CallParts,
+    'calls' | 'clock' | 'newId' | 'isOwnNumber' | 'transfers' | 'accountOf'
+  >;
+  readonly agent: Agent;
   readonly leg: Leg;
   /** Gives the call as it stands. */
   readonly call: () => Call;
   /** The agent's side of the call, once it talks. */
   readonly party: () =>
-    | Pick<TalkingParty, 'transferPending' | 'thirdParty' | 'announcement' | 'acceptance'>
+    | Pick<
+        TalkingParty,
+        'transferPending' | 'thirdParty' | 'farEndMoved' | 'announcement' | 'acceptance'
+      >
     | undefined;
   /** Whether a warm transfer needs the other party's consent. */
   readonly asksAcceptance: boolean;
@@ -84,6 +93,11 @@ export class SessionControl {
   constructor(options: SessionControlOptions) {
     this.#options = options;
     this.#attempts = options.parts.transfers?.ofCall(options.call().agentId);
+    new FarEndTransfers({
+      ...options,
+      attempts: this.#attempts,
+      hasAgentLeft: () => this.#hasAgentLeft,
+    }).listen();
   }
 
   /** Begins a transfer or a three-way call that the customer requested by REST. */

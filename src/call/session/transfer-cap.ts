@@ -13,8 +13,8 @@ const TRANSFERS_A_DAY_MAX = 200;
 
 const DAY_MS = 86_400_000;
 
-/** Origin of a transfer: the model, or the customer by REST. */
-export type TransferAsker = 'agent' | 'customer';
+/** Origin of a transfer: the model, the customer by REST, or the far end by REFER. */
+export type TransferAsker = 'agent' | 'customer' | 'far-end';
 
 /** Transfers made and attempted. */
 export interface TransferCounts {
@@ -28,17 +28,16 @@ export interface TransferCounts {
 export type TransferRefusal = 'made' | 'had-its-attempts' | 'too-many-today';
 
 /**
- * Why one more transfer may not be made; undefined when it may. The limit per call applies to the agent
- * alone: after a model's third failure, a person can still transfer the call. The limit per day applies to both.
+ * Why one more transfer may not be made; undefined when it may. The limit per call applies to the agent and the far
+ * end: after a model's third failure, a person can still transfer the call. The limit per day applies to all. A far end
+ * that was moved may be moved again.
  */
 export function refusalOfTransfer(
   counts: TransferCounts,
   asker: TransferAsker,
 ): TransferRefusal | undefined {
-  if (asker === 'agent') {
-    if (counts.madeInCall > 0) return 'made';
-    if (counts.triedInCall >= ATTEMPTS_A_CALL_MAX) return 'had-its-attempts';
-  }
+  if (asker === 'agent' && counts.madeInCall > 0) return 'made';
+  if (asker !== 'customer' && counts.triedInCall >= ATTEMPTS_A_CALL_MAX) return 'had-its-attempts';
   return counts.triedToday >= TRANSFERS_A_DAY_MAX ? 'too-many-today' : undefined;
 }
 

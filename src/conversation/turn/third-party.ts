@@ -17,12 +17,21 @@ const LEFT = '(The other party has hung up. You are alone with the caller again.
 const RETURNED =
   '(The transfer is over: the other party has hung up. You are alone with the caller again. Say so in a sentence, and ask what else they need.)';
 
+const MOVED =
+  '(The caller has transferred the call: another person is on the line now, in the place of the caller. Greet them, say who you ' +
+  'are, and go on. Before anything private, ask who they are.)';
+
 const NOT_TRANSFERRED = '(The other party did not take the call. The caller is still with you.)';
 
 /** Tells the model that a third party joined or left; the agent speaks once it has the floor. */
 export function onThirdParty(draft: Draft, { isThere, atMs }: TurnEventOf<'third-party'>): void {
   note(draft, isThere ? JOINED : LEFT, atMs);
   change(draft, { hasThirdParty: isThere });
+}
+
+/** Tells the model that another person is on the line in the caller's place. */
+export function onFarEndMoved(draft: Draft, { atMs }: TurnEventOf<'far-end-moved'>): void {
+  note(draft, MOVED, atMs);
 }
 
 /** Tells the model that a transfer failed after its tool had already answered. */

@@ -96,6 +96,8 @@ export type TurnEvent =
   | { readonly kind: 'transfer-failed' }
   /** A third party joined (three-way call) or left. */
   | { readonly kind: 'third-party'; readonly isThere: boolean }
+  /** The caller has moved the call: another party is on the line in its place. */
+  | { readonly kind: 'far-end-moved' }
   | { readonly kind: 'media-lost' }
   | { readonly kind: 'timer'; readonly timer: TurnTimer }
   /** The call ended from outside. */

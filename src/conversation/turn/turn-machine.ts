@@ -49,7 +49,7 @@ import {
   watchSilence,
 } from './ending.ts';
 import { beginScreening, onMachineAnswered, onMessageDue } from './screening.ts';
-import { onReturn, onThirdParty, onTransferFailed } from './third-party.ts';
+import { onFarEndMoved, onReturn, onThirdParty, onTransferFailed } from './third-party.ts';
 import {
   onEndOfTurnTimer,
   onTurnScored,
@@ -114,6 +114,7 @@ const HANDLERS: { readonly [K in Kind]: (draft: Draft, event: TurnEventOf<K>) =>
   'transfer-pending': (draft, event) => change(draft, { isTransferPending: event.isUnderWay }),
   'transfer-failed': onTransferFailed,
   'third-party': onThirdParty,
+  'far-end-moved': onFarEndMoved,
   'media-lost': (draft, event) =>
     endNow(
       draft,

@@ -10,7 +10,9 @@ import { ReceiveRing } from '../../../src/media/buffers/receive-ring.ts';
 import type {
   AnswerOptions,
   IncomingCall,
+  IncomingRefer,
   Leg,
+  MoveMethod,
   ReleaseCause,
   ThreeWayCall,
   TransferOptions,
@@ -57,6 +59,10 @@ export class ScriptedLeg implements Leg {
   /** The other party of the newest transfer hangs up first; undefined where that ends the leg. */
   beAlone: (() => void) | undefined;
   digit: (digit: string) => void = () => undefined;
+  /** The far end sends REFER. */
+  refer: (refer: IncomingRefer) => void = () => undefined;
+  /** Another party takes the far end's place. */
+  move: (method: MoveMethod) => void = () => undefined;
   #cause: ReleaseCause | undefined;
   #listener: (cause: ReleaseCause) => void = () => undefined;
 
@@ -74,6 +80,14 @@ export class ScriptedLeg implements Leg {
 
   onDigit(listener: (digit: string) => void): void {
     this.digit = listener;
+  }
+
+  onRefer(listener: (refer: IncomingRefer) => void): void {
+    this.refer = listener;
+  }
+
+  onMoved(listener: (method: MoveMethod) => void): void {
+    this.move = listener;
   }
 
   record(path: string): void {
@@ -169,6 +183,8 @@ export class ScriptedTalk implements TalkingParty {
   /** What it was told of another party. */
   readonly companies: boolean[] = [];
   readonly announced: string[] = [];
+  /** How often it was told that another party has taken the caller's place. */
+  moves = 0;
   /** Said when the talk is stopped. */
   lastWords: ConversationEvent | undefined;
   isStarted = false;
@@ -202,6 +218,10 @@ export class ScriptedTalk implements TalkingParty {
 
   thirdParty(isThere: boolean): void {
     this.companies.push(isThere);
+  }
+
+  farEndMoved(): void {
+    this.moves += 1;
   }
 
   announcement(summary: string): () => AsyncIterable<Int16Array> {

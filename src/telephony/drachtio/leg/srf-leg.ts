@@ -74,12 +74,15 @@ export class SrfLeg implements SecondLeg, Successor, OrphanedLeg {
     const { dialog, endpoint } = options;
     this.#options = options;
     this.audio = new LinkedAudio(endpoint.audio, {
-      isHeard: (event) =>
-        event.kind !== 'digit' || this.#dtmf.byRtp(event.digit, options.clock.nowMs()),
+      isHeard: (event) => {
+        // While the far end moves the call it may have left, and the next party may still ring.
+        if (event.kind === 'media-lost') return !this.isMoving;
+        return event.kind !== 'digit' || this.#dtmf.byRtp(event.digit, options.clock.nowMs());
+      },
     });
     this.#peer = options;
     this.#hasEndpoint = options.isInPlace !== true;
-    this.#negotiation = new Negotiation({ ...options, isMoving: () => this.#isMoving });
+    this.#negotiation = new Negotiation({ ...options, isMoving: () => this.#isEndpointTaken });
     this.#entry = options.journal?.answered(dialog, endpoint.channels ?? [], options.expected);
     this.#thirdParty = new ThirdParty(options, {
       isEnding: () => this.#isEnding,
@@ -106,8 +109,7 @@ export class SrfLeg implements SecondLeg, Successor, OrphanedLeg {
     this.#confirmed.promise.catch(() => undefined);
     endpoint.audio.onEvent(({ kind }) => {
       if (kind === 'media-arrived') this.#confirm();
-      // While it is moved, the far end may have left, and the next party may still ring.
-      if (kind === 'media-lost' && this.#hasEndpoint && !this.#moves.isPending)
+      if (kind === 'media-lost' && this.#hasEndpoint && !this.isMoving)
         void this.#release({ kind: 'broken', reason: 'no audio comes' });
     });
     // Audio may arrive before the SIP server reports that the 200 was sent.
@@ -181,6 +183,10 @@ export class SrfLeg implements SecondLeg, Successor, OrphanedLeg {
 
   takeEndpoint(): void {
     this.#hasEndpoint = true;
+  }
+
+  get isMoving(): boolean {
+    return this.#moves.isPending || this.#successor?.isMoving === true;
   }
 
   /** SIP identifiers of the dialog. */
@@ -305,7 +311,7 @@ export class SrfLeg implements SecondLeg, Successor, OrphanedLeg {
   }
 
   /** Whether the endpoint is another far end's, or about to be. */
-  get #isMoving(): boolean {
+  get #isEndpointTaken(): boolean {
     return this.#moves.isPending || this.#successor !== undefined;
   }
 

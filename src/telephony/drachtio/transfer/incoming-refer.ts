@@ -17,6 +17,8 @@ const SUBSCRIPTION_SECONDS = 60;
 
 /** Leg to a party that takes the far end's place, on the same endpoint. */
 export interface Successor extends Leg {
+  /** Whether its own far end, or the party in its place, moves the call in turn. */
+  readonly isMoving: boolean;
   /** The endpoint is this leg's from now on, and ends with it. */
   takeEndpoint(): void;
 }
