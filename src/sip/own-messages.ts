@@ -115,8 +115,11 @@ function addHeaders(message: SipMessage, headers: HeaderValues): void {
     if (ENGINE_HEADERS.has(canonical)) {
       throw new TypeError(`Cannot send SIP header "${name}": the engine writes it`);
     }
+    const ours = canonical === 'supported' ? message.list(canonical) : [];
     message.delete(canonical);
-    const values = typeof value === 'string' ? [value] : value;
+    const given = typeof value === 'string' ? [value] : value;
+    // An application adds its extensions to the engine's.
+    const values = ours.length === 0 ? given : [[...ours, ...given].join(', ')];
     for (const each of values) message.add(canonical, wireText(each));
   }
 }

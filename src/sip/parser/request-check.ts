@@ -47,7 +47,8 @@ export const SUPPORTED_EXTENSIONS = ['100rel', 'timer'] as const;
 /** Value of Allow. */
 export const ALLOW = SERVED_METHODS.join(', ');
 const SCHEMES = new Set(['sip', 'sips', 'tel']);
-const SUPPORTED: ReadonlySet<string> = new Set(SUPPORTED_EXTENSIONS);
+/** Replaces (RFC 3891) is the application's, which lists it where it takes it, and refuses it elsewhere. */
+const UNDERSTOOD: ReadonlySet<string> = new Set([...SUPPORTED_EXTENSIONS, 'replaces']);
 
 /** A media type with wildcards that covers session descriptions. */
 const SESSION_RANGES = new Set([SESSION_TYPE, 'application/*', '*/*']);
@@ -97,7 +98,7 @@ function checkRequire(request: SipMessage): Refusal | undefined {
   if (request.method === 'CANCEL') return undefined;
   const required = request.list('require');
   if (required.length === 0) return undefined;
-  const unsupported = required.filter((tag) => !SUPPORTED.has(tag.toLowerCase()));
+  const unsupported = required.filter((tag) => !UNDERSTOOD.has(tag.toLowerCase()));
   if (unsupported.length === 0) return undefined;
   return refuse(420, ['unsupported', unsupported.join(', ')]);
 }

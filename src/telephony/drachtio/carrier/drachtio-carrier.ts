@@ -20,6 +20,7 @@ import { TrunkTable } from '../../trunks/trunk-table.ts';
 import type { Trunk } from '../../trunks/trunks.ts';
 import type { AnswerChallenge } from '../leg/in-dialog-request.ts';
 import { calledNumberOf, SrfIncomingCall } from '../leg/incoming-call.ts';
+import type { SrfLeg } from '../leg/srf-leg.ts';
 import type { OpenDialogJournal, ServerConnection } from './open-dialog-journal.ts';
 import { type EndInvite, invitesOver, OrphanedLegs } from './orphaned-calls.ts';
 import { OurContacts } from './our-contacts.ts';
@@ -29,6 +30,7 @@ import {
   type OutgoingRequest,
   type PlacedCall,
 } from './outgoing-calls.ts';
+import { replaceFarEnd, replacementOf } from './replacements.ts';
 import { refuse, SourceAcl } from './source-acl.ts';
 import { reasonOf, type SrfAnswer, type SrfClient, type SrfRequest } from './srf.ts';
 import { SrfLink } from './srf-link.ts';
@@ -301,6 +303,12 @@ export class DrachtioCarrier implements Carrier {
   #take(request: SrfRequest, answer: SrfAnswer, phone?: Phone): void {
     const trunk = this.#table.ofIncoming(request.source_address, numberOfUri(request.uri));
     const refusal = this.#sourceAcl.refusalOf(request, phone !== undefined);
+    const replacement = replacementOf(request, trunk, this.#legs);
+    if (refusal === undefined && replacement.kind === 'refused') {
+      answer.send(replacement.sipStatus, { headers: replacement.headers });
+      return;
+    }
+    const replaced = replacement.kind === 'replaces' ? replacement.leg : undefined;
     const release = refusal === undefined ? this.#channels.take(trunk) : undefined;
     if (release === undefined) {
       refuse(answer, refusal ?? 503);
@@ -322,6 +330,7 @@ export class DrachtioCarrier implements Carrier {
       journal,
       holdMusic,
       callSecond: this.#outgoing.secondFor(calledNumberOf(request, trunk), trunk),
+      inPlaceOf: replaced?.endpoint,
       acceptedTransfers: this.#outgoing.movesOf(calledNumberOf(request, trunk), trunk),
       ...((this.#options.callThrough || phone) && { transferBy: 'bridge' as const }),
       onOver: () => {
@@ -331,7 +340,13 @@ export class DrachtioCarrier implements Carrier {
       },
     });
     this.#incoming.add(call);
-    this.#announce(call);
+    if (replaced === undefined) this.#announce(call);
+    else void replaceFarEnd(replaced, call, log);
+  }
+
+  /** Legs of answered calls, both ways. */
+  get #legs(): readonly SrfLeg[] {
+    return [...this.#incoming, ...this.#outgoing.all].flatMap(({ leg }) => leg ?? []);
   }
 
   #onCallOver(): void {
@@ -362,7 +377,7 @@ export class DrachtioCarrier implements Carrier {
   #onLost(): void {
     this.#registrations.suspend(this.#link.problem);
     this.#options.journal?.lost(this.#connection);
-    this.#orphans.lost([...this.#incoming, ...this.#outgoing.all].flatMap(({ leg }) => leg ?? []));
+    this.#orphans.lost(this.#legs);
     for (const call of this.#outgoing.all) call.lost(this.#link.problem);
     for (const call of this.#incoming) call.lost();
     this.#options.onLost?.();

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Clock, TRANSACTION_MS, within } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
-import { type AnswerOptions, CarrierError, type IncomingCall, type Leg } from '../../carrier.ts';
+import { type AnswerOptions, CarrierError, type IncomingCall } from '../../carrier.ts';
 import { type MediaEndpoint, type MediaGateway, statusOf } from '../../media-gateway.ts';
 import type { Phone } from '../../phones/phones.ts';
 import { isE164, numberOfHeader, numberOfUri } from '../../trunks/number.ts';
@@ -29,6 +29,7 @@ import type { AcceptedTransfers } from '../transfer/far-end-moves.ts';
 import type { CallSecond, ThirdPartyOptions } from '../transfer/transfer.ts';
 import { screenedPartyOf, sipMetadataOf } from './sip-metadata.ts';
 import { SrfLeg } from './srf-leg.ts';
+import { extensionsOf } from '../transfer/replaces.ts';
 
 /** 64 bits; RFC 3261, 19.3 asks for 32. */
 const TAG_BYTES = 8;
@@ -56,6 +57,8 @@ interface IncomingCallOptions {
   readonly holdMusic?: ThirdPartyOptions['holdMusic'];
   /** Set where the trunk lets far ends move calls. */
   readonly acceptedTransfers?: AcceptedTransfers | undefined;
+  /** Endpoint of the call whose far end this one replaces. */
+  readonly inPlaceOf?: MediaEndpoint | undefined;
   /** Transfer method without a trunk's setting. */
   readonly transferBy?: Trunk['transfer'] | undefined;
   /** Called once, at the end of the call. */
@@ -134,7 +137,7 @@ export class SrfIncomingCall implements IncomingCall {
     this.#options.answer.send(180, { headers: this.#own });
   }
 
-  async answer({ headers = {} }: AnswerOptions = {}): Promise<Leg> {
+  async answer({ headers = {} }: AnswerOptions = {}): Promise<SrfLeg> {
     if (this.#state !== 'ringing') throw this.#error(GAVE_UP, 487);
     this.#state = 'answering';
     this.#saveInvite();
@@ -145,7 +148,7 @@ export class SrfIncomingCall implements IncomingCall {
       this.#state = 'answered';
       return leg;
     } catch (error) {
-      await endpoint.close();
+      if (this.#options.inPlaceOf === undefined) await endpoint.close();
       this.#over();
       if (error instanceof CarrierError) throw error;
       throw this.#error(reasonOf(error), statusOf(error), error);
@@ -158,10 +161,11 @@ export class SrfIncomingCall implements IncomingCall {
   }
 
   async #openMedia(): Promise<MediaEndpoint> {
-    const { media, request, trunk, addresses } = this.#options;
+    const { media, request, trunk, addresses, inPlaceOf } = this.#options;
     const remoteSdp = sdpOf(request);
     const signallingAddress = request.source_address;
     try {
+      if (inPlaceOf !== undefined) return await describeTo(remoteSdp, inPlaceOf);
       return await media.open({
         signallingAddress,
         advertisedAddress: addresses?.advertisedTo(signallingAddress, trunk),
@@ -196,6 +200,7 @@ export class SrfIncomingCall implements IncomingCall {
         referDomain: trunk === undefined ? hostPortOfUri(dialog.remote.uri) : domainOf(trunk),
         transferBy: trunk?.transfer ?? this.#options.transferBy,
         isAnswerAwaited: sdpOf(request) === '',
+        isInPlace: this.#options.inPlaceOf !== undefined,
         isConfirmationAwaited: true,
       });
       return this.#leg;
@@ -216,6 +221,7 @@ export class SrfIncomingCall implements IncomingCall {
     const { source_address: farEnd, protocol: transport } = request;
     return {
       ...contacts?.headers(farEnd, { trunk, transport }),
+      ...extensionsOf(trunk),
       ...(journal !== undefined && { To: withTag(request.get('to') ?? '', this.#localTag) }),
     };
   }
@@ -277,6 +283,13 @@ export class SrfIncomingCall implements IncomingCall {
       cause === undefined ? {} : { cause },
     );
   }
+}
+
+/** Offers to a far end, or answers its offer, on an endpoint that is in use. @throws {MediaError} as `negotiate`. */
+async function describeTo(remoteSdp: string, endpoint: MediaEndpoint): Promise<MediaEndpoint> {
+  if (remoteSdp === '') endpoint.offer();
+  else await endpoint.negotiate(remoteSdp);
+  return endpoint;
 }
 
 /**

@@ -24,6 +24,7 @@ import {
   type SrfSentInvite,
 } from '../carrier/srf.ts';
 import type { AcceptedTransfers } from '../transfer/far-end-moves.ts';
+import { extensionsOf } from '../transfer/replaces.ts';
 import type { CallSecond, ThirdPartyOptions } from '../transfer/transfer.ts';
 import { type AnswerChallenge, secondTry } from './in-dialog-request.ts';
 import { EarlySession } from './negotiation.ts';
@@ -239,6 +240,7 @@ export class SrfOutgoingCall implements OutgoingCall {
     const { transport } = trunk.proxy;
     return {
       ...headers,
+      ...extensionsOf(trunk),
       ...contacts?.headers(this.#farEnd, { trunk, transport }),
       ...{ 'Call-ID': callId, ...callerHeadersOf(trunk, from) },
     };

@@ -12,10 +12,11 @@ import {
 import { LinkedAudio, type MediaEndpoint } from '../../media-gateway.ts';
 import type { JournalEntry, OpenDialogJournal } from '../carrier/open-dialog-journal.ts';
 import type { OrphanedLeg } from '../carrier/orphaned-calls.ts';
-import { reasonOf, type SrfAnswer, type SrfDialog, type SrfRequest } from '../carrier/srf.ts';
+import { reasonOf, type SrfAnswer, type SrfRequest } from '../carrier/srf.ts';
 import { type AcceptedTransfers, FarEndMoves } from '../transfer/far-end-moves.ts';
 import type { Successor } from '../transfer/incoming-refer.ts';
 import { isOfRefer, noticeOf } from '../transfer/referral.ts';
+import type { ReplacedDialog } from '../transfer/replaces.ts';
 import { ThirdParty } from '../transfer/third-party.ts';
 import type { SecondLeg, ThirdPartyOptions } from '../transfer/transfer.ts';
 import { answerInfo, DtmfMethods } from './dtmf-methods.ts';
@@ -189,16 +190,18 @@ export class SrfLeg implements SecondLeg, Successor, OrphanedLeg {
     return this.#moves.isPending || this.#successor?.isMoving === true;
   }
 
-  /** SIP identifiers of the dialog. */
-  get sip(): SrfDialog['sip'] {
-    return this.#options.dialog.sip;
+  /** Whether it is that dialog, and its trunk lets the source replace its far end. */
+  isReplaceable({ callId, localTag, remoteTag }: ReplacedDialog, source: string): boolean {
+    const { sip } = this.#options.dialog;
+    const isSame = sip.callId === callId && sip.localTag === localTag && sip.remoteTag === remoteTag;
+    return isSame && this.#moves.mayReplace(source);
   }
 
-  /** Whether another party may take the far end's place now; else the SIP status that refuses it. */
-  get replacement(): 'possible' | 491 | 603 {
+  /** SIP status that refuses another party in the far end's place now; undefined where it may come. */
+  get replacementRefusal(): 491 | 603 | undefined {
     if (this.#isEnding) return 603;
     const isBusy = !this.#isConfirmed || this.#moves.isPending || this.#thirdParty.isBusy;
-    return isBusy || this.#negotiation.isPending ? 491 : 'possible';
+    return isBusy || this.#negotiation.isPending ? 491 : undefined;
   }
 
   /** As `FarEndMoves.replace`. */

@@ -1,6 +1,6 @@
 /** Moves of one leg's far end to another party, as its trunk accepts them: by REFER, or by INVITE with Replaces. */
 import type { Logger } from '../../../lib/logger.ts';
-import type { IncomingRefer } from '../../carrier.ts';
+import { CarrierError, type IncomingRefer } from '../../carrier.ts';
 import type { MediaEndpoint } from '../../media-gateway.ts';
 import { isOn, sourcesOf } from '../../trunks/trunk-table.ts';
 import { domainOf, type Trunk } from '../../trunks/trunks.ts';
@@ -46,7 +46,7 @@ export class FarEndMoves {
   readonly #options: MovesOptions;
   #refer: SrfIncomingRefer | undefined;
   #hadRefer = false;
-  #isReplacing = false;
+  #replacing: { isStopped: boolean; readonly settled: PromiseWithResolvers<void> } | undefined;
   #onRefer: ((refer: IncomingRefer) => void) | undefined;
 
   constructor(options: MovesOptions) {
@@ -55,12 +55,12 @@ export class FarEndMoves {
 
   /** Whether a move is asked for or in progress. */
   get isPending(): boolean {
-    return this.#isReplacing || this.#refer?.isPending === true;
+    return this.#replacing !== undefined || this.#refer?.isPending === true;
   }
 
-  /** Resolves with the outcome of the REFER in progress; undefined without one. */
+  /** Resolves with the outcome of the move in progress; undefined without one. */
   get settled(): Promise<void> | undefined {
-    return this.#refer?.isPending ? this.#refer.settled : undefined;
+    return this.#replacing?.settled.promise ?? (this.#refer?.isPending ? this.#refer.settled : undefined);
   }
 
   onRefer(listener: (refer: IncomingRefer) => void): void {
@@ -110,29 +110,36 @@ export class FarEndMoves {
     else this.#onRefer(refer);
   }
 
+  /** Whether the trunk lets the source replace the far end. */
+  mayReplace(source: string): boolean {
+    const { accepted } = this.#options;
+    return accepted !== undefined && isOn(sourcesOf(accepted.trunk), source);
+  }
+
   /**
-   * Takes another party in the far end's place.
+   * Takes another party in the far end's place. The leg's `replacementRefusal` says whether that is possible.
    *
    * @param answerNext answers its INVITE on the leg's endpoint.
-   * @throws {Error} when that failed: the leg goes on as it was. Ask `isPending` and the leg first.
+   * @throws {Error} when that failed: the leg goes on as it was, unless the far end has left.
    */
   async replace(answerNext: () => Promise<Successor>): Promise<void> {
-    const { endpoint, leg, log } = this.#options;
-    this.#isReplacing = true;
+    const { endpoint, leg } = this.#options;
+    const replacing = { isStopped: false, settled: Promise.withResolvers<void>() };
+    this.#replacing = replacing;
     const restore = endpoint.remember();
     try {
       const next = await answerNext();
+      if (replacing.isStopped) {
+        void next.hangUp();
+        throw new CarrierError('Cannot replace the far end: the call is over', 487);
+      }
       leg.moved(next, 'replaces');
     } catch (error) {
-      await restore().catch((cause: unknown) => {
-        log.warn(
-          { why: reasonOf(cause) },
-          'could not go on with the far end that was to be replaced',
-        );
-      });
+      if (!replacing.isStopped) await this.#restore(restore);
       throw error;
     } finally {
-      this.#isReplacing = false;
+      this.#replacing = undefined;
+      replacing.settled.resolve();
     }
     leg.leave();
   }
@@ -140,6 +147,18 @@ export class FarEndMoves {
   /** Gives up: the leg ends. Safe to call twice. */
   stop(): void {
     this.#refer?.stop();
+    if (this.#replacing === undefined) return;
+    this.#replacing.isStopped = true;
+    this.#replacing.settled.resolve();
+  }
+
+  async #restore(restore: () => Promise<void>): Promise<void> {
+    try {
+      await restore();
+    } catch (error) {
+      const why = reasonOf(error);
+      this.#options.log.warn({ why }, 'could not go on with the far end that was to be replaced');
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 /** Reads which dialog an INVITE replaces (Replaces); pure */
+import type { Trunk } from '../../trunks/trunks.ts';
 
 /** Longer values are refused unread. */
 const CHARS_MAX = 512;
@@ -32,6 +33,11 @@ export function readReplaces(header: string): ReplacedDialog | undefined {
   if (localTag === undefined || remoteTag === undefined) return undefined;
   const isEarlyOnly = fields.some(([name = '']) => name.toLowerCase() === 'early-only');
   return { callId, localTag, remoteTag, isEarlyOnly };
+}
+
+/** Supported, towards a trunk that accepts transfers. RFC 3891, 4. */
+export function extensionsOf(trunk: Trunk | undefined): Readonly<Record<string, string>> {
+  return trunk?.acceptTransfers === true ? { Supported: 'replaces' } : {};
 }
 
 /** The tag of that name; undefined where it is not there exactly once, or is no token. */
