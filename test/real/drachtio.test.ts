@@ -9,6 +9,8 @@ import { describeProbes } from '../telephony/probe.contract.ts';
 import { drachtioPlane, silentDrachtioPlane } from '../telephony/real-plane.ts';
 import { findRealServers } from '../telephony/real-servers.ts';
 import { describeSourceLock } from '../telephony/source-lock.contract.ts';
+import { describeIncomingRefers } from '../telephony/incoming-refer.contract.ts';
+import { describeReplacements } from '../telephony/replaces.contract.ts';
 import { describeThreeWay } from '../telephony/three-way.contract.ts';
 import { describeTransfers } from '../telephony/transfer.contract.ts';
 import { describeTrunks } from '../telephony/trunk.contract.ts';
@@ -24,6 +26,8 @@ if (servers === undefined) {
   describeOutgoingCalls('drachtio with direct media', drachtioPlane(servers));
   describeTransfers('drachtio with direct media', drachtioPlane(servers));
   describeThreeWay('drachtio with direct media', drachtioPlane(servers));
+  describeIncomingRefers('drachtio with direct media', drachtioPlane(servers));
+  describeReplacements('drachtio with direct media', drachtioPlane(servers));
   describeSourceLock('drachtio with direct media', drachtioPlane(servers));
   describeTrunks('drachtio with direct media', silentDrachtioPlane(servers));
   describeProbes('drachtio with direct media', silentDrachtioPlane(servers), ['udp', 'tcp']);

@@ -7,6 +7,8 @@ import { phoneWorld } from '../telephony/phone-world.ts';
 import { frontFreeSwitchPlane } from '../telephony/real-plane.ts';
 import { findRealServers } from '../telephony/real-servers.ts';
 import { describeSourceLock } from '../telephony/source-lock.contract.ts';
+import { describeIncomingRefers } from '../telephony/incoming-refer.contract.ts';
+import { describeReplacements } from '../telephony/replaces.contract.ts';
 import { describeThreeWay } from '../telephony/three-way.contract.ts';
 import { describeTransfers } from '../telephony/transfer.contract.ts';
 import { describeTrunks } from '../telephony/trunk.contract.ts';
@@ -22,6 +24,8 @@ if (servers === undefined) {
   describeOutgoingCalls('embedded SIP and FreeSWITCH', frontFreeSwitchPlane(servers));
   describeTransfers('embedded SIP and FreeSWITCH', frontFreeSwitchPlane(servers));
   describeThreeWay('embedded SIP and FreeSWITCH', frontFreeSwitchPlane(servers));
+  describeIncomingRefers('embedded SIP and FreeSWITCH', frontFreeSwitchPlane(servers));
+  describeReplacements('embedded SIP and FreeSWITCH', frontFreeSwitchPlane(servers));
   describeSourceLock('embedded SIP and FreeSWITCH', frontFreeSwitchPlane(servers));
   describeTrunks('embedded SIP and FreeSWITCH', frontFreeSwitchPlane(servers));
   describeWire('embedded SIP and FreeSWITCH', frontFreeSwitchPlane(servers));

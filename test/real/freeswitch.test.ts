@@ -7,6 +7,8 @@ import { phoneWorld } from '../telephony/phone-world.ts';
 import { freeSwitchPlane } from '../telephony/real-plane.ts';
 import { findRealServers } from '../telephony/real-servers.ts';
 import { describeSourceLock } from '../telephony/source-lock.contract.ts';
+import { describeIncomingRefers } from '../telephony/incoming-refer.contract.ts';
+import { describeReplacements } from '../telephony/replaces.contract.ts';
 import { describeThreeWay } from '../telephony/three-way.contract.ts';
 import { describeTransfers } from '../telephony/transfer.contract.ts';
 import { describeTrunks } from '../telephony/trunk.contract.ts';
@@ -22,6 +24,8 @@ if (servers === undefined) {
   describeOutgoingCalls('drachtio and FreeSWITCH', freeSwitchPlane(servers));
   describeTransfers('drachtio and FreeSWITCH', freeSwitchPlane(servers));
   describeThreeWay('drachtio and FreeSWITCH', freeSwitchPlane(servers));
+  describeIncomingRefers('drachtio and FreeSWITCH', freeSwitchPlane(servers));
+  describeReplacements('drachtio and FreeSWITCH', freeSwitchPlane(servers));
   describeSourceLock('drachtio and FreeSWITCH', freeSwitchPlane(servers));
   describeTrunks('drachtio and FreeSWITCH', freeSwitchPlane(servers));
   describeWire('drachtio and FreeSWITCH', freeSwitchPlane(servers));

@@ -34,10 +34,11 @@ export interface TransferWorld {
   restart(): Promise<TestServer>;
 }
 
-/** @param script rule book of the agents. @param settings of the environment. */
+/** @param script rule book of the agents. @param settings of the environment. @param fields of the trunk. */
 export async function openTransferWorld(
   script: object,
   settings: Readonly<Record<string, string>> = {},
+  fields: object = {},
 ): Promise<TransferWorld> {
   const folder = mkdtempSync(join(tmpdir(), 'offhook-transfer-'));
   const [caller, colleague] = [new Phone(), new Phone({ number: COLLEAGUE })];
@@ -45,7 +46,7 @@ export async function openTransferWorld(
   const SIP_TRUNKS = join(folder, 'trunks.json');
   const proxy = colleague.hostPort();
   const trunk = { name: 'office', proxy, numbers: [NUMBER], allowedSources: ['127.0.0.1'] };
-  writeFileSync(SIP_TRUNKS, JSON.stringify([trunk]));
+  writeFileSync(SIP_TRUNKS, JSON.stringify([{ ...trunk, ...fields }]));
   const SCRIPT_FILE = join(folder, 'script.json');
   writeFileSync(SCRIPT_FILE, JSON.stringify(script));
   const files = { SIP_TRUNKS, SCRIPT_FILE, SIP_PORT: String(await freePort()) };
