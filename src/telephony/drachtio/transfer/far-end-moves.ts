@@ -12,7 +12,7 @@ import {
   SrfIncomingRefer,
   type Successor,
 } from './incoming-refer.ts';
-import { type ReferRules, readReferTo } from './refer-to.ts';
+import { type ReferRules, type ReferTarget, readReferTo } from './refer-to.ts';
 
 /** What a trunk that accepts transfers adds to its legs. */
 export interface AcceptedTransfers {
@@ -75,8 +75,7 @@ export class FarEndMoves {
       answer.send(status ?? 603);
       return;
     }
-    const header = request.get('refer-to') ?? request.get('r');
-    const target = readReferTo(header, rulesOf(accepted.trunk, request));
+    const target = targetOf(request, accepted.trunk);
     if (target.kind === 'refused') {
       const { sipStatus, why } = target;
       refuseRefer(answer, sipStatus, why);
@@ -160,6 +159,14 @@ export class FarEndMoves {
       this.#options.log.warn({ why }, 'could not go on with the far end that was to be replaced');
     }
   }
+}
+
+/** A request inside a dialog may come from any address, and this one costs money: it must come from the trunk's. */
+function targetOf(request: SrfRequest, trunk: Trunk): ReferTarget {
+  if (!isOn(sourcesOf(trunk), request.source_address)) {
+    return { kind: 'refused', sipStatus: 403, why: 'it does not come from an address of the trunk' };
+  }
+  return readReferTo(request.get('refer-to') ?? request.get('r'), rulesOf(trunk, request));
 }
 
 /** The far end may name its trunk's domain, proxy and addresses, and where it sends from. */
