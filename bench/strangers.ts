@@ -26,13 +26,17 @@ interface StrangerRun extends TurnRun, FloodReport {
   readonly counted: number;
 }
 
-/** `npm run bench -- strangers [--calls 20] [--rate 200] [--seconds 20] [--pairs 3] [--gate]`: 60 s of flood in all. */
+/**
+ * `npm run bench -- strangers [--calls 20] [--rate 200] [--seconds 20] [--pairs 3] [--one-piece] [--gate]`: 60 s of flood
+ * in all, with `--one-piece` without a break.
+ */
 export async function run(args: readonly string[]): Promise<void> {
+  const [seconds, pieces] = args.includes('--one-piece') ? [60, 1] : [20, 3];
   const pairs = await measure({
     calls: numberArg(args, 'calls', 20),
     rate: numberArg(args, 'rate', 200),
-    seconds: numberArg(args, 'seconds', 20),
-    pairs: numberArg(args, 'pairs', 3),
+    seconds: numberArg(args, 'seconds', seconds),
+    pairs: numberArg(args, 'pairs', pieces),
   });
   for (const { a, b, machine, isVoid } of pairs) {
     printJson({

@@ -44,7 +44,7 @@ const line: MediaSession = {
 
 const endpoint: MediaEndpoint = {
   ...{ audio, session: line, localSdp: SDP, offer: () => SDP, negotiate: async () => SDP },
-  ...{ remember: () => async () => undefined, record: nothing, close: async () => undefined },
+  ...{ prepareMove: () => async () => undefined, record: nothing, close: async () => undefined },
 };
 
 const media: MediaGateway = {

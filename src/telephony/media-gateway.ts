@@ -41,12 +41,12 @@ export interface MediaEndpoint {
   offer(): string;
 
   /**
-   * Remembers the agreement with the far end, before an offer to another one.
+   * Prepares for a far end in the place of this one: call it before `offer` or `negotiate` for the other. SRTP keys of
+   * ours are new then.
    *
-   * @returns restores it, where the other far end did not take the call.
-   * @throws {MediaError} as `negotiate`.
+   * @returns restores the agreement, where the other one did not take the call. Throws as `negotiate`.
    */
-  remember(): () => Promise<void>;
+  prepareMove(): () => Promise<void>;
 
   record(path: string): void;
 
@@ -89,7 +89,7 @@ export abstract class SessionEndpoint implements MediaEndpoint {
     return this.#localSdp;
   }
 
-  remember(): () => Promise<void> {
+  prepareMove(): () => Promise<void> {
     const { remoteSdp } = this;
     return async () => {
       this.isOfferPending = false;

@@ -2,13 +2,13 @@
 import { describe, test } from 'vitest';
 import { describeCarrier } from '../telephony/carrier.contract.ts';
 import { describeIncomingCalls } from '../telephony/incoming.contract.ts';
+import { describeIncomingRefers } from '../telephony/incoming-refer.contract.ts';
 import { describeOutgoingCalls } from '../telephony/outgoing.contract.ts';
 import { phoneWorld } from '../telephony/phone-world.ts';
 import { frontFreeSwitchPlane } from '../telephony/real-plane.ts';
 import { findRealServers } from '../telephony/real-servers.ts';
-import { describeSourceLock } from '../telephony/source-lock.contract.ts';
-import { describeIncomingRefers } from '../telephony/incoming-refer.contract.ts';
 import { describeReplacements } from '../telephony/replaces.contract.ts';
+import { describeSourceLock } from '../telephony/source-lock.contract.ts';
 import { describeThreeWay } from '../telephony/three-way.contract.ts';
 import { describeTransfers } from '../telephony/transfer.contract.ts';
 import { describeTrunks } from '../telephony/trunk.contract.ts';

@@ -221,6 +221,8 @@ test.each([
   ['OPTIONS', { line: 'OPTIONS urn:service:sos SIP/2.0' }, 416],
   ['OPTIONS', { require: 'timer, 100rel' }, undefined],
   ['OPTIONS', { require: 'replaces' }, 420],
+  ['INVITE', { contact: '<sip:a@b>', c: 'application/sdp', require: 'replaces' }, undefined],
+  ['INVITE', { contact: '<sip:a@b>', c: 'application/sdp', require: 'replaces, join' }, 420],
   ['CANCEL', { require: 'replaces' }, undefined],
   ['ACK', { require: 'replaces' }, undefined],
   ['INVITE', {}, 400],

@@ -132,3 +132,29 @@ test('DirectEndpoint keeps its key through hold and resume, and offers what was 
   expect(offer).toContain('RTP/SAVP');
   expect(offer).toContain(`inline:${remotes[0]?.srtp?.send.inline}\r\n`);
 });
+
+test('DirectGateway has other keys for a far end that takes the place of one, and its former keys where that fails', async () => {
+  const { endpoint, remotes } = await opened('required', sdp(SAVP, SHA1_80));
+  const keyOf = (at: number) => remotes[at]?.srtp?.send.inline;
+
+  const restore = endpoint.prepareMove();
+  endpoint.offer();
+  await endpoint.negotiate(sdp('m=audio 4002 RTP/SAVP 0', SHA1_32));
+  await restore();
+
+  expect(remotes.map(({ port }) => port)).toEqual([4000, 4002, 4000]);
+  expect(keyOf(1)).not.toBe(keyOf(0));
+  expect(keyOf(2)).toBe(keyOf(0));
+});
+
+test('DirectGateway keeps its agreement where an offer to another far end is refused', async () => {
+  const { endpoint, remotes } = await opened('off', sdp(AVP));
+
+  const restore = endpoint.prepareMove();
+  endpoint.offer();
+  await restore();
+  const answer = await endpoint.negotiate(sdp('m=audio 4000 RTP/AVP 0', 'a=sendonly'));
+
+  expect(remotes).toHaveLength(2);
+  expect(answer).toContain('a=recvonly');
+});

@@ -30,7 +30,11 @@ function openMoved(options: Partial<SrfLegOptions> = {}, statusOf?: (method: str
   const next = openLeg({ ...accepted, endpoint: first.endpoint, isInPlace: true }, () => 200);
   const refers: IncomingRefer[] = [];
   first.leg.onRefer((refer) => refers.push(refer));
-  const follow = () => refers.at(-1)?.follow().catch((error: unknown) => error);
+  const follow = () =>
+    refers
+      .at(-1)
+      ?.follow()
+      .catch((error: unknown) => error);
   return { ...first, next, answer, placed, refers, follow, isCancelled: () => isCancelled };
 }
 
@@ -224,4 +228,15 @@ test('SrfLeg closes no endpoint that is another leg’s', async () => {
   await next.leg.hangUp();
 
   expect(endpoint.isClosed).toBe(false);
+});
+
+test('SrfLeg is moved sixteen times at most', async () => {
+  const { leg, dialog } = openMoved();
+  leg.takeEndpoint(15);
+  const before = leg.replacementRefusal;
+
+  leg.takeEndpoint(16);
+
+  expect([before, leg.replacementRefusal]).toEqual([undefined, 603]);
+  expect(dialog.receive('refer', { headers: THERE }).sent?.status).toBe(603);
 });

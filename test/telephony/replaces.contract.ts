@@ -42,9 +42,7 @@ export function describeReplacements(name: string, startPlane: StartPlane): void
     /** A call of the caller; its colleague calls through the same trunk, unless there are others. */
     const connect = async (fields: object = {}, others: readonly object[] = []) => {
       const trunk = { acceptTransfers: true, ...fields };
-      plane = await startPlane(
-        [trunk, ...others].map((each) => trunkTo(caller.hostPort(), each)),
-      );
+      plane = await startPlane([trunk, ...others].map((each) => trunkTo(caller.hostPort(), each)));
       const [call, leg] = await Promise.all([
         caller.call(`sip:${OURS}@${plane.hostPort}`),
         plane.rings.next().then((incoming) => incoming.answer()),

@@ -137,7 +137,7 @@ export class PlainEndpoint implements MediaEndpoint {
     return 'our offer';
   }
 
-  remember(): () => Promise<void> {
+  prepareMove(): () => Promise<void> {
     const before = this.negotiated.at(-1);
     return async () => void (before !== undefined && this.negotiated.push(before));
   }

@@ -15,7 +15,7 @@ const RECEIVERS_MAX = 16;
  */
 export class SecureRtp implements RtpNetwork {
   readonly #network: RtpNetwork;
-  /** By key. Never evicted: we have one key for each suite. */
+  /** By key. Never evicted: we have one key for each suite and far end, and far ends are few. */
   readonly #senders = new Map<string, SrtpSender>();
   /** By key, the least recently agreed first. */
   readonly #receivers = new Map<string, SrtpReceiver>();

@@ -47,8 +47,10 @@ export const SUPPORTED_EXTENSIONS = ['100rel', 'timer'] as const;
 /** Value of Allow. */
 export const ALLOW = SERVED_METHODS.join(', ');
 const SCHEMES = new Set(['sip', 'sips', 'tel']);
-/** Replaces (RFC 3891) is the application's, which lists it where it takes it, and refuses it elsewhere. */
-const UNDERSTOOD: ReadonlySet<string> = new Set([...SUPPORTED_EXTENSIONS, 'replaces']);
+const SUPPORTED: ReadonlySet<string> = new Set(SUPPORTED_EXTENSIONS);
+
+/** Of INVITE: Replaces (RFC 3891) is the application's, which lists it where it takes it, and refuses it elsewhere. */
+const SUPPORTED_BY_INVITE: ReadonlySet<string> = new Set([...SUPPORTED_EXTENSIONS, 'replaces']);
 
 /** A media type with wildcards that covers session descriptions. */
 const SESSION_RANGES = new Set([SESSION_TYPE, 'application/*', '*/*']);
@@ -98,7 +100,8 @@ function checkRequire(request: SipMessage): Refusal | undefined {
   if (request.method === 'CANCEL') return undefined;
   const required = request.list('require');
   if (required.length === 0) return undefined;
-  const unsupported = required.filter((tag) => !UNDERSTOOD.has(tag.toLowerCase()));
+  const supported = request.method === 'INVITE' ? SUPPORTED_BY_INVITE : SUPPORTED;
+  const unsupported = required.filter((tag) => !supported.has(tag.toLowerCase()));
   if (unsupported.length === 0) return undefined;
   return refuse(420, ['unsupported', unsupported.join(', ')]);
 }

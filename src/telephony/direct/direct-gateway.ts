@@ -73,7 +73,7 @@ interface DirectEndpointOptions {
 class DirectEndpoint extends SessionEndpoint {
   readonly audio: AudioStream;
   readonly #options: DirectEndpointOptions;
-  readonly #keys = new SdesKeys();
+  #keys = new SdesKeys();
   /** Whether the newest agreement is RTP/SAVP. */
   #isSavp = false;
 
@@ -102,6 +102,16 @@ class DirectEndpoint extends SessionEndpoint {
     }
     this.isOfferPending = false;
     return this.localSdp;
+  }
+
+  /** The far end that leaves has our keys: it could decrypt what we say to the next one. */
+  override prepareMove(): () => Promise<void> {
+    const [keys, restore] = [this.#keys, super.prepareMove()];
+    this.#keys = new SdesKeys();
+    return () => {
+      this.#keys = keys;
+      return restore();
+    };
   }
 
   offer(): string {

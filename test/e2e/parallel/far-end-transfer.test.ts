@@ -2,12 +2,14 @@
 import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { PhoneCall } from '../../../examples/phone/phone-call.ts';
+import { describeWith } from '../../support/server/programs.ts';
 import {
   COLLEAGUE,
   NUMBER,
   openTransferWorld,
   type TransferWorld,
 } from '../../support/server/transfer-world.ts';
+import { Baresip } from '../../support/sip/baresip.ts';
 
 const SCRIPT = {
   name: 'moved',
@@ -40,7 +42,9 @@ test('a call goes on with the number of a REFER: one record, the agent greets, a
   const { status } = await refer(call, COLLEAGUE);
   const theirs = await (await rings).answer();
   await call.ended;
-  await expect.poll(() => agentSaid(world, id), { timeout: 10_000 }).toContain('This is the office');
+  await expect
+    .poll(() => agentSaid(world, id), { timeout: 10_000 })
+    .toContain('This is the office');
   const during = await server.api('GET', `/api/calls/${id}`);
   await theirs.hangUp();
   const records = await server.endedCalls();
@@ -70,7 +74,9 @@ test('a call goes on with the party that replaces its far end, on one record', a
     headers: { Replaces: `${callId};to-tag=${remoteTag};from-tag=${localTag}` },
   });
   await call.ended;
-  await expect.poll(() => agentSaid(world, id), { timeout: 10_000 }).toContain('This is the office');
+  await expect
+    .poll(() => agentSaid(world, id), { timeout: 10_000 })
+    .toContain('This is the office');
   await server.api('POST', `/api/calls/${id}/hangup`);
   const end = await theirs.ended;
   const records = await server.endedCalls();
@@ -99,4 +105,30 @@ test('a call whose far end leaves after its REFER waits for the number, and ends
   expect(waiting.body).toMatchObject({ status: 'in_progress' });
   expect(record).toMatchObject({ status: 'completed', endReason: 'user_hangup' });
   expect(await kindsOf(id)).toContain('far_end_transfer_failed');
+});
+
+describeWith(['baresip'], 'baresip as a far end that transfers', () => {
+  test('the call of a baresip goes on with the number that it transfers to', async () => {
+    const world = await open();
+    const { server, ringing, kindsOf } = world;
+    await server.createAgent({ greeting: 'Hello.' });
+    const baresip = await Baresip.start('+12025550188');
+    await baresip.dial(`sip:${NUMBER}@127.0.0.1:${server.sipPort}`);
+    const id = await server.callInProgress();
+    const rings = ringing();
+
+    const transferred = baresip.transfer(`sip:${COLLEAGUE}@127.0.0.1`);
+    const theirs = await (await rings).answer();
+    await transferred;
+    await expect
+      .poll(() => agentSaid(world, id), { timeout: 10_000 })
+      .toContain('This is the office');
+    await theirs.hangUp();
+    const records = await server.endedCalls();
+
+    expect(records).toHaveLength(1);
+    expect(records[0]).toMatchObject({ status: 'completed', endReason: 'user_hangup' });
+    expect(await kindsOf(id)).toContain('far_end_transfer');
+    await baresip.remove();
+  });
 });

@@ -144,6 +144,12 @@ export class Baresip {
     await this.#command('sndcode', digit);
   }
 
+  /** Transfers the call by REFER, and waits until the far end has hung up. */
+  async transfer(uri: string): Promise<void> {
+    await this.#command('transfer', uri);
+    await this.#event('CALL_CLOSED');
+  }
+
   async hangUp(): Promise<void> {
     await this.#command('hangup');
     await this.#event('CALL_CLOSED');

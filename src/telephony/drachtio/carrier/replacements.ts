@@ -59,9 +59,6 @@ export async function replaceFarEnd(
   }
 }
 
-function refused(
-  sipStatus: number,
-  headers: Record<string, string> = {},
-): Replacement<never> {
+function refused(sipStatus: number, headers: Record<string, string> = {}): Replacement<never> {
   return { kind: 'refused', sipStatus, headers };
 }

@@ -26,10 +26,10 @@ import {
   sdpOf,
 } from '../carrier/srf.ts';
 import type { AcceptedTransfers } from '../transfer/far-end-moves.ts';
+import { extensionsOf } from '../transfer/replaces.ts';
 import type { CallSecond, ThirdPartyOptions } from '../transfer/transfer.ts';
 import { screenedPartyOf, sipMetadataOf } from './sip-metadata.ts';
 import { SrfLeg } from './srf-leg.ts';
-import { extensionsOf } from '../transfer/replaces.ts';
 
 /** 64 bits; RFC 3261, 19.3 asks for 32. */
 const TAG_BYTES = 8;

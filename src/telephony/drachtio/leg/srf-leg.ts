@@ -182,8 +182,9 @@ export class SrfLeg implements SecondLeg, Successor, OrphanedLeg {
     return this.#thirdParty.bringIn(number, options);
   }
 
-  takeEndpoint(): void {
+  takeEndpoint(moves: number): void {
     this.#hasEndpoint = true;
+    this.#moves.made = moves;
   }
 
   get isMoving(): boolean {
@@ -193,13 +194,14 @@ export class SrfLeg implements SecondLeg, Successor, OrphanedLeg {
   /** Whether it is that dialog, and its trunk lets the source replace its far end. */
   isReplaceable({ callId, localTag, remoteTag }: ReplacedDialog, source: string): boolean {
     const { sip } = this.#options.dialog;
-    const isSame = sip.callId === callId && sip.localTag === localTag && sip.remoteTag === remoteTag;
+    const isSame =
+      sip.callId === callId && sip.localTag === localTag && sip.remoteTag === remoteTag;
     return isSame && this.#moves.mayReplace(source);
   }
 
   /** SIP status that refuses another party in the far end's place now; undefined where it may come. */
   get replacementRefusal(): 491 | 603 | undefined {
-    if (this.#isEnding) return 603;
+    if (this.#isEnding || this.#moves.areUsedUp) return 603;
     const isBusy = !this.#isConfirmed || this.#moves.isPending || this.#thirdParty.isBusy;
     return isBusy || this.#negotiation.isPending ? 491 : undefined;
   }
@@ -328,7 +330,7 @@ export class SrfLeg implements SecondLeg, Successor, OrphanedLeg {
   #moved(next: Successor, method: MoveMethod): void {
     this.#successor = next;
     this.#hasEndpoint = false;
-    next.takeEndpoint();
+    next.takeEndpoint(this.#moves.made + 1);
     next.onDigit((digit) => {
       if (this.#dtmf.byInfo(digit, this.#options.clock.nowMs())) this.#onDigit(digit);
     });

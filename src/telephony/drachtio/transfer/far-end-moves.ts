@@ -14,6 +14,9 @@ import {
 } from './incoming-refer.ts';
 import { type ReferRules, type ReferTarget, readReferTo } from './refer-to.ts';
 
+/** Moves of one call: each leaves a leg and keys behind. People transfer a call a few times. */
+const MOVES_MAX = 16;
+
 /** What a trunk that accepts transfers adds to its legs. */
 export interface AcceptedTransfers {
   readonly trunk: Trunk;
@@ -46,6 +49,8 @@ export class FarEndMoves {
   readonly #options: MovesOptions;
   #refer: SrfIncomingRefer | undefined;
   #hadRefer = false;
+  /** Moves of the call before this leg. */
+  made = 0;
   #replacing: { isStopped: boolean; readonly settled: PromiseWithResolvers<void> } | undefined;
   #onRefer: ((refer: IncomingRefer) => void) | undefined;
 
@@ -58,9 +63,16 @@ export class FarEndMoves {
     return this.#replacing !== undefined || this.#refer?.isPending === true;
   }
 
+  /** Whether the call was moved too often to be moved again. */
+  get areUsedUp(): boolean {
+    return this.made >= MOVES_MAX;
+  }
+
   /** Resolves with the outcome of the move in progress; undefined without one. */
   get settled(): Promise<void> | undefined {
-    return this.#replacing?.settled.promise ?? (this.#refer?.isPending ? this.#refer.settled : undefined);
+    return (
+      this.#replacing?.settled.promise ?? (this.#refer?.isPending ? this.#refer.settled : undefined)
+    );
   }
 
   onRefer(listener: (refer: IncomingRefer) => void): void {
@@ -97,7 +109,7 @@ export class FarEndMoves {
   /** Status that refuses a REFER now, whatever it names; undefined to read it. */
   get #refusal(): number | undefined {
     const { accepted, leg } = this.#options;
-    if (accepted === undefined || this.#onRefer === undefined) return 603;
+    if (accepted === undefined || this.#onRefer === undefined || this.areUsedUp) return 603;
     if (leg.isEnding()) return 481;
     // Two at once, or one that crosses a change of ours.
     return this.isPending || leg.isBusy() ? 491 : undefined;
@@ -125,7 +137,7 @@ export class FarEndMoves {
     const { endpoint, leg } = this.#options;
     const replacing = { isStopped: false, settled: Promise.withResolvers<void>() };
     this.#replacing = replacing;
-    const restore = endpoint.remember();
+    const restore = endpoint.prepareMove();
     try {
       const next = await answerNext();
       if (replacing.isStopped) {
@@ -164,7 +176,11 @@ export class FarEndMoves {
 /** A request inside a dialog may come from any address, and this one costs money: it must come from the trunk's. */
 function targetOf(request: SrfRequest, trunk: Trunk): ReferTarget {
   if (!isOn(sourcesOf(trunk), request.source_address)) {
-    return { kind: 'refused', sipStatus: 403, why: 'it does not come from an address of the trunk' };
+    return {
+      kind: 'refused',
+      sipStatus: 403,
+      why: 'it does not come from an address of the trunk',
+    };
   }
   return readReferTo(request.get('refer-to') ?? request.get('r'), rulesOf(trunk, request));
 }

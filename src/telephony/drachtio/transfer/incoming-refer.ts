@@ -19,8 +19,8 @@ const SUBSCRIPTION_SECONDS = 60;
 export interface Successor extends Leg {
   /** Whether its own far end, or the party in its place, moves the call in turn. */
   readonly isMoving: boolean;
-  /** The endpoint is this leg's from now on, and ends with it. */
-  takeEndpoint(): void;
+  /** The endpoint is this leg's from now on, and ends with it. @param moves of the call so far. */
+  takeEndpoint(moves: number): void;
 }
 
 /** Calls a number in the far end's place. @throws {CarrierError} when no trunk takes it. */
@@ -93,7 +93,7 @@ export class SrfIncomingRefer implements IncomingRefer {
     const { answer, endpoint, onMoved, onTold } = this.#options;
     answer.send(202, this.#isQuiet ? { headers: { 'Refer-Sub': 'false' } } : {});
     void this.#tell(100);
-    const restore = endpoint.remember();
+    const restore = endpoint.prepareMove();
     try {
       const next = await this.#reach();
       this.#end('moved');
