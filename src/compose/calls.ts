@@ -125,6 +125,11 @@ function openTalk(
     knowledgeCounts: metrics.knowledge,
     ...speech.turnTaking,
   });
+  return partyOf(conversation, () => listener.close());
+}
+
+/** @param stopHearing ends its listener. */
+function partyOf(conversation: Conversation, stopHearing: () => void): TalkingParty {
   return {
     get soFar() {
       return conversation.soFar;
@@ -138,7 +143,7 @@ function openTalk(
     acceptance: () => conversation.acceptance(),
     stop: () => {
       conversation.stop();
-      listener.close();
+      stopHearing();
     },
   };
 }
