@@ -106,6 +106,27 @@ test('FreeSwitchGateway goes on after a change that FreeSWITCH refused', async (
   await expect(endpoint.negotiate(HOLD)).resolves.toContain('v=0');
 });
 
+test('FreeSwitchGateway gives another far end the same leg, and the former one again where that fails', async () => {
+  const { gateway, double } = await openGateway();
+  await gateway.start();
+  const endpoint = await gateway.open({ ...FROM, remoteSdp: OFFER });
+  const other = OFFER.replaceAll('192.0.2.1', '192.0.2.2');
+  const legs = [...double.legs];
+
+  const untouched = endpoint.prepareMove();
+  endpoint.offer();
+  await untouched();
+  const before = double.modified.length;
+  const restore = endpoint.prepareMove();
+  endpoint.offer();
+  await endpoint.negotiate(other);
+  await restore();
+
+  const addresses = double.modified.map((sdp) => /c=IN IP4 (\S+)/.exec(sdp)?.[1]);
+  expect([before, addresses]).toEqual([0, ['192.0.2.2', '192.0.2.1']]);
+  expect(double.legs).toEqual(legs);
+});
+
 test.each([
   ['no SDP', 'nonsense', 400],
   ['no codec of the trunk', OFFER.replace('8 0 101', '18'), 488],

@@ -119,6 +119,28 @@ export function describeIncomingRefers(name: string, startPlane: StartPlane): vo
       await theirs.hangUp();
     });
 
+    test('Leg goes on with the number of a REFER of a far end that holds the call, and holds on where that fails', async () => {
+      const { call, leg, causes, notices } = await connect();
+      colleague.onRinging(({ reject }) => reject(486));
+      await call.hold();
+
+      await refer(call, there);
+      await expect.poll(() => notices.length, { timeout: 5_000 }).toBe(2);
+      const resumed = await call.resume();
+      say(leg.audio, AGENT_HZ, 1_500);
+      await everyoneHears([call.line, AGENT_HZ]);
+      await call.hold();
+      const rings = ringing();
+      await refer(call, there);
+      const theirs = await (await rings).answer();
+      await call.ended;
+      say(leg.audio, AGENT_HZ, 1_500);
+      await everyoneHears([theirs.line, AGENT_HZ]);
+
+      expect([resumed.status, causes]).toEqual([200, []]);
+      await theirs.hangUp();
+    });
+
     test('Leg goes on with the number of a REFER whose sender hangs up at once', async () => {
       const { call, leg, causes } = await connect();
       const rings = ringing();

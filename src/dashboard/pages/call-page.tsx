@@ -142,16 +142,21 @@ function extractedOf(extracted: NonNullable<CallDetail['extracted']>) {
 
 /**
  * What another party did on the call, in words: joined caller and agent, left again, was connected with the caller, hung up
- * so that the agent came back.
+ * so that the agent came back, took the caller's place.
  */
 function companyOf(timeline: readonly TimelineEntry[], originMs: number): readonly string[] {
   return timeline.flatMap(({ kind, timestamp, details }) => {
     const at = clockText((Date.parse(timestamp) - originMs) / 1000);
     if (kind === 'bridge_ended' && details.isCallerBack === true)
       return t('call.callerBack', { at });
-    if (kind !== 'transfer' && kind !== 'three_way' && kind !== 'three_way_ended') return [];
-    return t(`company.${kind}`, { at });
+    return isCompany(kind) ? t(`company.${kind}`, { at }) : [];
   });
+}
+
+const COMPANY = ['transfer', 'three_way', 'three_way_ended', 'far_end_transfer'] as const;
+
+function isCompany(kind: string): kind is (typeof COMPANY)[number] {
+  return COMPANY.some((known) => known === kind);
 }
 
 /** @param props.onChanged told when the call has come into another state than it was loaded in. */

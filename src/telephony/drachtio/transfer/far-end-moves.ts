@@ -2,7 +2,7 @@
 import type { Logger } from '../../../lib/logger.ts';
 import { CarrierError, type IncomingRefer } from '../../carrier.ts';
 import type { MediaEndpoint } from '../../media-gateway.ts';
-import { isOn, sourcesOf } from '../../trunks/trunk-table.ts';
+import { hostOfUri, isOn, sourcesOf } from '../../trunks/trunk-table.ts';
 import { domainOf, type Trunk } from '../../trunks/trunks.ts';
 import { reasonOf, type SrfAnswer, type SrfRequest } from '../carrier/srf.ts';
 import type { DialogPeer } from '../leg/in-dialog-request.ts';
@@ -185,9 +185,9 @@ function targetOf(request: SrfRequest, trunk: Trunk): ReferTarget {
   return readReferTo(request.get('refer-to') ?? request.get('r'), rulesOf(trunk, request));
 }
 
-/** The far end may name its trunk's domain, proxy and addresses, and where it sends from. */
-function rulesOf(trunk: Trunk, { source_address }: SrfRequest): ReferRules {
-  const names = [domainOf(trunk), trunk.proxy.host, source_address];
+/** The far end may name its trunk's domain, proxy and addresses, where it sends from, and us. The call goes by the trunk. */
+function rulesOf(trunk: Trunk, { source_address, uri }: SrfRequest): ReferRules {
+  const names = [domainOf(trunk), trunk.proxy.host, source_address, hostOfUri(uri)];
   const known = new Set(names.map((name) => name.replace(/^\[|\]$/g, '').toLowerCase()));
   return {
     isSips: trunk.proxy.isSips,
