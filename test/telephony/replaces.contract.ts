@@ -94,8 +94,8 @@ export function describeReplacements(name: string, startPlane: StartPlane): void
       expect(hasTone(right, AGENT_HZ)).toBe(true);
     });
 
-    test('Leg says BYE to the party that has replaced its far end', async () => {
-      const { call, leg, causes } = await connect();
+    test('Leg says BYE to the party that has replaced its far end, on a trunk whose lines are all in use', async () => {
+      const { call, leg, causes } = await connect({ maxCalls: 1 });
       const theirs = await take(replacing(call));
       await call.ended;
 
@@ -157,7 +157,8 @@ export function describeReplacements(name: string, startPlane: StartPlane): void
       await call.hangUp();
       await expect.poll(() => causes).toHaveLength(1);
 
-      expect(await statusOf(take(replacing(call)))).toBe(481);
+      // Declined while it is being closed, unknown afterwards. RFC 3891, 3.
+      expect([481, 603]).toContain(await statusOf(take(replacing(call))));
     });
 
     test('Carrier takes Replaces for an ordinary call where the trunk accepts no transfers, and refuses it where it is required', async () => {

@@ -72,3 +72,18 @@ test('TrunkChannels deals out turns by callsPerSecond, and none that is too far 
 test.each([0, -1, 1001, '5'])('parseTrunks refuses %o calls a second', (callsPerSecond) => {
   expect(() => trunkOf({ callsPerSecond })).toThrow('trunk "acme": callsPerSecond: ');
 });
+
+test('TrunkChannels lets a call replace another one where all lines are in use', () => {
+  const trunk = trunkOf({ maxCalls: 1 });
+  const channels = new TrunkChannels();
+  const leave = channels.take(trunk);
+
+  const another = channels.take(trunk);
+  const replacing = channels.take(trunk, true);
+  leave?.();
+  const afterwards = channels.routeThrough(trunk).free;
+  replacing?.();
+
+  expect([another, afterwards]).toEqual([undefined, 0]);
+  expect(channels.routeThrough(trunk).free).toBe(1);
+});

@@ -309,7 +309,8 @@ export class DrachtioCarrier implements Carrier {
       return;
     }
     const replaced = replacement.kind === 'replaces' ? replacement.leg : undefined;
-    const release = refusal === undefined ? this.#channels.take(trunk) : undefined;
+    const isReplacing = replaced !== undefined;
+    const release = refusal === undefined ? this.#channels.take(trunk, isReplacing) : undefined;
     if (release === undefined) {
       refuse(answer, refusal ?? 503);
       return;

@@ -12,14 +12,15 @@ export class TrunkChannels {
   readonly #nextDialAtMs = new Map<string, number>();
 
   /**
-   * Takes one channel of the trunk; without a trunk there is no limit.
+   * Takes one channel of the trunk; without a trunk there is no limit, nor for a call that replaces another one.
    *
    * @returns releases the channel, safe to call twice; undefined when all channels are in use.
    */
-  take(trunk: Trunk | undefined): (() => void) | undefined {
+  take(trunk: Trunk | undefined, isReplacing = false): (() => void) | undefined {
     if (trunk === undefined) return () => {};
     const inUse = this.inUse(trunk);
-    if (trunk.maxCalls !== undefined && inUse >= trunk.maxCalls) return undefined;
+    const isFull = trunk.maxCalls !== undefined && inUse >= trunk.maxCalls;
+    if (isFull && !isReplacing) return undefined;
     add(this.#inUse, trunk.name, 1);
     add(this.#taken, trunk, 1);
     let isTaken = true;
