@@ -149,14 +149,10 @@ function companyOf(timeline: readonly TimelineEntry[], originMs: number): readon
     const at = clockText((Date.parse(timestamp) - originMs) / 1000);
     if (kind === 'bridge_ended' && details.isCallerBack === true)
       return t('call.callerBack', { at });
-    return isCompany(kind) ? t(`company.${kind}`, { at }) : [];
+    if (kind === 'far_end_transfer') return t('call.farEndTransfer', { at });
+    if (kind !== 'transfer' && kind !== 'three_way' && kind !== 'three_way_ended') return [];
+    return t(`company.${kind}`, { at });
   });
-}
-
-const COMPANY = ['transfer', 'three_way', 'three_way_ended', 'far_end_transfer'] as const;
-
-function isCompany(kind: string): kind is (typeof COMPANY)[number] {
-  return COMPANY.some((known) => known === kind);
 }
 
 /** @param props.onChanged told when the call has come into another state than it was loaded in. */
