@@ -1,7 +1,7 @@
 /** The foot of an agent's form, in sight while something is unsaved: what changed, saving it, and what another person saved meanwhile. */
 import type { Agent } from '../api-types.ts';
 import { may, t } from '../app-state.ts';
-import { ChangeConflict } from '../parts/change-conflict.tsx';
+import { ChangeConflict } from '../forms/change-conflict.tsx';
 import { ConfirmButton, DialogButton } from '../parts/dialog.tsx';
 import { Button, Problem } from '../parts/page.tsx';
 import { type AgentDraft, agentWith } from './agent-draft.ts';

@@ -2,8 +2,8 @@
 import { useState } from 'preact/hooks';
 import type { Agent, AgentContent, AgentVersion, Paged, Responsiveness } from '../api-types.ts';
 import { client, t, word } from '../app-state.ts';
+import { DifferenceList } from '../forms/difference-list.tsx';
 import { ConfirmButton, DialogButton } from '../parts/dialog.tsx';
-import { DifferenceList } from '../parts/difference-list.tsx';
 import { SelectField } from '../parts/field.tsx';
 import { Button, Instant, Pager, Section, Shown, Table } from '../parts/page.tsx';
 import { useApi } from '../parts/use-load.ts';

@@ -2,12 +2,12 @@
 import { messageUnder } from '../api-error.ts';
 import type { Calendar } from '../api-types.ts';
 import { say, t, word, wordsOf } from '../app-state.ts';
+import { FormConflict } from '../forms/change-conflict.tsx';
+import { useResourceForm } from '../forms/use-resource-form.ts';
 import { BroughtBack } from '../parts/brought-back.tsx';
-import { FormConflict } from '../parts/change-conflict.tsx';
 import { SelectField, TextField } from '../parts/field.tsx';
 import { Form, type FormState } from '../parts/form.tsx';
 import { RowsField } from '../parts/rows-field.tsx';
-import { useResourceForm } from '../parts/use-resource-form.ts';
 import { AddressHelp } from '../tools/address-help.tsx';
 import {
   bodyOf,

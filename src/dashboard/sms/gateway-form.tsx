@@ -1,10 +1,10 @@
 /** The form of an SMS gateway; its secret is never shown again. */
 import type { SmsGateway } from '../api-types.ts';
 import { say, t, word, wordsOf } from '../app-state.ts';
-import { FormConflict } from '../parts/change-conflict.tsx';
+import { FormConflict } from '../forms/change-conflict.tsx';
+import { useResourceForm } from '../forms/use-resource-form.ts';
 import { SelectField, TextField } from '../parts/field.tsx';
 import { Form, type FormState } from '../parts/form.tsx';
-import { useResourceForm } from '../parts/use-resource-form.ts';
 import { AddressHelp } from '../tools/address-help.tsx';
 import {
   bodyOf,

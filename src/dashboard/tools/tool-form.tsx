@@ -1,11 +1,11 @@
 /** The editor of an HTTP tool: what the model is told of it, and the request that it makes. */
 import type { HttpTool } from '../api-types.ts';
 import { say, t, wordsOf } from '../app-state.ts';
+import { FormConflict } from '../forms/change-conflict.tsx';
+import { type ResourceFormState, useResourceForm } from '../forms/use-resource-form.ts';
 import { BroughtBack } from '../parts/brought-back.tsx';
-import { FormConflict } from '../parts/change-conflict.tsx';
 import { SelectField, TextField } from '../parts/field.tsx';
 import { Form, type FormState } from '../parts/form.tsx';
-import { type ResourceFormState, useResourceForm } from '../parts/use-resource-form.ts';
 import { AddressHelp } from './address-help.tsx';
 import { HeaderRows } from './header-rows.tsx';
 import { jsonFault } from './json-fault.ts';

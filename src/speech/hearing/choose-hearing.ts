@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { planEngine } from '../models/engine-plan.ts';
-import type { Provider } from '../models/onnx-providers.ts';
+import type { Provider } from '../../lib/onnx/onnx-providers.ts';
 import type { SpeechEngine } from '../models/speech-engine.ts';
 import type { Hearing } from './hearing.ts';
 import { type RecognitionServersPlan, ThreadedHearing } from './threaded-hearing.ts';

@@ -2,7 +2,7 @@
 
 import { messageOf } from '../../../lib/message-of.ts';
 import { endProcess, obeyParent, tellParent } from '../../../lib/process/child-supervisor.ts';
-import { onnxProviders } from '../../models/onnx-providers.ts';
+import { onnxProviders } from '../../../lib/onnx/onnx-providers.ts';
 import { type Loaded, type LoadOrder, openFirst, type StopOrder } from './model-process.ts';
 import type {
   FromChild,

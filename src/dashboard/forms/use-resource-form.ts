@@ -3,8 +3,8 @@ import { useState } from 'preact/hooks';
 import { ApiError } from '../api-error.ts';
 import { client } from '../app-state.ts';
 import { type Fields, mergedFields } from '../changed-fields.ts';
+import { type KeptFormState, useKeptForm } from '../parts/use-kept-form.ts';
 import { NEW_ID } from '../router.ts';
-import { type KeptFormState, useKeptForm } from './use-kept-form.ts';
 
 /** Of a resource that is not made yet. */
 const NO_VERSION = '';

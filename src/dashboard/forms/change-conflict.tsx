@@ -2,8 +2,8 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { t } from '../app-state.ts';
+import { Button } from '../parts/page.tsx';
 import { DifferenceList } from './difference-list.tsx';
-import { Button } from './page.tsx';
 import type { ResourceFormState } from './use-resource-form.ts';
 
 export function ChangeConflict(props: {
