@@ -2,9 +2,9 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { ModelFileError } from '../../../lib/onnx/model-file-error.ts';
-import { parsedJson } from '../../models/model-folders.ts';
 import { type InferenceSession, Tensor } from '../../../lib/onnx/onnx-runtime.ts';
 import { openSession } from '../../../lib/onnx/onnx-session.ts';
+import { parsedJson } from '../../models/model-folders.ts';
 import {
   endsOfDurations,
   type VoiceAudio,
