@@ -79,6 +79,19 @@ test.each([
   expect((await patch(api, path, tag)).status).toBe(status);
 });
 
+test('a number is taken away with If-Match of the newest tag only', async () => {
+  const { api, path, made } = await openAgent();
+  const headers = { 'If-Match': made };
+  const changed = await patch(api, path, made, { phoneNumber: '+12025550123' });
+
+  const late = await api.request('DELETE', `${path}/phone-number`, { headers });
+  const inTime = await api.request('DELETE', `${path}/phone-number`, {
+    headers: { 'If-Match': changed.headers.get('etag') ?? '' },
+  });
+
+  expect([late.status, inTime.status]).toEqual([412, 204]);
+});
+
 test('DELETE and restore with If-Match answer 412 when the agent was changed meanwhile', async () => {
   const { api, path, made } = await openAgent();
   const headers = { 'If-Match': made };
