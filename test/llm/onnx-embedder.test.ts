@@ -149,7 +149,7 @@ test('a file that is missing is told by its path', async () => {
   );
 });
 
-test('a question overtakes passages that wait, and one that nobody waits for is not asked', async () => {
+test('a question overtakes passages that wait, and one whose wait is over is not asked', async () => {
   const { embedder, texts, answer } = openScripted();
   const passages = embedder.embed(['first', 'second', 'third'], asked('passage'));
   await expect.poll(() => texts).toEqual(['first']);

@@ -32,7 +32,7 @@ function vectorOf(word: string): readonly number[] {
   const at = MEANINGS.findIndex((words) => words.includes(word));
   return Array.from({ length: WIDTH }, (_, axis) => {
     if (at === -1) return axis === WIDTH - 1 ? FILLER_SHARE : 0;
-    // Not of one length: whoever forgets to normalise is seen.
+    // Of different lengths, so that a missing normalisation shows.
     return axis === at ? 1 + word.length / 10 : 0;
   });
 }
