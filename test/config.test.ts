@@ -193,5 +193,8 @@ test('readConfig wants a model for embeddings, and the address of a server that 
   );
   const given = { KNOWLEDGE_EMBEDDINGS: 'ollama', KNOWLEDGE_EMBEDDINGS_MODEL: 'nomic-embed-text' };
   expect(readConfig(given).KNOWLEDGE_EMBEDDINGS).toBe('ollama');
-  expect(() => readConfig({ KNOWLEDGE_EMBEDDINGS: 'onnx' })).toThrow('one of off, ollama, openai');
+  expect(readConfig({ KNOWLEDGE_EMBEDDINGS: 'onnx' }).KNOWLEDGE_EMBEDDINGS_MODEL).toBeUndefined();
+  expect(() => readConfig({ KNOWLEDGE_EMBEDDINGS: 'cohere' })).toThrow(
+    'one of off, onnx, ollama, openai',
+  );
 });

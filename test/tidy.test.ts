@@ -35,6 +35,7 @@ const COMPOSITION_ROOT = /^(main\.ts|compose\/|cli\/|speech\/tts\/tts-engines\.t
 const ADAPTERS = [
   ...['drachtio', 'direct', 'freeswitch', 'webrtc', 'sandbox'].map((name) => `telephony/${name}/`),
   ...['ollama', 'openai', 'llama-cpp', 'scripted'].map((name) => `llm/${name}/`),
+  'llm/embeddings/onnx/',
   ...['whisper', 'moonshine', 'transformers', 'openai', 'wyoming'].map(
     (name) => `speech/stt/${name}/`,
   ),

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import type { Plan } from '../domain/account/account.ts';
 import { isProxyNetwork } from '../domain/trusted-proxies.ts';
 import { RETRY_WAITS_SECONDS } from '../domain/webhook/retry-schedule.ts';
+import { DEFAULT_PROVIDERS, PROVIDERS, type Provider } from '../lib/onnx/onnx-providers.ts';
 import { parseStunServer } from '../lib/stun-client.ts';
-import { DEFAULT_PROVIDERS, PROVIDERS, type Provider } from '../speech/models/onnx-providers.ts';
 import { TTS_ENGINE_NAMES } from '../speech/tts/tts-engines.ts';
 import {
   ADVERTISED_ADDRESS_EXPECTED,
@@ -221,7 +221,7 @@ export const SETTINGS = {
     'qwen3-4b',
   ),
   LLAMA_CPP_CALLS: setting(wholeNumber(1, 64), 4),
-  KNOWLEDGE_EMBEDDINGS: setting(oneOf('off', 'ollama', 'openai'), 'off'),
+  KNOWLEDGE_EMBEDDINGS: setting(oneOf('off', 'onnx', 'ollama', 'openai'), 'off'),
   KNOWLEDGE_EMBEDDINGS_URL: optional(baseUrl),
   KNOWLEDGE_EMBEDDINGS_MODEL: optional(text),
   KNOWLEDGE_EMBEDDINGS_API_KEY: optional(text),
@@ -387,7 +387,8 @@ export function printValue(value: unknown): string {
 
 function embeddingContradictions(config: Config): readonly string[] {
   const { KNOWLEDGE_EMBEDDINGS: protocol, KNOWLEDGE_EMBEDDINGS_MODEL: model } = config;
-  if (protocol === 'off') return [];
+  // The model in a process of ours has a default and no address.
+  if (protocol === 'off' || protocol === 'onnx') return [];
   const isLost = protocol === 'openai' && config.KNOWLEDGE_EMBEDDINGS_URL === undefined;
   const needs = (name: string) => `KNOWLEDGE_EMBEDDINGS: ${protocol} needs ${name} as well`;
   return [

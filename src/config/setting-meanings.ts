@@ -92,10 +92,11 @@ export const SETTING_MEANINGS: Readonly<Record<string, Meanings>> = {
     LLAMA_CPP_CALLS: 'answers that llama.cpp writes at the same time, each with memory of its own',
     SCRIPT_FILE: 'rule book of the scripted model; the one of the package unless given',
     KNOWLEDGE_EMBEDDINGS:
-      "protocol of the embedding model that searches agents' documents by meaning",
+      "embedding model that searches agents' documents by meaning: in a process of this server (onnx), or the protocol of its server",
     KNOWLEDGE_EMBEDDINGS_URL:
       'address of its server, for openai with /v1 where it has one; OLLAMA_HOST for ollama unless given',
-    KNOWLEDGE_EMBEDDINGS_MODEL: 'embedding model of that server',
+    KNOWLEDGE_EMBEDDINGS_MODEL:
+      'embedding model of that server; for onnx the folder embedding/NAME in MODELS_DIR, multilingual-e5-small unless given',
     KNOWLEDGE_EMBEDDINGS_API_KEY: 'API key of that server',
   },
   'Sandbox, outgoing calls, webhooks and traces': {

@@ -32,7 +32,7 @@ interface HeldKey extends Scope {
 }
 
 export interface Ask {
-  readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly query?: Query;
   /** Is sent as JSON, unless it is a form with a file. */
   readonly body?: unknown;

@@ -95,6 +95,7 @@ export type Calendar = Schemas['Calendar'];
 export type Appointment = Schemas['CalendarAppointment'];
 
 export type SmsGateway = Schemas['SmsGateway'];
+export type SmsOptOut = Schemas['SmsOptOut'];
 
 export type KnowledgeDocument = Schemas['KnowledgeDocument'];
 export type KnowledgeText = Schemas['KnowledgeText'];

@@ -56,8 +56,8 @@ const commonSchema = {
 
 const filesModelSchema = z.strictObject({
   ...commonSchema,
-  /** `gguf`: a language model for llama.cpp in a process of the server's own. */
-  kind: z.enum(['vad', 'stt', 'turn', 'tts', 'gguf']),
+  /** `gguf`: a language model for llama.cpp in a process of the server's own; `embedding`: search of documents by meaning. */
+  kind: z.enum(['vad', 'stt', 'turn', 'tts', 'gguf', 'embedding']),
   /** Below MODELS_DIR. */
   folder: safePath,
   revision: z.string().min(1),

@@ -239,5 +239,6 @@ export function announcement(
 export function useText(model: Model): string {
   if (model.kind === 'llm') return `OLLAMA_MODEL=${model.ollama} uses it`;
   if (model.kind === 'gguf') return `engine "${model.engine}", where no Ollama answers`;
+  if (model.kind === 'embedding') return 'KNOWLEDGE_EMBEDDINGS=onnx uses it';
   return `engine "${model.engine}", from "${model.folder}"`;
 }

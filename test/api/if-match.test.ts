@@ -1,6 +1,6 @@
-/** `ETag` and `If-Match` of agents: two people who change the same agent do not undo each other's work. */
+/** `ETag` and `If-Match`: two people who change the same agent, tool, calendar, gateway or MCP server do not undo each other's work. */
 import { expect, test } from 'vitest';
-import { openTestApi, type TestApi } from '../support/api/test-api.ts';
+import { addKey, openTestApi, type TestApi } from '../support/api/test-api.ts';
 
 const DRAFT = { name: 'Till', greeting: 'Hello', systemPrompt: 'Be brief.' };
 
@@ -79,6 +79,19 @@ test.each([
   expect((await patch(api, path, tag)).status).toBe(status);
 });
 
+test('a number is taken away with If-Match of the newest tag only', async () => {
+  const { api, path, made } = await openAgent();
+  const headers = { 'If-Match': made };
+  const changed = await patch(api, path, made, { phoneNumber: '+12025550123' });
+
+  const late = await api.request('DELETE', `${path}/phone-number`, { headers });
+  const inTime = await api.request('DELETE', `${path}/phone-number`, {
+    headers: { 'If-Match': changed.headers.get('etag') ?? '' },
+  });
+
+  expect([late.status, inTime.status]).toEqual([412, 204]);
+});
+
 test('DELETE and restore with If-Match answer 412 when the agent was changed meanwhile', async () => {
   const { api, path, made } = await openAgent();
   const headers = { 'If-Match': made };
@@ -93,4 +106,73 @@ test('DELETE and restore with If-Match answer 412 when the agent was changed mea
 
   const answers = [deleted, restored, restoredNow, deletedNow];
   expect(answers.map(({ status }) => status)).toEqual([412, 412, 200, 204]);
+});
+
+const ADMIN_KEY = `svc_live_${'A'.repeat(32)}`;
+
+const REQUEST = {
+  parameters: { type: 'object', properties: {} },
+  description: 'Looks up an order.',
+  method: 'GET',
+  url: 'https://shop.example.com',
+};
+
+const RESOURCES = [
+  ['tool', '/api/tools', REQUEST, { timeoutMs: 900 }],
+  ['calendar', '/api/calendars', { kind: 'builtin', timeZone: 'Europe/Rome' }, { slotMinutes: 20 }],
+  [
+    'MCP server',
+    '/api/mcp-servers',
+    { url: 'https://shop.example.com', allowedTools: [] },
+    { allowedTools: ['a'] },
+  ],
+  [
+    'SMS gateway',
+    '/api/sms-gateways',
+    { preset: 'webhook', from: 'Shop', url: 'https://sms.example.com' },
+    { dailyMax: 5 },
+  ],
+] as const;
+
+async function openResource(list: string, fields: object) {
+  const api = await openTestApi();
+  const scopes = ['admin', 'agents:read', 'agents:write'] as const;
+  await addKey(api.store, ADMIN_KEY, { accountId: 'acct_main', environment: 'live', scopes });
+  const ask = (method: string, path: string, options: object = {}) =>
+    api.request(method, path, { key: ADMIN_KEY, ...options });
+  const made = await ask('POST', list, { body: { name: 'shop', ...fields } });
+  expect(made.status).toBe(201);
+  return { ask, path: `${list}/shop`, made: made.headers.get('etag') ?? '' };
+}
+
+test.each(
+  RESOURCES,
+)('a %s changes with If-Match of its newest tag only, and has the tag in POST, GET and PATCH', async (_, list, fields, change) => {
+  const { ask, path, made } = await openResource(list, fields);
+  const change1 = { body: change, headers: { 'If-Match': made } };
+
+  const first = await ask('PATCH', path, change1);
+  const late = await ask('PATCH', path, change1);
+
+  const newest = first.headers.get('etag');
+  const seen = await ask('GET', path);
+  expect([first.status, late.status]).toEqual([200, 412]);
+  expect([newest === made, seen.headers.get('etag')]).toEqual([false, newest]);
+  expect(late.headers.get('etag')).toBe(newest);
+  expect(await seen.json()).toMatchObject(change);
+});
+
+test.each(
+  RESOURCES,
+)('a %s is deleted with If-Match of its newest tag only', async (_, list, fields, change) => {
+  const { ask, path, made } = await openResource(list, fields);
+  const headers = { 'If-Match': made };
+  const changed = await ask('PATCH', path, { body: change });
+
+  const late = await ask('DELETE', path, { headers });
+  const inTime = await ask('DELETE', path, {
+    headers: { 'If-Match': changed.headers.get('etag') ?? '' },
+  });
+
+  expect([late.status, inTime.status]).toEqual([412, 204]);
 });

@@ -4,7 +4,6 @@ import {
   changesOf,
   keepDraft,
   keptDraft,
-  mergedDraft,
   NEW_AGENT,
 } from '../../src/dashboard/agent/agent-draft.ts';
 
@@ -28,13 +27,6 @@ test.each([
   ['a list', { tools: ['end_call'] }, { tools: ['end_call'] }],
 ])('changesOf sends only what was changed: %s', (_, changed, expected) => {
   expect(changesOf({ ...BEGUN, ...changed }, BEGUN)).toEqual(expected);
-});
-
-test('mergedDraft keeps the changes of the form, and takes all others from the newer version', () => {
-  const theirs = { ...BEGUN, greeting: 'Good day', systemPrompt: 'You are brief.' };
-  const mine = { ...BEGUN, greeting: 'Hi' };
-
-  expect(mergedDraft({ begun: BEGUN, mine, theirs })).toEqual({ ...theirs, greeting: 'Hi' });
 });
 
 test('keepDraft keeps a form that was changed, and forgets one that was not', () => {

@@ -1,5 +1,6 @@
 /** Versions of agents, the written conversation, and the rows of the form. */
 import { expect, test } from 'vitest';
+import { differencesOf, fieldOf } from '../../src/dashboard/agent/agent-differences.ts';
 import {
   isNumberFreed,
   NEW_AGENT,
@@ -15,7 +16,6 @@ import {
   withAnswer,
   withWords,
 } from '../../src/dashboard/agent/chat-log.ts';
-import { differencesOf, fieldOf } from '../../src/dashboard/agent/text-diff.ts';
 import type { AgentContent } from '../../src/dashboard/api-types.ts';
 
 const WORDS = {

@@ -194,6 +194,35 @@ test('changesOf a gateway clears what was emptied, and sends a secret only where
   });
 });
 
+test('bodyOf a gateway on a server of one’s own has its template, and draftOf gives it back', () => {
+  const draft = {
+    ...{ ...gateways.NEW_GATEWAY, type: 'webhook', name: 'own', from: 'Shop', format: 'form' },
+    fields: [
+      { name: ' msisdn ', value: '{toDigits}' },
+      { name: 'message', value: '{text}' },
+      { name: '', value: 'left empty' },
+    ],
+    headers: [{ name: 'Authorization', value: 'Token {secret}' }],
+    idPath: ' ',
+  };
+  const template = {
+    format: 'form',
+    headers: { Authorization: 'Token {secret}' },
+    body: { msisdn: '{toDigits}', message: '{text}' },
+    idPath: null,
+  } as const;
+  const shown = { name: 'own', kind: 'http', preset: 'webhook', from: 'Shop' } as const;
+  const rest = { username: null, hasSecret: true, url: null, callbackUrl: null, allowedLinks: [] };
+  const times = { dailyMax: 200, timeoutMs: 8000, createdAt: '', updatedAt: '' };
+
+  const back = gateways.draftOf({ ...shown, ...rest, ...times, template });
+
+  expect(gateways.bodyOf(draft)).toMatchObject({ template });
+  expect(gateways.bodyOf({ ...draft, type: 'twilio' })).not.toHaveProperty('template');
+  expect(gateways.bodyOf(back)).toMatchObject({ template });
+  expect(gateways.changesOf({ ...back, format: 'standard' }, back)).toEqual({ template: null });
+});
+
 test('broughtBack puts what was typed on top of what the server has now', () => {
   const [begun, values] = [
     { a: '1', b: '1', c: [] },

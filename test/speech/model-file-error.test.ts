@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { openSession } from '../../src/speech/models/onnx-session.ts';
+import { openSession } from '../../src/lib/onnx/onnx-session.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'offhook-model-file-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

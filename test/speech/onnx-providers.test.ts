@@ -1,6 +1,6 @@
 /** Execution providers: which one a model is opened on, and what is said of those that do not work. */
 import { expect, test } from 'vitest';
-import { OnnxProviders, type Provider } from '../../src/speech/models/onnx-providers.ts';
+import { OnnxProviders, type Provider } from '../../src/lib/onnx/onnx-providers.ts';
 
 /** Opens a model where only these providers work. @returns the provider and the note. */
 async function openedOn(wanted: readonly Provider[] | null, working: readonly Provider[]) {

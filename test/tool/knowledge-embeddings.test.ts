@@ -5,9 +5,11 @@ import { silentLogger } from '../../src/lib/logger.ts';
 import type { EmbeddingResult } from '../../src/lib/metrics/model-metrics.ts';
 import type { Embedder } from '../../src/llm/embeddings/embedder.ts';
 import { EmbeddingServer } from '../../src/llm/embeddings/embedding-server.ts';
+import { OnnxEmbedder } from '../../src/llm/embeddings/onnx/onnx-embedder.ts';
 import { KnowledgeSearch } from '../../src/store/knowledge/knowledge-search.ts';
 import { AgentSearch } from '../../src/tool/knowledge/agent-search.ts';
 import { PassageEmbedder } from '../../src/tool/knowledge/passage-embedder.ts';
+import { makeEmbeddingModel } from '../llm/support/tiny-embedding-model.ts';
 import { type Mischief, startEmbeddings } from '../support/knowledge/embedding-double.ts';
 import { buildAgent } from '../support/store/build-agent.ts';
 import { saveKnowledge } from '../support/store/build-knowledge.ts';
@@ -65,6 +67,23 @@ test('a passage is found by its meaning that shares no word with the question', 
   expect(results).toEqual(['used']);
 });
 
+test('a model in a process of our own finds a passage by its meaning', async () => {
+  const { store, searchBy, run, left, results } = await openWorld();
+  await saveKnowledge(store, TEXT);
+  const { modelsDir } = makeEmbeddingModel('tiny');
+  const options = { model: 'tiny', modelsDir, clock: systemClock, log: silentLogger };
+  const embedder = new OnnxEmbedder(options);
+  onTestFinished(() => embedder.stop());
+  const embeddings = run(embedder);
+  await expect.poll(() => left('onnx/tiny'), { timeout: 20_000 }).toBe(0);
+
+  const [first] = await searchBy(embedder).find('How expensive?', LIMIT_MS);
+
+  expect(results).toEqual(['used']);
+  expect(first?.text).toBe('A visit is ninety euros.');
+  expect(embeddings.report()).toEqual({ state: 'onnx/tiny answers' });
+});
+
 test('a passage that words and meaning find comes first, and both lists are in the result', async () => {
   const { store, embedderOf, searchBy, run, left } = await openWorld();
   await saveKnowledge(store, `${TEXT}\n\n# More\n\nWhat may a child have along?`);
@@ -112,6 +131,19 @@ test('new versions are embedded, deleted passages leave their vectors, a new mod
   expect(await searchBy(embedderOf('other')).find('expensive', LIMIT_MS)).toEqual([]);
   await store.knowledge.delete(SCOPE, 'agent_1', 'doc_1');
   expect(await searchBy(embedderOf('tiny')).find('expensive', LIMIT_MS)).toEqual([]);
+});
+
+test('a vector that is a part of a larger array is kept by itself', async () => {
+  const { store, index } = await openWorld();
+  await saveKnowledge(store, TEXT);
+  const vector = Float32Array.of(0, 1, 0, 9, 9).subarray(1, 3);
+  const [passage] = await store.knowledge.withoutVector('tiny', 1);
+
+  await store.knowledge.saveVectors('tiny', [{ id: passage?.id ?? 0, vector }]);
+  index.prepare();
+  const question = { model: 'tiny', vector: Float32Array.of(1, 0) };
+
+  expect(await index.nearest('agent_1', question, 9)).toMatchObject([{ id: passage?.id }]);
 });
 
 test('vectors of passages that are gone meanwhile are not kept', async () => {

@@ -103,9 +103,11 @@ const freeNumberRoute = describeRoute({
   method: 'delete',
   path: '/api/agents/{agentId}/phone-number',
   summary: 'Releases the phone number of an agent',
+  ...TAKES_IF_MATCH,
   scope: 'agents:write',
   request: { params: agentPathSchema },
   responses: { 204: { description: 'The agent has no number.' } },
+  errors: [412],
 });
 
 export function addAgentRoutes(api: ApiApp, deps: ApiDeps): void {
@@ -189,6 +191,7 @@ function addAgentRemovals(api: ApiApp, deps: ApiDeps): void {
     const { agentId } = context.req.valid('param');
     await deps.transaction(async (stores) => {
       const agent = existing(await stores.agents.find(scopeOf(context), agentId), 'agent');
+      requireMatch(context, agent.updatedAt, 'the agent');
       const changed = patchAgent(agent, { phoneNumber: null }, clock.now());
       await stores.agents.update(changed, changedBy(context));
     });

@@ -10,7 +10,9 @@ import {
 import { type ApiApp, type ApiDeps, scopeOf } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
 import { describeRoute } from '../http/describe-route.ts';
+import { entityTag, requireMatch } from '../http/entity-tag.ts';
 import { existing } from '../http/errors.ts';
+import { TAKES_IF_MATCH, WITH_ETAG } from '../openapi/common-components.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
 import {
   createMcpServerSchema,
@@ -45,7 +47,7 @@ const newRoute = describeRoute({
   summary: 'Makes an MCP server known, whose tools agents may use during calls',
   description: `At most ${MCP_LIMITS.serversMax} an environment (409). An agent uses its allowed tools once its \`tools\` name the server. It need not run yet. A url that is no https URL is 400; one whose host is a private, loopback or special address is 422.`,
   request: { body: jsonBody(createMcpServerSchema) },
-  responses: { 201: jsonResponse('The server is known.', mcpServerSchema) },
+  responses: { 201: { ...jsonResponse('The server is known.', mcpServerSchema), ...WITH_ETAG } },
 });
 
 const getRoute = describeRoute({
@@ -55,7 +57,12 @@ const getRoute = describeRoute({
   path: '/api/mcp-servers/{mcpServerName}',
   summary: 'Shows an MCP server',
   request: { params: mcpServerPathSchema },
-  responses: { 200: jsonResponse('Every field; secret header values are null.', mcpServerSchema) },
+  responses: {
+    200: {
+      ...jsonResponse('Every field; secret header values are null.', mcpServerSchema),
+      ...WITH_ETAG,
+    },
+  },
 });
 
 const patchRoute = describeRoute({
@@ -65,9 +72,12 @@ const patchRoute = describeRoute({
   path: '/api/mcp-servers/{mcpServerName}',
   summary: 'Changes the fields that the body has',
   description: 'Calls in progress keep the server as it was when they began.',
+  ...TAKES_IF_MATCH,
   request: { params: mcpServerPathSchema, body: jsonBody(patchMcpServerSchema) },
-  responses: { 200: jsonResponse('The server as it is now.', mcpServerSchema) },
-  errors: [422],
+  responses: {
+    200: { ...jsonResponse('The server as it is now.', mcpServerSchema), ...WITH_ETAG },
+  },
+  errors: [412, 422],
 });
 
 const deleteRoute = describeRoute({
@@ -77,9 +87,10 @@ const deleteRoute = describeRoute({
   path: '/api/mcp-servers/{mcpServerName}',
   summary: 'Deletes an MCP server',
   description: 'A server that an agent lists is 409.',
+  ...TAKES_IF_MATCH,
   request: { params: mcpServerPathSchema },
   responses: { 204: { description: 'The server is gone.' } },
-  errors: [409],
+  errors: [409, 412],
 });
 
 const testRoute = describeRoute({
@@ -113,6 +124,7 @@ function addMcpReads(api: ApiApp, { mcpServers }: ApiDeps): void {
   api.openapi(getRoute, async (context) => {
     const { mcpServerName } = context.req.valid('param');
     const server = existing(await mcpServers.find(scopeOf(context), mcpServerName), 'MCP server');
+    context.header('ETag', entityTag(server.updatedAt));
     return context.json(serverView(server), 200);
   });
 }
@@ -133,6 +145,7 @@ function addMcpWrites(api: ApiApp, deps: ApiDeps): void {
         mcpTrial.prepare(server);
         return answer;
       },
+      etag: ({ updatedAt }) => entityTag(updatedAt),
     });
   });
 
@@ -142,11 +155,13 @@ function addMcpWrites(api: ApiApp, deps: ApiDeps): void {
     const changed = await deps.transaction(async (stores) => {
       const found = await stores.mcpServers.find(scopeOf(context), mcpServerName);
       const server = existing(found, 'MCP server');
+      requireMatch(context, server.updatedAt, 'the MCP server');
       const patched = patchMcpServer(server, context.req.valid('json'), facts);
       await stores.mcpServers.update(patched);
       return patched;
     });
     mcpTrial.prepare(changed);
+    context.header('ETag', entityTag(changed.updatedAt));
     return context.json(serverView(changed), 200);
   });
 
@@ -154,7 +169,8 @@ function addMcpWrites(api: ApiApp, deps: ApiDeps): void {
     const { mcpServerName } = context.req.valid('param');
     const scope = scopeOf(context);
     await deps.transaction(async (stores) => {
-      existing(await stores.mcpServers.find(scope, mcpServerName), 'MCP server');
+      const server = existing(await stores.mcpServers.find(scope, mcpServerName), 'MCP server');
+      requireMatch(context, server.updatedAt, 'the MCP server');
       await stores.mcpServers.delete(scope, mcpServerName);
     });
     return context.body(null, 204);

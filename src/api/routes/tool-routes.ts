@@ -10,7 +10,9 @@ import {
 import { type ApiApp, type ApiDeps, scopeOf } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
 import { describeRoute } from '../http/describe-route.ts';
+import { entityTag, requireMatch } from '../http/entity-tag.ts';
 import { existing } from '../http/errors.ts';
+import { TAKES_IF_MATCH, WITH_ETAG } from '../openapi/common-components.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
 import {
   createToolSchema,
@@ -47,7 +49,7 @@ const newRoute = describeRoute({
   summary: 'Makes a tool: an HTTP request that agents may make during calls',
   description: `At most ${TOOL_LIMITS.toolsMax} an environment (409). An agent uses it once its \`tools\` name it. Requests are signed as webhooks are. A url that is no https URL is 400; one whose host is a private, loopback or special address is 422. Scope: \`agents:write\`.`,
   request: { body: jsonBody(createToolSchema) },
-  responses: { 201: jsonResponse('The tool was made.', toolSchema) },
+  responses: { 201: { ...jsonResponse('The tool was made.', toolSchema), ...WITH_ETAG } },
 });
 
 const getRoute = describeRoute({
@@ -57,7 +59,12 @@ const getRoute = describeRoute({
   path: '/api/tools/{toolName}',
   summary: 'Shows a tool',
   request: { params: toolPathSchema },
-  responses: { 200: jsonResponse('Every field; secret header values are null.', toolSchema) },
+  responses: {
+    200: {
+      ...jsonResponse('Every field; secret header values are null.', toolSchema),
+      ...WITH_ETAG,
+    },
+  },
 });
 
 const patchRoute = describeRoute({
@@ -67,9 +74,10 @@ const patchRoute = describeRoute({
   path: '/api/tools/{toolName}',
   summary: 'Changes the fields that the body has',
   description: 'Calls in progress keep the tool as it was when they began.',
+  ...TAKES_IF_MATCH,
   request: { params: toolPathSchema, body: jsonBody(patchToolSchema) },
-  responses: { 200: jsonResponse('The tool was changed.', toolSchema) },
-  errors: [422],
+  responses: { 200: { ...jsonResponse('The tool was changed.', toolSchema), ...WITH_ETAG } },
+  errors: [412, 422],
 });
 
 const deleteRoute = describeRoute({
@@ -79,9 +87,10 @@ const deleteRoute = describeRoute({
   path: '/api/tools/{toolName}',
   summary: 'Deletes a tool',
   description: 'A tool that an agent lists is 409.',
+  ...TAKES_IF_MATCH,
   request: { params: toolPathSchema },
   responses: { 204: { description: 'The tool is gone.' } },
-  errors: [409],
+  errors: [409, 412],
 });
 
 const testRoute = describeRoute({
@@ -115,6 +124,7 @@ function addToolReads(api: ApiApp, { customTools }: ApiDeps): void {
   api.openapi(getRoute, async (context) => {
     const { toolName } = context.req.valid('param');
     const tool = existing(await customTools.find(scopeOf(context), toolName), 'tool');
+    context.header('ETag', entityTag(tool.updatedAt));
     return context.json(toolView(tool), 200);
   });
 }
@@ -133,6 +143,7 @@ function addToolWrites(api: ApiApp, deps: ApiDeps): void {
           return { status: 201, body: toolView(tool) };
         });
       },
+      etag: ({ updatedAt }) => entityTag(updatedAt),
     });
   });
 
@@ -141,10 +152,12 @@ function addToolWrites(api: ApiApp, deps: ApiDeps): void {
     const facts = { now: clock.now(), urlRules };
     const changed = await deps.transaction(async (stores) => {
       const tool = existing(await stores.customTools.find(scopeOf(context), toolName), 'tool');
+      requireMatch(context, tool.updatedAt, 'the tool');
       const patched = patchTool(tool, context.req.valid('json'), facts);
       await stores.customTools.update(patched);
       return patched;
     });
+    context.header('ETag', entityTag(changed.updatedAt));
     return context.json(toolView(changed), 200);
   });
 
@@ -152,7 +165,8 @@ function addToolWrites(api: ApiApp, deps: ApiDeps): void {
     const { toolName } = context.req.valid('param');
     const scope = scopeOf(context);
     await deps.transaction(async (stores) => {
-      existing(await stores.customTools.find(scope, toolName), 'tool');
+      const tool = existing(await stores.customTools.find(scope, toolName), 'tool');
+      requireMatch(context, tool.updatedAt, 'the tool');
       await stores.customTools.delete(scope, toolName);
     });
     return context.body(null, 204);

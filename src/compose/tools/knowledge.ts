@@ -6,13 +6,16 @@ import type { DocumentReader, PassageSearch } from '../../domain/knowledge/knowl
 import { systemClock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { Metrics } from '../../lib/metrics/metrics.ts';
-import type { Embedder } from '../../llm/embeddings/embedder.ts';
 import { EmbeddingServer } from '../../llm/embeddings/embedding-server.ts';
+import { OnnxEmbedder } from '../../llm/embeddings/onnx/onnx-embedder.ts';
 import { KnowledgeSearch } from '../../store/knowledge/knowledge-search.ts';
 import type { Store } from '../../store/store.ts';
 import { AgentSearch } from '../../tool/knowledge/agent-search.ts';
 import { DocumentReaders } from '../../tool/knowledge/document-readers.ts';
 import { PassageEmbedder } from '../../tool/knowledge/passage-embedder.ts';
+
+/** Small, of a hundred languages, and free (MIT). */
+const ONNX_MODEL_DEFAULT = 'multilingual-e5-small';
 
 /** Agents' documents. */
 export interface Knowledge {
@@ -38,7 +41,7 @@ export function openKnowledge(from: {
   const shared = { clock: systemClock, log };
   const index = new KnowledgeSearch({ file: databaseFileOf(config), ...shared });
   const readers = new DocumentReaders({ clock: systemClock });
-  const embedder = embedderOf(config);
+  const embedder = embedderOf(config, log);
   const embeddings =
     embedder && new PassageEmbedder({ ...shared, store: store.knowledge, embedder });
   const search = { ...shared, index, embedder, counts: metrics.knowledge };
@@ -55,12 +58,20 @@ export function openKnowledge(from: {
     stop: async () => {
       readers.stop();
       await Promise.all([index.stop(), embeddings?.stop()]);
+      if (embedder instanceof OnnxEmbedder) await embedder.stop();
     },
   };
 }
 
-function embedderOf(config: Config): Embedder | undefined {
+/** Undefined where none is set. */
+function embedderOf(config: Config, log: Logger): OnnxEmbedder | EmbeddingServer | undefined {
   const { KNOWLEDGE_EMBEDDINGS: protocol, KNOWLEDGE_EMBEDDINGS_MODEL: model } = config;
+  if (protocol === 'onnx') {
+    const { MODELS_DIR: modelsDir } = config;
+    return new OnnxEmbedder({
+      ...{ modelsDir, model: model ?? ONNX_MODEL_DEFAULT, clock: systemClock, log },
+    });
+  }
   if (protocol === 'off' || model === undefined) return undefined;
   const { KNOWLEDGE_EMBEDDINGS_URL: url = config.OLLAMA_HOST } = config;
   return new EmbeddingServer({ protocol, url, model, apiKey: config.KNOWLEDGE_EMBEDDINGS_API_KEY });

@@ -1,5 +1,6 @@
 /** An agent as the form holds it, and as the API takes it; pure */
 import type { Agent, TransferTarget } from '../api-types.ts';
+import { changedFields, type Fields } from '../changed-fields.ts';
 import { type Box, keep, kept } from '../kept.ts';
 
 export const TOOLS = [
@@ -157,21 +158,9 @@ export function bodyOf(draft: AgentDraft): Readonly<Record<string, unknown>> {
 /** What is sent to change an agent: only what differs from the draft that the form began with; empty where nothing does. */
 export function changesOf(draft: AgentDraft, begun: AgentDraft): Readonly<Record<string, unknown>> {
   const [now, before] = [bodyOf(draft), bodyOf(begun)];
-  const settings = changedParts(now.settings as Fields, before.settings as Fields);
-  const { settings: _, ...rest } = changedParts(now, before);
+  const settings = changedFields(now.settings as Fields, before.settings as Fields);
+  const { settings: _, ...rest } = changedFields(now, before);
   return Object.keys(settings).length === 0 ? rest : { ...rest, settings };
-}
-
-/**
- * Brings two people's changes of the same draft together: a field that this form changed keeps the form's text, all others
- * get the newer one.
- */
-export function mergedDraft(parts: {
-  readonly begun: AgentDraft;
-  readonly mine: AgentDraft;
-  readonly theirs: AgentDraft;
-}): AgentDraft {
-  return { ...parts.theirs, ...changedParts({ ...parts.mine }, { ...parts.begun }) };
 }
 
 /** The agent as it would be with this draft saved. */
@@ -184,14 +173,6 @@ export function agentWith(agent: Agent, draft: AgentDraft): Agent {
     phoneNumber,
     settings: { ...agent.settings, ...(settings as object) },
   };
-}
-
-type Fields = Readonly<Record<string, unknown>>;
-
-function changedParts(now: Fields, before: Fields): Fields {
-  const isChanged = ([name, value]: [string, unknown]) =>
-    JSON.stringify(value) !== JSON.stringify(before[name]);
-  return Object.fromEntries(Object.entries(now).filter(isChanged));
 }
 
 /** Whether the telephone number was taken out of the form. */

@@ -1,7 +1,7 @@
 /** The foot of an agent's form, in sight while something is unsaved: what changed, saving it, and what another person saved meanwhile. */
-import { useEffect, useRef } from 'preact/hooks';
 import type { Agent } from '../api-types.ts';
 import { may, t } from '../app-state.ts';
+import { ChangeConflict } from '../forms/change-conflict.tsx';
 import { ConfirmButton, DialogButton } from '../parts/dialog.tsx';
 import { Button, Problem } from '../parts/page.tsx';
 import { type AgentDraft, agentWith } from './agent-draft.ts';
@@ -18,12 +18,9 @@ export function SaveBar(props: {
   return (
     <>
       {conflict !== undefined && (
-        <ChangeConflict
-          theirs={conflict}
-          mine={form.draft}
-          onKeepMine={() => form.settle(conflict, 'mine')}
-          onTakeTheirs={() => form.settle(conflict, 'theirs')}
-        />
+        <ChangeConflict onSettle={(whose) => form.settle(conflict, whose)}>
+          <Differences before={conflict} after={agentWith(conflict, form.draft)} />
+        </ChangeConflict>
       )}
       <div class={isChanged ? 'save-bar save-bar-changed' : 'save-bar'}>
         {conflict === undefined && <Problem error={form.error} />}
@@ -72,30 +69,5 @@ function Changes(props: {
         <Button class="main" text={t('app.close')} onClick={onClose} />
       </div>
     </>
-  );
-}
-
-/** Shown when another person saved the agent meanwhile: both versions, and what to do. */
-function ChangeConflict(props: {
-  /** The agent as the server has it. */
-  readonly theirs: Agent;
-  /** The form as it is. */
-  readonly mine: AgentDraft;
-  readonly onKeepMine: () => void;
-  readonly onTakeTheirs: () => void;
-}) {
-  const { theirs, mine } = props;
-  const box = useRef<HTMLDivElement>(null);
-  useEffect(() => box.current?.scrollIntoView({ block: 'nearest' }), [theirs]);
-  return (
-    <div class="box bad" role="alert" ref={box}>
-      <p>{t('conflict.text')}</p>
-      <p class="muted small">{t('conflict.legend')}</p>
-      <Differences before={theirs} after={agentWith(theirs, mine)} />
-      <div class="actions">
-        <Button class="main" text={t('conflict.keepMine')} onClick={props.onKeepMine} />
-        <Button text={t('conflict.takeTheirs')} onClick={props.onTakeTheirs} />
-      </div>
-    </div>
   );
 }

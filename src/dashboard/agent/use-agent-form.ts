@@ -3,6 +3,7 @@ import { useLayoutEffect, useState } from 'preact/hooks';
 import { ApiError } from '../api-error.ts';
 import type { Agent } from '../api-types.ts';
 import { client, say, t } from '../app-state.ts';
+import { mergedFields } from '../changed-fields.ts';
 import { WINDOW } from '../kept.ts';
 import { useSubmit } from '../parts/form.tsx';
 import {
@@ -14,7 +15,6 @@ import {
   type KeptDraft,
   keepDraft,
   keptDraft,
-  mergedDraft,
   NEW_AGENT,
   withoutEmptyRows,
 } from './agent-draft.ts';
@@ -75,7 +75,7 @@ export function useAgentForm(props: {
     settle: (theirs: Agent, whose: 'mine' | 'theirs') => {
       const begun = begunWith(theirs);
       const parts = { begun: form.begun, mine: form.draft, theirs: begun.draft };
-      restart(whose === 'theirs' ? begun : { ...begun, draft: mergedDraft(parts) });
+      restart(whose === 'theirs' ? begun : { ...begun, draft: mergedFields(parts) });
     },
   };
 }

@@ -2,11 +2,12 @@
 import { useState } from 'preact/hooks';
 import type { Agent, AgentContent, AgentVersion, Paged, Responsiveness } from '../api-types.ts';
 import { client, t, word } from '../app-state.ts';
+import { DifferenceList } from '../forms/difference-list.tsx';
 import { ConfirmButton, DialogButton } from '../parts/dialog.tsx';
 import { SelectField } from '../parts/field.tsx';
 import { Button, Instant, Pager, Section, Shown, Table } from '../parts/page.tsx';
 import { useApi } from '../parts/use-load.ts';
-import { differencesOf, fieldOf, textDiff } from './text-diff.ts';
+import { differencesOf, fieldOf } from './agent-differences.ts';
 
 const PER_PAGE = 10;
 
@@ -138,31 +139,6 @@ export function Differences(props: {
     toolOf: (tool: string) => word('tool', tool),
   };
   const differences = differencesOf(props.before, props.after, words);
-  if (differences.length === 0) return <p class="empty">{t('versions.same')}</p>;
-  return (
-    <dl class="differences">
-      {differences.map(({ field, before, after }) => (
-        <div key={field}>
-          <dt>{t(`agent.${field}`)}</dt>
-          <dd>
-            <Compared before={before} after={after} />
-          </dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
-
-/** Signs say what colours show. */
-function Compared(props: { readonly before: string; readonly after: string }) {
-  return (
-    <>
-      {textDiff(props.before, props.after).map(({ kind, text }, index) => {
-        const key = `${index} ${kind}`;
-        if (kind === 'gone') return <del key={key}>{text}</del>;
-        if (kind === 'new') return <ins key={key}>{text}</ins>;
-        return <span key={key}>{text}</span>;
-      })}
-    </>
-  );
+  const rows = differences.map(({ field, ...texts }) => ({ label: t(`agent.${field}`), ...texts }));
+  return <DifferenceList rows={rows} />;
 }

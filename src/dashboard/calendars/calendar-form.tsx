@@ -1,13 +1,13 @@
 /** The editor of a calendar: when it is open, how long appointments are, and the CalDAV server of one that has it. */
 import { messageUnder } from '../api-error.ts';
 import type { Calendar } from '../api-types.ts';
-import { client, say, t, wordsOf } from '../app-state.ts';
+import { say, t, word, wordsOf } from '../app-state.ts';
+import { FormConflict } from '../forms/change-conflict.tsx';
+import { useResourceForm } from '../forms/use-resource-form.ts';
 import { BroughtBack } from '../parts/brought-back.tsx';
 import { SelectField, TextField } from '../parts/field.tsx';
 import { Form, type FormState } from '../parts/form.tsx';
 import { RowsField } from '../parts/rows-field.tsx';
-import { useKeptForm } from '../parts/use-kept-form.ts';
-import { NEW_ID } from '../router.ts';
 import { AddressHelp } from '../tools/address-help.tsx';
 import {
   bodyOf,
@@ -19,6 +19,8 @@ import {
   WEEKDAYS,
 } from './calendar-draft.ts';
 
+const CALENDARS = 'api/calendars';
+
 /** Three a day. */
 const HOURS_MAX = 21;
 
@@ -28,15 +30,15 @@ export function CalendarForm(props: {
   readonly onSaved: (calendar: Calendar) => void;
 }) {
   const { calendar, onSaved } = props;
-  const form = useKeptForm<CalendarDraft>({
-    path: `api/calendars/${calendar?.name ?? NEW_ID}`,
-    fresh: () => (calendar === undefined ? newCalendar(ownTimeZone()) : draftOf(calendar)),
+  const form = useResourceForm<CalendarDraft, Calendar>({
+    list: CALENDARS,
+    resource: calendar,
+    blank: () => newCalendar(ownTimeZone()),
+    ...{ draftOf, bodyOf, changesOf },
     withoutSecrets: (draft) => ({ ...draft, password: '' }),
-    send: async (draft, begun) => {
-      const saved = await save(calendar, draft, begun);
+    onSaved: (saved) => {
       say(t('calendar.saved'));
       onSaved(saved);
-      return calendar === undefined ? newCalendar(ownTimeZone()) : draftOf(saved);
     },
   });
   const isNew = calendar === undefined;
@@ -44,6 +46,7 @@ export function CalendarForm(props: {
     <div class="card">
       <BroughtBack form={form} />
       <Form form={form} label={t(isNew ? 'calendar.create' : 'app.save')} needs="editor">
+        <FormConflict form={form} textsOf={textsOf} />
         {isNew && <Naming form={form} />}
         {form.values.kind === 'caldav' && <ServerFields form={form} isNew={isNew} />}
         <SelectField
@@ -59,18 +62,19 @@ export function CalendarForm(props: {
   );
 }
 
-/** @throws {ApiError} */
-async function save(
-  calendar: Calendar | undefined,
-  draft: CalendarDraft,
-  begun: CalendarDraft,
-): Promise<Calendar> {
-  if (calendar === undefined) {
-    return await client.api('api/calendars', { method: 'POST', body: bodyOf(draft) });
-  }
-  const body = changesOf(draft, begun);
-  if (Object.keys(body).length === 0) return calendar;
-  return await client.api(`api/calendars/${calendar.name}`, { method: 'PATCH', body });
+/** A calendar by the labels of its fields. */
+function textsOf(draft: CalendarDraft) {
+  const hours = draft.hours.map(({ day, from, to }) => `${word('weekday', day)} ${from}–${to}`);
+  return {
+    [t('calendar.timeZone')]: draft.timeZone,
+    [t('calendar.hours')]: hours.join('\n'),
+    [t('calendar.slotMinutes')]: draft.slotMinutes,
+    [t('calendar.bufferMinutes')]: draft.bufferMinutes,
+    [t('calendar.minNoticeMinutes')]: draft.minNoticeMinutes,
+    [t('calendar.maxDaysAhead')]: draft.maxDaysAhead,
+    [t('field.url')]: draft.url,
+    [t('calendar.username')]: draft.username,
+  };
 }
 
 interface Fields {

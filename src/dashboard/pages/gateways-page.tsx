@@ -1,4 +1,4 @@
-/** The SMS gateways that messages of agents go out over. */
+/** The SMS gateways that messages of agents go out over, and the numbers that want none. */
 import type { SmsGateway } from '../api-types.ts';
 import { client, may, t } from '../app-state.ts';
 import { ConfirmButton, DialogButton } from '../parts/dialog.tsx';
@@ -6,6 +6,7 @@ import { Empty, Page, ShownPage, Table } from '../parts/page.tsx';
 import { usePages } from '../parts/use-load.ts';
 import { typeOf } from '../sms/gateway-draft.ts';
 import { GATEWAYS, GatewayForm } from '../sms/gateway-form.tsx';
+import { OptOuts } from '../sms/opt-outs.tsx';
 
 export function GatewaysPage() {
   const loaded = usePages<SmsGateway>(GATEWAYS, 50);
@@ -39,6 +40,7 @@ export function GatewaysPage() {
           )
         }
       </ShownPage>
+      <OptOuts />
     </Page>
   );
 }

@@ -4,39 +4,54 @@ import { WINDOW } from '../kept.ts';
 import { broughtBack, keepForm } from '../kept-form.ts';
 import { type FormState, useForm } from './form.tsx';
 
+/** Where a form is kept. */
+export interface KeptFormPlace<Values> {
+  /** Of the thing in the API. */
+  readonly path: string;
+  readonly withoutSecrets: (values: Values) => Values;
+}
+
 export interface KeptFormState<Values> extends FormState<Values> {
+  /** What the form began with. */
+  readonly begun: Values;
   readonly isChanged: boolean;
   /** Whether it began with what was typed before. */
   readonly isBroughtBack: boolean;
   readonly discard: () => void;
+  /** Begins again, with other values where they are given. */
+  readonly restart: (begun: Values, values?: Values) => void;
 }
 
 export function useKeptForm<Values extends object>(options: {
-  /** Of the thing in the API. */
-  readonly path: string;
+  /** Undefined for a form that is not kept. */
+  readonly kept: KeptFormPlace<Values> | undefined;
   /** What the server has now. */
   readonly fresh: () => Values;
-  readonly withoutSecrets: (values: Values) => Values;
-  /** @returns what the server has then. */
-  readonly send: (values: Values, begun: Values) => Promise<Values>;
+  /** @returns what the server has then; undefined where nothing was saved. */
+  readonly send: (values: Values, begun: Values) => Promise<Values | undefined>;
 }): KeptFormState<Values> {
-  const { path, withoutSecrets, send } = options;
+  const { kept, send } = options;
   const [begun, setBegun] = useState(options.fresh);
-  const [before] = useState(() => broughtBack(WINDOW, path, begun));
+  const [before] = useState(() => kept && broughtBack(WINDOW, kept.path, begun));
   const [isBroughtBack, setBroughtBack] = useState(before !== undefined);
-  const restart = (now: Values) => {
+  const restart = (now: Values, values = now) => {
     setBegun(now);
     setBroughtBack(false);
-    form.change(now);
-    keepForm(WINDOW, path, undefined);
+    form.change(values);
   };
-  const form = useForm<Values>(before ?? begun, async (values) =>
-    restart(await send(values, begun)),
-  );
+  const form = useForm<Values>(before ?? begun, async (values) => {
+    const saved = await send(values, begun);
+    if (saved === undefined) return;
+    restart(saved);
+    // The page may be another one by now.
+    if (kept !== undefined) keepForm(WINDOW, kept.path, undefined);
+  });
   const isChanged = JSON.stringify(form.values) !== JSON.stringify(begun);
   useLayoutEffect(() => {
+    if (kept === undefined) return;
+    const { path, withoutSecrets } = kept;
     const now = { values: withoutSecrets(form.values), begun: withoutSecrets(begun) };
     keepForm(WINDOW, path, isChanged ? now : undefined);
   }, [form.values, begun]);
-  return { ...form, isChanged, isBroughtBack, discard: () => restart(begun) };
+  return { ...form, begun, isChanged, isBroughtBack, discard: () => restart(begun), restart };
 }

@@ -15,6 +15,18 @@ export const GATEWAY_TYPES = [
 
 export type GatewayType = (typeof GATEWAY_TYPES)[number];
 
+/** Formats of requests to a server of one's own: ours, or JSON or a form with other fields. */
+export const REQUEST_FORMATS = ['standard', 'json', 'form'] as const;
+
+/** A field of the request, or a header of it. */
+export interface TemplateRow {
+  readonly name: string;
+  /** With places such as `{to}`. */
+  readonly value: string;
+}
+
+export const NEW_ROW: TemplateRow = { name: '', value: '' };
+
 /** Every field is text, as inputs have it. */
 export interface GatewayDraft {
   readonly name: string;
@@ -25,6 +37,12 @@ export interface GatewayDraft {
   readonly secret: string;
   /** Empty for the address of the preset. */
   readonly url: string;
+  /** One of `REQUEST_FORMATS`; what follows counts for the others than `standard` only. */
+  readonly format: string;
+  readonly headers: readonly TemplateRow[];
+  readonly fields: readonly TemplateRow[];
+  /** Empty where the answer has none. */
+  readonly idPath: string;
   /** One a line. */
   readonly allowedLinks: string;
   readonly dailyMax: string;
@@ -38,14 +56,21 @@ export const NEW_GATEWAY: GatewayDraft = {
   username: '',
   secret: '',
   url: '',
+  format: 'standard',
+  headers: [],
+  // What the standard format sends, to begin with.
+  fields: ['id', 'to', 'from', 'text', 'statusUrl'].map((name) => ({ name, value: `{${name}}` })),
+  idPath: 'id',
   allowedLinks: '',
   dailyMax: '200',
   timeoutMs: '8000',
 };
 
 export function draftOf(gateway: SmsGateway): GatewayDraft {
-  const { name, from, dailyMax, timeoutMs, allowedLinks } = gateway;
+  const { name, from, dailyMax, timeoutMs, allowedLinks, template } = gateway;
   return {
+    ...NEW_GATEWAY,
+    ...(template !== null && templateFields(template)),
     ...{ name, from, type: typeOf(gateway), secret: '' },
     username: gateway.username ?? '',
     url: gateway.url ?? '',
@@ -53,6 +78,19 @@ export function draftOf(gateway: SmsGateway): GatewayDraft {
     dailyMax: String(dailyMax),
     timeoutMs: String(timeoutMs),
   };
+}
+
+function templateFields({ format, headers, body, idPath }: NonNullable<SmsGateway['template']>) {
+  return { format, headers: rowsOf(headers), fields: rowsOf(body), idPath: idPath ?? '' };
+}
+
+function rowsOf(texts: Readonly<Record<string, string>>): readonly TemplateRow[] {
+  return Object.entries(texts).map(([name, value]) => ({ name, value }));
+}
+
+/** A row a line, to compare two versions. */
+export function rowsText(rows: readonly TemplateRow[]): string {
+  return rows.map(({ name, value }) => `${name}: ${value}`).join('\n');
 }
 
 export function typeOf({ kind, preset }: SmsGateway): GatewayType {
@@ -93,8 +131,29 @@ function fieldsOf(draft: GatewayDraft): Readonly<Record<string, unknown>> {
   return {
     from: draft.from.trim(),
     ...Object.fromEntries(given.filter(([, value]) => value !== '')),
+    ...(hasTemplate(draft) && { template: templateOf(draft) }),
     allowedLinks: links,
     dailyMax: Number(draft.dailyMax),
     timeoutMs: Number(draft.timeoutMs),
   };
+}
+
+/** Whether the gateway has a format of its own; only a server of one's own has. */
+export function hasTemplate({ type, format }: GatewayDraft): boolean {
+  return type === 'webhook' && format !== 'standard';
+}
+
+function templateOf({ format, headers, fields, idPath }: GatewayDraft) {
+  return {
+    format,
+    headers: recordOf(headers),
+    body: recordOf(fields),
+    idPath: idPath.trim() === '' ? null : idPath.trim(),
+  };
+}
+
+/** Without rows that nothing was written in. */
+function recordOf(rows: readonly TemplateRow[]): Readonly<Record<string, string>> {
+  const named = rows.filter(({ name }) => name.trim() !== '');
+  return Object.fromEntries(named.map(({ name, value }) => [name.trim(), value]));
 }

@@ -1,8 +1,10 @@
 /** The form of an SMS gateway; its secret is never shown again. */
 import type { SmsGateway } from '../api-types.ts';
-import { client, say, t, wordsOf } from '../app-state.ts';
+import { say, t, word, wordsOf } from '../app-state.ts';
+import { FormConflict } from '../forms/change-conflict.tsx';
+import { useResourceForm } from '../forms/use-resource-form.ts';
 import { SelectField, TextField } from '../parts/field.tsx';
-import { Form, type FormState, useForm } from '../parts/form.tsx';
+import { Form, type FormState } from '../parts/form.tsx';
 import { AddressHelp } from '../tools/address-help.tsx';
 import {
   bodyOf,
@@ -10,9 +12,12 @@ import {
   draftOf,
   GATEWAY_TYPES,
   type GatewayDraft,
+  hasTemplate,
   NEW_GATEWAY,
   needsOf,
+  rowsText,
 } from './gateway-draft.ts';
+import { TemplateFields } from './template-fields.tsx';
 
 export const GATEWAYS = 'api/sms-gateways';
 
@@ -23,22 +28,21 @@ export function GatewayForm(props: {
   readonly onClose: () => void;
 }) {
   const { gateway } = props;
-  const begun = gateway === undefined ? NEW_GATEWAY : draftOf(gateway);
-  const form = useForm<GatewayDraft>(begun, async (draft) => {
-    if (gateway === undefined) {
-      await client.api(GATEWAYS, { method: 'POST', body: bodyOf(draft) });
-    } else {
-      const body = changesOf(draft, begun);
-      const path = `${GATEWAYS}/${gateway.name}`;
-      if (Object.keys(body).length > 0) await client.api(path, { method: 'PATCH', body });
-    }
-    say(t('sms.saved'));
-    props.onSaved();
-    props.onClose();
+  const form = useResourceForm<GatewayDraft, SmsGateway>({
+    list: GATEWAYS,
+    resource: gateway,
+    blank: () => NEW_GATEWAY,
+    ...{ draftOf, bodyOf, changesOf },
+    onSaved: () => {
+      say(t('sms.saved'));
+      props.onSaved();
+      props.onClose();
+    },
   });
   const isNew = gateway === undefined;
   return (
     <Form form={form} label={t(isNew ? 'sms.add' : 'app.save')} onCancel={props.onClose}>
+      <FormConflict form={form} textsOf={textsOf} />
       {isNew && (
         <>
           <TextField label={t('field.name')} hint={t('sms.nameHint')} {...form.field('name')} />
@@ -51,6 +55,7 @@ export function GatewayForm(props: {
       )}
       <TextField label={t('sms.from')} hint={t('sms.fromHint')} {...form.field('from')} />
       <Credentials form={form} isNew={isNew} />
+      {form.values.type === 'webhook' && <TemplateFields form={form} />}
       <TextField
         label={t('sms.links')}
         hint={t('sms.linksHint')}
@@ -64,6 +69,24 @@ export function GatewayForm(props: {
       <AddressHelp text={form.error === undefined ? undefined : wordsOf(form.error)} />
     </Form>
   );
+}
+
+/** A gateway by the labels of its fields. */
+function textsOf(draft: GatewayDraft) {
+  return {
+    [t('sms.from')]: draft.from,
+    [t('sms.username')]: draft.username,
+    [t('field.url')]: draft.url,
+    [t('sms.format')]: word('sms.format', draft.format),
+    ...(hasTemplate(draft) && {
+      [t('sms.fields')]: rowsText(draft.fields),
+      [t('tool.headers')]: rowsText(draft.headers),
+      [t('sms.idPath')]: draft.idPath,
+    }),
+    [t('sms.links')]: draft.allowedLinks,
+    [t('sms.dailyMax')]: draft.dailyMax,
+    [t('tool.timeoutMs')]: draft.timeoutMs,
+  };
 }
 
 function Credentials(props: { readonly form: FormState<GatewayDraft>; readonly isNew: boolean }) {

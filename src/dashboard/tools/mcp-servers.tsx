@@ -2,14 +2,17 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { McpServer, McpTrial, Paged } from '../api-types.ts';
 import { client, formats, say, t, wordsOf } from '../app-state.ts';
+import { changedFields } from '../changed-fields.ts';
+import { FormConflict } from '../forms/change-conflict.tsx';
+import { useResourceForm } from '../forms/use-resource-form.ts';
 import { ConfirmButton, DialogButton } from '../parts/dialog.tsx';
 import { ChecksField, type Option, TextField } from '../parts/field.tsx';
-import { Form, useForm, useSubmit } from '../parts/form.tsx';
+import { Form, useSubmit } from '../parts/form.tsx';
 import { Button, Problem, Section, Shown, Table } from '../parts/page.tsx';
 import { useApi } from '../parts/use-load.ts';
 import { AddressHelp } from './address-help.tsx';
 import { HeaderRows } from './header-rows.tsx';
-import { type HeaderRow, headerRows, headersOf } from './tool-draft.ts';
+import { type HeaderRow, headerRows, headersOf, headersText } from './tool-draft.ts';
 
 const SERVERS = 'api/mcp-servers';
 
@@ -84,19 +87,21 @@ function ServerForm(props: {
   readonly onClose: () => void;
 }) {
   const { server, onSaved, onClose } = props;
-  const form = useForm<Draft>(draftOf(server), async (draft) => {
-    const { name, ...changes } = bodyOf(draft);
-    if (server === undefined) {
-      await client.api(SERVERS, { method: 'POST', body: { name, ...changes } });
-    } else {
-      await client.api(`${SERVERS}/${server.name}`, { method: 'PATCH', body: changes });
-    }
-    say(t('mcp.saved'));
-    onSaved();
-    onClose();
+  const form = useResourceForm<Draft, McpServer>({
+    list: SERVERS,
+    resource: server,
+    blank: () => NEW_SERVER,
+    ...{ draftOf, bodyOf },
+    changesOf: (draft, begun) => changedFields(bodyOf(draft), bodyOf(begun)),
+    onSaved: () => {
+      say(t('mcp.saved'));
+      onSaved();
+      onClose();
+    },
   });
   return (
     <Form form={form} label={t(server === undefined ? 'mcp.add' : 'app.save')} onCancel={onClose}>
+      <FormConflict form={form} textsOf={textsOf} />
       {server === undefined && (
         <TextField label={t('field.name')} hint={t('tool.nameHint')} {...form.field('name')} />
       )}
@@ -116,10 +121,19 @@ function ServerForm(props: {
   );
 }
 
-function draftOf(server: McpServer | undefined): Draft {
-  if (server === undefined) return { name: '', url: '', headers: [], allowedTools: '' };
-  const { name, url, allowedTools } = server;
-  return { name, url, headers: headerRows(server.headers), allowedTools: allowedTools.join(', ') };
+const NEW_SERVER: Draft = { name: '', url: '', headers: [], allowedTools: '' };
+
+function draftOf({ name, url, headers, allowedTools }: McpServer): Draft {
+  return { name, url, headers: headerRows(headers), allowedTools: allowedTools.join(', ') };
+}
+
+/** A server by the labels of its fields. */
+function textsOf({ url, headers, allowedTools }: Draft) {
+  return {
+    [t('field.url')]: url,
+    [t('tool.headers')]: headersText(headers),
+    [t('field.allowedTools')]: allowedTools,
+  };
 }
 
 function bodyOf({ name, url, headers, allowedTools }: Draft) {
@@ -134,21 +148,31 @@ function Offered(props: {
   readonly onClose: () => void;
 }) {
   const { server, onSaved, onClose } = props;
-  const [allowed, setAllowed] = useState(server.allowedTools);
   const [trial, setTrial] = useState<McpTrial | undefined>(undefined);
   const look = useSubmit(async () => {
     setTrial(await client.api(`${SERVERS}/${server.name}/test`, { method: 'POST' }));
   });
   useEffect(look.submit, []);
-  const saving = useSubmit(async () => {
-    const body = { allowedTools: allowed };
-    await client.api(`${SERVERS}/${server.name}`, { method: 'PATCH', body });
-    say(t('mcp.saved'));
-    onSaved();
-    onClose();
+  const form = useResourceForm<Pick<McpServer, 'allowedTools'>, McpServer>({
+    list: SERVERS,
+    resource: server,
+    blank: () => server,
+    draftOf: ({ allowedTools }) => ({ allowedTools }),
+    bodyOf: (draft) => ({ ...draft }),
+    changesOf: (draft, begun) => changedFields({ ...draft }, { ...begun }),
+    onSaved: () => {
+      say(t('mcp.saved'));
+      onSaved();
+      onClose();
+    },
   });
+  const { allowedTools } = form.values;
   return (
-    <Form form={saving} label={t('app.save')} onCancel={onClose}>
+    <Form form={form} label={t('app.save')} onCancel={onClose}>
+      <FormConflict
+        form={form}
+        textsOf={(draft) => ({ [t('field.allowedTools')]: draft.allowedTools.join(', ') })}
+      />
       {look.isBusy && <p role="status">{t('tool.running')}</p>}
       <Problem error={look.error}>
         <Button text={t('app.again')} onClick={look.submit} />
@@ -156,18 +180,18 @@ function Offered(props: {
       {trial !== undefined && <Verdict trial={trial} />}
       <ChecksField
         label={t('field.allowedTools')}
-        value={allowed}
-        options={offeredBy(server, trial)}
-        onValue={setAllowed}
+        value={allowedTools}
+        options={offeredBy([...server.allowedTools, ...allowedTools], trial)}
+        onValue={(chosen) => form.change({ allowedTools: [...chosen] })}
       />
     </Form>
   );
 }
 
 /** Tools that are allowed and those that the server has, with what it says of them. */
-function offeredBy(server: McpServer, trial: McpTrial | undefined): readonly Option[] {
+function offeredBy(allowed: readonly string[], trial: McpTrial | undefined): readonly Option[] {
   const told = new Map(trial?.tools.map(({ name, description }) => [name, description]));
-  return [...new Set([...server.allowedTools, ...told.keys()])].map((name) => {
+  return [...new Set([...allowed, ...told.keys()])].map((name) => {
     const description = told.get(name) ?? '';
     return [name, description === '' ? name : `${name}: ${description}`];
   });

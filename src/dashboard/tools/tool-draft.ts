@@ -28,6 +28,9 @@ export interface ToolDraft {
   readonly resultPath: string;
 }
 
+/** Shown for a stored secret, and for one that was typed. */
+const [KEPT_SECRET, TYPED_SECRET] = ['•••', '••••••'];
+
 export const NEW_HEADER: HeaderRow = { name: '', value: '', kind: 'plain' };
 
 export const NEW_TOOL: ToolDraft = {
@@ -77,6 +80,15 @@ export function headersOf(rows: readonly HeaderRow[]) {
     value: kind === 'secret' && value === '' ? null : value,
     secret: kind === 'secret',
   }));
+}
+
+/** A header a line, to compare two versions; the value of a secret is never in it. */
+export function headersText(rows: readonly HeaderRow[]): string {
+  const shown = ({ value, kind }: HeaderRow) => {
+    if (kind !== 'secret') return value;
+    return value === '' ? KEPT_SECRET : TYPED_SECRET;
+  };
+  return rows.map((row) => `${row.name}: ${shown(row)}`).join('\n');
 }
 
 /** The draft as it may be kept: a secret that was typed is not. */

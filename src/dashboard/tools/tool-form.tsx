@@ -1,11 +1,11 @@
 /** The editor of an HTTP tool: what the model is told of it, and the request that it makes. */
 import type { HttpTool } from '../api-types.ts';
-import { client, say, t, wordsOf } from '../app-state.ts';
+import { say, t, wordsOf } from '../app-state.ts';
+import { FormConflict } from '../forms/change-conflict.tsx';
+import { type ResourceFormState, useResourceForm } from '../forms/use-resource-form.ts';
 import { BroughtBack } from '../parts/brought-back.tsx';
 import { SelectField, TextField } from '../parts/field.tsx';
 import { Form, type FormState } from '../parts/form.tsx';
-import { type KeptFormState, useKeptForm } from '../parts/use-kept-form.ts';
-import { NEW_ID } from '../router.ts';
 import { AddressHelp } from './address-help.tsx';
 import { HeaderRows } from './header-rows.tsx';
 import { jsonFault } from './json-fault.ts';
@@ -14,45 +14,54 @@ import {
   bodyOf,
   changesOf,
   draftOf,
+  headersText,
   METHODS,
   NEW_TOOL,
   type ToolDraft,
   withoutSecrets,
 } from './tool-draft.ts';
 
+const TOOLS = 'api/tools';
+
 /** @param props.tool undefined where one is made. */
 export function useToolForm(props: {
   readonly tool: HttpTool | undefined;
   readonly onSaved: (tool: HttpTool) => void;
 }) {
-  const { tool, onSaved } = props;
-  return useKeptForm<ToolDraft>({
-    path: `api/tools/${tool?.name ?? NEW_ID}`,
-    fresh: () => (tool === undefined ? NEW_TOOL : draftOf(tool)),
+  return useResourceForm<ToolDraft, HttpTool>({
+    list: TOOLS,
+    resource: props.tool,
+    blank: () => NEW_TOOL,
+    draftOf,
+    bodyOf: (draft) => bodyOf(readable(draft)),
+    changesOf: (draft, begun) => changesOf(readable(draft), begun),
     withoutSecrets,
-    send: async (draft, begun) => {
-      const fault = jsonFault(draft.parameters);
-      if (fault !== undefined) throw new Error(t('tool.notJson', fault));
-      const saved = await save(tool, draft, begun);
+    onSaved: (saved) => {
       say(t('tool.saved'));
-      onSaved(saved);
-      return tool === undefined ? NEW_TOOL : draftOf(saved);
+      props.onSaved(saved);
     },
   });
 }
 
-/** @throws {ApiError} */
-async function save(
-  tool: HttpTool | undefined,
-  draft: ToolDraft,
-  begun: ToolDraft,
-): Promise<HttpTool> {
-  if (tool === undefined) {
-    return await client.api('api/tools', { method: 'POST', body: bodyOf(draft) });
-  }
-  const body = changesOf(draft, begun);
-  if (Object.keys(body).length === 0) return tool;
-  return await client.api(`api/tools/${tool.name}`, { method: 'PATCH', body });
+/** @throws {Error} that says where the arguments stop being JSON. */
+function readable(draft: ToolDraft): ToolDraft {
+  const fault = jsonFault(draft.parameters);
+  if (fault !== undefined) throw new Error(t('tool.notJson', fault));
+  return draft;
+}
+
+/** A tool by the labels of its fields. */
+function textsOf(draft: ToolDraft) {
+  return {
+    [t('field.description')]: draft.description,
+    [t('tool.parameters')]: draft.parameters,
+    [t('tool.method')]: draft.method,
+    [t('field.url')]: draft.url,
+    [t('tool.headers')]: headersText(draft.headers),
+    [t('tool.timeoutMs')]: draft.timeoutMs,
+    [t('tool.resultPath')]: draft.resultPath,
+    [t('tool.sayWhileWaiting')]: draft.sayWhileWaiting,
+  };
 }
 
 interface Fields {
@@ -60,7 +69,7 @@ interface Fields {
 }
 
 export function ToolForm(props: {
-  readonly form: KeptFormState<ToolDraft>;
+  readonly form: ResourceFormState<ToolDraft>;
   readonly isNew: boolean;
 }) {
   const { form, isNew } = props;
@@ -68,6 +77,7 @@ export function ToolForm(props: {
     <div class="card">
       <BroughtBack form={form} />
       <Form form={form} label={t(isNew ? 'tool.create' : 'app.save')} needs="editor">
+        <FormConflict form={form} textsOf={textsOf} />
         {isNew && (
           <TextField label={t('field.name')} hint={t('tool.nameHint')} {...form.field('name')} />
         )}

@@ -25,9 +25,11 @@ export function TrunkForm(props: {
   const { trunk, onSaved } = props;
   const isNew = trunk === undefined;
   const form = useKeptForm<TrunkDraft>({
-    path: `api/trunks/${trunk?.name ?? NEW_ID}`,
+    kept: {
+      path: `api/trunks/${trunk?.name ?? NEW_ID}`,
+      withoutSecrets: (draft) => ({ ...draft, password: '' }),
+    },
     fresh: () => (isNew ? NEW_TRUNK : draftOf(trunk)),
-    withoutSecrets: (draft) => ({ ...draft, password: '' }),
     send: async (draft, begun) => {
       const saved = await save(trunk, draft, begun);
       say(t('trunk.saved'));

@@ -8,10 +8,13 @@ export interface Embedder {
   /** Such as `ollama/nomic-embed-text`. Vectors of one name are comparable. */
   readonly name: string;
 
+  /** Why it cannot answer at present, where that is known without a request; undefined where it can. */
+  readonly problem?: string | undefined;
+
   /**
    * Gives one vector for each text, all of one length: float32, scaled to the length 1.
    *
-   * @throws {LanguageModelError} when the server does not answer, or not with such vectors.
+   * @throws {LanguageModelError} when the model does not answer, or not with such vectors.
    * @throws the signal's reason when aborted.
    */
   embed(

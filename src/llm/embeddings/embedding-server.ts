@@ -4,6 +4,7 @@ import { jsonOf } from '../../lib/json-value.ts';
 import { LanguageModelError } from '../language-model.ts';
 import { fetchFromServer } from '../model-server.ts';
 import type { Embedder, TextRole } from './embedder.ts';
+import { rolePrefix } from './role-prefix.ts';
 
 /** Protocols of embedding servers. */
 type EmbeddingProtocol = 'ollama' | 'openai';
@@ -37,16 +38,6 @@ const PROTOCOLS: Readonly<Record<EmbeddingProtocol, Protocol>> = {
   },
 };
 
-/** What models want before a text, by their names. @see the cards of nomic-embed-text-v1.5, e5, mxbai-embed-large-v1 */
-const PREFIXES: readonly (readonly [RegExp, Readonly<Record<TextRole, string>>])[] = [
-  [/nomic-embed/, { query: 'search_query: ', passage: 'search_document: ' }],
-  [/(^|[-/])(multilingual-)?e5/, { query: 'query: ', passage: 'passage: ' }],
-  [
-    /mxbai-embed/,
-    { query: 'Represent this sentence for searching relevant passages: ', passage: '' },
-  ],
-];
-
 /** Asks the server over HTTP. */
 export class EmbeddingServer implements Embedder {
   readonly name: string;
@@ -74,7 +65,7 @@ export class EmbeddingServer implements Embedder {
   ): Promise<readonly Float32Array[]> {
     const { protocol, url, model, apiKey } = this.#options;
     const { path, read } = PROTOCOLS[protocol];
-    const prefix = PREFIXES.find(([name]) => name.test(model))?.[1][role] ?? '';
+    const prefix = rolePrefix(model, role);
     const response = await fetchFromServer(`embeddings at "${url}"`, `${url}${path}`, {
       method: 'POST',
       headers: {

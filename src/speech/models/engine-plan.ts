@@ -1,7 +1,8 @@
 /** Choice of a speech engine: the models to try for a job, and the report of the result. */
+
+import type { Provider } from '../../lib/onnx/onnx-providers.ts';
 import type { EngineReport } from '../hearing/hearing.ts';
 import type { EngineOrder } from '../hearing/hearing-messages.ts';
-import type { Provider } from './onnx-providers.ts';
 import type { LoadOutcome, SpeechEngine } from './speech-engine.ts';
 
 /** An operator's choice for one job. */

@@ -8,7 +8,7 @@ import type { Logger } from '../../lib/logger.ts';
 // 3. Add `acme: acmeEngine` to `TTS_ENGINES` below, and `acme` to the adapters in `test/tidy.test.ts`.
 // 4. Optional: name its voices in `models/voices.json`, under `acme`.
 // An engine of another kind implements `SynthesizerEngine` (`pool/choose-synthesizer.ts`) instead of steps 1 and 2.
-import type { Provider } from '../models/onnx-providers.ts';
+import type { Provider } from '../../lib/onnx/onnx-providers.ts';
 import { espeakProgramEngine, espeakWasmEngine } from './espeak/espeak-engines.ts';
 import { kokoroEngine } from './kokoro/kokoro-engine.ts';
 import type { OpenVoiceServer } from './network/voice-server.ts';

@@ -107,7 +107,9 @@ export class SqliteKnowledgeStore implements KnowledgeStore {
       for (const { id, vector } of vectors) {
         const passage = build.selectFrom('knowledge_passages').select('id').where('id', '=', id);
         if ((await transaction.get(passage)) === undefined) continue;
-        const row = { passage_id: id, model, vector: Buffer.from(vector.buffer) };
+        // A vector may be a view of more than itself.
+        const bytes = Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength);
+        const row = { passage_id: id, model, vector: bytes };
         await transaction.run(build.replaceInto('knowledge_vectors').values(row));
       }
     });

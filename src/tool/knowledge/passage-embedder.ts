@@ -56,9 +56,10 @@ export class PassageEmbedder {
   }
 
   report(): EmbeddingState {
-    const { name } = this.#options.embedder;
-    if (this.#problem !== undefined) {
-      return { state: `${this.#problem}; documents are searched by their words alone` };
+    const { name, problem } = this.#options.embedder;
+    const found = this.#problem ?? problem;
+    if (found !== undefined) {
+      return { state: `${found}; documents are searched by their words alone` };
     }
     return { state: this.#hasAsked ? `${name} answers` : `${name} has not been asked yet` };
   }

@@ -5,7 +5,11 @@ import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type BrowserPage, launchBrowser } from '../../support/dashboard/browser.ts';
-import { buildDashboard, openDashboard } from '../../support/dashboard/dashboard-page.ts';
+import {
+  buildDashboard,
+  openAnother,
+  openDashboard,
+} from '../../support/dashboard/dashboard-page.ts';
 import { openMcpShop } from '../../support/mcp/mcp-shop.ts';
 import { describeWith } from '../../support/server/programs.ts';
 import { startServer, type TestServer } from '../../support/server/server.ts';
@@ -134,6 +138,31 @@ describeWith(['chromium'], 'tools and calendars in the dashboard', () => {
     expect(await page.getByLabel('Description').inputValue()).toContain('Looks up an order.');
   });
 
+  test('two people who edit a tool in two browsers lose no word', async () => {
+    const other = await openAnother(server, browser);
+    await other.page.goto(page.url());
+    const theirs = other.page.getByLabel('Say while waiting');
+    await theirs.fill('One moment, I look it up.');
+    await page.getByLabel('Description').fill('Written by the first');
+    await button('Save').click();
+    await page.getByText('Tool saved').waitFor();
+
+    await other.page.getByRole('button', { name: 'Save', exact: true }).click();
+    await other.page.getByText('Somebody else saved changes here meanwhile.').waitFor();
+    const compared = await other.page.locator('.differences').textContent();
+    await other.picture('tool-conflict');
+    const findings = await other.findings();
+    await other.page.getByRole('button', { name: 'Apply my changes to theirs' }).click();
+    const typed = await theirs.inputValue();
+    await other.page.getByRole('button', { name: 'Save', exact: true }).click();
+    await other.page.getByText('Tool saved').waitFor();
+
+    const { body } = await server.api('GET', '/api/tools/order_status');
+    expect(compared).toContain('One moment, I look it up.');
+    expect([findings, typed]).toEqual([[], 'One moment, I look it up.']);
+    expect(body).toMatchObject({ description: 'Written by the first', sayWhileWaiting: typed });
+  });
+
   test('a server that is gone is told as what went wrong', async () => {
     await server.api('PATCH', '/api/tools/order_status', {
       url: 'http://127.0.0.1:9/{orderId}',
@@ -253,55 +282,12 @@ describeWith(['chromium'], 'tools and calendars in the dashboard', () => {
     expect(await shown.findings()).toEqual([]);
   });
 
-  test('an SMS gateway is made and changed; its secret stays, and an agent may name it', async () => {
-    await go('gateways', 'SMS gateways');
-    await page.getByText('No SMS gateways yet.').waitFor();
-    await button('Add gateway').click();
-    await dialog().getByLabel('Name').fill('own');
-    await dialog().getByLabel('Service').selectOption('webhook');
-    await dialog().getByLabel('Sender').fill('+12025550100');
-    await dialog().getByLabel('Account or user').fill(EVIL);
-    await dialog().getByLabel('Secret').fill('a-secret-token');
-    await dialog().getByLabel('URL').fill('https://10.0.0.1/send');
-    await dialog().getByRole('button', { name: 'Add gateway' }).click();
-    await dialog().getByText('WEBHOOK_ALLOW_PRIVATE=true').waitFor();
-    await shown.picture('gateway-refused');
-    const findings = await shown.findings();
-    await dialog().getByLabel('URL').fill('http://127.0.0.1:9/send');
-    await dialog().getByRole('button', { name: 'Add gateway' }).click();
-    await page.getByRole('cell', { name: 'own', exact: true }).waitFor();
-    await button('Edit').click();
-    const secret = await dialog().getByLabel('Secret').inputValue();
-    await dialog().getByLabel('Messages a day').fill('5');
-    await dialog().getByRole('button', { name: 'Save' }).click();
-    await page.getByText('Gateway saved').waitFor();
-
-    const { body } = await server.api('GET', '/api/sms-gateways/own');
-    expect([findings, secret]).toEqual([[], '']);
-    expect(body).toMatchObject({ dailyMax: 5, hasSecret: true, username: EVIL });
-    const agentId = await server.createAgent({ phoneNumber: '+12025550144' });
-    await go(`agents/${agentId}`, 'Reception');
-    await page.getByLabel('Gateway for text messages').selectOption('own');
-    await button('Save').click();
-    await page.getByText('Agent saved').waitFor();
-    const agent = await server.api('GET', `/api/agents/${agentId}`);
-    expect(agent.body.smsGateway).toBe('own');
-    await go('calendars/desk', 'desk');
-  });
-
   test('it speaks German, fits a telephone’s screen, and nothing hostile has run', async () => {
     await shown.choose('Deutsch');
     await page.getByText('noch zu bestätigen').waitFor();
     await page.setViewportSize({ width: 360, height: 740 });
     const wide: string[] = [];
-    for (const hash of [
-      'tools',
-      'tools/+',
-      'calendars',
-      'calendars/desk',
-      'gateways',
-      'agents/new',
-    ]) {
+    for (const hash of ['tools', 'tools/+', 'calendars', 'calendars/desk', 'agents/new']) {
       await page.goto(`${server.baseUrl}/#/${hash}`);
       await page.getByRole('heading', { level: 1 }).waitFor();
       await page.locator('.skeleton').first().waitFor({ state: 'detached' });

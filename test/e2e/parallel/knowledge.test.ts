@@ -1,6 +1,7 @@
 /** A call whose agent has documents: the passage reaches the model, its answer the caller, its source the timeline. */
 import { expect, onTestFinished, test } from 'vitest';
 import { Phone } from '../../../examples/phone/phone.ts';
+import { makeEmbeddingModel } from '../../llm/support/tiny-embedding-model.ts';
 import { startEmbeddings } from '../../support/knowledge/embedding-double.ts';
 import { startScriptedOllama } from '../../support/server/scripted-ollama.ts';
 import { startServer, type TestServer } from '../../support/server/server.ts';
@@ -121,4 +122,31 @@ test('with an embedding model a passage is found that shares no word with the ca
   expect(ready).toContain(
     '"name":"knowledge embeddings","isOk":true,"state":"ollama/tiny answers"',
   );
+});
+
+test('with an embedding model of its own the server finds such a passage', async () => {
+  const { modelsDir } = makeEmbeddingModel('tiny');
+  const { server, agentId, shown } = await openWorld({
+    ...{ KNOWLEDGE_EMBEDDINGS: 'onnx', KNOWLEDGE_EMBEDDINGS_MODEL: 'tiny', MODELS_DIR: modelsDir },
+  });
+  await add(server, agentId, 'Shop', 'The shop opens at nine.');
+  const state = async () => JSON.stringify(await (await fetch(`${server.baseUrl}/readyz`)).json());
+  await expect.poll(state, { timeout: 30_000 }).toContain('"state":"onnx/tiny answers"');
+  const { call, id } = await ring(server);
+
+  await askUntil({ server, call, id }, 'open at nine.');
+  await call.hangUp();
+
+  expect(shown.some((content) => content.includes('[Shop] The shop opens'))).toBe(true);
+});
+
+test('a model that is not there is named with its command, and calls go on', async () => {
+  const { modelsDir } = makeEmbeddingModel('other');
+  const { server } = await openWorld({ KNOWLEDGE_EMBEDDINGS: 'onnx', MODELS_DIR: modelsDir });
+  const state = async () => JSON.stringify(await (await fetch(`${server.baseUrl}/readyz`)).json());
+
+  await expect
+    .poll(state, { timeout: 30_000 })
+    .toContain('npm run models -- --only multilingual-e5-small');
+  expect(await state()).toContain('documents are searched by their words alone');
 });

@@ -11,7 +11,9 @@ import { base62 } from '../../../domain/ids.ts';
 import { type ApiApp, type ApiDeps, scopeOf } from '../../api-env.ts';
 import { answerOnce } from '../../http/answer-once.ts';
 import { describeRoute } from '../../http/describe-route.ts';
+import { entityTag, requireMatch } from '../../http/entity-tag.ts';
 import { existing } from '../../http/errors.ts';
+import { TAKES_IF_MATCH, WITH_ETAG } from '../../openapi/common-components.ts';
 import {
   appointmentPageSchema,
   appointmentQuerySchema,
@@ -49,7 +51,7 @@ const newRoute = describeRoute({
   summary: 'Makes a calendar that agents book appointments in',
   description: `At most ${CALENDAR_LIMITS.calendarsMax} an environment (409). An agent books in it once its \`calendar\` names it and its \`tools\` have \`book_appointment\`. A url that is no https URL is 400; one whose host is a private, loopback or special address is 422.`,
   request: { body: jsonBody(createCalendarSchema) },
-  responses: { 201: jsonResponse('The calendar was made.', calendarSchema) },
+  responses: { 201: { ...jsonResponse('The calendar was made.', calendarSchema), ...WITH_ETAG } },
 });
 
 const getRoute = describeRoute({
@@ -59,7 +61,9 @@ const getRoute = describeRoute({
   path: '/api/calendars/{calendarName}',
   summary: 'Shows a calendar',
   request: { params: calendarPathSchema },
-  responses: { 200: jsonResponse('Every field but the password.', calendarSchema) },
+  responses: {
+    200: { ...jsonResponse('Every field but the password.', calendarSchema), ...WITH_ETAG },
+  },
 });
 
 const patchRoute = describeRoute({
@@ -70,9 +74,12 @@ const patchRoute = describeRoute({
   summary: 'Changes the fields that the body has',
   description:
     'Calls in progress keep the calendar as it was when they began; appointments stay as they are.',
+  ...TAKES_IF_MATCH,
   request: { params: calendarPathSchema, body: jsonBody(patchCalendarSchema) },
-  responses: { 200: jsonResponse('The calendar was changed.', calendarSchema) },
-  errors: [422],
+  responses: {
+    200: { ...jsonResponse('The calendar was changed.', calendarSchema), ...WITH_ETAG },
+  },
+  errors: [412, 422],
 });
 
 const deleteRoute = describeRoute({
@@ -83,9 +90,10 @@ const deleteRoute = describeRoute({
   summary: 'Deletes a calendar and its past appointments',
   description:
     'A calendar that an agent uses, or with appointments to come, is 409. Events on a CalDAV server stay there.',
+  ...TAKES_IF_MATCH,
   request: { params: calendarPathSchema },
   responses: { 204: { description: 'The calendar is gone.' } },
-  errors: [409],
+  errors: [409, 412],
 });
 
 const feedRoute = describeRoute({
@@ -129,7 +137,9 @@ function addCalendarReads(api: ApiApp, deps: ApiDeps): void {
   api.openapi(getRoute, async (context) => {
     const { calendarName } = context.req.valid('param');
     const found = await calendars.find(scopeOf(context), calendarName);
-    return context.json(calendarView(existing(found, 'calendar'), deps), 200);
+    const calendar = existing(found, 'calendar');
+    context.header('ETag', entityTag(calendar.updatedAt));
+    return context.json(calendarView(calendar, deps), 200);
   });
 
   api.openapi(appointmentsRoute, async (context) => {
@@ -159,6 +169,7 @@ function addCalendarWrites(api: ApiApp, deps: ApiDeps): void {
           return { status: 201, body: calendarView(calendar, deps) };
         });
       },
+      etag: ({ updatedAt }) => entityTag(updatedAt),
     });
   });
 
@@ -168,10 +179,12 @@ function addCalendarWrites(api: ApiApp, deps: ApiDeps): void {
     const changed = await deps.transaction(async (stores) => {
       const found = await stores.calendars.find(scopeOf(context), calendarName);
       const calendar = existing(found, 'calendar');
+      requireMatch(context, calendar.updatedAt, 'the calendar');
       const patched = patchCalendar(calendar, context.req.valid('json'), facts);
       await stores.calendars.update(patched);
       return patched;
     });
+    context.header('ETag', entityTag(changed.updatedAt));
     return context.json(calendarView(changed, deps), 200);
   });
 
@@ -179,7 +192,8 @@ function addCalendarWrites(api: ApiApp, deps: ApiDeps): void {
     const { calendarName } = context.req.valid('param');
     const scope = scopeOf(context);
     await deps.transaction(async (stores) => {
-      existing(await stores.calendars.find(scope, calendarName), 'calendar');
+      const found = await stores.calendars.find(scope, calendarName);
+      requireMatch(context, existing(found, 'calendar').updatedAt, 'the calendar');
       await stores.calendars.delete(scope, calendarName, clock.now());
     });
     return context.body(null, 204);

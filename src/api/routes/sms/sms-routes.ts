@@ -14,7 +14,9 @@ import {
 import { type ApiApp, type ApiContext, type ApiDeps, scopeOf } from '../../api-env.ts';
 import { answerOnce } from '../../http/answer-once.ts';
 import { describeRoute } from '../../http/describe-route.ts';
+import { entityTag, requireMatch } from '../../http/entity-tag.ts';
 import { existing } from '../../http/errors.ts';
+import { TAKES_IF_MATCH, WITH_ETAG } from '../../openapi/common-components.ts';
 import { jsonBody, jsonResponse } from '../../schemas/json-content.ts';
 import {
   createSmsGatewaySchema,
@@ -50,7 +52,7 @@ const newRoute = describeRoute({
   summary: 'Makes an SMS gateway: where `send_sms` of agents goes out',
   description: `At most ${SMS_GATEWAY_LIMITS.gatewaysMax} an environment (409). Agents use the one that their \`smsGateway\` names, or the only one there is.`,
   request: { body: jsonBody(createSmsGatewaySchema) },
-  responses: { 201: jsonResponse('The gateway was made.', smsGatewaySchema) },
+  responses: { 201: { ...jsonResponse('The gateway was made.', smsGatewaySchema), ...WITH_ETAG } },
 });
 
 const getRoute = describeRoute({
@@ -60,7 +62,9 @@ const getRoute = describeRoute({
   path: '/api/sms-gateways/{smsGatewayName}',
   summary: 'Shows an SMS gateway',
   request: { params: smsGatewayPathSchema },
-  responses: { 200: jsonResponse('Every field but the secret.', smsGatewaySchema) },
+  responses: {
+    200: { ...jsonResponse('Every field but the secret.', smsGatewaySchema), ...WITH_ETAG },
+  },
 });
 
 const patchRoute = describeRoute({
@@ -71,9 +75,12 @@ const patchRoute = describeRoute({
   summary: 'Changes the fields that the body has',
   description:
     'Calls in progress keep the gateway as it was when they began. A `url` that leads to another server needs the secret again (400).',
+  ...TAKES_IF_MATCH,
   request: { params: smsGatewayPathSchema, body: jsonBody(patchSmsGatewaySchema) },
-  responses: { 200: jsonResponse('The gateway as it is now.', smsGatewaySchema) },
-  errors: [422],
+  responses: {
+    200: { ...jsonResponse('The gateway as it is now.', smsGatewaySchema), ...WITH_ETAG },
+  },
+  errors: [412, 422],
 });
 
 const deleteRoute = describeRoute({
@@ -83,9 +90,10 @@ const deleteRoute = describeRoute({
   path: '/api/sms-gateways/{smsGatewayName}',
   summary: 'Deletes an SMS gateway',
   description: 'A gateway that an agent names is 409.',
+  ...TAKES_IF_MATCH,
   request: { params: smsGatewayPathSchema },
   responses: { 204: { description: 'The gateway is gone.' } },
-  errors: [409],
+  errors: [409, 412],
 });
 
 const listOptOutsRoute = describeRoute({
@@ -139,8 +147,10 @@ function addGatewayReads(api: ApiApp, deps: ApiDeps): void {
 
   api.openapi(getRoute, async (context) => {
     const { smsGatewayName } = context.req.valid('param');
-    const gateway = await smsGateways.find(scopeOf(context), smsGatewayName);
-    return context.json(readView(existing(gateway, 'SMS gateway'), context, deps), 200);
+    const found = await smsGateways.find(scopeOf(context), smsGatewayName);
+    const gateway = existing(found, 'SMS gateway');
+    context.header('ETag', entityTag(gateway.updatedAt));
+    return context.json(readView(gateway, context, deps), 200);
   });
 }
 
@@ -160,6 +170,7 @@ function addGatewayWrites(api: ApiApp, deps: ApiDeps): void {
           return { status: 201, body: gatewayView(gateway, deps) };
         });
       },
+      etag: ({ updatedAt }) => entityTag(updatedAt),
     });
   });
 
@@ -167,16 +178,20 @@ function addGatewayWrites(api: ApiApp, deps: ApiDeps): void {
     const { smsGatewayName } = context.req.valid('param');
     const patch = context.req.valid('json');
     const facts = { now: clock.now(), urlRules };
-    const before = await deps.smsGateways.find(scopeOf(context), smsGatewayName);
-    const planned = patchSmsGateway(existing(before, 'SMS gateway'), patch, facts);
+    const seen = await deps.smsGateways.find(scopeOf(context), smsGatewayName);
+    const before = existing(seen, 'SMS gateway');
+    requireMatch(context, before.updatedAt, 'the SMS gateway');
+    const planned = patchSmsGateway(before, patch, facts);
     await requireOwnSender(planned, deps);
     const changed = await deps.transaction(async (stores) => {
       const found = await stores.smsGateways.find(scopeOf(context), smsGatewayName);
       const gateway = existing(found, 'SMS gateway');
+      requireMatch(context, gateway.updatedAt, 'the SMS gateway');
       const patched = patchSmsGateway(gateway, patch, facts);
       await stores.smsGateways.update(patched);
       return patched;
     });
+    context.header('ETag', entityTag(changed.updatedAt));
     return context.json(gatewayView(changed, deps), 200);
   });
 
@@ -184,7 +199,8 @@ function addGatewayWrites(api: ApiApp, deps: ApiDeps): void {
     const { smsGatewayName } = context.req.valid('param');
     const scope = scopeOf(context);
     await deps.transaction(async (stores) => {
-      existing(await stores.smsGateways.find(scope, smsGatewayName), 'SMS gateway');
+      const found = await stores.smsGateways.find(scope, smsGatewayName);
+      requireMatch(context, existing(found, 'SMS gateway').updatedAt, 'the SMS gateway');
       await stores.smsGateways.delete(scope, smsGatewayName);
     });
     return context.body(null, 204);

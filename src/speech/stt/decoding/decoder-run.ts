@@ -1,9 +1,9 @@
 /** Autoregressive decoding on a merged decoder, token by token, over its key-value cache. */
 
 import type { InferenceSession } from 'onnxruntime-node';
-import { ModelFileError } from '../../models/model-file-error.ts';
-import { Tensor } from '../../models/onnx-runtime.ts';
-import { openSession } from '../../models/onnx-session.ts';
+import { ModelFileError } from '../../../lib/onnx/model-file-error.ts';
+import { Tensor } from '../../../lib/onnx/onnx-runtime.ts';
+import { openSession } from '../../../lib/onnx/onnx-session.ts';
 import type { Logits } from './token-choice.ts';
 
 /** One head of one layer, by numbers from 0. */

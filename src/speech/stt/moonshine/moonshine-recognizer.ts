@@ -2,10 +2,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { InferenceSession } from 'onnxruntime-node';
-import { ModelFileError } from '../../models/model-file-error.ts';
+import { ModelFileError } from '../../../lib/onnx/model-file-error.ts';
+import { Tensor } from '../../../lib/onnx/onnx-runtime.ts';
+import { openSession } from '../../../lib/onnx/onnx-session.ts';
 import { graphPath } from '../../models/model-folders.ts';
-import { Tensor } from '../../models/onnx-runtime.ts';
-import { openSession } from '../../models/onnx-session.ts';
 import { VoicedSpan } from '../../vad/voiced-span.ts';
 import { DecoderRun, type MergedDecoder, openMergedDecoder } from '../decoding/decoder-run.ts';
 import { decodeGreedily } from '../decoding/greedy-decoder.ts';

@@ -1,7 +1,7 @@
 /** Speech recognition by transformers.js: each request runs the whole pipeline over a window of 30 s. */
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { ModelFileError } from '../../models/model-file-error.ts';
+import { ModelFileError } from '../../../lib/onnx/model-file-error.ts';
 import { MODEL_RATE_HZ } from '../features/log-mel.ts';
 import { Upsampler } from '../features/resampler.ts';
 import type { Recognition, Recognizer, UtteranceStream } from '../pool/recognizer.ts';

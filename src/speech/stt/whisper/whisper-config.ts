@@ -1,7 +1,7 @@
 /** The configuration of a Whisper export, from its JSON files. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ModelFileError } from '../../models/model-file-error.ts';
+import { ModelFileError } from '../../../lib/onnx/model-file-error.ts';
 import type { AttentionHead } from '../decoding/decoder-run.ts';
 import { Tokenizer } from './tokenizer.ts';
 

@@ -1,9 +1,9 @@
 /** A loaded Whisper model: encoder and decoder on ONNX Runtime, checked against its configuration. */
 
-import { ModelFileError } from '../../models/model-file-error.ts';
+import { ModelFileError } from '../../../lib/onnx/model-file-error.ts';
+import { type InferenceSession, Tensor } from '../../../lib/onnx/onnx-runtime.ts';
+import { openSession } from '../../../lib/onnx/onnx-session.ts';
 import { graphPath } from '../../models/model-folders.ts';
-import { type InferenceSession, Tensor } from '../../models/onnx-runtime.ts';
-import { openSession } from '../../models/onnx-session.ts';
 import { findPrepared } from '../../models/prepared-file.ts';
 import { type MergedDecoder, openMergedDecoder } from '../decoding/decoder-run.ts';
 import { type AllowedTokens, allowedTokens } from '../decoding/token-choice.ts';

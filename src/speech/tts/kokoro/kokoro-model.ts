@@ -3,10 +3,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { ModelFileError } from '../../models/model-file-error.ts';
+import { ModelFileError } from '../../../lib/onnx/model-file-error.ts';
+import { type InferenceSession, Tensor } from '../../../lib/onnx/onnx-runtime.ts';
+import { openSession } from '../../../lib/onnx/onnx-session.ts';
 import { filesIn, parsedJson } from '../../models/model-folders.ts';
-import { type InferenceSession, Tensor } from '../../models/onnx-runtime.ts';
-import { openSession } from '../../models/onnx-session.ts';
 import {
   endsOfDurations,
   type VoiceAudio,

@@ -3,8 +3,8 @@
 import { availableParallelism } from 'node:os';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
+import type { Provider } from '../../../lib/onnx/onnx-providers.ts';
 import type { EngineReport } from '../../hearing/hearing.ts';
-import type { Provider } from '../../models/onnx-providers.ts';
 import type { SynthesizerEngine } from '../pool/choose-synthesizer.ts';
 import { pauseAfterMs, spokenText } from '../pool/spoken-text.ts';
 import {

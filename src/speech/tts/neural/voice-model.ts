@@ -1,5 +1,5 @@
 /** Ports of a neural voice inside its child process: phonemizer (text to phonemes) and voice model (phonemes to audio). */
-import type { Provider } from '../../models/onnx-providers.ts';
+import type { Provider } from '../../../lib/onnx/onnx-providers.ts';
 import type { SpokenSentence } from '../pool/synthesizer-pool.ts';
 
 /** What a model is asked to say. */

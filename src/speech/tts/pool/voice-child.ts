@@ -1,7 +1,7 @@
 /** The child process of a neural voice: texts take turns, one sentence each, so that no caller waits for another's whole text. */
 
+import { onnxProviders } from '../../../lib/onnx/onnx-providers.ts';
 import { endProcess, obeyParent, tellParent } from '../../../lib/process/child-supervisor.ts';
-import { onnxProviders } from '../../models/onnx-providers.ts';
 import { ModelCache } from '../neural/model-cache.ts';
 import type {
   NeuralSentence,

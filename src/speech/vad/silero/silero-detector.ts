@@ -1,8 +1,8 @@
 /** Silero VAD, version 5 or 6, on ONNX Runtime: one run scores the newest window of every call. */
 import type { InferenceSession } from 'onnxruntime-node';
-import { ModelFileError } from '../../models/model-file-error.ts';
-import { Tensor } from '../../models/onnx-runtime.ts';
-import { openSession } from '../../models/onnx-session.ts';
+import { ModelFileError } from '../../../lib/onnx/model-file-error.ts';
+import { Tensor } from '../../../lib/onnx/onnx-runtime.ts';
+import { openSession } from '../../../lib/onnx/onnx-session.ts';
 import { findPrepared } from '../../models/prepared-file.ts';
 import type { DetectorStream, Vad } from '../vad.ts';
 
