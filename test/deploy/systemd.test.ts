@@ -22,7 +22,7 @@ function settingOf(name: string): string | undefined {
 test('offhook.service runs the same command as npm start and the image', () => {
   const { scripts } = JSON.parse(read('package.json'));
   // Without exec, npm's shell stays between: a SIGTERM to npm ends the shell and leaves the server behind.
-  const [exec, ...command] = scripts.start.split(' ');
+  const [exec, ...command] = scripts.start.split(' && ').at(-1).split(' ');
   const last = stagesOf(read('Dockerfile')).at(-1)?.instructions ?? [];
   const inImage = execForm(last.find(({ name }) => name === 'CMD')?.args ?? '');
 
