@@ -1,27 +1,27 @@
 /** `/api/analytics/details`: calls of a period in a time zone, by outcome, day, hour, agent and time to answer. */
 import { z } from '@hono/zod-openapi';
-import type { Scope } from '../../domain/agent/agent.ts';
+import type { Scope } from '../../../domain/agent/agent.ts';
 import {
   type AnalyticsDetails,
   detailsOf,
   type Totals,
-} from '../../domain/analytics/analytics-details.ts';
-import type { Period } from '../../domain/analytics/period.ts';
-import type { Outcomes, QuarterHours } from '../../domain/analytics/quarter-hours.ts';
+} from '../../../domain/analytics/analytics-details.ts';
+import type { Period } from '../../../domain/analytics/period.ts';
+import type { Outcomes, QuarterHours } from '../../../domain/analytics/quarter-hours.ts';
 import {
   localDateOf,
   QUARTER_HOUR_MS,
   spanBefore,
   spanOf,
   type ZonedSpan,
-} from '../../domain/analytics/zoned-span.ts';
-import { END_REASONS } from '../../domain/call/call.ts';
-import { isTimeZone } from '../../domain/zoned-time.ts';
-import { type ApiApp, type ApiDeps, scopeOf } from '../api-env.ts';
-import { describeRoute } from '../http/describe-route.ts';
-import { jsonResponse } from '../schemas/json-content.ts';
-import { askedPeriod, checkDates, periodFields } from '../schemas/period-schema.ts';
-import { minutesOf, rounded } from '../serializers/view-of.ts';
+} from '../../../domain/analytics/zoned-span.ts';
+import { END_REASONS } from '../../../domain/call/call.ts';
+import { isTimeZone } from '../../../domain/zoned-time.ts';
+import { type ApiApp, type ApiDeps, scopeOf } from '../../api-env.ts';
+import { describeRoute } from '../../http/describe-route.ts';
+import { jsonResponse } from '../../schemas/json-content.ts';
+import { askedPeriod, checkDates, periodFields } from '../../schemas/period-schema.ts';
+import { minutesOf, rounded } from '../../serializers/view-of.ts';
 
 const timestamp = z.iso.datetime();
 
