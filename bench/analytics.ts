@@ -1,6 +1,7 @@
-/** Row 13, analytics: sums kept by day against a scan of a covering index, as calls grow a thousandfold. */
+/** Row 13, analytics: sums kept by day against a scan of a covering index, as calls grow a thousandfold; and the details. */
 import Sqlite from 'better-sqlite3';
-import { serializeAnalytics } from '../src/api/routes/analytics-routes.ts';
+import { readDetails } from '../src/api/routes/analytics/analytics-detail-routes.ts';
+import { serializeAnalytics } from '../src/api/routes/analytics/analytics-routes.ts';
 import type { Scope } from '../src/domain/agent/agent.ts';
 import { reportOf, type UsageQuery } from '../src/domain/analytics/analytics-report.ts';
 import { type Period, periodOf } from '../src/domain/analytics/period.ts';
@@ -29,12 +30,22 @@ const DAYS = 30;
 
 const DAY_MS = 86_400_000;
 
+/** Days and hours of this zone; clocks change in many of the years that it could be asked for. */
+const ZONE = 'Europe/Rome';
+
 const SCOPE: Scope = { accountId: ACCOUNT, environment: 'live' };
 
 /** What is asked; the scan has an index for the filter. */
 const QUESTIONS = ['30 days', 'one agent', 'custom 7 days'] as const;
 
 type Question = (typeof QUESTIONS)[number];
+
+/** `GET /api/analytics/details` of a period. */
+interface FoundDetails {
+  readonly calls: number;
+  readonly period: string;
+  readonly wallMs: number;
+}
 
 interface Found {
   readonly calls: number;
@@ -48,16 +59,19 @@ interface Found {
 export async function run(args: readonly string[]): Promise<void> {
   const most = numberArg(args, 'calls', 1_000_000);
   const found: Found[] = [];
+  const details: FoundDetails[] = [];
   for (const calls of [most / 1000, most / 10, most].map(Math.round)) {
     const history = await makeCallHistory({ calls, days: DAYS });
     try {
       found.push(...(await askAll(history, { calls, pairs: numberArg(args, 'pairs', 5) })));
+      details.push(...(await askDetails(history, calls)));
     } finally {
       history.remove();
     }
   }
   console.log(markdownTable(found.map(rowOf)));
-  checkTargets(args, targetsOf(found, most));
+  console.log(markdownTable(details.map((one) => ({ ...one }))));
+  checkTargets(args, [...targetsOf(found, most), ...detailTargets(details, most)]);
 }
 
 async function askAll(
@@ -90,6 +104,35 @@ async function askAll(
     await store.close();
   }
   return found;
+}
+
+/** 30 days, and a whole year, in which the calls of 30 days lie. */
+async function askDetails(history: CallHistory, calls: number): Promise<readonly FoundDetails[]> {
+  const store = await openHistory(history.file);
+  const now = new Date(history.endsAt.getTime() - 1);
+  const year = { firstDay: dateBefore(now, 365), lastDay: dateBefore(now, 0) };
+  const periods = [
+    ['30 days', periodOf('last_30_days', now)] as const,
+    ['366 days', year] as const,
+  ];
+  try {
+    const found: FoundDetails[] = [];
+    for (const [period, days] of periods) {
+      const { wallMs } = await costOf(() => answerDetails(store, days, now), 5);
+      found.push({ calls, period, wallMs });
+    }
+    return found;
+  } finally {
+    await store.close();
+  }
+}
+
+function answerDetails(store: Store, period: Period, now: Date): Promise<unknown> {
+  return readDetails(store.quarterHours, SCOPE, { period, timeZone: ZONE, now });
+}
+
+function dateBefore(now: Date, days: number): string {
+  return new Date(now.getTime() - days * DAY_MS).toISOString().slice(0, 10);
 }
 
 /** A scan of few calls is too short to be measured once. */
@@ -198,6 +241,15 @@ function targetsOf(found: readonly Found[], most: number): readonly Target[] {
   const whole = of('30 days', ({ calls }) => calls === most)?.cpu.median ?? Number.NaN;
   const name = `30 days: CPU against the covering index at ${most} calls`;
   return [...targets, { name, value: whole, limit: 0.01, tolerance: 0.1 }];
+}
+
+function detailTargets(found: readonly FoundDetails[], most: number): readonly Target[] {
+  return found
+    .filter(({ calls }) => calls === Math.round(most / 10))
+    .map(({ calls, period, wallMs }) => ({
+      ...{ name: `details of ${period}: ms at ${calls} calls`, value: wallMs },
+      ...{ limit: 300, tolerance: 0.2 },
+    }));
 }
 
 if (import.meta.main) await run(process.argv.slice(2));

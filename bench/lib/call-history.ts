@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
+import { addUpCallsSince } from '../../src/store/sqlite/quarter-hours-step.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 
 const DAY_MS = 86_400_000;
@@ -75,6 +76,8 @@ function fillingOf(options: {
       iif(chance < 800, 'intent_' || (chance % 8), null), '{}', '{}', at
     from drafts;
     ${SUMS}
+    ${addUpCallsSince('0')}
+    ${ANSWER_TIMES}
     commit; analyze`;
 }
 
@@ -94,3 +97,9 @@ const SUMS = `
   insert into intent_days
     select account_id, environment, '', day, intent, sum(calls)
     from intent_days group by account_id, environment, day, intent;`;
+
+/** Eight turns in each bucket of every quarter hour that has calls. */
+const ANSWER_TIMES = `
+  insert into answer_times (agent_id, account_id, environment, quarter_hour, turns)
+    select agent_id, account_id, environment, quarter_hour, unhex(replace(hex(zeroblob(93)), '00', '08000000'))
+    from quarter_hours;`;

@@ -101,6 +101,7 @@ const AGENTS: readonly WalkStep[] = [
   { operation: 'voices.list', with: () => ({ query: { language: 'en' } }) },
   { operation: 'voices.preview', with: () => at('en-US-JennyNeural') },
   { operation: 'analytics.get', with: () => ({ query: { period: 'today' } }) },
+  { operation: 'analytics.details', with: () => ({ query: { timeZone: 'Europe/Rome' } }) },
 ];
 
 /** Create, list, get, update, test and delete, for resources that have a name. */

@@ -14,6 +14,7 @@ const NAMES: Readonly<Record<string, string>> = {
   renewCalendarFeed: 'calendars.renewFeed',
   previewVoice: 'voices.preview',
   getAnalytics: 'analytics.get',
+  getAnalyticsDetails: 'analytics.details',
   startOutboundCall: 'calls.start',
   hangUpCall: 'calls.hangUp',
   transferCall: 'calls.transfer',

@@ -17,7 +17,8 @@ import { addAccountRoutes } from './routes/account-routes.ts';
 import { addAgentChatRoutes } from './routes/agent-chat-routes.ts';
 import { addAgentRoutes } from './routes/agent-routes.ts';
 import { addAgentVersionRoutes } from './routes/agent-version-routes.ts';
-import { addAnalyticsRoutes } from './routes/analytics-routes.ts';
+import { addAnalyticsDetailRoutes } from './routes/analytics/analytics-detail-routes.ts';
+import { addAnalyticsRoutes } from './routes/analytics/analytics-routes.ts';
 import { addCalendarFeedRoutes } from './routes/calendars/calendar-feed-routes.ts';
 import { addCalendarRoutes } from './routes/calendars/calendar-routes.ts';
 import { addCallRoutes } from './routes/call-routes.ts';
@@ -77,6 +78,7 @@ export function createApi({ addRoutes, ...deps }: ApiParts): ApiApp {
   addCalendarFeedRoutes(api, deps);
   addVoiceRoutes(api, deps);
   addAnalyticsRoutes(api, deps);
+  addAnalyticsDetailRoutes(api, deps);
   addCallRoutes(api, deps);
   addErasureRoutes(api, deps);
   addLiveRoutes(api, deps);

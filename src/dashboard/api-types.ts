@@ -109,6 +109,7 @@ export type SigningSecret = Schemas['SigningSecret'];
 export type ApiKey = Schemas['Key'];
 export type AuditEntry = Schemas['AuditEntry'];
 export type Analytics = Schemas['Analytics'];
+export type AnalyticsDetails = Schemas['AnalyticsDetails'];
 export type Account = Schemas['Account'];
 export type Trunk = Schemas['Trunk'];
 export type PhoneNumber = Schemas['PhoneNumber'];

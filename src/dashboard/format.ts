@@ -13,6 +13,16 @@ export function formatsOf(language: string) {
   const count = new Intl.NumberFormat(language);
   const decimal = new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
   const percent = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 0 });
+  const second = new Intl.NumberFormat(language, {
+    ...({ style: 'unit', unit: 'second', unitDisplay: 'narrow' } as const),
+    maximumFractionDigits: 2,
+  });
+  const change = new Intl.NumberFormat(language, {
+    ...({ style: 'percent', maximumFractionDigits: 0, signDisplay: 'exceptZero' } as const),
+  });
+  const points = new Intl.NumberFormat(language, {
+    ...({ maximumFractionDigits: 0, signDisplay: 'exceptZero' } as const),
+  });
   const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' });
   const dayTime = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' });
   const languages = new Intl.DisplayNames(language, { type: 'language', fallback: 'code' });
@@ -29,6 +39,11 @@ export function formatsOf(language: string) {
     count: (value: number) => count.format(value),
     decimal: (value: number) => decimal.format(value),
     percent: (fraction: number) => percent.format(fraction),
+    seconds: (ms: number) => second.format(ms / 1000),
+    /** With its sign. */
+    change: (fraction: number) => change.format(fraction),
+    /** Percentage points, with their sign. */
+    points: (fraction: number) => points.format(fraction * 100),
     language: (tag: string) => nameOf(languages, tag),
   };
 }
@@ -53,6 +68,9 @@ export function clockText(seconds: number): string {
 }
 
 const DAY_MS = 86_400_000;
+
+/** IANA name of the browser's time zone. */
+export const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
 
 /** UTC days, YYYY-MM-DD, both inclusive; empty while one is being typed. */
 export interface DayRange {

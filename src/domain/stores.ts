@@ -9,6 +9,7 @@ import type { UserStore } from './account/user.ts';
 import type { AgentStore } from './agent/agent.ts';
 import type { AgentVersionStore } from './agent/agent-version.ts';
 import type { AnalyticsStore } from './analytics/analytics-report.ts';
+import type { QuarterHours } from './analytics/quarter-hours.ts';
 import type { AppointmentStore } from './calendar/appointment.ts';
 import type { CalendarStore } from './calendar/calendar.ts';
 import type { AnalysisStore, CallStore } from './call/call.ts';
@@ -55,6 +56,7 @@ export interface Stores {
   readonly analyses: AnalysisStore;
   readonly sipTraces: SipTraceStore;
   readonly analytics: AnalyticsStore;
+  readonly quarterHours: QuarterHours;
   readonly events: EventStore;
   readonly webhookEndpoints: WebhookEndpointStore;
   readonly deliveries: DeliveryStore;

@@ -99,7 +99,8 @@ function utcMsOf({ year, month, day, hour, minute }: LocalTime): number {
   return Date.UTC(year, month - 1, day, hour, minute);
 }
 
-function offsetMsAt(instantMs: number, timeZone: string): number {
+/** Local time less UTC at an instant, in milliseconds. */
+export function offsetMsAt(instantMs: number, timeZone: string): number {
   const minuteMs = Math.floor(instantMs / MINUTE_MS) * MINUTE_MS;
   return utcMsOf(localTimeOf(new Date(minuteMs), timeZone)) - minuteMs;
 }

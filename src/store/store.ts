@@ -29,6 +29,7 @@ import { SqliteCallQualityStore, SqliteSipTraceStore } from './calls/sqlite-call
 import { SqliteCallNoteStore } from './calls/sqlite-call-note-store.ts';
 import { SqliteCallStore } from './calls/sqlite-call-store.ts';
 import { SqliteDialogStore } from './calls/sqlite-dialog-store.ts';
+import { SqliteQuarterHours } from './calls/sqlite-quarter-hours.ts';
 import { SqliteCampaignStore } from './campaigns/sqlite-campaign-store.ts';
 import { SqliteKnowledgeStore } from './knowledge/sqlite-knowledge-store.ts';
 import type { Queries } from './queries.ts';
@@ -190,6 +191,7 @@ function sqliteStores(
     analyses: new SqliteAnalysisStore(database, feeds),
     sipTraces: new SqliteSipTraceStore(database),
     analytics: new SqliteAnalyticsStore(database),
+    quarterHours: new SqliteQuarterHours(database),
     events: new SqliteEventStore(database, feeds.events),
     webhookEndpoints: new SqliteWebhookEndpointStore(database, feeds.events),
     deliveries: new SqliteDeliveryStore(database, feeds.events),

@@ -9,6 +9,7 @@ import type {
 } from '../../src/domain/analytics/analytics-report.ts';
 import type { Call } from '../../src/domain/call/call.ts';
 import { canMove, endCall, moveCall } from '../../src/domain/call/call-life.ts';
+import { addUpCallsSince } from '../../src/store/sqlite/quarter-hours-step.ts';
 import { buildCall } from '../support/store/build-call.ts';
 import { addAccount, openTestStore, type TestStore } from '../support/store/test-store.ts';
 
@@ -43,6 +44,21 @@ const KEPT = {
   intent_days: `select account_id, environment, agent_id, day, intent, calls
     from intent_days order by 1, 2, 3, 4, 5`,
 } as const;
+
+/** The sums by quarter hour as they are kept, and as the step of the schema makes them from the calls. */
+function quarterHours(store: TestStore): { readonly scanned: object; readonly kept: object } {
+  const sqlite = new Sqlite(store.file);
+  const all = () => sqlite.prepare('select * from quarter_hours').all();
+  try {
+    sqlite.exec('begin');
+    const kept = all();
+    sqlite.exec(`delete from quarter_hours; ${addUpCallsSince('0')}`);
+    return { scanned: all(), kept };
+  } finally {
+    sqlite.exec('rollback');
+    sqlite.close();
+  }
+}
 
 /** What a scan of the calls says, and what was added up. */
 function sums(store: TestStore): { readonly scanned: object; readonly kept: object } {
@@ -104,7 +120,10 @@ function nextState(call: Call, { deed, hours, score, intent }: Step): Call {
         ? endCall(call, { endReason: 'error', endedAt: at })
         : call;
     case 'analyse':
-      return { ...call, sentimentScore: score, sentiment: 'neutral', intentDetected: intent };
+      return {
+        ...{ ...call, sentimentScore: score, sentiment: 'neutral', intentDetected: intent },
+        success: { met: score > 0.5, reason: 'As it was scored.' },
+      };
     case 'hand over':
       return { ...call, agentId: call.agentId === 'agent_1' ? 'agent_2' : 'agent_1' };
     case 'nothing':
@@ -206,6 +225,8 @@ test('CallRollups agree with a scan, and analytics with a naive sum, whatever ca
     ),
     { numRuns: 100 },
   );
+  const { scanned, kept } = quarterHours(store);
+  expect(kept).toEqual(scanned);
 });
 
 test('CallRollups count the findings of an analysis once', async () => {

@@ -5,7 +5,7 @@ import type { Agent } from '../api-types.ts';
 import { client, t } from '../app-state.ts';
 import { ConfirmButton } from '../parts/dialog.tsx';
 import { Missing, Page, Shown } from '../parts/page.tsx';
-import { ENGINE_JOBS, StandIns } from '../parts/stand-ins.tsx';
+import { ENGINE_JOBS, StandIns, useReadiness } from '../parts/stand-ins.tsx';
 import { useLoad } from '../parts/use-load.ts';
 
 export function AgentPage({ id }: { readonly id: string }) {
@@ -16,12 +16,16 @@ export function AgentPage({ id }: { readonly id: string }) {
     async (signal) => (isNew ? null : await client.api<Agent>(path, { signal })),
     { isKept: false },
   );
+  // The warning of stand-ins comes above the form: with it, and not later, so that nothing moves.
+  const readiness = useReadiness();
+  const isWarned = readiness.value !== undefined || readiness.error !== undefined;
+  const shown = isWarned ? loaded : { ...loaded, value: undefined };
   return (
     <Page
       title={isNew ? t('agents.new') : (loaded.value?.name ?? t('field.agent'))}
       actions={<Actions agent={isMissing(loaded.error) ? null : loaded.value} path={path} />}
     >
-      <Shown loaded={loaded} missing={<Missing what="agent" path={path} />}>
+      <Shown loaded={shown} missing={<Missing what="agent" path={path} />}>
         {(agent) => (
           <>
             <StandIns jobs={ENGINE_JOBS} />

@@ -1,12 +1,12 @@
-/** Calls and minutes by day, as bars and as a table. */
+/** Analytics of a period, in the time zone of the browser. */
 import { useState } from 'preact/hooks';
+import { Report, UtcReport } from '../analytics/report.tsx';
 import { messagesByField } from '../api-error.ts';
-import type { Analytics } from '../api-types.ts';
-import { formats, t, word } from '../app-state.ts';
-import { clockText, type DayRange, lastDays, queryOf } from '../format.ts';
-import { DayBars } from '../parts/day-bars.tsx';
+import type { Analytics, AnalyticsDetails } from '../api-types.ts';
+import { t } from '../app-state.ts';
+import { type DayRange, lastDays, queryOf, timeZone } from '../format.ts';
 import { SelectField, TextField } from '../parts/field.tsx';
-import { FactList, Page, Section, Shown, Table } from '../parts/page.tsx';
+import { Empty, Page, Shown } from '../parts/page.tsx';
 import { useAgents, useApi } from '../parts/use-load.ts';
 
 const PERIODS = [
@@ -25,7 +25,9 @@ export function AnalyticsPage() {
   const [days, setDays] = useState<DayRange>(() => lastDays(30, Date.now()));
   const [agentId, setAgentId] = useState('');
   const agents = useAgents();
-  const loaded = useApi<Analytics>('api/analytics', { ...queryOf(period, days), agentId });
+  const asked = { ...queryOf(period, days), agentId };
+  const loaded = useApi<AnalyticsDetails>('api/analytics/details', { ...asked, timeZone });
+  const byUtcDay = useApi<Analytics>('api/analytics', asked);
   const wrong = messagesByField(loaded.error);
   const day = (name: keyof DayRange) => ({
     value: days[name],
@@ -54,48 +56,19 @@ export function AnalyticsPage() {
           options={[['', t('calls.all')], ...agents.options]}
         />
       </search>
-      <Shown loaded={loaded}>{(report) => <Report report={report} />}</Shown>
+      <p class="muted">{t('analytics.timeZone', { timeZone })}</p>
+      <Shown loaded={loaded}>
+        {(details) =>
+          details.summary.totalCalls === 0 ? (
+            <Empty text={t('analytics.noCalls')} />
+          ) : (
+            <>
+              <Report details={details} agents={agents} />
+              {byUtcDay.value !== undefined && <UtcReport report={byUtcDay.value} />}
+            </>
+          )
+        }
+      </Shown>
     </Page>
-  );
-}
-
-function Report({ report }: { readonly report: Analytics }) {
-  const { summary, minutesUsed, minutesIncluded, dailyBreakdown, topIntents } = report;
-  const { count, decimal, percent } = formats.value;
-  return (
-    <>
-      <FactList
-        class="figures"
-        facts={[
-          [t('field.calls'), count(summary.totalCalls)],
-          [t('field.minutes'), decimal(summary.totalMinutes)],
-          [t('analytics.inbound'), count(summary.inboundCalls)],
-          [t('analytics.outbound'), count(summary.outboundCalls)],
-          [t('analytics.completed'), count(summary.completedCalls)],
-          [t('analytics.missed'), count(summary.missedCalls)],
-          [t('field.averageDuration'), clockText(summary.averageDurationSeconds)],
-          [
-            t('analytics.mood'),
-            summary.totalCalls === 0 ? '–' : percent(summary.averageSentimentScore),
-          ],
-          [t('analytics.month'), `${decimal(minutesUsed)} / ${decimal(minutesIncluded)}`],
-        ]}
-      />
-      <Section title={t('analytics.days')}>
-        <DayBars days={dailyBreakdown} />
-      </Section>
-      <Section title={t('analytics.intents')}>
-        <Table
-          label={t('analytics.intents')}
-          empty={t('analytics.noIntents')}
-          rows={topIntents}
-          columns={{
-            intent: ({ intent }) => word('intent', intent),
-            calls: ['number', (one) => count(one.count)],
-            share: ['number', ({ percentage }) => percent(percentage / 100)],
-          }}
-        />
-      </Section>
-    </>
   );
 }

@@ -43,6 +43,9 @@ export function CallPage({ id }: { readonly id: string }) {
     ]);
     return { call, timeline: timeline.data };
   });
+  // A name in the place of the agent's id would move everything below it.
+  const { isSettled } = useAgents();
+  const shown = isSettled ? loaded : { ...loaded, value: undefined };
   const call = isMissing(loaded.error) ? undefined : loaded.value?.call;
   return (
     <Page
@@ -56,7 +59,7 @@ export function CallPage({ id }: { readonly id: string }) {
         </>
       }
     >
-      <Shown loaded={loaded} missing={<Missing what="call" path={path} />}>
+      <Shown loaded={shown} missing={<Missing what="call" path={path} />}>
         {(value) => <Record {...value} onChanged={loaded.reload} />}
       </Shown>
     </Page>

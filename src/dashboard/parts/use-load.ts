@@ -88,17 +88,21 @@ export interface Agents {
   readonly options: readonly Option[];
   /** Its name; the id where the agent is gone, or not loaded yet. */
   readonly nameOf: (id: string) => string;
+  /** Whether the names are known, or cannot be. */
+  readonly isSettled: boolean;
   readonly reload: () => void;
 }
 
 export function useAgents(): Agents {
-  const { value: list = [], reload } = useLoad(['agents'], (signal) =>
+  const { value, error, reload } = useLoad(['agents'], (signal) =>
     client.all<AgentItem>('api/agents', AGENTS_MAX, { signal }),
   );
+  const list = value ?? [];
   return {
     list,
     options: list.map(({ id, name }) => [id, name]),
     nameOf: (id) => list.find((agent) => agent.id === id)?.name ?? id,
+    isSettled: value !== undefined || error !== undefined,
     reload,
   };
 }

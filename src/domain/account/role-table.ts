@@ -20,6 +20,7 @@ export const ROUTES_OF_ROLE: Readonly<Record<RouteRole, readonly string[]>> = {
     'GET /api/agents/{agentId}/knowledge/{documentId}',
     'GET /api/agents/{agentId}/versions',
     'GET /api/analytics',
+    'GET /api/analytics/details',
     'GET /api/calendars',
     'GET /api/calendars/{calendarName}',
     'GET /api/calendars/{calendarName}/appointments',

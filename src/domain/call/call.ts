@@ -13,14 +13,18 @@ export type CallStatus = 'queued' | 'ringing' | 'in_progress' | 'completed' | 'f
 export type CallDirection = 'inbound' | 'outbound';
 
 /** Why a call ended. A final SIP status is mapped to it by `call/session/end-reason.ts`. */
-export type EndReason =
-  | 'user_hangup'
-  | 'agent_hangup'
-  | 'timeout'
-  | 'transferred'
-  | 'error'
-  | 'no_answer'
-  | 'busy';
+export const END_REASONS = [
+  'user_hangup',
+  'agent_hangup',
+  'timeout',
+  'transferred',
+  'error',
+  'no_answer',
+  'busy',
+] as const;
+
+/** One of `END_REASONS`. */
+export type EndReason = (typeof END_REASONS)[number];
 
 /** Who took an outgoing call, as far as answering machine detection can tell. */
 export type AnsweredBy = 'human' | 'machine' | 'unknown';

@@ -1,8 +1,10 @@
 /** Sums of calls by day, updated in the transaction of each change; totals and analytics read them. */
 
 import { CompiledQuery } from 'kysely';
+import { QUARTER_HOUR_MS } from '../../domain/analytics/zoned-span.ts';
+import { END_REASONS, type EndReason } from '../../domain/call/call.ts';
 import type { Queries } from '../queries.ts';
-import type { CallDayRow, CallRow, IntentDayRow } from '../sqlite/schema.ts';
+import type { CallDayRow, CallRow, IntentDayRow, QuarterHourRow } from '../sqlite/schema.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -21,6 +23,14 @@ const DAY_SUMS = [
   'erased',
 ] as const;
 
+const QUARTER_HOUR_KEY = ['agent_id', 'account_id', 'environment', 'quarter_hour'] as const;
+
+const QUARTER_HOUR_SUMS = [
+  ...(['calls', 'completed', 'missed', 'failed', 'inbound', 'answered', 'billed_seconds'] as const),
+  ...(['met', 'judged', 'positive', 'neutral', 'negative'] as const),
+  ...END_REASONS,
+] as const;
+
 const INTENT_KEY = ['agent_id', 'account_id', 'environment', 'day', 'intent'] as const;
 
 /** The columns of a call that are added up. */
@@ -36,21 +46,29 @@ const ROLLED_COLUMNS = [
   'duration_seconds',
   'sentiment_score',
   'intent_detected',
+  'end_reason',
+  'sentiment',
+  'success',
 ] as const satisfies readonly (keyof CallRow)[];
 
 /** The columns of a call that its sums depend on. */
 export type RolledCall = Pick<CallRow, (typeof ROLLED_COLUMNS)[number]>;
 
 /**
- * Keeps `call_days` and `intent_days` equal to what a scan of the calls would give, for each agent and for all agents of
- * an account together. Runs inside a transaction.
+ * Keeps `call_days`, `quarter_hours` and `intent_days` equal to what a scan of the calls would give, for each agent and for
+ * all agents of an account together. Runs inside a transaction.
  */
 export class CallRollups {
   readonly #days: SumTable<CallDayRow>;
+  readonly #quarterHours: SumTable<QuarterHourRow>;
   readonly #intents: SumTable<IntentDayRow>;
 
   constructor(database: Queries) {
     this.#days = new SumTable(database, 'call_days', { key: DAY_KEY, sums: DAY_SUMS });
+    this.#quarterHours = new SumTable(database, 'quarter_hours', {
+      key: QUARTER_HOUR_KEY,
+      sums: QUARTER_HOUR_SUMS,
+    });
     this.#intents = new SumTable(database, 'intent_days', { key: INTENT_KEY, sums: ['calls'] });
   }
 
@@ -71,6 +89,8 @@ export class CallRollups {
 
   async #replace(before: RolledCall | undefined, after: RolledCall): Promise<void> {
     await replaceInBoth(this.#days, before && dayRowOf(before), dayRowOf(after));
+    const quarterHour = before && quarterHourRowOf(before);
+    await replaceInBoth(this.#quarterHours, quarterHour, quarterHourRowOf(after));
     await replaceInBoth(this.#intents, before && intentRowOf(before), intentRowOf(after));
   }
 }
@@ -107,6 +127,34 @@ function dayRowOf(call: RolledCall): CallDayRow {
   };
 }
 
+function quarterHourRowOf(call: RolledCall): QuarterHourRow {
+  const { account_id, environment, agent_id, status, direction, end_reason, sentiment } = call;
+  const [isOver, isAnswered] = [call.ended_at !== null, call.answered_at !== null];
+  const one = (is: boolean) => (is ? 1 : 0);
+  return {
+    ...{ agent_id, account_id, environment, quarter_hour: quarterHourOf(call), calls: 1 },
+    completed: one(status === 'completed'),
+    missed: one(isOver && !isAnswered),
+    failed: one(status === 'failed' && isAnswered),
+    inbound: one(direction === 'inbound'),
+    answered: one(isOver && isAnswered),
+    billed_seconds: call.duration_seconds,
+    met: one(call.success !== null && JSON.parse(call.success).met === true),
+    judged: one(call.success !== null),
+    positive: one(sentiment === 'positive'),
+    neutral: one(sentiment === 'neutral'),
+    negative: one(sentiment === 'negative'),
+    ...endsOf(end_reason),
+  };
+}
+
+/** One at the reason of the end, if there is any, and zero at the others. */
+function endsOf(endReason: string | null): Record<EndReason, number> {
+  const none = { user_hangup: 0, agent_hangup: 0, timeout: 0, transferred: 0 };
+  const ends = { ...none, error: 0, no_answer: 0, busy: 0 };
+  return endReason === null ? ends : { ...ends, [endReason]: 1 };
+}
+
 /** Undefined while the intent is not known. */
 function intentRowOf(call: RolledCall): IntentDayRow | undefined {
   const { account_id, environment, agent_id, intent_detected } = call;
@@ -116,6 +164,11 @@ function intentRowOf(call: RolledCall): IntentDayRow | undefined {
 
 function dayOf(call: RolledCall): number {
   return Math.floor(call.sort_at / DAY_MS);
+}
+
+/** The quarter hour that a call is counted in. */
+export function quarterHourOf({ sort_at }: Pick<RolledCall, 'sort_at'>): number {
+  return Math.floor(sort_at / QUARTER_HOUR_MS);
 }
 
 /** Writes one table of sums, inside a transaction of the caller. Its SQL is made once: every change of a call runs it. */
@@ -129,7 +182,7 @@ class SumTable<Row extends { readonly calls: number }> {
   /** @param columns all of the table's. */
   constructor(
     database: Queries,
-    table: 'call_days' | 'intent_days',
+    table: 'call_days' | 'quarter_hours' | 'intent_days',
     columns: {
       readonly key: readonly (keyof Row & string)[];
       readonly sums: readonly (keyof Row & string)[];

@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import type { Environment } from '../../domain/account/account.ts';
 import type { Scope } from '../../domain/agent/agent.ts';
+import { answerTimesOf, countAnswers } from '../../domain/analytics/answer-times.ts';
 import type {
   Call,
   CallChange,
@@ -23,7 +24,8 @@ import type { StoreFeeds } from '../store-feeds.ts';
 import { SqliteEventStore } from '../webhooks/sqlite-event-store.ts';
 import { addAnalysisJob } from './analysis-job.ts';
 import { callOf, listCalls } from './call-list.ts';
-import { CallRollups } from './call-rollups.ts';
+import { CallRollups, quarterHourOf } from './call-rollups.ts';
+import { addAnswers } from './sqlite-quarter-hours.ts';
 
 /** Keeps calls in SQLite; their sums, events and analysis jobs are written in the same transaction. */
 export class SqliteCallStore implements CallStore {
@@ -60,6 +62,7 @@ export class SqliteCallStore implements CallStore {
       const isEnding = isOver(call.status) && before.ended_at === null;
       if (isEnding && call.answeredAt !== null && call.endedAt !== null) {
         await addAnalysisJob(transaction, call, call.endedAt);
+        await countAnswersOf(transaction, row);
         transaction.onCommit(() => this.#feeds.analyses.notify());
       }
       transaction.onCommit(() => this.#feeds.live.changed(call.id));
@@ -100,10 +103,7 @@ export class SqliteCallStore implements CallStore {
   }
 
   async timeline(callId: string): Promise<readonly TimelineEntry[]> {
-    const query = build.selectFrom('timeline_entries').selectAll().where('call_id', '=', callId);
-    return (await this.#database.all(query.orderBy('position'))).map((row) =>
-      recordOf<TimelineEntry>(row, { json: ['details'], without: ['call_id', 'position'] }),
-    );
+    return timelineOf(this.#database, callId);
   }
 
   async find(scope: Scope, callId: string): Promise<Call | undefined> {
@@ -167,6 +167,22 @@ export class SqliteCallStore implements CallStore {
     const count = query.select((expression) => expression.fn.countAll<number>().as('n'));
     return (await this.#database.get(count))?.n ?? 0;
   }
+}
+
+/** Adds the times to answer of a call that ends now to those of its quarter hour. */
+async function countAnswersOf(database: Queries, call: CallRow): Promise<void> {
+  const answersMs = answerTimesOf(await timelineOf(database, call.id));
+  if (answersMs.length === 0) return;
+  const { agent_id, account_id, environment } = call;
+  const place = { agent_id, account_id, environment, quarter_hour: quarterHourOf(call) };
+  await addAnswers(database, place, countAnswers(answersMs));
+}
+
+async function timelineOf(database: Queries, callId: string): Promise<readonly TimelineEntry[]> {
+  const query = build.selectFrom('timeline_entries').selectAll().where('call_id', '=', callId);
+  return (await database.all(query.orderBy('position'))).map((row) =>
+    recordOf<TimelineEntry>(row, { json: ['details'], without: ['call_id', 'position'] }),
+  );
 }
 
 /**

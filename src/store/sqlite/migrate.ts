@@ -3,6 +3,7 @@ import type Sqlite from 'better-sqlite3';
 import { BASELINE } from './baseline.ts';
 import { CALL_SEARCH } from './call-search-step.ts';
 import { CAMPAIGNS } from './campaigns-step.ts';
+import { QUARTER_HOURS } from './quarter-hours-step.ts';
 
 interface Step {
   /** Begins with its number. */
@@ -187,6 +188,7 @@ const STEPS: readonly Step[] = [
       create index audit_log_by_actor on audit_log (actor_id, position) where actor_id is not null;
       create index audit_log_by_resource on audit_log (resource, position) where resource is not null;`,
   },
+  { name: '0032-quarter-hours', sql: QUARTER_HOURS },
 ];
 
 /** The schema of databases from before 0.1.0 that this version takes: the same as the baseline. */

@@ -14,6 +14,7 @@ import type { ErasureRecord } from '../../domain/account/erasure.ts';
 import type { Invite, StoredUser } from '../../domain/account/user.ts';
 import type { Agent } from '../../domain/agent/agent.ts';
 import type { AgentContent } from '../../domain/agent/agent-version.ts';
+import type { CallSums } from '../../domain/analytics/quarter-hours.ts';
 import type { BookedAppointment } from '../../domain/calendar/appointment.ts';
 import type { Calendar } from '../../domain/calendar/calendar.ts';
 import type { Call, TimelineEntry } from '../../domain/call/call.ts';
@@ -159,6 +160,24 @@ export interface IntentDayRow {
   readonly calls: number;
 }
 
+/** Calls of one quarter hour, added up. */
+export interface QuarterHourRow
+  extends Omit<CallSums, 'billedSeconds'>,
+    Omit<AnswerTimesRow, 'turns'> {
+  readonly billed_seconds: number;
+}
+
+/** Times to answer of the calls of one quarter hour. */
+export interface AnswerTimesRow {
+  readonly agent_id: string;
+  readonly account_id: string;
+  readonly environment: string;
+  /** Quarter hours since 1970 of `CallRow.sort_at`. */
+  readonly quarter_hour: number;
+  /** `AnswerCounts`. */
+  readonly turns: Uint8Array;
+}
+
 /** A call that waits for its analysis. */
 interface AnalysisJobRow {
   readonly call_id: string;
@@ -254,6 +273,8 @@ export interface Tables {
   events: RowOf<ServiceEvent> & { readonly position: Generated<number> };
   call_days: CallDayRow;
   intent_days: IntentDayRow;
+  quarter_hours: QuarterHourRow;
+  answer_times: AnswerTimesRow;
   analysis_jobs: AnalysisJobRow;
   idempotency_keys: IdempotencyRow;
   webhook_endpoints: RowOf<WebhookEndpoint> & EndpointState;

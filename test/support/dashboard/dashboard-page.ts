@@ -17,13 +17,17 @@ export function buildDashboard(): void {
 /** A page of a profile of its own at the overview; the first of a server, because the link works once. */
 export async function openDashboard(server: TestServer, browser: Browser): Promise<BrowserPage> {
   const shown = await BrowserPage.open(browser);
-  const { page } = shown;
+  await setUp(server, shown);
+  return shown;
+}
+
+/** Sets the password in a page that there is already. */
+export async function setUp(server: TestServer, { page }: BrowserPage): Promise<void> {
   await page.goto(await setupLink(server));
   await page.getByLabel('New password').fill(PASSWORD);
   await page.getByLabel('Repeat password').fill(PASSWORD);
   await page.getByRole('button', { name: 'Set password' }).click();
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
-  return shown;
 }
 
 /** A page of another profile, signed in with the password that the first one has set. */

@@ -4,19 +4,13 @@ import {
   type AnalyticsReport,
   average,
   reportOf,
-} from '../../domain/analytics/analytics-report.ts';
-import {
-  dayCount,
-  NAMED_PERIODS,
-  PERIOD_DAYS_MAX,
-  type Period,
-  periodOf,
-} from '../../domain/analytics/period.ts';
-import { type ApiApp, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
-import { describeRoute } from '../http/describe-route.ts';
-import { day, dayDocs } from '../schemas/day-schema.ts';
-import { jsonResponse } from '../schemas/json-content.ts';
-import { minutesOf, rounded } from '../serializers/view-of.ts';
+} from '../../../domain/analytics/analytics-report.ts';
+import { periodOf } from '../../../domain/analytics/period.ts';
+import { type ApiApp, type ApiDeps, callerOf, scopeOf } from '../../api-env.ts';
+import { describeRoute } from '../../http/describe-route.ts';
+import { jsonResponse } from '../../schemas/json-content.ts';
+import { askedPeriod, checkDates, periodFields } from '../../schemas/period-schema.ts';
+import { minutesOf, rounded } from '../../serializers/view-of.ts';
 
 const timestamp = z.iso.datetime();
 
@@ -82,61 +76,7 @@ const analyticsSchema = z
   })
   .openapi('Analytics');
 
-const analyticsQuerySchema = z
-  .strictObject({
-    period: z
-      .enum([...NAMED_PERIODS, 'custom'])
-      .default('last_30_days')
-      .openapi({
-        param: {
-          description: 'Whole UTC days; those that are not over, such as today, are part of it.',
-        },
-      }),
-    agentId: z
-      .string()
-      .min(1)
-      .max(100)
-      .optional()
-      .openapi({
-        param: { description: 'An agent that had no calls, or never was, has zeros.' },
-      }),
-    startDate: day
-      .optional()
-      .openapi({ ...dayDocs, param: { description: 'First day of `custom`.' } }),
-    endDate: day.optional().openapi({
-      ...dayDocs,
-      param: { description: `Last day of \`custom\`, of ${PERIOD_DAYS_MAX} days at most.` },
-    }),
-  })
-  .superRefine((query, context) => {
-    for (const [path, message] of wrongDates(query)) {
-      context.addIssue({ code: 'custom', path: [path], message });
-    }
-  });
-
-interface Dates {
-  readonly period: string;
-  readonly startDate?: string | undefined;
-  readonly endDate?: string | undefined;
-}
-
-function wrongDates(query: Dates): readonly (readonly [path: string, message: string])[] {
-  const { period, startDate, endDate } = query;
-  if (period !== 'custom') {
-    return (['startDate', 'endDate'] as const)
-      .filter((path) => query[path] !== undefined)
-      .map((path) => [path, 'expected only with period=custom']);
-  }
-  if (startDate === undefined || endDate === undefined) {
-    return (['startDate', 'endDate'] as const)
-      .filter((path) => query[path] === undefined)
-      .map((path) => [path, 'expected with period=custom']);
-  }
-  const days = dayCount({ firstDay: startDate, lastDay: endDate });
-  if (days < 1) return [['endDate', 'expected a day that is not before startDate']];
-  if (days <= PERIOD_DAYS_MAX) return [];
-  return [['endDate', `expected ${PERIOD_DAYS_MAX} days at most, both dates included`]];
-}
+const analyticsQuerySchema = z.strictObject(periodFields('Whole UTC days')).superRefine(checkDates);
 
 const analyticsRoute = describeRoute({
   tag: 'Analytics',
@@ -169,13 +109,6 @@ export function addAnalyticsRoutes(api: ApiApp, deps: ApiDeps): void {
     });
     return context.json(serializeAnalytics(report), 200);
   });
-}
-
-function askedPeriod(query: z.infer<typeof analyticsQuerySchema>, now: Date): Period {
-  const { period, startDate, endDate } = query;
-  if (period !== 'custom') return periodOf(period, now);
-  // The schema has seen to it that both are there.
-  return { firstDay: String(startDate), lastDay: String(endDate) };
 }
 
 export function serializeAnalytics(report: AnalyticsReport): z.infer<typeof analyticsSchema> {

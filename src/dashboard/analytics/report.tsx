@@ -1,0 +1,286 @@
+/** The calls of a period: figures, charts, and tables of what they were about. */
+import { useMemo } from 'preact/hooks';
+import type { Analytics, AnalyticsDetails } from '../api-types.ts';
+import { formats, language, t, word } from '../app-state.ts';
+import { FactList, Section, Table } from '../parts/page.tsx';
+import type { Agents } from '../parts/use-load.ts';
+import { Chart } from './chart.tsx';
+import type { ChartFacts } from './chart-options.ts';
+import { Figures } from './figures.tsx';
+
+type Day = AnalyticsDetails['days'][number];
+
+export function Report(props: { readonly details: AnalyticsDetails; readonly agents: Agents }) {
+  const { details, agents } = props;
+  return (
+    <>
+      <Figures details={details} />
+      <Section title={t('analytics.days')}>
+        <DayChart days={details.days} />
+      </Section>
+      {details.summary.answerTime !== null && (
+        <Section title={t('analytics.answers')}>
+          <AnswerChart days={details.days} />
+        </Section>
+      )}
+      <Section title={t('analytics.hours')}>
+        <HourChart hours={details.hours} />
+      </Section>
+      <div class="section-pair">
+        <EndReasons details={details} />
+        <Totals details={details} />
+      </div>
+      {details.agents.length > 0 && <AgentTable rows={details.agents} agents={agents} />}
+    </>
+  );
+}
+
+function DayChart({ days }: { readonly days: readonly Day[] }) {
+  const { count, day } = formats.value;
+  const facts = useMemo<ChartFacts>(
+    () => ({
+      kind: 'bars',
+      categories: days.map(({ date }) => day(date)),
+      series: [
+        series(
+          'analytics.completed',
+          '--accent',
+          days.map(({ completedCalls }) => completedCalls),
+        ),
+        series(
+          'analytics.missed',
+          '--control',
+          days.map(({ missedCalls }) => missedCalls),
+        ),
+        series(
+          'analytics.failed',
+          '--bad',
+          days.map(({ failedCalls }) => failedCalls),
+        ),
+      ],
+      valueText: count,
+    }),
+    [days, language.value],
+  );
+  return (
+    <Chart label={t('analytics.days')} facts={facts}>
+      <Table
+        label={t('analytics.days')}
+        rows={days}
+        columns={{
+          day: ({ date }) => day(date),
+          calls: ['number', ({ totalCalls }) => count(totalCalls)],
+          completed: ['number', ({ completedCalls }) => count(completedCalls)],
+          missed: ['number', ({ missedCalls }) => count(missedCalls)],
+          failed: ['number', ({ failedCalls }) => count(failedCalls)],
+        }}
+      />
+    </Chart>
+  );
+}
+
+function AnswerChart({ days }: { readonly days: readonly Day[] }) {
+  const { count, day, seconds } = formats.value;
+  const facts = useMemo<ChartFacts>(
+    () => ({
+      kind: 'lines',
+      categories: days.map(({ date }) => day(date)),
+      series: [
+        series(
+          'analytics.p50',
+          '--accent',
+          days.map(({ answerTime }) => answerTime?.p50Ms ?? null),
+        ),
+        series(
+          'analytics.p95',
+          '--bad',
+          days.map(({ answerTime }) => answerTime?.p95Ms ?? null),
+        ),
+      ],
+      valueText: seconds,
+    }),
+    [days, language.value],
+  );
+  return (
+    <>
+      <p class="muted">{t('analytics.answersHint')}</p>
+      <Chart label={t('analytics.answers')} facts={facts}>
+        <Table
+          label={t('analytics.answers')}
+          rows={days
+            .flatMap(({ date, answerTime }) => answerTime && { date, ...answerTime })
+            .filter(isThere)}
+          columns={{
+            day: ({ date }) => day(date),
+            answers: ['number', ({ turns }) => count(turns)],
+            p50: ['number', ({ p50Ms }) => seconds(p50Ms)],
+            p95: ['number', ({ p95Ms }) => seconds(p95Ms)],
+          }}
+        />
+      </Chart>
+    </>
+  );
+}
+
+function isThere<Value>(value: Value | null): value is Value {
+  return value !== null;
+}
+
+function HourChart({ hours }: { readonly hours: readonly number[] }) {
+  const { count } = formats.value;
+  const facts = useMemo<ChartFacts>(
+    () => ({
+      kind: 'bars',
+      categories: hours.map((_, hour) => hourText(hour)),
+      series: [series('field.calls', '--accent', hours)],
+      valueText: count,
+    }),
+    [hours, language.value],
+  );
+  return (
+    <Chart label={t('analytics.hours')} facts={facts}>
+      <Table
+        label={t('analytics.hours')}
+        rows={hours}
+        columns={{
+          hour: (_, hour) => hourText(hour),
+          calls: ['number', (calls) => count(calls)],
+        }}
+      />
+    </Chart>
+  );
+}
+
+function hourText(hour: number): string {
+  return `${String(hour).padStart(2, '0')}:00`;
+}
+
+function series(
+  name:
+    | 'analytics.completed'
+    | 'analytics.missed'
+    | 'analytics.failed'
+    | 'analytics.p50'
+    | 'analytics.p95'
+    | 'field.calls',
+  color: string,
+  values: readonly (number | null)[],
+) {
+  return { name: t(name), color, values };
+}
+
+function EndReasons({ details: { endReasons } }: { readonly details: AnalyticsDetails }) {
+  const { count, percent } = formats.value;
+  const ended = endReasons.reduce((sum, one) => sum + one.count, 0);
+  return (
+    <Section title={t('analytics.endReasons')}>
+      <Table
+        label={t('analytics.endReasons')}
+        empty={t('analytics.noneEnded')}
+        rows={endReasons}
+        columns={{
+          end: ({ reason }) => word('end', reason),
+          calls: ['number', (one) => count(one.count)],
+          share: [
+            'number',
+            (one) => <Share of={one.count / ended} text={percent(one.count / ended)} />,
+          ],
+        }}
+      />
+    </Section>
+  );
+}
+
+/** A share as a bar and as a number. */
+function Share({ of, text }: { readonly of: number; readonly text: string }) {
+  return (
+    <span>
+      <svg class="share" aria-hidden="true">
+        <rect width={`${of * 100}%`} height="100%" rx="2" />
+      </svg>
+      {text}
+    </span>
+  );
+}
+
+function Totals({ details: { summary } }: { readonly details: AnalyticsDetails }) {
+  const { count, decimal, percent } = formats.value;
+  const analysed = summary.positiveCalls + summary.neutralCalls + summary.negativeCalls;
+  const { successJudged, successMet } = summary;
+  return (
+    <Section title={t('analytics.totals')}>
+      <FactList
+        class="facts"
+        facts={[
+          [t('field.minutes'), decimal(summary.totalMinutes)],
+          [t('analytics.inbound'), count(summary.inboundCalls)],
+          [t('analytics.outbound'), count(summary.outboundCalls)],
+          [t('analytics.missed'), count(summary.missedCalls)],
+          [t('analytics.failed'), count(summary.failedCalls)],
+          ...(successJudged === 0
+            ? []
+            : [[t('analytics.success'), percent(successMet / successJudged)] as const]),
+          ...(analysed === 0
+            ? []
+            : [
+                [t('analytics.positive'), percent(summary.positiveCalls / analysed)] as const,
+                [t('analytics.negative'), percent(summary.negativeCalls / analysed)] as const,
+              ]),
+        ]}
+      />
+    </Section>
+  );
+}
+
+function AgentTable(props: { readonly rows: AnalyticsDetails['agents']; readonly agents: Agents }) {
+  const { rows, agents } = props;
+  const { count, percent } = formats.value;
+  return (
+    <Section title={t('analytics.agents')}>
+      <Table
+        label={t('analytics.agents')}
+        rows={rows}
+        keyOf={({ agentId }) => agentId}
+        hrefOf={({ agentId }) => `#/agents/${agentId}`}
+        columns={{
+          agent: ({ agentId }) => agents.nameOf(agentId),
+          calls: ['number', ({ totalCalls }) => count(totalCalls)],
+          completed: ['number', ({ completedCalls }) => count(completedCalls)],
+          missed: ['number', ({ missedCalls }) => count(missedCalls)],
+          failed: ['number', ({ failedCalls }) => count(failedCalls)],
+          success: [
+            'number',
+            ({ successMet, successJudged }) =>
+              successJudged === 0 ? '–' : percent(successMet / successJudged),
+          ],
+        }}
+      />
+    </Section>
+  );
+}
+
+/** What callers wanted, and the minutes of the month: the server counts both by UTC days. */
+export function UtcReport({ report }: { readonly report: Analytics }) {
+  const { minutesUsed, minutesIncluded, topIntents } = report;
+  const { count, decimal, percent } = formats.value;
+  return (
+    <Section title={t('analytics.intents')}>
+      <Table
+        label={t('analytics.intents')}
+        empty={t('analytics.noIntents')}
+        rows={topIntents}
+        columns={{
+          intent: ({ intent }) => word('intent', intent),
+          calls: ['number', (one) => count(one.count)],
+          share: [
+            'number',
+            ({ percentage }) => <Share of={percentage / 100} text={percent(percentage / 100)} />,
+          ],
+        }}
+      />
+      <p class="muted small">
+        {t('analytics.month', { used: decimal(minutesUsed), included: decimal(minutesIncluded) })}
+      </p>
+    </Section>
+  );
+}
