@@ -17,12 +17,12 @@ const PAGES: Readonly<Record<string, Load>> = {
   numbers: async () => (await import('../pages/numbers-page.tsx')).NumbersPage,
   trunks: async () => (await import('../pages/trunks-page.tsx')).TrunksPage,
   analytics: async () => (await import('../pages/analytics-page.tsx')).AnalyticsPage,
-  webhooks: async () => (await import('../pages/webhooks-page.tsx')).WebhooksPage,
-  keys: async () => (await import('../pages/keys-page.tsx')).KeysPage,
-  settings: async () => (await import('../pages/settings-page.tsx')).SettingsPage,
-  system: async () => (await import('../pages/system-page.tsx')).SystemPage,
-  users: async () => (await import('../pages/users-page.tsx')).UsersPage,
-  'audit-log': async () => (await import('../pages/audit-log-page.tsx')).AuditLogPage,
+  webhooks: async () => (await import('../pages/develop/webhooks-page.tsx')).WebhooksPage,
+  keys: async () => (await import('../pages/develop/keys-page.tsx')).KeysPage,
+  settings: async () => (await import('../pages/server/settings-page.tsx')).SettingsPage,
+  system: async () => (await import('../pages/server/system-page.tsx')).SystemPage,
+  users: async () => (await import('../pages/server/users-page.tsx')).UsersPage,
+  'audit-log': async () => (await import('../pages/server/audit-log-page.tsx')).AuditLogPage,
   missing: async () => (await import('../pages/not-found-page.tsx')).NotFoundPage,
 };
 

@@ -1,10 +1,10 @@
 /** Whether the server can take calls, and with what. */
-import type { Engine } from '../api-types.ts';
-import { client, t, word } from '../app-state.ts';
-import { Button, Page, Section, Shown, State, Table } from '../parts/page.tsx';
-import { SelfTestSection } from '../parts/self-test.tsx';
-import { limitationOf, remedyOf, useReadiness } from '../parts/stand-ins.tsx';
-import { useLoad } from '../parts/use-load.ts';
+import type { Engine } from '../../api-types.ts';
+import { client, t, word } from '../../app-state.ts';
+import { Button, Page, Section, Shown, State, Table } from '../../parts/page.tsx';
+import { SelfTestSection } from '../../parts/self-test.tsx';
+import { limitationOf, remedyOf, useReadiness } from '../../parts/stand-ins.tsx';
+import { useLoad } from '../../parts/use-load.ts';
 
 export function SystemPage() {
   const loaded = useReadiness();
