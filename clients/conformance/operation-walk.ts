@@ -290,5 +290,7 @@ export const WALK: readonly WalkStep[] = [
   ...TRUNKS,
   ...WEBHOOKS,
   { operation: 'auditLog.list', with: () => ({ query: { limit: 5 } }) },
+  { operation: 'logs.listRequests', with: () => ({ query: { status: '2xx', limit: 5 } }) },
+  { operation: 'logs.listServer', with: () => ({ query: { level: 'error' } }) },
   ...CALLS.map((step) => ({ ...step, isSandbox: true })),
 ];

@@ -44,6 +44,8 @@ const NAMES: Readonly<Record<string, string>> = {
   assignPhoneNumber: 'phoneNumbers.assign',
   unassignPhoneNumber: 'phoneNumbers.unassign',
   listAuditLog: 'auditLog.list',
+  listRequestLog: 'logs.listRequests',
+  listServerLog: 'logs.listServer',
 };
 
 const REGULAR = /^(list|create|get|update|delete|test)([A-Z]\w*)$/;

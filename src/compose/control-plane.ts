@@ -8,6 +8,7 @@ import { CampaignRunner } from '../call/outbound/campaign-runner.ts';
 import { OutboundDialer } from '../call/outbound/outbound-dialer.ts';
 import { agentChat } from '../call/sandbox/agent-chat.ts';
 import { startGreetings } from '../call/session/greetings.ts';
+import { RequestLog } from '../domain/account/request-log.ts';
 import type { ReadinessCheck } from '../domain/call/engine-state.ts';
 import { trustedProxies } from '../domain/trusted-proxies.ts';
 import { systemClock } from '../lib/clock.ts';
@@ -144,6 +145,8 @@ export class ControlPlane {
       readiness: this.#parts.readiness,
       clock: systemClock,
       log,
+      requestLog: new RequestLog(systemClock),
+      serverLog: this.#parts.serverLog,
       newId,
       random: randomBytes,
       webhookUrlRules: {

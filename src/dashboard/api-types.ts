@@ -108,6 +108,10 @@ export type SigningSecret = Schemas['SigningSecret'];
 
 export type ApiKey = Schemas['Key'];
 export type AuditEntry = Schemas['AuditEntry'];
+export type RequestEntry = Schemas['RequestLogEntry'];
+export type RequestLogPage = Schemas['RequestLogPage'];
+export type ServerLogEntry = Schemas['ServerLogEntry'];
+export type ServerLogPage = Schemas['ServerLogPage'];
 export type Analytics = Schemas['Analytics'];
 export type Account = Schemas['Account'];
 export type Trunk = Schemas['Trunk'];

@@ -15,6 +15,7 @@ export const PAGES = [
   'analytics',
   'webhooks',
   'keys',
+  'logs',
   'settings',
   'system',
   'users',

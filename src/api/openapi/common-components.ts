@@ -116,6 +116,7 @@ export const TAGS: readonly { readonly name: string; readonly description: strin
   { name: 'Events', description: 'The ledger of all events of the last 30 days.' },
   { name: 'Trunks', description: 'The ways that calls come and go by, and whose the numbers are.' },
   { name: 'Audit log', description: 'Who changed what, and who signed in to the dashboard.' },
+  { name: 'Logs', description: 'The newest requests, and what the server has warned of.' },
   { name: 'Privacy', description: 'Erasing what was kept of a person.' },
   { name: 'Keys', description: 'API keys and what each may do.' },
   { name: 'Account', description: 'The account, its plan and its signing secret.' },

@@ -7,6 +7,7 @@ import {
   KeyRound,
   LayoutDashboard,
   List,
+  Logs,
   Megaphone,
   MessageSquare,
   PhoneCall,
@@ -63,6 +64,7 @@ export const NAVIGATION: readonly NavigationGroup[] = [
     entries: [
       { page: 'webhooks', text: 'nav.webhooks', icon: Webhook },
       { page: 'keys', text: 'keys.title', icon: KeyRound },
+      { page: 'logs', text: 'nav.logs', icon: Logs, needs: 'editor' },
     ],
   },
   {

@@ -19,6 +19,7 @@ const PAGES: Readonly<Record<string, Load>> = {
   analytics: async () => (await import('../pages/analytics-page.tsx')).AnalyticsPage,
   webhooks: async () => (await import('../pages/develop/webhooks-page.tsx')).WebhooksPage,
   keys: async () => (await import('../pages/develop/keys-page.tsx')).KeysPage,
+  logs: async () => (await import('../pages/develop/logs-page.tsx')).LogsPage,
   settings: async () => (await import('../pages/server/settings-page.tsx')).SettingsPage,
   system: async () => (await import('../pages/server/system-page.tsx')).SystemPage,
   users: async () => (await import('../pages/server/users-page.tsx')).UsersPage,

@@ -41,6 +41,7 @@ const PAGES = [
   'analytics',
   'webhooks',
   'keys',
+  'logs',
   'settings',
   'system',
   'users',

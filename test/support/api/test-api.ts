@@ -10,6 +10,7 @@ import {
   hashOfKey,
 } from '../../../src/domain/account/api-key.ts';
 import type { LiveSound } from '../../../src/domain/call/live-sound.ts';
+import { RequestLog } from '../../../src/domain/account/request-log.ts';
 import { NumberOwners } from '../../../src/domain/dialing/number-owner.ts';
 import type { DialQueue } from '../../../src/domain/dialing/outbound-rules.ts';
 import type { TrunkControl, Trunks } from '../../../src/domain/dialing/trunk.ts';
@@ -17,6 +18,7 @@ import { idMaker } from '../../../src/domain/ids.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { silentLogger } from '../../../src/lib/logger.ts';
 import { Metrics } from '../../../src/lib/metrics/metrics.ts';
+import { ServerLog } from '../../../src/lib/server-log.ts';
 import { operatorTrunks } from '../../../src/telephony/trunks/operator-trunks.ts';
 import { readTrunkSettings, TrunkRegistry } from '../../../src/telephony/trunks/trunk-registry.ts';
 import { DocumentReaders } from '../../../src/tool/knowledge/document-readers.ts';
@@ -132,6 +134,8 @@ export async function openTestApi(
     metrics,
     readiness: async () => ({ status: 'ready', engines: [], carriers: [], checks: [] }),
     log: silentLogger,
+    requestLog: new RequestLog(store.clock),
+    serverLog: new ServerLog(store.clock),
     newId: idMaker({ nowMs: () => store.clock.nowMs(), random: randomBytes }),
     random: randomBytes,
     publicUrl: 'https://voice.example',
