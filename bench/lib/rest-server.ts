@@ -10,6 +10,7 @@ import { silentLogger as log } from '../../src/lib/logger.ts';
 import { Metrics } from '../../src/lib/metrics/metrics.ts';
 import { ServerLog } from '../../src/lib/server-log.ts';
 import { readTrunkSettings } from '../../src/telephony/trunks/trunk-registry.ts';
+import { idleDownloads } from '../../test/support/api/idle-downloads.ts';
 import { silentVoices } from '../../test/support/api/silent-voices.ts';
 import { LINK_SECRET, openRestWorld } from './rest-world.ts';
 
@@ -47,6 +48,7 @@ export async function startRestServer(
     plansWithoutOutbound: [],
     chat: { reply: async () => null },
     toolTrial: { run: async () => null },
+    modelDownloads: idleDownloads(clock),
     documentReader: { read: async () => '' },
     mcpTrial: { prepare: () => undefined, run: async () => null },
     callTraces: {

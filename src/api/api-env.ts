@@ -21,6 +21,7 @@ import type { DialQueue } from '../domain/dialing/outbound-rules.ts';
 import type { TrunkControl, Trunks } from '../domain/dialing/trunk.ts';
 import type { NewId, RandomBytes } from '../domain/ids.ts';
 import type { DocumentReader } from '../domain/knowledge/knowledge.ts';
+import type { ModelDownloads } from '../domain/models/model-downloads.ts';
 import { type ErrorCode, ServiceError } from '../domain/service-error.ts';
 import type { RunTransaction, Stores } from '../domain/stores.ts';
 import type { McpTrial } from '../domain/tool/mcp-server.ts';
@@ -39,6 +40,7 @@ export interface ApiDeps
   readonly operatorKeys?: OperatorKeys | undefined;
   readonly chat: AgentChat;
   readonly documentReader: DocumentReader;
+  readonly modelDownloads: ModelDownloads;
   readonly toolTrial: ToolTrial;
   readonly mcpTrial: McpTrial;
   readonly numberOwners: NumberOwners;

@@ -35,6 +35,7 @@ import { addMcpRoutes } from './routes/mcp-routes.ts';
 import { addNumberRoutes } from './routes/number-routes.ts';
 import { addAuditLogRoutes } from './routes/operator/audit-log-routes.ts';
 import { addLogRoutes } from './routes/operator/log-routes.ts';
+import { addModelRoutes } from './routes/operator/model-routes.ts';
 import { addOutboundRoutes } from './routes/outbound-routes.ts';
 import { addPeaksRoutes } from './routes/peaks-routes.ts';
 import { addQualityRoutes } from './routes/quality-routes.ts';
@@ -100,6 +101,7 @@ export function createApi({ addRoutes, ...deps }: ApiParts): ApiApp {
   addSipTraceRoutes(api, deps);
   addAuditLogRoutes(api, deps);
   addLogRoutes(api, deps);
+  addModelRoutes(api, deps);
   addRoutes?.(api, deps);
   return api;
 }

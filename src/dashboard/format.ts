@@ -29,8 +29,17 @@ export function formatsOf(language: string) {
     count: (value: number) => count.format(value),
     decimal: (value: number) => decimal.format(value),
     percent: (fraction: number) => percent.format(fraction),
+    size: (bytes: number) => sizeText(language, bytes),
     language: (tag: string) => nameOf(languages, tag),
   };
+}
+
+/** In decimal units, as disks and pages of models have them. */
+function sizeText(language: string, bytes: number): string {
+  const [unit, factor] =
+    bytes >= 1e9 ? ['gigabyte', 1e9] : bytes >= 1e6 ? ['megabyte', 1e6] : ['kilobyte', 1e3];
+  const format = { style: 'unit', unit, maximumFractionDigits: 1 } as const;
+  return new Intl.NumberFormat(language, format).format(bytes / Number(factor));
 }
 
 function nameOf(names: Intl.DisplayNames, tag: string): string {

@@ -18,6 +18,7 @@ export const PAGES = [
   'logs',
   'settings',
   'system',
+  'models',
   'users',
   'audit-log',
   'setup',

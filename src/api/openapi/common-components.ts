@@ -115,6 +115,7 @@ export const TAGS: readonly { readonly name: string; readonly description: strin
   { name: 'Webhooks', description: 'Where events are sent, and how that went.' },
   { name: 'Events', description: 'The ledger of all events of the last 30 days.' },
   { name: 'Trunks', description: 'The ways that calls come and go by, and whose the numbers are.' },
+  { name: 'Models', description: 'What can be downloaded to hear, speak and think with.' },
   { name: 'Audit log', description: 'Who changed what, and who signed in to the dashboard.' },
   { name: 'Logs', description: 'The newest requests, and what the server has warned of.' },
   { name: 'Privacy', description: 'Erasing what was kept of a person.' },

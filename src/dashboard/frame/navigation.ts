@@ -1,6 +1,7 @@
 /** The pages that the sidebar and the command palette lead to. A page more is a line here, and one in `page-modules.ts`. */
 import {
   Bot,
+  Boxes,
   CalendarDays,
   ChartColumn,
   Hash,
@@ -71,6 +72,7 @@ export const NAVIGATION: readonly NavigationGroup[] = [
     text: 'group.server',
     entries: [
       { page: 'system', text: 'nav.system', icon: ServerCog },
+      { page: 'models', text: 'nav.models', icon: Boxes, needs: 'admin' },
       { page: 'settings', text: 'nav.settings', icon: Settings },
       { page: 'users', text: 'nav.users', icon: UsersRound, needs: 'admin' },
       { page: 'audit-log', text: 'nav.auditLog', icon: ScrollText, needs: 'admin' },

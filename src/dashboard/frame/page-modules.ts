@@ -22,6 +22,7 @@ const PAGES: Readonly<Record<string, Load>> = {
   logs: async () => (await import('../pages/develop/logs-page.tsx')).LogsPage,
   settings: async () => (await import('../pages/server/settings-page.tsx')).SettingsPage,
   system: async () => (await import('../pages/server/system-page.tsx')).SystemPage,
+  models: async () => (await import('../pages/server/models-page.tsx')).ModelsPage,
   users: async () => (await import('../pages/server/users-page.tsx')).UsersPage,
   'audit-log': async () => (await import('../pages/server/audit-log-page.tsx')).AuditLogPage,
   missing: async () => (await import('../pages/not-found-page.tsx')).NotFoundPage,

@@ -245,6 +245,8 @@ const TONES: Readonly<Record<string, string>> = {
   stand_in: 'busy',
   failed: 'bad',
   not_ready: 'bad',
+  there: 'good',
+  partly: 'busy',
   warn: 'busy',
   error: 'bad',
 };

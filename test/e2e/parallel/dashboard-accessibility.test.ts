@@ -44,6 +44,7 @@ const PAGES = [
   'logs',
   'settings',
   'system',
+  'models',
   'users',
   'audit-log',
   'no-such-page',

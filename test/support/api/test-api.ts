@@ -9,8 +9,8 @@ import {
   describeKey,
   hashOfKey,
 } from '../../../src/domain/account/api-key.ts';
-import type { LiveSound } from '../../../src/domain/call/live-sound.ts';
 import { RequestLog } from '../../../src/domain/account/request-log.ts';
+import type { LiveSound } from '../../../src/domain/call/live-sound.ts';
 import { NumberOwners } from '../../../src/domain/dialing/number-owner.ts';
 import type { DialQueue } from '../../../src/domain/dialing/outbound-rules.ts';
 import type { TrunkControl, Trunks } from '../../../src/domain/dialing/trunk.ts';
@@ -23,6 +23,7 @@ import { operatorTrunks } from '../../../src/telephony/trunks/operator-trunks.ts
 import { readTrunkSettings, TrunkRegistry } from '../../../src/telephony/trunks/trunk-registry.ts';
 import { DocumentReaders } from '../../../src/tool/knowledge/document-readers.ts';
 import { addAccount, openTestStore, type TestStore } from '../store/test-store.ts';
+import { idleDownloads } from './idle-downloads.ts';
 import { silentVoices } from './silent-voices.ts';
 import { askByFetch } from './web-face.ts';
 
@@ -163,6 +164,7 @@ export async function openTestApi(
         tookMs: 1,
       }),
     },
+    modelDownloads: idleDownloads(store.clock),
     documentReader: new DocumentReaders({ clock: systemClock }),
     mcpTrial: {
       prepare: () => undefined,
