@@ -144,11 +144,13 @@ function Download(props: {
   const { begun, models, onEnded } = props;
   const isBegun = begun.state === 'running';
   const path = `${DOWNLOADS}/${begun.id}`;
-  const { value = begun, error } = useLoad(
+  const { value: followed = begun, error } = useLoad(
     [path],
     (signal) => client.in('live').api<ModelDownload>(path, { signal }),
     isBegun ? { refreshMs: REFRESH_MS } : {},
   );
+  // What is said of an end is final: the newest answer about a running one may be older.
+  const value = isBegun ? followed : begun;
   useEffect(() => {
     if (isBegun && value.state !== 'running') onEnded();
   }, [isBegun, value.state]);
