@@ -1,4 +1,6 @@
 /** Downloads of models that the server starts: the real command in a process of its own, against a hub on this machine. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -12,6 +14,8 @@ import type { FilesModel } from '../../src/model-store/manifest.ts';
 import { temporaryFolder } from '../models/support/download-world.ts';
 import { testModel } from '../models/support/manifests.ts';
 import { cutAfter, someBytes, startModelServer } from '../models/support/model-server.ts';
+
+const COMMAND = join(import.meta.dirname, '../../src/cli/models.ts');
 
 const WEIGHTS = 'onnx/a.onnx';
 const FILES = { 'config.json': someBytes(200, 1), [WEIGHTS]: someBytes(300_000, 2) };
@@ -41,7 +45,7 @@ async function world(changes: Partial<FilesModel> = {}) {
   });
   onTestFinished(() => downloads.stop());
   const file = (path: string) => join(modelsDir, 'stt/ear', path);
-  return { hub, downloads, modelsDir, file };
+  return { hub, downloads, manifestFile, file };
 }
 
 type Downloads = Pick<CommandDownloads, 'newest'>;
@@ -137,6 +141,25 @@ test('a server that stops ends its download, and begins none after', async () =>
   await expect(downloads.start({ modelId: 'ear' })).rejects.toMatchObject({
     code: 'SERVICE_UNAVAILABLE',
   });
+});
+
+test('the process ends by itself when its server is gone', async () => {
+  const { hub, manifestFile, file } = await world();
+  hub.instead.set(`/src/${WEIGHTS}`, [stall(100_000)]);
+  const words = ['--no-self-test', '--manifest', manifestFile];
+  const child = fork(COMMAND, words, {
+    execArgv: [],
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const part = file(`${WEIGHTS}.part`);
+  while (!existsSync(part) || readFileSync(part).length < 100_000) await wait(20);
+
+  child.disconnect();
+  const [status] = await once(child, 'exit');
+
+  expect(status).toBe(130);
+  expect(existsSync(file(WEIGHTS))).toBe(false);
 });
 
 test('wrong bytes are refused by name, and nothing of them is kept', async () => {
