@@ -16,7 +16,7 @@ export const modelSchema = z
     id: z.string().openapi({ example: 'silero-vad-v5' }),
     kind: z.enum(MODEL_KINDS).openapi({
       description:
-        '`vad` finds speech, `turn` the end of a turn, `stt` hears words, `tts` speaks; `gguf` is a language model in a process of the server, `llm` one that Ollama keeps.',
+        '`vad` finds speech, `turn` the end of a turn, `stt` hears words, `tts` speaks; `gguf` is a language model in a process of the server, `llm` one that Ollama keeps; `embedding` finds passages of documents.',
     }),
     name: z.string().openapi({ example: 'Silero VAD v5' }),
     engine: z.string().openapi({ description: 'The engine that uses it.', example: 'silero' }),

@@ -6,7 +6,7 @@ export const MODEL_PROFILES = ['small', 'standard', 'best'] as const;
 export type ModelProfile = (typeof MODEL_PROFILES)[number];
 
 /** `gguf`: a language model in a process of the server's own; `llm`: one that Ollama keeps. */
-export const MODEL_KINDS = ['vad', 'stt', 'turn', 'tts', 'gguf', 'llm'] as const;
+export const MODEL_KINDS = ['vad', 'stt', 'turn', 'tts', 'gguf', 'llm', 'embedding'] as const;
 
 /** By the lengths of the files; `npm run models -- --check` compares checksums. */
 export const MODEL_STATES = ['there', 'partly', 'not_there'] as const;
