@@ -2,12 +2,15 @@
 import { randomBytes } from 'node:crypto';
 import { createApi } from '../../src/api/api.ts';
 import { HttpServer } from '../../src/api/http/http-server.ts';
+import { RequestLog } from '../../src/domain/account/request-log.ts';
 import { NumberOwners } from '../../src/domain/dialing/number-owner.ts';
 import type { Trunks } from '../../src/domain/dialing/trunk.ts';
 import { systemClock as clock } from '../../src/lib/clock.ts';
 import { silentLogger as log } from '../../src/lib/logger.ts';
 import { Metrics } from '../../src/lib/metrics/metrics.ts';
+import { ServerLog } from '../../src/lib/server-log.ts';
 import { readTrunkSettings } from '../../src/telephony/trunks/trunk-registry.ts';
+import { idleDownloads } from '../../test/support/api/idle-downloads.ts';
 import { silentVoices } from '../../test/support/api/silent-voices.ts';
 import { LINK_SECRET, openRestWorld } from './rest-world.ts';
 
@@ -27,6 +30,8 @@ export async function startRestServer(
   const { numberAssignments: assignments } = store;
   const api = createApi({
     ...{ ...store, rates, log, newId, clock },
+    requestLog: new RequestLog(clock),
+    serverLog: new ServerLog(clock),
     random: randomBytes,
     metrics: new Metrics({ version: 'bench' }),
     readiness: async () => ({ status: 'ready', engines: [], carriers: [], checks: [] }),
@@ -43,6 +48,7 @@ export async function startRestServer(
     plansWithoutOutbound: [],
     chat: { reply: async () => null },
     toolTrial: { run: async () => null },
+    modelDownloads: idleDownloads(clock),
     documentReader: { read: async () => '' },
     mcpTrial: { prepare: () => undefined, run: async () => null },
     callTraces: {

@@ -13,6 +13,7 @@ import { systemClock as clock } from '../../src/lib/clock.ts';
 import { DiskSpace } from '../../src/lib/disk-space.ts';
 import { openLogger } from '../../src/lib/logger.ts';
 import { Metrics } from '../../src/lib/metrics/metrics.ts';
+import { ServerLog } from '../../src/lib/server-log.ts';
 import { FallbackModel } from '../../src/llm/fallback-model.ts';
 import { PhraseCache } from '../../src/speech/tts/voices/phrase-cache.ts';
 import { openStore } from '../../src/store/store.ts';
@@ -39,6 +40,7 @@ const Calls = isRecorded ? Telephony : UnrecordedTelephony;
 const hearing = new StubHearing(stub);
 const app = new App({
   ...{ config, log, version, show: () => undefined },
+  serverLog: new ServerLog(clock),
   metrics: new Metrics({ version }),
   disk: new DiskSpace({ folder: config.DATA_DIR, freeMinMb: 0, clock, log }),
   store: await openStore({ file: join(config.DATA_DIR, 'offhook.db'), clock, log }),

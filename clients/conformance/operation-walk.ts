@@ -291,5 +291,15 @@ export const WALK: readonly WalkStep[] = [
   ...TRUNKS,
   ...WEBHOOKS,
   { operation: 'auditLog.list', with: () => ({ query: { limit: 5 } }) },
+  { operation: 'logs.listRequests', with: () => ({ query: { status: '2xx', limit: 5 } }) },
+  { operation: 'logs.listServer', with: () => ({ query: { level: 'error' } }) },
+  { operation: 'models.get' },
+  {
+    operation: 'models.startDownload',
+    with: () => ({ body: { modelId: 'no-such-model' } }),
+    kind: 'Unprocessable',
+  },
+  { operation: 'models.getDownload', with: () => at('dl_none'), kind: 'NotFound' },
+  { operation: 'models.cancelDownload', with: () => at('dl_none'), kind: 'NotFound' },
   ...CALLS.map((step) => ({ ...step, isSandbox: true })),
 ];

@@ -45,6 +45,12 @@ const NAMES: Readonly<Record<string, string>> = {
   assignPhoneNumber: 'phoneNumbers.assign',
   unassignPhoneNumber: 'phoneNumbers.unassign',
   listAuditLog: 'auditLog.list',
+  listRequestLog: 'logs.listRequests',
+  listServerLog: 'logs.listServer',
+  getModels: 'models.get',
+  startModelDownload: 'models.startDownload',
+  getModelDownload: 'models.getDownload',
+  cancelModelDownload: 'models.cancelDownload',
 };
 
 const REGULAR = /^(list|create|get|update|delete|test)([A-Z]\w*)$/;

@@ -7,6 +7,7 @@ import type { ApiKey } from '../domain/account/api-key.ts';
 import type { Eraser } from '../domain/account/erasure.ts';
 import type { OperatorKeys } from '../domain/account/operator.ts';
 import type { RateStore } from '../domain/account/rate-limit.ts';
+import type { RequestLog } from '../domain/account/request-log.ts';
 import type { User } from '../domain/account/user.ts';
 import type { ChangedBy, Scope } from '../domain/agent/agent.ts';
 import type { AgentChat } from '../domain/agent/agent-version.ts';
@@ -20,7 +21,8 @@ import type { DialQueue } from '../domain/dialing/outbound-rules.ts';
 import type { TrunkControl, Trunks } from '../domain/dialing/trunk.ts';
 import type { NewId, RandomBytes } from '../domain/ids.ts';
 import type { DocumentReader } from '../domain/knowledge/knowledge.ts';
-import { ServiceError } from '../domain/service-error.ts';
+import type { ModelDownloads } from '../domain/models/model-downloads.ts';
+import { type ErrorCode, ServiceError } from '../domain/service-error.ts';
 import type { RunTransaction, Stores } from '../domain/stores.ts';
 import type { McpTrial } from '../domain/tool/mcp-server.ts';
 import type { ToolTrial } from '../domain/tool/tool-trial.ts';
@@ -29,6 +31,7 @@ import type { WebhookUrlRules } from '../domain/webhook/webhook-url.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Metrics } from '../lib/metrics/metrics.ts';
+import type { ServerLog } from '../lib/server-log.ts';
 
 /** What the interface needs; the composition root puts it together once. */
 export interface ApiDeps
@@ -37,6 +40,7 @@ export interface ApiDeps
   readonly operatorKeys?: OperatorKeys | undefined;
   readonly chat: AgentChat;
   readonly documentReader: DocumentReader;
+  readonly modelDownloads: ModelDownloads;
   readonly toolTrial: ToolTrial;
   readonly mcpTrial: McpTrial;
   readonly numberOwners: NumberOwners;
@@ -63,6 +67,9 @@ export interface ApiDeps
   readonly readiness: () => Promise<ReadinessReport>;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly requestLog: RequestLog;
+  /** What `log` has warned of. */
+  readonly serverLog: ServerLog;
   readonly newId: NewId;
   /** Cryptographically secure: keys and secrets are made of it. */
   readonly random: RandomBytes;
@@ -102,6 +109,8 @@ export interface ApiVariables {
   user: User | undefined;
   /** What the audit log names in the place of what the path does; never what a client chose. */
   auditResource: string | undefined;
+  /** Of the answer; undefined where it is no error. */
+  errorCode: ErrorCode | undefined;
   /** Request body as text; empty until a guard has read it. */
   bodyText: string;
   /** `Retry-After` of a 503, in seconds. */

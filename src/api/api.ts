@@ -10,6 +10,7 @@ import { limitBody } from './http/limit-body.ts';
 import { usePlainMessages } from './http/plain-message.ts';
 import { countRequest } from './http/rate-limit.ts';
 import { identity } from './http/request-identity.ts';
+import { listRequest } from './http/request-log.ts';
 import { checkRole } from './http/role-guard.ts';
 import { addDocument } from './openapi/api-document.ts';
 import { addHealthRoutes } from './probes.ts';
@@ -34,6 +35,8 @@ import { addLiveRoutes } from './routes/live-routes.ts';
 import { addMcpRoutes } from './routes/mcp-routes.ts';
 import { addNumberRoutes } from './routes/number-routes.ts';
 import { addAuditLogRoutes } from './routes/operator/audit-log-routes.ts';
+import { addLogRoutes } from './routes/operator/log-routes.ts';
+import { addModelRoutes } from './routes/operator/model-routes.ts';
 import { addOutboundRoutes } from './routes/outbound-routes.ts';
 import { addPeaksRoutes } from './routes/peaks-routes.ts';
 import { addQualityRoutes } from './routes/quality-routes.ts';
@@ -99,6 +102,8 @@ export function createApi({ addRoutes, ...deps }: ApiParts): ApiApp {
   addNumberRoutes(api, deps);
   addSipTraceRoutes(api, deps);
   addAuditLogRoutes(api, deps);
+  addLogRoutes(api, deps);
+  addModelRoutes(api, deps);
   addRoutes?.(api, deps);
   return api;
 }
@@ -106,7 +111,7 @@ export function createApi({ addRoutes, ...deps }: ApiParts): ApiApp {
 /** What every request passes, in this order. */
 function addGuards(api: ApiApp, deps: ApiDeps, keys: KeyCache): void {
   api.use(identity(deps));
-  for (const path of ['/api/*', '/dashboard/*']) api.use(path, audit(deps));
+  for (const path of ['/api/*', '/dashboard/*']) api.use(path, listRequest(deps), audit(deps));
   api.use('/api/*', async (context, next) => {
     await authenticate(context, keys);
     await countRequest(context, deps);

@@ -59,6 +59,9 @@ const screen: Screen = {
   write: (text) => process.stdout.write(text),
   // Obeys NO_COLOR, and colours nothing where it is not a terminal.
   paint: (style, text) => styleText(style, text, { stream: process.stdout }),
+  // The server that has started this process listens.
+  report:
+    process.send && ((report) => process.send?.(report, undefined, undefined, () => undefined)),
 };
 
 /** Parameters of all runs. */
@@ -248,6 +251,10 @@ function statusOf(error: unknown): number {
 const stopping = new AbortController();
 // A second one ends the process as it would any other: the first takes the handler away.
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stopping.abort());
+// The server that has started this process is gone.
+process.once('disconnect', () => stopping.abort());
+// To listen for that alone keeps no process alive.
+process.channel?.unref();
 
 try {
   await modelsProgram((words) => run(words, stopping.signal)).parseAsync();

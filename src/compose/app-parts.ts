@@ -13,6 +13,7 @@ import type { Logger } from '../lib/logger.ts';
 import type { Metrics } from '../lib/metrics/metrics.ts';
 import type { FileLock } from '../lib/process/file-lock.ts';
 import type { ThreadUse } from '../lib/process/thread-use.ts';
+import type { ServerLog } from '../lib/server-log.ts';
 import type { Dashboard } from '../operator/dashboard.ts';
 import type { Store } from '../store/store.ts';
 import type { CustomTools } from '../tool/custom-tools.ts';
@@ -27,6 +28,8 @@ import type { Knowledge } from './tools/knowledge.ts';
 export interface AppOptions {
   readonly config: Config;
   readonly log: Logger;
+  /** What `log` has warned of. */
+  readonly serverLog: ServerLog;
   /** Log lines lost since the start; 0 unless given. */
   readonly linesLost?: () => number;
   /** Shows a notice to the operator, whatever the log level is. */

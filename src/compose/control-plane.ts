@@ -8,6 +8,7 @@ import { CampaignRunner } from '../call/outbound/campaign-runner.ts';
 import { OutboundDialer } from '../call/outbound/outbound-dialer.ts';
 import { agentChat } from '../call/sandbox/agent-chat.ts';
 import { startGreetings } from '../call/session/greetings.ts';
+import { RequestLog } from '../domain/account/request-log.ts';
 import type { ReadinessCheck } from '../domain/call/engine-state.ts';
 import { trustedProxies } from '../domain/trusted-proxies.ts';
 import { systemClock } from '../lib/clock.ts';
@@ -17,6 +18,7 @@ import type { ErasureRounds } from '../store/accounts/erasure-rounds.ts';
 import { startAnalysis } from './analysis.ts';
 import type { ControlPlaneParts } from './app-parts.ts';
 import { type BrowserCalls, browserSockets, openBrowserCalls } from './browser-calls.ts';
+import { CommandDownloads } from './models/command-downloads.ts';
 import { openEraser, startRetention } from './retention.ts';
 import { Sandbox } from './sandbox.ts';
 import { openTrunkControl } from './trunks/trunk-control.ts';
@@ -31,6 +33,7 @@ export class ControlPlane {
   readonly #browser: BrowserCalls;
   readonly #live: ReturnType<typeof openLive>;
   readonly #eraser: ErasureRounds;
+  readonly #modelDownloads: CommandDownloads;
   readonly #api: ApiApp;
   /** The WebSockets of the dashboard's telephone. */
   readonly upgrades: PhoneSockets;
@@ -47,6 +50,7 @@ export class ControlPlane {
     this.#live = openLive(registry, this.#sandbox.registry);
     const isQuiet = () => registry.size === 0 && this.#sandbox.registry.inProgress.length === 0;
     this.#eraser = openEraser({ ...parts, isQuiet });
+    this.#modelDownloads = new CommandDownloads({ ...parts, clock: systemClock });
     this.#api = this.#createApi();
     this.upgrades = browserSockets(parts, this.#browser);
   }
@@ -58,6 +62,7 @@ export class ControlPlane {
     const webhooks = new Webhooks(this.#parts);
     this.#stops.push(() => webhooks.stop());
     this.#stops.push(() => this.#parts.dashboard.selfTest.stop());
+    this.#stops.push(() => this.#modelDownloads.stop());
     watchOutbox(this.#parts);
     this.#stops.push(startGreetings(this.#parts));
     this.#stops.push(startRetention(this.#parts));
@@ -125,6 +130,7 @@ export class ControlPlane {
       numberOwners: this.#parts.numberOwners,
       eraser: this.#eraser,
       documentReader: this.#parts.knowledge.documentReader,
+      modelDownloads: this.#modelDownloads,
       toolTrial: this.#parts.customTools.trial,
       mcpTrial: this.#parts.mcpTools.trial,
       chat: agentChat({
@@ -144,6 +150,8 @@ export class ControlPlane {
       readiness: this.#parts.readiness,
       clock: systemClock,
       log,
+      requestLog: new RequestLog(systemClock),
+      serverLog: this.#parts.serverLog,
       newId,
       random: randomBytes,
       webhookUrlRules: {

@@ -4,10 +4,13 @@ import type { Config } from '../config/config.ts';
 import { systemClock } from '../lib/clock.ts';
 import { openStandardOutput, type Paint, prettyLine } from '../lib/log-destination.ts';
 import { type Logger, openLogger } from '../lib/logger.ts';
+import { ServerLog } from '../lib/server-log.ts';
 import { jsonLine, type Notice } from './startup-banner.ts';
 
 interface Output {
   readonly log: Logger;
+  /** What `log` has warned of. */
+  readonly serverLog: ServerLog;
   /** Shows a notice to the operator, whatever the log level is. */
   readonly show: (notice: Notice) => void;
   /** Log lines lost since the start. */
@@ -21,7 +24,8 @@ export function openOutput({ LOG_LEVEL, LOG_FORMAT }: Config): Output {
   // `styleText` obeys NO_COLOR, and colours only a terminal.
   const paint: Paint = (style, text) => styleText(style, text, { stream: process.stdout });
   const pretty = { write: (line: string) => destination.write(prettyLine(line, paint)) };
-  const log = openLogger(LOG_LEVEL, isPretty ? pretty : destination);
+  const serverLog = new ServerLog(systemClock);
+  const log = serverLog.watching(openLogger(LOG_LEVEL, isPretty ? pretty : destination));
   destination.onLoss((lost) =>
     log.error(lost, 'lines of the log were lost: it could not be written'),
   );
@@ -29,5 +33,5 @@ export function openOutput({ LOG_LEVEL, LOG_FORMAT }: Config): Output {
     if (isPretty) destination.write(`${notice.text(paint)}\n`);
     else for (const line of notice.lines) destination.write(jsonLine(line, systemClock.now()));
   };
-  return { log, show, linesLost: () => destination.linesLost };
+  return { log, serverLog, show, linesLost: () => destination.linesLost };
 }

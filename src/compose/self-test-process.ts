@@ -38,7 +38,8 @@ export function runSelfTestProcess(signal: AbortSignal): Promise<SelfTestOutcome
   return promise;
 }
 
-function setLowPriority(pid: number): void {
+/** Lets everything else go first. */
+export function setLowPriority(pid: number): void {
   try {
     setPriority(pid, PRIORITY);
   } catch {

@@ -108,6 +108,13 @@ export type SigningSecret = Schemas['SigningSecret'];
 
 export type ApiKey = Schemas['Key'];
 export type AuditEntry = Schemas['AuditEntry'];
+export type RequestEntry = Schemas['RequestLogEntry'];
+export type RequestLogPage = Schemas['RequestLogPage'];
+export type ServerLogEntry = Schemas['ServerLogEntry'];
+export type ServerLogPage = Schemas['ServerLogPage'];
+export type ModelCatalogue = Schemas['ModelCatalogue'];
+export type Model = Schemas['Model'];
+export type ModelDownload = Schemas['ModelDownload'];
 export type Analytics = Schemas['Analytics'];
 export type AnalyticsDetails = Schemas['AnalyticsDetails'];
 export type Account = Schemas['Account'];

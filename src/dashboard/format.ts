@@ -44,8 +44,17 @@ export function formatsOf(language: string) {
     change: (fraction: number) => change.format(fraction),
     /** Percentage points, with their sign. */
     points: (fraction: number) => points.format(fraction * 100),
+    size: (bytes: number) => sizeText(language, bytes),
     language: (tag: string) => nameOf(languages, tag),
   };
+}
+
+/** In decimal units, as disks and pages of models have them. */
+function sizeText(language: string, bytes: number): string {
+  const [unit, factor] =
+    bytes >= 1e9 ? ['gigabyte', 1e9] : bytes >= 1e6 ? ['megabyte', 1e6] : ['kilobyte', 1e3];
+  const format = { style: 'unit', unit, maximumFractionDigits: 1 } as const;
+  return new Intl.NumberFormat(language, format).format(bytes / Number(factor));
 }
 
 function nameOf(names: Intl.DisplayNames, tag: string): string {

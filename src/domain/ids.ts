@@ -9,6 +9,7 @@ export type IdPrefix =
   | 'aud'
   | 'call'
   | 'camp'
+  | 'dl'
   | 'dlv'
   | 'doc'
   | 'ers'

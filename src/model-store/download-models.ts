@@ -196,12 +196,16 @@ const LIST_MS = 5000;
 
 /** Whether an Ollama answers at `host` within 5 s. */
 export async function ollamaAnswers(options: OllamaServer): Promise<boolean> {
+  return (await ollamaModels(options)) !== undefined;
+}
+
+/** Names of the models that Ollama has; undefined where none answers at `host` within 5 s. */
+export async function ollamaModels(options: OllamaServer): Promise<readonly string[] | undefined> {
   try {
-    await modelsOf(options);
-    return true;
+    return await modelsOf(options);
   } catch {
     options.signal.throwIfAborted();
-    return false;
+    return undefined;
   }
 }
 

@@ -144,7 +144,7 @@ export async function listRun(manifest: Manifest, { modelsDir, screen }: Place):
     PROFILES.filter((profile) => manifest.profiles[profile]?.includes(model.id)).join(' ') || '-',
     model.kind === 'llm'
       ? 'kept by Ollama'
-      : quickStateOf(planFiles([model], { modelsDir, lock, mirror: null })),
+      : STATE_WORDS[quickStateOf(planFiles([model], { modelsDir, lock, mirror: null }))],
   ]);
   const table = [['ID', 'KIND', 'SIZE', 'LICENCE', 'PROFILES', 'STATE'], ...rows];
   const widths = table[0]?.map((_, at) => Math.max(...table.map((row) => row[at]?.length ?? 0)));
@@ -154,13 +154,16 @@ export async function listRun(manifest: Manifest, { modelsDir, screen }: Place):
   screen.write(`${lines.map((line) => line.trimEnd()).join('\n')}\n`);
 }
 
-function quickStateOf(files: readonly PlannedFile[]): string {
+const STATE_WORDS = { there: 'there', partly: 'partly', not_there: 'not there' } as const;
+
+/** Whether files are there, by their lengths. */
+export function quickStateOf(files: readonly PlannedFile[]): 'there' | 'partly' | 'not_there' {
   const there = files.filter(({ file, bytes }) => {
     const size = sizeOf(file);
     return size !== null && size === (bytes ?? size);
   });
   if (there.length === files.length) return 'there';
-  return there.length === 0 ? 'not there' : 'partly';
+  return there.length === 0 ? 'not_there' : 'partly';
 }
 
 /** `79.7 MB`, `about 2.6 GB`. */

@@ -10,10 +10,24 @@ export interface Screen {
   write(text: string): void;
   /** Colours a word, where colours are wanted. */
   paint(style: 'green' | 'red' | 'yellow', text: string): string;
+  /** Receives progress as numbers; the server that has started the command shows them. */
+  readonly report?: ((report: ProgressReport) => void) | undefined;
+}
+
+/** How far a download is. */
+export interface ProgressReport {
+  /** Of all files, those that were there included. */
+  readonly doneBytes: number;
+  readonly totalBytes: number;
+  /** Average since the start. */
+  readonly bytesPerSecond: number;
+  /** Names of what is being downloaded. */
+  readonly files: readonly string[];
 }
 
 const REDRAW_MS = 200;
 const LINE_MS = 5000;
+const REPORT_MS = 500;
 const BAR_CELLS = 24;
 
 interface Item {
@@ -51,6 +65,7 @@ export class Progress {
   stop(): void {
     this.#cancel();
     this.#clear();
+    this.#screen.report?.(this.#report());
   }
 
   /** @param done bytes of the item that are there now. */
@@ -74,7 +89,10 @@ export class Progress {
   }
 
   #schedule(): void {
-    this.#cancel = this.#clock.after(this.#screen.isTerminal ? REDRAW_MS : LINE_MS, () => {
+    const shownMs = this.#screen.isTerminal ? REDRAW_MS : LINE_MS;
+    const { report } = this.#screen;
+    this.#cancel = this.#clock.after(report === undefined ? shownMs : REPORT_MS, () => {
+      report?.(this.#report());
       this.#draw();
       this.#schedule();
     });
@@ -97,19 +115,27 @@ export class Progress {
     this.#isShown = true;
   }
 
+  #report(): ProgressReport {
+    const items = [...this.#items.values()];
+    const tookMs = Math.max(1, this.#clock.nowMs() - this.#startedAtMs);
+    return {
+      doneBytes: items.reduce((sum, item) => sum + item.done, 0),
+      totalBytes: items.reduce((sum, item) => sum + (item.bytes ?? item.done), 0),
+      bytesPerSecond: Math.round((1000 * this.#received) / tookMs),
+      files: [...this.#items].flatMap(([name, { isActive }]) => (isActive ? [name] : [])),
+    };
+  }
+
   /** Null while nothing is being downloaded. */
   #text(): string | null {
-    const items = [...this.#items.values()];
-    const active = [...this.#items].flatMap(([name, { isActive }]) => (isActive ? [name] : []));
+    const { doneBytes: done, totalBytes: total, bytesPerSecond, files: active } = this.#report();
     if (active.length === 0) return null;
-    const done = items.reduce((sum, item) => sum + item.done, 0);
-    const total = items.reduce((sum, item) => sum + (item.bytes ?? item.done), 0);
     const share = total === 0 ? 1 : Math.min(1, done / total);
-    const bytesPerMs = this.#received / Math.max(1, this.#clock.nowMs() - this.#startedAtMs);
-    const left = bytesPerMs > 0 ? `, ${spanText((total - done) / bytesPerMs)} left` : '';
+    const leftMs = (1000 * (total - done)) / bytesPerSecond;
+    const left = bytesPerSecond > 0 ? `, ${spanText(leftMs)} left` : '';
     const percent = `${String(Math.floor(share * 100)).padStart(3)} %`;
     const bar = this.#screen.isTerminal ? `${barOf(share)} ` : '';
-    return `${bar}${percent}  ${bytesText(done)} of ${bytesText(total)}, ${bytesText(bytesPerMs * 1000)}/s${left}  ${active.join(', ')}`;
+    return `${bar}${percent}  ${bytesText(done)} of ${bytesText(total)}, ${bytesText(bytesPerSecond)}/s${left}  ${active.join(', ')}`;
   }
 }
 

@@ -24,8 +24,8 @@ import { addKey } from '../support/api/test-api.ts';
 const WITH_ID = OPERATIONS.filter(({ path }) => /\{(?!number\})/.test(path));
 
 /** Voices are everybody's. */
-/** Voices and trunks are those of the installation. */
-const OWNED = WITH_ID.filter(({ path }) => !/\{(voiceId|trunkName)\}/.test(path));
+/** Voices, trunks and downloads of models are those of the installation. */
+const OWNED = WITH_ID.filter(({ path }) => !/\{(voiceId|trunkName|downloadId)\}/.test(path));
 
 test.each([
   ['no key', null],

@@ -41,6 +41,7 @@ export function errorHandler(log: Logger): ErrorHandler<ApiEnv> {
   return (error, context) => {
     const requestId = context.get('requestId');
     const known = serviceErrorOf(error);
+    context.set('errorCode', known.code);
     if (isForeseen(error)) log.warn({ requestId, why: error.message }, 'http: request put off');
     else if (known.status >= 500) log.error({ err: error, requestId }, 'http: request failed');
     if (known.status === 401) context.header('WWW-Authenticate', 'Bearer');

@@ -37,6 +37,7 @@ export function identity(
     context.set('caller', undefined);
     context.set('user', undefined);
     context.set('auditResource', undefined);
+    context.set('errorCode', undefined);
     context.set('retryAfterSeconds', RETRY_AFTER_SECONDS);
     context.header('X-Request-Id', requestId);
     for (const [name, value] of headers) context.header(name, value);

@@ -1,12 +1,14 @@
 /** The pages that the sidebar and the command palette lead to. A page more is a line here, and one in `page-modules.ts`. */
 import {
   Bot,
+  Boxes,
   CalendarDays,
   ChartColumn,
   Hash,
   KeyRound,
   LayoutDashboard,
   List,
+  Logs,
   Megaphone,
   MessageSquare,
   PhoneCall,
@@ -63,12 +65,14 @@ export const NAVIGATION: readonly NavigationGroup[] = [
     entries: [
       { page: 'webhooks', text: 'nav.webhooks', icon: Webhook },
       { page: 'keys', text: 'keys.title', icon: KeyRound },
+      { page: 'logs', text: 'nav.logs', icon: Logs, needs: 'editor' },
     ],
   },
   {
     text: 'group.server',
     entries: [
       { page: 'system', text: 'nav.system', icon: ServerCog },
+      { page: 'models', text: 'nav.models', icon: Boxes, needs: 'admin' },
       { page: 'settings', text: 'nav.settings', icon: Settings },
       { page: 'users', text: 'nav.users', icon: UsersRound, needs: 'admin' },
       { page: 'audit-log', text: 'nav.auditLog', icon: ScrollText, needs: 'admin' },

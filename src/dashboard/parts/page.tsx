@@ -131,9 +131,18 @@ export function Problem(props: { readonly error: unknown; readonly children?: Co
   return (
     <div class="box bad" role="alert">
       <p>{wordsOf(error)}</p>
-      {error instanceof ApiError && error.requestId && <p class="muted small">{error.requestId}</p>}
+      {error instanceof ApiError && error.requestId && <RequestId of={error.requestId} />}
       {children}
     </div>
+  );
+}
+
+/** The id of a request; it leads to its row in the log, for those who may read that. */
+function RequestId({ of: requestId }: { readonly of: string }) {
+  return (
+    <p class="muted small">
+      {may('editor') ? <a href={`#/logs?requestId=${requestId}`}>{requestId}</a> : requestId}
+    </p>
   );
 }
 
@@ -236,6 +245,10 @@ const TONES: Readonly<Record<string, string>> = {
   stand_in: 'busy',
   failed: 'bad',
   not_ready: 'bad',
+  there: 'good',
+  partly: 'busy',
+  warn: 'busy',
+  error: 'bad',
 };
 
 /** A state as the server names it, in words; the colour only repeats it. */

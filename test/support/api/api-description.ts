@@ -14,6 +14,7 @@ export function createHollowApi() {
     newId: () => 'req_0',
     clock: new FakeClock(),
     log: silentLogger,
+    requestLog: { add: () => undefined },
     publicUrl: 'https://voice.example',
     version: '1.2.3',
   };

@@ -33,6 +33,7 @@ const BODIES: Readonly<Record<string, object>> = {
     url: 'https://sms.example.com/',
   },
   createCampaign: { name: 'sample', agentId: '', contacts: [{ to: '+390612345679' }] },
+  startModelDownload: { profile: 'small' },
   resendWebhooks: { from: '2026-11-19', to: '2026-11-20' },
 };
 
@@ -103,6 +104,7 @@ export async function openApiWorld(deps?: Parameters<typeof openTestApi>[0]): Pr
     campaignId: made.id,
     ...keys,
     version: '1',
+    downloadId: 'dl_1',
     number: '+390612345678',
     trunkName: 'spare',
   };

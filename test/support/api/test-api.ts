@@ -9,6 +9,7 @@ import {
   describeKey,
   hashOfKey,
 } from '../../../src/domain/account/api-key.ts';
+import { RequestLog } from '../../../src/domain/account/request-log.ts';
 import type { LiveSound } from '../../../src/domain/call/live-sound.ts';
 import { NumberOwners } from '../../../src/domain/dialing/number-owner.ts';
 import type { DialQueue } from '../../../src/domain/dialing/outbound-rules.ts';
@@ -17,10 +18,12 @@ import { idMaker } from '../../../src/domain/ids.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { silentLogger } from '../../../src/lib/logger.ts';
 import { Metrics } from '../../../src/lib/metrics/metrics.ts';
+import { ServerLog } from '../../../src/lib/server-log.ts';
 import { operatorTrunks } from '../../../src/telephony/trunks/operator-trunks.ts';
 import { readTrunkSettings, TrunkRegistry } from '../../../src/telephony/trunks/trunk-registry.ts';
 import { DocumentReaders } from '../../../src/tool/knowledge/document-readers.ts';
 import { addAccount, openTestStore, type TestStore } from '../store/test-store.ts';
+import { idleDownloads } from './idle-downloads.ts';
 import { silentVoices } from './silent-voices.ts';
 import { askByFetch } from './web-face.ts';
 
@@ -132,6 +135,8 @@ export async function openTestApi(
     metrics,
     readiness: async () => ({ status: 'ready', engines: [], carriers: [], checks: [] }),
     log: silentLogger,
+    requestLog: new RequestLog(store.clock),
+    serverLog: new ServerLog(store.clock),
     newId: idMaker({ nowMs: () => store.clock.nowMs(), random: randomBytes }),
     random: randomBytes,
     publicUrl: 'https://voice.example',
@@ -159,6 +164,7 @@ export async function openTestApi(
         tookMs: 1,
       }),
     },
+    modelDownloads: idleDownloads(store.clock),
     documentReader: new DocumentReaders({ clock: systemClock }),
     mcpTrial: {
       prepare: () => undefined,

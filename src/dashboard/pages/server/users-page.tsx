@@ -1,12 +1,12 @@
 /** Users of the dashboard: their roles, invites for others, disabling and removal. */
 import { useState } from 'preact/hooks';
-import { type Invite, ROLES, type Role, type User } from '../api-types.ts';
-import { client, complain, say, session, t, word } from '../app-state.ts';
-import { ConfirmButton, SecretDialog } from '../parts/dialog.tsx';
-import { BareSelect, SelectField } from '../parts/field.tsx';
-import { Form, useForm } from '../parts/form.tsx';
-import { Button, Instant, Page, Section, Shown, State, Table } from '../parts/page.tsx';
-import { useLoad } from '../parts/use-load.ts';
+import { type Invite, ROLES, type Role, type User } from '../../api-types.ts';
+import { client, complain, say, session, t, word } from '../../app-state.ts';
+import { ConfirmButton, SecretDialog } from '../../parts/dialog.tsx';
+import { BareSelect, SelectField } from '../../parts/field.tsx';
+import { Form, useForm } from '../../parts/form.tsx';
+import { Button, Instant, Page, Section, Shown, State, Table } from '../../parts/page.tsx';
+import { useLoad } from '../../parts/use-load.ts';
 
 export function UsersPage() {
   const loaded = useLoad(['users'], () => client.users());

@@ -1,13 +1,13 @@
 /** Webhooks: who is told of what, whether it arrived, and the secret that signs it. */
 import { useState } from 'preact/hooks';
-import type { Endpoint, Paged, SigningSecret } from '../api-types.ts';
-import { client, complain, formats, may, say, t } from '../app-state.ts';
-import { Deliveries } from '../parts/deliveries.tsx';
-import { ConfirmButton, DialogButton } from '../parts/dialog.tsx';
-import { ChecksField, TextField } from '../parts/field.tsx';
-import { Form, type FormState, useForm } from '../parts/form.tsx';
-import { Button, Missing, Page, Section, Shown, State, Table } from '../parts/page.tsx';
-import { useApi } from '../parts/use-load.ts';
+import type { Endpoint, Paged, SigningSecret } from '../../api-types.ts';
+import { client, complain, formats, may, say, t } from '../../app-state.ts';
+import { Deliveries } from '../../parts/deliveries.tsx';
+import { ConfirmButton, DialogButton } from '../../parts/dialog.tsx';
+import { ChecksField, TextField } from '../../parts/field.tsx';
+import { Form, type FormState, useForm } from '../../parts/form.tsx';
+import { Button, Missing, Page, Section, Shown, State, Table } from '../../parts/page.tsx';
+import { useApi } from '../../parts/use-load.ts';
 
 const ENDPOINTS = 'api/webhooks/endpoints';
 

@@ -1,10 +1,10 @@
 /** The audit log: who changed what, newest first, by user and by what was changed. */
 import { useState } from 'preact/hooks';
-import type { AuditEntry, Paged, User } from '../api-types.ts';
-import { client, route, t, word } from '../app-state.ts';
-import { SelectField, TextField } from '../parts/field.tsx';
-import { Instant, Page, Section, ShownPage, Table } from '../parts/page.tsx';
-import { useLoad } from '../parts/use-load.ts';
+import type { AuditEntry, Paged, User } from '../../api-types.ts';
+import { client, route, t, word } from '../../app-state.ts';
+import { SelectField, TextField } from '../../parts/field.tsx';
+import { Instant, Page, Section, ShownPage, Table } from '../../parts/page.tsx';
+import { useLoad } from '../../parts/use-load.ts';
 
 const PER_PAGE = 50;
 

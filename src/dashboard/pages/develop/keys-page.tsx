@@ -1,12 +1,12 @@
 /** API keys: made (and shown once), looked through, revoked. */
 import { useState } from 'preact/hooks';
-import type { ApiKey, Paged } from '../api-types.ts';
-import { client, environment, may, t } from '../app-state.ts';
-import { ConfirmButton, SecretDialog } from '../parts/dialog.tsx';
-import { ChecksField, TextField } from '../parts/field.tsx';
-import { Form, useForm } from '../parts/form.tsx';
-import { Instant, Page, Section, Shown, State, Table } from '../parts/page.tsx';
-import { useApi } from '../parts/use-load.ts';
+import type { ApiKey, Paged } from '../../api-types.ts';
+import { client, environment, may, t } from '../../app-state.ts';
+import { ConfirmButton, SecretDialog } from '../../parts/dialog.tsx';
+import { ChecksField, TextField } from '../../parts/field.tsx';
+import { Form, useForm } from '../../parts/form.tsx';
+import { Instant, Page, Section, Shown, State, Table } from '../../parts/page.tsx';
+import { useApi } from '../../parts/use-load.ts';
 
 const SCOPES = [
   'agents:read',

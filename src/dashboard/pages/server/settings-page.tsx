@@ -1,11 +1,11 @@
 /** The account, and the user's own password. */
-import { targetsOf, targetsText } from '../agent/agent-draft.ts';
-import type { Account } from '../api-types.ts';
-import { client, formats, say, t } from '../app-state.ts';
-import { NewPasswordField, TextField } from '../parts/field.tsx';
-import { Form, useForm } from '../parts/form.tsx';
-import { Page, Section, Shown } from '../parts/page.tsx';
-import { useApi } from '../parts/use-load.ts';
+import { targetsOf, targetsText } from '../../agent/agent-draft.ts';
+import type { Account } from '../../api-types.ts';
+import { client, formats, say, t } from '../../app-state.ts';
+import { NewPasswordField, TextField } from '../../parts/field.tsx';
+import { Form, useForm } from '../../parts/form.tsx';
+import { Page, Section, Shown } from '../../parts/page.tsx';
+import { useApi } from '../../parts/use-load.ts';
 
 export function SettingsPage() {
   const loaded = useApi<Account>('api/account', {}, undefined, { isKept: false });

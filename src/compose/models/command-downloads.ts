@@ -1,0 +1,148 @@
+/** Composition root: downloads of models by the operator's command, one at a time; the newest is kept in memory. */
+import type { Config } from '../../config/config.ts';
+import type { NewId } from '../../domain/ids.ts';
+import type {
+  ModelCatalogue,
+  ModelDownload,
+  ModelDownloads,
+  WantedModels,
+} from '../../domain/models/model-downloads.ts';
+import { ServiceError } from '../../domain/service-error.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/logger.ts';
+import { ModelsError } from '../../model-store/models-error.ts';
+import type { ProgressReport } from '../../model-store/progress.ts';
+import { type DownloadEnd, runDownloadProcess } from './download-process.ts';
+import { catalogueOf, readShelf, refuseFullDisk, wantedModels } from './model-catalogue.ts';
+
+interface CommandDownloadsOptions {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly log: Logger;
+  /** The list of the repository unless given. */
+  readonly manifestFile?: string;
+}
+
+interface Run {
+  readonly stopping: AbortController;
+  readonly ended: Promise<void>;
+}
+
+export class CommandDownloads implements ModelDownloads {
+  readonly #options: CommandDownloadsOptions;
+  #newest: ModelDownload | undefined;
+  #run: Run | undefined;
+  /** From the request on: the checks before a download take time. */
+  #isStarting = false;
+  #isStopped = false;
+  #isRestartNeeded = false;
+
+  constructor(options: CommandDownloadsOptions) {
+    this.#options = options;
+  }
+
+  get newest(): ModelDownload | undefined {
+    return this.#newest;
+  }
+
+  async catalogue(): Promise<ModelCatalogue> {
+    const { config, manifestFile } = this.#options;
+    return asked(async () => ({
+      ...(await catalogueOf(await readShelf(config, manifestFile))),
+      isRestartNeeded: this.#isRestartNeeded,
+    }));
+  }
+
+  async start(wanted: WantedModels): Promise<ModelDownload> {
+    if (this.#isStarting || this.#run !== undefined) throw UNDER_WAY;
+    this.#isStarting = true;
+    try {
+      await asked(() => this.#check(wanted));
+      if (this.#isStopped) throw STOPPING;
+      return this.#begin(wanted);
+    } finally {
+      this.#isStarting = false;
+    }
+  }
+
+  async cancel(): Promise<void> {
+    this.#run?.stopping.abort();
+    await this.#run?.ended;
+  }
+
+  /** Ends a download under way; it goes on from there when it is started again. Safe to call twice. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.cancel();
+  }
+
+  async #check(wanted: WantedModels): Promise<void> {
+    const { config, manifestFile } = this.#options;
+    const shelf = await readShelf(config, manifestFile);
+    await refuseFullDisk(await wantedModels(wanted, shelf), shelf);
+  }
+
+  #begin(wanted: WantedModels): ModelDownload {
+    const { clock, newId, manifestFile } = this.#options;
+    const download: ModelDownload = {
+      id: newId('dl'),
+      profile: 'profile' in wanted ? wanted.profile : null,
+      modelId: 'modelId' in wanted ? wanted.modelId : null,
+      state: 'running',
+      startedAt: clock.now(),
+      endedAt: null,
+      ...{ doneBytes: 0, totalBytes: 0, bytesPerSecond: 0, files: [], problem: null },
+    };
+    const stopping = new AbortController();
+    const onProgress = (report: ProgressReport) => {
+      if (this.#newest?.state === 'running') this.#change(report);
+    };
+    const { signal } = stopping;
+    const ended = runDownloadProcess({ wanted, manifestFile, signal, onProgress }).then((end) =>
+      this.#end(end),
+    );
+    this.#newest = download;
+    this.#run = { stopping, ended };
+    return download;
+  }
+
+  #end({ problem }: DownloadEnd): void {
+    const { clock, log } = this.#options;
+    this.#run = undefined;
+    const state = problem === undefined ? 'cancelled' : problem === null ? 'completed' : 'failed';
+    this.#isRestartNeeded ||= state === 'completed';
+    const endedAt = clock.now();
+    this.#change({ state, endedAt, files: [], bytesPerSecond: 0, problem: problem ?? null });
+    const downloadId = this.#newest?.id;
+    if (state === 'failed') log.warn({ downloadId, why: problem }, 'models: download failed');
+    else log.info({ downloadId, state }, 'models: download ended');
+  }
+
+  #change(change: Partial<ModelDownload>): void {
+    if (this.#newest !== undefined) this.#newest = { ...this.#newest, ...change };
+  }
+}
+
+const UNDER_WAY = new ServiceError(
+  'CONFLICT',
+  'Cannot start the download: another one is under way; wait for its end, or cancel it',
+);
+
+const STOPPING = new ServiceError(
+  'SERVICE_UNAVAILABLE',
+  'Cannot start the download: the server stops',
+);
+
+/** @throws {ServiceError} in the place of the model store's own error. */
+async function asked<Answer>(work: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof ModelsError ? refusalOf(error) : error;
+  }
+}
+
+function refusalOf({ failure, message }: ModelsError): ServiceError {
+  return new ServiceError(failure === 'disk-full' ? 'CONFLICT' : 'UNPROCESSABLE', message);
+}

@@ -1,0 +1,122 @@
+/** Composition root: the models of the list as they lie on this machine, and what a profile would bring. */
+import { mkdir } from 'node:fs/promises';
+import { EnvHttpProxyAgent } from 'undici';
+import { usesOllama, withOneLanguageModel } from '../../cli/models-language.ts';
+import type { Config } from '../../config/config.ts';
+import {
+  type DownloadableModel,
+  MODEL_PROFILES,
+  type ModelCatalogue,
+  type ProfileContent,
+  type WantedModels,
+} from '../../domain/models/model-downloads.ts';
+import { ollamaModels } from '../../model-store/download-models.ts';
+import { loadManifest, type Manifest, type Model, modelsOf } from '../../model-store/manifest.ts';
+import { bytesMissing, planFiles, quickStateOf } from '../../model-store/model-files.ts';
+import { ModelLock } from '../../model-store/model-lock.ts';
+import { refuseWithoutRoom } from '../../model-store/models-error.ts';
+
+/** The list, and what of it is on this machine. */
+export interface ModelShelf {
+  readonly config: Config;
+  readonly manifest: Manifest;
+  readonly lock: ModelLock;
+  /** Names of the models that Ollama has; undefined where none answers, or none is asked. */
+  readonly ofOllama: readonly string[] | undefined;
+}
+
+/**
+ * Looks at list, folder and Ollama, anew each time: the command may have changed them.
+ *
+ * @param manifestFile the list of the repository unless given.
+ * @throws {ModelsError} naming the file that cannot be read.
+ */
+export async function readShelf(config: Config, manifestFile?: string): Promise<ModelShelf> {
+  const { manifest } = await loadManifest(manifestFile);
+  const lock = await ModelLock.load(config.MODELS_DIR);
+  const ofOllama = usesOllama(config) ? await askOllama(config.OLLAMA_HOST) : undefined;
+  return { config, manifest, lock, ofOllama };
+}
+
+async function askOllama(host: string): Promise<readonly string[] | undefined> {
+  const dispatcher = new EnvHttpProxyAgent({ allowH2: false });
+  try {
+    return await ollamaModels({ host, dispatcher, signal: new AbortController().signal });
+  } finally {
+    await dispatcher.destroy();
+  }
+}
+
+export async function catalogueOf(
+  shelf: ModelShelf,
+): Promise<Pick<ModelCatalogue, 'profiles' | 'models'>> {
+  const models = shelf.manifest.models.map((model) => describedModel(model, shelf));
+  const profiles = await Promise.all(
+    MODEL_PROFILES.map(async (name): Promise<ProfileContent> => {
+      const ids = (await wantedModels({ profile: name }, shelf)).map(({ id }) => id);
+      const own = models.filter(({ id }) => ids.includes(id));
+      const sum = (field: 'sizeBytes' | 'missingBytes') =>
+        own.reduce((total, model) => total + model[field], 0);
+      return {
+        name,
+        modelIds: ids,
+        sizeBytes: sum('sizeBytes'),
+        missingBytes: sum('missingBytes'),
+      };
+    }),
+  );
+  return { models, profiles };
+}
+
+/** What a download of these would bring, as the command chooses it. @throws {ModelsError} `usage` for an unknown model. */
+export function wantedModels(
+  wanted: WantedModels,
+  { manifest, config, ofOllama }: ModelShelf,
+): Promise<readonly Model[]> {
+  const only = 'modelId' in wanted ? [wanted.modelId] : [];
+  const profile = 'profile' in wanted ? wanted.profile : config.MODELS_PROFILE;
+  const models = modelsOf(manifest, { profile, only });
+  return withOneLanguageModel(models, config, async () => ofOllama !== undefined);
+}
+
+/** @throws {ModelsError} `disk-full` saying how much room is missing, `disk` where the folder cannot be made. */
+export async function refuseFullDisk(models: readonly Model[], shelf: ModelShelf): Promise<void> {
+  const { MODELS_DIR: folder } = shelf.config;
+  await mkdir(folder, { recursive: true });
+  await refuseWithoutRoom(folder, bytesMissing(filesOf(models, shelf)));
+}
+
+function filesOf(models: readonly Model[], { config, lock }: ModelShelf) {
+  return planFiles(models, { modelsDir: config.MODELS_DIR, lock, mirror: null });
+}
+
+function describedModel(model: Model, shelf: ModelShelf): DownloadableModel {
+  const { id, kind, name, engine, licence, languages } = model;
+  return {
+    ...{ id, kind, name, engine, languages },
+    licence: licence.spdx,
+    licenceUrl: licence.statedAt,
+    licenceNote: licence.note ?? null,
+    ...extentOf(model, shelf),
+  };
+}
+
+function extentOf(
+  model: Model,
+  shelf: ModelShelf,
+): Pick<DownloadableModel, 'sizeBytes' | 'missingBytes' | 'state'> {
+  if (model.kind === 'llm') {
+    const isThere = shelf.ofOllama?.includes(model.ollama) === true;
+    return {
+      sizeBytes: model.aboutBytes,
+      missingBytes: isThere ? 0 : model.aboutBytes,
+      state: isThere ? 'there' : 'not_there',
+    };
+  }
+  const files = filesOf([model], shelf);
+  return {
+    sizeBytes: files.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0),
+    missingBytes: bytesMissing(files),
+    state: quickStateOf(files),
+  };
+}

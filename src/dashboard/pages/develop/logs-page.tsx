@@ -1,0 +1,193 @@
+/** Logs: the newest requests to the REST interface, and what the server has warned of, as they come. */
+import { useState } from 'preact/hooks';
+import type {
+  RequestEntry,
+  RequestLogPage,
+  ServerLogEntry,
+  ServerLogPage,
+} from '../../api-types.ts';
+import { client, environment, formats, may, route, session, t, word } from '../../app-state.ts';
+import { CheckField, SelectField, TextField } from '../../parts/field.tsx';
+import { Instant, Page, Section, ShownPage, State, Table } from '../../parts/page.tsx';
+import { useLoad } from '../../parts/use-load.ts';
+
+const PER_PAGE = 50;
+
+/** The newest page follows what happens. */
+const REFRESH_MS = 3000;
+
+export function LogsPage() {
+  const [isFollowing, setFollowing] = useState(true);
+  const requestId = route.value.query.get('requestId') ?? '';
+  return (
+    <Page
+      title={t('nav.logs')}
+      actions={
+        <CheckField label={t('logs.follow')} isChecked={isFollowing} onChecked={setFollowing} />
+      }
+    >
+      {/* A link to another request begins with its filter alone. */}
+      <Requests key={`requests ${requestId}`} requestId={requestId} isFollowing={isFollowing} />
+      {may('admin') && (
+        <Warnings key={`server ${requestId}`} requestId={requestId} isFollowing={isFollowing} />
+      )}
+    </Page>
+  );
+}
+
+interface LogProps {
+  readonly requestId: string;
+  readonly isFollowing: boolean;
+}
+
+/** Filters of one log, and the place in it, which a change of a filter sets back to the newest. */
+function useFilters<Filters extends Readonly<Record<string, string>>>(begun: Filters) {
+  const [filters, setFilters] = useState(begun);
+  const [offset, onOffset] = useState(0);
+  const field = (name: keyof Filters & string) => ({
+    value: filters[name] ?? '',
+    onValue: (value: string) => {
+      setFilters((before) => ({ ...before, [name]: value }));
+      onOffset(0);
+    },
+  });
+  const query = Object.fromEntries(
+    Object.entries(filters).map(([name, value]) => [name, value.trim()]),
+  );
+  return { field, query: { ...query, limit: PER_PAGE, offset }, offset, onOffset };
+}
+
+function refreshing(isFollowing: boolean, offset: number) {
+  return isFollowing && offset === 0 ? { refreshMs: REFRESH_MS } : {};
+}
+
+const STATUS_CLASSES = ['2xx', '3xx', '4xx', '5xx'];
+
+function Requests({ requestId, isFollowing }: LogProps) {
+  const { field, query, offset, onOffset } = useFilters({ status: '', route: '', requestId });
+  const loaded = useLoad(
+    ['logs/requests', query],
+    (signal) => client.api<RequestLogPage>('api/logs/requests', { query, signal }),
+    refreshing(isFollowing, offset),
+  );
+  return (
+    <Section title={t('logs.requests')}>
+      <p class="muted">{t('logs.requestsText', keptOf(loaded.value))}</p>
+      <search class="filters">
+        <SelectField
+          label={t('logs.status')}
+          {...field('status')}
+          options={[
+            ['', t('calls.all')],
+            ...STATUS_CLASSES.map((one) => [one, word('statusClass', one)] as const),
+          ]}
+        />
+        <TextField label={t('logs.route')} type="search" {...field('route')} />
+        <TextField label={t('field.requestId')} type="search" {...field('requestId')} />
+      </search>
+      <ShownPage loaded={{ ...loaded, offset, limit: PER_PAGE, onOffset }}>
+        {(entries) => <RequestTable entries={entries} />}
+      </ShownPage>
+    </Section>
+  );
+}
+
+function RequestTable({ entries }: { readonly entries: readonly RequestEntry[] }) {
+  const { count } = formats.value;
+  return (
+    <Table
+      label={t('logs.requests')}
+      empty={t('logs.noRequests')}
+      rows={entries}
+      keyOf={({ requestId }) => requestId}
+      columns={{
+        instant: ({ at }) => <Instant at={at} />,
+        answer: ['number', ({ status }) => status],
+        action: [
+          'small',
+          ({ method, route: pattern }) => (
+            <code>
+              {method} {pattern}
+            </code>
+          ),
+        ],
+        error: ['small', ({ errorCode }) => errorCode ?? '–'],
+        took: ['number', ({ durationMs }) => `${count(durationMs)} ms`],
+        who: ({ actor, actorName }) => actorName ?? word('actor', actor),
+        account: ['small', accountText],
+        requestId: ['small', ({ requestId }) => <code>{requestId}</code>],
+      }}
+    />
+  );
+}
+
+/** Account and environment of a request; a dash where it is of none. */
+function accountText({ accountId, environment: at }: RequestEntry): string {
+  if (accountId === null) return '–';
+  const name = session.value?.accounts.find(({ id }) => id === accountId)?.name ?? accountId;
+  return `${name}, ${t(`environment.${at === 'test' ? 'test' : 'live'}`)}`;
+}
+
+const LEVELS = ['error', 'warn'];
+
+function Warnings({ requestId, isFollowing }: LogProps) {
+  const { field, query, offset, onOffset } = useFilters({ level: '', text: '', requestId });
+  // The log is of the whole installation: only live keys read it.
+  const loaded = useLoad(
+    ['logs/server', query],
+    (signal) => client.in('live').api<ServerLogPage>('api/logs/server', { query, signal }),
+    refreshing(isFollowing, offset),
+  );
+  return (
+    <Section title={t('logs.server')}>
+      <p class="muted">{t('logs.serverText', keptOf(loaded.value))}</p>
+      <search class="filters">
+        <SelectField
+          label={t('field.level')}
+          {...field('level')}
+          options={[
+            ['', t('calls.all')],
+            ...LEVELS.map((one) => [one, word('state', one)] as const),
+          ]}
+        />
+        <TextField label={t('field.message')} type="search" {...field('text')} />
+        <TextField label={t('field.requestId')} type="search" {...field('requestId')} />
+      </search>
+      <ShownPage loaded={{ ...loaded, offset, limit: PER_PAGE, onOffset }}>
+        {(entries) => <WarningTable entries={entries} />}
+      </ShownPage>
+    </Section>
+  );
+}
+
+function WarningTable({ entries }: { readonly entries: readonly ServerLogEntry[] }) {
+  return (
+    <Table
+      label={t('logs.server')}
+      empty={t('logs.noWarnings')}
+      rows={entries}
+      columns={{
+        instant: ({ at }) => <Instant at={at} />,
+        level: ({ level }) => <State of={level} />,
+        component: ({ component }) => component,
+        message: ({ message }) => message,
+        error: ['small', ({ code }) => code ?? '–'],
+        requestId: [
+          'small',
+          ({ requestId }) =>
+            requestId === null ? '–' : <a href={hrefOf(requestId)}>{requestId}</a>,
+        ],
+      }}
+    />
+  );
+}
+
+function hrefOf(requestId: string): string {
+  return `#/logs?environment=${environment.value}&requestId=${requestId}`;
+}
+
+/** How far a log reaches back; dashes until it is loaded. */
+function keptOf(page: { readonly since: string; readonly keptMax: number } | undefined) {
+  if (page === undefined) return { max: '–', since: '–' };
+  return { max: formats.value.count(page.keptMax), since: formats.value.instant(page.since) };
+}

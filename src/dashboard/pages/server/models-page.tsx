@@ -1,0 +1,219 @@
+/** Models: what runs now, what each profile would bring, and the download of either. */
+import { useEffect } from 'preact/hooks';
+import type { Model, ModelCatalogue, ModelDownload } from '../../api-types.ts';
+import { client, formats, t, word } from '../../app-state.ts';
+import { EngineTable } from '../../parts/engine-table.tsx';
+import { useSubmit } from '../../parts/form.tsx';
+import { Button, Page, Problem, Section, Shown, State, Table } from '../../parts/page.tsx';
+import { useReadiness } from '../../parts/stand-ins.tsx';
+import { useLoad } from '../../parts/use-load.ts';
+
+const DOWNLOADS = 'api/models/downloads';
+
+const REFRESH_MS = 1000;
+
+type Profile = ModelCatalogue['profiles'][number];
+
+type Wanted = { readonly profile: Profile['name'] } | { readonly modelId: string };
+
+export function ModelsPage() {
+  const readiness = useReadiness();
+  // Models are of the whole installation: only live keys ask for them.
+  const loaded = useLoad(['models'], (signal) =>
+    client.in('live').api<ModelCatalogue>('api/models', { signal }),
+  );
+  return (
+    <Page title={t('nav.models')}>
+      <Shown loaded={readiness}>
+        {({ engines }) => <EngineTable title={t('models.now')} engines={engines} />}
+      </Shown>
+      <Shown loaded={loaded}>
+        {(catalogue) => <Catalogue catalogue={catalogue} onChanged={loaded.reload} />}
+      </Shown>
+    </Page>
+  );
+}
+
+interface CatalogueProps {
+  readonly catalogue: ModelCatalogue;
+  readonly onChanged: () => void;
+}
+
+function Catalogue({ catalogue, onChanged }: CatalogueProps) {
+  const { models, downloads, isRestartNeeded } = catalogue;
+  const [newest] = downloads;
+  return (
+    <>
+      {isRestartNeeded && <p class="box busy">{t('models.restart')}</p>}
+      {newest !== undefined && (
+        <Download key={newest.id} begun={newest} models={models} onEnded={onChanged} />
+      )}
+      <Profiles catalogue={catalogue} onChanged={onChanged} />
+      <Section title={t('models.list')}>
+        <Table
+          label={t('models.list')}
+          rows={models}
+          keyOf={({ id }) => id}
+          columns={{
+            name: ({ name }) => name,
+            job: ({ kind }) => jobText(kind),
+            size: ['number', ({ sizeBytes }) => formats.value.size(sizeBytes)],
+            licence: ['small', (model) => <Licence of={model} />],
+            state: ({ state }) => <State of={state} />,
+            actions: ({ id, name, missingBytes }) => (
+              <StartButton
+                {...{ name, missingBytes, onStarted: onChanged, wanted: { modelId: id } }}
+                isRunning={newest?.state === 'running'}
+              />
+            ),
+          }}
+        />
+      </Section>
+    </>
+  );
+}
+
+function Profiles({ catalogue, onChanged }: CatalogueProps) {
+  const { profiles, models, downloads } = catalogue;
+  const { size } = formats.value;
+  const namesOf = ({ modelIds }: Profile) =>
+    models.filter(({ id }) => modelIds.includes(id)).map(({ name }) => name);
+  return (
+    <Section title={t('models.profiles')}>
+      <p class="muted">
+        {t('models.profilesText')} {t('models.command')}
+      </p>
+      <Table
+        label={t('models.profiles')}
+        rows={profiles}
+        columns={{
+          name: ({ name }) => word('profile', name),
+          models: ['small', (profile) => namesOf(profile).join(', ')],
+          size: ['number', ({ sizeBytes }) => size(sizeBytes)],
+          missing: [
+            'number',
+            ({ missingBytes }) => (missingBytes === 0 ? '–' : size(missingBytes)),
+          ],
+          actions: ({ name, missingBytes }) => (
+            <StartButton
+              {...{ missingBytes, onStarted: onChanged, wanted: { profile: name } }}
+              name={word('profile', name)}
+              isRunning={downloads[0]?.state === 'running'}
+            />
+          ),
+        }}
+      />
+    </Section>
+  );
+}
+
+/** Starts a download; says that all is there where nothing is missing. */
+function StartButton(props: {
+  readonly name: string;
+  readonly missingBytes: number;
+  readonly wanted: Wanted;
+  readonly isRunning: boolean;
+  readonly onStarted: () => void;
+}) {
+  const { name, missingBytes, wanted, isRunning, onStarted } = props;
+  const { isBusy, error, submit } = useSubmit(async () => {
+    await client.in('live').api<ModelDownload>(DOWNLOADS, { method: 'POST', body: wanted });
+    onStarted();
+  });
+  if (missingBytes === 0) return <span class="muted">{t('models.all')}</span>;
+  return (
+    <>
+      <Button
+        needs="admin"
+        text={t('models.download')}
+        aria-label={t('models.downloadOf', { name })}
+        onClick={submit}
+        disabled={isBusy || isRunning}
+      />
+      <Problem error={error} />
+    </>
+  );
+}
+
+/** The newest download: how far it is, or how it ended. */
+function Download(props: {
+  readonly begun: ModelDownload;
+  readonly models: readonly Model[];
+  readonly onEnded: () => void;
+}) {
+  const { begun, models, onEnded } = props;
+  const isBegun = begun.state === 'running';
+  const path = `${DOWNLOADS}/${begun.id}`;
+  const { value: followed = begun, error } = useLoad(
+    [path],
+    (signal) => client.in('live').api<ModelDownload>(path, { signal }),
+    isBegun ? { refreshMs: REFRESH_MS } : {},
+  );
+  // What is said of an end is final: the newest answer about a running one may be older.
+  const value = isBegun ? followed : begun;
+  useEffect(() => {
+    if (isBegun && value.state !== 'running') onEnded();
+  }, [isBegun, value.state]);
+  const {
+    isBusy,
+    error: refusal,
+    submit,
+  } = useSubmit(async () => {
+    await client.in('live').api(path, { method: 'DELETE' });
+    onEnded();
+  });
+  const name =
+    value.profile === null
+      ? (models.find(({ id }) => id === value.modelId)?.name ?? value.modelId ?? '')
+      : word('profile', value.profile);
+  const title = t('models.under', { name });
+  const isRunning = value.state === 'running';
+  return (
+    <Section
+      title={title}
+      actions={
+        isRunning && (
+          <Button needs="admin" text={t('models.cancel')} onClick={submit} disabled={isBusy} />
+        )
+      }
+    >
+      <p role="status">
+        <State of={value.state} />
+      </p>
+      {isRunning && <Progress of={value} label={title} />}
+      {value.state === 'cancelled' && <p class="muted">{t('models.cancelled')}</p>}
+      {value.problem !== null && <p class="box bad">{value.problem}</p>}
+      <Problem error={error ?? refusal} />
+    </Section>
+  );
+}
+
+function Progress({ of: download, label }: { readonly of: ModelDownload; readonly label: string }) {
+  const { doneBytes, totalBytes, bytesPerSecond, files } = download;
+  const { size } = formats.value;
+  const values = { done: size(doneBytes), total: size(totalBytes), rate: size(bytesPerSecond) };
+  return (
+    <>
+      <progress aria-label={label} max={Math.max(1, totalBytes)} value={doneBytes} />
+      <p>{t('models.progress', values)}</p>
+      <p class="muted small">{files.length === 0 ? t('models.checking') : files.join(', ')}</p>
+    </>
+  );
+}
+
+/** An expression of SPDX with the page that states it, and what the licence asks for. */
+function Licence({ of: { licence, licenceUrl, licenceNote } }: { readonly of: Model }) {
+  return (
+    <>
+      <a href={licenceUrl} rel="noreferrer" target="_blank">
+        {licence}
+      </a>
+      {licenceNote !== null && <p class="muted small">{licenceNote}</p>}
+    </>
+  );
+}
+
+/** Both kinds of language models do one job. */
+function jobText(kind: Model['kind']): string {
+  return word('job', kind === 'gguf' ? 'llm' : kind);
+}

@@ -1,0 +1,48 @@
+/** Which engine does which job now, and what would do it better. */
+import type { Engine } from '../api-types.ts';
+import { t, word } from '../app-state.ts';
+import { Section, State, Table } from './page.tsx';
+import { limitationOf, remedyOf } from './stand-ins.tsx';
+
+/** A section with each engine's state. */
+export function EngineTable(props: {
+  readonly title: string;
+  readonly engines: readonly Engine[];
+}) {
+  const { title, engines } = props;
+  const count = engines.filter(({ standIn }) => standIn !== null).length;
+  return (
+    <Section title={title}>
+      {count > 0 && <p class="box busy">{t('system.standIns', { count, all: engines.length })}</p>}
+      <Table
+        label={title}
+        rows={engines}
+        columns={{
+          job: ({ job }) => word('job', job),
+          engine: ({ engine }) => engine,
+          health: ({ standIn, state }) => (
+            <State of={standIn !== null && state !== 'failed' ? 'stand_in' : state} />
+          ),
+          details: (one) => <EngineDetails of={one} />,
+        }}
+      />
+    </Section>
+  );
+}
+
+/** What callers notice and what to do about it first; the reason below. */
+function EngineDetails({ of: engine }: { readonly of: Engine }) {
+  const { replacement, reason } = engine;
+  const limitation = limitationOf(engine);
+  return (
+    <>
+      {limitation !== '' && <p class="engine-details">{limitation}.</p>}
+      {replacement !== null && (
+        <p class="engine-details">
+          {t('system.replacement', { engine: replacement.engine, how: remedyOf(engine) })}
+        </p>
+      )}
+      <p class="engine-details muted small">{reason}</p>
+    </>
+  );
+}
