@@ -2,13 +2,18 @@
 import { createEncoder } from 'libopus-wasm';
 import { G722Encoder } from '../../src/media/codecs/g722.ts';
 import { CODECS } from '../../src/rtp/codecs.ts';
+import type { Command } from './line-process.ts';
 import { isInstalled } from './native-tool.ts';
 import { engineCommand, nodeTool, type runRtp } from './rtp-run.ts';
 
-type Run = Omit<Parameters<typeof runRtp>[0], 'caller' | 'seconds'>;
+type Run = Omit<Parameters<typeof runRtp>[0], 'caller' | 'seconds'> & {
+  /** The bench's caller when not given. */
+  readonly caller?: Command;
+};
 
-interface CodecRun {
-  readonly codec: 'G722' | 'opus';
+/** Calls with a codec or SRTP, and what they are compared with. */
+export interface CodecRun {
+  readonly codec: 'G722' | 'opus' | 'PCMU, SRTP';
   readonly peer: string;
   readonly ours: Run;
   readonly theirs: Run;

@@ -1,15 +1,26 @@
-/** Stands in for `rtp-caller.c` where there is no compiler: same arguments, same output, times taken in the process. */
+/**
+ * Stands in for `rtp-caller.c` where there is no compiler, and wherever calls are encrypted: same output, times taken in the process.
+ *
+ *     rtp-caller N WARM_S MEASURE_S [PAYLOAD_TYPE CLOCK_HZ PAYLOAD_HEX [mixed] | srtp INLINE_KEY]
+ *
+ * With `srtp` a target is `PORT` for plain RTP or `PORT:INLINE_KEY`, the server's key: what is sent there is sealed with the
+ * key of the command line, and what comes back counts where the server's key opens it.
+ */
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { parseRtp, writeRtp } from '../../src/rtp/packet.ts';
+import { SrtpReceiver, SrtpSender } from '../../src/rtp/srtp/srtp-stream.ts';
 import { percentile } from '../lib/harness.ts';
+import { SRTP_SUITE } from '../lib/srtp-suite.ts';
 
 interface Stream {
   readonly socket: Socket;
   readonly offsetsMs: number[];
   lastSequence: number | undefined;
   packets: number;
+  /** Undefined for plain RTP. */
+  srtp: { readonly sender: SrtpSender; readonly receiver: SrtpReceiver } | undefined;
 }
 
 /** What one kind of call sends. */
@@ -22,11 +33,14 @@ interface Sound {
 interface Call {
   readonly stream: Stream;
   readonly port: number;
+  readonly ssrc: number;
   readonly sound: Sound;
 }
 
 const FRAME_MS = 20;
-const [payloadType, clockHz, hex, mixed] = process.argv.slice(5);
+const isSecure = process.argv[5] === 'srtp';
+const ownKey = isSecure ? (process.argv[6] ?? '') : '';
+const [payloadType, clockHz, hex, mixed] = isSecure ? [] : process.argv.slice(5);
 const square = new Uint8Array(160).map((_, index) => ((index & 8) === 0 ? 0x11 : 0x91));
 const pcmu: Sound = { payloadType: 0, frameTicks: 160, payload: square };
 const given: Sound =
@@ -45,10 +59,17 @@ const streams = await Promise.all(Array.from({ length: calls }, openStream));
 const ports = streams.map(({ socket }) => socket.address().port);
 console.log(`ports ${ports.join(' ')}`);
 createInterface({ input: process.stdin }).once('line', (line) => {
-  const targets = line.split(' ').map(Number);
+  const targets = line.split(' ').map((target) => target.split(':'));
   const startMs = performance.now();
   streams.forEach((stream, index) => {
-    const call = { stream, port: targets[index] ?? 0, sound: isPcmu(index) ? pcmu : given };
+    const [port, key] = targets[index] ?? [];
+    if (key !== undefined) stream.srtp = srtpOf(key);
+    const call = {
+      stream,
+      port: Number(port),
+      ssrc: index + 1,
+      sound: isPcmu(index) ? pcmu : given,
+    };
     sendOn(call, startMs + (index * FRAME_MS) / calls, 0);
   });
   setTimeout(begin, warmS * 1000);
@@ -58,13 +79,27 @@ async function openStream(): Promise<Stream> {
   const socket = createSocket('udp4');
   socket.bind(0, '127.0.0.1');
   await once(socket, 'listening');
-  const stream: Stream = { socket, offsetsMs: [], lastSequence: undefined, packets: 0 };
+  const stream: Stream = {
+    ...{ socket, offsetsMs: [], lastSequence: undefined, packets: 0 },
+    srtp: undefined,
+  };
   socket.on('message', (datagram) => receive(stream, datagram));
   return stream;
 }
 
+/** @param key of the server. */
+function srtpOf(key: string): Stream['srtp'] {
+  return {
+    sender: new SrtpSender({ suite: SRTP_SUITE, inline: ownKey }),
+    receiver: new SrtpReceiver({ suite: SRTP_SUITE, inline: key }),
+  };
+}
+
+/** What is no RTP, or does not pass authentication, counts as if it had not come. */
 function receive(stream: Stream, datagram: Uint8Array): void {
-  const packet = parseRtp(datagram);
+  const isRtp = parseRtp(datagram) !== undefined;
+  const plain = isRtp && stream.srtp ? stream.srtp.receiver.unprotectRtp(datagram) : datagram;
+  const packet = plain && parseRtp(plain);
   if (packet === undefined || measuringSinceMs === undefined) return;
   const step = ((packet.sequence - (stream.lastSequence ?? packet.sequence)) << 16) >> 16;
   stream.packets += step;
@@ -78,13 +113,17 @@ function isPcmu(index: number): boolean {
 }
 
 function sendOn(call: Call, dueMs: number, sequence: number): void {
+  const { stream, port, ssrc } = call;
   const { payloadType, frameTicks, payload } = call.sound;
-  const header = { payloadType, hasMarker: false, ssrc: 1, sequence: sequence & 0xffff };
+  const header = { payloadType, hasMarker: false, ssrc, sequence: sequence & 0xffff };
   const timestamp = (sequence * frameTicks) >>> 0;
-  call.stream.socket.send(writeRtp({ ...header, timestamp, payload }), call.port);
+  const plain = writeRtp({ ...header, timestamp, payload });
+  const packet = stream.srtp === undefined ? plain : stream.srtp.sender.protectRtp(plain);
+  if (packet !== undefined) stream.socket.send(packet, port);
   if (measuringSinceMs !== undefined) sent += 1;
   const nextMs = dueMs + FRAME_MS;
-  setTimeout(() => sendOn(call, nextMs, sequence + 1), nextMs - performance.now());
+  const waitMs = Math.max(0, nextMs - performance.now());
+  setTimeout(() => sendOn(call, nextMs, sequence + 1), waitMs);
 }
 
 function begin(): void {

@@ -7,6 +7,8 @@ import { silentLogger } from '../../src/lib/logger.ts';
 import { LINE_RATE_HZ, type MediaSession } from '../../src/media/audio-stream.ts';
 import { MediaEngine } from '../../src/media/engine/media-engine.ts';
 import { CODECS, opusSettings } from '../../src/rtp/codecs.ts';
+import { type AgreedSrtp, SdesKeys } from '../../src/rtp/srtp/sdes.ts';
+import { SRTP_SUITE } from '../lib/srtp-suite.ts';
 
 /** As a voice that streams: two seconds at a time. */
 const CHUNK_MS = 2000;
@@ -21,13 +23,14 @@ const speech = Int16Array.from(
 );
 
 /**
- * `rtp-engine N [rt|plain] [levels|watched|G722|opus]`: reads N target ports from one line, prints `ports p1 … pN`, and runs until its
+ * `rtp-engine N [rt|plain] [levels|watched|G722|opus|srtp INLINE_KEY]`: reads N target ports from one line, prints `ports p1 … pN`, and runs until its
  * input ends. With `rt` the media worker asks for real-time priority; with `levels` somebody looks at the levels of
- * all calls, with `watched` listens to twenty of them as well. The codec is PCMU unless named.
+ * all calls, with `watched` listens to twenty of them as well. The codec is PCMU unless named. With
+ * `srtp` the caller's key is given, and each port is followed by a colon and ours.
  */
-const [calls = '1', priority, wish] = process.argv.slice(2);
+const [calls = '1', priority, wish, callersKey] = process.argv.slice(2);
 const codec = wish === 'G722' || wish === 'opus' ? wish : 'PCMU';
-const audience = codec === wish ? undefined : wish;
+const audience = wish === 'levels' || wish === 'watched' ? wish : undefined;
 const engine = new MediaEngine({
   clock: systemClock,
   log: silentLogger,
@@ -45,12 +48,20 @@ const sessions: MediaSession[] = [];
 for (let opened = 0; opened < Number(calls); opened += 1) {
   sessions.push(await engine.open({ signallingAddress: '127.0.0.1' }));
 }
-sessions.forEach((session, index) => {
-  talk(session, targets[index] ?? 0);
+const places = sessions.map((session, index) => {
+  const srtp = agreedSrtp();
+  talk(session, targets[index] ?? 0, srtp);
+  return srtp === undefined ? session.localPort : `${session.localPort}:${srtp.send.inline}`;
 });
 goOnTalking();
 if (audience !== undefined) watch(sessions);
-console.log(`ports ${sessions.map(({ localPort }) => localPort).join(' ')}`);
+console.log(`ports ${places.join(' ')}`);
+
+/** Keys of one call; undefined for plain RTP. */
+function agreedSrtp(): AgreedSrtp | undefined {
+  if (wish !== 'srtp') return undefined;
+  return new SdesKeys().agree([{ tag: 1, suite: SRTP_SUITE, inline: callersKey ?? '' }]);
+}
 
 function watch(lines: readonly MediaSession[]): void {
   const scope = { accountId: 'acct_1', environment: 'live' } as const;
@@ -65,10 +76,11 @@ function watch(lines: readonly MediaSession[]): void {
   for (const { callId } of inProgress.slice(0, 20)) sound.listen(callId, nobody);
 }
 
-function talk(session: MediaSession, port: number): void {
+function talk(session: MediaSession, port: number, srtp: AgreedSrtp | undefined): void {
   session.setRemote({
     ...{ address: '127.0.0.1', port, rtcpPort: port, isRtcpMuxed: false },
     ...{ codec, payloadType: CODECS[codec].payloadType, maySend: true, mayReceive: true },
+    ...(srtp !== undefined && { srtp }),
     ...(codec === 'opus' && { opus: opusSettings(CODECS.opus.parameters) }),
   });
   session.begin(1);

@@ -1,8 +1,9 @@
-/** Debian's rtpengine as a benchmark's server: relays N/2 calls of two legs each, in userspace, or transcodes them. */
+/** Debian's rtpengine as a benchmark's server: relays N/2 calls of two legs each, in userspace, transcodes them, or encrypts one leg. */
 import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { SRTP_SUITE } from '../lib/srtp-suite.ts';
 
 type Value = string | number | readonly Value[] | { readonly [key: string]: Value };
 
@@ -16,8 +17,14 @@ const FORMATS: Readonly<Record<string, readonly string[]>> = {
 const NG_PORT = 15_999;
 const REPLY_MS = 2000;
 
-/** `rtp-rtpengine N [G722|opus]`: the first leg of a call has that codec, the second PCMU. Reads N target ports from one line, prints `pid P` and `ports p1 … pN`, runs until its input ends. */
-const codec = process.argv[3];
+/**
+ * `rtp-rtpengine N [G722|opus|srtp INLINE_KEY]`: the first leg of a call has that codec, the second PCMU. With `srtp` both have PCMU, and the
+ * first is SRTP with the caller's key given, the second RTP. Reads N target ports from one line, prints `pid P` and
+ * `ports p1 … pN`, a port of SRTP with a colon and rtpengine's key, and runs until its input ends.
+ */
+const [wish, callersKey = ''] = process.argv.slice(3);
+const isSecure = wish === 'srtp';
+const codec = isSecure ? undefined : wish;
 const input = createInterface({ input: process.stdin });
 const [line = ''] = await once(input, 'line');
 const targets = String(line).split(' ').map(Number);
@@ -42,17 +49,23 @@ await once(socket, 'listening');
 let cookies = 0;
 while ((await ask({ command: 'ping' }).catch(() => undefined)) === undefined);
 
-const ports: number[] = [];
+const ports: string[] = [];
 for (let leg = 0; leg + 1 < targets.length; leg += 2) {
   const call = { 'call-id': `bench${leg}`, 'from-tag': 'a', ICE: 'remove' };
   const transcoded = codec === undefined ? {} : { codec: { mask: ['all'], transcode: ['PCMU'] } };
-  const first = sdp(targets[leg] ?? 0, FORMATS[codec ?? 'PCMU']);
-  const offered = await ask({ ...call, ...transcoded, command: 'offer', sdp: first });
+  const decrypted = isSecure ? { 'transport-protocol': 'RTP/AVP' } : {};
+  const first = isSecure
+    ? secureSdp(targets[leg] ?? 0)
+    : sdp(targets[leg] ?? 0, FORMATS[codec ?? 'PCMU']);
+  const offered = await ask({
+    ...{ ...call, ...transcoded, ...decrypted },
+    ...{ command: 'offer', sdp: first },
+  });
   const answered = await ask({
     ...{ ...call, 'to-tag': 'b' },
     ...{ command: 'answer', sdp: sdp(targets[leg + 1] ?? 0) },
   });
-  ports.push(portIn(answered), portIn(offered));
+  ports.push(placeIn(answered), placeIn(offered));
 }
 console.log(`ports ${ports.join(' ')}`);
 
@@ -86,6 +99,18 @@ function sdp(port: number, [type, ...attributes]: readonly string[] = ['0']): st
   return [...head, `m=audio ${port} RTP/AVP ${type}`, ...attributes, 'a=sendrecv', ''].join('\r\n');
 }
 
-function portIn(reply: string): number {
-  return Number(/m=audio (\d+)/.exec(reply)?.[1] ?? 0);
+function secureSdp(port: number): string {
+  const crypto = `a=crypto:1 ${SRTP_SUITE} inline:${callersKey}`;
+  return sdp(port, ['0', crypto]).replace('RTP/AVP', 'RTP/SAVP');
+}
+
+/** The port in a description, and its key where it has one. */
+function placeIn(reply: string): string {
+  const port = /m=audio (\d+)/.exec(reply)?.[1] ?? '0';
+  const key = keyIn(reply);
+  return key === undefined ? port : `${port}:${key}`;
+}
+
+function keyIn(reply: string): string | undefined {
+  return new RegExp(`a=crypto:1 ${SRTP_SUITE} inline:([\\w+/=]+)`).exec(reply)?.[1];
 }
