@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import {
-  CALLS,
   expectGood,
   farEndLevels,
   inTurns,
@@ -29,6 +28,10 @@ import { startServer, type TestServer } from '../../support/server/server.ts';
 
 const NUMBER = '+12025550123';
 const NAME = 'voice.test';
+
+/** Calls each way. Registrar and telephone carry ten at a time. */
+const MANY = { calls: 50, atATime: 10 };
+
 interface World {
   readonly network: NatNetwork;
   readonly registrar: Registrar;
@@ -75,21 +78,23 @@ const reason = whyNoNatNetwork(['kamailio', 'ss']);
 if (reason !== undefined) process.stderr.write(`skipped: ${reason} (server behind a NAT)\n`);
 
 describe.skipIf(reason !== undefined)('a server behind a NAT', () => {
-  test('registers, is called and calls through the translator, and is heard by both sides in all of 20 and 20 calls', async () => {
+  test('registers, is called and calls through the translator, and is heard by both sides in all of 50 and 50 calls', async () => {
     const { network, server } = await open({ SIP_HOST: SERVER });
     const phone = await openPhone(network, SUBSCRIBER);
     const agentId = await server.createAgent();
 
-    const callsIn = await inTurns(phone, () => phone.call(`sip:${NUMBER}@${REGISTRAR}`));
+    const callsIn = await inTurns(phone, () => phone.call(`sip:${NUMBER}@${REGISTRAR}`), MANY);
     const levelsIn = await farEndLevels(server);
-    const callsOut = await inTurns(phone, () =>
-      server.api('POST', '/api/calls/outbound', { agentId, to: '+14155550101' }),
+    const callsOut = await inTurns(
+      phone,
+      () => server.api('POST', '/api/calls/outbound', { agentId, to: '+14155550101' }),
+      MANY,
     );
     const levels = await farEndLevels(server);
 
     expectGood(callsIn, PUBLIC);
     expectGood(callsOut, PUBLIC);
-    expect([levelsIn.length, levels.length]).toEqual([CALLS, 2 * CALLS]);
+    expect([levelsIn.length, levels.length]).toEqual([MANY.calls, 2 * MANY.calls]);
     expect(levels.filter((level) => level < LOUD)).toEqual([]);
   });
 

@@ -8,7 +8,7 @@ import { FAR_END_HZ, FarEnd, type FarEndCall } from './far-end.ts';
 import { LAN_PHONE, type NatNetwork, OUTSIDE, SECOND_PUBLIC } from './nat-network.ts';
 import { REGISTERED_BY_TCP, REGISTERED_TRUNK } from './registrar.ts';
 
-/** Calls each way. */
+/** Calls each way, unless a test has more. */
 export const CALLS = 20;
 /** At a time: two cores carry more, but telephones, server and registrar share them here. */
 const AT_A_TIME = 5;
@@ -39,12 +39,16 @@ export async function openPhone(network: NatNetwork, address: string): Promise<F
   return phone;
 }
 
-/** Calls in, or has calls come out, a few at a time. */
-export async function inTurns(phone: FarEnd, begin: () => unknown): Promise<readonly FarEndCall[]> {
+/** Calls in, or has calls come out, a few at a time. @param counts.calls is a multiple of `atATime`. */
+export async function inTurns(
+  phone: FarEnd,
+  begin: () => unknown,
+  { calls, atATime } = { calls: CALLS, atATime: AT_A_TIME },
+): Promise<readonly FarEndCall[]> {
   const reports: FarEndCall[] = [];
-  for (let begun = 0; begun < CALLS; begun += AT_A_TIME) {
-    await Promise.all(Array.from({ length: AT_A_TIME }, begin));
-    reports.push(...(await phone.reports(AT_A_TIME)));
+  for (let begun = 0; begun < calls; begun += atATime) {
+    await Promise.all(Array.from({ length: atATime }, begin));
+    reports.push(...(await phone.reports(atATime)));
   }
   return reports;
 }
