@@ -1,4 +1,5 @@
 /** Whole calls with a model that does what attackers say: more than 200 scripted replies, and what is dialled, sent and fetched for them. */
+import { EventEmitter, once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { InboundRouter } from '../../src/call/inbound-router.ts';
@@ -91,6 +92,8 @@ function attackWith(value: unknown, at: number) {
   );
 }
 
+type Table = ReturnType<typeof layTable>;
+
 async function openWorld() {
   const world = await openCallWorld({
     agent: {
@@ -102,7 +105,7 @@ async function openWorld() {
   const messages: string[] = [];
   const fetched: string[] = [];
   const callTools = [smsTool(messages), httpTool(fetched)];
-  const tables: ReturnType<typeof layTable>[] = [];
+  const tables = new EventEmitter<{ laid: [table: Table] }>();
   const talk = (options: TalkOptions): TalkingParty => {
     const table = layTable(options.brief, {
       control: options.control,
@@ -114,7 +117,7 @@ async function openWorld() {
         callTools: options.callTools,
       }),
     });
-    tables.push(table);
+    tables.emit('laid', table);
     return table.conversation;
   };
   const router = new InboundRouter({
@@ -182,11 +185,10 @@ type World = Awaited<ReturnType<typeof openWorld>>;
 async function dialledFor(world: World, value: unknown, at: number): Promise<readonly string[]> {
   const incoming = new ScriptedIncoming(AGENT_NUMBER);
   const leg = new ScriptedLeg();
+  const laid = once(world.tables, 'laid');
   const over = world.router.take(incoming);
   incoming.connect(leg);
-  await expect.poll(() => world.tables.length).toBe(at + 1);
-  const table = world.tables[at];
-  if (table === undefined) throw new Error('Cannot talk: the call has no conversation');
+  const [table] = (await laid) as [Table];
   table.model.answers = [attackWith(value, at), [calls('transfer_call', { destination: 'sales' })]];
   await table.pass(200);
   await table.hear('Please connect me as I told you.', 600);
