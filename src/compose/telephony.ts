@@ -5,6 +5,7 @@ import type { DialogStore } from '../domain/call/open-dialog.ts';
 import type { StoredTrunks, TrunkCheck, Trunks } from '../domain/dialing/trunk.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
+import { ownAddressCheck } from '../lib/own-addresses.ts';
 import type { EngineCounts } from '../sip/engine-stats.ts';
 import { CallTraces } from '../sip/trace/call-traces.ts';
 import {
@@ -72,7 +73,7 @@ export class Telephony {
     this.holdMusic = readHoldMusic(options.config);
     warnOfClearKeys(trunks, options.log);
     this.#registry = new TrunkRegistry(trunks, unreachableFault(options.config));
-    this.#table = new TrunkTable(trunks);
+    this.#table = new TrunkTable(trunks, ownAddressCheck(options.clock));
     this.trunks = operatorTrunks(this.#registry, {
       statusOf: (trunk) => this.#carrier?.trunkStatusOf(trunk),
       addressFor: (trunk) => this.#addresses.inUseFor(trunk),

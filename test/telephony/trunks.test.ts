@@ -133,6 +133,16 @@ test.each([
   expect(new TrunkTable([]).isAllowed(address)).toBe(isAllowed);
 });
 
+test('TrunkTable lets an address of this machine call while there are no trunks, and then only one of a trunk', () => {
+  const isOwnAddress = (address: string) => address === '192.0.2.2';
+  const table = new TrunkTable([], isOwnAddress);
+  const before = ['192.0.2.2', '192.0.2.3'].map((address) => table.isAllowed(address));
+  table.useTrunks(parseTrunks(trunkJson({ allowedSources: ['203.0.113.0/24'] })));
+
+  expect(before).toEqual([true, false]);
+  expect(table.isAllowed('192.0.2.2')).toBe(false);
+});
+
 test.each([
   ['203.0.113.1', true],
   ['203.0.113.254', true],

@@ -8,10 +8,13 @@ const LOOPBACK = ['127.0.0.0/8', '::1'];
 /** Look-up over the trunks in effect. */
 export class TrunkTable {
   readonly #loopback = listOf(LOOPBACK);
+  readonly #isOwnAddress: (address: string) => boolean;
   #trunks: readonly Trunk[];
 
-  constructor(trunks: readonly Trunk[]) {
+  /** @param isOwnAddress whether an address is one of this machine's interfaces: some telephones on it send from that one. */
+  constructor(trunks: readonly Trunk[], isOwnAddress: (address: string) => boolean = () => false) {
     this.#trunks = trunks;
+    this.#isOwnAddress = isOwnAddress;
   }
 
   /** In the order of preference. */
@@ -30,7 +33,9 @@ export class TrunkTable {
    * @param sourceAddress source IP address of the packet, never one from a header.
    */
   isAllowed(sourceAddress: string): boolean {
-    if (this.trunks.length === 0) return isOn(this.#loopback, sourceAddress);
+    if (this.trunks.length === 0) {
+      return isOn(this.#loopback, sourceAddress) || this.#isOwnAddress(sourceAddress);
+    }
     return this.trunks.some((trunk) => this.#allows(trunk, sourceAddress));
   }
 

@@ -2,6 +2,7 @@
 import type { TrunkStatus } from '../../../domain/dialing/trunk.ts';
 import { type Clock, within } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
+import { ownAddressCheck } from '../../../lib/own-addresses.ts';
 import {
   type Carrier,
   CarrierError,
@@ -108,7 +109,7 @@ export class DrachtioCarrier implements Carrier {
 
   constructor({ trunks, ...options }: DrachtioCarrierOptions) {
     this.#options = options;
-    this.#table = new TrunkTable(trunks);
+    this.#table = new TrunkTable(trunks, ownAddressCheck(options.clock));
     this.#channels = options.channels ?? new TrunkChannels();
     this.#sourceAcl = new SourceAcl({ ...options, table: this.#table });
     this.#orphans = new OrphanedLegs(options);
