@@ -14,10 +14,12 @@ import {
 } from '../support/dashboard/dashboard-world.ts';
 import { openTestStore } from '../support/store/test-store.ts';
 
-/** Takes the step back, as a database of the version before has it, with that password. */
+/** Takes the step and those after it back, as a database of the version before has it, with that password. */
 function withoutUsers(file: string, record: string | undefined): void {
   const sqlite = new Sqlite(file);
-  sqlite.exec('drop table users; drop table invites; drop table audit_log');
+  for (const table of ['users', 'invites', 'audit_log', 'quarter_hours', 'answer_times']) {
+    sqlite.exec(`drop table ${table}`);
+  }
   if (record !== undefined) {
     sqlite.prepare("insert into secrets (name, value) values ('operator-password', ?)").run(record);
   }
