@@ -61,7 +61,7 @@ export default defineConfig({
         },
       },
       {
-        // Whole servers under load, or whose times and sound are measured: one at a time.
+        // Whole servers under load, or whose times and sound are measured, and builds of minutes: one at a time.
         test: {
           name: 'measured',
           sequence: { groupOrder: 4 },
