@@ -2,6 +2,9 @@
 import { ServiceError } from '../domain/service-error.ts';
 import { type ApiContext, type ApiDeps, callerOf } from './api-env.ts';
 
+/** What descriptions of the operator's routes say. */
+export const NEEDS_OPERATOR_KEY = 'Needs a live key of the first account.';
+
 /** Whether the request comes from an admin at the dashboard, or with a live key of the first account that has the scope `admin`. */
 export async function isOperator(
   context: ApiContext,

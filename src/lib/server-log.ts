@@ -26,7 +26,7 @@ export interface ServerLogEntry {
   readonly requestId: string | null;
 }
 
-/** Keeps warnings and errors in memory, whatever LOG_LEVEL says. They end with the process. */
+/** Keeps warnings and errors in memory at every LOG_LEVEL. They end with the process. */
 export class ServerLog {
   readonly startedAt: Date;
   readonly #clock: Clock;

@@ -12,7 +12,7 @@ import { type ApiApp, type ApiContext, type ApiDeps, callerOf } from '../api-env
 import { answerOnce } from '../http/answer-once.ts';
 import { describeRoute } from '../http/describe-route.ts';
 import { parsedJson } from '../http/parsed-json.ts';
-import { isOperator, requireOperator } from '../operator.ts';
+import { isOperator, NEEDS_OPERATOR_KEY, requireOperator } from '../operator.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
 import {
   createTrunkSchema,
@@ -25,8 +25,6 @@ import {
 import { viewOf } from '../serializers/view-of.ts';
 
 const shared = { tag: 'Trunks', scope: 'admin' } as const;
-
-const ofOperator = 'Needs a live key of the first account.';
 
 const whose =
   'A live key of the first account, and the dashboard, see every trunk; a live key of another account those whose `account` it is. A test key sees none: the sandbox has no trunks.';
@@ -61,7 +59,7 @@ const createRoute = describeRoute({
   method: 'post',
   path: '/api/trunks',
   summary: 'Sets up a SIP trunk',
-  description: `It takes effect at once, without a restart: it is registered where \`register\` says so, and its sources may call. The fields are those of the trunk file (sip-config/README.md). ${ofOperator} 409 when the name is taken.`,
+  description: `It takes effect at once, without a restart: it is registered where \`register\` says so, and its sources may call. The fields are those of the trunk file (sip-config/README.md). ${NEEDS_OPERATOR_KEY} 409 when the name is taken.`,
   request: { body: jsonBody(createTrunkSchema) },
   responses: { 201: jsonResponse('The trunk is set up.', trunkSchema) },
 });
@@ -72,7 +70,7 @@ const patchRoute = describeRoute({
   method: 'patch',
   path: '/api/trunks/{trunkName}',
   summary: 'Changes the fields of a SIP trunk that the body has',
-  description: `It takes effect at once; calls in progress go on as they are. ${ofOperator} 409 for a trunk of the file.`,
+  description: `It takes effect at once; calls in progress go on as they are. ${NEEDS_OPERATOR_KEY} 409 for a trunk of the file.`,
   request: { params: trunkPathSchema, body: jsonBody(patchTrunkSchema) },
   responses: { 200: jsonResponse('The trunk was changed.', trunkSchema) },
   errors: [409, 422],
@@ -84,7 +82,7 @@ const deleteRoute = describeRoute({
   method: 'delete',
   path: '/api/trunks/{trunkName}',
   summary: 'Removes a SIP trunk',
-  description: `Its registration is taken back, and no more calls are taken or placed through it; calls in progress go on. ${ofOperator} 409 for a trunk of the file.`,
+  description: `Its registration is taken back, and no more calls are taken or placed through it; calls in progress go on. ${NEEDS_OPERATOR_KEY} 409 for a trunk of the file.`,
   request: { params: trunkPathSchema },
   responses: { 204: { description: 'The trunk is removed.' } },
   errors: [409],
@@ -96,7 +94,7 @@ const checkRoute = describeRoute({
   method: 'post',
   path: '/api/trunks/{trunkName}/check',
   summary: 'Checks a SIP trunk step by step',
-  description: `Resolves the proxy, connects, sends OPTIONS, and REGISTER where the trunk registers, without changing the registration. Each step says what is wrong and what to do. Takes up to 25 s where the carrier is silent. 503 with Retry-After while too many checks are in progress. ${ofOperator}`,
+  description: `Resolves the proxy, connects, sends OPTIONS, and REGISTER where the trunk registers, without changing the registration. Each step says what is wrong and what to do. Takes up to 25 s where the carrier is silent. 503 with Retry-After while too many checks are in progress. ${NEEDS_OPERATOR_KEY}`,
   request: { params: trunkPathSchema },
   responses: { 200: jsonResponse('What was found.', trunkCheckSchema) },
 });

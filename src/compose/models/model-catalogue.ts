@@ -26,7 +26,7 @@ export interface ModelShelf {
 }
 
 /**
- * Looks at list, folder and Ollama, anew each time: the command may have changed them.
+ * Looks at list, folder and Ollama each time: the command may have changed them.
  *
  * @param manifestFile the list of the repository unless given.
  * @throws {ModelsError} naming the file that cannot be read.

@@ -1,8 +1,11 @@
 /** A call whose agent asks the customer's own server: the answer is heard, and a server that hangs leaves no dead air. */
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { Phone } from '../../../examples/phone/phone.ts';
+import {
+  type LastMessage,
+  type ScriptedAnswer,
+  startScriptedOllama,
+} from '../../support/server/scripted-ollama.ts';
 import { startServer, type TestServer } from '../../support/server/server.ts';
 import {
   answers,
@@ -19,56 +22,19 @@ const FIRST_SOUND_MS_MAX = 1_500;
 
 const TIMEOUT_MS = 3_000;
 
-interface ChatMessage {
-  readonly role: string;
-  readonly content: string;
-}
-
-/** A server that speaks Ollama's protocol: asks for the tool after a key, and then says what it was told. */
-async function startModel(): Promise<string> {
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => answer(request.url ?? '', Buffer.concat(chunks), response));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-function answer(url: string, body: Buffer, response: ServerResponse): void {
-  if (url !== '/api/chat') {
-    const models = [{ name: 'asker:latest', model: 'asker:latest' }];
-    response.end(JSON.stringify({ models, version: '0.9.0' }));
-    return;
-  }
-  const { messages } = JSON.parse(body.toString()) as { messages: readonly ChatMessage[] };
-  const message = { role: 'assistant', content: '', ...answerTo(messages.at(-1)) };
-  response.writeHead(200, { 'content-type': 'application/x-ndjson' });
-  response.write(`${JSON.stringify({ model: 'asker', message, done: false })}\n`);
-  const last = { role: 'assistant', content: '' };
-  response.end(`${JSON.stringify({ model: 'asker', message: last, done: true })}\n`);
-}
-
-function answerTo(last: ChatMessage | undefined): object {
-  if (last?.role === 'tool') {
-    const day = /ships on (\w+)/.exec(last.content)?.[1];
+/** Asks for the tool after a key, and then says what it was told. */
+function answerTo({ role, content }: LastMessage): ScriptedAnswer {
+  if (role === 'tool') {
+    const day = /ships on (\w+)/.exec(content)?.[1];
     return { content: day === undefined ? 'Sorry, that did not work.' : `It ships on ${day}.` };
   }
-  if (!/5/.test(last?.content ?? '')) return { content: 'Hello.' };
-  const call = { name: 'order_status', arguments: { orderId: '10/47', part: 'a&b' } };
-  return { tool_calls: [{ function: call }] };
+  if (!/5/.test(content)) return { content: 'Hello.' };
+  return { tool: 'order_status', arguments: { orderId: '10/47', part: 'a&b' } };
 }
 
 async function openWorld(behave: Behaviour) {
   const shop = await WebhookReceiver.open(behave);
-  const environment = {
-    ...{ LLM: 'ollama', OLLAMA_HOST: await startModel(), OLLAMA_MODEL: 'asker' },
-    WEBHOOK_ALLOW_LOCAL: 'true',
-  };
+  const environment = { ...(await startScriptedOllama(answerTo)), WEBHOOK_ALLOW_LOCAL: 'true' };
   const server = await (await startServer({ environment })).ready();
   onTestFinished(() => server.stop());
   const tool = await server.api('POST', '/api/tools', {

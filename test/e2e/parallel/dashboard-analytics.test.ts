@@ -24,7 +24,7 @@ async function seedDays(server: TestServer, agentId: string, days: number): Prom
   const nowMs = Date.now();
   await inStore(server, async (store, accountId) => {
     for (let day = 0; day < days; day += 1) {
-      const startedAt = new Date(nowMs - day * DAY_MS - 60_000);
+      const startedAt = new Date(nowMs - day * DAY_MS);
       const common = { accountId, agentId, startedAt, createdAt: startedAt, answeredAt: startedAt };
       for (const [number, outcome] of OUTCOMES.entries()) {
         const { status, ...end } = outcome;

@@ -68,7 +68,7 @@ test('an installed package starts with its models, page and documents, without t
   expect(commands.join('\n')).toContain(join(folder, PACKAGE, 'dist/server/recognizer-child.js'));
 });
 
-test('its program runs on the Node that the package brings, whatever the machine has', async () => {
+test('its program runs on the Node that the package brings, with an older one on the machine', async () => {
   const machine = join(folder, 'machine');
   mkdirSync(machine);
   writeFileSync(join(machine, 'node'), '#!/bin/sh\necho v18.20.4\n', { mode: 0o755 });

@@ -1,11 +1,14 @@
 /** A caller gets a code as a message and keys it in; a gateway that hangs, and messages that may not go out, end in words. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { Phone } from '../../../examples/phone/phone.ts';
+import {
+  type LastMessage,
+  type ScriptedAnswer,
+  startScriptedOllama,
+} from '../../support/server/scripted-ollama.ts';
 import { startServer, type TestServer } from '../../support/server/server.ts';
 import {
   answers,
@@ -44,60 +47,21 @@ const BOOK = {
 };
 
 /** A model that does what no model should: with a key it names another number, or a link that is not allowed. */
-const ATTEMPTS: Readonly<Record<string, object>> = {
+const ATTEMPTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   5: { text: 'Your table is booked.' },
   6: { text: 'Hello', to: '+88213300655' },
   7: { text: 'Win at https://evil.example/now' },
 };
 
-interface ChatMessage {
-  readonly role: string;
-  readonly content: string;
-}
-
-/** A server that speaks Ollama's protocol. */
-async function startModel(): Promise<string> {
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => answer(request.url ?? '', Buffer.concat(chunks), response));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-function answer(url: string, body: Buffer, response: ServerResponse): void {
-  if (url !== '/api/chat') {
-    const models = [{ name: 'asker:latest', model: 'asker:latest' }];
-    response.end(JSON.stringify({ models, version: '0.9.0' }));
-    return;
-  }
-  const { messages } = JSON.parse(body.toString()) as { messages: readonly ChatMessage[] };
-  const message = { role: 'assistant', content: '', ...answerTo(messages.at(-1)) };
-  response.writeHead(200, { 'content-type': 'application/x-ndjson' });
-  response.write(`${JSON.stringify({ model: 'asker', message, done: false })}\n`);
-  const last = { role: 'assistant', content: '' };
-  response.end(`${JSON.stringify({ model: 'asker', message: last, done: true })}\n`);
-}
-
-function answerTo(last: ChatMessage | undefined): object {
-  if (last?.role === 'tool') {
-    if (/on its way/.test(last.content)) return { content: 'It is on its way.' };
-    const isOpen = /may have been sent/.test(last.content);
+function answerTo({ role, content }: LastMessage): ScriptedAnswer {
+  if (role === 'tool') {
+    if (/on its way/.test(content)) return { content: 'It is on its way.' };
+    const isOpen = /may have been sent/.test(content);
     return { content: isOpen ? 'Sorry, no answer came.' : 'Sorry, that is not possible.' };
   }
-  const key = /pressed (\d)/.exec(last?.content ?? '')?.[1] ?? '';
+  const key = /pressed (\d)/.exec(content)?.[1] ?? '';
   const args = ATTEMPTS[key];
-  if (args === undefined) return { content: 'Hello.' };
-  return { tool_calls: [{ function: { name: 'send_sms', arguments: args } }] };
-}
-
-async function modelSettings(): Promise<Record<string, string>> {
-  return { LLM: 'ollama', OLLAMA_HOST: await startModel(), OLLAMA_MODEL: 'asker' };
+  return args === undefined ? { content: 'Hello.' } : { tool: 'send_sms', arguments: args };
 }
 
 function scriptSettings(): Record<string, string> {
@@ -176,7 +140,7 @@ test('a caller gets a code by message, keys it in and is confirmed; the call sho
 test('a gateway that hangs leaves no dead air: the caller hears a phrase, then an apology, and one message was asked for', async () => {
   const { server, gateway, call, id, voicedAtMs } = await openWorld(
     () => undefined,
-    await modelSettings(),
+    await startScriptedOllama(answerTo),
   );
 
   call.line.press('5#');
@@ -193,7 +157,7 @@ test('a gateway that hangs leaves no dead air: the caller hears a phrase, then a
 });
 
 test('no message goes to a number that the model names, with a link that is not allowed, or after an opt-out', async () => {
-  const { server, gateway, call, id } = await openWorld(TAKEN, await modelSettings());
+  const { server, gateway, call, id } = await openWorld(TAKEN, await startScriptedOllama(answerTo));
   const refusals = async () => (await wordsOf(server, id)).split('not possible').length - 1;
 
   call.line.press('6#');
@@ -216,7 +180,11 @@ test.each([
   ['from a country that is not allowed', '+4915123456789'],
   ['whose number is withheld', 'anonymous'],
 ])('no message goes to a caller %s', async (_case, caller) => {
-  const { server, gateway, call, id } = await openWorld(TAKEN, await modelSettings(), caller);
+  const { server, gateway, call, id } = await openWorld(
+    TAKEN,
+    await startScriptedOllama(answerTo),
+    caller,
+  );
 
   call.line.press('5#');
   await expect.poll(() => wordsOf(server, id), { timeout: 15_000 }).toContain('not possible');

@@ -37,7 +37,7 @@ const serverRoute = describeRoute({
   operationId: 'listServerLog',
   path: '/api/logs/server',
   summary: 'Lists warnings and errors of the server, newest first',
-  description: `The last ${SERVER_LOG_MAX} since the server started, of all accounts, whatever LOG_LEVEL says. Messages without their fields: the log on standard output has those. Needs a live key of the first account.`,
+  description: `The last ${SERVER_LOG_MAX} since the server started, of all accounts, at every LOG_LEVEL. Messages without their fields: the log on standard output has those. Needs a live key of the first account.`,
   request: { query: serverLogQuerySchema },
   responses: { 200: jsonResponse('A page of the log.', serverLogPageSchema) },
 });

@@ -7,7 +7,7 @@ import {
 import type { ApiApp, ApiDeps } from '../../api-env.ts';
 import { answerOnce } from '../../http/answer-once.ts';
 import { describeRoute } from '../../http/describe-route.ts';
-import { requireOperator } from '../../operator.ts';
+import { NEEDS_OPERATOR_KEY, requireOperator } from '../../operator.ts';
 import { jsonBody, jsonResponse } from '../../schemas/json-content.ts';
 import {
   downloadPathSchema,
@@ -19,8 +19,6 @@ import { viewOf } from '../../serializers/view-of.ts';
 
 const shared = { tag: 'Models', scope: 'admin' } as const;
 
-const ofOperator = 'Needs a live key of the first account.';
-
 const DOWNLOADS = '/api/models/downloads';
 
 const listRoute = describeRoute({
@@ -29,7 +27,7 @@ const listRoute = describeRoute({
   method: 'get',
   path: '/api/models',
   summary: 'Shows the models that can be downloaded, and what is there',
-  description: `By profile, with size and licence. What runs now is in \`GET /readyz\`. ${ofOperator}`,
+  description: `By profile, with size and licence. What runs now is in \`GET /readyz\`. ${NEEDS_OPERATOR_KEY}`,
   responses: {
     200: jsonResponse('Profiles, models and the newest download.', modelCatalogueSchema),
   },
@@ -41,7 +39,7 @@ const startRoute = describeRoute({
   method: 'post',
   path: DOWNLOADS,
   summary: 'Downloads the models of a profile, or one model',
-  description: `As \`npm run models\` does, in a process of low priority: every file is checked before it gets its name. The server uses new files from its next start on. 409 while a download is under way, and where the disk is too small; 422 for an unknown model. ${ofOperator}`,
+  description: `As \`npm run models\` does, in a process of low priority: every file is checked before it gets its name. The server uses new files from its next start on. 409 while a download is under way, and where the disk is too small; 422 for an unknown model. ${NEEDS_OPERATOR_KEY}`,
   request: { body: jsonBody(startDownloadSchema) },
   responses: { 202: jsonResponse('The download has begun.', modelDownloadSchema) },
 });
@@ -52,7 +50,7 @@ const getRoute = describeRoute({
   method: 'get',
   path: `${DOWNLOADS}/{downloadId}`,
   summary: 'Shows how far a download is',
-  description: `The newest since the server started; 404 for any other. ${ofOperator}`,
+  description: `The newest since the server started; 404 for any other. ${NEEDS_OPERATOR_KEY}`,
   request: { params: downloadPathSchema },
   responses: { 200: jsonResponse('The download.', modelDownloadSchema) },
 });
@@ -63,7 +61,7 @@ const cancelRoute = describeRoute({
   method: 'delete',
   path: `${DOWNLOADS}/{downloadId}`,
   summary: 'Cancels a download',
-  description: `What was downloaded stays, and the next download goes on from there. Changes nothing where it has ended. ${ofOperator}`,
+  description: `What was downloaded stays, and the next download goes on from there. Changes nothing where it has ended. ${NEEDS_OPERATOR_KEY}`,
   request: { params: downloadPathSchema },
   responses: { 204: { description: 'The download has ended.' } },
 });

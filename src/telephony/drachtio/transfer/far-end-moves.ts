@@ -106,7 +106,7 @@ export class FarEndMoves {
     this.passRefer(this.#refer);
   }
 
-  /** Status that refuses a REFER now, whatever it names; undefined to read it. */
+  /** Status that refuses every REFER now; undefined to read Refer-To. */
   get #refusal(): number | undefined {
     const { accepted, leg } = this.#options;
     if (accepted === undefined || this.#onRefer === undefined || this.areUsedUp) return 603;
