@@ -23,7 +23,7 @@ export function commandsPage(): string {
     ...leavesOf(admin).flatMap(({ command, path }) => [
       `### admin ${path}`,
       sentence(command.description()),
-      codeBlock('sh usage', `npm run admin -- ${[path, ...placesOf(command)].join(' ')}`),
+      codeBlock('text', `npm run admin -- ${[path, ...placesOf(command)].join(' ')}`),
       detailsOf(command),
     ]),
   ]);

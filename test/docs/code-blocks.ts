@@ -19,18 +19,18 @@ export const PAGES: readonly string[] = globSync([
 /** Tags of shell blocks that no test runs, and why not; the commands in them are looked up. */
 export const NOT_RUN: Readonly<Record<string, string>> = {
   'sh operator': 'changes a machine of the operator: users, units, containers, firewalls',
-  'sh speech': 'needs speech servers; test/e2e/parallel/openai-speech-servers.test.ts has some',
-  'sh download': 'downloads models or packages',
+  'sh gpu': 'downloads the libraries of a graphics card from its maker',
   'sh start': 'installs and starts the server, as .ci/bare-debian does',
   'sh long':
     'takes minutes: .ci/run, test/integration/self-test.test.ts and test/integration/client-packages.test.ts do the same',
   'sh example': 'is an example, which test/e2e/parallel/example*.test.ts run',
-  'sh usage': 'is the form of a command, with places to fill in',
 };
 
 /** Blocks of other languages: what checks them. */
 export const CHECKED_BY: Readonly<Record<string, string>> = {
   sh: 'test/e2e/parallel/documented.test.ts',
+  'sh download': 'test/integration/documented-downloads.test.ts',
+  'sh speech': 'test/e2e/parallel/documented-programs.test.ts',
   'sh carrier': 'test/e2e/parallel/documented-programs.test.ts',
   'sh receiver': 'test/e2e/parallel/documented-programs.test.ts',
   json: 'this test: it parses',

@@ -3,25 +3,19 @@
  * npm is a double where llama.cpp is to be installed: it takes the packages from `models/llama-cpp`.
  */
 import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../models/support/download-world.ts';
-import { testModel } from '../models/support/manifests.ts';
-import { type ModelServer, startModelServer } from '../models/support/model-server.ts';
+import type { ModelServer } from '../models/support/model-server.ts';
+import { startTinyHub } from '../models/support/tiny-hub.ts';
 import { startServer } from '../support/server/server.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const TINY = join(ROOT, 'models/tiny');
 const PACKAGES = join(ROOT, 'models/llama-cpp/node_modules');
 const DEAD = 'http://127.0.0.1:9';
-
-const WHISPER = [
-  ...['config.json', 'generation_config.json', 'preprocessor_config.json', 'tokenizer.json'],
-  ...['onnx/encoder_model.onnx', 'onnx/decoder_model_merged.onnx'],
-];
 
 interface World {
   readonly hub: ModelServer;
@@ -33,39 +27,11 @@ interface World {
 
 /** @param npm what the double of npm does; its third argument is the folder. */
 async function world(npm: string): Promise<World> {
-  const hub = await startModelServer();
+  const { hub, writeList } = await startTinyHub();
   const folder = temporaryFolder();
   const modelsDir = join(folder, 'models');
   const manifest = join(folder, 'list.json');
-  const from = (path: string, base: string) => {
-    const bytes = readFileSync(join(TINY, path, base));
-    hub.files.set(`/${path}/${base}`, bytes);
-    return bytes;
-  };
-  const ear = Object.fromEntries(WHISPER.map((file) => [file, from('whisper', file)]));
-  const weights = { 'tiny.gguf': from('llm', 'tiny.gguf') };
-  const llm = { id: 'gguf-tiny', kind: 'gguf', engine: 'llama-cpp', folder: 'llm' } as const;
-  const ollama = {
-    ...{
-      id: 'ollama-tiny',
-      kind: 'llm',
-      name: 'Tiny (Ollama)',
-      engine: 'ollama',
-      needs: ['Ollama'],
-    },
-    ...{ ollama: 'tiny:1b', aboutBytes: 1, languages: ['many'], page: 'https://example.com/tiny' },
-    licence: { spdx: 'MIT', statedAt: 'https://example.com/licence' },
-  };
-  const models = [
-    testModel(`${hub.origin}/whisper/`, ear, { folder: 'stt/whisper-tiny' }),
-    testModel(`${hub.origin}/llm/`, weights, { ...llm, name: 'Tiny (GGUF)' }),
-    ollama,
-  ];
-  const standard = ['ear', 'ollama-tiny', 'gguf-tiny'];
-  writeFileSync(
-    manifest,
-    JSON.stringify({ version: 1, profiles: { small: [], standard, best: [] }, models }),
-  );
+  writeList(manifest);
   const programs = join(folder, 'bin');
   mkdirSync(programs);
   writeFileSync(join(programs, 'npm'), `#!/bin/sh\necho "$*" > ${folder}/npm-words\n${npm}\n`);

@@ -4,12 +4,20 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { codeBlocksOf, PAGES } from '../../docs/code-blocks.ts';
 import { freePort } from '../../support/network/free-ports.ts';
+import { commandOf } from '../../support/server/documented-commands.ts';
 import { describeWith } from '../../support/server/programs.ts';
 import { LIVE_KEY, startServer, type TestServer } from '../../support/server/server.ts';
 import { type ScriptedCarrier, startCarrier } from '../../support/sip/scripted-carrier.ts';
+import {
+  engineOf,
+  speechServer,
+  startOffhook,
+  stopAll,
+  wyomingServer,
+} from '../../support/speech/speech-server-calls.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const TUTORIAL_NUMBER = '+12025550143';
@@ -67,6 +75,27 @@ test.each(
   await expect.poll(() => output.text).toMatch(/hello|POST \/orders\/A-1047/);
 });
 
+describe('speech servers', () => {
+  afterEach(stopAll);
+
+  test.each(blocks('sh speech'))('%s: %s', async (_, text) => {
+    const [recognizer, voices] = [await speechServer(), await wyomingServer()];
+    const typed = text
+      .replaceAll(/\\\n\s*/g, '')
+      .replace('http://10.0.0.5:8000', recognizer.address)
+      .replace('tcp://10.0.0.6:10200', voices.address);
+    const { environment, text: command } = commandOf(typed.trim());
+    const server = await startOffhook(environment);
+
+    expect(command).toBe('npm start');
+    const engines = async () => [await engineOf(server, 'stt'), await engineOf(server, 'tts')];
+    await expect.poll(engines, { timeout: 20_000 }).toMatchObject([
+      { engine: 'openai', state: 'ready' },
+      { engine: 'wyoming', state: 'ready' },
+    ]);
+  });
+});
+
 describeWith(['baresip', 'curl'], 'telephone and carrier', () => {
   const shown = blocks('sh carrier');
   let server: TestServer;
@@ -110,7 +139,10 @@ describeWith(['baresip', 'curl'], 'telephone and carrier', () => {
   });
 
   test.each(shown.filter(([, text]) => !text.startsWith('baresip')))('%s: %s', async (_, text) => {
-    const typed = text.replace('agent_…', agent).replace('+39…', CALLED_NUMBER);
+    const typed = text
+      .replace('agent_…', agent)
+      .replace('+39…', CALLED_NUMBER)
+      .replace('NAME', 'carrier-by-address');
     const { child, output } = startBlock(typed.replaceAll('curl ', 'curl -sf '), {
       ...{ DATA_DIR: server.dataDir, URL: server.baseUrl },
       ...{ KEY: LIVE_KEY, ADMIN_KEY: LIVE_KEY },
