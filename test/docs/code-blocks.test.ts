@@ -44,9 +44,15 @@ test('every block that is marked sh is one that test/e2e/parallel/documented.tes
 });
 
 test.each(
-  [...Object.keys(NOT_RUN), 'sh', 'sh carrier', 'sh download', 'sh receiver', 'sh speech'].flatMap(
-    named,
-  ),
+  [
+    ...Object.keys(NOT_RUN),
+    'sh',
+    'sh carrier',
+    'sh download',
+    'sh operator',
+    'sh receiver',
+    'sh speech',
+  ].flatMap(named),
 )('$page:$line has commands, options, files and settings that are there', ({ text }) => {
   expect(shellFaults(text)).toEqual([]);
 });

@@ -18,7 +18,8 @@ export const PAGES: readonly string[] = globSync([
 
 /** Tags of shell blocks that no test runs, and why not; the commands in them are looked up. */
 export const NOT_RUN: Readonly<Record<string, string>> = {
-  'sh operator': 'changes a machine of the operator: users, units, containers, firewalls',
+  'sh servers':
+    'builds, starts or needs drachtio-server and FreeSWITCH: test/real/documented.test.ts starts them',
   'sh gpu': 'downloads the libraries of a graphics card from its maker',
   'sh start': 'installs and starts the server, as .ci/bare-debian does',
   'sh long':
@@ -29,6 +30,7 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
 /** Blocks of other languages: what checks them. */
 export const CHECKED_BY: Readonly<Record<string, string>> = {
   sh: 'test/e2e/parallel/documented.test.ts',
+  'sh operator': 'test/e2e/parallel/documented-deploy.test.ts',
   'sh download': 'test/integration/documented-downloads.test.ts',
   'sh speech': 'test/e2e/parallel/documented-programs.test.ts',
   'sh carrier': 'test/e2e/parallel/documented-programs.test.ts',
