@@ -24,7 +24,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   webhook: ['lib', 'domain'],
   api: ['lib', 'domain'],
   operator: ['lib', 'domain', 'api'],
-  'model-store': ['lib'],
+  'model-store': ['lib', 'domain'],
   dashboard: [],
 };
 

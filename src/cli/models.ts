@@ -14,6 +14,7 @@ import { makeBundleRun, takeBundleRun } from '../model-store/bundle.ts';
 import { DEFAULT_LIMITS } from '../model-store/download-file.ts';
 import { fetchModels, ollamaAnswers } from '../model-store/download-models.ts';
 import { HttpSource } from '../model-store/http-source.ts';
+import { usesOllama, withOneLanguageModel } from '../model-store/language-model-choice.ts';
 import {
   type FilesModel,
   loadManifest,
@@ -29,7 +30,7 @@ import { plainText, type Screen } from '../model-store/progress.ts';
 import { whisperEngine } from '../speech/stt/recognizer-engines.ts';
 import { sileroEngine } from '../speech/vad/silero/silero-engine.ts';
 import { SELF_TEST_ENGINE_S_MAX, selfTestResult } from './admin-self-test.ts';
-import { installLlama, usesOllama, withOneLanguageModel } from './models-language.ts';
+import { installLlama } from './install-llama.ts';
 import { type ModelsOptions, modelsProgram } from './models-program.ts';
 
 const PACKAGE = new URL('../../package.json', import.meta.url);

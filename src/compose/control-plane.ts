@@ -12,13 +12,13 @@ import { RequestLog } from '../domain/account/request-log.ts';
 import type { ReadinessCheck } from '../domain/call/engine-state.ts';
 import { trustedProxies } from '../domain/trusted-proxies.ts';
 import { systemClock } from '../lib/clock.ts';
+import { CommandDownloads } from '../model-store/server-downloads/command-downloads.ts';
 import { addDashboardRoutes } from '../operator/dashboard-routes.ts';
 import type { PhoneSockets } from '../operator/phone-sockets.ts';
 import type { ErasureRounds } from '../store/accounts/erasure-rounds.ts';
 import { startAnalysis } from './analysis.ts';
 import type { ControlPlaneParts } from './app-parts.ts';
 import { type BrowserCalls, browserSockets, openBrowserCalls } from './browser-calls.ts';
-import { CommandDownloads } from './models/command-downloads.ts';
 import { openEraser, startRetention } from './retention.ts';
 import { Sandbox } from './sandbox.ts';
 import { openTrunkControl } from './trunks/trunk-control.ts';
@@ -50,7 +50,11 @@ export class ControlPlane {
     this.#live = openLive(registry, this.#sandbox.registry);
     const isQuiet = () => registry.size === 0 && this.#sandbox.registry.inProgress.length === 0;
     this.#eraser = openEraser({ ...parts, isQuiet });
-    this.#modelDownloads = new CommandDownloads({ ...parts, clock: systemClock });
+    this.#modelDownloads = new CommandDownloads({
+      ...parts,
+      settings: parts.config,
+      clock: systemClock,
+    });
     this.#api = this.#createApi();
     this.upgrades = browserSockets(parts, this.#browser);
   }

@@ -5,8 +5,8 @@ import type { Config } from '../config/config.ts';
 import type { NewId } from '../domain/ids.ts';
 import { systemClock } from '../lib/clock.ts';
 import { Dashboard } from '../operator/dashboard.ts';
+import { runSelfTestProcess } from '../operator/self-test-process.ts';
 import type { Store } from '../store/store.ts';
-import { runSelfTestProcess } from './self-test-process.ts';
 
 /** Output folders of `npm run build`. */
 const PAGE_FOLDER = fileURLToPath(new URL('../../dist/dashboard', import.meta.url));

@@ -5,12 +5,12 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { CommandDownloads } from '../../src/compose/models/command-downloads.ts';
 import { readConfig } from '../../src/config/config.ts';
 import type { ModelDownload } from '../../src/domain/models/model-downloads.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import type { FilesModel } from '../../src/model-store/manifest.ts';
+import { CommandDownloads } from '../../src/model-store/server-downloads/command-downloads.ts';
 import { temporaryFolder } from '../models/support/download-world.ts';
 import { testModel } from '../models/support/manifests.ts';
 import { cutAfter, someBytes, startModelServer } from '../models/support/model-server.ts';
@@ -37,7 +37,7 @@ async function world(changes: Partial<FilesModel> = {}) {
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
   onTestFinished(() => void vi.unstubAllEnvs());
   const downloads = new CommandDownloads({
-    config: readConfig(environment),
+    settings: readConfig(environment),
     clock: systemClock,
     newId: (prefix) => `${prefix}_1`,
     log: silentLogger,

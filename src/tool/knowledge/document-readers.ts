@@ -1,19 +1,16 @@
 /** Reads documents in processes of their own, one at a time: a hostile file costs its process and nothing else. */
 import { type ChildProcess, fork } from 'node:child_process';
-import { setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { DocumentFile, DocumentReader } from '../../domain/knowledge/knowledge.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { setLowPriority } from '../../lib/process/low-priority.ts';
 import type { ReadAnswer } from './document-reader-child.ts';
 
 const CHILD = fileURLToPath(new URL('./document-reader-child.ts', import.meta.url));
 
 /** Heap of the process in MiB; all of its memory is limited in the process itself. */
 const HEAP_MB_MAX = 256;
-
-/** As `nice -n 10`: calls come first. */
-const PRIORITY = 10;
 
 const READ_MS_MAX = 20_000;
 
@@ -92,14 +89,6 @@ function startChild(): ChildProcess {
   });
   if (child.pid !== undefined) setLowPriority(child.pid);
   return child;
-}
-
-function setLowPriority(pid: number): void {
-  try {
-    setPriority(pid, PRIORITY);
-  } catch {
-    // It has ended already, or this system does not allow it: it then runs like everything else.
-  }
 }
 
 function unreadable(why: string): ServiceError {

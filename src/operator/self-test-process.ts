@@ -1,16 +1,13 @@
 /** Runs the self-test as the operator's command does, in a process of low priority: calls in progress come first. */
 import { spawn } from 'node:child_process';
-import { setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import type { SelfTestOutcome } from '../operator/self-test-run.ts';
+import { setLowPriority } from '../lib/process/low-priority.ts';
+import type { SelfTestOutcome } from './self-test-run.ts';
 
 const ADMIN = fileURLToPath(new URL('../cli/admin.ts', import.meta.url));
 
 /** The command ends by itself after two or three minutes; a process that needs this long hangs. */
 const RUN_MS_MAX = 15 * 60_000;
-
-/** As `nice -n 10`. */
-const PRIORITY = 10;
 
 const OUTPUT_CHARACTERS_MAX = 100_000;
 
@@ -36,13 +33,4 @@ export function runSelfTestProcess(signal: AbortSignal): Promise<SelfTestOutcome
     resolve({ isPassed: status === 0, report });
   });
   return promise;
-}
-
-/** Lets everything else go first. */
-export function setLowPriority(pid: number): void {
-  try {
-    setPriority(pid, PRIORITY);
-  } catch {
-    // It has ended already, or this system does not allow it: it then runs like everything else.
-  }
 }

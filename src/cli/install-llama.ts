@@ -1,8 +1,6 @@
-/** The language model of a download: Ollama's where an Ollama answers, else a GGUF file with llama.cpp, which npm installs. */
+/** Installs llama.cpp for the GGUF file of a download, with npm. */
 import { spawn } from 'node:child_process';
-import type { Config } from '../config/config.ts';
 import { installCommand, installWords, isLlamaInstalled } from '../llm/llama-cpp/llama-program.ts';
-import type { Model } from '../model-store/manifest.ts';
 import { ModelsError } from '../model-store/models-error.ts';
 import { plainText, type Screen } from '../model-store/progress.ts';
 
@@ -10,31 +8,6 @@ import { plainText, type Screen } from '../model-store/progress.ts';
 const INSTALL_MS_MAX = 15 * 60_000;
 
 const REASON_CHARACTERS_MAX = 300;
-
-/** Whether the setting LLM takes models of Ollama. */
-export function usesOllama({ LLM }: Config): boolean {
-  return LLM === 'auto' || LLM.includes('ollama');
-}
-
-/**
- * Of a profile's two language models the one that the server will use; a list with one kind stays as it is.
- *
- * @param hasOllama asked only with LLM=auto.
- */
-export async function withOneLanguageModel(
-  models: readonly Model[],
-  { LLM }: Config,
-  hasOllama: () => Promise<boolean>,
-): Promise<readonly Model[]> {
-  const kinds = new Set(models.map(({ kind }) => kind));
-  if (!kinds.has('llm') || !kinds.has('gguf')) return models;
-  const isAuto = LLM === 'auto';
-  const isEmbedded = isAuto ? !(await hasOllama()) : LLM.includes('llama-cpp');
-  const isOllama = isAuto ? !isEmbedded : LLM.includes('ollama');
-  return models.filter(({ kind }) =>
-    kind === 'gguf' ? isEmbedded : kind === 'llm' ? isOllama : true,
-  );
-}
 
 /**
  * Installs llama.cpp where it is missing. npm checks its packages against the registry's checksums; nothing is built.

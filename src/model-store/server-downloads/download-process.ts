@@ -2,8 +2,8 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { WantedModels } from '../../domain/models/model-downloads.ts';
-import type { ProgressReport } from '../../model-store/progress.ts';
-import { setLowPriority } from '../self-test-process.ts';
+import { setLowPriority } from '../../lib/process/low-priority.ts';
+import type { ProgressReport } from '../progress.ts';
 
 const MODELS = fileURLToPath(new URL('../../cli/models.ts', import.meta.url));
 

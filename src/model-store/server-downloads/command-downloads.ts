@@ -1,5 +1,4 @@
-/** Composition root: downloads of models by the operator's command, one at a time; the newest is kept in memory. */
-import type { Config } from '../../config/config.ts';
+/** Downloads of models by the operator's command, one at a time; the newest is kept in memory. */
 import type { NewId } from '../../domain/ids.ts';
 import type {
   ModelCatalogue,
@@ -10,13 +9,14 @@ import type {
 import { ServiceError } from '../../domain/service-error.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
-import { ModelsError } from '../../model-store/models-error.ts';
-import type { ProgressReport } from '../../model-store/progress.ts';
+import type { ModelSettings } from '../model-settings.ts';
+import { ModelsError } from '../models-error.ts';
+import type { ProgressReport } from '../progress.ts';
 import { type DownloadEnd, runDownloadProcess } from './download-process.ts';
 import { catalogueOf, readShelf, refuseFullDisk, wantedModels } from './model-catalogue.ts';
 
 interface CommandDownloadsOptions {
-  readonly config: Config;
+  readonly settings: ModelSettings;
   readonly clock: Clock;
   readonly newId: NewId;
   readonly log: Logger;
@@ -47,9 +47,9 @@ export class CommandDownloads implements ModelDownloads {
   }
 
   async catalogue(): Promise<ModelCatalogue> {
-    const { config, manifestFile } = this.#options;
+    const { settings, manifestFile } = this.#options;
     return asked(async () => ({
-      ...(await catalogueOf(await readShelf(config, manifestFile))),
+      ...(await catalogueOf(await readShelf(settings, manifestFile))),
       isRestartNeeded: this.#isRestartNeeded,
     }));
   }
@@ -78,8 +78,8 @@ export class CommandDownloads implements ModelDownloads {
   }
 
   async #check(wanted: WantedModels): Promise<void> {
-    const { config, manifestFile } = this.#options;
-    const shelf = await readShelf(config, manifestFile);
+    const { settings, manifestFile } = this.#options;
+    const shelf = await readShelf(settings, manifestFile);
     await refuseFullDisk(await wantedModels(wanted, shelf), shelf);
   }
 

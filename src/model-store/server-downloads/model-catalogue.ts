@@ -1,8 +1,6 @@
-/** Composition root: the models of the list as they lie on this machine, and what a profile would bring. */
+/** The models of the list as they lie on this machine, and what a profile would bring. */
 import { mkdir } from 'node:fs/promises';
 import { EnvHttpProxyAgent } from 'undici';
-import { usesOllama, withOneLanguageModel } from '../../cli/models-language.ts';
-import type { Config } from '../../config/config.ts';
 import {
   type DownloadableModel,
   MODEL_PROFILES,
@@ -10,15 +8,17 @@ import {
   type ProfileContent,
   type WantedModels,
 } from '../../domain/models/model-downloads.ts';
-import { ollamaModels } from '../../model-store/download-models.ts';
-import { loadManifest, type Manifest, type Model, modelsOf } from '../../model-store/manifest.ts';
-import { bytesMissing, planFiles, quickStateOf } from '../../model-store/model-files.ts';
-import { ModelLock } from '../../model-store/model-lock.ts';
-import { refuseWithoutRoom } from '../../model-store/models-error.ts';
+import { ollamaModels } from '../download-models.ts';
+import { usesOllama, withOneLanguageModel } from '../language-model-choice.ts';
+import { loadManifest, type Manifest, type Model, modelsOf } from '../manifest.ts';
+import { bytesMissing, planFiles, quickStateOf } from '../model-files.ts';
+import { ModelLock } from '../model-lock.ts';
+import type { ModelSettings } from '../model-settings.ts';
+import { refuseWithoutRoom } from '../models-error.ts';
 
 /** The list, and what of it is on this machine. */
 export interface ModelShelf {
-  readonly config: Config;
+  readonly settings: ModelSettings;
   readonly manifest: Manifest;
   readonly lock: ModelLock;
   /** Names of the models that Ollama has; undefined where none answers, or none is asked. */
@@ -31,11 +31,14 @@ export interface ModelShelf {
  * @param manifestFile the list of the repository unless given.
  * @throws {ModelsError} naming the file that cannot be read.
  */
-export async function readShelf(config: Config, manifestFile?: string): Promise<ModelShelf> {
+export async function readShelf(
+  settings: ModelSettings,
+  manifestFile?: string,
+): Promise<ModelShelf> {
   const { manifest } = await loadManifest(manifestFile);
-  const lock = await ModelLock.load(config.MODELS_DIR);
-  const ofOllama = usesOllama(config) ? await askOllama(config.OLLAMA_HOST) : undefined;
-  return { config, manifest, lock, ofOllama };
+  const lock = await ModelLock.load(settings.MODELS_DIR);
+  const ofOllama = usesOllama(settings) ? await askOllama(settings.OLLAMA_HOST) : undefined;
+  return { settings, manifest, lock, ofOllama };
 }
 
 async function askOllama(host: string): Promise<readonly string[] | undefined> {
@@ -71,23 +74,23 @@ export async function catalogueOf(
 /** What a download of these would bring, as the command chooses it. @throws {ModelsError} `usage` for an unknown model. */
 export function wantedModels(
   wanted: WantedModels,
-  { manifest, config, ofOllama }: ModelShelf,
+  { manifest, settings, ofOllama }: ModelShelf,
 ): Promise<readonly Model[]> {
   const only = 'modelId' in wanted ? [wanted.modelId] : [];
-  const profile = 'profile' in wanted ? wanted.profile : config.MODELS_PROFILE;
+  const profile = 'profile' in wanted ? wanted.profile : settings.MODELS_PROFILE;
   const models = modelsOf(manifest, { profile, only });
-  return withOneLanguageModel(models, config, async () => ofOllama !== undefined);
+  return withOneLanguageModel(models, settings, async () => ofOllama !== undefined);
 }
 
 /** @throws {ModelsError} `disk-full` saying how much room is missing, `disk` where the folder cannot be made. */
 export async function refuseFullDisk(models: readonly Model[], shelf: ModelShelf): Promise<void> {
-  const { MODELS_DIR: folder } = shelf.config;
+  const { MODELS_DIR: folder } = shelf.settings;
   await mkdir(folder, { recursive: true });
   await refuseWithoutRoom(folder, bytesMissing(filesOf(models, shelf)));
 }
 
-function filesOf(models: readonly Model[], { config, lock }: ModelShelf) {
-  return planFiles(models, { modelsDir: config.MODELS_DIR, lock, mirror: null });
+function filesOf(models: readonly Model[], { settings, lock }: ModelShelf) {
+  return planFiles(models, { modelsDir: settings.MODELS_DIR, lock, mirror: null });
 }
 
 function describedModel(model: Model, shelf: ModelShelf): DownloadableModel {
