@@ -6,7 +6,7 @@ import { ringing } from './session/call-journal.ts';
 import type { CallParts } from './session/call-parts.ts';
 import { answerAndHold } from './session/hold-call.ts';
 
-/** How long a refused caller is asked to wait; a typical call has ended by then. */
+/** Retry-After of a refused call: about the length of a typical call. */
 const RETRY_AFTER_SECONDS = 30;
 
 /** SIP response that refuses an incoming call: status, and Retry-After in seconds. */

@@ -50,7 +50,7 @@ export interface TurnTimes extends MeasuredTurn {
   readonly turn: number;
   /** Whether the answer had been begun before the turn was over. */
   readonly speculated: boolean;
-  /** Set where a tool took so long that the first audio was a word to bridge it, and not the answer. */
+  /** Set where the first audio was a filler because a tool was slow. */
   readonly filler?: boolean;
   /** Set where the turn was pressed on telephone keys: the times count from the last key. */
   readonly keyed?: boolean;
@@ -85,7 +85,7 @@ export type ConversationEvent =
   | { readonly kind: 'said'; readonly entry: TranscriptEntry }
   | { readonly kind: 'turn'; readonly times: TurnTimes }
   | { readonly kind: 'barge-in' }
-  /** The reply that was heard just now had passages of the agent's documents to go by. */
+  /** Passages of the agent's documents that the last reply was given. */
   | { readonly kind: 'knowledge'; readonly sources: readonly PassageSource[] }
   /** Who took an outgoing call; a person may turn out to be a machine later, never the other way round. */
   | {

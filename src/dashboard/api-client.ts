@@ -3,7 +3,7 @@ import { ApiError, errorOf, isMissing } from './api-error.ts';
 import type { Environment, Invite, Role, SelfTest, Session, User, UserList } from './api-types.ts';
 import type { PhoneTicket } from './phone/phone.ts';
 
-/** Keys are renewed so long before they expire. */
+/** Time before its expiry at which a key is renewed. */
 const RENEW_MS = 60_000;
 
 const TIMEOUT_MS = 30_000;

@@ -87,7 +87,7 @@ export interface DayRange {
   readonly endDate: string;
 }
 
-/** The last so many days, today among them. */
+/** A range of days that ends today. */
 export function lastDays(count: number, nowMs: number): DayRange {
   return { startDate: dayOf(nowMs - (count - 1) * DAY_MS), endDate: dayOf(nowMs) };
 }

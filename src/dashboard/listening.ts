@@ -4,7 +4,7 @@ import { SoundSchedule, type StereoSound, WavStreamReader } from './wav-stream.t
 
 const CALL_RATE_HZ = 8000;
 
-/** Nothing comes for so long only when the connection is dead: silence is sound too. */
+/** Time without data after which the connection is dead: silence is sent as sound. */
 const SILENT_MS_MAX = 15_000;
 
 /**

@@ -6,7 +6,7 @@ import type { Levels } from './meter-board.ts';
 /** Entries kept of each call: the whole transcript is on the call's own page. */
 const WORDS_MAX = 200;
 
-/** Calls that have ended stay to be read, the newest so many. */
+/** Ended calls that stay on the page. */
 const ENDED_MAX = 10;
 
 /** An event of the stream as it came. */

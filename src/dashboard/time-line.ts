@@ -159,7 +159,7 @@ const STEP_MS = 5000;
 const FINE_MS = 1000;
 const LEAP_MS = 30_000;
 
-/** Keys that seek: by so much. */
+/** Keys that seek, with their steps. */
 const SEEKS: Readonly<Record<string, number>> = {
   ArrowLeft: -STEP_MS,
   ArrowDown: -STEP_MS,

@@ -8,7 +8,7 @@ import type { LanguageModel, ModelRequest } from './language-model.ts';
 /** Parallel prompts slow each other down, and most servers cache few of them. */
 const WARMING_MAX = 2;
 
-/** From so many answers under way on, the machine is busy with callers who wait. */
+/** Answers in progress from which on no prefix is warmed: callers are waiting for the machine. */
 const ANSWERING_MAX = 2;
 
 /** Longer than any greeting. */

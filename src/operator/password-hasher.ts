@@ -60,7 +60,7 @@ export class PasswordHasher {
     return recordOf(work, await this.#hash(password, work));
   }
 
-  /** Of no password: its hash is random. */
+  /** Stored form that no password matches: its hash is random. */
   #decoyRecord(): PasswordRecord {
     this.#decoy ??= recordOf(this.#newWork(), Buffer.from(this.#random(HASH_BYTES)));
     return this.#decoy;

@@ -151,7 +151,7 @@ const CLOSE_MS = 2_000;
 
 const NO_LISTENER: MessageSocketListener = { message: () => undefined, closed: () => undefined };
 
-/** One browser's WebSocket as SIP sees it: whole messages, so many a second, and a browser that must still be there. */
+/** One browser's WebSocket as a SIP transport: whole messages, a limit of messages a second, and pings that find a lost browser. */
 export class PhoneSocket implements MessageSocket {
   readonly remote: SocketEnd;
   readonly local: SocketEnd;

@@ -10,7 +10,7 @@ const TICKETS_MAX = 100;
 
 /** What a ticket stands for. */
 export interface PhoneTicket extends BrowserCaller {
-  /** Of the operator's session that asked for it. */
+  /** Session of the operator that requested it. */
   readonly sessionHash: string;
 }
 

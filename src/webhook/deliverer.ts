@@ -41,7 +41,7 @@ interface DelivererOptions {
   readonly jitter: () => number;
 }
 
-/** One loop: a look records answers, makes deliveries of new events, and begins attempts that are due. */
+/** One loop: each pass records answers, makes deliveries of new events, and begins attempts that are due. */
 export class Deliverer {
   readonly #options: DelivererOptions;
   readonly #looks: Repeater;
@@ -58,7 +58,7 @@ export class Deliverer {
   #isTroubled = false;
   #drained: PromiseWithResolvers<void> | undefined;
   #stopped: Promise<void> | undefined;
-  /** A look was asked for and has not begun. */
+  /** A pass is scheduled and has not begun. */
   #isLookComing = false;
 
   constructor(options: DelivererOptions) {

@@ -20,7 +20,7 @@ import {
 /** Views that are open at a time, over all accounts: each holds a connection and a buffer. */
 const VIEWS_MAX = 200;
 
-/** Of these, one account's: so many that it shuts out no other. */
+/** Limit of one account within these, so that it cannot shut out the others. */
 const OWN_VIEWS_MAX = 40;
 
 /** Calls of each kind in a snapshot: half of what a view may have waiting for its client. */

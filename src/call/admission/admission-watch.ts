@@ -138,7 +138,7 @@ export interface Headroom {
   readonly mainBusyShare: number;
   /** Share of a core that the busiest of the other threads uses, those that play and hear sound, 0 to 1. */
   readonly threadBusyShare: number;
-  /** How long the recogniser took of late, queueing included; null without recent requests. */
+  /** Recent time of the recogniser, queueing included; null without recent requests. */
   readonly recognitionMs: number | null;
   /** How long it took when it was quickest: alone, or nearly. */
   readonly recognitionAloneMs: number | null;

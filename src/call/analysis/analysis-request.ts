@@ -23,7 +23,7 @@ interface Question {
 }
 
 /**
- * Asks for an analysis, and once more when the answer is rubbish: it is partly chance.
+ * Asks for an analysis, and a second time where the answer is unusable: the answer is partly chance.
  *
  * @throws {RubbishError} when the second answer is no analysis either.
  * @throws {LanguageModelError}

@@ -25,13 +25,13 @@ import { type ExtractionOutcome, extract, NO_EXTRACTION } from './extraction-req
 /** Each is one request to a model that also has calls in progress to answer. */
 const ASKING_MAX = 4;
 
-/** While calls wait they are looked at so often: for retries, deadlines, and a database that takes writes again. */
+/** Interval at which waiting calls are checked: for retries, deadlines, and a database that takes writes again. */
 const LOOK_MS = 1000;
 
 /** A mistake of ours will not be gone in a second. */
 const MISTAKE_REST_MS = 60_000;
 
-/** Longer than this a look keeps the thread from the conversations; the rest of it comes right after them. */
+/** Longest pass without a pause for the conversations on this thread. */
 const LOOK_MS_MAX = 5;
 
 /** Jobs of one look; more stay where they are until the next. */

@@ -38,7 +38,7 @@ const REASON_CHARS_MAX = 300;
 const FAULTS_MAX = 5;
 
 /**
- * Asks, and once more with what was wrong with the answer. A model that fails leaves nothing extracted, and the problem says why.
+ * Asks the model, and a second time with the validation errors. Where the model fails, nothing is extracted and `problem` says why.
  *
  * @throws the signal's reason when aborted.
  */

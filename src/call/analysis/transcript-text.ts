@@ -2,7 +2,7 @@
 import type { TranscriptEntry } from '../../domain/call/call.ts';
 import { cutTo, onOneLine } from './analysis-fallback.ts';
 
-/** About 3,000 tokens: a small model on a CPU reads so much within the time of one try. */
+/** About 3,000 tokens, which a small model on a CPU reads within the time of one attempt. */
 export const TRANSCRIPT_CHARS_MAX = 12_000;
 
 /** One utterance; a caller who talks without a pause must not push out all others. */

@@ -118,7 +118,7 @@ export class ListenerRounds {
   }
 }
 
-/** Time that late packets, and silence in their place, have to arrive: the sound is heard so much later. */
+/** Delay of the sound for listeners, in which late packets, or silence in their place, arrive. */
 const LAG_MS = 120;
 
 /** After a longer stall the missed sound is skipped, in milliseconds. */

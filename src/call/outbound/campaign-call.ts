@@ -16,7 +16,7 @@ import { ServiceError } from '../../domain/service-error.ts';
 import type { RunTransaction, Stores } from '../../domain/stores.ts';
 import type { Clock } from '../../lib/clock.ts';
 
-/** A trunk may be out of reach for so long, and its campaign only waits. In seconds. */
+/** Longest outage of a trunk during which its campaign waits, in seconds. */
 const CALL_WAIT_SECONDS = 86_400;
 
 export interface CampaignCallParts {

@@ -1,4 +1,4 @@
-/** Pace of a campaign: calls at even distances, however late the look or often the clock is set; pure */
+/** Pace of a campaign: calls at even distances, also after late timers and changes of the clock; pure */
 
 /** What a late look may make up for; more would be a burst. In milliseconds. */
 const CATCH_UP_MS = 250;

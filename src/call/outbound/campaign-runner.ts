@@ -19,7 +19,7 @@ import { CampaignPace, distanceMs } from './campaign-pace.ts';
 /** How long to wait for the end of calls, room in the queue, or the database, before looking again. */
 const LOOK_AGAIN_MS = 1000;
 
-/** A campaign that has not begun is looked at so often: the clock may be set. */
+/** Interval at which a campaign that has not begun is checked: the clock may be set. */
 const NOT_BEGUN_MS = 60_000;
 
 /** Contacts of a campaign that one look goes through, and calls that one look takes in: each is a write. */
@@ -28,7 +28,7 @@ const CONTACTS_A_LOOK = 20;
 /** Before the rest of a longer list, so that conversations have the thread for most of the time. */
 const BREATH_MS = 20;
 
-/** Contacts outside of the calling hours are asked again after so long: the account may change its hours. */
+/** Interval at which contacts outside the calling hours are checked again: the account may change its hours. */
 const HOURS_ASKED_AGAIN_MS = 600_000;
 
 interface CampaignRunnerParts extends CampaignCallParts {
@@ -66,7 +66,7 @@ export class CampaignRunner {
     this.#unlisten();
   }
 
-  /** As `drain`, and waits for the look in progress. Safe to call twice. */
+  /** As `drain`, and waits for the pass in progress. Safe to call twice. */
   async stop(): Promise<void> {
     this.drain();
     await this.#looks.stop();

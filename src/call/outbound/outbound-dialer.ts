@@ -61,7 +61,7 @@ export class OutboundDialer implements DialQueue {
   readonly #options: OutboundDialerOptions;
   readonly #queue: OutboundQueue;
   readonly #lines: DialLines;
-  /** Routes by calling number, looked up at most once until a call is dialled or the look ends. */
+  /** Routes by calling number, looked up at most once until a call is dialled or the pass ends. */
   readonly #routes = new Map<string, TrunkRoute | undefined>();
   readonly #looks: Repeater;
   #unlisten: (() => void)[] = [];
@@ -109,7 +109,7 @@ export class OutboundDialer implements DialQueue {
   }
 
   /**
-   * As `drain`, and waits for the look in progress; the calls themselves are ended through the registry. Safe to call
+   * As `drain`, and waits for the pass in progress; the calls themselves are ended through the registry. Safe to call
    * twice.
    */
   async stop(): Promise<void> {
@@ -295,7 +295,7 @@ export class OutboundDialer implements DialQueue {
     log.warn({ callId, agentId: change.call.agentId, why }, 'queued call was not dialled');
   }
 
-  /** After a mistake of ours: the record comes to its end all the same, where it still can. */
+  /** After an internal error: ends the record, where that is still possible. */
   async #giveUpBroken(waiting: WaitingCall, now: Date): Promise<void> {
     try {
       await this.#giveUp(waiting, 'The server failed.', now);

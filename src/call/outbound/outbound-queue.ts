@@ -4,7 +4,7 @@ import { countryOf } from '../../domain/dialing/calling-hours.ts';
 import { QUEUED_CALLS_MAX } from '../../domain/dialing/outbound-rules.ts';
 import type { Clock } from '../../lib/clock.ts';
 
-/** Up to so many calls are read again whenever one is added; longer queues once in `LONG_REFRESH_MS`. */
+/** Largest queue that is read again whenever a call is added; longer queues once in `LONG_REFRESH_MS`. */
 const SHORT_QUEUE = 50;
 
 const LONG_REFRESH_MS = 1000;
@@ -18,7 +18,7 @@ export interface WaitingCall {
   readonly country: string | undefined;
   /** Undefined when no trunk has the number it is from. */
   readonly trunk: string | undefined;
-  /** Recorded reason why it still waits. */
+  /** Recorded reason for its wait. */
   readonly failureReason: string | null;
   /** A date of the calendar, which a clock that is set moves. */
   readonly notBeforeAt: Date | null;
@@ -81,7 +81,7 @@ export class OutboundQueue {
         expiresAtMs: hasWindow ? null : (before?.expiresAtMs ?? this.#elapsedOf(call.expiresAt)),
       });
     }
-    // The interface adds no more than so many, but who knows what another version has left behind.
+    // The API adds no more, but another version may have.
     if (calls.length >= QUEUED_CALLS_MAX) this.#hasMore = true;
     this.#refreshAtMs = nowMs + LONG_REFRESH_MS;
   }

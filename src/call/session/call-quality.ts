@@ -21,7 +21,7 @@ function localQuality(
   const { packetsSent, packetsReceived, packetsLost, packetsRejected, jitterMs } = stats;
   return {
     ...{ packetsSent, packetsUnsent, packetsReceived, packetsLost, packetsLate, packetsRejected },
-    // What came late was counted as received, and is as good as lost.
+    // Late packets were counted as received, but were not played.
     lossPercent: percentOf(packetsLost + packetsLate, packetsLost + packetsReceived),
     jitterMs: tenths(jitterMs),
   };
@@ -38,7 +38,7 @@ function remoteQuality(figures: NonNullable<StreamDetails['remote']>): RemoteQua
   };
 }
 
-/** Of the worse direction: a call is as good as the side that hears less. */
+/** MOS of the worse direction. */
 function opinionOf(local: LocalQuality, remote: RemoteQuality | null): number | null {
   const roundTripMs = remote?.roundTripMs ?? undefined;
   const directions = [

@@ -30,7 +30,7 @@ import { SessionRecording, SessionTimeline } from './session-timeline.ts';
 
 type ConversationEventOf<Kind> = Extract<ConversationEvent, { readonly kind: Kind }>;
 
-/** How long the record of an ended call may wait for the database before the call is let go. */
+/** Longest wait of an ended call's record for the database; after it the call is removed. */
 const RECORD_WAIT_MS = 60_000;
 
 /** A call that was answered; `run` holds it until it is over. */

@@ -40,7 +40,7 @@ export interface EngineTraces {
   forget(sipCallId: string): void;
 }
 
-/** Messages that still come. */
+/** Messages after the call's end. */
 export interface EngineTrace {
   /** When the newest message came or went, in milliseconds since 1970. */
   readonly lastAtMs: number;

@@ -13,7 +13,7 @@ import {
 /** This many content words take the floor from the agent, where the voice so far is no murmur. */
 const CLAIM_WORDS = 2;
 
-/** Looks, unless the caller has stopped or the look before is still under way. */
+/** Requests an interim result, unless the caller has stopped or the previous request is in progress. */
 export function onInterimTimer(draft: Draft, atMs: number): void {
   const { utterance } = draft.state;
   if (!utterance?.isSpeaking || utterance.interim !== null) return;
@@ -23,7 +23,7 @@ export function onInterimTimer(draft: Draft, atMs: number): void {
   act(draft, { kind: 'transcribe', attempt, priority: 'partial' });
 }
 
-/** Takes what a look has found. */
+/** Applies an interim result. */
 export function takeInterimResult(draft: Draft, words: Words): void {
   const { text, atMs } = words;
   const { utterance } = draft.state;
@@ -39,7 +39,7 @@ export function takeInterimResult(draft: Draft, words: Words): void {
   if (isAgentsFloor(reply) && isClaim) interrupt(draft, atMs);
 }
 
-/** A look that fails shows a recogniser that is busy with others. */
+/** A failed request: the recogniser is busy with other calls. */
 export function failInterimResult(draft: Draft): void {
   changeUtterance(draft, { interim: null, isInterimOff: true });
 }

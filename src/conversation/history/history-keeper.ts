@@ -206,10 +206,10 @@ const CHARACTERS_PER_TOKEN_MAX = 4;
 /** Templates put a few tokens around every message. */
 const WRAPPING_CHARACTERS = 20;
 
-/** When so much of the room is used, it is time for a summary. */
+/** Used share of the context window at which the history is summarised. */
 const SUMMARY_SHARE = 0.7;
 
-/** What is left word for word may take so much of it. */
+/** Largest share of the context window for turns that stay word for word. */
 const VERBATIM_SHARE = 0.25;
 
 /** The last three turns stay word for word, however long they are. */

@@ -16,10 +16,10 @@ export const CHARACTERS_MAX = 1500;
 /** Most tool calls in one answer. */
 export const CALLS_MAX = 8;
 
-/** Interval of `model-waits` and of the look at text that waits for a mark. */
+/** Interval of `model-waits` and of the check of text that has no punctuation yet. */
 const WATCH_TICK_MS = 250;
 
-/** Text without a mark is spoken so long after it began, where the caller hears nothing meanwhile. */
+/** Age at which text without punctuation is spoken, if the agent is silent. */
 const HURRY_MS = 700;
 
 /** One request to the language model, and where its events go. */

@@ -2,7 +2,7 @@
 
 const FENCE = '```';
 
-/** A JSON object is open, so many braces deep. */
+/** An open JSON object and its depth in braces. */
 interface OpenJson {
   depth: number;
   isInString: boolean;

@@ -12,13 +12,13 @@ const HELLO_MS_MAX = 1500;
 const AFTER_HELLO_MS = 700;
 const AFTER_TALK_MS = 1100;
 
-/** A person who answers does not talk so long without a pause. */
+/** Talk without a pause from which on the callee is a machine. */
 const LONG_TALK_MS = 4500;
 
 /** Likely words need a talk of this length. */
 const LIKELY_TALK_MS = 2000;
 
-/** Without any sound for so long the callee is greeted: they wait for it. */
+/** Silence after the answer before the agent greets. */
 const SILENCE_MS = 2000;
 
 /** Talks that begin later after the greeting answer it: a secretary offers to take a message, and only a tone is a machine's. */

@@ -256,7 +256,7 @@ function watchTool(draft: Draft): void {
   act(draft, { kind: 'set-timer', timer: 'filler', delayMs });
 }
 
-/** The tool is still at it: says so, or waits until the agent has fallen silent. */
+/** The tool is still running: says the filler, or waits until the agent is silent. */
 export function onFillerTimer(draft: Draft, atMs: number): void {
   const { reply, rules, utterance } = draft.state;
   if (!isAgentsFloor(reply) || !reply.isToolRunning || reply.hasFiller) return;

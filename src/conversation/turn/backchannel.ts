@@ -90,7 +90,7 @@ const SHORT_MS_MAX = 800;
  */
 const SHORT_CONFIDENCE_MIN = 0.9;
 
-/** Who interrupts is louder than who agrees: each dB below the usual level needs so much more confidence, above it less. */
+/** Confidence added for each dB below the caller's usual level, and taken off above it: interruptions are louder than backchannels. */
 const CONFIDENCE_PER_DB = 0.02;
 
 /** What the recogniser is sure of may be whispered. */

@@ -44,7 +44,7 @@ export interface TurnTiming extends EndpointingWaits {
   readonly messageMsMax: number;
   /** How long before the call's end the agent says that the time is up, which takes up to 5 s. */
   readonly timeIsUpMs: number;
-  /** What hanging up may take: it begins so long before the call's maximum. */
+  /** Time for hanging up: it begins this long before the call's maximum. */
   readonly hangUpMs: number;
 }
 

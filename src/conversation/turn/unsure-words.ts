@@ -13,7 +13,7 @@ import {
 /** Below this confidence words are unsure. A noise that the recogniser makes a "No" of has less as a rule. */
 export const SURE_CONFIDENCE = 0.65;
 
-/** An answer to unsure words is kept back for so many clauses: a goodbye is not said before the caller has confirmed it. */
+/** Clauses of an answer to unsure words that are held back: a goodbye is not said before the caller has confirmed it. */
 const HELD_CLAUSES_MAX = 2;
 
 /** A caller who says nothing but these agrees. By the language they belong to; all of them count in every call. */

@@ -52,7 +52,7 @@ export function useLive(
 const WAIT_MS_FIRST = 1000;
 const WAIT_MS_MAX = 30_000;
 
-/** Comments come every 15 s; a stream that is silent for so long is dead. */
+/** Time without data after which the stream is dead: comments come every 15 s. */
 const SILENT_MS_MAX = 45_000;
 
 /** What is longer than this is no event of ours. */

@@ -73,7 +73,7 @@ function soundOf(microphone: BrowserMicrophone, player: HTMLAudioElement): LineM
       return handler;
     },
     sendTone: (digit) => {
-      // What is inserted takes the place of what still waits.
+      // An inserted message replaces the one that waits.
       const waiting = sender()?.dtmf?.toneBuffer ?? '';
       const pace = { duration: TONE_MS, interToneGap: GAP_MS };
       return handler?.sendDtmf(`${waiting}${digit}`, pace) ?? false;

@@ -13,7 +13,7 @@ const CALL_ID_HEADER = 'X-Service-Call';
 
 const CONNECT_SECONDS_MAX = 10;
 
-/** A server that does not answer a BYE by then is left alone: it ends the call when the socket closes. */
+/** Wait for the response to a BYE; after it the socket closes, which ends the call as well. */
 const GOODBYE_MS_MAX = 1500;
 
 /** The sound of a call; SIP only carries its descriptions. */

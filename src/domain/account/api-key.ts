@@ -35,7 +35,7 @@ export interface ApiKey {
   readonly revokedAt: Date | null;
 }
 
-/** An account and environment may have so many keys that are not revoked. */
+/** Limit of keys that are not revoked, per account and environment. */
 export const API_KEYS_MAX = 100;
 
 /** A page of API keys, with the number of all that match. */

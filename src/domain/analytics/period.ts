@@ -25,7 +25,7 @@ export interface Period {
   readonly lastDay: string;
 }
 
-/** The last so many days end with today, which is not over; so does this month. */
+/** Periods of days and the current month end today. */
 export function periodOf(name: NamedPeriod, now: Date): Period {
   switch (name) {
     case 'today':

@@ -39,7 +39,7 @@ const MINUTE_MS = 60_000;
 
 const DAY_MS = 86_400_000;
 
-/** Slots are looked for in so many days: what a caller is offered is soon. */
+/** Days that are searched for slots. */
 export const SEARCH_DAYS = 14;
 
 /**

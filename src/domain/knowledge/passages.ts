@@ -10,7 +10,7 @@ export interface Passage {
 /** About 150 words: three of them leave a small model room for the call. */
 const PASSAGE_CHARS_MAX = 900;
 
-/** A passage repeats so much of the end of the one before, so that a sentence about "it" stays near what it is. */
+/** Overlap of a passage with the one before, so that a sentence about "it" stays near its subject. */
 const OVERLAP_CHARS_MAX = 150;
 
 /** Between the headings of a passage. */

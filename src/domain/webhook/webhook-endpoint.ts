@@ -27,7 +27,7 @@ export interface WebhookEndpoint {
   readonly updatedAt: Date;
 }
 
-/** An account and environment may have so many. */
+/** Limit of endpoints per account and environment. */
 export const WEBHOOK_ENDPOINTS_MAX = 100;
 
 /** A page of endpoints, with the number of all. */

@@ -5,7 +5,7 @@ import type { ModelJob, ModelTimes } from './model-metrics.ts';
 /** Older answers say nothing about now. */
 const RECENT_MS = 10_000;
 
-/** Of so many the middle one counts, so that one long utterance is no overload. */
+/** Number of times whose median counts, so that one long utterance is no overload. */
 const ANSWERS_MIN = 5;
 
 /** Kept for each job; more do not come in ten seconds of overload. */

@@ -11,7 +11,7 @@ import {
 import type { LlamaOrder, LlamaQuestion } from './llama-keeper.ts';
 import { installCommand, isLlamaInstalled, llamaModuleFile } from './llama-program.ts';
 
-/** Prompts are read in pieces of so many tokens: between two of them an abort is seen, and other calls have their turn. */
+/** Tokens of a prompt that are read in one batch: between two batches aborts take effect and other calls run. */
 const BATCH_TOKENS = 256;
 
 const TEMPERATURE = 0.3;
@@ -272,7 +272,7 @@ interface Slot<Seat> {
   usedAt: number;
 }
 
-/** Those who wait for a memory; a caller who is further back would wait for longer than callers do. */
+/** Limit of calls that wait for a context; further back, a caller would hang up first. */
 const WAITING_MAX = 16;
 
 /** Which of the model's memories answers which question: the one that remembers most of it. */

@@ -187,7 +187,7 @@ interface ChatChunk {
   readonly text: string;
   readonly fragments: readonly z.infer<typeof fragment>[];
   readonly isLast: boolean;
-  /** Comes once, with the last chunk or after it. */
+  /** Present in one chunk: the last one, or one after it. */
   readonly promptTokens: number | undefined;
 }
 

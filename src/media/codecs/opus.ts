@@ -93,7 +93,7 @@ export class OpusDecoder {
 
   /**
    * @param next the packet after the loss, which may repeat the lost one (in-band FEC); decode it next.
-   * @returns sound for so many lost samples.
+   * @returns concealed sound of that length.
    */
   conceal(samples: number, next: Uint8Array): Int16Array {
     const pcm = new Int16Array(samples);

@@ -20,7 +20,7 @@ const FINE_STEPS_HZ = [-25, -12.5, 0, 12.5, 25];
 /** A beep holds its frequency; a voice does not, within 120 ms. */
 const DRIFT_HZ_MAX = 25;
 
-/** The tone has so much of all energy: voices have harmonics, keys and ringing tones a second tone. */
+/** Least share of the tone in all energy: voices have harmonics, keys and ringing tones a second tone. */
 const SHARE_MIN = 0.85;
 
 /** Quieter windows hold no beep: -40 dBFS. */

@@ -13,7 +13,7 @@ const HITS_NEEDED = 4;
 /** Time without the key that ends it: four windows; an interruption of 10 ms does not. Q.24. */
 const GAP_SAMPLES_NEEDED = 4 * HOP_SAMPLES;
 
-/** Where a part of that time was lost, so many windows must be without the key: the first one is cross-faded. */
+/** Windows without the key that end it after a loss: the first window is cross-faded. */
 const MISSES_NEEDED = 2;
 
 /** Quieter tones are not heard: -36 dBm0 each. */
@@ -23,13 +23,13 @@ const TONE_ENERGY_MIN = 362 ** 2 / 2;
 const ROW_LOUDER_MAX = 10 ** 1.05;
 const COLUMN_LOUDER_MAX = 10 ** 0.6;
 
-/** A tone stands out by so much among those of its group. */
+/** Least ratio of the strongest tone's energy to that of the others in its group. */
 const PEAK_MIN = 10 ** 0.6;
 
-/** The two tones hold so much of all energy: a voice has others too. White noise 5 dB below leaves 76 %. */
+/** Least share of the two tones in all energy: a voice has other parts. White noise 5 dB below leaves 76 %. */
 const SHARE_MIN = 0.55;
 
-/** A second harmonic holds at most so much of all energy: those of a voice are strong. */
+/** Largest share of a second harmonic in all energy: those of a voice are strong. */
 const HARMONIC_MAX = 0.15;
 
 /** Tones may be off by 1.5 %: by 25 Hz. */
@@ -55,7 +55,7 @@ export class DtmfDetector {
     return this.#isTone;
   }
 
-  /** Takes sound of any length. @returns the keys that were let go in it. */
+  /** Takes sound of any length. @returns the keys that were released in it. */
   hear(pcm: Int16Array): readonly PressedDigit[] {
     const digits: PressedDigit[] = [];
     this.#isTone = this.#isDown;
@@ -71,7 +71,7 @@ export class DtmfDetector {
     return digits;
   }
 
-  /** Notes that so many samples were lost: they neither begin nor end a key. @returns the key that was let go before. */
+  /** Skips lost samples: they neither begin nor end a key. @returns the key that was released before. */
   lose(samples: number): readonly PressedDigit[] {
     this.#filled = 0;
     this.#isTone = this.#isDown;

@@ -24,7 +24,7 @@ const KNOWN_MIN_IN_SPEECH = 0.9;
 const SPEECH_FRAMES_MIN = 3;
 const SPEECH_FRAMES = 15;
 
-/** A known delay is looked for so many samples around it: the clocks of both ends drift apart. */
+/** Distance from a known delay in which it is searched again: the clocks of both ends drift apart. */
 const DRIFT_SAMPLES = 3;
 
 /** An echo has at most half the power of what was played. */

@@ -55,7 +55,7 @@ export class LossConcealment {
     this.#remember(pcm);
   }
 
-  /** @returns sound for so many lost samples, which follow those before. */
+  /** @returns concealed sound of that length, which follows the sound before. */
   conceal(samples: number): Int16Array {
     const pcm = new Int16Array(samples);
     if (this.#lostSamples === 0 && this.#hasHistory) this.#begin();

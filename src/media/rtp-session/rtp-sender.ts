@@ -296,7 +296,7 @@ export class RtpSender {
     for (const packet of packets) this.#sendCut(packet);
   }
 
-  /** A frame's time has gone by. */
+  /** Moves the timestamp on by one frame. */
   #advance(): void {
     this.#timestamp = (this.#timestamp + FRAME_SAMPLES * this.#ticksPerSample) | 0;
   }

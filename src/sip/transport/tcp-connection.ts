@@ -11,7 +11,7 @@ export interface ConnectionLimits {
   readonly idleMs: number;
   /** Time limit from the first octet of a message to its last. */
   readonly messageMs: number;
-  /** A peer that leaves so much unread is given up. */
+  /** Unread data at which the connection to a peer is closed. */
   readonly unsentBytesMax: number;
 }
 

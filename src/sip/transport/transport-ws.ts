@@ -6,7 +6,7 @@ import { type Endpoint, type Flow, PING } from './flow.ts';
 /** Limit of undelivered messages; a regular peer waits for responses long before. */
 const WAITING_MAX = 64;
 
-/** A peer that leaves so much unread is given up. */
+/** Unread data at which the connection to a peer is closed. */
 const UNSENT_BYTES_MAX = 256 * 1024;
 
 /** Answers `PING`. RFC 5626, 4.4.1. */

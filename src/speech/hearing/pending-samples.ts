@@ -15,7 +15,7 @@ export class PendingSamples {
     this.#end += pcm.length;
   }
 
-  /** Takes the oldest samples out; null when there are not so many. Good until the next `push`. */
+  /** Takes the oldest samples out; null when there are fewer. Valid until the next `push`. */
   take(count: number): Int16Array | null {
     if (this.#end - this.#start < count) return null;
     const window = this.#samples.subarray(this.#start, this.#start + count);

@@ -47,7 +47,7 @@ export interface SpeechTestOptions {
   readonly clock: Clock;
   /** Whether each voice says every sentence of its language; else the voices of an engine share them. */
   readonly isFull: boolean;
-  /** Time for one engine; what is not done by then is left out, and the report says so. */
+  /** Time limit of one engine; the report names the sentences that were left out. */
   readonly engineMsMax: number;
   /** Told what is being done, often. */
   readonly onProgress: (text: string) => void;

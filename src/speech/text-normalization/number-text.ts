@@ -73,7 +73,7 @@ export function numberWords(
 /** Larger numbers are read digit by digit. */
 const CARDINAL_MAX = 999_999_999_999;
 
-/** A power of a thousand by which a language counts, and how it says so many of them. */
+/** A power of a thousand by which a language counts, and its words for a number of them. */
 interface Scale {
   readonly value: number;
   readonly say: (count: number) => string;

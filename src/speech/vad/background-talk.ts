@@ -3,7 +3,7 @@
 /** One level: 64 ms, two windows of the detector. Longer ones hide the gaps between a single talker's syllables. */
 const BLOCK_WINDOWS = 2;
 
-/** Two seconds: talk is found in so many windows. */
+/** VAD windows, two seconds of them, from which background talk is found. */
 export const TALK_WINDOWS = 64;
 
 /**
@@ -81,7 +81,7 @@ export class BackgroundTalk {
     return !isKnown && this.#talkPower > 0;
   }
 
-  /** A window that says nothing, such as one with the agent's echo: two seconds are gathered afresh. */
+  /** A window that says nothing, such as one with the agent's echo: the two seconds start over. */
   skip(): void {
     this.#windows = 0;
   }

@@ -51,7 +51,7 @@ export class ErasureRounds implements Eraser {
   /** One after the other: requests finish what they erased, and the rounds what is left. */
   #finishing: Promise<void> = Promise.resolve();
   #isRunning = false;
-  /** Since the look that is under way began. */
+  /** Whether more erasures were requested since the current pass began. */
   #isRung = false;
   /** True at the start: the previous process may have left rows in the log. */
   #isLogDue = true;

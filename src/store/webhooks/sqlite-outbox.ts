@@ -18,10 +18,10 @@ import { newDelivery } from './sqlite-delivery-store.ts';
 /** Name of the deliverer's position in the event log, in the table of cursors. */
 const CURSOR = 'webhooks';
 
-/** An endpoint is disabled when so many deliveries in a row failed for good … */
+/** Failed deliveries in a row after which an endpoint is disabled … */
 const FAILURES_MAX = 10;
 
-/** … and the first of them was so long ago. */
+/** … and least age of the first of them. */
 const FAILING_MS_MAX = 7 * 86_400_000;
 
 /** Deliveries that one transaction ends: a few milliseconds, because calls share the thread. */

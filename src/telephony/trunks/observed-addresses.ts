@@ -15,7 +15,7 @@ const STUN_MS_MAX = 5_000;
 /** Shortest time between two reports of a change: each makes every trunk register. */
 const REPORT_MS_MIN = 30_000;
 
-/** A first address is reported soon: it may have come too late for the registration that brought it. */
+/** Delay before the first address is reported: the registration that revealed it was sent without it. */
 const FIRST_REPORT_MS = 1_000;
 
 /** Far ends are proxies of trunks, of which an installation may have 1000. */

@@ -78,7 +78,7 @@ export class ProxyAddresses {
     return isIP(host) === 0 ? (this.#found.get(proxyUriOf(trunk))?.addresses ?? []) : [host];
   }
 
-  /** As `of`, but looked up first when it has not been of late; empty if the name does not resolve. */
+  /** As `of`, but resolves the name first where its addresses are not recent; empty if it does not resolve. */
   async locate(trunk: Trunk): Promise<readonly string[]> {
     const uri = proxyUriOf(trunk);
     const isKnown = isIP(trunk.proxy.host) !== 0 || !this.#isDue(uri);

@@ -23,7 +23,7 @@ const CELLS: ReadonlySet<string> = new Set(['td', 'th']);
  * Gives the text of a page in one pass, however deep its elements are nested. Scripts, styles, navigation and footers are left
  * out.
  *
- * @param charsMax the text ends soon after so many characters.
+ * @param charsMax number of characters after which the text ends soon.
  */
 export function htmlText(html: string, charsMax: number): string {
   const page = new PageText();

@@ -37,7 +37,7 @@ const LEADERS = /(?:[ \t]?\.){4,}/g;
 /**
  * Gives the text of a PDF. It may be hostile: call it where neither endless work nor memory harms.
  *
- * @param charsMax no more pages are read after so many characters.
+ * @param charsMax number of characters after which no more pages are read.
  * @throws {Error} of pdf.js when the file is no PDF, is damaged, or needs a password.
  */
 export async function pdfText(bytes: Uint8Array, charsMax: number): Promise<string> {

@@ -8,7 +8,7 @@ export const FEED_PATH = '/calendars';
 /** Appointments of a feed; programs that subscribe read all of it each time. */
 const FEED_MAX = 1000;
 
-/** Past appointments stay in a feed for so long. */
+/** Age of the oldest past appointment in a feed. */
 const PAST_MS = 30 * 86_400_000;
 
 const FILE = new RegExp(`^([0-9A-Za-z]{${FEED_TOKEN_CHARS}})\\.ics$`);

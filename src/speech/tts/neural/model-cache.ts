@@ -26,7 +26,7 @@ export class ModelCache {
     const [oldest] = this.#models;
     if (oldest !== undefined && this.#models.size > MODELS_MAX) {
       this.#models.delete(oldest[0]);
-      // Runs under way end before the model is let go.
+      // Inference in progress ends before the model is closed.
       oldest[1].then((unused) => unused.close()).catch(() => undefined);
     }
     return model;

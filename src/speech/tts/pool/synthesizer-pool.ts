@@ -217,7 +217,7 @@ class SynthesizerProcess<Sentence extends SpokenSentence> {
     job.cancelTimeout = clock.after(answerTimeoutMs, () => {
       this.#supervisor.send({ kind: 'cancel', id: job.id });
       this.#fail(job, `no sound for ${answerTimeoutMs} ms`);
-      // A ready child that has answered no sentence for so long hangs.
+      // A ready child without an answer within the time limit hangs.
       const isHung = clock.nowMs() - this.#lastReplyAtMs >= answerTimeoutMs;
       if (isHung && this.#supervisor.isUp) this.#supervisor.replace();
     });

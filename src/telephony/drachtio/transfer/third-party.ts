@@ -158,7 +158,7 @@ function over(): CarrierError {
 
 /** Three-way call of caller, third party and agent, until one of them leaves. */
 export interface ThreeWayCallOptions {
-  /** The caller's. */
+  /** Media endpoint of the caller. */
   readonly endpoint: MediaEndpoint;
   /** The other party's, mixed with the caller and the agent. */
   readonly guest: SecondLeg;
