@@ -93,7 +93,7 @@ function realTests(): void {
     ]);
   });
 
-  test('is bridged with a word after 700 ms in a conversation, and ends it with what the tool says', async () => {
+  test('is bridged with a phrase after 500 ms in a conversation, and ends it with what the tool says', async () => {
     const { tool, called, finish } = slowTool();
     const tools = new Toolbox({ clock: new FakeClock(), tools: [tool] });
     const table = layTable({}, { model, tools });
@@ -103,7 +103,7 @@ function realTests(): void {
     await table.pass(500);
 
     const args = await called;
-    await table.pass(600);
+    await table.pass(400);
     const before = [...table.synthesizer.spoken];
     await table.pass(200);
     const after = [...table.synthesizer.spoken];

@@ -66,7 +66,7 @@ const optional = {
   }),
   sayWhileWaiting: words(LIMITS.sayWhileWaitingCharsMax).nullable().optional().openapi({
     description:
-      'What the caller hears when an answer takes longer than 0.7 s; null for a phrase of the agent’s language.',
+      'What the caller hears when an answer takes longer than 0.5 s; null for a phrase of the agent’s language.',
     example: 'Let me look that up.',
   }),
   resultPath: words(LIMITS.resultPathCharsMax).nullable().optional().openapi({

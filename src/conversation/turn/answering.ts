@@ -229,7 +229,7 @@ function runNextTool(draft: Draft): void {
   if (draft.state.rules.takesKeys?.(call)) forgetUtterance(draft);
   changeReply(draft, { isToolRunning: true });
   act(draft, { kind: 'cancel-timer', timer: 'reply' }, { kind: 'run-tool', reply: reply.id, call });
-  watchTool(draft);
+  watchTool(draft, call);
 }
 
 /** Audio in progress is played to its end; the apology comes after it. */
@@ -249,26 +249,33 @@ function currentReply(draft: Draft, id: number): Reply | null {
   return reply?.id === id ? reply : null;
 }
 
-/** Waits for a tool that has just been started. */
-function watchTool(draft: Draft): void {
-  if (draft.state.reply?.hasFiller !== false) return;
-  const delayMs = draft.state.rules.timing.fillerMs;
+/** Waits for a tool that has just been started, unless the words before it have said that it takes a moment. */
+function watchTool(draft: Draft, call: ToolCall): void {
+  const { reply, rules } = draft.state;
+  if (reply === null || rules.isAfterWords(call)) return;
+  const { fillerMs, patienceMs } = rules.timing;
+  const delayMs = reply.hasFiller ? patienceMs : fillerMs;
   act(draft, { kind: 'set-timer', timer: 'filler', delayMs });
 }
 
-/** The tool is still running: says the filler, or waits until the agent is silent. */
+/** The tool is still running: says the filler, or waits until the agent is silent. A tool that goes on is bridged again. */
 export function onFillerTimer(draft: Draft, atMs: number): void {
   const { reply, rules, utterance } = draft.state;
-  if (!isAgentsFloor(reply) || !reply.isToolRunning || reply.hasFiller) return;
+  const call = reply?.calls[0];
+  if (!isAgentsFloor(reply) || !reply.isToolRunning || call === undefined) return;
+  if (rules.isAfterWords(call)) return;
+  const { fillerMs, patienceMs } = rules.timing;
   const restMs = unplayedMs(reply, atMs);
   if (restMs > 0 || utterance !== null) {
-    act(draft, { kind: 'set-timer', timer: 'filler', delayMs: restMs + rules.timing.fillerMs });
+    act(draft, { kind: 'set-timer', timer: 'filler', delayMs: restMs + fillerMs });
     return;
   }
-  const [call] = reply.calls;
-  const own = call === undefined ? undefined : rules.sayWhileWaiting?.(call);
+  const { filler, patience } = rules.phrases;
+  bridge(draft, reply.hasFiller ? patience : (rules.sayWhileWaiting?.(call) ?? filler));
+  // The sentence of patience takes 3 s to say.
+  const delayMs = reply.hasFiller ? 2 * patienceMs : patienceMs;
   changeReply(draft, { hasFiller: true });
-  bridge(draft, own ?? rules.phrases.filler);
+  act(draft, { kind: 'set-timer', timer: 'filler', delayMs });
 }
 
 /** The model is slow: bridges the silence once, and says later on that it takes longer. Never over the caller. */

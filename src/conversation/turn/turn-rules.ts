@@ -28,11 +28,11 @@ export interface TurnTiming extends EndpointingWaits {
   readonly interimMs: number;
   /** An interim result that takes longer stops them until the caller pauses: the recogniser is busy. */
   readonly interimTookMsMax: number;
-  /** A tool that takes longer is bridged with a word, so that the line is not dead. */
+  /** A tool that takes longer is bridged with a phrase. Its first packet has to leave 0.7 s after the tool's start. */
   readonly fillerMs: number;
   /** A model that takes longer for its first clause is bridged with a word. */
   readonly modelFillerMs: number;
-  /** A model that still has not answered: the agent says that it takes longer than usual. */
+  /** A model that still has not answered, or a tool that still runs: the agent says that it takes longer than usual. */
   readonly patienceMs: number;
   /** Pause after the last key before the digits count as said. */
   readonly digitsMs: number;
@@ -58,7 +58,7 @@ export const DEFAULT_TIMING: TurnTiming = {
   speculationsMax: 3,
   interimMs: 500,
   interimTookMsMax: 600,
-  fillerMs: 700,
+  fillerMs: 500,
   modelFillerMs: 1500,
   patienceMs: 5000,
   digitsMs: 2000,

@@ -4,6 +4,7 @@ import { Phone } from '../../../examples/phone/phone.ts';
 import { PASSWORD, Radicale, USERNAME } from '../../support/calendar/radicale.ts';
 import { startScriptedOllama } from '../../support/server/scripted-ollama.ts';
 import { startServer, type TestServer } from '../../support/server/server.ts';
+import { BRIDGE_MS, noteToolWishes, soundSince } from '../../support/server/tool-wait.ts';
 import { WebhookReceiver } from '../../support/webhook/webhook-receiver.ts';
 
 const NUMBER = '+12025550123';
@@ -48,10 +49,14 @@ function answerTo({ role, content }: { readonly role: string; readonly content: 
 }
 
 async function openWorld(options: { readonly dataDir?: string } = {}) {
-  const environment = { ...(await startScriptedOllama(answerTo)), WEBHOOK_ALLOW_LOCAL: 'true' };
+  const model = noteToolWishes(answerTo);
+  const environment = {
+    ...(await startScriptedOllama(model.answerTo)),
+    WEBHOOK_ALLOW_LOCAL: 'true',
+  };
   const server = await (await startServer({ environment, ...options })).ready();
   onTestFinished(() => server.stop());
-  return { server, environment };
+  return { server, environment, wishedAtMs: model.wishedAtMs };
 }
 
 async function setUp(server: TestServer, calendar: object): Promise<void> {
@@ -69,11 +74,16 @@ async function callFrom(server: TestServer, number: string) {
   onTestFinished(() => phone.stop());
   const call = await phone.call(`sip:${NUMBER}@127.0.0.1:${server.sipPort}`);
   const id = await server.callInProgress();
+  const voicedAtMs: number[] = [];
+  call.line.onPacket(({ atMs, isVoiced }) => {
+    if (isVoiced) voicedAtMs.push(atMs);
+  });
   const words = async () =>
     JSON.stringify((await server.api('GET', `/api/calls/${id}`)).body.transcript ?? []);
   await expect.poll(words, { timeout: 15_000 }).toContain('Hello.');
   return {
     id,
+    voicedAtMs,
     press: (key: string) => call.line.press(`${key}#`),
     hears: (said: string) => expect.poll(words, { timeout: 20_000 }).toContain(said),
     hangUp: () => call.hangUp(),
@@ -186,4 +196,23 @@ test('a calendar that is down: the caller is told, and the wish is kept', async 
   expect(await appointmentsOf(server)).toMatchObject([
     { status: 'open', reason: 'unreachable', confirmed: false, attendeeName: 'Alex Morgan' },
   ]);
+});
+
+test('a calendar that hangs leaves no dead air: the caller hears a phrase at once, and that the wish is noted', async () => {
+  const radicale = await Radicale.open();
+  const { server, wishedAtMs } = await openWorld();
+  const access = { url: radicale.url, username: USERNAME, password: PASSWORD };
+  await setUp(server, { kind: 'caldav', ...access });
+  radicale.answers = 'held';
+
+  const alex = await callFrom(server, ALEX);
+  alex.press('1');
+  await alex.hears('is noted');
+  await alex.hangUp();
+
+  const since = soundSince(wishedAtMs[0], alex.voicedAtMs);
+  expect(radicale.held).toBe(1);
+  expect(since[0]).toBeGreaterThan(BRIDGE_MS.min);
+  expect(since[0]).toBeLessThan(BRIDGE_MS.max);
+  expect(await appointmentsOf(server)).toMatchObject([{ attendeeName: 'Alex Morgan' }]);
 });

@@ -111,24 +111,29 @@ export class Radicale {
     const proxy = createServer((client) => {
       const server = connect(this.#port, '127.0.0.1');
       let isPut = false;
+      let isHeld = false;
       client.on('data', (chunk) => {
         if (chunk.toString('latin1').startsWith('PUT ')) isPut = true;
         server.write(chunk);
       });
       server.on('data', (chunk) => {
+        if (isHeld) return;
         if (!isPut || this.answers === 'pass') {
           client.write(chunk);
           return;
         }
         if (this.answers === 'killed') void this.kill();
-        if (this.answers === 'held') this.held += 1;
+        isHeld = this.answers === 'held';
+        if (isHeld) this.held += 1;
         else client.destroy();
         this.answers = 'pass';
       });
       client.on('error', () => server.destroy());
       server.on('error', () => client.destroy());
       client.on('close', () => server.destroy());
-      server.on('close', () => client.destroy());
+      server.on('close', () => {
+        if (!isHeld) client.destroy();
+      });
     });
     proxy.listen(0, '127.0.0.1');
     await once(proxy, 'listening');
