@@ -1,8 +1,7 @@
 /** Every call: filtered, page by page, and as a file for spreadsheets. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { messagesByField } from '../api-error.ts';
 import type { CallItem, Paged } from '../api-types.ts';
-import { callsAddress, client, complain, route, t, word } from '../app-state.ts';
+import { callsAddress, client, complain, route, t, word, wrongFields } from '../app-state.ts';
 import { csvOf } from '../csv.ts';
 import {
   addressOf,
@@ -44,7 +43,7 @@ export function CallsPage() {
         </>
       }
     >
-      {!isEmpty && <Filters filter={filter} agents={agents} wrong={messagesByField(calls.error)} />}
+      {!isEmpty && <Filters filter={filter} agents={agents} wrong={wrongFields(calls.error)} />}
       <Shown loaded={calls}>
         {({ data, total }) =>
           data.length === 0 ? (
