@@ -43,6 +43,12 @@ export interface Ask {
   readonly alsoGood?: number;
 }
 
+interface ListPage<Item> {
+  readonly data: readonly Item[];
+  /** Of lists that have cursors; null where the list ends. */
+  readonly nextCursor?: string | null;
+}
+
 interface ApiWorld {
   readonly fetch: typeof fetch;
   readonly nowMs: () => number;
@@ -177,12 +183,14 @@ export class ApiClient {
     ask: Ask & { readonly told?: (count: number) => void } = {},
   ): Promise<readonly Item[]> {
     const items: Item[] = [];
+    let place: Query = { offset: 0 };
     for (;;) {
-      const query = { ...ask.query, limit: PAGE, offset: items.length };
-      const { data } = await this.api<{ readonly data: readonly Item[] }>(path, { ...ask, query });
+      const query = { ...ask.query, limit: PAGE, ...place };
+      const { data, nextCursor } = await this.api<ListPage<Item>>(path, { ...ask, query });
       items.push(...data);
       ask.told?.(items.length);
-      if (data.length < PAGE || items.length >= max) return items;
+      if (data.length < PAGE || items.length >= max || nextCursor === null) return items;
+      place = nextCursor === undefined ? { offset: items.length } : { cursor: nextCursor };
     }
   }
 

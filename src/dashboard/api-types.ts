@@ -59,6 +59,7 @@ export interface Paged<Item> {
 }
 
 export type CallItem = Schemas['CallItem'];
+export type CallPage = Schemas['CallPage'];
 export type CallDetail = Schemas['Call'];
 export type TranscriptEntry = Schemas['TranscriptEntry'];
 export type TimelineEntry = Schemas['TimelineEntry'];

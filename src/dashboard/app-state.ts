@@ -2,10 +2,12 @@
 import { computed, signal } from '@preact/signals';
 import { QueryClient } from '@tanstack/preact-query';
 import { ApiClient } from './api-client.ts';
+import { ApiError } from './api-error.ts';
 import { type Environment, ROLES, type Role, type Session } from './api-types.ts';
 import { formatsOf } from './format.ts';
 import { BROWSER, keep, kept } from './kept.ts';
 import { routeOf } from './router.ts';
+import { errorText, fieldTexts, sentenceText } from './text/server-words.ts';
 import { LANGUAGES, type Language, type TextKey, textOf, wordOf } from './text/text.ts';
 
 export type Theme = 'auto' | 'light' | 'dark';
@@ -83,9 +85,20 @@ export function complain(error: unknown): void {
   message.value = { text: wordsOf(error), isError: true };
 }
 
-/** What an error says to the reader. */
+/** What an error says to the reader, in the language of the page. */
 export function wordsOf(error: unknown): string {
+  if (error instanceof ApiError) return errorText(language.value, error);
   return error instanceof Error ? error.message : String(error);
+}
+
+/** What is wrong with each field, by its path, in the language of the page. */
+export function wrongFields(error: unknown): Readonly<Record<string, string>> {
+  return fieldTexts(language.value, error);
+}
+
+/** A sentence of the server outside of errors, in the language of the page; its own words where it is not known. */
+export function sentence(text: string): string {
+  return sentenceText(language.value, text);
 }
 
 /** Whether the user's role includes another: what it may not use is not shown. The server decides by itself. */

@@ -128,6 +128,8 @@ export type FilterField = (typeof FILTER_FIELDS)[number];
 export interface CallFilter {
   readonly fields: Readonly<Partial<Record<FilterField, string>>>;
   readonly offset: number;
+  /** Of the page, in the place of `offset`. */
+  readonly cursor?: string;
 }
 
 export function filterOf(query: URLSearchParams): CallFilter {
@@ -136,13 +138,15 @@ export function filterOf(query: URLSearchParams): CallFilter {
     return value === null || value === '' ? [] : [[name, value]];
   });
   const offset = query.get('offset') ?? '';
+  const cursor = query.get('cursor') ?? '';
   return {
     fields: Object.fromEntries(given),
     offset: /^\d{1,9}$/.test(offset) ? Number(offset) : 0,
+    ...(cursor !== '' && { cursor }),
   };
 }
 
 /** The address of the calls so filtered. */
-export function addressOf({ fields, offset }: CallFilter): string {
-  return `#/calls${queryText({ ...fields, offset: offset || undefined })}`;
+export function addressOf({ fields, offset, cursor }: CallFilter): string {
+  return `#/calls${queryText({ ...fields, offset: offset || undefined, cursor })}`;
 }

@@ -53,7 +53,40 @@ describe('GET /api/calls', () => {
       total: 1,
       limit: 20,
       offset: 0,
+      nextCursor: null,
+      hasMore: false,
     });
+  });
+
+  test('goes on behind a page by its cursor, whatever came meanwhile, and counts what is before', async () => {
+    const api = await openTestApi();
+    for (const id of ['call_1', 'call_2', 'call_3']) await addCall(api, { ...OVER, id });
+    const { body: first } = await api.json('GET', '/api/calls?limit=2');
+    await addCall(api, { ...OVER, id: 'call_4' });
+
+    const path = `/api/calls?limit=2&offset=2&cursor=${first.nextCursor}`;
+    const { body: second } = await api.json('GET', path);
+
+    expect(first).toMatchObject({ data: [{ id: 'call_3' }, { id: 'call_2' }], hasMore: true });
+    expect(second).toMatchObject({
+      ...{ data: [{ id: 'call_1' }], total: 4, offset: 3 },
+      ...{ nextCursor: null, hasMore: false },
+    });
+  });
+
+  test.each([
+    'x',
+    'MTIz',
+    Buffer.from('1.agent_1').toString('base64url'),
+  ])('answers 400 to the cursor %o', async (cursor) => {
+    const api = await openTestApi();
+
+    const { status, body } = await api.json('GET', `/api/calls?cursor=${cursor}`);
+
+    expect(status).toBe(400);
+    expect(body.error.details).toEqual([
+      { path: 'cursor', message: 'expected the nextCursor of a page of calls' },
+    ]);
   });
 
   test('shows what a live call has not got yet as null', async () => {

@@ -123,7 +123,14 @@ test('GET /api/calls answers every query as a look at every call would', async (
             );
           });
 
-          expect(await ask(api, '/api/calls', query)).toEqual(pageOf(matching, timeOf, query));
+          const { nextCursor, hasMore, ...page } = await ask(api, '/api/calls', query);
+          const expected = pageOf(matching, timeOf, query);
+          expect(page).toEqual(expected);
+          const end = expected.offset + expected.ids.length;
+          expect(hasMore).toBe(expected.ids.length > 0 && end < expected.total);
+          if (!hasMore) continue;
+          const next = await ask(api, '/api/calls', { ...query, cursor: nextCursor });
+          expect(next).toMatchObject(pageOf(matching, timeOf, { ...query, offset: end }));
         }
       },
     ),

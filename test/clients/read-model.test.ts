@@ -46,7 +46,8 @@ test('readModel tells how an operation may be repeated', () => {
 });
 
 test('readModel tells what an answer is', () => {
-  expect(operation('listCalls')?.answer).toMatchObject({ kind: 'page', style: 'offset' });
+  expect(operation('listAgents')?.answer).toMatchObject({ kind: 'page', style: 'offset' });
+  expect(operation('listCalls')?.answer).toMatchObject({ kind: 'page', style: 'cursor' });
   expect(operation('listEvents')?.answer).toMatchObject({ kind: 'page', style: 'cursor' });
   expect(operation('deleteCall')?.answer).toEqual({ kind: 'nothing' });
   expect(operation('watchCalls')?.answer).toEqual({ kind: 'events' });

@@ -69,6 +69,29 @@ test('api renews the key a minute before its end, and not before', async () => {
   expect(used).toEqual(['Bearer key1', 'Bearer key1', 'Bearer key2']);
 });
 
+test('all follows the cursor of a list that has one, and asks by offset for others', async () => {
+  const item = (id: number) => ({ id });
+  const pages = [
+    { data: Array.from({ length: 100 }, (_, id) => item(id)), nextCursor: 'c1' },
+    { data: [item(100)], nextCursor: null },
+    { data: Array.from({ length: 100 }, (_, id) => item(id)) },
+    { data: [] },
+  ];
+  const { client, asked } = world(() => Response.json(pages.shift()));
+  await client.login('secret');
+
+  const calls = await client.all('api/calls', 1000);
+  await client.all('api/agents', 1000);
+
+  expect(calls).toHaveLength(101);
+  expect(asked.slice(2)).toEqual([
+    'GET api/calls?limit=100&offset=0',
+    'GET api/calls?limit=100&cursor=c1',
+    'GET api/agents?limit=100&offset=0',
+    'GET api/agents?limit=100&offset=100',
+  ]);
+});
+
 test('api tries once more with a new key when the server no longer knows the old one', async () => {
   const { client, asked } = world((key) =>
     key === 'Bearer key1' ? Response.json({}, { status: 401 }) : Response.json({ fine: true }),

@@ -42,6 +42,10 @@ test('addressOf and filterOf are each other’s reverse', () => {
   const filter = { fields: { status: 'failed', startDate: '2026-11-01' }, offset: 100 };
 
   expect(filterOf(routeOf(addressOf(filter)).query)).toEqual(filter);
+  expect(filterOf(routeOf(addressOf({ ...filter, cursor: 'MTIz' })).query)).toEqual({
+    ...filter,
+    cursor: 'MTIz',
+  });
 });
 
 test('filterOf leaves out what is empty, unknown or no number', () => {

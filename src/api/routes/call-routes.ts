@@ -1,6 +1,6 @@
 /** `/api/calls`: lists calls, shows one with its transcript, and its timeline. */
 
-import type { Call } from '../../domain/call/call.ts';
+import type { Call, CallList } from '../../domain/call/call.ts';
 import { NO_NOTE } from '../../domain/call/call-note.ts';
 import { LINK_LIFETIME_MS, recordingLink } from '../../domain/call/recording-link.ts';
 import { given } from '../../domain/ids.ts';
@@ -17,6 +17,7 @@ import {
   timelineQuerySchema,
 } from '../schemas/call-schemas.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
+import { callCursorOf } from '../serializers/call-cursor.ts';
 import {
   serializeCall,
   serializeCallItem,
@@ -38,7 +39,7 @@ const listRoute = describeRoute({
   path: '/api/calls',
   summary: 'Lists calls, newest start first',
   description:
-    'A call that has not started is sorted and filtered by when it was asked for. Days are UTC and inclusive.',
+    'A call that has not started is sorted and filtered by when it was asked for. Days are UTC and inclusive. Pages that follow `nextCursor` hold each call once, also while new ones come; a call that starts meanwhile moves to the front.',
   request: { query: callQuerySchema },
   responses: { 200: jsonResponse('A page of calls.', callPageSchema) },
 });
@@ -85,13 +86,13 @@ export function addCallRoutes(api: ApiApp, deps: ApiDeps): void {
   const { calls, callNotes } = deps;
 
   api.openapi(listRoute, async (context) => {
-    const { limit, offset, q, startDate, endDate, ...filters } = context.req.valid('query');
-    const span = { startedFrom: startDate, startedBefore: endDate };
+    const { limit, offset, cursor, q, startDate, endDate, ...filters } = context.req.valid('query');
+    const span = { startedFrom: startDate, startedBefore: endDate, after: cursor };
     const query = { ...given({ ...filters, ...span, search: q }), limit, offset };
     const page = await calls.list(scopeOf(context), query);
     const notes = await callNotes.ofCalls(page.calls.map(({ id }) => id));
     const data = page.calls.map((call) => serializeCallItem(call, notes.get(call.id)?.tags ?? []));
-    return context.json({ data, total: page.total, limit, offset }, 200);
+    return context.json({ data, limit, ...envelopeOf(page) }, 200);
   });
 
   api.openapi(getRoute, async (context) => {
@@ -117,6 +118,15 @@ export function addCallRoutes(api: ApiApp, deps: ApiDeps): void {
     const data = entries.slice(offset, offset + limit).map(serializeTimelineEntry);
     return context.json({ data, total: entries.length, limit, offset }, 200);
   });
+}
+
+function envelopeOf({ calls, total, offset }: CallList) {
+  const last = calls.at(-1);
+  const hasMore = last !== undefined && offset + calls.length < total;
+  const nextCursor = hasMore
+    ? callCursorOf({ at: last.startedAt ?? last.createdAt, id: last.id })
+    : null;
+  return { total, offset, nextCursor, hasMore };
 }
 
 async function wholeCall(call: Call, deps: ApiDeps): Promise<ReturnType<typeof serializeCall>> {

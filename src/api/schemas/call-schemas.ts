@@ -2,6 +2,7 @@
 import { z } from '@hono/zod-openapi';
 import { NOTE_CHARS_MAX, TAG_CHARS_MAX, TAGS_MAX } from '../../domain/call/call-note.ts';
 import { searchOf } from '../../domain/call/call-search.ts';
+import { callCursorSchema } from '../serializers/call-cursor.ts';
 import { dayDocs, dayEnd, dayStart } from './day-schema.ts';
 import { PAGE_LIMIT, pageOf, pagingFields, wholeNumber } from './paging-schema.ts';
 import { smsMessageSchema } from './sms-schemas.ts';
@@ -95,7 +96,15 @@ export const callItemSchema = z
   })
   .openapi('CallItem');
 
-export const callPageSchema = pageOf(callItemSchema).openapi('CallPage');
+export const callPageSchema = pageOf(callItemSchema)
+  .extend({
+    offset: z.int().openapi({ description: 'Matching calls before the page.' }),
+    nextCursor: z.string().nullable().openapi({
+      description: '`cursor` of the next page; null where the list ends.',
+    }),
+    hasMore: z.boolean().openapi({ description: 'Whether the list goes on.' }),
+  })
+  .openapi('CallPage');
 
 export const transcriptEntrySchema = z
   .object({
@@ -197,6 +206,13 @@ const durationDocs = { type: 'integer', minimum: 0, maximum: DURATION_SECONDS_MA
 export const callQuerySchema = z
   .strictObject({
     ...pagingFields(PAGE_LIMIT),
+    cursor: callCursorSchema.optional().openapi({
+      type: 'string',
+      param: {
+        description:
+          '`nextCursor` of a page: goes on behind its last call, whatever calls came meanwhile. `offset` then counts for nothing.',
+      },
+    }),
     q: searchSchema.optional().openapi({
       type: 'string',
       param: {

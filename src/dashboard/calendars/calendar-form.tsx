@@ -1,7 +1,7 @@
 /** The editor of a calendar: when it is open, how long appointments are, and the CalDAV server of one that has it. */
 import { messageUnder } from '../api-error.ts';
 import type { Calendar } from '../api-types.ts';
-import { say, t, word, wordsOf } from '../app-state.ts';
+import { say, t, word } from '../app-state.ts';
 import { FormConflict } from '../forms/change-conflict.tsx';
 import { useResourceForm } from '../forms/use-resource-form.ts';
 import { BroughtBack } from '../parts/brought-back.tsx';
@@ -56,7 +56,7 @@ export function CalendarForm(props: {
         />
         <Hours form={form} />
         <Lengths form={form} />
-        <AddressHelp text={form.error === undefined ? undefined : wordsOf(form.error)} />
+        <AddressHelp error={form.error} />
       </Form>
     </div>
   );

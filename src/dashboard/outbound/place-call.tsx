@@ -1,6 +1,6 @@
 /** The window that places one call; what the dial policy refuses is said beside the field. */
 import { ApiError } from '../api-error.ts';
-import { client, isPlacingCall, say, t } from '../app-state.ts';
+import { client, isPlacingCall, say, sentence, t } from '../app-state.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { SelectField, TextField } from '../parts/field.tsx';
 import { Form, useForm } from '../parts/form.tsx';
@@ -81,14 +81,18 @@ function PlaceCallForm({ onClose }: { readonly onClose: () => void }) {
 }
 
 /** What the dial policy refuses, and why: `Cannot use to "+39…": its country may not be called`. */
-const REFUSAL = /^Cannot use (to|from) "[^"]*": (.)(.*)$/;
+const REFUSAL = /^Cannot use (to|from) "[^"]*": (.*)$/;
 
 /** The field that a refusal is about. */
 function refusalOf(error: unknown): { readonly field: string; readonly why: string } | undefined {
   if (!(error instanceof ApiError) || error.status !== 422) return undefined;
-  const [, field, initial = '', rest = ''] = REFUSAL.exec(error.message) ?? [];
-  if (field !== undefined) return { field, why: `${initial.toUpperCase()}${rest}` };
+  const [, field, why = ''] = REFUSAL.exec(error.message) ?? [];
+  if (field !== undefined) return { field, why: capitalized(sentence(why)) };
   return /\bfrom is missing\b/.test(error.message)
-    ? { field: 'from', why: error.message }
+    ? { field: 'from', why: sentence(error.message) }
     : undefined;
+}
+
+function capitalized(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }

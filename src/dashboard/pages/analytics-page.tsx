@@ -1,9 +1,8 @@
 /** Analytics of a period, in the time zone of the browser. */
 import { useState } from 'preact/hooks';
 import { Report, UtcReport } from '../analytics/report.tsx';
-import { messagesByField } from '../api-error.ts';
 import type { Analytics, AnalyticsDetails } from '../api-types.ts';
-import { t } from '../app-state.ts';
+import { t, wrongFields } from '../app-state.ts';
 import { type DayRange, lastDays, queryOf, timeZone } from '../format.ts';
 import { SelectField, TextField } from '../parts/field.tsx';
 import { Empty, Page, Shown } from '../parts/page.tsx';
@@ -28,7 +27,7 @@ export function AnalyticsPage() {
   const asked = { ...queryOf(period, days), agentId };
   const loaded = useApi<AnalyticsDetails>('api/analytics/details', { ...asked, timeZone });
   const byUtcDay = useApi<Analytics>('api/analytics', asked);
-  const wrong = messagesByField(loaded.error);
+  const wrong = wrongFields(loaded.error);
   const day = (name: keyof DayRange) => ({
     value: days[name],
     onValue: (value: string) => setDays({ ...days, [name]: value }),

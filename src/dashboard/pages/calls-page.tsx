@@ -1,8 +1,7 @@
 /** Every call: filtered, page by page, and as a file for spreadsheets. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { messagesByField } from '../api-error.ts';
-import type { CallItem, Paged } from '../api-types.ts';
-import { callsAddress, client, complain, route, t, word } from '../app-state.ts';
+import type { CallItem, CallPage } from '../api-types.ts';
+import { callsAddress, client, complain, route, t, word, wrongFields } from '../app-state.ts';
 import { csvOf } from '../csv.ts';
 import {
   addressOf,
@@ -22,15 +21,19 @@ const EXPORTED_MAX = 100_000;
 /** The newest page follows what happens. */
 const REFRESH_MS = 5000;
 
+/** Addresses from which pages were reached, by their cursor: the way back shows the same calls again. */
+const newerPages = new Map<string, string>();
+
 export function CallsPage() {
   const filter = filterOf(route.value.query);
-  const { fields, offset } = filter;
+  const { fields, offset, cursor } = filter;
   const agents = useAgents();
-  const query = { ...fields, limit: CALLS_PER_PAGE, offset };
-  const options = offset === 0 ? { refreshMs: REFRESH_MS } : {};
-  const calls = useApi<Paged<CallItem>>('api/calls', query, undefined, options);
+  const query = { ...fields, limit: CALLS_PER_PAGE, offset, cursor };
+  const isNewest = offset === 0 && cursor === undefined;
+  const options = isNewest ? { refreshMs: REFRESH_MS } : {};
+  const calls = useApi<CallPage>('api/calls', query, undefined, options);
   const isFiltered = Object.keys(fields).length > 0;
-  const isEmpty = !isFiltered && offset === 0 && calls.value?.total === 0;
+  const isEmpty = !isFiltered && isNewest && calls.value?.total === 0;
   useEffect(() => {
     callsAddress.value = addressOf(filter);
   }, [addressOf(filter)]);
@@ -44,18 +47,18 @@ export function CallsPage() {
         </>
       }
     >
-      {!isEmpty && <Filters filter={filter} agents={agents} wrong={messagesByField(calls.error)} />}
+      {!isEmpty && <Filters filter={filter} agents={agents} wrong={wrongFields(calls.error)} />}
       <Shown loaded={calls}>
-        {({ data, total }) =>
+        {({ data, total, ...page }) =>
           data.length === 0 ? (
-            <NoCalls isFiltered={isFiltered || offset > 0} />
+            <NoCalls isFiltered={isFiltered || !isNewest} />
           ) : (
             <>
               <CallTable calls={data} agents={agents} />
               {total > CALLS_PER_PAGE && (
                 <Pager
-                  {...{ total, offset, limit: CALLS_PER_PAGE }}
-                  onOffset={(next) => location.assign(addressOf({ fields, offset: next }))}
+                  {...{ total, offset: page.offset, limit: CALLS_PER_PAGE }}
+                  onOffset={(next) => location.assign(addressOfPage(next, page, filter))}
                 />
               )}
             </>
@@ -64,6 +67,19 @@ export function CallsPage() {
       </Shown>
     </Page>
   );
+}
+
+/** @param next its first call, counted in the list as it was loaded. */
+function addressOfPage(
+  next: number,
+  { offset, nextCursor }: Pick<CallPage, 'offset' | 'nextCursor'>,
+  filter: CallFilter,
+): string {
+  const { fields, cursor = '' } = filter;
+  if (next < offset) return newerPages.get(cursor) ?? addressOf({ fields, offset: next });
+  if (nextCursor === null) return addressOf({ fields, offset: next });
+  newerPages.set(nextCursor, addressOf(filter));
+  return addressOf({ fields, offset: 0, cursor: nextCursor });
 }
 
 function NoCalls({ isFiltered }: { readonly isFiltered: boolean }) {

@@ -1,5 +1,6 @@
 /** Calls as they go on: their state, how loud they are, what is said as it is said, and taking part. */
-import { useMemo } from 'preact/hooks';
+import type { RefObject } from 'preact';
+import { useMemo, useRef } from 'preact/hooks';
 import { formats, t } from '../app-state.ts';
 import { isOver, type LiveCall } from '../live-state.ts';
 import type { MeterBoard } from '../meter-board.ts';
@@ -9,6 +10,7 @@ import { Empty, Page, State } from '../parts/page.tsx';
 import { SimulateButton } from '../parts/talk-button.tsx';
 import { useLive } from '../parts/use-live.ts';
 import { useAgents } from '../parts/use-load.ts';
+import { useSeen } from '../parts/use-seen.ts';
 
 export function LivePage() {
   const board = useMeterBoard();
@@ -54,18 +56,25 @@ interface LiveCardProps {
   readonly board: MeterBoard;
 }
 
-/** Renders only after a change of this call. */
+/** Renders only after a change of this call; out of sight only after a change of its status. */
 function LiveCard({ call, agentName, board }: LiveCardProps) {
+  const element = useRef<HTMLElement | null>(null);
+  const isSeen = useSeen(element);
   return useMemo(
-    () => <Card call={call} agentName={agentName} board={board} />,
-    [call, agentName, board],
+    () => <Card {...{ call, agentName, board, element, isSeen }} />,
+    [isSeen ? call : call.status, agentName, board, isSeen],
   );
 }
 
-function Card({ call, agentName, board }: LiveCardProps) {
+interface CardProps extends LiveCardProps {
+  readonly element: RefObject<HTMLElement | null>;
+  readonly isSeen: boolean;
+}
+
+function Card({ call, agentName, board, element, isSeen }: CardProps) {
   const title = `${call.from} → ${call.to}`;
   return (
-    <article class="card live-card" aria-label={title}>
+    <article ref={element} class="card live-card" aria-label={title}>
       <header>
         <a class="number" href={`#/calls/${call.id}`}>
           {title}
@@ -73,7 +82,7 @@ function Card({ call, agentName, board }: LiveCardProps) {
         <State of={call.status} />
         <span class="muted">{agentName}</span>
       </header>
-      {isOver(call) ? null : <LevelMeters callId={call.id} board={board} />}
+      {isOver(call) ? null : <LevelMeters callId={call.id} board={isSeen ? board : undefined} />}
       {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for controls. */}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
       <div class="live-words" role="group" tabIndex={0} aria-label={t('words.label')}>

@@ -1,7 +1,7 @@
 /** The newest deliveries, filtered, and sending the failed ones of some days again. */
 import { useState } from 'preact/hooks';
 import type { Delivery, DeliveryDetail, Endpoint } from '../api-types.ts';
-import { client, complain, formats, say, t } from '../app-state.ts';
+import { client, complain, formats, say, sentence, t } from '../app-state.ts';
 import { DialogButton } from './dialog.tsx';
 import { SelectField, TextField } from './field.tsx';
 import { Form, useForm } from './form.tsx';
@@ -86,7 +86,8 @@ export function DeliveryTable(props: {
         created: ({ createdAt }) => <Instant at={createdAt} />,
         status: ({ status }) => <State of={status} />,
         attempts: ['number', ({ attempts }) => formats.value.count(attempts)],
-        lastAnswer: ({ lastError, lastStatusCode }) => lastError ?? lastStatusCode ?? '–',
+        lastAnswer: ({ lastError, lastStatusCode }) =>
+          (lastError && sentence(lastError)) ?? lastStatusCode ?? '–',
         nextAttempt: ({ nextAttemptAt }) => <Instant at={nextAttemptAt} />,
         actions: (delivery) => (
           <div class="actions">
@@ -130,7 +131,7 @@ function Attempts(props: { readonly id: string; readonly onClose: () => void }) 
                 ({ durationMs }) => `${formats.value.count(Math.round(durationMs))} ms`,
               ],
               status: ['number', ({ statusCode }) => statusCode ?? '–'],
-              error: ({ error }) => error ?? '–',
+              error: ({ error }) => (error === null ? '–' : sentence(error)),
               answer: ['answer', ({ responseText }) => responseText ?? '–'],
             }}
           />

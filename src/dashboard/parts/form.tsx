@@ -1,9 +1,9 @@
 /** Forms: what was typed, sending it, and what is wrong with it. */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { messagesByField, messageUnder } from '../api-error.ts';
+import { messageUnder } from '../api-error.ts';
 import type { Role } from '../api-types.ts';
-import { may, t } from '../app-state.ts';
+import { may, t, wrongFields } from '../app-state.ts';
 import { Button, Problem } from './page.tsx';
 
 interface Submit {
@@ -26,7 +26,7 @@ export function useSubmit(send: () => Promise<void>): Submit {
       .catch(setError)
       .finally(() => setBusy(false));
   };
-  return { isBusy, error, wrong: messagesByField(error), submit };
+  return { isBusy, error, wrong: wrongFields(error), submit };
 }
 
 export interface FormState<Values> extends Submit {

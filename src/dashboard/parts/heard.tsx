@@ -128,15 +128,13 @@ export function Words(props: {
   return (
     <ol class="words">
       {entries.map((entry, index) => (
-        <li
-          key={`${index} ${entry.timestamp}`}
-          class={`said said-${entry.role}`}
-          aria-current={index === current ? 'true' : undefined}
-        >
-          <span class="who">{t(entry.role === 'agent' ? 'field.agent' : 'words.caller')}</span>
-          <span class="text">{entry.text}</span>
-          <Moment entry={entry} onSeek={onSeek && (() => onSeek(index))} />
-        </li>
+        // By its time: the oldest entries of a live call are left out as new ones come.
+        <SaidOnce
+          key={`${entry.timestamp} ${entry.role}`}
+          entry={entry}
+          isCurrent={index === current}
+          onSeek={onSeek && (() => onSeek(index))}
+        />
       ))}
       {hearing !== '' && (
         <li class="said said-user hearing">
@@ -148,11 +146,28 @@ export function Words(props: {
   );
 }
 
-function Moment(props: {
+interface SaidProps {
   readonly entry: TranscriptEntry;
+  readonly isCurrent: boolean;
   readonly onSeek: (() => void) | undefined;
-}) {
-  const { entry, onSeek } = props;
+}
+
+/** Renders only after a change: a live call has many entries, and a new one each few seconds. */
+function SaidOnce({ entry, isCurrent, onSeek }: SaidProps) {
+  return useMemo(() => <Said {...{ entry, isCurrent, onSeek }} />, [entry, isCurrent, onSeek]);
+}
+
+function Said({ entry, isCurrent, onSeek }: SaidProps) {
+  return (
+    <li class={`said said-${entry.role}`} aria-current={isCurrent ? 'true' : undefined}>
+      <span class="who">{t(entry.role === 'agent' ? 'field.agent' : 'words.caller')}</span>
+      <span class="text">{entry.text}</span>
+      <Moment entry={entry} onSeek={onSeek} />
+    </li>
+  );
+}
+
+function Moment({ entry, onSeek }: Pick<SaidProps, 'entry' | 'onSeek'>) {
   const sure =
     entry.confidence === undefined ? '' : ` · ${formats.value.percent(entry.confidence)}`;
   const text = `${formats.value.time(entry.timestamp)}${sure}`;
@@ -181,12 +196,15 @@ export function useMeterBoard(): MeterBoard {
   return board;
 }
 
-/** How loud both sides of a live call are. */
-export function LevelMeters(props: { readonly callId: string; readonly board: MeterBoard }) {
+/** How loud both sides of a live call are. @param props.board moves the meters; without one they rest. */
+export function LevelMeters(props: {
+  readonly callId: string;
+  readonly board: MeterBoard | undefined;
+}) {
   const { callId, board } = props;
   const [caller, agent] = [useRef<HTMLSpanElement>(null), useRef<HTMLSpanElement>(null)];
   useEffect(
-    () => board.attach(callId, { caller: caller.current, agent: agent.current }),
+    () => board?.attach(callId, { caller: caller.current, agent: agent.current }),
     [callId, board],
   );
   // For the eye alone: who listens to the page would be told of it four times a second.

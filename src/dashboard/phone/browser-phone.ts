@@ -1,7 +1,7 @@
 /** The phone as the browser has it: its microphones, the server's tickets, SIP and WebRTC. */
 import { SessionDescriptionHandler } from 'sip.js/lib/platform/web/session-description-handler/session-description-handler.js';
 import { ApiError } from '../api-error.ts';
-import { client } from '../app-state.ts';
+import { client, wordsOf } from '../app-state.ts';
 import { GAP_MS, TONE_MS } from './keys.ts';
 import { type BrowserMicrophone, openMicrophone } from './microphone.ts';
 import { Phone, type PhoneTicket, socketAddress } from './phone.ts';
@@ -32,7 +32,7 @@ async function askTicket(agentId: string): Promise<PhoneTicket> {
     return { ...ticket, url: socketAddress(ticket.url, location.href) };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    throw new PhoneError(problemOfTicket(error.status, error.message), { cause: error });
+    throw new PhoneError(problemOfTicket(error.status, wordsOf(error)), { cause: error });
   }
 }
 

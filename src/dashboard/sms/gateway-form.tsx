@@ -1,6 +1,6 @@
 /** The form of an SMS gateway; its secret is never shown again. */
 import type { SmsGateway } from '../api-types.ts';
-import { say, t, word, wordsOf } from '../app-state.ts';
+import { say, t, word } from '../app-state.ts';
 import { FormConflict } from '../forms/change-conflict.tsx';
 import { useResourceForm } from '../forms/use-resource-form.ts';
 import { SelectField, TextField } from '../parts/field.tsx';
@@ -66,7 +66,7 @@ export function GatewayForm(props: {
         <TextField label={t('sms.dailyMax')} type="number" {...form.field('dailyMax')} />
         <TextField label={t('tool.timeoutMs')} type="number" {...form.field('timeoutMs')} />
       </div>
-      <AddressHelp text={form.error === undefined ? undefined : wordsOf(form.error)} />
+      <AddressHelp error={form.error} />
     </Form>
   );
 }

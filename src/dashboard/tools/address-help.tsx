@@ -4,9 +4,9 @@ import { t } from '../app-state.ts';
 /** What the server says of addresses that a setting may allow. */
 const REFUSALS = /WEBHOOK_ALLOW|expected https|this machine/;
 
-/** @param props.text what the server said; nothing is shown where it is about something else. */
-export function AddressHelp({ text }: { readonly text: string | undefined }) {
-  if (text === undefined || !REFUSALS.test(text)) return null;
+/** @param props.error or what the server said of one; nothing is shown where it is about something else. */
+export function AddressHelp({ error }: { readonly error: unknown }) {
+  if (!REFUSALS.test(error instanceof Error ? error.message : String(error))) return null;
   return (
     <div class="box busy small">
       <p>{t('address.help')}</p>

@@ -1,7 +1,7 @@
 /** The MCP servers whose tools agents may use: made known, looked at, and which of their tools are allowed. */
 import { useEffect, useState } from 'preact/hooks';
 import type { McpServer, McpTrial, Paged } from '../api-types.ts';
-import { client, formats, say, t, wordsOf } from '../app-state.ts';
+import { client, formats, say, sentence, t } from '../app-state.ts';
 import { changedFields } from '../changed-fields.ts';
 import { FormConflict } from '../forms/change-conflict.tsx';
 import { useResourceForm } from '../forms/use-resource-form.ts';
@@ -116,7 +116,7 @@ function ServerForm(props: {
         hint={t('mcp.allowedHint')}
         {...form.field('allowedTools')}
       />
-      <AddressHelp text={form.error === undefined ? undefined : wordsOf(form.error)} />
+      <AddressHelp error={form.error} />
     </Form>
   );
 }
@@ -207,8 +207,8 @@ function Verdict({ trial }: { readonly trial: McpTrial }) {
           {t(ok ? 'tool.worked' : 'tool.failed', took)}
         </span>
       </p>
-      {problem !== null && <p class="wrong">{problem}</p>}
-      <AddressHelp text={problem ?? undefined} />
+      {problem !== null && <p class="wrong">{sentence(problem)}</p>}
+      <AddressHelp error={problem} />
     </div>
   );
 }

@@ -1,6 +1,6 @@
 /** The editor of an HTTP tool: what the model is told of it, and the request that it makes. */
 import type { HttpTool } from '../api-types.ts';
-import { say, t, wordsOf } from '../app-state.ts';
+import { say, t } from '../app-state.ts';
 import { FormConflict } from '../forms/change-conflict.tsx';
 import { type ResourceFormState, useResourceForm } from '../forms/use-resource-form.ts';
 import { BroughtBack } from '../parts/brought-back.tsx';
@@ -90,7 +90,7 @@ export function ToolForm(props: {
         <ParametersField form={form} />
         <RequestFields form={form} />
         <AnswerFields form={form} />
-        <AddressHelp text={form.error === undefined ? undefined : wordsOf(form.error)} />
+        <AddressHelp error={form.error} />
       </Form>
     </div>
   );

@@ -1,7 +1,7 @@
 /** Makes the request of a tool once, with arguments of the reader's choice, and shows what a model would be told. */
 import { useState } from 'preact/hooks';
 import type { HttpTool, ToolTrial } from '../api-types.ts';
-import { client, formats, t } from '../app-state.ts';
+import { client, formats, sentence, t } from '../app-state.ts';
 import { TextField } from '../parts/field.tsx';
 import { useSubmit } from '../parts/form.tsx';
 import { Problem, Section } from '../parts/page.tsx';
@@ -63,8 +63,8 @@ function Outcome({ trial }: { readonly trial: ToolTrial }) {
           {t(done ? 'tool.worked' : 'tool.failed', took)}
         </span>
       </p>
-      {problem !== null && <p class="wrong">{problem}</p>}
-      <AddressHelp text={problem ?? undefined} />
+      {problem !== null && <p class="wrong">{sentence(problem)}</p>}
+      <AddressHelp error={problem} />
       <h3>{t('tool.told')}</h3>
       <pre class="report">{result}</pre>
     </div>

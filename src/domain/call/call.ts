@@ -133,6 +133,24 @@ export interface CallQuery {
   readonly startedBefore?: Date;
   readonly limit: number;
   readonly offset: number;
+  /** Calls behind it in the list, in the place of `offset`. */
+  readonly after?: CallPosition;
+}
+
+/** Place of a call in a list. */
+export interface CallPosition {
+  /** Its start; its creation while it has not started. */
+  readonly at: Date;
+  readonly id: string;
+}
+
+/** A page of a list of calls. */
+export interface CallList {
+  readonly calls: readonly CallSummary[];
+  /** All calls that the filters match. */
+  readonly total: number;
+  /** Matching calls before the page. */
+  readonly offset: number;
 }
 
 /** One line of a call's timeline, such as a turn with its latencies. */
@@ -191,10 +209,7 @@ export interface CallStore {
   /** Finds a call of any account: for the bearer of a link whose signature has been checked. */
   findById(callId: string): Promise<Call | undefined>;
 
-  list(
-    scope: Scope,
-    query: CallQuery,
-  ): Promise<{ readonly calls: readonly CallSummary[]; readonly total: number }>;
+  list(scope: Scope, query: CallQuery): Promise<CallList>;
 
   /** Calls that a process before this one left `ringing` or `in_progress`. */
   findUnfinished(): Promise<readonly Call[]>;

@@ -1,7 +1,13 @@
 /** Lists of calls in SQLite: totals from the sums by day, pages from an index entered at the right day. */
 import { sql } from 'kysely';
 import type { Scope } from '../../domain/agent/agent.ts';
-import type { Call, CallQuery, CallSummary } from '../../domain/call/call.ts';
+import type {
+  Call,
+  CallList,
+  CallPosition,
+  CallQuery,
+  CallSummary,
+} from '../../domain/call/call.ts';
 import type { Queries } from '../queries.ts';
 import { recordOf } from '../sqlite/rows.ts';
 import { build, type CallRow } from '../sqlite/schema.ts';
@@ -31,7 +37,7 @@ const EQUAL_COLUMNS = [
 ] as const satisfies readonly (readonly [keyof CallQuery, keyof CallRow])[];
 
 /** A query with its span of time in Unix milliseconds. */
-interface Listed extends Omit<CallQuery, 'startedFrom' | 'startedBefore'> {
+interface Listed extends Omit<CallQuery, 'startedFrom' | 'startedBefore' | 'after'> {
   readonly scope: Scope;
   /** Inclusive. */
   readonly fromMs: number;
@@ -44,17 +50,37 @@ export async function listCalls(
   database: Queries,
   scope: Scope,
   query: CallQuery,
-): Promise<{ readonly calls: readonly CallSummary[]; readonly total: number }> {
+): Promise<CallList> {
+  const { after, ...filters } = query;
   const fromMs = query.startedFrom?.getTime() ?? EARLIEST_MS;
   const beforeMs = query.startedBefore?.getTime() ?? LATEST_MS;
-  const listed = { ...query, scope, fromMs, beforeMs };
+  const listed = { ...filters, scope, fromMs, beforeMs };
   if (query.search?.kind === 'words') await indexBeforeSearch(database);
   const total = await totalOf(database, listed);
-  if (query.offset >= total) return { calls: [], total };
+  if (after !== undefined) return { ...(await pageAfter(database, listed, after)), total };
+  const { offset } = query;
+  if (offset >= total) return { calls: [], total, offset };
   const spans = isNear(listed) ? [listed] : spansOfPage(await daysOf(database, listed), listed);
   const rows: Parameters<typeof summaryOf>[0][] = [];
   for (const span of spans) rows.push(...(await database.all(selectPage({ ...listed, ...span }))));
-  return { calls: rows.map(summaryOf), total };
+  return { calls: rows.map(summaryOf), total, offset };
+}
+
+/** Starts in the index right behind the position; what is added before it moves nothing. */
+async function pageAfter(
+  database: Queries,
+  listed: Listed,
+  after: CallPosition,
+): Promise<Omit<CallList, 'total'>> {
+  const atMs = after.at.getTime();
+  const isBehind = sql<boolean>`(sort_at, id) < (${atMs}, ${after.id})`;
+  const newer = { ...listed, fromMs: Math.max(listed.fromMs, atMs) };
+  const before = callsOf(newer)
+    .where(sql<boolean>`not ${isBehind}`)
+    .select(sql<number | null>`count(*)`.as('n'));
+  const older = { ...listed, beforeMs: Math.min(listed.beforeMs, atMs + 1), offset: 0 };
+  const rows = await database.all(selectPage(older, callsOf(older).where(isBehind)));
+  return { calls: rows.map(summaryOf), offset: (await database.get(before))?.n ?? 0 };
 }
 
 /** Whole days are added up already; the calls of any other span are counted. */
@@ -90,8 +116,8 @@ function isNear(listed: Listed): boolean {
 }
 
 /** The page's ids come from an index alone, so that skipped rows are never read. */
-function selectPage(listed: Listed) {
-  const ids = callsOf(listed)
+function selectPage(listed: Listed, calls = callsOf(listed)) {
+  const ids = calls
     .select('id')
     .orderBy('sort_at', 'desc')
     .orderBy('id', 'desc')

@@ -7,6 +7,7 @@ import type {
   Call,
   CallChange,
   CallDirection,
+  CallList,
   CallQuery,
   CallStore,
   CallSummary,
@@ -119,10 +120,7 @@ export class SqliteCallStore implements CallStore {
     return row === undefined ? undefined : callOf(row);
   }
 
-  async list(
-    scope: Scope,
-    query: CallQuery,
-  ): Promise<{ readonly calls: readonly CallSummary[]; readonly total: number }> {
+  async list(scope: Scope, query: CallQuery): Promise<CallList> {
     return listCalls(this.#database, scope, query);
   }
 

@@ -115,4 +115,19 @@ describeWith(['chromium'], 'links in the dashboard', () => {
     expect(await button('Zu Live wechseln').count()).toBe(1);
     expect(shown.complaints).toEqual([]);
   });
+
+  test('what the server refuses is said in German, at its field and as a whole', async () => {
+    await open('webhooks?environment=test');
+    await page.getByLabel('URL', { exact: true }).fill('http://example.com/hook');
+
+    await button('Endpunkt hinzufügen').click();
+    await page
+      .getByText('erwartet wird https; http geht nur für diesen Rechner', { exact: true })
+      .waitFor();
+
+    await page
+      .getByText('Adresse nicht möglich: erwartet wird https; http geht nur für diesen Rechner')
+      .waitFor();
+    expect(await page.getByText('expected').count()).toBe(0);
+  });
 });

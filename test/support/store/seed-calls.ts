@@ -11,17 +11,23 @@ import { buildCall } from './build-call.ts';
 const MINUTE_MS = 60_000;
 const RATE_HZ = 8000;
 
-/** One a minute, the newest a minute ago; of the account that the server's keys belong to. */
+/** One a minute, the newest a minute before `beforeMs`; of the account that the server's keys belong to. */
 export async function seedCalls(
   server: TestServer,
-  options: { readonly agentId: string; readonly count: number },
+  options: {
+    readonly agentId: string;
+    readonly count: number;
+    /** Unix milliseconds; now unless given. */
+    readonly beforeMs?: number;
+    /** How their ids begin, behind `call_`. */
+    readonly name?: string;
+  },
 ): Promise<void> {
-  const { agentId, count } = options;
-  const nowMs = Date.now();
+  const { agentId, count, beforeMs = Date.now(), name = 'seeded' } = options;
   await inStore(server, async (store, accountId) => {
     for (let number = 0; number < count; number += 1) {
-      const startedAt = new Date(nowMs - (number + 1) * MINUTE_MS);
-      const call = endedCall({ id: `call_seeded${number}`, startedAt, durationMs: 30_000 });
+      const startedAt = new Date(beforeMs - (number + 1) * MINUTE_MS);
+      const call = endedCall({ id: `call_${name}${number}`, startedAt, durationMs: 30_000 });
       await store.calls.insert({ ...call, accountId, agentId }, []);
     }
   });
