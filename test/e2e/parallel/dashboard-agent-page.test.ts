@@ -59,10 +59,12 @@ describeWith(['chromium'], 'the page of an agent', () => {
   });
 
   test('hostile words in the rows of targets are kept as words, and a missing number is told', async () => {
+    const targets = page.getByRole('group', { name: 'Transfer to' });
     await button('Add a target').click();
+    await targets.locator('input:focus').waitFor();
     await page.keyboard.type(EVIL);
     await button('Create agent').click();
-    const number = page.getByRole('group', { name: 'Transfer to' }).getByLabel('Number');
+    const number = targets.getByLabel('Number');
     await page.getByRole('alert').waitFor();
     await shown.picture('agent-targets');
     await number.fill('+12025550188');
