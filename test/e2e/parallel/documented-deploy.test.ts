@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { codeBlocksOf } from '../../docs/code-blocks.ts';
 import { freePort } from '../../support/network/free-ports.ts';
-import { describeWithout } from '../../support/server/programs.ts';
+import { describeWithout, hasProgram } from '../../support/server/programs.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const BLOCKS = codeBlocksOf('docs/deploy.md')
@@ -94,7 +94,12 @@ const DOUBLES = {
   docker: DOCKER,
 } as const;
 
-describeWithout(hasNamespaces ? [] : ['mount namespaces'], 'docs/deploy.md', () => {
+const missing = [
+  ...(hasNamespaces ? [] : ['mount namespaces']),
+  ...['curl', 'docker-compose', 'openssl', 'runuser', 'setsid'].filter((name) => !hasProgram(name)),
+];
+
+describeWithout(missing, 'docs/deploy.md', () => {
   const folder = mkdtempSync(join(tmpdir(), 'offhook-deploy-'));
   let output = '';
 
