@@ -1,5 +1,5 @@
 /**
- * docs/deploy.md as it is typed, in a mount namespace whose /etc, /opt and /var/lib are the test's own. As root. Doubles: systemctl does
+ * docs/deploy.md as it is typed, in namespaces whose processes, /etc, /opt and /var/lib are the test's own. As root. Doubles: systemctl does
  * what systemd would with our unit, docker reads the compose file and starts nothing, git copies this checkout, `npm ci` mounts its packages.
  */
 import { execFile, spawnSync } from 'node:child_process';
@@ -17,9 +17,11 @@ const BLOCKS = codeBlocksOf('docs/deploy.md')
   .filter(({ tag }) => tag === 'sh operator')
   .map(({ text }) => text);
 
+/** What is started inside ends with the shell. */
+const NAMESPACES = ['--mount', '--propagation', 'private', '--pid', '--fork', '--mount-proc'];
+
 const hasNamespaces =
-  spawnSync('unshare', ['--mount', '--propagation', 'private', 'mount', '-t', 'tmpfs', 't', '/opt'])
-    .status === 0;
+  spawnSync('unshare', [...NAMESPACES, 'mount', '-t', 'tmpfs', 't', '/opt']).status === 0;
 
 /** Files of the checkout, as a clone of it would have them. */
 const GIT = `#!/bin/sh -eu
@@ -46,7 +48,7 @@ exec sh -c "$script \\"\\$@\\"" sh "$@"
 
 const SUDO = '#!/bin/sh -eu\n[ "$1" = -u ]\nuser=$2\nshift 2\nexec runuser -u "$user" -- "$@"\n';
 
-/** \`enable --now\` makes the state folder and starts our unit's program as its user; of others it reads the unit. */
+/** `enable --now` makes the state folder and starts our unit's program as its user; of others it reads the unit. */
 const SYSTEMCTL = `#!/bin/sh -eu
 if [ "$1" = daemon-reload ]; then exit 0; fi
 [ "$1 $2" = "enable --now" ]
@@ -60,7 +62,6 @@ for name in "$@"; do
   cd "$(of WorkingDirectory)"
   settings=$(grep -v '^#' "$(of EnvironmentFile)" | grep = || true)
   setsid runuser -u "$(of User)" -- env -i PATH=/usr/bin:/bin $(of Environment) $settings $PORTS $(of ExecStart) > "$LOG" 2>&1 &
-  echo $! > "$LOG.pid"
   waited=0
   until curl -sf "http://127.0.0.1:$HTTP_PORT/readyz" > "$LOG.readyz"; do
     [ $((waited += 1)) -lt 300 ] || { cat "$LOG"; exit 1; }
@@ -71,7 +72,7 @@ done
 
 const JOURNALCTL = '#!/bin/sh -eu\n[ "$1" = -u ]\ncat "$LOG"\n';
 
-/** Without an engine: whether the compose file has the profiles and services; what runs in \`app\` runs here. */
+/** Without an engine: whether the compose file has the profiles and services; what runs in `app` runs here. */
 const DOCKER = `#!/bin/sh -eu
 [ "$1" = compose ]
 shift
@@ -115,7 +116,6 @@ describeWithout(missing, 'docs/deploy.md', () => {
       `mkdir ${folder}/etc && cp -a /etc/. ${folder}/etc && mount --bind ${folder}/etc /etc`,
       'mount -t tmpfs -o mode=755 t /opt && mount -t tmpfs -o mode=755 t /var/lib',
       'mkdir -p /etc/systemd/system',
-      `trap 'kill -KILL $(cat ${folder}/log.pid) 2> /dev/null || true' EXIT`,
       ...BLOCKS.map((text, index) => [`echo "== block ${index}"`, text].join('\n')),
       `for path in / /manual/ /docs; do curl -s -o /dev/null -w "$path %{http_code}\\n" http://127.0.0.1:${http}$path; done`,
       'stat -c "%n %a %U:%G" /etc/offhook /etc/offhook/*.env /var/lib/offhook /var/lib/offhook/*',
@@ -128,12 +128,11 @@ describeWithout(missing, 'docs/deploy.md', () => {
       ...{ LOG: `${folder}/log`, HTTP_PORT: String(http) },
       PORTS: `PORT=${http} SIP_PORT=${sip} RTP_PORTS=24000-24999 LLM=scripted`,
     };
-    const words = ['--mount', '--propagation', 'private', '--kill-child', 'sh', '-euc', typed];
-    const ended = await promisify(execFile)('unshare', words, { cwd: folder, env }).catch(
-      (error: { readonly stdout: string; readonly stderr: string }) => {
-        throw new Error(`A command of docs/deploy.md failed:\n${error.stdout}\n${error.stderr}`);
-      },
-    );
+    const ended = await promisify(execFile)('unshare', [...NAMESPACES, 'sh', '-euc', typed], {
+      ...{ cwd: folder, env },
+    }).catch((error: { readonly stdout: string; readonly stderr: string }) => {
+      throw new Error(`A command of docs/deploy.md failed:\n${error.stdout}\n${error.stderr}`);
+    });
     output = ended.stdout;
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
