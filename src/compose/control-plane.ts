@@ -44,7 +44,15 @@ export class ControlPlane {
     this.#parts = parts;
     const { registry, watch } = parts.admission;
     this.#dialer = liveDialer(parts);
-    this.#sandbox = new Sandbox({ ...parts, clock: systemClock, watch });
+    this.#sandbox = new Sandbox({
+      ...parts,
+      ...{ clock: systemClock, watch },
+      knowledgeOf: (agent) => parts.knowledge.of(agent),
+      ownToolsOf: async (agent) => [
+        ...(await parts.customTools.toolsOf(agent)),
+        ...(await parts.mcpTools.toolsOf(agent)),
+      ],
+    });
     this.#campaigns = campaignRunner(parts, this.#dialQueues());
     this.#browser = openBrowserCalls(parts);
     this.#live = openLive(registry, this.#sandbox.registry);

@@ -4,7 +4,9 @@ import { AdmittingRegistry, type CallGate } from '../call/admission/admission-wa
 import { OutboundDialer } from '../call/outbound/outbound-dialer.ts';
 import { SandboxCaller } from '../call/sandbox/sandbox-caller.ts';
 import { SandboxListener, sandboxVoice } from '../call/sandbox/sandbox-listener.ts';
+import { searchInRealTime, toolInRealTime } from '../call/sandbox/sandbox-own-tools.ts';
 import { sandboxRules, sandboxToolbox } from '../call/sandbox/sandbox-rules.ts';
+import { sandboxSms } from '../call/sandbox/sandbox-sms.ts';
 import type {
   CallMetrics,
   CallParts,
@@ -15,7 +17,7 @@ import type { CallTracing } from '../call/session/call-tracing.ts';
 import { openRecordings } from '../call/session/recordings.ts';
 import type { Config } from '../config/config.ts';
 import { Conversation } from '../conversation/conversation.ts';
-import type { Scope } from '../domain/agent/agent.ts';
+import type { Agent, Scope } from '../domain/agent/agent.ts';
 import type { DialQueue } from '../domain/dialing/outbound-rules.ts';
 import type { NewId } from '../domain/ids.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -28,6 +30,7 @@ import type { Store } from '../store/store.ts';
 import { SandboxCarrier } from '../telephony/sandbox/sandbox-carrier.ts';
 import { SandboxLeg } from '../telephony/sandbox/sandbox-leg.ts';
 import { SandboxLine } from '../telephony/sandbox/sandbox-line.ts';
+import type { Tool } from '../tool/tool.ts';
 import type { SpeechParts } from './speech.ts';
 
 /** Concurrent simulated calls: they use half a core, which leaves time for real calls. */
@@ -45,6 +48,10 @@ interface SandboxParts {
   readonly store: Store;
   readonly speech: Pick<SpeechParts, 'synthesizer'>;
   readonly watch: CallGate;
+  /** The customer's own tools that an agent lists; none unless given. */
+  readonly ownToolsOf?: (agent: Agent) => Promise<readonly Tool[]>;
+  /** The search of an agent's documents; none unless given. */
+  readonly knowledgeOf?: CallParts['knowledgeOf'];
   readonly tracing?: CallTracing | undefined;
   readonly newId: NewId;
   readonly clock: Clock;
@@ -160,23 +167,33 @@ export class Sandbox {
       log,
       isOwnNumber: async () => false,
       accountOf: async () => undefined,
-      toolsOf: async () => [],
+      toolsOf: async (agent, call) => {
+        const own = call.scenario === 'own_tools' ? await this.#parts.ownToolsOf?.(agent) : [];
+        const sms = sandboxSms(call, { stores: store, newId, clock });
+        return [sms, ...(own ?? []).map((tool) => toolInRealTime(tool, clock))];
+      },
+      knowledgeOf: async (agent) => {
+        const search = await this.#parts.knowledgeOf?.(agent);
+        return search && searchInRealTime(search, clock);
+      },
       talk: (options) => this.#talk(options, clock),
     };
   }
 
   #talk(options: TalkOptions, clock: ScaledClock): TalkingParty {
-    const { agent, audio } = options;
+    const { agent, audio, callTools } = options;
+    const ownTools = callTools.filter(({ description: { name } }) => name !== 'send_sms');
     if (!(audio instanceof SandboxLine)) throw new TypeError('Cannot talk: not a sandbox line');
     return new Conversation({
       ...options,
       listener: new SandboxListener({ voice: audio, clock }),
       hasVoiceDetector: false,
       synthesizer: sandboxVoice(this.#parts.speech.synthesizer, clock),
-      model: new ScriptedModel({ book: parseRuleBook(sandboxRules(clock.now())), clock }),
+      model: new ScriptedModel({ book: parseRuleBook(sandboxRules(clock.now(), ownTools)), clock }),
       tools: sandboxToolbox({
         transferTargets: agent.settings.transferTargets,
         partyNumber: audio.partyNumber,
+        callTools,
         clock,
       }),
       clock,

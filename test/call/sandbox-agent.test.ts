@@ -12,15 +12,27 @@ import type { ModelEvent } from '../../src/llm/language-model.ts';
 import { parseRuleBook } from '../../src/llm/scripted/rule-book.ts';
 import { ScriptedModel } from '../../src/llm/scripted/scripted-model.ts';
 import type { SpeechRequest } from '../../src/speech/tts/pool/synthesizer.ts';
+import type { Tool } from '../../src/tool/tool.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 
 const PHRASE = { text: 'Hello', voice: 'en-US-JennyNeural', language: 'en-US' };
 
+const toolNamed = (name: string): Tool => ({
+  isAfterWords: false,
+  description: { name, description: 'Does something.', parameters: { type: 'object' } },
+  run: async () => ({ text: 'Done.' }),
+});
+
+const OWN_TOOL = toolNamed('order_status');
+
 const tools = () =>
-  sandboxToolbox({ transferTargets: [], partyNumber: '+12025550199', clock: new FakeClock() });
+  sandboxToolbox({
+    ...{ transferTargets: [], partyNumber: '+12025550199', clock: new FakeClock() },
+    callTools: [toolNamed('send_sms'), OWN_TOOL],
+  });
 
 async function answerTo(content: string): Promise<ModelEvent[]> {
-  const model = new ScriptedModel({ book: parseRuleBook(sandboxRules(new Date(0))) });
+  const model = new ScriptedModel({ book: parseRuleBook(sandboxRules(new Date(0), [OWN_TOOL])) });
   const { signal } = new AbortController();
   const request = {
     messages: [{ role: 'user', content }],
@@ -30,13 +42,14 @@ async function answerTo(content: string): Promise<ModelEvent[]> {
   return Array.fromAsync(model.stream(request));
 }
 
-const spoken = (events: readonly ModelEvent[]) =>
-  events.flatMap((event) => (event.kind === 'text' ? [event.text] : [])).join('');
+/** What an answer says, or the tool that it is without words. */
+const answerIn = (events: readonly ModelEvent[]) =>
+  events.map((event) => (event.kind === 'text' ? event.text : event.call.name)).join('');
 
 test.each(
   Object.values(PARTY_SCRIPTS).flatMap(partyLines),
 )('the rule book has an answer of its own to "%s"', async (line) => {
-  const words = spoken(await answerTo(line));
+  const words = answerIn(await answerTo(line));
 
   expect(words).not.toBe('');
   expect(words).not.toBe(sandboxRules(new Date(0)).otherwise.say);
@@ -50,10 +63,13 @@ test.each([
   expect(tomorrowAtTen(new Date(now)).toISOString()).toBe(expected);
 });
 
-test('sandboxToolbox always transfers and books, whatever the agent lists', () => {
+test('sandboxToolbox always transfers, books and takes keys, whatever the agent lists', () => {
   expect(tools().descriptions.map(({ name }) => name)).toEqual([
     'transfer_call',
     'book_appointment',
+    'collect_digits',
+    'send_sms',
+    'order_status',
     'end_call',
   ]);
 });

@@ -6,7 +6,6 @@ import {
   hearWhole,
   kindsOf,
   openTurns,
-  PHRASES,
   saidBy,
   say,
   startTurns,
@@ -261,65 +260,6 @@ test('32 keys are taken together without waiting for more', () => {
 
   expect(early).toEqual([]);
   expect(last).toHaveLength(1);
-});
-
-test('a long tool is bridged with a phrase after 0.5 s, and with a sentence every few seconds while it lasts', () => {
-  const turns = openTurns();
-  ask(turns, 3000);
-  const reply = turns.replyId();
-  const call = { id: 'a', name: 'book', arguments: {} };
-  turns.take(3100, { kind: 'tool-called', reply, call });
-  const started = turns.take(3100, { kind: 'model-finished', reply });
-  const ring = (clause: number, atMs: number) => {
-    const effects = turns.take(atMs, { kind: 'timer', timer: 'filler' });
-    turns.take(atMs, { kind: 'voiced', reply, clause, audioMs: 900, isWhole: true });
-    if (clause === 0) turns.take(atMs, { kind: 'playout-started', reply, startedAtMs: atMs });
-    return effects;
-  };
-
-  const rings = [ring(0, 3600), ring(1, 8600), ring(2, 18_600)];
-
-  expect(waitsFor('filler', started)).toEqual([500]);
-  const { filler, patience } = PHRASES;
-  expect(rings.map(voicedBy)).toEqual([[filler], [patience], [patience]]);
-  expect(rings.map((effects) => waitsFor('filler', effects))).toEqual([[5000], [10_000], [10_000]]);
-});
-
-test('a second tool of a turn is bridged only once it is long: the caller has just been told to wait', () => {
-  const turns = openTurns();
-  ask(turns, 3000);
-  const reply = turns.replyId();
-  const call = (id: string) => ({ id, name: 'book', arguments: {} });
-  turns.take(3100, { kind: 'tool-called', reply, call: call('a') });
-  turns.take(3100, { kind: 'tool-called', reply, call: call('b') });
-  turns.take(3100, { kind: 'model-finished', reply });
-  turns.take(3600, { kind: 'timer', timer: 'filler' });
-
-  const effects = turns.take(4600, {
-    ...{ kind: 'tool-finished', reply, call: call('a'), outcome: { text: 'done' } },
-  });
-
-  expect(kindsOf(effects)).toContain('run-tool');
-  expect(waitsFor('filler', effects)).toEqual([5000]);
-});
-
-test('a tool that has waited for the words before it is not bridged with another', () => {
-  const turns = openTurns();
-  ask(turns, 3000);
-  const reply = turns.replyId();
-  const call = { id: 'a', name: 'transfer_call', arguments: {} };
-  turns.take(3100, { kind: 'clause', reply, text: 'I am connecting you.' });
-  turns.take(3100, { kind: 'tool-called', reply, call });
-  turns.take(3100, { kind: 'model-finished', reply });
-  turns.take(3200, { kind: 'voiced', reply, clause: 0, audioMs: 500, isWhole: true });
-  turns.take(3200, { kind: 'playout-started', reply, startedAtMs: 3200 });
-
-  const effects = turns.take(3700, {
-    ...{ kind: 'playout-finished', reply, playedMs: 500, isComplete: true },
-  });
-
-  expect(kindsOf(effects)).toContain('run-tool');
-  expect(waitsFor('filler', effects)).toEqual([]);
 });
 
 test('an agent that does not think ahead asks for the words at once when the silence was long enough', () => {

@@ -3,8 +3,10 @@ import { execFile, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openMcpShop } from '../support/mcp/mcp-shop.ts';
 import { SandboxClient } from '../support/server/sandbox-client.ts';
 import { startServer, type TestServer } from '../support/server/server.ts';
+import { answers, WebhookReceiver } from '../support/webhook/webhook-receiver.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -24,7 +26,7 @@ let client: SandboxClient;
 let agentId: string;
 
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ environment: { WEBHOOK_ALLOW_LOCAL: 'true' } });
   await server.ready();
   client = new SandboxClient(server);
   agentId = await client.createAgent();
@@ -68,12 +70,41 @@ test.each([
   ['friendly', 'completed', 'user_hangup'],
   ['transfer', 'completed', 'transferred'],
   ['appointment', 'completed', 'user_hangup'],
+  ['message', 'completed', 'user_hangup'],
+  ['card_number', 'completed', 'user_hangup'],
+  ['own_tools', 'completed', 'user_hangup'],
   ['no_answer', 'failed', 'no_answer'],
 ])('a caller "%s" who rings in: %s, %s', async (scenario, status, endReason) => {
   const call = await simulated('inbound', { scenario });
 
   expect(call).toMatchObject({ direction: 'inbound', status, endReason });
   expect(call.tookMs).toBeLessThan(CALL_MS_MAX);
+});
+
+test('a caller who wants something looked up has the customer’s HTTP and MCP servers asked, as a live call would', async () => {
+  const shop = await WebhookReceiver.open(answers(200, '{"status":"It ships on Friday"}'));
+  const mcp = await openMcpShop();
+  await client.request('POST', '/api/tools', {
+    ...{ name: 'order_status', description: 'Looks up an order.', method: 'GET' },
+    parameters: {
+      ...{ type: 'object', properties: { orderId: { type: 'string' } }, required: ['orderId'] },
+    },
+    ...{ url: `http://127.0.0.1:${shop.port}/orders/{orderId}`, resultPath: 'status' },
+  });
+  await client.request('POST', '/api/mcp-servers', {
+    ...{ name: 'shop', url: mcp.url, allowedTools: ['find.order'] },
+  });
+  const tools = ['order_status', 'shop'];
+  const own = await client.createAgent({ tools, phoneNumber: '+12025550124' });
+
+  const call = await simulated('inbound', { agentId: own, scenario: 'own_tools' });
+  const events = await client.request('GET', `/api/calls/${call.id}/events`);
+
+  expect(call).toMatchObject({ status: 'completed', endReason: 'user_hangup' });
+  expect(shop.received.map(({ path }) => path)).toEqual(['/orders/example']);
+  const timeline = JSON.stringify(events.body.data);
+  expect(timeline).toContain('"name":"order_status","outcome":"done"');
+  expect(timeline).toContain('"name":"shop_find_order","outcome":"done"');
 });
 
 test('a simulated call is written down, with confidence on what the party said', async () => {

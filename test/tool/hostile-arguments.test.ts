@@ -1,10 +1,16 @@
 /** A model that calls every tool with a hundred hostile argument sets: each is answered in words, and does nothing outside policy. */
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { createTool } from '../../src/domain/tool/custom-tool.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { silentLogger } from '../../src/lib/logger.ts';
 import { createHttpTool } from '../../src/tool/http-tool.ts';
+import { McpTools } from '../../src/tool/mcp/mcp-tools.ts';
 import { RESULT_LENGTH_MAX, type ToolContext, type ToolOutcome } from '../../src/tool/tool.ts';
 import { Toolbox, toolboxFor } from '../../src/tool/toolbox.ts';
 import { CALLER, openAppointmentWorld } from '../support/calendar/appointment-world.ts';
+import { openMcpShop } from '../support/mcp/mcp-shop.ts';
+import { buildAgent } from '../support/store/build-agent.ts';
+import { openTestStore } from '../support/store/test-store.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 
 const ALLOWED = '+390612345678';
@@ -142,4 +148,31 @@ test('a custom tool asks its own server at its own path, whatever the arguments'
     expect(origin).toBe('https://shop.example');
     expect(pathname).toMatch(/^\/orders\/[^/]*$/);
   }
+});
+
+test('a tool of an MCP server is asked with arguments of its schema alone, and no other tool is', async () => {
+  const shop = await openMcpShop();
+  const store = await openTestStore();
+  await store.mcpServers.insert({
+    ...({ accountId: 'acct_1', environment: 'live', name: 'shop', url: shop.url } as const),
+    ...{ headers: [], allowedTools: ['cancel_order'] },
+    ...{ createdAt: new Date(0), updatedAt: new Date(0) },
+  });
+  const tools = new McpTools({
+    ...{ rules: { allowLocal: true, allowPrivate: true }, servers: store.mcpServers },
+    ...{ version: '0.0.0', clock: systemClock, log: silentLogger },
+  });
+  onTestFinished(() => tools.stop());
+  const agent = buildAgent({ tools: ['shop'] });
+  const known = async () => (await tools.toolsOf(agent)).length;
+  await expect.poll(known, { timeout: 30_000 }).toBe(1);
+  const box = new Toolbox({ tools: await tools.toolsOf(agent), clock: systemClock });
+
+  const { effects, outcomes } = await attack(box, 'shop_cancel_order');
+
+  expect(effects).toEqual([]);
+  expect(outcomes.filter(({ text }) => text.startsWith('Not done:')).length).toBeGreaterThan(100);
+  expect(shop.cancelled.length).toBeGreaterThan(0);
+  expect(shop.cancelled.map((orderId) => typeof orderId)).not.toContain('object');
+  expect(shop.cancelled.every((orderId) => VALUES.includes(orderId))).toBe(true);
 });

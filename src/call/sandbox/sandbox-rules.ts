@@ -3,9 +3,12 @@ import type { TransferTarget } from '../../domain/agent/agent.ts';
 import { TRANSFER_MODES } from '../../domain/agent/transfer-rules.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type Calendar, createBookAppointment } from '../../tool/book-appointment.ts';
+import { createCollectDigits } from '../../tool/collect-digits.ts';
+import { CollectedDigits } from '../../tool/collected-digits.ts';
 import { endCall, type Tool } from '../../tool/tool.ts';
 import { Toolbox } from '../../tool/toolbox.ts';
 import { createTransferCall, outcomeOf } from '../../tool/transfer-call.ts';
+import { ownToolRules } from './sandbox-own-tools.ts';
 
 /** When the appointment of a simulated call begins, for how long it lasts, and for whom it is. */
 export const SANDBOX_APPOINTMENT = {
@@ -27,8 +30,10 @@ export function tomorrowAtTen(now: Date): Date {
 /**
  * Makes the rule book of one call. Every scenario has its outcome by it, whichever language model the server has: the
  * same number always makes the same call, at once and at no cost.
+ *
+ * @param ownTools the customer's own, which the party of `own_tools` has used.
  */
-export function sandboxRules(now: Date) {
+export function sandboxRules(now: Date, ownTools: readonly Tool[] = []) {
   const appointment = { ...SANDBOX_APPOINTMENT, startTime: tomorrowAtTen(now).toISOString() };
   const transfer = {
     destination: '{first}',
@@ -63,6 +68,28 @@ export function sandboxRules(now: Date) {
         say: 'Your appointment is booked. We will see you tomorrow at ten.',
       },
       {
+        id: 'message',
+        when: { regex: 'address as a message' },
+        call: { tool: 'send_sms', arguments: { text: 'Our address: Market Square 12.' } },
+      },
+      {
+        id: 'sent',
+        when: { tool: 'send_sms' },
+        say: 'The message is on its way. Has it arrived?',
+      },
+      {
+        id: 'card',
+        when: { regex: 'pay by card' },
+        say: 'Please type the number of your card, and press the hash key at the end.',
+        call: { tool: 'collect_digits', arguments: { name: 'card_number', isCard: true } },
+      },
+      {
+        id: 'collected',
+        when: { tool: 'collect_digits' },
+        say: 'Thank you, the number is complete.',
+      },
+      ...ownToolRules(ownTools),
+      {
         id: 'mailbox',
         when: { regex: 'leave a message' },
         say: 'Hello, I am sorry that I missed you. I will call again tomorrow. Goodbye.',
@@ -87,23 +114,28 @@ const sandboxCalendar: Calendar = {
 };
 
 /**
- * Fills the toolbox of one simulated call. Transfer and booking are in it whether the agent lists them or not, and
+ * Fills the toolbox of one simulated call. Transfer, booking and keypad are in it whether the agent lists them or not, and
  * transfer targets are not checked, because no call is placed.
  */
 export function sandboxToolbox(options: {
   readonly transferTargets: readonly TransferTarget[];
   /** E.164, of the scripted party. */
   readonly partyNumber: string;
+  /** `send_sms`, and the customer's own; none unless given. */
+  readonly callTools?: readonly Tool[];
   readonly clock: Clock;
 }): Toolbox {
-  const { clock, partyNumber, transferTargets } = options;
+  const { callTools = [], clock, partyNumber, transferTargets } = options;
+  const collected = new CollectedDigits();
   const booking = { calendar: sandboxCalendar, attendeePhone: partyNumber };
   const tools = [
     transferTo(transferTargets[0] ?? NOBODYS_TARGET),
     createBookAppointment(booking),
+    createCollectDigits(collected),
+    ...callTools,
     endCall,
   ];
-  return new Toolbox({ tools, clock });
+  return new Toolbox({ tools, clock, collected });
 }
 
 function transferTo(target: TransferTarget): Tool {

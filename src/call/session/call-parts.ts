@@ -98,7 +98,7 @@ export interface CallParts {
   readonly accountOf: (agent: Agent) => Promise<Account | undefined>;
   /** Tools of one call besides the built-in ones that need its line: the customer's own, `send_sms`, those of a calendar. */
   readonly toolsOf: (agent: Agent, call: Call) => Promise<readonly Tool[]>;
-  /** The search of the agent's documents, undefined where it has none; absent in the sandbox, whose model reads no prompt. */
+  /** The search of the agent's documents, undefined where it has none. */
   readonly knowledgeOf?: (agent: Agent) => Promise<PassageSearch | undefined>;
   /** Limits transfers; absent in the sandbox, which dials no one. */
   readonly transfers?: TransferCap;

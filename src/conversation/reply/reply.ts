@@ -41,6 +41,7 @@ export function beginReply(
     isToolRunning: false,
     held: [],
     hasFiller: false,
+    isToolBridged: false,
     rounds: 0,
     sources: [],
     exchange: [],

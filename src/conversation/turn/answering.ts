@@ -178,9 +178,7 @@ export function onToolFinished(draft: Draft, event: TurnEventOf<'tool-finished'>
 export function runToolsAfterWords(draft: Draft, heard: Reply): boolean {
   if (heard.calls.length === 0) return false;
   const id = beginReply(draft, { kind: 'answer', stage: 'released' });
-  // The words before them have said that it takes a moment.
-  const rest = { isModelDone: true, hasFiller: true };
-  changeReply(draft, { calls: heard.calls, rounds: heard.rounds, ...rest });
+  changeReply(draft, { calls: heard.calls, rounds: heard.rounds, isModelDone: true });
   act(draft, { kind: 'release', reply: id });
   runNextTool(draft);
   return true;
@@ -227,7 +225,7 @@ function runNextTool(draft: Draft): void {
   if (reply === null || call === undefined) return;
   // What is being said may be the number that the caller is to type.
   if (draft.state.rules.takesKeys?.(call)) forgetUtterance(draft);
-  changeReply(draft, { isToolRunning: true });
+  changeReply(draft, { isToolRunning: true, isToolBridged: false });
   act(draft, { kind: 'cancel-timer', timer: 'reply' }, { kind: 'run-tool', reply: reply.id, call });
   watchTool(draft, call);
 }
@@ -251,11 +249,9 @@ function currentReply(draft: Draft, id: number): Reply | null {
 
 /** Waits for a tool that has just been started, unless the words before it have said that it takes a moment. */
 function watchTool(draft: Draft, call: ToolCall): void {
-  const { reply, rules } = draft.state;
-  if (reply === null || rules.isAfterWords(call)) return;
-  const { fillerMs, patienceMs } = rules.timing;
-  const delayMs = reply.hasFiller ? patienceMs : fillerMs;
-  act(draft, { kind: 'set-timer', timer: 'filler', delayMs });
+  const { rules } = draft.state;
+  if (rules.isAfterWords(call)) return;
+  act(draft, { kind: 'set-timer', timer: 'filler', delayMs: rules.timing.fillerMs });
 }
 
 /** The tool is still running: says the filler, or waits until the agent is silent. A tool that goes on is bridged again. */
@@ -271,10 +267,10 @@ export function onFillerTimer(draft: Draft, atMs: number): void {
     return;
   }
   const { filler, patience } = rules.phrases;
-  bridge(draft, reply.hasFiller ? patience : (rules.sayWhileWaiting?.(call) ?? filler));
+  bridge(draft, reply.isToolBridged ? patience : (rules.sayWhileWaiting?.(call) ?? filler));
   // The sentence of patience takes 3 s to say.
-  const delayMs = reply.hasFiller ? 2 * patienceMs : patienceMs;
-  changeReply(draft, { hasFiller: true });
+  const delayMs = reply.isToolBridged ? 2 * patienceMs : patienceMs;
+  changeReply(draft, { hasFiller: true, isToolBridged: true });
   act(draft, { kind: 'set-timer', timer: 'filler', delayMs });
 }
 

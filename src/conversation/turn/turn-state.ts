@@ -95,8 +95,10 @@ export interface Reply {
   readonly isToolRunning: boolean;
   /** Clauses kept back until it is known whether the caller has to be asked first. */
   readonly held: readonly string[];
-  /** Whether the wait for a tool has been bridged, or may not be. */
+  /** Whether a wait of this reply has been bridged, for a tool or for the model. */
   readonly hasFiller: boolean;
+  /** Whether the tool that runs has been bridged. */
+  readonly isToolBridged: boolean;
   /** How often the model was asked for this reply. */
   readonly rounds: number;
   /** Of the passages that the model was given for it. */

@@ -13,8 +13,15 @@ export const SCENARIO_BY_DIGITS = {
   '07': 'voicemail',
 } as const;
 
+/** Parties that ring in by their name alone. */
+const SCENARIOS_BY_NAME = ['message', 'card_number', 'own_tools'] as const;
+
 /** Names of all simulated parties, as `scenario` takes them. */
-export const SANDBOX_SCENARIOS = [...Object.values(SCENARIO_BY_DIGITS), 'friendly'] as const;
+export const SANDBOX_SCENARIOS = [
+  ...Object.values(SCENARIO_BY_DIGITS),
+  ...SCENARIOS_BY_NAME,
+  'friendly',
+] as const;
 
 /** Name of a simulated party. */
 export type SandboxScenario = (typeof SANDBOX_SCENARIOS)[number];
@@ -91,6 +98,11 @@ const listen = { kind: 'listen' } as const;
 const hangUp = { kind: 'hang-up' } as const;
 const say = (text: string) => ({ kind: 'say', text }) as const;
 
+const goodbye = [say('Great, thank you. Goodbye.'), listen, hangUp] as const;
+
+/** A number for trials, with the right check digit: no bank has issued it. */
+export const SANDBOX_CARD = '4111111111111111';
+
 const answering = { ringingMs: 2000, refusedWith: null } as const;
 
 /** The agent's answers to these words are in `call/sandbox-rules.ts`. */
@@ -115,10 +127,32 @@ export const PARTY_SCRIPTS: Readonly<Record<SandboxScenario, PartyScript>> = {
       listen,
       { kind: 'press', digits: '1' },
       listen,
-      say('Great, thank you. Goodbye.'),
-      listen,
-      hangUp,
+      ...goodbye,
     ],
+  },
+  message: {
+    ...answering,
+    steps: [
+      listen,
+      say('Hello! Could you send me your address as a message, please?'),
+      listen,
+      ...goodbye,
+    ],
+  },
+  card_number: {
+    ...answering,
+    steps: [
+      listen,
+      say('Hello! I would like to pay by card, please.'),
+      listen,
+      { kind: 'press', digits: `${SANDBOX_CARD}#` },
+      listen,
+      ...goodbye,
+    ],
+  },
+  own_tools: {
+    ...answering,
+    steps: [listen, say('Hello! Could you please look that up for me?'), listen, ...goodbye],
   },
   error: {
     ...answering,

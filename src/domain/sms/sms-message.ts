@@ -84,6 +84,9 @@ export interface SmsMessageStore {
    */
   admit(message: SmsMessage, dailyMax: number): Promise<SmsRefusal | undefined>;
 
+  /** Saves a message of a simulated call, which nothing limits: it is sent to no one. */
+  insert(message: SmsMessage): Promise<void>;
+
   update(message: SmsMessage): Promise<void>;
 
   find(scope: Scope, id: string): Promise<SmsMessage | undefined>;

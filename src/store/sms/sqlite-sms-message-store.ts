@@ -31,6 +31,10 @@ export class SqliteSmsMessageStore implements SmsMessageStore {
     });
   }
 
+  async insert(message: SmsMessage): Promise<void> {
+    await this.#database.run(build.insertInto('sms_messages').values(rowOf(message)));
+  }
+
   async update(message: SmsMessage): Promise<void> {
     const { status, reason, provider_id, updated_at } = rowOf(message);
     const changes = { status, reason, provider_id, updated_at };

@@ -15,9 +15,11 @@ import {
 import type { Call } from '../../../src/domain/call/call.ts';
 import { isOver } from '../../../src/domain/call/call-life.ts';
 import { idMaker } from '../../../src/domain/ids.ts';
+import type { PassageSearch } from '../../../src/domain/knowledge/knowledge.ts';
 import { Notifier } from '../../../src/lib/clock.ts';
 import { silentLogger } from '../../../src/lib/logger.ts';
 import { PhraseCache } from '../../../src/speech/tts/voices/phrase-cache.ts';
+import type { Tool } from '../../../src/tool/tool.ts';
 import { readStereo, type StereoRecording } from '../../support/speech/recording.ts';
 import { ScriptedSynthesizer } from '../../support/speech/scripted-synthesizer.ts';
 import { buildAgent } from '../../support/store/build-agent.ts';
@@ -55,6 +57,10 @@ export async function openSandboxWorld(
     readonly agent?: Partial<Agent>;
     readonly settings?: Partial<AgentSettings>;
     readonly environment?: Readonly<Record<string, string>>;
+    /** The customer's own tools. */
+    readonly ownTools?: readonly Tool[];
+    /** The documents of the agent. */
+    readonly knowledge?: PassageSearch;
   } = {},
 ): Promise<SandboxWorld> {
   const store = await openTestStore();
@@ -67,6 +73,8 @@ export async function openSandboxWorld(
     config: readConfig({ DATA_DIR: store.folder, ...options.environment }),
     disk: { isShort: false, state: '' },
     store,
+    knowledgeOf: async () => options.knowledge,
+    ownToolsOf: async () => options.ownTools ?? [],
     watch: { admits: () => true, reopened: new Notifier() },
     speech: { synthesizer: new PhraseCache({ synthesizer, sizeBytesMax: 10_000_000 }) },
     newId: idMaker({ nowMs: () => store.clock.nowMs(), random: randomBytes }),
