@@ -118,10 +118,10 @@ export class ApiClient {
     return this.#json('dashboard/users');
   }
 
-  /** @throws {ApiError} 403 for a change of one's own, 409 for the last admin. */
+  /** @throws {ApiError} 403 for a change of one's own, 409 for the last admin and for a name that is taken. */
   changeUser(
     id: string,
-    change: { readonly role?: Role; readonly isDisabled?: boolean },
+    change: { readonly name?: string; readonly role?: Role; readonly isDisabled?: boolean },
   ): Promise<User> {
     return this.#operator(`dashboard/users/${encodeURIComponent(id)}`, change, 'PATCH');
   }

@@ -30,9 +30,15 @@ import {
 
 const token = z.string().max(200);
 
-const chosenName = z.string().trim().normalize('NFC').max(USER_NAME_CHARS_MAX).regex(USER_NAME, {
-  message: 'expected letters, digits, spaces and . _ @ + -, beginning with a letter or digit',
-});
+/** A user's name as it is chosen. */
+export const chosenName = z
+  .string()
+  .trim()
+  .normalize('NFC')
+  .max(USER_NAME_CHARS_MAX)
+  .regex(USER_NAME, {
+    message: 'expected letters, digits, spaces and . _ @ + -, beginning with a letter or digit',
+  });
 
 const setupSchema = z.strictObject({ token, password: chosenPassword });
 const loginSchema = z.strictObject({

@@ -14,13 +14,18 @@ import type { Stores } from '../domain/stores.ts';
 import type { Dashboard } from './dashboard.ts';
 import { bodyOf, changingSessionOf } from './dashboard-requests.ts';
 import { hashOfText, newSecretText } from './secret-text.ts';
+import { chosenName } from './sign-in-routes.ts';
 
 const role = z.enum(ROLES);
 
 const inviteSchema = z.strictObject({ role });
 
 const changeSchema = z
-  .strictObject({ role: role.optional(), isDisabled: z.boolean().optional() })
+  .strictObject({
+    name: chosenName.optional(),
+    role: role.optional(),
+    isDisabled: z.boolean().optional(),
+  })
   .refine((change) => Object.keys(change).length > 0, 'expected one field at least');
 
 /** Reached by admins alone: see the role table. */

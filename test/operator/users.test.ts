@@ -80,6 +80,23 @@ test('A role that is taken and given back ends the sessions of before too', asyn
   expect(await status(editor)).toBe(401);
 });
 
+test('A renamed user signs in by the new name, keeps the session, and takes no name of another', async () => {
+  const world = await openUsersWorld();
+  const [admin, editor] = [await world.signIn('admin'), await world.signIn('editor')];
+  const rename = (user: string, name: string) =>
+    admin.json('PATCH', `/dashboard/users/${user}`, { body: { name } });
+
+  const { body } = await rename('usr_editor', ' Grace ');
+  const taken = await rename('usr_viewer', 'GRACE');
+  const own = await rename('usr_admin', 'Root');
+
+  expect(body).toMatchObject({ id: 'usr_editor', name: 'Grace', role: 'editor' });
+  expect([taken.status, own.status]).toEqual([409, 403]);
+  expect(await status(editor)).toBe(200);
+  expect((await logIn(world, { name: 'grace', password: PASSWORD })).status).toBe(200);
+  expect((await logIn(world, { name: 'editor', password: PASSWORD })).status).toBe(401);
+});
+
 test('A disabled user is told so with the right password only, and signs in again when enabled', async () => {
   const world = await openUsersWorld();
   const admin = await world.signIn('admin');

@@ -4,6 +4,7 @@ import type { Analytics, AnalyticsDetails } from '../api-types.ts';
 import { formats, language, t, word } from '../app-state.ts';
 import { FactList, Section, Table } from '../parts/page.tsx';
 import type { Agents } from '../parts/use-load.ts';
+import { type ShownAgent, shownAgents } from './agent-rows.ts';
 import { Chart } from './chart.tsx';
 import type { ChartFacts } from './chart-options.ts';
 import { Figures } from './figures.tsx';
@@ -30,7 +31,7 @@ export function Report(props: { readonly details: AnalyticsDetails; readonly age
         <EndReasons details={details} />
         <Totals details={details} />
       </div>
-      {details.agents.length > 0 && <AgentTable rows={details.agents} agents={agents} />}
+      <AgentTable rows={shownAgents(details)} agents={agents} />
     </>
   );
 }
@@ -232,18 +233,23 @@ function Totals({ details: { summary } }: { readonly details: AnalyticsDetails }
   );
 }
 
-function AgentTable(props: { readonly rows: AnalyticsDetails['agents']; readonly agents: Agents }) {
+/** As many agents as the server names; the rest then has agents that exist as well. */
+const AGENTS_MAX = 50;
+
+function AgentTable(props: { readonly rows: readonly ShownAgent[]; readonly agents: Agents }) {
   const { rows, agents } = props;
   const { count, percent } = formats.value;
+  const rest = rows.length > AGENTS_MAX ? 'analytics.otherAgents' : 'analytics.deletedAgents';
+  if (rows.length === 0) return null;
   return (
     <Section title={t('analytics.agents')}>
       <Table
         label={t('analytics.agents')}
         rows={rows}
-        keyOf={({ agentId }) => agentId}
-        hrefOf={({ agentId }) => `#/agents/${agentId}`}
+        keyOf={({ agentId = '' }) => agentId}
+        hrefOf={({ agentId }) => agentId && `#/agents/${agentId}`}
         columns={{
-          agent: ({ agentId }) => agents.nameOf(agentId),
+          agent: ({ agentId }) => (agentId === undefined ? t(rest) : agents.nameOf(agentId)),
           calls: ['number', ({ totalCalls }) => count(totalCalls)],
           completed: ['number', ({ completedCalls }) => count(completedCalls)],
           missed: ['number', ({ missedCalls }) => count(missedCalls)],

@@ -160,6 +160,19 @@ export type Columns<Row> = Readonly<
   Partial<Record<FieldName, Cell<Row> | readonly [cellClass: string, cell: Cell<Row>] | false>>
 >;
 
+function RowLink(props: {
+  readonly href: string | undefined;
+  readonly children: ComponentChildren;
+}) {
+  const { href, children } = props;
+  if (href === undefined) return <>{children}</>;
+  return (
+    <a class="row-link" href={href}>
+      {children}
+    </a>
+  );
+}
+
 /** Scrolls sideways by itself where it is too wide, by keyboard too; on narrow screens each row is a card. */
 export function Table<Row>(props: {
   readonly label: string;
@@ -169,8 +182,8 @@ export function Table<Row>(props: {
   readonly empty?: string;
   /** What tells rows apart, where they may change places. */
   readonly keyOf?: (row: Row) => string | number;
-  /** Where a row leads: its first cell becomes a link that covers the row. */
-  readonly hrefOf?: (row: Row) => string;
+  /** Where a row leads: its first cell becomes a link that covers the row. Undefined for one that leads nowhere. */
+  readonly hrefOf?: (row: Row) => string | undefined;
 }) {
   const { label, rows, empty, keyOf, hrefOf } = props;
   if (rows.length === 0 && empty !== undefined) return <p class="empty">{empty}</p>;
@@ -196,13 +209,9 @@ export function Table<Row>(props: {
             <tr key={keyOf?.(row) ?? index}>
               {columns.map(({ name, cellClass, cell }, column) => (
                 <td key={name} class={cellClass} data-label={t(`field.${name}`)}>
-                  {hrefOf !== undefined && column === 0 ? (
-                    <a class="row-link" href={hrefOf(row)}>
-                      {cell(row, index)}
-                    </a>
-                  ) : (
-                    cell(row, index)
-                  )}
+                  <RowLink href={column === 0 ? hrefOf?.(row) : undefined}>
+                    {cell(row, index)}
+                  </RowLink>
                 </td>
               ))}
             </tr>

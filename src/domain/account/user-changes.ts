@@ -40,18 +40,22 @@ export async function addUser(users: UserStore, user: StoredUser): Promise<Store
 }
 
 /**
- * Changes role and admission of a user, which ends their sessions and revokes the invites they made.
+ * Changes name, role and admission of a user. Another role or admission ends their sessions and revokes the invites they made.
  *
  * @throws {ServiceError} FORBIDDEN for a change of one's own or by a user who is no admin any more, NOT_FOUND, CONFLICT for the
- * last admin.
+ * last admin and for a name that is taken.
  */
 export async function changeUser(
   userId: string,
-  change: { readonly role?: Role | undefined; readonly isDisabled?: boolean | undefined },
+  change: {
+    readonly name?: string | undefined;
+    readonly role?: Role | undefined;
+    readonly isDisabled?: boolean | undefined;
+  },
   changing: Changing,
 ): Promise<StoredUser> {
   const { users, now } = changing;
-  const user = await changeable(userId, changing);
+  const user = await renamed(await changeable(userId, changing), change.name, users);
   const role = change.role ?? user.role;
   const isDisabled = change.isDisabled ?? user.disabledAt !== null;
   const disabledAt = isDisabled ? (user.disabledAt ?? now) : null;
@@ -60,6 +64,21 @@ export async function changeUser(
   await refuseLastAdmin(user, changed, users);
   await users.update(changed);
   await revokeInvitesOf(userId, { users, now });
+  return changed;
+}
+
+async function renamed(
+  user: StoredUser,
+  name: string | undefined,
+  users: UserStore,
+): Promise<StoredUser> {
+  if (name === undefined || name === user.name) return user;
+  const holder = userNamed(await users.list(), name);
+  if (holder !== undefined && holder.id !== user.id) {
+    throw conflict('Cannot rename the user: the name is taken; choose another');
+  }
+  const changed = { ...user, name };
+  await users.update(changed);
   return changed;
 }
 
@@ -162,7 +181,7 @@ async function changeable(userId: string, changing: Changing): Promise<StoredUse
   if (changing.by?.id === userId) {
     throw new ServiceError(
       'FORBIDDEN',
-      'Cannot change your own role or admission: another admin can',
+      'Cannot change your own name, role or admission: another admin can',
     );
   }
   const user = await changing.users.find(userId);

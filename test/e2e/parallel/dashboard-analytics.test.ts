@@ -6,7 +6,7 @@ import { buildDashboard, openDashboard } from '../../support/dashboard/dashboard
 import { describeWith } from '../../support/server/programs.ts';
 import { startServer, type TestServer } from '../../support/server/server.ts';
 import { buildCall } from '../../support/store/build-call.ts';
-import { inStore } from '../../support/store/seed-calls.ts';
+import { inStore, seedCalls } from '../../support/store/seed-calls.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -140,6 +140,20 @@ describeWith(['chromium'], 'the analytics', () => {
 
     expect(new URL((await asked).url()).searchParams.get('timeZone')).toMatch(/^Asia\/Kat/);
     await page.getByText(/time zone of your browser: Asia\/Kat/).waitFor();
+  });
+
+  test('keep the calls of an agent that is deleted, in a row that leads nowhere', async () => {
+    const agentId = await server.createAgent({ name: 'Gone', phoneNumber: '+12025550125' });
+    await seedCalls(server, { agentId, count: 1 });
+    await server.api('DELETE', `/api/agents/${agentId}`);
+    await page.goto(`${server.baseUrl}/#/analytics`);
+    await page.reload();
+
+    const row = page.getByRole('row', { name: /^Deleted agents/ });
+    await row.waitFor();
+
+    expect(await row.getByRole('cell').nth(1).textContent()).toBe('1');
+    expect(await row.getByRole('link').count()).toBe(0);
   });
 
   test('are found free of faults, and the policy had nothing to forbid', async () => {

@@ -113,6 +113,23 @@ describeWith(['chromium'], 'users of the dashboard', () => {
     expect(shown.complaints).toEqual([]);
   });
 
+  test('a user is renamed, and another name that is taken is refused in the window', async () => {
+    await at(page, 'users');
+    const row = page.getByRole('row', { name: /^Grace/ });
+    await row.getByRole('button', { name: 'Rename' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Rename Grace' });
+    await dialog.getByLabel('User name').fill('ADMIN');
+    await dialog.getByRole('button', { name: 'Rename' }).click();
+    await dialog.getByText('the name is taken').waitFor();
+    const findings = await shown.findings();
+
+    await dialog.getByLabel('User name').fill('Grace Hopper');
+    await dialog.getByRole('button', { name: 'Rename' }).click();
+
+    await page.getByRole('row', { name: /^Grace Hopper/ }).waitFor();
+    expect(findings).toEqual([]);
+  });
+
   test('a link that is used says so', async () => {
     const late = (await BrowserPage.open(browser)).page;
     await late.goto(link);

@@ -2,8 +2,8 @@
 import { useState } from 'preact/hooks';
 import { type Invite, ROLES, type Role, type User } from '../../api-types.ts';
 import { client, complain, say, session, t, word } from '../../app-state.ts';
-import { ConfirmButton, SecretDialog } from '../../parts/dialog.tsx';
-import { BareSelect, SelectField } from '../../parts/field.tsx';
+import { ConfirmButton, DialogButton, SecretDialog } from '../../parts/dialog.tsx';
+import { BareSelect, SelectField, TextField } from '../../parts/field.tsx';
 import { Form, useForm } from '../../parts/form.tsx';
 import { Button, Instant, Page, Section, Shown, State, Table } from '../../parts/page.tsx';
 import { useLoad } from '../../parts/use-load.ts';
@@ -85,6 +85,9 @@ function UserActions({ user, onChanged }: ChangeProps & { readonly user: User })
   };
   return (
     <div class="actions">
+      <DialogButton label={t('users.rename')} title={t('users.renameTitle', { name })}>
+        {(close) => <RenameForm user={user} onChanged={onChanged} onClose={close} />}
+      </DialogButton>
       {disabledAt === null ? (
         <ConfirmButton
           class=""
@@ -102,6 +105,21 @@ function UserActions({ user, onChanged }: ChangeProps & { readonly user: User })
         onConfirm={() => client.removeUser(id).then(onChanged)}
       />
     </div>
+  );
+}
+
+function RenameForm(props: ChangeProps & { readonly user: User; readonly onClose: () => void }) {
+  const { user, onChanged, onClose } = props;
+  const form = useForm({ name: user.name }, async ({ name }) => {
+    await client.changeUser(user.id, { name });
+    say(t('users.renamed', { name }));
+    onChanged();
+    onClose();
+  });
+  return (
+    <Form form={form} label={t('users.rename')} onCancel={onClose}>
+      <TextField label={t('access.name')} {...form.field('name')} />
+    </Form>
   );
 }
 
