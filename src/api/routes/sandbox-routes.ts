@@ -61,7 +61,8 @@ const inboundRoute = describeRoute({
   summary: 'Simulates a caller ringing in',
   description:
     'For test keys alone; a live key gets 403. The call is held by the same code as a real one, with a scripted ' +
-    'caller. It runs faster than life: its timestamps lie ahead of the clock by up to its own length.',
+    'caller. It runs faster than life: its timestamps lie ahead of the clock by up to its own length. ' +
+    'Nothing is sent; in own_tools alone the servers of the tools that the agent lists are asked.',
   scope: 'calls:write',
   request: { body: jsonBody(inboundSandboxCallSchema) },
   responses: { 202: jsonResponse('The caller will ring.', queuedCallSchema) },
