@@ -14,6 +14,7 @@ import { clockText } from '../format.ts';
 import { isOver } from '../live-state.ts';
 import { CallControls } from '../parts/call-controls.tsx';
 import { CallNote } from '../parts/call-note.tsx';
+import { CopyLink } from '../parts/copy-link.tsx';
 import { DeliveryTable } from '../parts/deliveries.tsx';
 import { ConfirmButton } from '../parts/dialog.tsx';
 import { Heard, LevelMeters, useMeterBoard, Words } from '../parts/heard.tsx';
@@ -55,6 +56,7 @@ export function CallPage({ id }: { readonly id: string }) {
           <a class="button" href={callsAddress.value}>
             {t('call.back')}
           </a>
+          {call !== undefined && <CopyLink />}
           {call !== undefined && <Actions call={call} />}
         </>
       }

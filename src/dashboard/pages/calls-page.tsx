@@ -43,7 +43,7 @@ export function CallsPage() {
       actions={
         <>
           <PlaceCallButton />
-          {!isEmpty && <ExportButton filter={filter} agents={agents} />}
+          {!isEmpty && <ExportButtons filter={filter} agents={agents} />}
         </>
       }
     >
@@ -226,22 +226,37 @@ function TypedField(props: {
   );
 }
 
-function ExportButton({ filter: { fields }, agents }: ListProps) {
+/** As the filter has them: a table for spreadsheets, or all fields for programs. */
+function ExportButtons({ filter: { fields }, agents }: ListProps) {
   const [done, setDone] = useState<number | undefined>(undefined);
-  const save = () => {
+  const save = (fileOf: (calls: readonly CallItem[]) => SavedFile) => () => {
     setDone(0);
     client
       .all<CallItem>('api/calls', EXPORTED_MAX, { query: fields, told: setDone })
-      .then((calls) => saveFile('calls.csv', csvOf(rowsOf(calls, agents))))
+      .then((calls) => saveFile(fileOf(calls)))
       .catch(complain)
       .finally(() => setDone(undefined));
   };
+  if (done !== undefined) {
+    return <Button disabled onClick={() => {}} text={t('calls.exporting', { count: done })} />;
+  }
   return (
-    <Button
-      disabled={done !== undefined}
-      onClick={save}
-      text={done === undefined ? t('calls.export') : t('calls.exporting', { count: done })}
-    />
+    <>
+      <Button
+        onClick={save((calls) => ({
+          ...{ name: 'calls.csv', type: 'text/csv' },
+          text: csvOf(rowsOf(calls, agents)),
+        }))}
+        text={t('calls.export')}
+      />
+      <Button
+        onClick={save((calls) => ({
+          ...{ name: 'calls.json', type: 'application/json' },
+          text: JSON.stringify(calls, null, 2),
+        }))}
+        text={t('calls.exportJson')}
+      />
+    </>
   );
 }
 
@@ -267,9 +282,15 @@ function rowsOf(calls: readonly CallItem[], agents: Agents): (string | number | 
   ];
 }
 
-/** Gives the reader a table that was made in the page. */
-function saveFile(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: 'text/csv;charset=utf-8' }));
+interface SavedFile {
+  readonly name: string;
+  readonly type: string;
+  readonly text: string;
+}
+
+/** Gives the reader a file that was made in the page. */
+function saveFile({ name, type, text }: SavedFile): void {
+  const url = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
   const link = document.createElement('a');
   link.href = url;
   link.download = name;

@@ -107,6 +107,19 @@ describeWith(['chromium'], 'links in the dashboard', () => {
     await other.close();
   });
 
+  test('the link of a call is copied by its button, with the environment', async () => {
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await open(`calls/${live.calls}?environment=live`);
+
+    await button('Copy link').click();
+    await page.getByText('Link copied').waitFor();
+
+    const link = `${server.baseUrl}/#/calls/${live.calls}?environment=live`;
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(link);
+    expect(await shown.findings()).toEqual([]);
+    await open(`agents/${live.agents}?environment=test`);
+  });
+
   test('it is said in German as well', async () => {
     await shown.choose('Deutsch');
 

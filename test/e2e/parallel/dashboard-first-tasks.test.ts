@@ -41,6 +41,9 @@ describeWith(['chromium'], 'five first tasks in the dashboard', () => {
   let shown: BrowserPage;
   let page: Page;
   const clicks: Record<string, number> = {};
+  /** Pages of the dashboard that a task opens, in order. */
+  let opened: string[] = [];
+  const wrongTurns: Record<string, number> = {};
 
   beforeAll(async () => {
     buildDashboard();
@@ -58,6 +61,7 @@ describeWith(['chromium'], 'five first tasks in the dashboard', () => {
     shown = await openDashboard(server, browser);
     page = shown.page;
     page.setDefaultTimeout(SOON.timeout);
+    page.on('framenavigated', (frame) => opened.push(new URL(frame.url()).hash));
   });
 
   afterAll(async () => {
@@ -65,7 +69,7 @@ describeWith(['chromium'], 'five first tasks in the dashboard', () => {
     await server?.stop();
     await carrier?.stop();
     receiver?.close();
-    process.stdout.write(`clicks: ${JSON.stringify(clicks)}\n`);
+    process.stdout.write(`first tasks: ${JSON.stringify({ clicks, wrongTurns })}\n`);
   });
 
   beforeEach(async () => {
@@ -76,10 +80,16 @@ describeWith(['chromium'], 'five first tasks in the dashboard', () => {
   });
 
   afterEach(async ({ task }) => {
+    if (opened.length === 0) return;
     clicks[task.name] = Number(await page.evaluate('window.clicks'));
+    // A page that is opened again, and the first one.
+    wrongTurns[task.name] = 1 + opened.length - new Set(['#/overview', ...opened]).size;
   });
 
-  const countClicks = () => page.evaluate(COUNT_CLICKS);
+  const countClicks = async () => {
+    opened = [];
+    await page.evaluate(COUNT_CLICKS);
+  };
   const button = (name: string) => page.getByRole('button', { name, exact: true });
   const link = (name: string) => page.getByRole('link', { name, exact: true });
   const field = (label: string) => page.getByLabel(label, { exact: true });
@@ -160,8 +170,9 @@ describeWith(['chromium'], 'five first tasks in the dashboard', () => {
     await expect.poll(made, SOON).toBeGreaterThanOrEqual(11);
   });
 
-  test('none of them takes more than five clicks, and the policy had nothing to forbid', () => {
+  test('none of them takes more than five clicks or a wrong turn, and the policy had nothing to forbid', () => {
     expect(Object.values(clicks).filter((count) => count === 0 || count > 5)).toEqual([]);
+    expect(Object.values(wrongTurns)).toEqual([0, 0, 0, 0, 0]);
     expect(shown.complaints).toEqual([]);
   });
 

@@ -1,6 +1,8 @@
 /** The dashboard in a browser, against the whole server, from the printed link to a revoked key. */
+
 import { spawnSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -189,12 +191,23 @@ describeWith(['chromium'], 'the dashboard', () => {
     await shown.picture('call');
   });
 
-  test('the calls that are shown come as a file', async () => {
+  test('the calls that are shown come as a table and as JSON', async () => {
     await go('calls');
+    const saved = async (label: string) => {
+      const [file] = await Promise.all([page.waitForEvent('download'), button(label).click()]);
+      return { name: file.suggestedFilename(), text: await readFile(await file.path(), 'utf8') };
+    };
 
-    const [file] = await Promise.all([page.waitForEvent('download'), button('Export CSV').click()]);
+    const csv = await saved('Export CSV');
+    const json = await saved('Export JSON');
 
-    expect(file.suggestedFilename()).toBe('calls.csv');
+    const shownIds = await page
+      .locator('tbody .row-link')
+      .evaluateAll((links) => links.map((link) => link.getAttribute('href')?.split('/').at(-1)));
+    const calls = JSON.parse(json.text) as readonly { readonly id: string }[];
+    expect([csv.name, json.name]).toEqual(['calls.csv', 'calls.json']);
+    expect(csv.text.trim().split('\n')).toHaveLength(shownIds.length + 1);
+    expect(calls.map(({ id }) => id)).toEqual(shownIds);
   });
 
   test('a key is shown once, works, and is revoked', async () => {

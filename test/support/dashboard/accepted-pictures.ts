@@ -24,8 +24,8 @@ const STILL = `
 /** Of 255, in each colour: less is smoothing of edges. */
 const COLOR_DIFFERENCE_MAX = 48;
 
-/** Of its pixels, that may differ: a letter that is smoothed otherwise, not a line that has moved. */
-export const CHANGED_SHARE_MAX = 0.002;
+/** Of its pixels, that may differ: letters that are smoothed otherwise, not a button more. */
+export const CHANGED_SHARE_MAX = 0.0005;
 
 /** Runs in a page without a policy. Gives the share of pixels that differ; 1 where the sizes do. */
 const COMPARE = `async ([one, other, differenceMax]) => {
