@@ -6,8 +6,7 @@ import { readTrunksFile } from '../compose/trunks/trunks-file.ts';
 import { removeTrunk } from '../domain/dialing/trunk-changes.ts';
 import { systemClock as clock } from '../lib/clock.ts';
 import { silentLogger as log } from '../lib/logger.ts';
-import { operatorTrunks } from '../telephony/trunks/operator-trunks.ts';
-import { TrunkRegistry, viewOfTrunk } from '../telephony/trunks/trunk-registry.ts';
+import { operatorTrunks, TrunkRegistry, viewOfTrunk } from '../telephony/trunks/trunk-registry.ts';
 import { atDesk, type Console, type Desk, patiently, type Result, table } from './admin-command.ts';
 
 /** A trunk that is not well is a failure, for scripts. */

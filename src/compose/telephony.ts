@@ -1,5 +1,6 @@
 /** Composition root: the telephone network, with the SIP and media sides that the settings choose. */
-import type { Config } from '../config/config.ts';
+import { existsSync } from 'node:fs';
+import { type Config, readConfig, readSettingsFile } from '../config/config.ts';
 import type { ReadinessCheck } from '../domain/call/engine-state.ts';
 import type { DialogStore } from '../domain/call/open-dialog.ts';
 import type { StoredTrunks, TrunkCheck, Trunks } from '../domain/dialing/trunk.ts';
@@ -20,19 +21,18 @@ import { OpenDialogJournal } from '../telephony/drachtio/carrier/open-dialog-jou
 import { openSrf } from '../telephony/drachtio/carrier/srf.ts';
 import { TrunkChannels } from '../telephony/drachtio/carrier/trunk-channels.ts';
 import { PhoneRegistrar } from '../telephony/phones/phone-registrar.ts';
+import { type Phone, parsePhones } from '../telephony/phones/phones.ts';
 import type { TextMessage, TextOutcome } from '../telephony/text-message.ts';
-import { NOT_STARTED, operatorTrunks } from '../telephony/trunks/operator-trunks.ts';
 import type { OurAddresses } from '../telephony/trunks/our-addresses.ts';
 import { secureProxyFor } from '../telephony/trunks/secure-proxy.ts';
 import { type StrangerCounts, Strangers } from '../telephony/trunks/strangers.ts';
-import { TrunkRegistry } from '../telephony/trunks/trunk-registry.ts';
+import { NOT_STARTED, operatorTrunks, TrunkRegistry } from '../telephony/trunks/trunk-registry.ts';
 import { TrunkTable } from '../telephony/trunks/trunk-table.ts';
 import type { Trunk } from '../telephony/trunks/trunks.ts';
 import { openAddresses, unreachableFault } from './addresses.ts';
 import { readHoldMusic } from './hold-music.ts';
 import { openMediaSide } from './media.ts';
 import { openSipSide, type SipServer, type SipSide } from './sip.ts';
-import { readPhonesFile } from './trunks/phones-file.ts';
 import { diagnose } from './trunks/sip-doctor-client.ts';
 import { readTrunksFile } from './trunks/trunks-file.ts';
 
@@ -278,4 +278,15 @@ function warnOfClearKeys(trunks: readonly Trunk[], log: Logger): void {
   if (names.length > 0) {
     log.warn({ trunks: names }, 'SRTP keys go unencrypted: add ;transport=tls to these trunks');
   }
+}
+
+/**
+ * Reads the telephones of `SIP_PHONES`. Without the setting and without a file there are none.
+ *
+ * @throws {Error} naming the file and what is wrong in it.
+ */
+function readPhonesFile({ SIP_PHONES }: Pick<Config, 'SIP_PHONES'>): readonly Phone[] {
+  const isGiven = SIP_PHONES !== readConfig({}).SIP_PHONES;
+  if (!isGiven && !existsSync(SIP_PHONES)) return [];
+  return parsePhones(readSettingsFile(SIP_PHONES), SIP_PHONES);
 }

@@ -1,7 +1,6 @@
 /** What the interface learns of the operator's trunks, and what it never does. */
 import { expect, test } from 'vitest';
-import { operatorTrunks } from '../../src/telephony/trunks/operator-trunks.ts';
-import { TrunkRegistry } from '../../src/telephony/trunks/trunk-registry.ts';
+import { operatorTrunks, TrunkRegistry } from '../../src/telephony/trunks/trunk-registry.ts';
 import { parseTrunks } from '../../src/telephony/trunks/trunks.ts';
 
 const SETTINGS = [

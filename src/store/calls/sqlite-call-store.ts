@@ -1,4 +1,4 @@
-/** Calls in SQLite, with their transcripts, timelines and events. */
+/** Calls in SQLite, with their transcripts, timelines, events and open SIP dialogs. */
 import { sql } from 'kysely';
 import type { Environment } from '../../domain/account/account.ts';
 import type { Scope } from '../../domain/agent/agent.ts';
@@ -16,6 +16,7 @@ import type {
   WaitingParty,
 } from '../../domain/call/call.ts';
 import { canMove, isOver } from '../../domain/call/call-life.ts';
+import type { DialogStore, OpenDialog } from '../../domain/call/open-dialog.ts';
 import type { ServiceEvent } from '../../domain/webhook/service-event.ts';
 import type { Notifier } from '../../lib/clock.ts';
 import type { Queries } from '../queries.ts';
@@ -237,4 +238,31 @@ type MaybeSummary = Call & Partial<Pick<CallSummary, 'hasTranscript'>>;
 function callRowOf({ from, to, hasTranscript: _, ...call }: MaybeSummary): CallRow {
   const numbers = { from_number: from, to_number: to };
   return { ...rowOf(call), ...numbers, sort_at: (call.startedAt ?? call.createdAt).getTime() };
+}
+
+/** More than a machine has at a time. */
+const DIALOGS_MAX = 100_000;
+
+/** Keeps open dialogs in SQLite, answered and not yet: a process ends those that a dead one left. */
+export class SqliteDialogStore implements DialogStore {
+  readonly #database: Queries;
+
+  constructor(database: Queries) {
+    this.#database = database;
+  }
+
+  async save(dialog: OpenDialog): Promise<void> {
+    await this.#database.run(build.replaceInto('open_dialogs').values(rowOf(dialog)));
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.#database.run(build.deleteFrom('open_dialogs').where('id', '=', id));
+  }
+
+  async all(): Promise<readonly OpenDialog[]> {
+    const query = build.selectFrom('open_dialogs').selectAll();
+    return (
+      await this.#database.all(query.orderBy('opened_at').orderBy('id').limit(DIALOGS_MAX))
+    ).map((row) => recordOf<OpenDialog>(row, { json: ['routes', 'channels', 'invite'] }));
+  }
 }

@@ -1,6 +1,12 @@
-/** The trunks in effect: those of the operator's file, then those of the database; pure */
+/** The trunks in effect: those of the operator's file, then those of the database, and the operator's view of them; pure */
 import { isDeepStrictEqual } from 'node:util';
-import type { StoredTrunk, TrunkSettingsView } from '../../domain/dialing/trunk.ts';
+import type {
+  AddressInUse,
+  StoredTrunk,
+  TrunkSettingsView,
+  TrunkStatus,
+  Trunks,
+} from '../../domain/dialing/trunk.ts';
 import { requireNoFaults } from '../../domain/service-error.ts';
 import { TrunkNumbers } from './trunk-table.ts';
 import {
@@ -138,5 +144,44 @@ export function viewOfTrunk(trunk: Trunk, source: TrunkSource): TrunkSettingsVie
     maxCalls: trunk.maxCalls ?? null,
     callsPerSecond: trunk.callsPerSecond ?? null,
     advertisedAddress: trunk.advertisedAddress ?? null,
+  };
+}
+
+/** Status of every trunk before telephony has been started. */
+export const NOT_STARTED: TrunkStatus = {
+  state: 'unregistered',
+  detail: 'telephony has not been started',
+  expiresAt: null,
+};
+
+const LOCAL: AddressInUse = { address: null, source: 'local' };
+
+/**
+ * The trunks in effect as the operator sees them: settings without passwords, status and calls.
+ *
+ * @param now.statusOf undefined before the start.
+ * @param now.addressFor default: the local address for every trunk.
+ */
+export function operatorTrunks(
+  registry: TrunkRegistry,
+  now: {
+    readonly statusOf: (trunk: Trunk) => TrunkStatus | undefined;
+    readonly addressFor?: (trunk: Trunk) => AddressInUse;
+    readonly callsOn: (trunk: Trunk) => number;
+  },
+): Trunks {
+  return {
+    list: () =>
+      registry.all.map((trunk) => ({
+        ...viewOfTrunk(trunk, registry.sourceOf(trunk)),
+        ...(now.statusOf(trunk) ?? NOT_STARTED),
+        addressInUse: now.addressFor?.(trunk) ?? LOCAL,
+        callsInProgress: now.callsOn(trunk),
+      })),
+    get numbers() {
+      return registry.numbers.all;
+    },
+    trunksOf: (number) => registry.numbers.trunksOf(number),
+    accountOf: (number) => registry.numbers.accountOf(number),
   };
 }

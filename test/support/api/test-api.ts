@@ -19,8 +19,11 @@ import { systemClock } from '../../../src/lib/clock.ts';
 import { silentLogger } from '../../../src/lib/logger.ts';
 import { Metrics } from '../../../src/lib/metrics/metrics.ts';
 import { ServerLog } from '../../../src/lib/server-log.ts';
-import { operatorTrunks } from '../../../src/telephony/trunks/operator-trunks.ts';
-import { readTrunkSettings, TrunkRegistry } from '../../../src/telephony/trunks/trunk-registry.ts';
+import {
+  operatorTrunks,
+  readTrunkSettings,
+  TrunkRegistry,
+} from '../../../src/telephony/trunks/trunk-registry.ts';
 import { DocumentReaders } from '../../../src/tool/knowledge/document-readers.ts';
 import { addAccount, openTestStore, type TestStore } from '../store/test-store.ts';
 import { idleDownloads } from './idle-downloads.ts';

@@ -22,6 +22,7 @@ import type { Trunk } from '../../trunks/trunks.ts';
 import type { AnswerChallenge } from '../leg/in-dialog-request.ts';
 import { calledNumberOf, SrfIncomingCall } from '../leg/incoming-call.ts';
 import type { SrfLeg } from '../leg/srf-leg.ts';
+import { replaceFarEnd, replacementOf } from '../transfer/replaces.ts';
 import type { OpenDialogJournal, ServerConnection } from './open-dialog-journal.ts';
 import { type EndInvite, invitesOver, OrphanedLegs } from './orphaned-calls.ts';
 import { OurContacts } from './our-contacts.ts';
@@ -31,7 +32,6 @@ import {
   type OutgoingRequest,
   type PlacedCall,
 } from './outgoing-calls.ts';
-import { replaceFarEnd, replacementOf } from './replacements.ts';
 import { refuse, SourceAcl } from './source-acl.ts';
 import { reasonOf, type SrfAnswer, type SrfClient, type SrfRequest } from './srf.ts';
 import { SrfLink } from './srf-link.ts';
