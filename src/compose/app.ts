@@ -1,5 +1,4 @@
 /** Composition root: puts the server together, starts it in order, and stops it in reverse. */
-
 import { randomBytes } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
 import { HttpServer, type Upgrades } from '../api/http/http-server.ts';
@@ -33,10 +32,14 @@ import { checkNumbers, openNumberOwners } from './numbers.ts';
 import { engineTraces } from './sip.ts';
 import { engineStates } from './speech.ts';
 import { bootstrapNotice, type Notice, readyNotice, setupNotice } from './startup-banner.ts';
-import { openLiveCalendars } from './tools/calendars.ts';
-import { type CustomerTools, openCustomerTools } from './tools/customer-tools.ts';
+import {
+  type CustomerTools,
+  openCallSms,
+  openCustomerTools,
+  openLiveCalendars,
+  takeTexts,
+} from './tools/call-tools.ts';
 import { type Knowledge, openKnowledge } from './tools/knowledge.ts';
-import { openCallSms, takeTexts } from './tools/sms.ts';
 
 /** The server. Takes calls first, then loads the control plane. */
 export class App {

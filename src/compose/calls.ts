@@ -1,8 +1,6 @@
 /** Composition root: the parts of live calls. */
-
 import type { LiveAdmission } from '../call/admission/live-admission.ts';
-import { agentOfPhone } from '../call/agent-of-phone.ts';
-import { InboundRouter } from '../call/inbound-router.ts';
+import { agentOfPhone, InboundRouter } from '../call/inbound-router.ts';
 import type { CallParts, TalkingParty, TalkOptions } from '../call/session/call-parts.ts';
 import { openRecordings } from '../call/session/recordings.ts';
 import { TransferCap, transferRulesOf } from '../call/session/transfer-cap.ts';

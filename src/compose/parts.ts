@@ -1,7 +1,7 @@
 /** Composition root: the server's parts; slow ones begin to load here. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CallTracing } from '../call/session/call-tracing.ts';
+import { CallTracing } from '../call/session/call-tracing.ts';
 import { databaseFileOf } from '../config/config.ts';
 import { RECORDINGS } from '../domain/call/recording-link.ts';
 import { systemClock } from '../lib/clock.ts';
@@ -70,7 +70,6 @@ async function openTracing(
   const endpoint = config.OTEL_EXPORTER_OTLP_ENDPOINT;
   if (endpoint === undefined) return undefined;
   const { OtlpSpans, otlpHeaders } = await import('../lib/span-exporter.ts');
-  const { CallTracing } = await import('../call/session/call-tracing.ts');
   const spans = new OtlpSpans({
     url: `${endpoint.replace(/\/$/, '')}/v1/traces`,
     headers: otlpHeaders(config.OTEL_EXPORTER_OTLP_HEADERS ?? ''),
