@@ -1,4 +1,4 @@
-/** Routes incoming calls: to the agent that answers, or to the SIP status that refuses. */
+/** Routes incoming calls: to the agent that answers, of a telephone of the operator's too, or to the SIP status that refuses. */
 import type { Agent } from '../domain/agent/agent.ts';
 import type { IncomingCall } from '../telephony/carrier.ts';
 import type { CallRegistry } from './call-registry.ts';
@@ -120,4 +120,23 @@ export class InboundRouter {
     const save = () => calls.insert(call, []);
     await answerAndHold({ parts, registry, agent, call, incoming, save });
   }
+}
+
+/**
+ * The agent with the called number where it is of the telephone's account, else the telephone's own agent.
+ *
+ * @param called the agent with the called number, of any account.
+ */
+export async function agentOfPhone(
+  phone: NonNullable<IncomingCall['phone']>,
+  called: Agent | undefined,
+  stores: {
+    readonly firstAccountId: () => Promise<string | undefined>;
+    readonly findLive: (accountId: string, agentId: string) => Promise<Agent | undefined>;
+  },
+): Promise<Agent | undefined> {
+  const accountId = phone.account ?? (await stores.firstAccountId());
+  if (accountId === undefined) return undefined;
+  if (called?.accountId === accountId) return called;
+  return phone.agent === undefined ? undefined : stores.findLive(accountId, phone.agent);
 }

@@ -8,7 +8,7 @@ import { LevelRounds } from '../../src/call/live/listener-rounds.ts';
 import { DialLines } from '../../src/call/outbound/dial-lines.ts';
 import { CallJournal } from '../../src/call/session/call-journal.ts';
 import { lineClosed } from '../../src/call/session/call-sound.ts';
-import { CallClock } from '../../src/call/session/call-spans.ts';
+import { CallClock } from '../../src/call/session/call-tracing.ts';
 import type { AnalysisJob } from '../../src/domain/call/call.ts';
 import { StoreError } from '../../src/domain/service-error.ts';
 import { silentLogger } from '../../src/lib/logger.ts';

@@ -1,7 +1,8 @@
 /** Where a URI leads, with a name service that the test writes. */
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseUri } from '../../src/sip/message/uri.ts';
-import { type Resolver, resolveTargets } from '../../src/sip/transport/next-hop.ts';
+import { inSrvOrder, type Resolver, resolveTargets } from '../../src/sip/transport/next-hop.ts';
 
 const NAMES: Resolver = {
   addresses: async (host) => (host.endsWith('.example.com') ? [`192.0.2.${host.length}`] : []),
@@ -43,4 +44,65 @@ test.each([
   'sip:a@b;transport=tls',
 ])('resolveTargets finds no way to %s', async (uri) => {
   await expect(targetsOf(uri)).rejects.toThrow('Cannot reach');
+});
+
+const servers = fc.array(
+  fc.record({ priority: fc.nat(3), weight: fc.nat(65_535), name: fc.string() }),
+  { maxLength: 8 },
+);
+
+/** As `Math.random`, the same for the same seed. */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return state / 2_147_483_648;
+  };
+}
+
+test('inSrvOrder keeps every server once, and lower priorities first', () => {
+  fc.assert(
+    fc.property(servers, fc.nat(), (given, seed) => {
+      const order = inSrvOrder(given, seeded(seed));
+
+      expect(new Set(order)).toEqual(new Set(given));
+      expect(order).toHaveLength(given.length);
+      const priorities = order.map(({ priority }) => priority);
+      expect(priorities).toEqual([...priorities].sort((a, b) => a - b));
+    }),
+  );
+});
+
+test('inSrvOrder draws the first server in proportion to the weights', () => {
+  const given = [
+    { name: 'none', priority: 1, weight: 0 },
+    { name: 'light', priority: 1, weight: 25 },
+    { name: 'heavy', priority: 1, weight: 75 },
+  ];
+  const random = seeded(7);
+  const firsts: Record<string, number> = { none: 0, light: 0, heavy: 0 };
+
+  for (let draw = 0; draw < 10_000; draw += 1) {
+    const name = inSrvOrder(given, random)[0]?.name ?? '';
+    firsts[name] = (firsts[name] ?? 0) + 1;
+  }
+
+  expect(firsts.heavy).toBeGreaterThan(7_200);
+  expect(firsts.heavy).toBeLessThan(7_700);
+  expect(firsts.light).toBeGreaterThan(2_200);
+  expect(firsts.none).toBeGreaterThan(30);
+  expect(firsts.none).toBeLessThan(200);
+});
+
+test.each([
+  [0, ['none', 'light', 'heavy']],
+  [0.999, ['heavy', 'light', 'none']],
+])('inSrvOrder follows RFC 2782 where every draw is %d of the sum', (draw, expected) => {
+  const given = [
+    { name: 'light', priority: 1, weight: 10 },
+    { name: 'heavy', priority: 1, weight: 90 },
+    { name: 'none', priority: 1, weight: 0 },
+  ];
+
+  expect(inSrvOrder(given, () => draw).map(({ name }) => name)).toEqual(expected);
 });

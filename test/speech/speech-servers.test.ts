@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { type SpeechServer, SpeechServers } from '../../src/speech/network/speech-servers.ts';
 import { recognitionOf } from '../../src/speech/stt/network/transcription.ts';
-import { unspokenPart } from '../../src/speech/tts/network/unspoken-part.ts';
+import { unspokenPart } from '../../src/speech/tts/network/network-synthesizer.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 
 function openServers() {

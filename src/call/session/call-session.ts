@@ -18,7 +18,7 @@ import { answered, CallJournal, ended } from './call-journal.ts';
 import { briefOf, type CallParts, type TalkingParty } from './call-parts.ts';
 import { countPackets, qualityOf } from './call-quality.ts';
 import { lineClosed } from './call-sound.ts';
-import { CallClock } from './call-spans.ts';
+import { CallClock } from './call-tracing.ts';
 import {
   bridgeEndOf,
   endReasonOfConversation,

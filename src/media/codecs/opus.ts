@@ -2,7 +2,6 @@
 import type { OpusDecoderHandle, OpusEncoderHandle } from 'libopus-wasm';
 import type { OpusSettings } from '../../rtp/codecs.ts';
 import { FRAME_SAMPLES, LINE_RATE_HZ } from '../audio-stream.ts';
-import { OPUS_STEP_SAMPLES, opusSamplesIn, silentOpus } from './opus-packet.ts';
 
 /** Of 10. More is not heard at 8 kHz, and costs twice the processor's time at 10. */
 const COMPLEXITY = 5;
@@ -142,4 +141,42 @@ async function openEncoder(
 async function openDecoder(): Promise<OpusDecoderHandle> {
   const { createDecoder } = await import('libopus-wasm');
   return createDecoder({ sampleRate: LINE_RATE_HZ, channels: 1 });
+}
+
+/** Opus counts time in steps of 2.5 ms. */
+const OPUS_STEP_SAMPLES = LINE_RATE_HZ / 400;
+
+/** Longest packet: 120 ms. */
+const STEPS_MAX = 48;
+
+/** Steps of a frame by configuration: SILK, hybrid, CELT. */
+const SILK_STEPS = [4, 8, 16, 24];
+const HYBRID_STEPS = [4, 8];
+const CELT_STEPS = [1, 2, 4, 8];
+
+/**
+ * Length of a packet's sound; undefined where it is no Opus.
+ *
+ *      0 1 2 3 4 5 6 7
+ *     +-+-+-+-+-+-+-+-+
+ *     | config  |s| c |   c: 1 frame, 2, 2, or the number in the next byte
+ *     +-+-+-+-+-+-+-+-+
+ *
+ * @see RFC 6716 section 3.1
+ */
+export function opusSamplesIn([first, second = 0]: Uint8Array): number | undefined {
+  if (first === undefined) return undefined;
+  const count = [1, 2, 2, second & 0x3f][first & 3] as number;
+  const steps = count * stepsOf(first >> 3);
+  return steps > 0 && steps <= STEPS_MAX ? steps * OPUS_STEP_SAMPLES : undefined;
+}
+
+function stepsOf(config: number): number {
+  if (config < 12) return SILK_STEPS[config & 3] as number;
+  return config < 16 ? (HYBRID_STEPS[config & 1] as number) : (CELT_STEPS[config & 3] as number);
+}
+
+/** A packet of that length without sound, as discontinuous transmission has them: narrowband SILK with an empty frame. */
+export function silentOpus(samples: number): Uint8Array {
+  return Uint8Array.of(Math.max(0, SILK_STEPS.indexOf(samples / OPUS_STEP_SAMPLES)) << 3);
 }

@@ -1,7 +1,6 @@
 /** SRTP state of both directions: roll-over counters, SRTCP indices and replay windows; pure */
 import { RTP_HEADER_BYTES, uint16At, uint32At } from '../packet.ts';
 import type { SrtpKeys } from './crypto-suite.ts';
-import { ReplayWindow } from './replay-window.ts';
 import { createTransform, RTCP_CLEAR_BYTES, type Transform } from './transform.ts';
 
 const ROLL_OVER = 2 ** 16;
@@ -175,4 +174,31 @@ function nearestIndex(newest: number, sequence: number): number {
   const ahead = sequence - (newest % ROLL_OVER);
   if (ahead > HALF && rollOvers > 0) return rollOvers - ROLL_OVER + sequence;
   return ahead < -HALF ? rollOvers + ROLL_OVER + sequence : rollOvers + sequence;
+}
+
+/** RFC 3711, 3.3.2: at least 64. */
+const REPLAY_WINDOW_PACKETS = 64;
+
+/** By the extended index: 48 bits in SRTP, 31 bits in SRTCP. */
+class ReplayWindow {
+  #newest = -1;
+  /** The newest index seen in each place; an index has the place of its lowest bits. */
+  readonly #seen = new Float64Array(REPLAY_WINDOW_PACKETS).fill(-1);
+
+  /** The highest index so far; -1 before the first. */
+  get newest(): number {
+    return this.#newest;
+  }
+
+  /** Whether the index is new; one older than the window is not. */
+  isNew(index: number): boolean {
+    if (index <= this.#newest - REPLAY_WINDOW_PACKETS) return false;
+    return this.#seen[index % REPLAY_WINDOW_PACKETS] !== index;
+  }
+
+  /** Marks an index as seen. */
+  add(index: number): void {
+    this.#seen[index % REPLAY_WINDOW_PACKETS] = index;
+    if (index > this.#newest) this.#newest = index;
+  }
 }

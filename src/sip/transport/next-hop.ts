@@ -4,7 +4,6 @@ import { isIP } from 'node:net';
 import { SipError } from '../message/status.ts';
 import type { SipUri } from '../message/uri.ts';
 import { bareHost, defaultPortOf, type Endpoint, type Protocol } from './flow.ts';
-import { inSrvOrder, type WeightedServer } from './srv-order.ts';
 
 /** Address, port and protocol of a next hop. */
 export interface Target extends Endpoint {
@@ -114,4 +113,50 @@ async function addressTargets(
   const addresses = await resolver.addresses(service.host);
   const port = service.port ?? defaultPortOf(service.protocol);
   return addresses.map((address) => ({ protocol: service.protocol, address, port }));
+}
+
+/** What the order depends on. */
+export interface WeightedServer {
+  readonly priority: number;
+  /** Share of the first attempts among servers of the same priority. */
+  readonly weight: number;
+}
+
+/**
+ * Draws an order.
+ *
+ * @param random from 0 up to 1; drawn once a server.
+ * @see RFC 2782, "Weight"
+ */
+export function inSrvOrder<Server extends WeightedServer>(
+  servers: readonly Server[],
+  random: () => number,
+): readonly Server[] {
+  const priorities = [...new Set(servers.map(({ priority }) => priority))].sort((a, b) => a - b);
+  return priorities.flatMap((priority) =>
+    drawn(
+      servers.filter((server) => server.priority === priority),
+      random,
+    ),
+  );
+}
+
+function drawn<Server extends WeightedServer>(
+  servers: readonly Server[],
+  random: () => number,
+): readonly Server[] {
+  // Those without weight come first, so that they have a small chance: a draw of 0.
+  const left = [...servers].sort((a, b) => Number(a.weight > 0) - Number(b.weight > 0));
+  const order: Server[] = [];
+  while (left.length > 0) {
+    const sum = left.reduce((total, { weight }) => total + weight, 0);
+    // A whole number from 0 to the sum, both included.
+    let rest = Math.floor(random() * (sum + 1));
+    const index = left.findIndex(({ weight }) => {
+      rest -= weight;
+      return rest <= 0;
+    });
+    order.push(...left.splice(Math.max(0, index), 1));
+  }
+  return order;
 }

@@ -1,7 +1,11 @@
 import { createDecoder, createEncoder, loadLibopus } from 'libopus-wasm';
 import { beforeAll, expect, test } from 'vitest';
-import { OpusDecoder, OpusEncoder } from '../../../src/media/codecs/opus.ts';
-import { opusSamplesIn, silentOpus } from '../../../src/media/codecs/opus-packet.ts';
+import {
+  OpusDecoder,
+  OpusEncoder,
+  opusSamplesIn,
+  silentOpus,
+} from '../../../src/media/codecs/opus.ts';
 import { levelDbfs } from '../../../src/media/dsp/level-meter.ts';
 
 const FRAME = 160;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { spansOfCall } from '../../src/call/session/call-spans.ts';
+import { spansOfCall } from '../../src/call/session/call-tracing.ts';
 import type { TimelineEntry } from '../../src/domain/call/call.ts';
 import type { SpanTree } from '../../src/lib/span-exporter.ts';
 import { buildCall } from '../support/store/build-call.ts';
