@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PendingSamples } from '../../src/speech/hearing/pending-samples.ts';
+import { PendingSamples } from '../../src/speech/vad/vad-track.ts';
 
 const samples = (from: number, count: number) =>
   Int16Array.from({ length: count }, (_, index) => from + index);

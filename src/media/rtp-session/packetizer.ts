@@ -1,13 +1,15 @@
-/** Packetizer: cuts encoded 20 ms frames into packets of the length that the far end asks for (a=ptime); pure */
-import { FRAME_SAMPLES, LINE_RATE_HZ } from '../audio-stream.ts';
+/** Packetizer: makes packets of the length that the far end asks for (a=ptime) of 20 ms frames, as far as the codec has it. */
+import { CODECS } from '../../rtp/codecs.ts';
+import { FRAME_MS, FRAME_SAMPLES, LINE_RATE_HZ } from '../audio-stream.ts';
+import type { OpusEncoder } from '../codecs/opus.ts';
 
 /** Longest packet. @see RFC 3551 section 4.2 */
 const PACKET_MS_MAX = 200;
 
-const SAMPLES_PER_MS = LINE_RATE_HZ / 1000;
+/** Lengths that Opus has and a far end may ask for; a shorter one is taken in place of others. */
+const OPUS_PACKET_MS = [60, 40, 20, 10];
 
-/** G.711 and G.722 have a byte for each sample of 8 kHz. A packet that is not full, and the frame that fills it. */
-const CAPACITY_BYTES = PACKET_MS_MAX * SAMPLES_PER_MS + FRAME_SAMPLES;
+const SAMPLES_PER_MS = LINE_RATE_HZ / 1000;
 
 export interface CutPacket {
   readonly payload: Uint8Array;
@@ -17,43 +19,83 @@ export interface CutPacket {
   readonly hasMarker: boolean;
 }
 
+/** A byte or a sample for each sample of 8 kHz. */
+type Samples = Uint8Array | Int16Array;
+
+interface PacketizerOptions<Frame extends Samples> {
+  readonly packetSamples: number;
+  /** Memory for a packet that is not full, and the frame that fills it. */
+  readonly waiting: Frame;
+  /** Of the codec's RTP clock. */
+  readonly ticksPerSample: number;
+  /** The payload of these samples, in memory of its own. */
+  readonly encode: (samples: Frame) => Uint8Array;
+}
+
 /** Frames of one stream, in order and without gaps; call `flush` before a gap. */
-export class Packetizer {
-  readonly #packetBytes: number;
-  readonly #waiting = new Uint8Array(CAPACITY_BYTES);
+export class Packetizer<Frame extends Samples> {
+  readonly #options: PacketizerOptions<Frame>;
   #length = 0;
   /** Of the first waiting sample. */
   #timestamp = 0;
   #hasMarker = false;
 
-  /** @param packetMs up to 200. */
-  constructor(packetMs: number) {
-    this.#packetBytes = packetMs * SAMPLES_PER_MS;
+  constructor(options: PacketizerOptions<Frame>) {
+    this.#options = options;
   }
 
-  /** Adds a frame. @returns the packets that it completes, in memory of their own. */
-  add(frame: Uint8Array, timestamp: number, hasMarker: boolean): readonly CutPacket[] {
+  /** Adds a frame. @returns the packets that it completes. */
+  add(frame: Frame, timestamp: number, hasMarker: boolean): readonly CutPacket[] {
+    const { packetSamples, waiting } = this.#options;
     if (this.#length === 0) this.#timestamp = timestamp;
-    this.#waiting.set(frame, this.#length);
+    waiting.set(frame, this.#length);
     this.#length += frame.length;
     this.#hasMarker ||= hasMarker;
     const packets: CutPacket[] = [];
-    while (this.#length >= this.#packetBytes) packets.push(this.#cut(this.#packetBytes));
+    while (this.#length >= packetSamples) packets.push(this.#cut(packetSamples));
     return packets;
   }
 
-  /** @returns what waits, as a shorter packet; undefined without any. */
+  /** @returns what waits, whole frames, as a shorter packet; undefined without any. */
   flush(): CutPacket | undefined {
     return this.#length === 0 ? undefined : this.#cut(this.#length);
   }
 
-  #cut(bytes: number): CutPacket {
-    const payload = this.#waiting.slice(0, bytes);
+  #cut(samples: number): CutPacket {
+    const { encode, ticksPerSample, waiting } = this.#options;
+    const payload = encode(waiting.subarray(0, samples) as Frame);
     const packet = { payload, timestamp: this.#timestamp, hasMarker: this.#hasMarker };
-    this.#waiting.copyWithin(0, bytes, this.#length);
-    this.#length -= bytes;
-    this.#timestamp += bytes;
+    waiting.copyWithin(0, samples, this.#length);
+    this.#length -= samples;
+    this.#timestamp += samples * ticksPerSample;
     this.#hasMarker = false;
     return packet;
   }
+}
+
+/**
+ * Packets of frames that are encoded already: G.711 and G.722 have a byte for each sample of 8 kHz.
+ *
+ * @param packetMs up to 200.
+ */
+export function bytePacketizer(packetMs: number): Packetizer<Uint8Array> {
+  return new Packetizer<Uint8Array>({
+    packetSamples: packetMs * SAMPLES_PER_MS,
+    waiting: new Uint8Array(PACKET_MS_MAX * SAMPLES_PER_MS + FRAME_SAMPLES),
+    ticksPerSample: 1,
+    encode: (bytes) => bytes.slice(),
+  });
+}
+
+/** Encodes frames of sound in packets of the length that is asked for, or the next shorter one that Opus has. */
+export function opusPacketizer(
+  encoder: Pick<OpusEncoder, 'encode'>,
+  askedMs: number,
+): Packetizer<Int16Array> {
+  return new Packetizer<Int16Array>({
+    packetSamples: (OPUS_PACKET_MS.find((ms) => ms <= askedMs) ?? FRAME_MS) * SAMPLES_PER_MS,
+    waiting: new Int16Array((Math.max(...OPUS_PACKET_MS) + FRAME_MS) * SAMPLES_PER_MS),
+    ticksPerSample: CODECS.opus.clockRateHz / LINE_RATE_HZ,
+    encode: (samples) => encoder.encode(samples),
+  });
 }

@@ -17,8 +17,7 @@ import { keyToneFrame } from '../dsp/dtmf-tones.ts';
 import { encodeG711Into, type G711Law, SILENCE_BYTE, transcodeG711Into } from '../dsp/g711.ts';
 import { type Paced, type Pacer, SendSchedule } from '../worker/pacer.ts';
 import { type Mixer, SoundQueue } from './mixer.ts';
-import { OpusPacketizer } from './opus-packetizer.ts';
-import { type CutPacket, Packetizer } from './packetizer.ts';
+import { bytePacketizer, type CutPacket, opusPacketizer, type Packetizer } from './packetizer.ts';
 import { type FinishedReply, Playout } from './playout.ts';
 
 /** The RTP session that a sender sends for; the pacer knows it. */
@@ -70,7 +69,7 @@ export class RtpSender {
   /** Undefined for other codecs; G.711 has no state. */
   #g722: G722Encoder | undefined;
   #opus: OpusEncoder | undefined;
-  #opusPackets: OpusPacketizer | undefined;
+  #opusPackets: Packetizer<Int16Array> | undefined;
   #maySend = false;
   #sequence: number;
   /** 32 bits, signed: V8 stores it without an object. */
@@ -85,7 +84,7 @@ export class RtpSender {
   /** Sound of another session to pass on; created by the first of it. */
   #relayed: SoundQueue | undefined;
   /** Undefined for packets of 20 ms, and for Opus. */
-  #packets: Packetizer | undefined;
+  #packets: Packetizer<Uint8Array> | undefined;
   /** What the encoder was made for. */
   #encoding = '';
   #toneAtMs = Number.NEGATIVE_INFINITY;
@@ -150,12 +149,12 @@ export class RtpSender {
     // The timestamps go on from where they are, at the new rate. RFC 7160, 4.
     this.#ticksPerSample = CODECS[codec].clockRateHz / LINE_RATE_HZ;
     const isWhole = ptimeMs === FRAME_MS || codec === 'opus';
-    this.#packets = isWhole ? undefined : new Packetizer(ptimeMs);
+    this.#packets = isWhole ? undefined : bytePacketizer(ptimeMs);
     this.#g722 = codec === 'G722' ? new G722Encoder() : undefined;
     if (codec !== 'opus' || opus === undefined) return;
     const [isConstant, onFault] = [srtp !== undefined, this.#session.fail.bind(this.#session)];
     this.#opus = new OpusEncoder({ ...opus, isConstant, onFault });
-    this.#opusPackets = new OpusPacketizer(this.#opus, ptimeMs);
+    this.#opusPackets = opusPacketizer(this.#opus, ptimeMs);
   }
 
   /** Releases the encoder's memory. Safe to call twice. */
