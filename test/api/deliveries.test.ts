@@ -166,7 +166,21 @@ describe('POST /api/webhooks/deliveries/{deliveryId}/resend', () => {
     expect(after).toMatchObject(answer.body);
   });
 
-  test('answers 409 while it is pending', async () => {
+  test('sends one at once that waits for its next attempt, and keeps the attempts before', async () => {
+    const api = await openWith('pending');
+    await record(api.store, 'dlv_0', { status: 'pending' });
+    const waiting = (await api.json('GET', `${DELIVERIES}/dlv_0`)).body;
+    api.store.clock.advance(1000);
+
+    const answer = await api.json('POST', PATH);
+
+    const after = (await api.json('GET', `${DELIVERIES}/dlv_0`)).body;
+    expect(waiting).toMatchObject({ attempts: 1, nextAttemptAt: '2026-11-20T12:00:30.000Z' });
+    expect(answer.status).toBe(202);
+    expect(after).toEqual({ ...waiting, nextAttemptAt: '2026-11-20T12:00:01.000Z' });
+  });
+
+  test('answers 409 while it is being sent', async () => {
     const api = await openWith('pending');
 
     const { body } = await api.json('POST', PATH);

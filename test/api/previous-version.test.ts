@@ -9,10 +9,15 @@ import { readVectors } from '../support/webhook/webhook-vectors.ts';
 /** Read by people, or by generators where an addition is a new requirement: compared apart. */
 const IGNORED = new Set(['description', 'summary', 'example', 'examples', 'title', 'tags']);
 
+const SCENARIO = 'components.schemas.InboundSandboxCall.properties.scenario.pattern: ';
+
 /** Closed lists of a request that take other values as well by now: what was valid still is. */
-const WIDENED = ['CreateAgent', 'PatchAgent'].map(
-  (name) => `components.schemas.${name}.properties.tools.items.enum: gone`,
-);
+const WIDENED = [
+  ...['CreateAgent', 'PatchAgent'].map(
+    (name) => `components.schemas.${name}.properties.tools.items.enum: gone`,
+  ),
+  expect.stringContaining(SCENARIO),
+];
 
 /** Places in `now` where something of `was` is missing or another, such as `paths./api/agents.get`. */
 function lossesOf(was: unknown, now: unknown, place: string): string[] {
@@ -57,6 +62,12 @@ function requiredOf(paths: unknown): string[] {
   );
 }
 
+interface Scenarios {
+  readonly InboundSandboxCall?: {
+    readonly properties: { readonly scenario: { readonly pattern: string } };
+  };
+}
+
 interface Operation {
   readonly parameters?: readonly { readonly name: string; readonly required?: boolean }[];
   readonly requestBody?: {
@@ -73,6 +84,21 @@ test('the OpenAPI document has every operation, field and value of the version b
 
   expect(lossesOf(was.paths, paths, 'paths')).toEqual([]);
   expect(lossesOf(was.components, components, 'components')).toEqual(WIDENED);
+});
+
+test('a simulated caller may have every scenario of the version before', async () => {
+  const patternOf = (document: object) => {
+    const { components } = document as { readonly components: { readonly schemas: Scenarios } };
+    const { schemas } = components;
+    return schemas.InboundSandboxCall?.properties.scenario.pattern ?? '';
+  };
+  const was = patternOf(readPreviousOpenapi());
+
+  const now = new RegExp(patternOf(await readDescription()));
+
+  const names = was.replaceAll(/^\^\(\?:|\)\$$/g, '').split('|');
+  expect(names.length).toBeGreaterThan(8);
+  expect(names.filter((name) => !now.test(name.replaceAll('\\d', '7')))).toEqual([]);
 });
 
 test('the OpenAPI document asks no more of a request than the version before', async () => {

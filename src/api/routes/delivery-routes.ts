@@ -54,7 +54,7 @@ const resendRoute = describeRoute({
   path: '/api/webhooks/deliveries/{deliveryId}/resend',
   summary: 'Sends a delivery again',
   description:
-    'From its first attempt, with the same event id and body, whether it failed or succeeded. While it is pending, or its endpoint is disabled: 409.',
+    'From its first attempt, with the same event id and body, whether it failed or succeeded. One that waits for its next attempt is sent now. While it is being sent, or its endpoint is disabled: 409.',
   request: { params: deliveryPathSchema },
   responses: { 202: jsonResponse('The delivery is on its way.', deliverySchema) },
 });

@@ -104,14 +104,14 @@ export function DeliveryTable(props: {
 
 function ResendButton(props: { readonly delivery: Delivery; readonly onChanged: () => void }) {
   const { id, status } = props.delivery;
-  if (status === 'pending') return null;
+  const text = status === 'pending' ? 'deliveries.sendNow' : 'deliveries.resend';
   const resend = () => {
     client.api(`api/webhooks/deliveries/${id}/resend`, { method: 'POST' }).then(() => {
       say(t('deliveries.resent'));
       props.onChanged();
     }, complain);
   };
-  return <Button needs="admin" text={t('deliveries.resend')} onClick={resend} />;
+  return <Button needs="admin" text={t(text)} onClick={resend} />;
 }
 
 function Attempts(props: { readonly id: string; readonly onClose: () => void }) {

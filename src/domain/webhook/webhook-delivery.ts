@@ -77,9 +77,9 @@ export interface DeliveryStore {
   attempts(deliveryId: string): Promise<readonly DeliveryAttempt[]>;
 
   /**
-   * Sends it again from its first attempt: same event id, same body.
+   * Sends it again from its first attempt: same event id, same body. One that waits for its next attempt is sent now.
    *
-   * @throws {ServiceError} CONFLICT while it is pending, or its endpoint is disabled.
+   * @throws {ServiceError} CONFLICT while an attempt is due or in progress, or its endpoint is disabled.
    */
   resend(scope: Scope, deliveryId: string, now: Date): Promise<WebhookDelivery>;
 

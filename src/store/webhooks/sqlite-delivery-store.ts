@@ -57,8 +57,10 @@ export class SqliteDeliveryStore implements DeliveryStore {
 
   async resend(scope: Scope, deliveryId: string, now: Date): Promise<WebhookDelivery> {
     const resent = await this.#database.transaction(async (transaction) => {
-      refuseResend(await rowOf(transaction, scope, deliveryId), deliveryId);
-      await transaction.run(restart(now).where('id', '=', deliveryId));
+      const row = existing(await rowOf(transaction, scope, deliveryId), deliveryId);
+      refuseResend(row, now);
+      const again = row.status === 'pending' ? hurry(now) : restart(now);
+      await transaction.run(again.where('id', '=', deliveryId));
       return existing(await rowOf(transaction, scope, deliveryId), deliveryId);
     });
     this.#database.onCommit(() => this.#notifier.notify());
@@ -157,6 +159,11 @@ function restart(now: Date) {
   });
 }
 
+/** The attempt that waits is due at once; those before it count. */
+function hurry(now: Date) {
+  return build.updateTable('webhook_deliveries').set({ next_attempt_at: now.getTime() });
+}
+
 /**
  * Deliveries that are over, oldest event first, of active endpoints. Each endpoint's oldest come from the index
  * `deliveries_over`, so that a large span is not read whole.
@@ -232,11 +239,11 @@ function filtered(scope: Scope, { status, endpointId, eventId }: DeliveryQuery) 
   return query;
 }
 
-/** @throws {ServiceError} CONFLICT while it is pending, or its endpoint is disabled. */
-function refuseResend(row: DeliveryOfEndpoint | undefined, deliveryId: string): void {
-  const { status, endpoint_status } = existing(row, deliveryId);
-  if (status === 'pending') {
-    throw new ServiceError('CONFLICT', 'Cannot resend the delivery: it is pending');
+/** @throws {ServiceError} CONFLICT while an attempt is due or in progress, or its endpoint is disabled. */
+function refuseResend(delivery: DeliveryOfEndpoint, now: Date): void {
+  const { endpoint_status, next_attempt_at, status } = delivery;
+  if (status === 'pending' && (next_attempt_at ?? 0) <= now.getTime()) {
+    throw new ServiceError('CONFLICT', 'Cannot resend the delivery: it is being sent');
   }
   if (endpoint_status === 'disabled') {
     throw new ServiceError('CONFLICT', 'Cannot resend the delivery: its endpoint is disabled');
