@@ -48,7 +48,7 @@ const FRUITLESS_MAX = 25;
 const SEARCH_EVERY_FRAMES = 3;
 const SEARCH_PAUSE_FRAMES = 50;
 
-/** A place in what was played, by how long ago that was, and how like it is to what is heard: 0 to 1. */
+/** A place in what was played, by how long ago that was, and its normalised correlation with what is heard: 0 to 1. */
 interface Match {
   readonly delay: number;
   readonly correlation: number;
@@ -180,40 +180,57 @@ export class EchoGate {
     return SMEAR * this.#powerGain * Math.max(...powers);
   }
 
-  /** The delay within the bounds at which what was heard is most like what was played. */
+  /**
+   * The delay within the bounds at which what was heard is most like what was played. Sums move along with the window of
+   * what was played, exactly: samples are whole numbers.
+   */
   #bestMatch(from: number, to: number, step: number): Match {
+    const played = this.#played;
+    const count = WINDOW_SAMPLES / step;
+    const heard = sumsOf(this.#heard, 0, step);
+    const heardPower = heard.squares - heard.sum ** 2 / count;
     let best: Match = { delay: 0, correlation: 0 };
     const last = Math.min(DELAY_SAMPLES_MAX, to);
-    for (let delay = Math.max(0, from); delay <= last; delay += step) {
-      const correlation = this.#correlation(delay, step);
-      if (correlation > best.correlation) best = { delay, correlation };
+    let delay = Math.max(0, from);
+    let first = PLAYED_SAMPLES - WINDOW_SAMPLES - delay;
+    let { sum, squares } = sumsOf(played, first, step);
+    for (; delay <= last; delay += step) {
+      const power = squares - sum ** 2 / count;
+      // An echo is clearly quieter than what was played; most delays end here while the caller speaks up.
+      if (heardPower > 0 && heardPower <= POWER_GAIN_MAX * power) {
+        const product = this.#productAt(first, step) - (sum * heard.sum) / count;
+        // Of either sign, as some lines turn the wave over.
+        const correlation = Math.abs(product) / Math.sqrt(power * heardPower);
+        if (correlation > best.correlation) best = { delay, correlation };
+      }
+      first -= step;
+      const [entering = 0, leaving = 0] = [played[first], played[first + WINDOW_SAMPLES]];
+      sum += entering - leaving;
+      squares += entering ** 2 - leaving ** 2;
     }
     return best;
   }
 
-  /** Normalised, of either sign, as some lines turn the wave over; 0 where what was played is not clearly stronger. */
-  #correlation(delay: number, step: number): number {
-    const first = PLAYED_SAMPLES - WINDOW_SAMPLES - delay;
+  /** Sum of products of what was heard with what was played from a sample on. */
+  #productAt(first: number, step: number): number {
     let product = 0;
-    let playedSum = 0;
-    let playedSquares = 0;
-    let heardSum = 0;
-    let heardSquares = 0;
     for (let index = 0; index < WINDOW_SAMPLES; index += step) {
-      const played = this.#played[first + index] as number;
-      const heard = this.#heard[index] as number;
-      product += played * heard;
-      playedSum += played;
-      playedSquares += played * played;
-      heardSum += heard;
-      heardSquares += heard * heard;
+      product += (this.#played[first + index] as number) * (this.#heard[index] as number);
     }
-    const count = WINDOW_SAMPLES / step;
-    const playedPower = playedSquares - playedSum ** 2 / count;
-    const heardPower = heardSquares - heardSum ** 2 / count;
-    if (heardPower <= 0 || heardPower > POWER_GAIN_MAX * playedPower) return 0;
-    return Math.abs(product - (playedSum * heardSum) / count) / Math.sqrt(playedPower * heardPower);
+    return product;
   }
+}
+
+/** Sums over every `step`th sample of a window. */
+function sumsOf(samples: Float32Array, first: number, step: number) {
+  let sum = 0;
+  let squares = 0;
+  for (let index = 0; index < WINDOW_SAMPLES; index += step) {
+    const sample = samples[first + index] as number;
+    sum += sample;
+    squares += sample * sample;
+  }
+  return { sum, squares };
 }
 
 function powerOf(samples: Float32Array): number {
