@@ -12,7 +12,6 @@ import { ConfigError } from '../config/config.ts';
 import { isSigningSecret } from '../domain/account/api-key.ts';
 import { bootstrap, settingsWithoutEffect } from '../domain/account/bootstrap.ts';
 import type { NumberOwners } from '../domain/dialing/number-owner.ts';
-import { phoneLibrary } from '../domain/dialing/phone-library.ts';
 import { idMaker, type NewId } from '../domain/ids.ts';
 import { ServiceError, StoreError } from '../domain/service-error.ts';
 import { recoverSms } from '../domain/sms/sms-message.ts';
@@ -28,6 +27,7 @@ import { liveCallParts, liveRouter } from './calls.ts';
 import type { ControlPlane } from './control-plane.ts';
 import { openDashboard, setupUrlOf } from './dashboard.ts';
 import { recover, startTightening } from './data-folder.ts';
+import { loadControlPlane } from './load-control-plane.ts';
 import { checkNumbers, openNumberOwners } from './numbers.ts';
 import { engineTraces } from './sip.ts';
 import { engineStates } from './speech.ts';
@@ -330,29 +330,6 @@ const DATABASE_UNAVAILABLE = new ServiceError(
   'SERVICE_UNAVAILABLE',
   'Cannot answer now: the database is unavailable; retry later',
 );
-
-/** Pause between two steps of loading, for calls and probes: Node loads all modules of one `import()` in one go. */
-const BREATH_MS = 5;
-
-/** Loads the control plane in steps, so that a call waits for one step at most. */
-async function loadControlPlane(): Promise<typeof ControlPlane> {
-  const steps = [
-    () => import('zod'),
-    () => import('@hono/zod-openapi'),
-    async () => phoneLibrary(),
-    () => import('undici'),
-    () => import('./sandbox.ts'),
-    () => import('./browser-calls.ts'),
-    () => import('../api/routes/agent-routes.ts'),
-    () => import('../api/api.ts'),
-    () => import('../operator/dashboard-routes.ts'),
-  ];
-  for (const step of steps) {
-    await new Promise<void>((resolve) => systemClock.after(BREATH_MS, resolve));
-    await step();
-  }
-  return (await import('./control-plane.ts')).ControlPlane;
-}
 
 const BROWSER_NOT_STARTED = { name: 'browser calls', isOk: true, state: 'not started' };
 

@@ -210,7 +210,7 @@ export const callQuerySchema = z
       type: 'string',
       param: {
         description:
-          '`nextCursor` of a page: goes on behind its last call, whatever calls came meanwhile. `offset` then counts for nothing.',
+          '`nextCursor` of a page: goes on behind its last call, also after new calls. `offset` then counts for nothing.',
       },
     }),
     q: searchSchema.optional().openapi({

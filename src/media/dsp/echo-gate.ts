@@ -204,7 +204,8 @@ export class EchoGate {
         if (correlation > best.correlation) best = { delay, correlation };
       }
       first -= step;
-      const [entering = 0, leaving = 0] = [played[first], played[first + WINDOW_SAMPLES]];
+      const entering = played[first] as number;
+      const leaving = played[first + WINDOW_SAMPLES] as number;
       sum += entering - leaving;
       squares += entering ** 2 - leaving ** 2;
     }

@@ -1,10 +1,9 @@
-/** Tools whose servers never answer: from the model's wish to the first sound that the caller hears, and no dead air until the apology. */
+/** Tools whose servers never answer: from the model's call to the first sound that the caller hears, and no dead air until the apology. */
 import { expect, onTestFinished, test } from 'vitest';
-import { Phone } from '../../../examples/phone/phone.ts';
 import { openMcpShop } from '../../support/mcp/mcp-shop.ts';
 import { type LastMessage, startScriptedOllama } from '../../support/server/scripted-ollama.ts';
 import { startServer, type TestServer } from '../../support/server/server.ts';
-import { noteToolWishes, PROMPT_BRIDGE_MS, soundSince } from '../../support/server/tool-wait.ts';
+import { BRIDGE_MS, callAgent, noteToolCalls, soundSince } from '../../support/server/tool-wait.ts';
 import { WebhookReceiver } from '../../support/webhook/webhook-receiver.ts';
 
 const NUMBER = '+12025550123';
@@ -78,7 +77,7 @@ test.each(
 )('$tool at a server that hangs: the caller hears a phrase within 0.7 s, and an apology', async ({
   key,
 }) => {
-  const model = noteToolWishes(answerTo);
+  const model = noteToolCalls(answerTo);
   const environment = {
     ...(await startScriptedOllama(model.answerTo)),
     WEBHOOK_ALLOW_LOCAL: 'true',
@@ -86,27 +85,15 @@ test.each(
   const server = await (await startServer({ environment })).ready();
   onTestFinished(() => server.stop());
   await setUp(server);
-  const phone = new Phone({ number: '+12025550187' });
-  await phone.start();
-  onTestFinished(() => phone.stop());
-  const call = await phone.call(`sip:${NUMBER}@127.0.0.1:${server.sipPort}`);
-  const id = await server.callInProgress();
-  const voicedAtMs: number[] = [];
-  call.line.onPacket(({ atMs, isVoiced }) => {
-    if (isVoiced) voicedAtMs.push(atMs);
-  });
-  const words = async () =>
-    JSON.stringify((await server.api('GET', `/api/calls/${id}`)).body.transcript ?? []);
-  await expect.poll(words, { timeout: 10_000 }).toContain('Hello.');
+  const { call, voicedAtMs, words } = await callAgent(server, NUMBER, { number: '+12025550187' });
 
   call.line.press(`${key}#`);
   await expect.poll(words, { timeout: APOLOGY_MS_MAX }).toContain('Sorry, that did not work.');
   await call.hangUp();
 
-  const [wishedAtMs = Number.NaN] = model.wishedAtMs;
-  const since = soundSince(wishedAtMs, voicedAtMs);
+  const since = soundSince(model.toolCalledAtMs[0], voicedAtMs);
   const pauses = since.map((atMs, index) => atMs - (since[index - 1] ?? 0));
-  expect(since[0]).toBeGreaterThan(PROMPT_BRIDGE_MS.min);
-  expect(since[0]).toBeLessThan(PROMPT_BRIDGE_MS.max);
+  expect(since[0]).toBeGreaterThan(BRIDGE_MS.min);
+  expect(since[0]).toBeLessThan(BRIDGE_MS.max);
   expect(Math.max(...pauses)).toBeLessThan(PAUSE_MS_MAX);
 });

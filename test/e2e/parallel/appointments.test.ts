@@ -1,10 +1,14 @@
 /** Appointments by telephone: two callers and one slot, a change, a cancellation, and a process that dies while it books. */
 import { expect, onTestFinished, test } from 'vitest';
-import { Phone } from '../../../examples/phone/phone.ts';
 import { PASSWORD, Radicale, USERNAME } from '../../support/calendar/radicale.ts';
 import { startScriptedOllama } from '../../support/server/scripted-ollama.ts';
 import { startServer, type TestServer } from '../../support/server/server.ts';
-import { BRIDGE_MS, noteToolWishes, soundSince } from '../../support/server/tool-wait.ts';
+import {
+  BUSY_BRIDGE_MS,
+  callAgent,
+  noteToolCalls,
+  soundSince,
+} from '../../support/server/tool-wait.ts';
 import { WebhookReceiver } from '../../support/webhook/webhook-receiver.ts';
 
 const NUMBER = '+12025550123';
@@ -49,14 +53,14 @@ function answerTo({ role, content }: { readonly role: string; readonly content: 
 }
 
 async function openWorld(options: { readonly dataDir?: string } = {}) {
-  const model = noteToolWishes(answerTo);
+  const model = noteToolCalls(answerTo);
   const environment = {
     ...(await startScriptedOllama(model.answerTo)),
     WEBHOOK_ALLOW_LOCAL: 'true',
   };
   const server = await (await startServer({ environment, ...options })).ready();
   onTestFinished(() => server.stop());
-  return { server, environment, wishedAtMs: model.wishedAtMs };
+  return { server, environment, toolCalledAtMs: model.toolCalledAtMs };
 }
 
 async function setUp(server: TestServer, calendar: object): Promise<void> {
@@ -69,18 +73,7 @@ async function setUp(server: TestServer, calendar: object): Promise<void> {
 
 /** Calls, and gives what presses a key and resolves with the transcript once it has the words. */
 async function callFrom(server: TestServer, number: string) {
-  const phone = new Phone({ number });
-  await phone.start();
-  onTestFinished(() => phone.stop());
-  const call = await phone.call(`sip:${NUMBER}@127.0.0.1:${server.sipPort}`);
-  const id = await server.callInProgress();
-  const voicedAtMs: number[] = [];
-  call.line.onPacket(({ atMs, isVoiced }) => {
-    if (isVoiced) voicedAtMs.push(atMs);
-  });
-  const words = async () =>
-    JSON.stringify((await server.api('GET', `/api/calls/${id}`)).body.transcript ?? []);
-  await expect.poll(words, { timeout: 15_000 }).toContain('Hello.');
+  const { call, id, voicedAtMs, words } = await callAgent(server, NUMBER, { number });
   return {
     id,
     voicedAtMs,
@@ -200,7 +193,7 @@ test('a calendar that is down: the caller is told, and the wish is kept', async 
 
 test('a calendar that hangs leaves no dead air: the caller hears a phrase at once, and that the wish is noted', async () => {
   const radicale = await Radicale.open();
-  const { server, wishedAtMs } = await openWorld();
+  const { server, toolCalledAtMs } = await openWorld();
   const access = { url: radicale.url, username: USERNAME, password: PASSWORD };
   await setUp(server, { kind: 'caldav', ...access });
   radicale.answers = 'held';
@@ -210,9 +203,9 @@ test('a calendar that hangs leaves no dead air: the caller hears a phrase at onc
   await alex.hears('is noted');
   await alex.hangUp();
 
-  const since = soundSince(wishedAtMs[0], alex.voicedAtMs);
+  const since = soundSince(toolCalledAtMs[0], alex.voicedAtMs);
   expect(radicale.held).toBe(1);
-  expect(since[0]).toBeGreaterThan(BRIDGE_MS.min);
-  expect(since[0]).toBeLessThan(BRIDGE_MS.max);
+  expect(since[0]).toBeGreaterThan(BUSY_BRIDGE_MS.min);
+  expect(since[0]).toBeLessThan(BUSY_BRIDGE_MS.max);
   expect(await appointmentsOf(server)).toMatchObject([{ attendeeName: 'Alex Morgan' }]);
 });

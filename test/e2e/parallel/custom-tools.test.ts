@@ -1,13 +1,17 @@
 /** A call whose agent asks the customer's own server: the answer is heard, and a server that hangs leaves no dead air. */
 import { expect, onTestFinished, test } from 'vitest';
-import { Phone } from '../../../examples/phone/phone.ts';
 import {
   type LastMessage,
   type ScriptedAnswer,
   startScriptedOllama,
 } from '../../support/server/scripted-ollama.ts';
 import { startServer, type TestServer } from '../../support/server/server.ts';
-import { BRIDGE_MS, noteToolWishes, soundSince } from '../../support/server/tool-wait.ts';
+import {
+  BUSY_BRIDGE_MS,
+  callAgent,
+  noteToolCalls,
+  soundSince,
+} from '../../support/server/tool-wait.ts';
 import {
   answers,
   type Behaviour,
@@ -35,7 +39,7 @@ function answerTo({ role, content }: LastMessage): ScriptedAnswer {
 
 async function openWorld(behave: Behaviour) {
   const shop = await WebhookReceiver.open(behave);
-  const model = noteToolWishes(answerTo);
+  const model = noteToolCalls(answerTo);
   const environment = {
     ...(await startScriptedOllama(model.answerTo)),
     WEBHOOK_ALLOW_LOCAL: 'true',
@@ -59,17 +63,8 @@ async function openWorld(behave: Behaviour) {
   });
   expect(tool.status).toBe(201);
   await server.createAgent({ greeting: 'Hello.', tools: ['order_status'] });
-  const phone = new Phone();
-  await phone.start();
-  onTestFinished(() => phone.stop());
-  const call = await phone.call(`sip:${NUMBER}@127.0.0.1:${server.sipPort}`);
-  const id = await server.callInProgress();
-  const voicedAtMs: number[] = [];
-  call.line.onPacket(({ atMs, isVoiced }) => {
-    if (isVoiced) voicedAtMs.push(atMs);
-  });
-  await expect.poll(() => wordsOf(server, id), { timeout: 10_000 }).toContain('Hello.');
-  return { server, shop, call, id, voicedAtMs, wishedAtMs: model.wishedAtMs };
+  const { call, id, voicedAtMs } = await callAgent(server, NUMBER);
+  return { server, shop, call, id, voicedAtMs, toolCalledAtMs: model.toolCalledAtMs };
 }
 
 async function wordsOf(server: TestServer, id: string): Promise<string> {
@@ -99,16 +94,16 @@ test('a caller hears what the customer’s server answered, which no record show
 });
 
 test('a customer’s server that hangs leaves no dead air, and an apology at the time limit', async () => {
-  const { server, shop, call, id, voicedAtMs, wishedAtMs } = await openWorld(() => undefined);
+  const { server, shop, call, id, voicedAtMs, toolCalledAtMs } = await openWorld(() => undefined);
 
   call.line.press('5#');
   await expect.poll(() => wordsOf(server, id), { timeout: 15_000 }).toContain('did not work.');
   await call.hangUp();
 
-  const since = soundSince(wishedAtMs[0], voicedAtMs);
+  const since = soundSince(toolCalledAtMs[0], voicedAtMs);
   expect(shop.received).toHaveLength(1);
-  expect(since[0]).toBeGreaterThan(BRIDGE_MS.min);
-  expect(since[0]).toBeLessThan(BRIDGE_MS.max);
+  expect(since[0]).toBeGreaterThan(BUSY_BRIDGE_MS.min);
+  expect(since[0]).toBeLessThan(BUSY_BRIDGE_MS.max);
   expect(since.filter((atMs) => atMs > TIMEOUT_MS)[0]).toBeLessThan(TIMEOUT_MS + 1_500);
 });
 

@@ -3,14 +3,18 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { Phone } from '../../../examples/phone/phone.ts';
 import {
   type LastMessage,
   type ScriptedAnswer,
   startScriptedOllama,
 } from '../../support/server/scripted-ollama.ts';
 import { startServer, type TestServer } from '../../support/server/server.ts';
-import { BRIDGE_MS, noteToolWishes, soundSince } from '../../support/server/tool-wait.ts';
+import {
+  BUSY_BRIDGE_MS,
+  callAgent,
+  noteToolCalls,
+  soundSince,
+} from '../../support/server/tool-wait.ts';
 import {
   answers,
   type Behaviour,
@@ -85,16 +89,7 @@ async function openWorld(
   });
   expect(made.status).toBe(201);
   await server.createAgent({ greeting: 'Hello.', tools: ['send_sms'] });
-  const phone = new Phone({ number: caller });
-  await phone.start();
-  onTestFinished(() => phone.stop());
-  const call = await phone.call(`sip:${NUMBER}@127.0.0.1:${server.sipPort}`);
-  const id = await server.callInProgress();
-  const voicedAtMs: number[] = [];
-  call.line.onPacket(({ atMs, isVoiced }) => {
-    if (isVoiced) voicedAtMs.push(atMs);
-  });
-  await expect.poll(() => wordsOf(server, id), { timeout: 10_000 }).toContain('Hello.');
+  const { call, id, voicedAtMs } = await callAgent(server, NUMBER, { number: caller });
   return { server, gateway, call, id, voicedAtMs };
 }
 
@@ -136,7 +131,7 @@ test('a caller gets a code by message, keys it in and is confirmed; the call sho
 });
 
 test('a gateway that hangs leaves no dead air: the caller hears a phrase, then an apology, and one message was asked for', async () => {
-  const model = noteToolWishes(answerTo);
+  const model = noteToolCalls(answerTo);
   const { server, gateway, call, id, voicedAtMs } = await openWorld(
     () => undefined,
     await startScriptedOllama(model.answerTo),
@@ -146,9 +141,9 @@ test('a gateway that hangs leaves no dead air: the caller hears a phrase, then a
   await expect.poll(() => wordsOf(server, id), { timeout: 15_000 }).toContain('no answer came.');
   await call.hangUp();
 
-  const since = soundSince(model.wishedAtMs[0], voicedAtMs);
-  expect(since[0]).toBeGreaterThan(BRIDGE_MS.min);
-  expect(since[0]).toBeLessThan(BRIDGE_MS.max);
+  const since = soundSince(model.toolCalledAtMs[0], voicedAtMs);
+  expect(since[0]).toBeGreaterThan(BUSY_BRIDGE_MS.min);
+  expect(since[0]).toBeLessThan(BUSY_BRIDGE_MS.max);
   expect(since.filter((atMs) => atMs > TIMEOUT_MS)[0]).toBeLessThan(TIMEOUT_MS + 1_500);
   expect(gateway.received).toHaveLength(1);
   expect(await messagesOf(server, id)).toMatchObject([{ status: 'unknown' }]);

@@ -21,10 +21,10 @@ const STILL = `
   :root, button, input, select, textarea { font-family: "DejaVu Sans" !important; }
   time { visibility: hidden; }`;
 
-/** Of 255, in each colour: less is smoothing of edges. */
+/** Largest difference of a colour, of 255, that counts as smoothing of edges. */
 const COLOR_DIFFERENCE_MAX = 48;
 
-/** Of its pixels, that may differ: letters that are smoothed otherwise, not a button more. */
+/** Share of a picture's pixels that may differ: letters that are smoothed otherwise, not a button more. */
 export const CHANGED_SHARE_MAX = 0.0005;
 
 /** Runs in a page without a policy. Gives the share of pixels that differ; 1 where the sizes do. */
