@@ -7,7 +7,7 @@ export interface EndpointingWaits {
   readonly silenceMsMin: number;
   /** After words that break off. */
   readonly silenceMsMax: number;
-  /** After a whole question: it hands over the floor. */
+  /** After a whole question: it gives up the floor. */
   readonly questionMs: number;
   /** After a whole statement: another sentence may follow. */
   readonly statementMs: number;

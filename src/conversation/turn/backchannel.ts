@@ -81,7 +81,7 @@ export const BACKCHANNEL_MS_MAX = 1200;
 /** So far above the caller's usual level, "okay" means "enough". A sentence's own accents stay within it. */
 const LOUD_DB = 6;
 
-/** As short a voice may be a backchannel, whatever the recogniser makes of it. Longer, and it is a sentence. */
+/** As short a voice may be a backchannel, also where the recogniser has another word for it. Longer, and it is a sentence. */
 const SHORT_MS_MAX = 800;
 
 /**
