@@ -1,6 +1,6 @@
 /** `/dashboard/self-test`: starts the self-test, and tells its state and newest report. */
 import type { ApiApp } from '../api/api-env.ts';
-import { noBody } from '../api/http/no-body.ts';
+import { noBody } from '../api/http/request-body.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import type { Dashboard } from './dashboard.ts';
 import { changingSessionOf, sessionOf } from './dashboard-requests.ts';

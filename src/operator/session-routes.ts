@@ -1,7 +1,7 @@
 /** `/dashboard/…` of a session: what it is, the keys that the page asks the API with, its end, and a new password. */
 import { z } from 'zod';
 import type { ApiApp, ApiDeps } from '../api/api-env.ts';
-import { noBody } from '../api/http/no-body.ts';
+import { noBody } from '../api/http/request-body.ts';
 import { replacePassword } from '../domain/account/user-changes.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import type { Dashboard } from './dashboard.ts';

@@ -11,7 +11,7 @@ import type { Stores } from '../../domain/stores.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, callerOf } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
 import { describeRoute } from '../http/describe-route.ts';
-import { parsedJson } from '../http/parsed-json.ts';
+import { parsedJson } from '../http/request-body.ts';
 import { isOperator, NEEDS_OPERATOR_KEY, requireOperator } from '../operator.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
 import {

@@ -7,8 +7,7 @@ import { KNOWLEDGE_LIMITS, type KnowledgeType } from '../../../domain/knowledge/
 import { ServiceError } from '../../../domain/service-error.ts';
 import type { ApiApp, ApiContext, ApiDeps } from '../../api-env.ts';
 import { checkScope } from '../../http/authentication.ts';
-import { invalidInput } from '../../http/errors.ts';
-import { unreadableBody } from '../../http/parsed-json.ts';
+import { invalidInput, unreadableBody } from '../../http/errors.ts';
 import { documentNameSchema } from '../../schemas/knowledge-schemas.ts';
 import { noQuery } from '../../schemas/paging-schema.ts';
 import { addDocument } from './add-document.ts';
