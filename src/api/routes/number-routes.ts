@@ -5,8 +5,8 @@ import { type ListedNumber, liveNumber, numberPage } from '../../domain/dialing/
 import { assignNumber, NumberOwners, unassignNumber } from '../../domain/dialing/number-owner.ts';
 import type { Stores } from '../../domain/stores.ts';
 import { type ApiApp, type ApiDeps, scopeOf } from '../api-env.ts';
+import { isOperator, requireOperator } from '../http/access.ts';
 import { describeRoute } from '../http/describe-route.ts';
-import { isOperator, requireOperator } from '../operator.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
 import { pageOf, pagingFields } from '../schemas/paging-schema.ts';
 import { viewOf } from '../serializers/view-of.ts';

@@ -6,7 +6,7 @@ import type { Call } from '../../domain/call/call.ts';
 import { checkRecordingLink, PEAK_POINTS } from '../../domain/call/recording-link.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, scopeOf } from '../api-env.ts';
-import { checkScope } from '../http/authentication.ts';
+import { checkScope } from '../http/access.ts';
 import { describeRoute } from '../http/describe-route.ts';
 import { errorBody, existing } from '../http/errors.ts';
 import {

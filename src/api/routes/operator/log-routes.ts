@@ -11,8 +11,8 @@ import {
 } from '../../../domain/account/request-log.ts';
 import { SERVER_LOG_LEVELS, SERVER_LOG_MAX } from '../../../lib/server-log.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, scopeOf } from '../../api-env.ts';
+import { isOperator, requireOperator } from '../../http/access.ts';
 import { describeRoute } from '../../http/describe-route.ts';
-import { isOperator, requireOperator } from '../../operator.ts';
 import { jsonResponse } from '../../schemas/json-content.ts';
 import { PAGE_LIMIT, pageOf, pagingFields } from '../../schemas/paging-schema.ts';
 import { viewOf } from '../../serializers/view-of.ts';

@@ -11,9 +11,9 @@ import {
   type WantedModels,
 } from '../../../domain/models/model-downloads.ts';
 import type { ApiApp, ApiDeps } from '../../api-env.ts';
+import { NEEDS_OPERATOR_KEY, requireOperator } from '../../http/access.ts';
 import { answerOnce } from '../../http/answer-once.ts';
 import { describeRoute } from '../../http/describe-route.ts';
-import { NEEDS_OPERATOR_KEY, requireOperator } from '../../operator.ts';
 import { jsonBody, jsonResponse } from '../../schemas/json-content.ts';
 import { viewOf } from '../../serializers/view-of.ts';
 

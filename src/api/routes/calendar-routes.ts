@@ -1,19 +1,19 @@
 /** `/api/calendars`: makes, lists, shows, changes and deletes calendars, and lists their appointments. */
-import { type BookedAppointment, reported } from '../../../domain/calendar/appointment.ts';
+import { type BookedAppointment, reported } from '../../domain/calendar/appointment.ts';
 import {
   CALENDAR_LIMITS,
   type Calendar,
   createCalendar,
   FEED_TOKEN_CHARS,
   patchCalendar,
-} from '../../../domain/calendar/calendar.ts';
-import { base62 } from '../../../domain/ids.ts';
-import { type ApiApp, type ApiDeps, scopeOf } from '../../api-env.ts';
-import { answerOnce } from '../../http/answer-once.ts';
-import { describeRoute } from '../../http/describe-route.ts';
-import { entityTag, requireMatch } from '../../http/entity-tag.ts';
-import { existing } from '../../http/errors.ts';
-import { TAKES_IF_MATCH, WITH_ETAG } from '../../openapi/common-components.ts';
+} from '../../domain/calendar/calendar.ts';
+import { base62 } from '../../domain/ids.ts';
+import { type ApiApp, type ApiDeps, scopeOf } from '../api-env.ts';
+import { answerOnce } from '../http/answer-once.ts';
+import { describeRoute } from '../http/describe-route.ts';
+import { entityTag, requireMatch } from '../http/entity-tag.ts';
+import { existing } from '../http/errors.ts';
+import { TAKES_IF_MATCH, WITH_ETAG } from '../openapi/common-components.ts';
 import {
   appointmentPageSchema,
   appointmentQuerySchema,
@@ -24,9 +24,9 @@ import {
   calendarSchema,
   createCalendarSchema,
   patchCalendarSchema,
-} from '../../schemas/calendar-schemas.ts';
-import { jsonBody, jsonResponse } from '../../schemas/json-content.ts';
-import { viewOf } from '../../serializers/view-of.ts';
+} from '../schemas/calendar-schemas.ts';
+import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
+import { viewOf } from '../serializers/view-of.ts';
 
 const reads = { tag: 'Calendars', scope: 'agents:read' } as const;
 
@@ -252,7 +252,7 @@ export function addCalendarFeedRoutes(api: ApiApp, deps: ApiDeps): void {
     const { appointments } = await deps.appointments.list(calendar, page);
     const shown = appointments.filter(({ status }) => status === 'confirmed' || status === 'open');
     // Loaded with the first feed that is read.
-    const { textOfFeed } = await import('../../../domain/calendar/ics.ts');
+    const { textOfFeed } = await import('../../domain/calendar/ics.ts');
     context.header('Content-Type', 'text/calendar; charset=utf-8');
     context.header('Cache-Control', 'private, no-store');
     return context.body(textOfFeed(calendar.name, shown));
