@@ -11,9 +11,8 @@ import type {
 import type { Queries } from '../queries.ts';
 import { recordOf } from '../sqlite/rows.ts';
 import { build, type CallRow } from '../sqlite/schema.ts';
-import { indexBeforeSearch } from './call-index.ts';
-import { matches } from './call-matches.ts';
 import { EVERY_AGENT } from './call-rollups.ts';
+import { indexBeforeSearch, matches } from './call-search.ts';
 
 const DAY_MS = 86_400_000;
 
