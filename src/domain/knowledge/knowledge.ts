@@ -1,5 +1,7 @@
 /** Documents that an agent answers from, and the contract of the store that keeps them. */
+
 import type { Scope } from '../agent/agent.ts';
+import type { PageRange } from '../ids.ts';
 import type { Passage } from './passages.ts';
 
 /** Media types of documents. */
@@ -131,7 +133,7 @@ export interface KnowledgeStore {
   list(
     scope: Scope,
     agentId: string,
-    page: { readonly limit: number; readonly offset: number },
+    page: PageRange,
   ): Promise<{ readonly documents: readonly KnowledgeDocument[]; readonly total: number }>;
 }
 

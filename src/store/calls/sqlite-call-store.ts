@@ -20,6 +20,7 @@ import type { DialogStore, OpenDialog } from '../../domain/call/open-dialog.ts';
 import type { ServiceEvent } from '../../domain/webhook/service-event.ts';
 import type { Notifier } from '../../lib/clock.ts';
 import type { Queries } from '../queries.ts';
+import { countOf } from '../sqlite/common-queries.ts';
 import { recordOf, rowOf } from '../sqlite/rows.ts';
 import { build, type CallRow, dateOf, type TranscriptRow } from '../sqlite/schema.ts';
 import type { StoreFeeds } from '../store-feeds.ts';
@@ -160,10 +161,8 @@ export class SqliteCallStore implements CallStore {
     ).map(callOf);
   }
 
-  async countQueued(environment: Environment, direction: CallDirection): Promise<number> {
-    const query = queuedCalls(environment, direction).clearOrderBy();
-    const count = query.select((expression) => expression.fn.countAll<number>().as('n'));
-    return (await this.#database.get(count))?.n ?? 0;
+  countQueued(environment: Environment, direction: CallDirection): Promise<number> {
+    return countOf(this.#database, queuedCalls(environment, direction).clearOrderBy());
   }
 }
 

@@ -9,6 +9,7 @@ import {
   type RequestEntry,
   STRANGERS_MAX,
 } from '../../../domain/account/request-log.ts';
+import type { PageRange } from '../../../domain/ids.ts';
 import { SERVER_LOG_LEVELS, SERVER_LOG_MAX } from '../../../lib/server-log.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, scopeOf } from '../../api-env.ts';
 import { isOperator, requireOperator } from '../../http/access.ts';
@@ -205,10 +206,7 @@ async function ownRequests(
       : entry.accountId === accountId && entry.environment === environment;
 }
 
-function sliceOf<Item>(
-  items: readonly Item[],
-  { limit, offset }: { readonly limit: number; readonly offset: number },
-): readonly Item[] {
+function sliceOf<Item>(items: readonly Item[], { limit, offset }: PageRange): readonly Item[] {
   return items.slice(offset, offset + limit);
 }
 
