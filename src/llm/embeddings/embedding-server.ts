@@ -3,8 +3,7 @@ import { z } from 'zod';
 import { jsonOf } from '../../lib/json-value.ts';
 import { LanguageModelError } from '../language-model.ts';
 import { fetchFromServer } from '../model-server.ts';
-import type { Embedder, TextRole } from './embedder.ts';
-import { rolePrefix } from './role-prefix.ts';
+import { type Embedder, rolePrefix, type TextRole } from './embedder.ts';
 
 /** Protocols of embedding servers. */
 type EmbeddingProtocol = 'ollama' | 'openai';
