@@ -5,11 +5,11 @@ import { extname } from 'node:path';
 import { z } from '@hono/zod-openapi';
 import { bodyLimit } from 'hono/body-limit';
 import {
+  contentOf,
   KNOWLEDGE_LIMITS,
   type KnowledgeDraft,
   type KnowledgeType,
 } from '../../domain/knowledge/knowledge.ts';
-import { contentOf } from '../../domain/knowledge/knowledge-content.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, scopeOf } from '../api-env.ts';
 import { checkScope } from '../http/access.ts';
