@@ -1,6 +1,7 @@
 /** The language model of a download: Ollama's where an Ollama answers, else a GGUF file for llama.cpp. */
+
+import type { ModelProfile } from '../domain/models/model-downloads.ts';
 import type { Model } from './manifest.ts';
-import type { ModelSettings } from './model-settings.ts';
 
 /** Whether the setting LLM takes models of Ollama. */
 export function usesOllama({ LLM }: ModelSettings): boolean {
@@ -25,4 +26,12 @@ export async function withOneLanguageModel(
   return models.filter(({ kind }) =>
     kind === 'gguf' ? isEmbedded : kind === 'llm' ? isOllama : true,
   );
+}
+
+export interface ModelSettings {
+  /** Language model servers, best first, with commas; `auto` takes what answers. */
+  readonly LLM: string;
+  readonly MODELS_DIR: string;
+  readonly MODELS_PROFILE: ModelProfile;
+  readonly OLLAMA_HOST: string;
 }

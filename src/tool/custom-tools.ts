@@ -2,8 +2,7 @@
 import type { AccountStore } from '../domain/account/account-store.ts';
 import type { Agent, Scope } from '../domain/agent/agent.ts';
 import type { NewId } from '../domain/ids.ts';
-import type { CustomTool, CustomToolStore } from '../domain/tool/custom-tool.ts';
-import type { ToolTrial } from '../domain/tool/tool-trial.ts';
+import type { CustomTool, CustomToolStore, ToolTrial } from '../domain/tool/custom-tool.ts';
 import type { WebhookUrlRules } from '../domain/webhook/webhook-url.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { SigningKeys } from '../webhook/signature.ts';

@@ -1,8 +1,11 @@
 /** `collect_digits`: what it refuses, what the model learns of an entry, and where the digits may go. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createCollectDigits } from '../../src/tool/collect-digits.ts';
-import { CollectedDigits, hasCheckDigit } from '../../src/tool/collected-digits.ts';
+import {
+  CollectedDigits,
+  createCollectDigits,
+  hasCheckDigit,
+} from '../../src/tool/collect-digits.ts';
 import {
   RESULT_LENGTH_MAX,
   type Tool,

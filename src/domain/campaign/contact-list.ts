@@ -4,7 +4,6 @@ import { OUTBOUND_LIMITS } from '../dialing/outbound-rules.ts';
 import { isE164 } from '../dialing/phone-number.ts';
 import { bodyFault, type ErrorDetail, requireNoFaults, ServiceError } from '../service-error.ts';
 import { CAMPAIGN_LIMITS, type Contact } from './campaign.ts';
-import { CsvError, type CsvRow, csvRows } from './csv-rows.ts';
 
 /** A contact as a request has it; metadata and overrides are within their limits. */
 export interface ContactDraft extends Pick<Contact, 'to'> {
@@ -134,4 +133,59 @@ function requireRows(faults: readonly ErrorDetail[], rows: number): void {
     `Cannot read the list: ${faults.length} of ${rows} rows are wrong, the first is ${path}: ${message}`,
     faults,
   );
+}
+
+/** One line with the number it has in the text, from 1. */
+interface CsvRow {
+  readonly line: number;
+  readonly cells: readonly string[];
+}
+
+/** A text that ends inside of quotes. */
+class CsvError extends Error {
+  override readonly name = 'CsvError';
+}
+
+const SEPARATORS = [',', ';', '\t'] as const;
+
+/**
+ * Splits a text into rows; blank lines are left out. The separator is the one that is most frequent in the first line.
+ *
+ * @throws {CsvError} when a quote is never closed.
+ * @see RFC 4180 section 2
+ */
+export function csvRows(text: string): readonly CsvRow[] {
+  const plain = text.startsWith('\uFEFF') ? text.slice(1) : text;
+  const pattern = cellPattern(separatorOf(plain));
+  const rows: CsvRow[] = [];
+  let [line, cells]: [number, string[]] = [1, []];
+  let first = 1;
+  for (const [, quoted, bare = '', end = ''] of plain.matchAll(pattern)) {
+    if (quoted === undefined && bare.trimStart().startsWith('"')) {
+      throw new CsvError(`line ${line}: a quote is never closed, or text follows it`);
+    }
+    cells.push(quoted === undefined ? bare.trim() : quoted.replaceAll('""', '"').trim());
+    line += (quoted ?? '').split('\n').length - 1;
+    if (end !== '' && !end.includes('\n') && end !== '\r') continue;
+    if (cells.some((cell) => cell !== '')) rows.push({ line: first, cells });
+    cells = [];
+    line += 1;
+    first = line;
+  }
+  return rows;
+}
+
+/** A cell, quoted or bare, and what follows it: the separator, a line break, or the end. */
+function cellPattern(separator: string): RegExp {
+  const bare = `[^${separator}\\r\\n]*`;
+  return new RegExp(
+    `(?:[ ]*"([^"]*(?:""[^"]*)*)"[ ]*|(${bare}))(${separator}|\\r?\\n|\\r|$)`,
+    'gy',
+  );
+}
+
+function separatorOf(text: string): string {
+  const [first = ''] = text.split(/\r?\n|\r/, 1);
+  const count = (separator: string) => first.split(separator).length;
+  return SEPARATORS.reduce((best, each) => (count(each) > count(best) ? each : best));
 }

@@ -3,7 +3,7 @@ import type { Environment } from '../account/account.ts';
 import type { Agent, Scope } from '../agent/agent.ts';
 import type { NumberOwners } from '../dialing/number-owner.ts';
 import { isPhoneNumber } from '../dialing/phone-number.ts';
-import { emptyPatch, given, laterThan, type Unset } from '../ids.ts';
+import { emptyPatch, given, laterThan, type PageRange, type Unset } from '../ids.ts';
 import { headerNameFault, headerValueFault } from '../request-header.ts';
 import { bodyFault } from '../service-error.ts';
 import { requireSecretAgain } from '../stored-secret.ts';
@@ -99,7 +99,7 @@ export interface SmsGatewayStore {
   /** By name. */
   list(
     scope: Scope,
-    page: { readonly limit: number; readonly offset: number },
+    page: PageRange,
   ): Promise<{ readonly gateways: readonly SmsGateway[]; readonly total: number }>;
 }
 

@@ -2,9 +2,8 @@
 import { jsonOf } from '../../lib/json-value.ts';
 import { LanguageModelError } from '../language-model.ts';
 import { fetchFromServer } from '../model-server.ts';
-import type { Embedder, TextRole } from './embedder.ts';
+import { type Embedder, rolePrefix, type TextRole } from './embedder.ts';
 import type { EmbeddingProtocol } from './embedding-answer.ts';
-import { rolePrefix } from './role-prefix.ts';
 
 const PATHS: Readonly<Record<EmbeddingProtocol, string>> = {
   ollama: '/api/embed',

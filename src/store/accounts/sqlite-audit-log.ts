@@ -1,6 +1,7 @@
 /** The audit log in SQLite. */
 import type { AuditEntry, AuditLog, AuditPage } from '../../domain/account/audit-log.ts';
 import type { Queries } from '../queries.ts';
+import { countOf } from '../sqlite/common-queries.ts';
 import { recordOf, rowOf } from '../sqlite/rows.ts';
 import { build } from '../sqlite/schema.ts';
 
@@ -22,12 +23,11 @@ export class SqliteAuditLog implements AuditLog {
     const { limit, offset } = query;
     const matching = entriesOf(query);
     const newest = matching.selectAll().orderBy('position', 'desc').limit(limit).offset(offset);
-    const total = matching.select((expression) => expression.fn.countAll<number>().as('n'));
     return {
       entries: (await this.#database.all(newest)).map((row) =>
         recordOf<AuditEntry>(row, { without: ['position'] }),
       ),
-      total: (await this.#database.get(total))?.n ?? 0,
+      total: await countOf(this.#database, matching),
     };
   }
 }

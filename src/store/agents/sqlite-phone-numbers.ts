@@ -4,6 +4,7 @@ import type { Scope } from '../../domain/agent/agent.ts';
 import type { NumberAssignment, NumberAssignments } from '../../domain/dialing/number-owner.ts';
 import type { HeldNumber, NumberHolders } from '../../domain/dialing/phone-number.ts';
 import type { Queries } from '../queries.ts';
+import { inScope } from '../sqlite/common-queries.ts';
 import { recordOf, rowOf } from '../sqlite/rows.ts';
 import { build } from '../sqlite/schema.ts';
 
@@ -50,11 +51,8 @@ export class SqliteNumberHolders implements NumberHolders {
     this.#database = database;
   }
 
-  async ofScope({ accountId, environment }: Scope): Promise<readonly HeldNumber[]> {
-    const query = holders()
-      .where('account_id', '=', accountId)
-      .where('environment', '=', environment);
-    return (await this.#database.all(query)).map(heldOf);
+  async ofScope(scope: Scope): Promise<readonly HeldNumber[]> {
+    return (await this.#database.all(holders().where(inScope(scope)))).map(heldOf);
   }
 
   async everyLive(): Promise<readonly HeldNumber[]> {

@@ -7,6 +7,7 @@ import type {
 } from '../../domain/calendar/appointment.ts';
 import type { TimeSpan } from '../../domain/calendar/slots.ts';
 import type { Queries } from '../queries.ts';
+import { countOf, inScope } from '../sqlite/common-queries.ts';
 import { type RowOf, recordOf, rowOf } from '../sqlite/rows.ts';
 import { build } from '../sqlite/schema.ts';
 
@@ -67,10 +68,9 @@ export class SqliteAppointmentStore implements AppointmentStore {
     const listed = appointmentsOf(key).where('starts_at', '>=', query.from.getTime());
     const page = listed.selectAll().orderBy('starts_at').orderBy('id');
     const rows = await this.#database.all(page.limit(query.limit).offset(query.offset));
-    const count = listed.select((expression) => expression.fn.countAll<number>().as('n'));
     return {
       appointments: rows.map(appointmentOf),
-      total: (await this.#database.get(count))?.n ?? 0,
+      total: await countOf(this.#database, listed),
     };
   }
 
@@ -97,12 +97,8 @@ export class SqliteAppointmentStore implements AppointmentStore {
   }
 }
 
-function appointmentsOf({ accountId, environment, name }: CalendarKey) {
-  return build
-    .selectFrom('appointments')
-    .where('account_id', '=', accountId)
-    .where('environment', '=', environment)
-    .where('calendar', '=', name);
+function appointmentsOf(key: CalendarKey) {
+  return build.selectFrom('appointments').where(inScope(key)).where('calendar', '=', key.name);
 }
 
 function appointmentOf(row: RowOf<BookedAppointment>): BookedAppointment {

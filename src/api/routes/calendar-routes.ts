@@ -1,19 +1,19 @@
 /** `/api/calendars`: makes, lists, shows, changes and deletes calendars, and lists their appointments. */
-import { type BookedAppointment, reported } from '../../../domain/calendar/appointment.ts';
+import { type BookedAppointment, reported } from '../../domain/calendar/appointment.ts';
 import {
   CALENDAR_LIMITS,
   type Calendar,
   createCalendar,
   FEED_TOKEN_CHARS,
   patchCalendar,
-} from '../../../domain/calendar/calendar.ts';
-import { base62 } from '../../../domain/ids.ts';
-import { type ApiApp, type ApiDeps, scopeOf } from '../../api-env.ts';
-import { answerOnce } from '../../http/answer-once.ts';
-import { describeRoute } from '../../http/describe-route.ts';
-import { entityTag, requireMatch } from '../../http/entity-tag.ts';
-import { existing } from '../../http/errors.ts';
-import { TAKES_IF_MATCH, WITH_ETAG } from '../../openapi/common-components.ts';
+} from '../../domain/calendar/calendar.ts';
+import { base62 } from '../../domain/ids.ts';
+import { type ApiApp, type ApiDeps, scopeOf } from '../api-env.ts';
+import { answerOnce } from '../http/answer-once.ts';
+import { describeRoute } from '../http/describe-route.ts';
+import { entityTag, requireMatch } from '../http/entity-tag.ts';
+import { existing } from '../http/errors.ts';
+import { TAKES_IF_MATCH, WITH_ETAG } from '../openapi/common-components.ts';
 import {
   appointmentPageSchema,
   appointmentQuerySchema,
@@ -24,10 +24,9 @@ import {
   calendarSchema,
   createCalendarSchema,
   patchCalendarSchema,
-} from '../../schemas/calendar-schemas.ts';
-import { jsonBody, jsonResponse } from '../../schemas/json-content.ts';
-import { viewOf } from '../../serializers/view-of.ts';
-import { FEED_PATH } from './calendar-feed-routes.ts';
+} from '../schemas/calendar-schemas.ts';
+import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
+import { viewOf } from '../serializers/view-of.ts';
 
 const reads = { tag: 'Calendars', scope: 'agents:read' } as const;
 
@@ -228,4 +227,34 @@ function calendarView(calendar: Calendar, { publicUrl }: Pick<ApiDeps, 'publicUr
 
 function appointmentView(appointment: BookedAppointment) {
   return viewOf(appointmentSchema, { ...appointment, ...reported(appointment) });
+}
+
+/** Path of the feeds. */
+const FEED_PATH = '/calendars';
+
+/** Appointments of a feed; programs that subscribe read all of it each time. */
+const FEED_MAX = 1000;
+
+/** Age of the oldest past appointment in a feed. */
+const PAST_MS = 30 * 86_400_000;
+
+const FILE = new RegExp(`^([0-9A-Za-z]{${FEED_TOKEN_CHARS}})\\.ics$`);
+
+/** Adds the feeds: not of the customers' interface, since calendar programs read them. An unknown address is 404. */
+export function addCalendarFeedRoutes(api: ApiApp, deps: ApiDeps): void {
+  api.get(`${FEED_PATH}/:file`, async (context) => {
+    const [, token] = FILE.exec(context.req.param('file')) ?? [];
+    if (token === undefined) return context.notFound();
+    const calendar = await deps.calendars.findByFeedToken(token);
+    if (calendar === undefined) return context.notFound();
+    const from = new Date(deps.clock.now().getTime() - PAST_MS);
+    const page = { from, limit: FEED_MAX, offset: 0 };
+    const { appointments } = await deps.appointments.list(calendar, page);
+    const shown = appointments.filter(({ status }) => status === 'confirmed' || status === 'open');
+    // Loaded with the first feed that is read.
+    const { textOfFeed } = await import('../../domain/calendar/ics.ts');
+    context.header('Content-Type', 'text/calendar; charset=utf-8');
+    context.header('Cache-Control', 'private, no-store');
+    return context.body(textOfFeed(calendar.name, shown));
+  });
 }

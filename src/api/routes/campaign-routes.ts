@@ -1,34 +1,37 @@
 /** `/api/campaigns`: calls to a list of numbers. The routes keep lists; `CampaignRunner` makes the calls. */
 import type { z } from '@hono/zod-openapi';
-import type { Agent } from '../../../domain/agent/agent.ts';
-import { requireKnownSpeech } from '../../../domain/agent/agent-rules.ts';
+import type { Agent } from '../../domain/agent/agent.ts';
+import { requireKnownSpeech } from '../../domain/agent/agent-rules.ts';
 import {
   CAMPAIGN_LIMITS,
   type Campaign,
   type CampaignMove,
+  type Contact,
+  type ContactCounts,
   moveCampaign,
   refuseRunning,
   requireActive,
-} from '../../../domain/campaign/campaign.ts';
-import { withdrawQueued } from '../../../domain/campaign/contact-outcome.ts';
-import { newCampaign } from '../../../domain/campaign/new-campaign.ts';
-import { callingNumber, requireOutbound } from '../../../domain/dialing/outbound-rules.ts';
-import type { Stores } from '../../../domain/stores.ts';
-import { type ApiApp, type ApiContext, type ApiDeps, callerOf, scopeOf } from '../../api-env.ts';
-import { answerOnce } from '../../http/answer-once.ts';
-import { describeRoute } from '../../http/describe-route.ts';
-import { existing } from '../../http/errors.ts';
+} from '../../domain/campaign/campaign.ts';
+import { withdrawQueued } from '../../domain/campaign/contact-outcome.ts';
+import { newCampaign } from '../../domain/campaign/new-campaign.ts';
+import { callingNumber, requireOutbound } from '../../domain/dialing/outbound-rules.ts';
+import type { Stores } from '../../domain/stores.ts';
+import { type ApiApp, type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
+import { answerOnce } from '../http/answer-once.ts';
+import { describeRoute } from '../http/describe-route.ts';
+import { existing } from '../http/errors.ts';
 import {
   campaignContactPageSchema,
   campaignContactQuerySchema,
+  campaignContactSchema,
   campaignPageSchema,
   campaignPathSchema,
   campaignQuerySchema,
   campaignSchema,
   createCampaignSchema,
-} from '../../schemas/campaign-schemas.ts';
-import { jsonBody, jsonResponse } from '../../schemas/json-content.ts';
-import { serializeCampaign, serializeContact } from '../../serializers/campaign-serializer.ts';
+} from '../schemas/campaign-schemas.ts';
+import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
+import { viewOf } from '../serializers/view-of.ts';
 
 const tag = 'Campaigns';
 const PATH = '/api/campaigns/{campaignId}';
@@ -249,4 +252,21 @@ async function saveMoved(
     const reason = 'The campaign was cancelled before the call.';
     await stores.campaigns.closePending(campaign.id, { state: 'cancelled', reason });
   }
+}
+
+function serializeCampaign(campaign: Campaign, counts: ContactCounts) {
+  const { notBeforeAt, notAfterAt, retriesMax: max, retryDelaySeconds: delaySeconds } = campaign;
+  return viewOf(campaignSchema, {
+    ...campaign,
+    notBefore: notBeforeAt,
+    notAfter: notAfterAt,
+    retries: { max, delaySeconds },
+    counts,
+  });
+}
+
+function serializeContact(contact: Contact) {
+  const { position: row, state, dueAt } = contact;
+  const nextCallAt = state === 'pending' ? dueAt : null;
+  return viewOf(campaignContactSchema, { ...contact, row, nextCallAt });
 }

@@ -1,5 +1,6 @@
-/** `/api/calls/{callId}/quality`: how well a call's packets travelled. */
+/** What a call's diagnostics show: `/api/calls/{callId}/quality`, how well its packets travelled, and its SIP trace. */
 import { z } from '@hono/zod-openapi';
+import type { CallSipTrace, SipTraceMessage } from '../../domain/call/sip-trace.ts';
 import { type ApiApp, type ApiDeps, scopeOf } from '../api-env.ts';
 import { describeRoute } from '../http/describe-route.ts';
 import { existing } from '../http/errors.ts';
@@ -85,4 +86,94 @@ export function addQualityRoutes(api: ApiApp, deps: ApiDeps): void {
     const quality = (await deps.qualities.find(call.id)) ?? (await deps.liveSound.quality(call.id));
     return context.json(viewOf(callQualitySchema, quality ?? UNKNOWN), 200);
   });
+}
+
+const place = z.string().openapi({ description: 'Host and port.', example: '192.0.2.1:5060' });
+
+const sipLadderSchema = z
+  .object({
+    messages: z
+      .array(
+        z.object({
+          at: z.iso.datetime(),
+          direction: z.enum(['in', 'out']),
+          transport: z.enum(['UDP', 'TCP', 'TLS', 'WS', 'WSS']),
+          from: place,
+          to: place,
+          startLine: z.string().openapi({ example: 'SIP/2.0 180 Ringing' }),
+          cseq: z.string().openapi({ example: '1 INVITE' }),
+          body: z.string().nullable().openapi({
+            description: 'The Content-Type of its body; null where it has none.',
+            example: 'application/sdp',
+          }),
+          text: z.string().openapi({
+            description: 'The whole message. Credentials, passwords and media keys are removed.',
+          }),
+        }),
+      )
+      .openapi({ description: 'In the order in which they came and went, repeats among them.' }),
+    truncated: z.boolean().openapi({
+      description: 'Whether messages, or the ends of very long ones, are missing.',
+    }),
+    source: z.enum(['engine', 'none']),
+    note: z
+      .string()
+      .nullable()
+      .openapi({ description: 'Why there is nothing, and where to look; null where there is.' }),
+  })
+  .openapi('SipLadder');
+
+const ladderRoute = describeRoute({
+  tag: 'Calls',
+  scope: 'calls:read',
+  operationId: 'getCallSip',
+  method: 'get',
+  path: '/api/calls/{callId}/sip',
+  summary: 'Shows the SIP messages of a call',
+  description:
+    'Those of its dialog, also while it goes on: 100 messages and 64 KiB at most, the first and the last ones. Kept for 30 days. ' +
+    'Where a drachtio server does the SIP, and for simulated calls, `source` is `none` and `note` says why.',
+  request: { params: callPathSchema },
+  responses: { 200: jsonResponse('The messages, oldest first.', sipLadderSchema) },
+});
+
+export function addSipTraceRoutes(
+  api: ApiApp,
+  { calls, callTraces }: Pick<ApiDeps, 'calls' | 'callTraces'>,
+): void {
+  api.openapi(ladderRoute, async (context) => {
+    const call = existing(
+      await calls.find(scopeOf(context), context.req.valid('param').callId),
+      'call',
+    );
+    return context.json(serializeSipTrace(await callTraces.of(call)), 200);
+  });
+}
+
+type LadderView = z.infer<typeof sipLadderSchema>;
+
+function serializeSipTrace({ messages, isTruncated, source, note }: CallSipTrace): LadderView {
+  return { messages: messages.map(messageView), truncated: isTruncated, source, note };
+}
+
+function messageView(message: SipTraceMessage): LadderView['messages'][number] {
+  const { at, direction, transport, from, to, text } = message;
+  const [head = '', ...body] = text.split('\r\n\r\n');
+  const hasBody = body.some((part) => part !== '');
+  return {
+    at: at.toISOString(),
+    direction,
+    transport,
+    from,
+    to,
+    startLine: head.split('\r\n', 1)[0] ?? '',
+    cseq: headerOf(head, 'cseq') ?? '',
+    body: hasBody ? (headerOf(head, 'content-type|c') ?? null) : null,
+    text,
+  };
+}
+
+/** The value of the first header of one of these names, `long|short`. */
+function headerOf(head: string, names: string): string | undefined {
+  return new RegExp(`^(?:${names})[ \\t]*:[ \\t]*([^\\r\\n]*)`, 'im').exec(head)?.[1]?.trim();
 }

@@ -1,10 +1,39 @@
-/** Puts calls that are over into the index of words, some at a time: one by one, each would cost as much as a dozen together. */
-import { sql } from 'kysely';
+/** The search of calls: its condition in SQL, and the index of words that calls enter some at a time when they are over. */
+import { type RawBuilder, sql } from 'kysely';
+import type { Scope } from '../../domain/agent/agent.ts';
+import type { CallSearch } from '../../domain/call/call-search.ts';
 import { StoreError } from '../../domain/service-error.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { Queries } from '../queries.ts';
 import { build } from '../sqlite/schema.ts';
+
+/**
+ * A search for words looks at this many calls, the newest in which all of them were said: the most common word of a hundred
+ * thousand calls must not hold up the database.
+ */
+const MATCHES_MAX = 10_000;
+
+/** The condition on a row of `calls`. */
+export function matches(search: CallSearch, scope: Scope): RawBuilder<boolean> {
+  if (search.kind === 'id') {
+    return sql<boolean>`substr(id, 1, ${search.prefix.length}) = ${search.prefix}`;
+  }
+  if (search.kind === 'number') {
+    const { digits } = search;
+    return sql<boolean>`(instr(from_number, ${digits}) > 0 or instr(to_number, ${digits}) > 0)`;
+  }
+  const words = search.words.map(({ word, isPrefix }) => `${quoted(word)}${isPrefix ? '*' : ''}`);
+  const owner = quoted(`${scope.accountId}_${scope.environment}`);
+  const match = `owner : ${owner} AND words : (${words.join(' AND ')})`;
+  return sql<boolean>`id in (select call_id from call_documents where number in
+    (select rowid from call_words where call_words match ${match} order by rowid desc limit ${MATCHES_MAX}))`;
+}
+
+/** @see https://sqlite.org/fts5.html#full_text_query_syntax */
+function quoted(word: string): string {
+  return `"${word.replaceAll('"', '""')}"`;
+}
 
 /** Calls of one transaction: a few milliseconds of the thread that calls share. */
 const BATCH = 100;
@@ -12,7 +41,7 @@ const BATCH = 100;
 const [PAUSE_MS, BACKLOG_PAUSE_MS] = [2000, 500];
 
 /** Indexes calls that ended lately, of which triggers keep a list. @returns whether there are more. */
-export async function indexEndedCalls(database: Queries): Promise<boolean> {
+async function indexEndedCalls(database: Queries): Promise<boolean> {
   const due = build.selectFrom('call_documents_due').select('call_id').limit(BATCH);
   if ((await database.get(due)) === undefined) return false;
   return database.transaction(async (transaction) => {
