@@ -192,7 +192,7 @@ function setOf(lists: Readonly<Record<string, string>>): ReadonlySet<string> {
   return new Set(Object.values(lists).join(' ').split(' '));
 }
 
-/** What is known of somebody's loudness. */
+/** Measured loudness of one speaker. */
 export interface SpokenLevel {
   /** Mean over `voicedMs`, in dB below full scale. */
   readonly levelDbfs: number;
