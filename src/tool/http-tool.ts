@@ -119,7 +119,7 @@ export function outcomeOf(tool: CustomTool, answer: ToolAnswer): ToolOutcome {
   const { statusCode, text, isWhole } = answer;
   if (statusCode < 200 || statusCode > 299) {
     const why = statusCode === 404 ? 'nothing was found' : `the service answered ${statusCode}`;
-    const { error } = answerOfStatus(statusCode, null);
+    const { error } = answerOfStatus(statusCode);
     return {
       text: `Not done: ${why}. Tell the caller that it did not work.`,
       ...(error === null ? {} : { problem: error }),

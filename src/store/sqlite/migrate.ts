@@ -212,6 +212,12 @@ const STEPS: readonly Step[] = [
       create index audit_log_by_resource on audit_log (resource, position) where resource is not null;`,
   },
   { name: '0032-quarter-hours', sql: QUARTER_HOURS },
+  {
+    name: '0033-delivery-headers',
+    sql: `
+      alter table webhook_attempts add column request_headers text;
+      alter table webhook_attempts add column response_headers text;`,
+  },
 ];
 
 /** The schema of databases from before 0.1.0 that this version takes: the same as the baseline. */
