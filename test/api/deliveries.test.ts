@@ -152,7 +152,7 @@ describe('GET /api/webhooks/deliveries/{deliveryId}', () => {
     const { status, body } = await api.json('GET', `${DELIVERIES}/dlv_0`, { key });
 
     expect(status).toBe(200);
-    expect(body.requestBody).toBeNull();
+    expect(body).toMatchObject({ requestBody: null });
   });
 });
 

@@ -81,11 +81,10 @@ describe('GET /api/webhooks/endpoints/{endpointId}', () => {
 
     const { body } = await api.json('GET', `${ENDPOINTS}/${id}`);
 
-    expect(body.deliveryCounts).toEqual({ pending: 0, succeeded: 2, failed: 1 });
-    expect(body.lastAttempt).toEqual({
-      timestamp: '2026-11-20T12:00:00.000Z',
-      statusCode: 500,
-      error: 'the receiver answered 500',
+    const error = 'the receiver answered 500';
+    expect(body).toMatchObject({
+      deliveryCounts: { pending: 0, succeeded: 2, failed: 1 },
+      lastAttempt: { timestamp: '2026-11-20T12:00:00.000Z', statusCode: 500, error },
     });
   });
 });

@@ -20,6 +20,7 @@ import {
   endpointPathSchema,
   endpointQuerySchema,
   endpointSchema,
+  lastAttemptSchema,
   patchEndpointSchema,
   testSentSchema,
 } from '../schemas/webhook-schemas.ts';
@@ -195,6 +196,10 @@ async function endpointView(
   endpoint: WebhookEndpoint,
 ) {
   const { deliveryCounts, lastAttempt } = await store.health(endpoint.id);
-  const last = lastAttempt && { ...lastAttempt, timestamp: lastAttempt.at.toISOString() };
-  return viewOf(endpointSchema, { ...endpoint, deliveryCounts, lastAttempt: last });
+  return viewOf(endpointSchema, {
+    ...endpoint,
+    deliveryCounts,
+    lastAttempt:
+      lastAttempt && viewOf(lastAttemptSchema, { ...lastAttempt, timestamp: lastAttempt.at }),
+  });
 }

@@ -56,6 +56,12 @@ export const patchEndpointSchema = z
     description: 'Only the fields that are there change; one at least.',
   });
 
+export const lastAttemptSchema = z.object({
+  timestamp,
+  statusCode: z.int().nullable(),
+  error: z.string().nullable(),
+});
+
 export const endpointSchema = z
   .object({
     id: z.string().openapi({ example: 'we_0VbZOZK8iLGcXSKvcmQMdaX5' }),
@@ -72,12 +78,7 @@ export const endpointSchema = z
     deliveryCounts: z
       .object({ pending: z.int(), succeeded: z.int(), failed: z.int() })
       .openapi({ description: 'Deliveries of the last 30 days.' }),
-    lastAttempt: z
-      .object({
-        timestamp,
-        statusCode: z.int().nullable(),
-        error: z.string().nullable(),
-      })
+    lastAttempt: lastAttemptSchema
       .nullable()
       .openapi({ description: 'The newest attempt; null before the first.' }),
   })
