@@ -15,7 +15,6 @@ import { isOver } from '../live-state.ts';
 import { CallControls } from '../parts/call-controls.tsx';
 import { CallNote } from '../parts/call-note.tsx';
 import { CopyLink } from '../parts/copy-link.tsx';
-import { DeliveryTable } from '../parts/deliveries.tsx';
 import { ConfirmButton } from '../parts/dialog.tsx';
 import { Heard, LevelMeters, useMeterBoard, Words } from '../parts/heard.tsx';
 import { Messages } from '../parts/messages.tsx';
@@ -25,6 +24,7 @@ import { useLive } from '../parts/use-live.ts';
 import { useAgents, useApi, useLoad } from '../parts/use-load.ts';
 import { Waterfall } from '../parts/waterfall.tsx';
 import { recordingOriginMs } from '../time-line.ts';
+import { DeliveryTable } from '../webhooks/deliveries.tsx';
 
 /** More entries than that a page does not draw. */
 const TIMELINE_MAX = 1000;

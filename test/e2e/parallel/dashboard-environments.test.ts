@@ -131,9 +131,11 @@ describeWith(['chromium'], 'links in the dashboard', () => {
 
   test('what the server refuses is said in German, at its field and as a whole', async () => {
     await open('webhooks?environment=test');
-    await page.getByLabel('URL', { exact: true }).fill('http://example.com/hook');
+    await button('Endpunkt hinzufügen').first().click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('URL', { exact: true }).fill('http://example.com/hook');
 
-    await button('Endpunkt hinzufügen').click();
+    await dialog.getByRole('button', { name: 'Endpunkt hinzufügen' }).click();
     await page
       .getByText('erwartet wird https; http geht nur für diesen Rechner', { exact: true })
       .waitFor();

@@ -1,16 +1,21 @@
 /** The newest deliveries, filtered, and sending the failed ones of some days again. */
 import { useState } from 'preact/hooks';
-import type { Delivery, DeliveryDetail, Endpoint } from '../api-types.ts';
+import type { Delivery, Endpoint, Paged } from '../api-types.ts';
 import { client, complain, formats, say, sentence, t } from '../app-state.ts';
-import { DialogButton } from './dialog.tsx';
-import { SelectField, TextField } from './field.tsx';
-import { Form, useForm } from './form.tsx';
-import { Button, Instant, Section, Shown, ShownPage, State, Table } from './page.tsx';
-import { useApi, usePages } from './use-load.ts';
+import { DialogButton } from '../parts/dialog.tsx';
+import { SelectField, TextField } from '../parts/field.tsx';
+import { Form, useForm } from '../parts/form.tsx';
+import { Button, Instant, Section, ShownPage, State, Table } from '../parts/page.tsx';
+import { useApi, usePages } from '../parts/use-load.ts';
+import { DeliveryDetails } from './delivery-details.tsx';
+import { ENDPOINTS } from './endpoint-form.tsx';
 
-export function Deliveries({ endpoints }: { readonly endpoints: readonly Endpoint[] }) {
+/** @param props.endpoint whose deliveries are shown; those of all unless given. */
+export function Deliveries({ endpoint }: { readonly endpoint?: Endpoint }) {
   const [status, setStatus] = useState('');
-  const [endpointId, setEndpointId] = useState('');
+  const [chosen, setChosen] = useState('');
+  const endpointId = endpoint?.id ?? chosen;
+  const endpoints = useEndpoints();
   const loaded = usePages<Delivery>('api/webhooks/deliveries', 20, { status, endpointId });
   const actions = (
     <>
@@ -34,20 +39,31 @@ export function Deliveries({ endpoints }: { readonly endpoints: readonly Endpoin
             ['succeeded', t('state.succeeded')],
           ]}
         />
-        <SelectField
-          label={t('deliveries.endpoint')}
-          value={endpointId}
-          onValue={setEndpointId}
-          options={[['', t('calls.all')], ...endpoints.map(({ id, url }) => [id, url] as const)]}
-        />
+        {endpoint === undefined && (
+          <SelectField
+            label={t('deliveries.endpoint')}
+            value={chosen}
+            onValue={setChosen}
+            options={[['', t('calls.all')], ...endpoints.map(({ id, url }) => [id, url] as const)]}
+          />
+        )}
       </search>
       <ShownPage loaded={loaded}>
         {(data) => (
-          <DeliveryTable deliveries={data} onChanged={loaded.reload} empty={t('deliveries.none')} />
+          <DeliveryTable
+            deliveries={data}
+            hasEndpoints={endpoint === undefined}
+            onChanged={loaded.reload}
+            empty={t('deliveries.none')}
+          />
         )}
       </ShownPage>
     </Section>
   );
+}
+
+function useEndpoints(): readonly Endpoint[] {
+  return useApi<Paged<Endpoint>>(ENDPOINTS, { limit: 100 }).value?.data ?? [];
 }
 
 function ResendForm(props: { readonly onClose: () => void; readonly onResent: () => void }) {
@@ -72,9 +88,14 @@ function ResendForm(props: { readonly onClose: () => void; readonly onResent: ()
 export function DeliveryTable(props: {
   readonly deliveries: readonly Delivery[];
   readonly onChanged: () => void;
+  /** Whether to tell which endpoint each is for. */
+  readonly hasEndpoints?: boolean;
   readonly empty?: string;
 }) {
-  const { deliveries, onChanged, ...rest } = props;
+  const { deliveries, onChanged, hasEndpoints = true, ...rest } = props;
+  const endpoints = useEndpoints();
+  const urlOf = (endpointId: string) =>
+    endpoints.find(({ id }) => id === endpointId)?.url ?? endpointId;
   return (
     <Table
       {...rest}
@@ -83,6 +104,12 @@ export function DeliveryTable(props: {
       keyOf={({ id }) => id}
       columns={{
         event: ({ event }) => event,
+        call: ({ callId }) =>
+          callId === null ? '–' : <a href={`#/calls/${callId}`}>{t('deliveries.openCall')}</a>,
+        endpoint: hasEndpoints && [
+          'url small',
+          ({ endpointId }) => <a href={`#/webhooks/${endpointId}`}>{urlOf(endpointId)}</a>,
+        ],
         created: ({ createdAt }) => <Instant at={createdAt} />,
         status: ({ status }) => <State of={status} />,
         attempts: ['number', ({ attempts }) => formats.value.count(attempts)],
@@ -91,8 +118,8 @@ export function DeliveryTable(props: {
         nextAttempt: ({ nextAttemptAt }) => <Instant at={nextAttemptAt} />,
         actions: (delivery) => (
           <div class="actions">
-            <DialogButton label={t('field.attempts')}>
-              {(close) => <Attempts id={delivery.id} onClose={close} />}
+            <DialogButton label={t('field.details')} title={delivery.event}>
+              {(close) => <DeliveryDetails id={delivery.id} onClose={close} />}
             </DialogButton>
             <ResendButton delivery={delivery} onChanged={onChanged} />
           </div>
@@ -112,34 +139,4 @@ function ResendButton(props: { readonly delivery: Delivery; readonly onChanged: 
     }, complain);
   };
   return <Button needs="admin" text={t(text)} onClick={resend} />;
-}
-
-function Attempts(props: { readonly id: string; readonly onClose: () => void }) {
-  const loaded = useApi<DeliveryDetail>(`api/webhooks/deliveries/${props.id}`);
-  return (
-    <>
-      <Shown loaded={loaded}>
-        {({ attemptDetails }) => (
-          <Table
-            label={t('field.attempts')}
-            rows={attemptDetails}
-            columns={{
-              no: ['number', ({ attempt }) => attempt],
-              at: ({ timestamp }) => <Instant at={timestamp} />,
-              took: [
-                'number',
-                ({ durationMs }) => `${formats.value.count(Math.round(durationMs))} ms`,
-              ],
-              status: ['number', ({ statusCode }) => statusCode ?? '–'],
-              error: ({ error }) => (error === null ? '–' : sentence(error)),
-              answer: ['answer', ({ responseText }) => responseText ?? '–'],
-            }}
-          />
-        )}
-      </Shown>
-      <div class="actions">
-        <Button text={t('app.close')} onClick={props.onClose} />
-      </div>
-    </>
-  );
 }
