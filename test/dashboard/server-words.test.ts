@@ -78,13 +78,17 @@ test.each([
   ],
   [
     'Cannot use to "+39": its country may not be called',
-    'Die Nummer „+39“ kann nicht angerufen werden: Anrufe in ihr Land sind nicht erlaubt',
+    'Die Nummer „+39“ kann nicht angerufen werden: Anrufe in das Land dieser Nummer sind nicht erlaubt',
   ],
   [
     'Cannot find the webhook endpoint: there is none with this id',
     'Nicht gefunden: Webhook-Endpunkt. Diese ID gibt es nicht',
   ],
   ['Cannot sign in: the password is wrong', 'Anmeldung nicht möglich: Das Passwort ist falsch'],
+  [
+    'Cannot pause the campaign "Recall": it is completed',
+    'Bei der Kampagne „Recall“ geht das nicht: Ihr Zustand ist „abgeschlossen“',
+  ],
   [
     'Cannot read the body: settings.maxDurationSeconds: must be at least 10',
     'Eingabe prüfen: settings.maxDurationSeconds muss mindestens 10 sein',

@@ -32,7 +32,7 @@ test('textOf puts values in, and leaves what it does not know', () => {
 });
 
 test('wordOf gives the server’s own word where there is no text', () => {
-  expect(wordOf('de', 'state', 'failed')).toBe('gescheitert');
+  expect(wordOf('de', 'state', 'failed')).toBe('fehlgeschlagen');
   expect(wordOf('de', 'state', 'dancing')).toBe('dancing');
 });
 

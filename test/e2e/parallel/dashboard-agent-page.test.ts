@@ -114,7 +114,7 @@ describeWith(['chromium'], 'the page of an agent', () => {
     await button('Choose voice').click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Language').selectOption('de');
-    await dialog.getByLabel('Find by first name').fill('conrad');
+    await dialog.getByLabel('Search by name').fill('conrad');
     await page.keyboard.press('Enter');
     const preview = page.waitForResponse(/preview/);
     await dialog.getByRole('button', { name: 'Play Conrad' }).click();

@@ -116,7 +116,7 @@ describeWith(['chromium'], 'SMS gateways in the dashboard', () => {
   });
 
   test('a number that wants no messages is added and taken back', async () => {
-    const list = page.getByRole('region', { name: 'Numbers that want no messages' });
+    const list = page.getByRole('region', { name: 'Opted-out numbers' });
     await list.getByText('STOP, UNSUBSCRIBE').waitFor();
     await list.getByText('No number has opted out.').waitFor();
     await list.getByRole('button', { name: 'Add number' }).click();
