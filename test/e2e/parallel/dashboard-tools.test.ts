@@ -109,7 +109,7 @@ describeWith(['chromium'], 'tools and calendars in the dashboard', () => {
     await button('Save').click();
     await page.getByText('Tool saved').waitFor();
     await button('Run test').click();
-    await page.getByText('did not work').waitFor();
+    await page.getByText('failed after').waitFor();
 
     await page.getByLabel('Arguments (JSON)').fill('{"orderId": "B-1"}');
     await button('Run test').click();
@@ -148,7 +148,7 @@ describeWith(['chromium'], 'tools and calendars in the dashboard', () => {
     await page.getByText('Tool saved').waitFor();
 
     await other.page.getByRole('button', { name: 'Save', exact: true }).click();
-    await other.page.getByText('Somebody else saved changes here meanwhile.').waitFor();
+    await other.page.getByText('Someone else has saved changes in the meantime.').waitFor();
     const compared = await other.page.locator('.differences').textContent();
     await other.picture('tool-conflict');
     const findings = await other.findings();
