@@ -74,10 +74,18 @@ describeWith(['chromium'], 'the dashboard in German', () => {
   });
 
   test.each([
-    'models',
-    'system',
-    'trunks',
-    'overview',
+    ...['overview', 'live', 'calls', 'campaigns', 'analytics', 'agents', 'agents/new', 'numbers'],
+    ...[
+      'tools',
+      'tools/+',
+      'calendars',
+      'calendars/+',
+      'gateways',
+      'trunks',
+      'trunks/+',
+      'webhooks',
+    ],
+    ...['keys', 'settings', 'system', 'models', 'users', 'audit-log', 'logs', 'nowhere'],
   ])('#/%s has no English sentence', async (hash) => {
     await open(hash);
 
