@@ -155,6 +155,27 @@ test('why a call failed has its German, whatever the carrier answers', () => {
   expect(untranslated(reasons)).toEqual([]);
 });
 
+test.each([
+  '74 GB free',
+  '12 MB free, less than DISK_FREE_MIN_MB (200)',
+  'free space is unknown: not read yet',
+  'expires in 12 days, on 2026-12-09',
+  'degraded: expires in 2 days, on 2026-11-29; renew the file of SIP_TLS_CERT; it is read again without a restart',
+  'expired on 2026-11-19: carriers refuse TLS; renew the file of SIP_TLS_CERT; it is read again without a restart',
+  '192.0.2.1, as a carrier sees it',
+  'pbx.example.com is 192.0.2.1',
+  'ollama/qwen3:4b answers',
+  'scripted/front-desk answers by fixed rules: first of the order in LLM',
+  '1 of 4 processes could not be started and is tried again: the file is damaged',
+  '"10.0.0.1:10300" answers; nothing takes over when they fail ("npm run models" installs a local engine)',
+  'Cannot use "e5": it answers with vectors of another form; documents are searched by their words alone',
+  'it was not sent: the gateway gave no answer to the bind',
+  'the language model takes too long',
+  'not registered with sip.example.com:5060: the carrier answered 403: check username and password, or ask it whether the account is locked',
+])('what the server puts together has its German: %o', (sentence) => {
+  expect(untranslated([sentence])).toEqual([]);
+});
+
 /** Sources whose sentences reach the page; what of them does not: fragments of others, what programs and the log get. */
 const SOURCES: Readonly<Record<string, readonly string[]>> = {
   // A call's end, a waiting call, a campaign and its contacts.
@@ -210,6 +231,14 @@ const SOURCES: Readonly<Record<string, readonly string[]>> = {
     'the gateway 7 to the bind',
   ],
   'tool/sms/smpp/smpp-gateways.ts': [],
+  // Deliveries and tools.
+  'webhook/answer.ts': [
+    '; redirects are not followed',
+    ': it wants no more events; delete or disable the endpoint if that is so',
+  ],
+  'tool/mcp/mcp-problem.ts': [
+    "the server does not speak MCP by streamable HTTP${code === '' ? '' : ",
+  ],
 };
 
 test.each(Object.entries(SOURCES))('what %s says has its German', (file, left) => {

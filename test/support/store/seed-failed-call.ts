@@ -29,7 +29,7 @@ export const EVERY_ENTRY: readonly (readonly [string, TimelineEntry['details']])
     'tool',
     {
       name: 'order_status',
-      outcome: 'failed',
+      outcome: 'refused',
       tookMs: 8000,
       problem: 'no answer within 8 seconds',
     },
