@@ -9,7 +9,7 @@ import type {
   Paged,
   TimelineEntry,
 } from '../api-types.ts';
-import { callsAddress, client, formats, t, word } from '../app-state.ts';
+import { callsAddress, client, formats, language, sentence, t, word } from '../app-state.ts';
 import { clockText } from '../format.ts';
 import { isOver } from '../live-state.ts';
 import { CallControls } from '../parts/call-controls.tsx';
@@ -23,6 +23,7 @@ import { SipLadder } from '../parts/sip-ladder.tsx';
 import { useLive } from '../parts/use-live.ts';
 import { useAgents, useApi, useLoad } from '../parts/use-load.ts';
 import { Waterfall } from '../parts/waterfall.tsx';
+import { detailsText } from '../text/event-details.ts';
 import { recordingOriginMs } from '../time-line.ts';
 import { DeliveryTable } from '../webhooks/deliveries.tsx';
 
@@ -123,7 +124,7 @@ function Facts(props: { readonly call: CallDetail; readonly company: readonly st
       {call.failureReason !== null && (
         <p class="summary">
           {t(call.status === 'queued' ? 'call.waitsBecause' : 'call.failedBecause')}{' '}
-          <strong>{call.failureReason}</strong>
+          <strong>{sentence(call.failureReason)}</strong>
         </p>
       )}
       {call.summary !== null && <p class="summary">{call.summary}</p>}
@@ -241,18 +242,12 @@ function Timeline({ entries, originMs }: EntriesProps) {
           details: [
             'small',
             ({ details }) =>
-              Object.entries(details)
-                .map(([name, value]) => `${name} ${plain(value)}`)
-                .join(', '),
+              detailsText({ language: language.value, formats: formats.value }, details),
           ],
         }}
       />
     </Section>
   );
-}
-
-function plain(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /** @param props.status of the call: each change has brought figures. */

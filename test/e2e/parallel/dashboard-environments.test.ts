@@ -79,9 +79,9 @@ describeWith(['chromium'], 'links in the dashboard', () => {
   });
 
   test.each([
-    [`agents/agent_${NOWHERE}`, 'No agent has this id, neither in Live nor in Test.'],
-    [`calls/call_${NOWHERE}`, 'No call has this id, neither in Live nor in Test.'],
-    [`webhooks/we_${NOWHERE}`, 'No webhook endpoint has this id, neither in Live nor in Test.'],
+    [`agents/agent_${NOWHERE}`, 'No agent has this ID in Live or Test.'],
+    [`calls/call_${NOWHERE}`, 'No call has this ID in Live or Test.'],
+    [`webhooks/we_${NOWHERE}`, 'No webhook endpoint has this ID in Live or Test.'],
   ])('#/%s says that there is none in either', async (hash, text) => {
     await open('calls?environment=live');
     await open(hash);
