@@ -37,8 +37,7 @@ import { SqliteOptOutStore, SqliteSmsMessageStore } from './sms/sqlite-sms-messa
 import { Checkpointer } from './sqlite/checkpointer.ts';
 import { type Database, openDatabase } from './sqlite/database.ts';
 import { build } from './sqlite/schema.ts';
-import { sealAgain } from './sqlite/sealed-columns.ts';
-import { openBox } from './sqlite/secrets-key.ts';
+import { openBox, sealAgain } from './sqlite/sealed-columns.ts';
 import type { FileSystemTypeOf } from './sqlite/sqlite-file.ts';
 import { SqliteRateStore, SqliteSecretStore } from './sqlite/sqlite-server-state.ts';
 import { newStoreFeeds, type StoreFeeds } from './store-feeds.ts';

@@ -1,7 +1,6 @@
 /** The audit log in SQLite. */
 import type { AuditEntry, AuditLog, AuditPage } from '../../domain/account/audit-log.ts';
-import type { Queries } from '../queries.ts';
-import { countOf } from '../sqlite/common-queries.ts';
+import { countOf, type Queries } from '../queries.ts';
 import { recordOf, rowOf } from '../sqlite/rows.ts';
 import { build } from '../sqlite/schema.ts';
 

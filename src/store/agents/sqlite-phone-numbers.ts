@@ -3,8 +3,7 @@ import { sql } from 'kysely';
 import type { Scope } from '../../domain/agent/agent.ts';
 import type { NumberAssignment, NumberAssignments } from '../../domain/dialing/number-owner.ts';
 import type { HeldNumber, NumberHolders } from '../../domain/dialing/phone-number.ts';
-import type { Queries } from '../queries.ts';
-import { inScope } from '../sqlite/common-queries.ts';
+import { inScope, type Queries } from '../queries.ts';
 import { recordOf, rowOf } from '../sqlite/rows.ts';
 import { build } from '../sqlite/schema.ts';
 

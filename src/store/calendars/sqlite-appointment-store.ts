@@ -6,8 +6,7 @@ import type {
   CalendarKey,
 } from '../../domain/calendar/appointment.ts';
 import type { TimeSpan } from '../../domain/calendar/slots.ts';
-import type { Queries } from '../queries.ts';
-import { countOf, inScope } from '../sqlite/common-queries.ts';
+import { countOf, inScope, type Queries } from '../queries.ts';
 import { type RowOf, recordOf, rowOf } from '../sqlite/rows.ts';
 import { build } from '../sqlite/schema.ts';
 
