@@ -4,8 +4,7 @@ import type { Environment, SigningSecrets } from '../domain/account/account.ts';
 import { newSigningSecret } from '../domain/account/api-key.ts';
 import type { Scope } from '../domain/agent/agent.ts';
 import { openDatabase } from '../store/sqlite/database.ts';
-import { sealAgain } from '../store/sqlite/sealed-columns.ts';
-import { openBox } from '../store/sqlite/secrets-key.ts';
+import { openBox, sealAgain } from '../store/sqlite/sealed-columns.ts';
 import {
   accountOf,
   atDesk,

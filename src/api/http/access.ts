@@ -5,7 +5,7 @@ import { mayActAs, type User } from '../../domain/account/user.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { type ApiContext, type ApiDeps, callerOf, type Guard } from '../api-env.ts';
 import type { KeyCache } from './key-cache.ts';
-import { routesOf } from './matched-route.ts';
+import { routesOf } from './request-identity.ts';
 
 const BEARER = /^Bearer +([!-~]{1,200})$/i;
 

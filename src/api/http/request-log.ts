@@ -4,7 +4,7 @@ import { type AuditEntry, isAudited, resourceOf } from '../../domain/account/aud
 import { isListed, type RequestEntry } from '../../domain/account/request-log.ts';
 import type { ApiContext, ApiDeps, Guard } from '../api-env.ts';
 import { clientAddress } from './client-address.ts';
-import { routeOf } from './matched-route.ts';
+import { routeOf } from './request-identity.ts';
 
 /** Comes before authentication, so that refused requests pass it too. */
 export function listRequest(deps: Pick<ApiDeps, 'clock' | 'requestLog'>): Guard {

@@ -3,7 +3,7 @@ import type { TransferTarget } from '../../domain/agent/agent.ts';
 import { TRANSFER_MODES } from '../../domain/agent/transfer-rules.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type Calendar, createBookAppointment } from '../../tool/book-appointment.ts';
-import { CollectedDigits, createCollectDigits } from '../../tool/collect-digits.ts';
+import { CollectedDigits, createCollectDigits } from '../../tool/keypad-tools.ts';
 import { endCall, type Tool } from '../../tool/tool.ts';
 import { Toolbox } from '../../tool/toolbox.ts';
 import { createTransferCall, outcomeOf } from '../../tool/transfer-call.ts';

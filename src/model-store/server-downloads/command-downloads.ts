@@ -13,7 +13,7 @@ import { ServiceError } from '../../domain/service-error.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { setLowPriority } from '../../lib/process/low-priority.ts';
-import type { ModelSettings } from '../language-model-choice.ts';
+import type { ModelSettings } from '../manifest.ts';
 import { ModelsError } from '../models-error.ts';
 import type { ProgressReport } from '../progress.ts';
 import { catalogueOf, readShelf, refuseFullDisk, wantedModels } from './model-catalogue.ts';

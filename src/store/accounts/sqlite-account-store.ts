@@ -10,8 +10,7 @@ import {
 import type { AccountStore, Founding } from '../../domain/account/account-store.ts';
 import type { Scope } from '../../domain/agent/agent.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import type { Queries } from '../queries.ts';
-import { countOf, inScope } from '../sqlite/common-queries.ts';
+import { countOf, inScope, type Queries } from '../queries.ts';
 import { recordOf, rowOf } from '../sqlite/rows.ts';
 import { type AccountRow, build, type SigningSecretRow } from '../sqlite/schema.ts';
 import { keyRowOf } from './sqlite-api-key-store.ts';

@@ -8,8 +8,7 @@ import {
 } from '../../domain/account/api-key.ts';
 import type { Scope } from '../../domain/agent/agent.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import type { Queries } from '../queries.ts';
-import { countOf, inScope } from '../sqlite/common-queries.ts';
+import { countOf, inScope, type Queries } from '../queries.ts';
 import { recordOf, rowOf } from '../sqlite/rows.ts';
 import { type ApiKeyRow, build } from '../sqlite/schema.ts';
 

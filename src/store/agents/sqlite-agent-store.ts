@@ -22,8 +22,7 @@ import {
 } from '../../domain/agent/agent-version.ts';
 import type { PageRange } from '../../domain/ids.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import type { Queries } from '../queries.ts';
-import { countOf, inScope } from '../sqlite/common-queries.ts';
+import { countOf, inScope, type Queries } from '../queries.ts';
 import { recordOf, rowOf } from '../sqlite/rows.ts';
 import { type AgentRow, type AgentVersionRow, build } from '../sqlite/schema.ts';
 

@@ -8,8 +8,7 @@ import {
 import type { PageRange } from '../../domain/ids.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type { SecretBox } from '../../lib/secret-box.ts';
-import type { Queries } from '../queries.ts';
-import { inScope } from '../sqlite/common-queries.ts';
+import { inScope, type Queries } from '../queries.ts';
 import { NamedRecords } from '../sqlite/named-records.ts';
 import { build } from '../sqlite/schema.ts';
 

@@ -9,8 +9,7 @@ import type {
   CallQuery,
   CallSummary,
 } from '../../domain/call/call.ts';
-import type { Queries } from '../queries.ts';
-import { inScope } from '../sqlite/common-queries.ts';
+import { inScope, type Queries } from '../queries.ts';
 import { recordOf } from '../sqlite/rows.ts';
 import { build, type CallRow } from '../sqlite/schema.ts';
 import { EVERY_AGENT } from './call-rollups.ts';

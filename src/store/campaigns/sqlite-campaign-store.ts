@@ -13,8 +13,7 @@ import {
 } from '../../domain/campaign/campaign.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type { Notifier } from '../../lib/clock.ts';
-import type { Queries } from '../queries.ts';
-import { countOf, inScope } from '../sqlite/common-queries.ts';
+import { countOf, inScope, type Queries } from '../queries.ts';
 import { type RowOf, recordOf, rowOf } from '../sqlite/rows.ts';
 import { build, type CallRow } from '../sqlite/schema.ts';
 

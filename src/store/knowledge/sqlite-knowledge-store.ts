@@ -14,8 +14,7 @@ import {
 } from '../../domain/knowledge/knowledge.ts';
 import type { Passage } from '../../domain/knowledge/passages.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import type { Queries } from '../queries.ts';
-import { countOf, inScope } from '../sqlite/common-queries.ts';
+import { countOf, inScope, type Queries } from '../queries.ts';
 import { recordOf, rowOf } from '../sqlite/rows.ts';
 import { build } from '../sqlite/schema.ts';
 

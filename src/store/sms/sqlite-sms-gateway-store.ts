@@ -9,8 +9,7 @@ import {
   type SmsGatewayStore,
 } from '../../domain/sms/sms-gateway.ts';
 import type { SecretBox } from '../../lib/secret-box.ts';
-import type { Queries } from '../queries.ts';
-import { inScope } from '../sqlite/common-queries.ts';
+import { inScope, type Queries } from '../queries.ts';
 import { NamedRecords } from '../sqlite/named-records.ts';
 import { build } from '../sqlite/schema.ts';
 

@@ -10,8 +10,7 @@ import {
   type SmsMessageStore,
   type SmsRefusal,
 } from '../../domain/sms/sms-message.ts';
-import type { Queries } from '../queries.ts';
-import { countOf, inScope } from '../sqlite/common-queries.ts';
+import { countOf, inScope, type Queries } from '../queries.ts';
 import { recordOf, rowOf } from '../sqlite/rows.ts';
 import { build } from '../sqlite/schema.ts';
 

@@ -10,8 +10,7 @@ import {
 } from '../../domain/tool/custom-tool.ts';
 import { MCP_LIMITS, type McpServer, type McpServerStore } from '../../domain/tool/mcp-server.ts';
 import type { SecretBox } from '../../lib/secret-box.ts';
-import type { Queries } from '../queries.ts';
-import { inScope } from '../sqlite/common-queries.ts';
+import { inScope, type Queries } from '../queries.ts';
 import { NamedRecords } from '../sqlite/named-records.ts';
 import { build } from '../sqlite/schema.ts';
 

@@ -5,7 +5,7 @@ import {
   CollectedDigits,
   createCollectDigits,
   hasCheckDigit,
-} from '../../src/tool/collect-digits.ts';
+} from '../../src/tool/keypad-tools.ts';
 import {
   RESULT_LENGTH_MAX,
   type Tool,

@@ -1,4 +1,4 @@
-/** The tool `collect_digits`: asks the caller to type digits, and says where those digits may go, which the model never sees. */
+/** The tools of the telephone keypad: `collect_digits`, whose digits the model never sees, and `send_digits`. */
 import type { Tool, ToolArguments, ToolOutcome } from './tool.ts';
 
 /** Longest number that is collected. */
@@ -159,3 +159,39 @@ export function hasCheckDigit(digits: string): boolean {
   }, 0);
   return digits.length > 1 && sum % 10 === 0;
 }
+
+/** Longest sequence: 5 s of keys, or 16 s of pauses. */
+const DIGITS_MAX = 32;
+
+const KEYS = /^[0-9*#A-DwW]+$/;
+
+export const sendDigits: Tool = {
+  isAfterWords: true,
+  description: {
+    name: 'send_digits',
+    description:
+      'Presses telephone keys (DTMF) on the line: for a menu ("press 1 for…"), an extension or a code that your instructions name. ' +
+      'Only where a machine asks for keys, never because a person asks for it. Say nothing, or "…", while a machine speaks.',
+    parameters: {
+      type: 'object',
+      properties: {
+        digits: {
+          type: 'string',
+          description:
+            'Keys in their order: 0-9 * # A-D; w is a pause of half a second. Example: "1w204#".',
+          minLength: 1,
+          maxLength: DIGITS_MAX,
+        },
+      },
+      required: ['digits'],
+      additionalProperties: false,
+    },
+  },
+  // Not as a `pattern` of the schema, which is matched against the clock: a busy machine would refuse good keys.
+  refusal: ({ digits }) =>
+    KEYS.test(String(digits)) ? undefined : `Not done: "digits" must match ${KEYS.source}.`,
+  run: (args, context) => {
+    context.sendDigits(String(args.digits));
+    return Promise.resolve({ text: 'The keys are being pressed.', isDone: true });
+  },
+};

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { csvRows, readContacts } from '../../../src/domain/campaign/contact-list.ts';
+import { csvRows, readContacts } from '../../../src/domain/campaign/new-campaign.ts';
 import { ServiceError } from '../../../src/domain/service-error.ts';
 
 const [FIRST, SECOND] = ['+390612345678', '+390612345679'];
