@@ -22,6 +22,7 @@ import {
   session,
   shownTheme,
 } from './app-state.ts';
+import { arrive, rememberScrolling } from './frame/scroll-memory.ts';
 import { addressIn, routeOf } from './router.ts';
 
 effect(() => {
@@ -37,10 +38,11 @@ effect(() => {
   const { page } = route.value;
   if (!session.value || ['setup', 'login', 'join'].includes(page)) return;
   const address = addressIn(location.hash, environment.value);
-  if (address !== location.hash) history.replaceState(null, '', address);
+  if (address !== location.hash) history.replaceState(history.state, '', address);
 });
 
 addEventListener('hashchange', () => {
+  arrive();
   const next = routeOf(location.hash);
   if (next.environment !== undefined && next.environment !== environment.value) {
     look(next.environment);
@@ -55,6 +57,7 @@ async function start(): Promise<void> {
   else enter(begun);
 }
 
+rememberScrolling();
 const root = document.getElementById('app');
 if (root !== null) render(<App />, root);
 void start();
