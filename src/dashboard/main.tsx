@@ -22,7 +22,7 @@ import {
   session,
   shownTheme,
 } from './app-state.ts';
-import { arrive, rememberScrolling } from './frame/scroll-memory.ts';
+import { arrive, rememberScrolling, settle } from './frame/scroll-memory.ts';
 import { addressIn, routeOf } from './router.ts';
 
 effect(() => {
@@ -37,8 +37,7 @@ effect(() => {
   // Read first: the effect runs again with each new route.
   const { page } = route.value;
   if (!session.value || ['setup', 'login', 'join'].includes(page)) return;
-  const address = addressIn(location.hash, environment.value);
-  if (address !== location.hash) history.replaceState(history.state, '', address);
+  settle(addressIn(location.hash, environment.value));
 });
 
 addEventListener('hashchange', () => {

@@ -21,7 +21,7 @@ interface Parts extends EntriesProps {
   readonly events: Loaded<EventsOfCall>;
 }
 
-/** What is loaded apart from the call comes with it: a tab that comes later would move the others. */
+/** Nothing where no tab has something. All is loaded before the first is drawn: a tab that comes later would move the others. */
 export function CallTabs(
   props: EntriesProps & { readonly call: Pick<CallDetail, 'id' | 'status'> },
 ) {
@@ -32,19 +32,15 @@ export function CallTabs(
   const events = useCallEvents(id, status);
   const loaded = [quality, sip, events];
   const isSettled = loaded.every(({ value, error }) => value !== undefined || error !== undefined);
+  const tabs = tabsOf({ entries, originMs, quality, sip, events });
+  const isFaulty = loaded.some(({ error }) => error !== undefined);
+  if (isSettled && tabs.length === 0 && !isFaulty) return null;
   return (
     <Section title={t('call.details')}>
       {loaded.map(({ error }, index) => (
         <Problem key={index} error={error} />
       ))}
-      {isSettled ? (
-        <Tabs
-          label={t('call.details')}
-          tabs={tabsOf({ entries, originMs, quality, sip, events })}
-        />
-      ) : (
-        <Loading />
-      )}
+      {isSettled ? <Tabs label={t('call.details')} tabs={tabs} /> : <Loading />}
     </Section>
   );
 }

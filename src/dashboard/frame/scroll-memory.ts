@@ -19,16 +19,20 @@ export function rememberScrolling(): void {
   // The browser's own way scrolls before the page has its content.
   history.scrollRestoration = 'manual';
   place = placeOf(history.state) ?? Date.now();
-  history.replaceState({ place }, '');
   addEventListener('scroll', () => scrolled.set(place, scrollY), { passive: true });
 }
 
-/** Takes note of another entry. Before the address of its page is changed. */
+/** Gives the entry its final address, in the place of the one by which it was reached. */
+export function settle(address: string): void {
+  const isSettled = address === location.hash && placeOf(history.state) === place;
+  if (!isSettled) history.replaceState({ place }, '', address);
+}
+
+/** Takes note of another entry, before it is settled. */
 export function arrive(): void {
   const known = placeOf(history.state);
   isReturning = known !== undefined;
   place = known ?? Date.now();
-  history.replaceState({ place }, '');
   const top = scrolled.get(place);
   if (isReturning && top !== undefined) scrollBack(top, performance.now() + WAIT_MS_MAX, place);
 }

@@ -66,7 +66,7 @@ function AgentTable(props: {
             'number',
             ({ phoneNumber }) => (phoneNumber === null ? '–' : phoneText(phoneNumber)),
           ],
-          voice: ['cut', ({ voice }) => spokenText(voices, voice)],
+          voice: ['cut cut-short', ({ voice }) => <Spoken id={voice} voices={voices} />],
           language: (agent) => language(agent.language),
           callsToday: ['number', ({ totalCallsToday }) => count(totalCallsToday)],
           minutesToday: ['number', ({ totalMinutesToday }) => decimal(totalMinutesToday)],
@@ -89,12 +89,13 @@ function AgentTable(props: {
   );
 }
 
-/** The voice that is heard: a stand-in's engine comes first, with the voice that it stands in for. */
-function spokenText(voices: readonly Voice[], id: string): string {
+/** The voice that is heard: the engine of a stand-in, with the voice that it stands in for on hover. */
+function Spoken({ id, voices }: { readonly id: string; readonly voices: readonly Voice[] }) {
   const voice = voices.find((one) => one.id === id);
-  if (voice === undefined) return id;
+  if (voice === undefined) return <>{id}</>;
   const { name, engine, isFallback } = voice;
-  return isFallback ? `${engine} (${name})` : name;
+  if (!isFallback) return <>{name}</>;
+  return <span title={`${name}: ${t('agent.fallback', { engine })}`}>{engine}</span>;
 }
 
 function PauseButton(props: { readonly agent: AgentItem; readonly onChanged: () => void }) {

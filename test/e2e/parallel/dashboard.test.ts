@@ -189,6 +189,8 @@ describeWith(['chromium'], 'the dashboard', () => {
     await expect
       .poll(() => page.getByRole('cell', { name: 'call.ended' }).count())
       .toBeGreaterThan(0);
+    await page.locator('.payload summary').first().click();
+    expect(await page.locator('.payload pre').first().textContent()).toContain('"event": "call.');
     expect(await shown.findings()).toEqual([]);
     await shown.picture('call');
   });
