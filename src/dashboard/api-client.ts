@@ -49,11 +49,13 @@ interface ListPage<Item> {
   readonly nextCursor?: string | null;
 }
 
+export type SignedOut = 'left' | 'expired';
+
 interface ApiWorld {
   readonly fetch: typeof fetch;
   readonly nowMs: () => number;
-  /** Called when the session has ended, for any reason. */
-  readonly onSignedOut: () => void;
+  /** Called when the session has ended: by signing out, or because the server no longer knows it. */
+  readonly onSignedOut: (why: SignedOut) => void;
 }
 
 export class ApiClient {
@@ -105,7 +107,7 @@ export class ApiClient {
   /** @throws {ApiError} */
   async logout(): Promise<void> {
     await this.#operator('dashboard/logout', {});
-    this.#forget();
+    this.#forget('left');
   }
 
   /** @throws {ApiError} */
@@ -219,10 +221,10 @@ export class ApiClient {
     return session;
   }
 
-  #forget(): void {
+  #forget(why: SignedOut): void {
     this.#csrfToken = '';
     this.#key = undefined;
-    this.#world.onSignedOut();
+    this.#world.onSignedOut(why);
   }
 
   /** One request for a key at a time, however many wait for it. */
@@ -254,11 +256,13 @@ export class ApiClient {
     body: unknown,
     method: Ask['method'] = 'POST',
   ): Promise<Body> {
-    const headers = { 'X-CSRF-Token': this.#csrfToken };
+    const csrfToken = this.#csrfToken;
     try {
-      return await this.#json<Body>(path, { method, body }, headers);
+      return await this.#json<Body>(path, { method, body }, { 'X-CSRF-Token': csrfToken });
     } catch (error) {
-      if (error instanceof ApiError && error.status === 401) this.#forget();
+      // A late answer to the session before says nothing of the one that has begun since.
+      const isOver = error instanceof ApiError && error.status === 401;
+      if (isOver && this.#csrfToken === csrfToken) this.#forget('expired');
       throw error;
     }
   }

@@ -18,6 +18,8 @@ const TOLD_MS = 6000;
 
 /** Undefined: signed out; null: not known yet. */
 export const session = signal<Session | undefined | null>(null);
+/** Whether the session has ended under an open page, which stays behind the question for the password. */
+export const isSessionOver = signal(false);
 export const accountId = signal('');
 export const environment = signal<Environment>('live');
 export const theme = signal<Theme>(chosen('theme', THEMES, 'auto'));
@@ -56,7 +58,11 @@ export const queries = new QueryClient({
 export const client = new ApiClient({
   fetch: (input, init) => fetch(input, init),
   nowMs: () => Date.now(),
-  onSignedOut: () => {
+  onSignedOut: (why) => {
+    if (why === 'expired' && session.value) {
+      isSessionOver.value = true;
+      return;
+    }
     session.value = undefined;
     queries.clear();
   },
@@ -107,12 +113,16 @@ export function may(needed: Role): boolean {
   return ROLES.indexOf(role) >= ROLES.indexOf(needed);
 }
 
-/** Takes a session that has begun. */
+/** Takes a session that has begun. One of the same user goes on with the pages as they are. */
 export function enter(begun: Session): void {
+  if (isSessionOver.value && session.value?.user.id !== begun.user.id) queries.clear();
   const account = begun.accounts.find(({ id }) => id === accountId.value) ?? begun.accounts[0];
   accountId.value = account?.id ?? '';
   look(environment.value);
   session.value = begun;
+  if (!isSessionOver.value) return;
+  isSessionOver.value = false;
+  void queries.invalidateQueries();
 }
 
 /** Looks at an environment, or another account, from now on. */

@@ -15,6 +15,7 @@ import {
 } from './app-state.ts';
 import { loadPage } from './frame/page-modules.ts';
 import type { PaletteProps } from './frame/palette.tsx';
+import { SessionOver } from './frame/session-over.tsx';
 import { Sidebar } from './frame/sidebar.tsx';
 import { AccessPage } from './pages/access-page.tsx';
 import { Button, Loading } from './parts/page.tsx';
@@ -37,6 +38,7 @@ function SignedIn() {
       </main>
       {palette}
       {placeCall}
+      <SessionOver />
       <Messages />
     </div>
   );
@@ -56,7 +58,8 @@ function PageShown() {
   );
   if (error !== null) return <NotLoaded />;
   if (Page === undefined) return <Loading />;
-  return <Page key={`${accountId.value} ${environment.value} ${page} ${id}`} id={id} />;
+  const userId = session.value?.user.id;
+  return <Page key={`${userId} ${accountId.value} ${environment.value} ${page} ${id}`} id={id} />;
 }
 
 /** Shown after an update of the server, which gives its pages other files, and while it does not answer. */

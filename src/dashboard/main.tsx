@@ -22,6 +22,7 @@ import {
   session,
   shownTheme,
 } from './app-state.ts';
+import { arrive, rememberScrolling, settle } from './frame/scroll-memory.ts';
 import { addressIn, routeOf } from './router.ts';
 
 effect(() => {
@@ -36,11 +37,11 @@ effect(() => {
   // Read first: the effect runs again with each new route.
   const { page } = route.value;
   if (!session.value || ['setup', 'login', 'join'].includes(page)) return;
-  const address = addressIn(location.hash, environment.value);
-  if (address !== location.hash) history.replaceState(null, '', address);
+  settle(addressIn(location.hash, environment.value));
 });
 
 addEventListener('hashchange', () => {
+  arrive();
   const next = routeOf(location.hash);
   if (next.environment !== undefined && next.environment !== environment.value) {
     look(next.environment);
@@ -55,6 +56,7 @@ async function start(): Promise<void> {
   else enter(begun);
 }
 
+rememberScrolling();
 const root = document.getElementById('app');
 if (root !== null) render(<App />, root);
 void start();

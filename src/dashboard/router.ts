@@ -8,6 +8,7 @@ export const PAGES = [
   'campaigns',
   'agents',
   'tools',
+  'knowledge',
   'calendars',
   'gateways',
   'numbers',

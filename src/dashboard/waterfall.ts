@@ -1,21 +1,38 @@
 /** Where the time of each turn went, as bars on the call's own time line; pure */
 import type { TimelineEntry } from './api-types.ts';
 
-/** The marks of a turn in the order in which they usually come, each with the name of the span that it ends and its colour. */
+/**
+ * The marks of a turn, each with the name of the span that it ends and its colour. The model takes from the first token to
+ * the first clause: no voice begins before.
+ */
 const MARKS = [
   ['endOfTurnMs', 'endOfTurn', '#6b7f86'],
   ['textFinalMs', 'textFinal', '#3d7ea6'],
   ['firstTokenMs', 'firstToken', '#7a5ea8'],
-  ['firstClauseMs', 'firstClause', '#b0568f'],
+  ['firstClauseMs', 'firstToken', '#7a5ea8'],
   ['firstAudioMs', 'firstAudio', '#c27a2c'],
   ['firstPacketMs', 'firstPacket', '#3f8f5b'],
 ] as const;
 
 export type SpanName = (typeof MARKS)[number][1];
 
-export const SPANS: readonly (readonly [name: SpanName, color: string])[] = MARKS.map(
-  ([, name, color]) => [name, color],
+/** In the order in which they usually come. */
+const ORDER: readonly SpanName[] = [
+  'textFinal',
+  'endOfTurn',
+  'firstToken',
+  'firstAudio',
+  'firstPacket',
+];
+
+const COLORS: ReadonlyMap<SpanName, string> = new Map(
+  MARKS.map(([, name, color]) => [name, color]),
 );
+
+export const SPANS: readonly (readonly [name: SpanName, color: string])[] = ORDER.map((name) => [
+  name,
+  COLORS.get(name) ?? '',
+]);
 
 export interface Span {
   readonly name: SpanName;
@@ -62,6 +79,22 @@ function spansOf(details: TimelineEntry['details']): Span[] {
     return toMs === null || toMs <= 0 ? [] : [{ name, color, toMs }];
   }).sort((one, other) => one.toMs - other.toMs);
   return marks.map((mark, index) => ({ ...mark, fromMs: marks[index - 1]?.toMs ?? 0 }));
+}
+
+export interface AnswerFigures {
+  readonly medianMs: number;
+  readonly worst: TurnBars & { readonly answerMs: number };
+}
+
+/** The median of the times to answer, and the turn with the longest; undefined where no answer was heard. */
+export function answerFigures(turns: readonly TurnBars[]): AnswerFigures | undefined {
+  const heard = turns
+    .flatMap((turn) => (turn.answerMs === null ? [] : [{ ...turn, answerMs: turn.answerMs }]))
+    .sort((one, other) => one.answerMs - other.answerMs);
+  const [low, high] = [heard[(heard.length - 1) >> 1], heard[heard.length >> 1]];
+  const worst = heard.at(-1);
+  if (low === undefined || high === undefined || worst === undefined) return undefined;
+  return { medianMs: (low.answerMs + high.answerMs) / 2, worst };
 }
 
 function numberOf(value: unknown): number | null {

@@ -123,6 +123,16 @@ test('api says that the session is over when no key is given', async () => {
   expect(signedOut()).toBe(1);
 });
 
+test('a late refusal of the session before does not end the one that has begun since', async () => {
+  const { client, signedOut } = world();
+
+  const refused = client.api('api/calls').catch(() => undefined);
+  await client.login('secret');
+  await refused;
+
+  expect(signedOut()).toBe(0);
+});
+
 test('use drops the key of the account or environment before', async () => {
   const { client, asked } = world();
   await client.login('secret');

@@ -1,6 +1,11 @@
 /** Where the time of turns went, as bars. */
 import { expect, test } from 'vitest';
-import { currentEntry, tickStepMs, waterfallOf } from '../../src/dashboard/waterfall.ts';
+import {
+  answerFigures,
+  currentEntry,
+  tickStepMs,
+  waterfallOf,
+} from '../../src/dashboard/waterfall.ts';
 
 const ORIGIN = Date.parse('2026-11-21T08:00:00.000Z');
 
@@ -36,6 +41,36 @@ test('a turn without marks, or with wrong ones, has no spans', () => {
   const [bars] = waterfallOf([turn({ endOfTurnMs: 'soon', firstAudioMs: Number.NaN })], ORIGIN);
 
   expect(bars?.spans).toEqual([]);
+});
+
+test('the model takes from its first token to its first clause', () => {
+  const [bars] = waterfallOf(
+    [turn({ endOfTurnMs: 300, firstTokenMs: 400, firstClauseMs: 550, firstAudioMs: 600 })],
+    ORIGIN,
+  );
+
+  expect(bars?.spans.slice(1)).toMatchObject([
+    { name: 'firstToken', fromMs: 300, toMs: 400 },
+    { name: 'firstToken', fromMs: 400, toMs: 550 },
+    { name: 'firstAudio', fromMs: 550, toMs: 600 },
+  ]);
+});
+
+test.each([
+  [[700], 700, 700],
+  [[700, 900], 800, 900],
+  [[2000, 700, 900], 900, 2000],
+])('answerFigures of answers after %j ms has the median %i and the worst %i', (answers, median, worst) => {
+  const turns = waterfallOf(
+    answers.map((firstPacketMs) => turn({ firstPacketMs })),
+    ORIGIN,
+  );
+
+  expect(answerFigures(turns)).toMatchObject({ medianMs: median, worst: { answerMs: worst } });
+});
+
+test('answerFigures leaves out turns without a heard answer', () => {
+  expect(answerFigures(waterfallOf([turn({ firstTokenMs: 400 })], ORIGIN))).toBeUndefined();
 });
 
 test.each([

@@ -80,6 +80,8 @@ describeWith(['chromium'], 'one call in the dashboard', () => {
 
   const button = (name: string) => page.getByRole('button', { name, exact: true });
   const section = (name: string) => page.getByRole('region', { name, exact: true }).first();
+  const tab = (name: string) => page.getByRole('tab', { name, exact: true });
+  const panel = () => page.getByRole('tabpanel');
   const slider = () => page.getByRole('slider', { name: 'Position in the recording' });
   const atSeconds = async () => Number(await slider().getAttribute('aria-valuenow'));
 
@@ -128,14 +130,15 @@ describeWith(['chromium'], 'one call in the dashboard', () => {
 
   test('its own page, open when it ends, shows its last messages, looks again for late ones, and leaves rungs open', async () => {
     await page.getByRole('article').getByRole('link').first().click();
-    const rungs = section('Signalling (SIP)').locator('.rung');
+    const rungs = panel().locator('.rung');
+    await tab('Signalling (SIP)').click();
     await rungs.first().click();
 
     await call.hangUp();
 
     await expect.poll(() => rungs.allTextContents(), SOON).toContain('200 OK (BYE)');
     await page.waitForResponse(/\/sip$/);
-    expect(await section('Signalling (SIP)').locator('details[open]').count()).toBe(1);
+    expect(await panel().locator('details[open]').count()).toBe(1);
   });
 
   test('its sound is where its words say, and its outline is drawn, both sides of it', async () => {
@@ -213,9 +216,10 @@ describeWith(['chromium'], 'one call in the dashboard', () => {
   });
 
   test('the signalling is a ladder of whole messages, and the quality is told', async () => {
-    const titles = await section('Signalling (SIP)').locator('.rung').allTextContents();
-    const text = await section('Signalling (SIP)').locator('pre').first().textContent();
-    const quality = await section('Sound quality').textContent();
+    const titles = await panel().locator('.rung').allTextContents();
+    const text = await panel().locator('pre').first().textContent();
+    await tab('Signalling (SIP)').press('ArrowLeft');
+    const quality = await panel().textContent();
 
     expect(titles).toEqual(
       expect.arrayContaining(['INVITE', '200 OK (INVITE)', 'ACK', 'BYE', '200 OK (BYE)']),
@@ -255,7 +259,7 @@ describeWith(['chromium'], 'one call in the dashboard', () => {
     await page.setViewportSize({ width: 1440, height: 900 });
     await shown.choose('Deutsch');
     await page.getByRole('button', { name: 'Abspielen' }).waitFor();
-    await page.getByRole('heading', { name: 'Signalisierung (SIP)' }).waitFor();
+    await page.getByRole('tab', { name: 'Signalisierung (SIP)' }).waitFor();
     await shown.choose('English');
 
     expect(light).toEqual([]);

@@ -55,11 +55,7 @@ function TestCall({ callId }: { readonly callId: string }) {
     <Section title={t('try.call')} actions={<a href={`#/calls/${callId}`}>{t('phone.record')}</a>}>
       <Shown loaded={loaded}>
         {({ call, entries }) => (
-          <Waterfall
-            entries={entries}
-            originMs={recordingOriginMs(entries, call.startedAt)}
-            isNarrow
-          />
+          <Waterfall entries={entries} originMs={recordingOriginMs(entries, call.startedAt)} />
         )}
       </Shown>
     </Section>

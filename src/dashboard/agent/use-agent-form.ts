@@ -6,6 +6,7 @@ import { client, say, t } from '../app-state.ts';
 import { mergedFields } from '../changed-fields.ts';
 import { WINDOW } from '../kept.ts';
 import { useSubmit } from '../parts/form.tsx';
+import { useLeaveQuestion } from '../parts/use-leave-question.ts';
 import {
   type AgentDraft,
   bodyOf,
@@ -62,11 +63,12 @@ export function useAgentForm(props: {
     }
     say(t('agent.saved'));
   });
+  const isChanged =
+    Object.keys(changesOf(form.draft, form.begun)).length > 0 ||
+    isNumberFreed(form.draft, form.begun);
+  useLeaveQuestion(isChanged);
   return {
-    ...{ draft: form.draft, isBroughtBack, conflict, isBusy, error, wrong, submit },
-    isChanged:
-      Object.keys(changesOf(form.draft, form.begun)).length > 0 ||
-      isNumberFreed(form.draft, form.begun),
+    ...{ draft: form.draft, isBroughtBack, conflict, isBusy, error, wrong, submit, isChanged },
     change: (part: Partial<AgentDraft>) =>
       setForm((before) => ({ ...before, draft: { ...before.draft, ...part } })),
     /** Throws away what was typed. */

@@ -22,9 +22,7 @@ export function VoicePicker(props: {
 }) {
   const { value: id, language, error } = props;
   const [isOpen, setOpen] = useState(false);
-  const { value: voices = [] } = useLoad(['voices'], (signal) =>
-    client.all<Voice>('api/voices', VOICES_MAX, { signal }),
-  );
+  const voices = useVoices();
   const player = useVoicePlayer();
   const known = voices.find((voice) => voice.id === id);
   return (
@@ -57,6 +55,14 @@ export function VoicePicker(props: {
       )}
     </fieldset>
   );
+}
+
+/** All voices of the server; none while they are not known. */
+export function useVoices(): readonly Voice[] {
+  const { value } = useLoad(['voices'], (signal) =>
+    client.all<Voice>('api/voices', VOICES_MAX, { signal }),
+  );
+  return value ?? [];
 }
 
 function VoiceList(props: {

@@ -1,5 +1,6 @@
 /** The pages that the sidebar and the command palette lead to. A page more is a line here, and one in `page-modules.ts`. */
 import {
+  BookText,
   Bot,
   Boxes,
   CalendarDays,
@@ -54,6 +55,7 @@ export const NAVIGATION: readonly NavigationGroup[] = [
     entries: [
       { page: 'agents', text: 'nav.agents', icon: Bot },
       { page: 'tools', text: 'nav.tools', icon: Wrench },
+      { page: 'knowledge', text: 'nav.knowledge', icon: BookText },
       { page: 'calendars', text: 'nav.calendars', icon: CalendarDays },
       { page: 'gateways', text: 'nav.gateways', icon: MessageSquare },
       { page: 'numbers', text: 'field.numbers', icon: Hash },

@@ -12,6 +12,7 @@ const PAGES: Readonly<Record<string, Load>> = {
   campaigns: async () => (await import('../pages/campaigns-page.tsx')).CampaignsPage,
   agents: async () => (await import('../pages/agents-page.tsx')).AgentsPage,
   tools: async () => (await import('../pages/tools-page.tsx')).ToolsPage,
+  knowledge: async () => (await import('../pages/knowledge-page.tsx')).KnowledgePage,
   calendars: async () => (await import('../pages/calendars-page.tsx')).CalendarsPage,
   gateways: async () => (await import('../pages/gateways-page.tsx')).GatewaysPage,
   numbers: async () => (await import('../pages/numbers-page.tsx')).NumbersPage,

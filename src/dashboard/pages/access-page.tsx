@@ -53,7 +53,7 @@ function begin(begun: Session): void {
   if (['setup', 'login', 'join'].includes(route.value.page)) location.replace('#/overview');
 }
 
-function Login({ asksName }: Pick<AccessState, 'asksName'>) {
+export function Login({ asksName }: Pick<AccessState, 'asksName'>) {
   const form = useForm({ name: '', password: '' }, async ({ name, password }) =>
     begin(await client.login(password, asksName ? name : undefined)),
   );

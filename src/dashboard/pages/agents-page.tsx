@@ -1,10 +1,13 @@
 /** The agents: which there are, what they did today, and whether they take calls. */
-import type { AgentItem } from '../api-types.ts';
+import { Bot } from 'lucide';
+import { useVoices } from '../agent/voice-picker.tsx';
+import type { AgentItem, Voice } from '../api-types.ts';
 import { client, complain, formats, may, t } from '../app-state.ts';
 import { Button, Empty, Page, ShownPage, State, Table } from '../parts/page.tsx';
 import { ENGINE_JOBS, StandIns } from '../parts/stand-ins.tsx';
 import { SimulateButton, useTalk } from '../parts/talk-button.tsx';
 import { usePages } from '../parts/use-load.ts';
+import { phoneText } from '../phone-text.ts';
 
 export function AgentsPage() {
   const loaded = usePages<AgentItem>('api/agents', 50);
@@ -26,7 +29,7 @@ export function AgentsPage() {
       <ShownPage loaded={loaded}>
         {(agents) =>
           agents.length === 0 ? (
-            <Empty text={t('agents.none')}>
+            <Empty icon={Bot} text={t('agents.none')}>
               {may('editor') && (
                 <a class="button main" href="#/agents/new">
                   {t('agents.first')}
@@ -47,6 +50,7 @@ function AgentTable(props: {
   readonly onChanged: () => void;
 }) {
   const { talk, phone } = useTalk();
+  const voices = useVoices();
   const { language, count, decimal } = formats.value;
   return (
     <>
@@ -54,11 +58,15 @@ function AgentTable(props: {
         label={t('nav.agents')}
         rows={props.agents}
         keyOf={({ id }) => id}
+        hrefOf={({ id }) => `#/agents/${id}`}
         columns={{
-          name: ({ id, name }) => <a href={`#/agents/${id}`}>{name}</a>,
+          name: ({ name }) => name,
           status: ({ status }) => <State of={status} />,
-          number: ['number', ({ phoneNumber }) => phoneNumber ?? '–'],
-          voice: ({ voice }) => voice,
+          number: [
+            'number',
+            ({ phoneNumber }) => (phoneNumber === null ? '–' : phoneText(phoneNumber)),
+          ],
+          voice: ['cut cut-short', ({ voice }) => <Spoken id={voice} voices={voices} />],
           language: (agent) => language(agent.language),
           callsToday: ['number', ({ totalCallsToday }) => count(totalCallsToday)],
           minutesToday: ['number', ({ totalMinutesToday }) => decimal(totalMinutesToday)],
@@ -79,6 +87,15 @@ function AgentTable(props: {
       {phone}
     </>
   );
+}
+
+/** The voice that is heard: the engine of a stand-in, with the voice that it stands in for on hover. */
+function Spoken({ id, voices }: { readonly id: string; readonly voices: readonly Voice[] }) {
+  const voice = voices.find((one) => one.id === id);
+  if (voice === undefined) return <>{id}</>;
+  const { name, engine, isFallback } = voice;
+  if (!isFallback) return <>{name}</>;
+  return <span title={`${name}: ${t('agent.fallback', { engine })}`}>{engine}</span>;
 }
 
 function PauseButton(props: { readonly agent: AgentItem; readonly onChanged: () => void }) {

@@ -1,4 +1,5 @@
 /** Every call: filtered, page by page, and as a file for spreadsheets. */
+import { PhoneIncoming, SearchX } from 'lucide';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { CallItem, CallPage } from '../api-types.ts';
 import { callsAddress, client, complain, route, t, word, wrongFields } from '../app-state.ts';
@@ -84,13 +85,13 @@ function addressOfPage(
 
 function NoCalls({ isFiltered }: { readonly isFiltered: boolean }) {
   return isFiltered ? (
-    <Empty text={t('calls.none')}>
+    <Empty icon={SearchX} text={t('calls.none')}>
       <a class="button" href="#/calls">
         {t('calls.clear')}
       </a>
     </Empty>
   ) : (
-    <Empty text={t('calls.empty')}>
+    <Empty icon={PhoneIncoming} text={t('calls.empty')}>
       <a class="button main" href="#/agents">
         {t('calls.emptyButton')}
       </a>

@@ -1,4 +1,5 @@
 /** Campaigns: lists of numbers that agents call, and how far each has come. */
+import { Megaphone } from 'lucide';
 import type { Campaign } from '../api-types.ts';
 import { formats, may, t } from '../app-state.ts';
 import { PlaceCallButton } from '../outbound/place-call-button.tsx';
@@ -28,7 +29,7 @@ export function CampaignsPage() {
       <ShownPage loaded={loaded}>
         {(campaigns) =>
           campaigns.length === 0 ? (
-            <Empty text={t('campaigns.none')}>
+            <Empty icon={Megaphone} text={t('campaigns.none')}>
               {may('editor') && (
                 <a class="button main" href="#/campaigns/new">
                   {t('campaigns.first')}

@@ -3,7 +3,7 @@ import { CircleCheck, CircleDashed, TriangleAlert } from 'lucide';
 import { useState } from 'preact/hooks';
 import type {
   AgentItem,
-  Analytics,
+  AnalyticsDetails,
   CallItem,
   Delivery,
   Endpoint,
@@ -13,7 +13,7 @@ import type {
 } from '../api-types.ts';
 import { client, formats, may, sentence, t, word } from '../app-state.ts';
 import { problemsOf, type Step, stepsOf } from '../first-steps.ts';
-import { clockText, lastDays } from '../format.ts';
+import { lastDays } from '../format.ts';
 import { Icon } from '../frame/icon.tsx';
 import { BROWSER, keep, kept } from '../kept.ts';
 import { PlaceCallButton } from '../outbound/place-call-button.tsx';
@@ -29,6 +29,9 @@ const NEWEST_CALLS = 5;
 
 const HIDDEN = 'firstSteps';
 
+/** By UTC, as the list of calls has days. */
+const TODAY = { period: 'today', timeZone: 'UTC' } as const;
+
 interface Facts {
   readonly readiness: Readiness;
   readonly agents: readonly AgentItem[];
@@ -38,7 +41,7 @@ interface Facts {
   readonly calls: Paged<CallItem>;
   readonly goingCount: number;
   readonly failedTodayCount: number;
-  readonly today: Analytics;
+  readonly today: AnalyticsDetails;
 }
 
 export function OverviewPage() {
@@ -72,7 +75,7 @@ async function loadFacts(signal: AbortSignal): Promise<Facts> {
       page<CallItem>('api/calls', { limit: NEWEST_CALLS }),
       page<CallItem>('api/calls', { status: 'in_progress' }),
       page<CallItem>('api/calls', { status: 'failed', startDate: todayDate() }),
-      client.api<Analytics>('api/analytics', { query: { period: 'today' }, signal }),
+      client.api<AnalyticsDetails>('api/analytics/details', { query: TODAY, signal }),
     ]);
   return {
     readiness,
@@ -201,8 +204,9 @@ function Attention({ facts }: { readonly facts: Facts }) {
 function Today({ facts }: { readonly facts: Facts }) {
   const agents = useAgents();
   const { summary } = facts.today;
-  const { count, decimal } = formats.value;
-  const failed = count(facts.failedTodayCount);
+  const { count, seconds } = formats.value;
+  const { answerTime } = summary;
+  const answer = (ms: number | undefined) => (ms === undefined ? '–' : seconds(ms));
   const failedAddress = `#/calls?status=failed&startDate=${todayDate()}`;
   return (
     <>
@@ -211,10 +215,10 @@ function Today({ facts }: { readonly facts: Facts }) {
         facts={[
           [t('overview.callsToday'), count(summary.totalCalls)],
           [t('field.callsNow'), <a href="#/live">{count(facts.goingCount)}</a>],
-          [t('overview.failed'), <a href={failedAddress}>{failed}</a>],
+          [t('overview.failed'), <a href={failedAddress}>{count(facts.failedTodayCount)}</a>],
           [t('analytics.missed'), count(summary.missedCalls)],
-          [t('field.minutesToday'), decimal(summary.totalMinutes)],
-          [t('field.averageDuration'), clockText(summary.averageDurationSeconds)],
+          [t('overview.answerMedian'), answer(answerTime?.p50Ms)],
+          [t('overview.answerP95'), answer(answerTime?.p95Ms)],
           [t('overview.lines'), linesText(facts.trunks)],
           [t('overview.disk'), checkState(facts.readiness, 'disk space')],
         ]}

@@ -4,6 +4,7 @@ import type { CallItem } from '../api-types.ts';
 import { t, word } from '../app-state.ts';
 import { clockText } from '../format.ts';
 import { Icon } from '../frame/icon.tsx';
+import { phoneText } from '../phone-text.ts';
 import { Ago, State, Table } from './page.tsx';
 import type { Agents } from './use-load.ts';
 
@@ -23,8 +24,8 @@ export function CallTable(props: { readonly calls: readonly CallItem[]; readonly
             {word('direction', direction)}
           </span>
         ),
-        from: ['number', ({ from }) => from],
-        to: ['number', ({ to }) => to],
+        from: ['number', ({ from }) => phoneText(from)],
+        to: ['number', ({ to }) => phoneText(to)],
         agent: ['cut', ({ agentId }) => props.agents.nameOf(agentId)],
         status: ({ status }) => <State of={status} />,
         duration: ['number figure', ({ durationSeconds }) => clockText(durationSeconds)],

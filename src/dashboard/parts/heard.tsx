@@ -1,10 +1,14 @@
 /** What was said and heard on a call that is over: its recording on a time line, and the words that follow it. */
 import { useComputed } from '@preact/signals';
+import { type ComponentChildren, Fragment } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { CallDetail, TimelineEntry, TranscriptEntry } from '../api-types.ts';
-import { formats, t } from '../app-state.ts';
+import { formats, t, word } from '../app-state.ts';
+import { notesOf, type TranscriptNotes, transcriptText } from '../call/transcript-notes.ts';
+import { clockText } from '../format.ts';
 import { type BoardWorld, MeterBoard } from '../meter-board.ts';
 import { currentEntry, waterfallOf } from '../waterfall.ts';
+import { CopyButton } from './copy-button.tsx';
 import { Button, Section } from './page.tsx';
 import { SoundLine } from './sound-line.tsx';
 import { type Player, usePlayer } from './use-follow.ts';
@@ -15,25 +19,49 @@ interface HeardProps {
   readonly originMs: number;
 }
 
+/** Nothing where no word was said and no sound recorded. */
 export function Heard(props: HeardProps) {
-  const entries = props.call.transcript ?? [];
-  if (props.call.recordingUrl !== null) return <Played {...props} entries={entries} />;
+  const { call, timeline, originMs } = props;
+  const entries = call.transcript ?? [];
+  const notes = useMemo(() => notesOf(entries, timeline), [entries, timeline]);
+  if (call.recordingUrl !== null) return <Played {...props} entries={entries} notes={notes} />;
+  if (entries.length === 0) return null;
   return (
-    <Section title={t('words.label')}>
+    <Transcript entries={entries}>
       <p class="muted">{t('call.noRecording')}</p>
-      {entries.length === 0 && <p class="empty">{t('call.noWords')}</p>}
-      <Words entries={entries} />
+      <Words entries={entries} notes={notes} originMs={originMs} />
+    </Transcript>
+  );
+}
+
+function Transcript(props: {
+  readonly entries: readonly TranscriptEntry[];
+  readonly children: ComponentChildren;
+}) {
+  const { entries, children } = props;
+  const text = transcriptText(entries, roleText);
+  return (
+    <Section
+      title={t('words.label')}
+      actions={entries.length > 0 && <CopyButton label={t('words.copy')} text={text} />}
+    >
+      {children}
     </Section>
   );
 }
 
-function Played(props: HeardProps & { readonly entries: readonly TranscriptEntry[] }) {
-  const { call, timeline, originMs, entries } = props;
+interface WrittenProps {
+  readonly entries: readonly TranscriptEntry[];
+  readonly notes: TranscriptNotes;
+}
+
+function Played(props: HeardProps & WrittenProps) {
+  const { call, timeline, originMs, entries, notes } = props;
   const player = usePlayer();
   const turns = useMemo(() => waterfallOf(timeline, originMs), [timeline, originMs]);
   return (
     <>
-      <Section title={t('call.recording')}>
+      <section class="card call-player" aria-label={t('call.recording')}>
         {call.recordingTruncated && <p class="muted">{t('call.recordingTruncated')}</p>}
         {/* biome-ignore lint/a11y/useMediaCaption: the transcript below is what captions would say. */}
         <audio ref={player.element} preload="metadata" src={recordingPath(call)} />
@@ -44,14 +72,14 @@ function Played(props: HeardProps & { readonly entries: readonly TranscriptEntry
           player={player}
           turns={turns}
         />
-      </Section>
-      <Section title={t('words.label')}>
+      </section>
+      <Transcript entries={entries}>
         {entries.length === 0 ? (
           <p class="empty">{t('call.noWords')}</p>
         ) : (
-          <Followed entries={entries} originMs={originMs} player={player} />
+          <Followed entries={entries} notes={notes} originMs={originMs} player={player} />
         )}
-      </Section>
+      </Transcript>
     </>
   );
 }
@@ -60,12 +88,8 @@ function Played(props: HeardProps & { readonly entries: readonly TranscriptEntry
 const ABOVE = 0.3;
 
 /** The transcript in a box that scrolls along with what is being heard, unless the reader has scrolled away. */
-function Followed(props: {
-  readonly entries: readonly TranscriptEntry[];
-  readonly originMs: number;
-  readonly player: Player;
-}) {
-  const { entries, originMs, player } = props;
+function Followed(props: WrittenProps & { readonly originMs: number; readonly player: Player }) {
+  const { entries, notes, originMs, player } = props;
   const startsMs = useMemo(
     () => entries.map(({ timestamp }) => Date.parse(timestamp) - originMs),
     [entries, originMs],
@@ -100,7 +124,7 @@ function Followed(props: {
       {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for controls. */}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
       <div class="followed" role="group" ref={box} tabIndex={0} aria-label={label} onScroll={look}>
-        <Words entries={entries} current={current} onSeek={seek} />
+        <Words {...{ entries, notes, originMs, current }} onSeek={seek} />
       </div>
       {!isFollowing && current !== -1 && (
         <Button text={t('words.follow')} onClick={() => setFollowing(true)} />
@@ -123,22 +147,30 @@ export function Words(props: {
   readonly current?: number;
   /** Makes the times buttons that go to the place in the recording. */
   readonly onSeek?: ((index: number) => void) | undefined;
+  readonly notes?: TranscriptNotes;
+  /** Unix milliseconds from which times are counted; without it they are times of the day. */
+  readonly originMs?: number;
 }) {
-  const { entries, hearing = '', current = -1, onSeek } = props;
+  const { entries, hearing = '', current = -1, onSeek, notes, originMs } = props;
   return (
     <ol class="words">
       {entries.map((entry, index) => (
         // By its time: the oldest entries of a live call are left out as new ones come.
-        <SaidOnce
-          key={`${entry.timestamp} ${entry.role}`}
-          entry={entry}
-          isCurrent={index === current}
-          onSeek={onSeek && (() => onSeek(index))}
-        />
+        <Fragment key={`${entry.timestamp} ${entry.role}`}>
+          <Happened events={notes?.events.get(index)} />
+          <SaidOnce
+            entry={entry}
+            isCurrent={index === current}
+            onSeek={onSeek && (() => onSeek(index))}
+            answerMs={notes?.answersMs.get(index)}
+            originMs={originMs}
+          />
+        </Fragment>
       ))}
+      <Happened events={notes?.events.get(entries.length)} />
       {hearing !== '' && (
         <li class="said said-user hearing">
-          <span class="who">{t('words.caller')}</span>
+          <span class="who">{roleText('user')}</span>
           <span class="text">{hearing}…</span>
         </li>
       )}
@@ -146,31 +178,68 @@ export function Words(props: {
   );
 }
 
+function roleText(role: TranscriptEntry['role']): string {
+  return t(role === 'agent' ? 'field.agent' : 'words.caller');
+}
+
+/** What the agent did, or the caller did to it, between two entries. */
+function Happened({ events = [] }: { readonly events?: readonly TimelineEntry[] | undefined }) {
+  return (
+    <>
+      {events.map((event) => (
+        <li key={`${event.timestamp} ${event.kind}`} class="happened">
+          {happenedText(event)}
+        </li>
+      ))}
+    </>
+  );
+}
+
+function happenedText({ kind, details }: TimelineEntry): string {
+  if (kind !== 'tool') return word('event', kind);
+  return t('words.tool', {
+    tool: word('tool', String(details.name)),
+    outcome: word('outcome', String(details.outcome)),
+    time: formats.value.seconds(Number(details.tookMs)),
+  });
+}
+
 interface SaidProps {
   readonly entry: TranscriptEntry;
   readonly isCurrent: boolean;
   readonly onSeek: (() => void) | undefined;
+  /** From the caller's last word to this answer. */
+  readonly answerMs: number | undefined;
+  readonly originMs: number | undefined;
 }
 
 /** Renders only after a change: a live call has many entries, and a new one each few seconds. */
-function SaidOnce({ entry, isCurrent, onSeek }: SaidProps) {
-  return useMemo(() => <Said {...{ entry, isCurrent, onSeek }} />, [entry, isCurrent, onSeek]);
+function SaidOnce(props: SaidProps) {
+  const { entry, isCurrent, onSeek, answerMs, originMs } = props;
+  return useMemo(() => <Said {...props} />, [entry, isCurrent, onSeek, answerMs, originMs]);
 }
 
-function Said({ entry, isCurrent, onSeek }: SaidProps) {
+function Said(props: SaidProps) {
+  const { entry, isCurrent } = props;
   return (
     <li class={`said said-${entry.role}`} aria-current={isCurrent ? 'true' : undefined}>
-      <span class="who">{t(entry.role === 'agent' ? 'field.agent' : 'words.caller')}</span>
+      <span class="who">{roleText(entry.role)}</span>
       <span class="text">{entry.text}</span>
-      <Moment entry={entry} onSeek={onSeek} />
+      <Moment {...props} />
     </li>
   );
 }
 
-function Moment({ entry, onSeek }: Pick<SaidProps, 'entry' | 'onSeek'>) {
-  const sure =
-    entry.confidence === undefined ? '' : ` · ${formats.value.percent(entry.confidence)}`;
-  const text = `${formats.value.time(entry.timestamp)}${sure}`;
+function Moment({ entry, onSeek, answerMs, originMs }: SaidProps) {
+  const { time, percent, seconds } = formats.value;
+  const { timestamp, confidence } = entry;
+  const at =
+    originMs === undefined ? time(timestamp) : clockText((Date.parse(timestamp) - originMs) / 1000);
+  const text = [
+    at,
+    ...(answerMs === undefined ? [] : [t('words.answeredAfter', { time: seconds(answerMs) })]),
+    ...(confidence === undefined ? [] : [t('words.sure', { share: percent(confidence) })]),
+  ].join(' · ');
   if (onSeek === undefined) return <span class="when">{text}</span>;
   return (
     <button type="button" class="when quiet" onClick={onSeek} title={t('words.seek')}>

@@ -1,9 +1,12 @@
 /** What every page is made of: heading, actions, states of loading, tables that scroll by themselves. */
+import { Inbox } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { ApiError, isMissing } from '../api-error.ts';
 import type { Role } from '../api-types.ts';
 import { client, environment, formats, look, may, t, word, wordsOf } from '../app-state.ts';
+import { Icon, type IconShape } from '../frame/icon.tsx';
+import { isComingBack } from '../frame/scroll-memory.ts';
 import type { TextKey } from '../text/text.ts';
 import { type Loaded, type LoadedPage, useLoad } from './use-load.ts';
 
@@ -16,7 +19,7 @@ interface TitledProps {
 /** Moves the focus to its heading when it comes, so that the keyboard and screen readers begin there. */
 export function Page({ title, actions, children }: TitledProps) {
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), []);
+  useEffect(() => heading.current?.focus({ preventScroll: isComingBack() }), []);
   useEffect(() => {
     document.title = `${title} · Offhook`;
   }, [title]);
@@ -115,11 +118,17 @@ export function ShownPage<Item>(props: {
 }
 
 /** Stands in the place of a list that has nothing: what it is for, and the way to the first entry. */
-export function Empty(props: { readonly text: string; readonly children?: ComponentChildren }) {
+export function Empty(props: {
+  readonly text: string;
+  readonly icon?: IconShape;
+  readonly children?: ComponentChildren;
+}) {
+  const { text, icon = Inbox, children } = props;
   return (
     <div class="empty empty-page">
-      <p>{props.text}</p>
-      {props.children}
+      <Icon of={icon} />
+      <p>{text}</p>
+      {children}
     </div>
   );
 }

@@ -3,6 +3,7 @@ import { useLayoutEffect, useState } from 'preact/hooks';
 import { WINDOW } from '../kept.ts';
 import { broughtBack, keepForm } from '../kept-form.ts';
 import { type FormState, useForm } from './form.tsx';
+import { useLeaveQuestion } from './use-leave-question.ts';
 
 /** Where a form is kept. */
 export interface KeptFormPlace<Values> {
@@ -47,6 +48,7 @@ export function useKeptForm<Values extends object>(options: {
     if (kept !== undefined) keepForm(WINDOW, kept.path, undefined);
   });
   const isChanged = JSON.stringify(form.values) !== JSON.stringify(begun);
+  useLeaveQuestion(isChanged);
   useLayoutEffect(() => {
     if (kept === undefined) return;
     const { path, withoutSecrets } = kept;

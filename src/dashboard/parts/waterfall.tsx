@@ -1,30 +1,31 @@
 /** Draws where the time of each turn went: on the call's time line, and turn by turn to scale, with a table of the same. */
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { TimelineEntry } from '../api-types.ts';
 import { formats, t } from '../app-state.ts';
 import { clockText } from '../format.ts';
-import { SPANS, type TurnBars, tickStepMs, waterfallOf } from '../waterfall.ts';
-import { type Columns, Scroller, Table } from './page.tsx';
+import { answerFigures, SPANS, type TurnBars, tickStepMs, waterfallOf } from '../waterfall.ts';
+import { type Columns, FactList, Scroller, Table } from './page.tsx';
 
-/** In units of the drawing, which is as wide as its place. */
-const WIDTH = 1000;
-const NARROW_WIDTH = 420;
-const LEFT = 74;
+/** In pixels, as are all measures of the drawing. */
+const LEFT = 50;
+const RIGHT = 70;
 const ROW = 26;
+
+/** Places where time is read are at least this far apart. */
+const TICK_PX_MIN = 110;
 
 export function Waterfall(props: {
   readonly entries: readonly TimelineEntry[];
   readonly originMs: number;
-  /** In a pane at the side of a page. */
-  readonly isNarrow?: boolean;
 }) {
   const turns = waterfallOf(props.entries, props.originMs);
-  const width = props.isNarrow ? NARROW_WIDTH : WIDTH;
   if (turns.length === 0) return <p class="empty">{t('timing.none')}</p>;
   return (
     <>
+      <AnswerTimes turns={turns} />
       <Legend />
       <Scroller class="chart" label={t('call.timing')}>
-        <Bars turns={turns} width={width} />
+        <Bars turns={turns} />
       </Scroller>
       <details>
         <summary>{t('timing.table')}</summary>
@@ -32,6 +33,18 @@ export function Waterfall(props: {
       </details>
     </>
   );
+}
+
+function AnswerTimes({ turns }: { readonly turns: readonly TurnBars[] }) {
+  const figures = answerFigures(turns);
+  if (figures === undefined) return null;
+  const ms = (value: number) => `${formats.value.count(Math.round(value))} ms`;
+  const { medianMs, worst } = figures;
+  const facts = [
+    [t('timing.median'), ms(medianMs)],
+    [t('timing.worst', { at: clockText(worst.atMs / 1000) }), ms(worst.answerMs)],
+  ] as const;
+  return <FactList class="figures" facts={facts} />;
 }
 
 function Legend() {
@@ -49,19 +62,49 @@ function Legend() {
   );
 }
 
+/** Width of an element in pixels, followed; 0 until it is measured. */
+function useWidth() {
+  const element = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    const measured = element.current;
+    if (measured === null) return;
+    const measure = () => setWidth(measured.clientWidth);
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(measured);
+    return () => observer.disconnect();
+  }, []);
+  return { element, width };
+}
+
 /** Each turn is a row that begins with the caller's last word; the place in the call stands before it. */
-function Bars(props: { readonly turns: readonly TurnBars[]; readonly width: number }) {
+function Bars({ turns }: { readonly turns: readonly TurnBars[] }) {
+  const { element, width } = useWidth();
+  return (
+    <div ref={element}>
+      <Drawing turns={turns} width={Math.max(LEFT + RIGHT + TICK_PX_MIN, width)} />
+    </div>
+  );
+}
+
+function Drawing(props: { readonly turns: readonly TurnBars[]; readonly width: number }) {
   const { turns, width } = props;
   const longestMs = Math.max(100, ...turns.map(({ spans }) => spans.at(-1)?.toMs ?? 0));
-  const x = (ms: number) => LEFT + (ms / longestMs) * (width - LEFT - 70);
+  const x = (ms: number) => LEFT + (ms / longestMs) * (width - LEFT - RIGHT);
   const height = turns.length * ROW + 24;
-  const step = tickStepMs(longestMs, width / 160);
+  const step = tickStepMs(longestMs, (width - LEFT - RIGHT) / TICK_PX_MIN);
   const ticks = Array.from(
     { length: Math.floor(longestMs / step) + 1 },
     (_, index) => index * step,
   );
   return (
-    <svg viewBox={`0 0 ${width} ${height}`} role="img" aria-label={t('timing.label')}>
+    <svg
+      viewBox={`0 0 ${width} ${height}`}
+      height={height}
+      role="img"
+      aria-label={t('timing.label')}
+    >
       {ticks.map((ms) => (
         <g key={ms}>
           <line x1={x(ms)} x2={x(ms)} y1="0" y2={height - 20} class="tick" />
@@ -91,7 +134,7 @@ function TurnRow(props: {
       </text>
       {turn.spans.map(({ name, color, fromMs, toMs }) => (
         <rect
-          key={name}
+          key={`${name} ${fromMs}`}
           x={x(fromMs)}
           y={y + 4}
           width={Math.max(1, x(toMs) - x(fromMs) - 1)}
@@ -113,10 +156,10 @@ function TurnTable({ turns }: { readonly turns: readonly TurnBars[] }) {
     value == null ? '–' : formats.value.count(Math.round(value));
   const spanColumns = Object.fromEntries(
     SPANS.map(([name]) => {
-      const spanOf = ({ spans }: TurnBars) => spans.find((one) => one.name === name);
-      const cell = (turn: TurnBars) => {
-        const span = spanOf(turn);
-        return ms(span && span.toMs - span.fromMs);
+      const cell = ({ spans }: TurnBars) => {
+        const own = spans.filter((one) => one.name === name);
+        if (own.length === 0) return ms(null);
+        return ms(own.reduce((sumMs, { fromMs, toMs }) => sumMs + toMs - fromMs, 0));
       };
       return [name, ['number', cell]];
     }),

@@ -30,6 +30,7 @@ const PAGES = [
   'tools',
   'tools/+',
   'tools/order_status',
+  'knowledge',
   'calendars',
   'calendars/+',
   'calendars/desk',

@@ -99,6 +99,7 @@ describeWith(['chromium'], 'the page of an agent', () => {
     await page.getByText('This tests the saved version.').waitFor();
     const bar = await page.locator('.save-bar').boundingBox();
     await button('Show changes').click();
+    await page.getByRole('dialog').locator('dt').first().waitFor();
     const fields = await page.getByRole('dialog').locator('dt').allTextContents();
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
     await button('Discard').click();
@@ -127,6 +128,22 @@ describeWith(['chromium'], 'the page of an agent', () => {
 
     expect([sound.status(), findings]).toEqual([200, []]);
     expect(await agentOfPage()).toMatchObject({ voice: 'de-DE-ConradNeural', language: 'de-DE' });
+  });
+
+  test('a tab with unsaved changes asks before it is closed', async () => {
+    await page.getByLabel('Greeting').click();
+    await page.keyboard.type('Unsaved ');
+    const asked = page.waitForEvent('dialog');
+
+    await page.close({ runBeforeUnload: true });
+    const dialog = await asked;
+    await dialog.dismiss();
+
+    expect(dialog.type()).toBe('beforeunload');
+    expect(await page.getByLabel('Greeting').inputValue()).toContain('Unsaved ');
+    await button('Discard').click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Discard' }).click();
+    await page.getByText('Unsaved changes').waitFor({ state: 'detached' });
   });
 
   test('two people who edit it in two browsers lose no word', async () => {

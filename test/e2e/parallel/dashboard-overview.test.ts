@@ -74,6 +74,7 @@ describeWith(['chromium'], 'the overview and the list of calls', () => {
     const today = page.locator('.figures div').filter({ hasText: 'Calls today' });
     // Around midnight some of them are of yesterday.
     expect(await today.locator('dd').textContent()).toMatch(/[0-3]/);
+    expect(await page.locator('.figures dt').allTextContents()).toContain('Answer after (median)');
 
     await go('Calls');
     await expect.poll(() => rows().count()).toBe(3);
@@ -114,6 +115,25 @@ describeWith(['chromium'], 'the overview and the list of calls', () => {
 
     await expect.poll(() => rows().count(), SOON).toBe(4);
     expect(await page.getByLabel('Words, number or ID').inputValue()).toBe('');
+  });
+
+  test('the way back shows the list where it was left', async () => {
+    await page.setViewportSize({ width: 1440, height: 320 });
+    await go('Calls');
+    await expect.poll(() => rows().count(), SOON).toBe(4);
+    await page.evaluate('scrollTo(0, 60)');
+    await page.evaluate('new Promise(requestAnimationFrame)');
+    // A click of the driver would scroll first.
+    await page.evaluate("document.querySelectorAll('.row-link')[2].click()");
+    await page.getByRole('heading', { level: 1, name: /→/ }).waitFor();
+    const topThere = await page.evaluate('scrollY');
+
+    await page.goBack();
+    await page.getByRole('heading', { level: 1, name: 'Calls' }).waitFor();
+
+    await expect.poll(() => page.evaluate('scrollY'), SOON).toBe(60);
+    expect(topThere).toBeLessThan(60);
+    await page.setViewportSize({ width: 1440, height: 900 });
   });
 
   test('the palette searches calls by a number', async () => {

@@ -197,10 +197,14 @@ describeWith(['chromium'], 'the dashboard', () => {
     await page.getByTitle('Play from here').last().click();
     await expect.poll(() => page.locator('.said[aria-current]').count()).toBe(1);
     await page.getByRole('img', { name: /How long each answer took/ }).waitFor();
+    await page.getByText('Median time to answer').waitFor();
 
+    await page.getByRole('tab', { name: 'Events' }).click();
     await expect
       .poll(() => page.getByRole('cell', { name: 'call.ended' }).count())
       .toBeGreaterThan(0);
+    await page.locator('.payload summary').first().click();
+    expect(await page.locator('.payload pre').first().textContent()).toContain('"event": "call.');
     expect(await shown.findings()).toEqual([]);
     await shown.picture('call');
   });

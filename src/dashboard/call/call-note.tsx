@@ -1,9 +1,9 @@
 /** Tags and a note on a call. */
 import type { CallDetail } from '../api-types.ts';
 import { client, say, t } from '../app-state.ts';
-import { TextField } from './field.tsx';
-import { Form, useForm } from './form.tsx';
-import { Section } from './page.tsx';
+import { TextField } from '../parts/field.tsx';
+import { Form, useForm } from '../parts/form.tsx';
+import { Section } from '../parts/page.tsx';
 
 interface Values {
   /** With commas between them. */

@@ -1,7 +1,7 @@
 /** Messages that the agent sent on a call, with what became of them. */
 import type { CallDetail } from '../api-types.ts';
 import { sentence, t } from '../app-state.ts';
-import { Instant, Section, State, Table } from './page.tsx';
+import { Instant, Section, State, Table } from '../parts/page.tsx';
 
 /** Nothing where no message was sent. */
 export function Messages({ messages }: Required<Pick<CallDetail, 'messages'>>) {

@@ -3,15 +3,13 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { SipLog } from '../api-types.ts';
 import { formats, sentence, t } from '../app-state.ts';
 import { ladderOf, type Rung } from '../ladder.ts';
-import { Section, Shown } from './page.tsx';
-import { useApi } from './use-load.ts';
+import { type Loaded, useApi } from '../parts/use-load.ts';
 
 /** The answer to a BYE comes after the call is over, and what was lost is repeated 0.5 and 1.5 s later. RFC 3261, 17.1.2.2. */
 const LATE_MS = 2500;
 
-/** @param props.status of the call: each change has brought messages. */
-export function SipLadder(props: { readonly callId: string; readonly status: string }) {
-  const { callId, status } = props;
+/** @param status of the call: each change has brought messages. */
+export function useSipLog(callId: string, status: string): Loaded<SipLog> {
   const loaded = useApi<SipLog>(`api/calls/${callId}/sip`, {}, status);
   const before = useRef(status);
   useEffect(() => {
@@ -20,22 +18,16 @@ export function SipLadder(props: { readonly callId: string; readonly status: str
     const timer = setTimeout(loaded.reload, LATE_MS);
     return () => clearTimeout(timer);
   }, [status]);
+  return loaded;
+}
+
+export function SipLadder({ log: { messages, truncated, note } }: { readonly log: SipLog }) {
   return (
-    <Section title={t('ladder.title')}>
-      <Shown loaded={loaded}>
-        {({ messages, truncated, note }) => (
-          <>
-            {messages.length === 0 ? (
-              <p class="empty">{t('ladder.none')}</p>
-            ) : (
-              <Ladder rungs={ladderOf(messages)} />
-            )}
-            {truncated && <p class="muted">{t('ladder.truncated')}</p>}
-            {note && <p class="muted">{sentence(note)}</p>}
-          </>
-        )}
-      </Shown>
-    </Section>
+    <>
+      <Ladder rungs={ladderOf(messages)} />
+      {truncated && <p class="muted">{t('ladder.truncated')}</p>}
+      {note && <p class="muted">{sentence(note)}</p>}
+    </>
   );
 }
 

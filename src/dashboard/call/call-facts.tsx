@@ -1,0 +1,124 @@
+/** What a call was: how it went in a sentence, what was extracted from it, and its facts. */
+import type { ComponentChildren } from 'preact';
+import type { CallDetail, TimelineEntry } from '../api-types.ts';
+import { formats, sentence, t, word } from '../app-state.ts';
+import { clockText } from '../format.ts';
+import { CopyButton } from '../parts/copy-button.tsx';
+import { FactList, Instant, Section, State } from '../parts/page.tsx';
+import { useAgents } from '../parts/use-load.ts';
+import { phoneText } from '../phone-text.ts';
+
+interface FactsProps {
+  readonly call: CallDetail;
+  readonly timeline: readonly TimelineEntry[];
+  readonly originMs: number;
+}
+
+export function CallFacts({ call, timeline, originMs }: FactsProps) {
+  const { extracted, metadata } = call;
+  return (
+    <>
+      <Outcome call={call} />
+      {extracted !== null && (
+        <Section title={t('call.extracted')}>
+          <FactList class="facts" facts={textsOf(extracted)} />
+        </Section>
+      )}
+      <Section title={t('call.facts')}>
+        <FactList class="facts" facts={factsOf({ call, timeline, originMs })} />
+      </Section>
+      {Object.keys(metadata).length > 0 && (
+        <Section title={t('call.metadata')}>
+          <FactList class="facts" facts={textsOf(metadata)} />
+        </Section>
+      )}
+    </>
+  );
+}
+
+/** Why it failed, what it was about, and whether it did what it was for; nothing where none of that is known. */
+function Outcome({ call }: { readonly call: CallDetail }) {
+  const { failureReason, summary, success, status } = call;
+  if (failureReason === null && summary === null && success === null) return null;
+  return (
+    <Section title={t('call.summary')}>
+      {failureReason !== null && (
+        <p class="summary">
+          {t(status === 'queued' ? 'call.waitsBecause' : 'call.failedBecause')}{' '}
+          <strong>{sentence(failureReason)}</strong>
+        </p>
+      )}
+      {summary !== null && <p class="summary">{summary}</p>}
+      {success !== null && (
+        <p class="summary">
+          {t(success.met ? 'call.successMet' : 'call.successMissed')} {success.reason}
+        </p>
+      )}
+    </Section>
+  );
+}
+
+type Fact = readonly [name: string, value: ComponentChildren];
+
+/** What is not known yet has no line. */
+function factsOf({ call, timeline, originMs }: FactsProps): readonly Fact[] {
+  const told = (name: string, group: string, value: string | null): readonly Fact[] =>
+    value === null ? [] : [[name, word(group, value)]];
+  const others = otherPartiesOf(timeline, originMs);
+  const answerCount = timeline.filter(({ kind }) => kind === 'turn').length;
+  return [
+    [t('field.status'), <State of={call.status} />],
+    [t('field.agent'), <AgentLink agentId={call.agentId} />],
+    ...told(t('field.direction'), 'direction', call.direction),
+    [t('field.from'), <Copied text={call.from} shown={phoneText(call.from)} />],
+    [t('field.to'), <Copied text={call.to} shown={phoneText(call.to)} />],
+    [t('field.begun'), <Instant at={call.startedAt} />],
+    ...(call.endedAt === null
+      ? []
+      : [[t('field.duration'), clockText(call.durationSeconds)] as const]),
+    [t('field.answers'), formats.value.count(answerCount)],
+    ...told(t('field.end'), 'end', call.endReason),
+    ...told(t('call.answeredBy'), 'answeredBy', call.answeredBy),
+    ...told(t('field.mood'), 'mood', call.sentiment),
+    ...told(t('field.intent'), 'intent', call.intentDetected),
+    ...(others.length === 0 ? [] : [[t('call.company'), others.join('; ')] as const]),
+    [t('field.id'), <Copied text={call.id} shown={<code>{call.id}</code>} />],
+  ];
+}
+
+function AgentLink({ agentId }: { readonly agentId: string }) {
+  return <a href={`#/agents/${agentId}`}>{useAgents().nameOf(agentId)}</a>;
+}
+
+/** A value with a button that copies it. */
+function Copied(props: { readonly text: string; readonly shown: ComponentChildren }) {
+  const { text, shown } = props;
+  return (
+    <span class="copied">
+      {shown}
+      <CopyButton label={t('app.copyText', { text })} text={text} isIcon />
+    </span>
+  );
+}
+
+/** A line a field. */
+function textsOf(values: Readonly<Record<string, unknown>>): readonly Fact[] {
+  return Object.entries(values).map(
+    ([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)] as const,
+  );
+}
+
+/**
+ * What another party did on the call, in words: joined caller and agent, left again, was connected with the caller, hung up
+ * so that the agent came back, took the caller's place.
+ */
+function otherPartiesOf(timeline: readonly TimelineEntry[], originMs: number): readonly string[] {
+  return timeline.flatMap(({ kind, timestamp, details }) => {
+    const at = clockText((Date.parse(timestamp) - originMs) / 1000);
+    if (kind === 'bridge_ended' && details.isCallerBack === true)
+      return t('call.callerBack', { at });
+    if (kind === 'far_end_transfer') return t('call.farEndTransfer', { at });
+    if (kind !== 'transfer' && kind !== 'three_way' && kind !== 'three_way_ended') return [];
+    return t(`company.${kind}`, { at });
+  });
+}

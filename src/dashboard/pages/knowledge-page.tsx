@@ -1,0 +1,39 @@
+/** The documents that agents answer from, an agent at a time. */
+import { Knowledge } from '../agent/knowledge.tsx';
+import { may, t } from '../app-state.ts';
+import { SelectField } from '../parts/field.tsx';
+import { Empty, Loading, Page } from '../parts/page.tsx';
+import { useAgents } from '../parts/use-load.ts';
+
+/** @param props.id of the agent; the newest one's unless given. */
+export function KnowledgePage({ id }: { readonly id: string }) {
+  const agents = useAgents();
+  const agentId = id || agents.list[0]?.id;
+  return (
+    <Page title={t('nav.knowledge')}>
+      {!agents.isSettled && <Loading />}
+      {agents.isSettled && agentId === undefined && (
+        <Empty text={t('knowledge.noAgents')}>
+          {may('editor') && (
+            <a class="button main" href="#/agents/new">
+              {t('agents.first')}
+            </a>
+          )}
+        </Empty>
+      )}
+      {agents.isSettled && agentId !== undefined && (
+        <>
+          <div class="filters">
+            <SelectField
+              label={t('field.agent')}
+              value={agentId}
+              options={agents.options}
+              onValue={(chosen) => location.replace(`#/knowledge/${chosen}`)}
+            />
+          </div>
+          <Knowledge agentId={agentId} />
+        </>
+      )}
+    </Page>
+  );
+}
