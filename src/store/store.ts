@@ -10,16 +10,13 @@ import type { RunTransaction, Stores } from '../domain/stores.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { SecretBox } from '../lib/secret-box.ts';
-import { SqliteAccountRetention } from './accounts/sqlite-account-retention.ts';
 import { SqliteAccountStore } from './accounts/sqlite-account-store.ts';
 import { SqliteApiKeyStore } from './accounts/sqlite-api-key-store.ts';
-import { SqliteAuditLog } from './accounts/sqlite-audit-log.ts';
 import { SqliteErasureStore, SqliteLeftovers } from './accounts/sqlite-erasure-store.ts';
 import { SqliteIdempotencyStore } from './accounts/sqlite-idempotency-store.ts';
-import { SqliteRetention } from './accounts/sqlite-retention.ts';
-import { SqliteUserStore } from './accounts/sqlite-user-store.ts';
+import { SqliteAccountRetention, SqliteRetention } from './accounts/sqlite-retention.ts';
+import { SqliteAuditLog, SqliteUserStore } from './accounts/sqlite-user-store.ts';
 import { SqliteAgentStore, SqliteAgentVersionStore } from './agents/sqlite-agent-store.ts';
-import { SqliteNumberAssignments, SqliteNumberHolders } from './agents/sqlite-phone-numbers.ts';
 import { SqliteAppointmentStore } from './calendars/sqlite-appointment-store.ts';
 import { SqliteCalendarStore } from './calendars/sqlite-calendar-store.ts';
 import { indexRegularly } from './calls/call-search.ts';
@@ -42,7 +39,11 @@ import type { FileSystemTypeOf } from './sqlite/sqlite-file.ts';
 import { SqliteRateStore, SqliteSecretStore } from './sqlite/sqlite-server-state.ts';
 import { newStoreFeeds, type StoreFeeds } from './store-feeds.ts';
 import { SqliteCustomToolStore, SqliteMcpServerStore } from './tools/sqlite-tool-stores.ts';
-import { SqliteStoredTrunks } from './trunks/sqlite-stored-trunks.ts';
+import {
+  SqliteNumberAssignments,
+  SqliteNumberHolders,
+  SqliteStoredTrunks,
+} from './trunks/sqlite-trunk-stores.ts';
 import { SqliteDeliveryStore } from './webhooks/sqlite-delivery-store.ts';
 import { SqliteEventStore } from './webhooks/sqlite-event-store.ts';
 import { SqliteOutbox } from './webhooks/sqlite-outbox.ts';
