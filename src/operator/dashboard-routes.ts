@@ -16,7 +16,7 @@ import {
   sameOrigin,
   sessionOf,
 } from './dashboard-requests.ts';
-import type { ManualFiles } from './manual-files.ts';
+import type { ManualFiles } from './page-files.ts';
 import { addPageRoutes, sendNotBuilt, sendPage } from './page-routes.ts';
 import { PHONE_PATH } from './phone-sockets.ts';
 import { chosenPassword, cookieFor, isPasswordOf, sessionView, shownPassword } from './sign-in.ts';

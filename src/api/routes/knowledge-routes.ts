@@ -32,11 +32,12 @@ import {
 import { noQuery } from '../schemas/paging-schema.ts';
 import { viewOf } from '../serializers/view-of.ts';
 
-const LIMITS = KNOWLEDGE_LIMITS;
+const reads = { tag: 'Knowledge', scope: 'agents:read' } as const;
+
+const writes = { tag: 'Knowledge', scope: 'agents:write' } as const;
 
 const listRoute = describeRoute({
-  tag: 'Knowledge',
-  scope: 'agents:read',
+  ...reads,
   operationId: 'listKnowledge',
   method: 'get',
   path: '/api/agents/{agentId}/knowledge',
@@ -47,20 +48,18 @@ const listRoute = describeRoute({
 });
 
 const addRoute = describeRoute({
-  tag: 'Knowledge',
-  scope: 'agents:write',
+  ...writes,
   operationId: 'addKnowledge',
   method: 'post',
   path: '/api/agents/{agentId}/knowledge',
   summary: 'Adds a document, or a new version of one',
-  description: `Passages that share words with what a caller says go into the prompt of the language model; \`knowledge\` on the timeline of the call names them. A call finds documents that the agent had when it began, in their newest version. The name of a document makes the next version of it, of which the last ${LIMITS.versionsKept} are kept; the same text again changes nothing. An agent has at most ${LIMITS.agentDocumentsMax} documents, ${LIMITS.agentCharsMax} characters and ${LIMITS.agentPassagesMax} passages (409).`,
+  description: `Passages that share words with what a caller says go into the prompt of the language model; \`knowledge\` on the timeline of the call names them. A call finds documents that the agent had when it began, in their newest version. The name of a document makes the next version of it, of which the last ${KNOWLEDGE_LIMITS.versionsKept} are kept; the same text again changes nothing. An agent has at most ${KNOWLEDGE_LIMITS.agentDocumentsMax} documents, ${KNOWLEDGE_LIMITS.agentCharsMax} characters and ${KNOWLEDGE_LIMITS.agentPassagesMax} passages (409).`,
   request: { params: agentPathSchema, body: knowledgeBody },
   responses: { 201: jsonResponse('The document as it is now.', knowledgeDocumentSchema) },
 });
 
 const getRoute = describeRoute({
-  tag: 'Knowledge',
-  scope: 'agents:read',
+  ...reads,
   operationId: 'getKnowledge',
   method: 'get',
   path: '/api/agents/{agentId}/knowledge/{documentId}',
@@ -71,8 +70,7 @@ const getRoute = describeRoute({
 });
 
 const deleteRoute = describeRoute({
-  tag: 'Knowledge',
-  scope: 'agents:write',
+  ...writes,
   operationId: 'deleteKnowledge',
   method: 'delete',
   path: '/api/agents/{agentId}/knowledge/{documentId}',
