@@ -11,7 +11,7 @@ import { isSameText } from './secret-text.ts';
 
 export const COOKIE = 'offhook_session';
 
-export const CSRF_HEADER = 'X-CSRF-Token';
+const CSRF_HEADER = 'X-CSRF-Token';
 
 /** A password of 200 characters, each of them written as an escape, and some room. */
 const BODY_BYTES_MAX = 8 * 1024;

@@ -71,7 +71,7 @@ export const SMS_GATEWAY_LIMITS = {
 export const SMS_GATEWAY_NAME = /^[a-z0-9](?:[a-z0-9_-]{0,61}[a-z0-9])?$/;
 
 /** Names as senders. @see 3GPP TS 23.040, 9.1.2.5 */
-export const SENDER_NAME = /^[A-Za-z0-9 ]{1,11}$/;
+const SENDER_NAME = /^[A-Za-z0-9 ]{1,11}$/;
 
 const DAILY_MAX_DEFAULT = 200;
 

@@ -6,6 +6,7 @@ import type {
   CalendarKey,
 } from '../../domain/calendar/appointment.ts';
 import type { TimeSpan } from '../../domain/calendar/slots.ts';
+import type { PageRange } from '../../domain/ids.ts';
 import { countOf, inScope, type Queries } from '../queries.ts';
 import { type RowOf, recordOf, rowOf } from '../sqlite/rows.ts';
 import { build } from '../sqlite/schema.ts';
@@ -62,7 +63,7 @@ export class SqliteAppointmentStore implements AppointmentStore {
 
   async list(
     key: CalendarKey,
-    query: { readonly from: Date; readonly limit: number; readonly offset: number },
+    query: PageRange & { readonly from: Date },
   ): Promise<{ readonly appointments: readonly BookedAppointment[]; readonly total: number }> {
     const listed = appointmentsOf(key).where('starts_at', '>=', query.from.getTime());
     const page = listed.selectAll().orderBy('starts_at').orderBy('id');
