@@ -13,7 +13,7 @@ import { answerOnce } from '../http/answer-once.ts';
 import { describeRoute } from '../http/describe-route.ts';
 import { entityTag, requireMatch } from '../http/entity-tag.ts';
 import { existing } from '../http/errors.ts';
-import { TAKES_IF_MATCH, WITH_ETAG } from '../openapi/common-components.ts';
+import { TAKES_IF_MATCH } from '../openapi/common-components.ts';
 import {
   appointmentPageSchema,
   appointmentQuerySchema,
@@ -25,7 +25,7 @@ import {
   createCalendarSchema,
   patchCalendarSchema,
 } from '../schemas/calendar-schemas.ts';
-import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
+import { jsonBody, jsonResponse, taggedResponse } from '../schemas/json-content.ts';
 import { viewOf } from '../serializers/view-of.ts';
 
 const reads = { tag: 'Calendars', scope: 'agents:read' } as const;
@@ -50,7 +50,7 @@ const newRoute = describeRoute({
   summary: 'Makes a calendar that agents book appointments in',
   description: `At most ${CALENDAR_LIMITS.calendarsMax} an environment (409). An agent books in it once its \`calendar\` names it and its \`tools\` have \`book_appointment\`. A url that is no https URL is 400; one whose host is a private, loopback or special address is 422.`,
   request: { body: jsonBody(createCalendarSchema) },
-  responses: { 201: { ...jsonResponse('The calendar was made.', calendarSchema), ...WITH_ETAG } },
+  responses: { 201: taggedResponse('The calendar was made.', calendarSchema) },
 });
 
 const getRoute = describeRoute({
@@ -60,9 +60,7 @@ const getRoute = describeRoute({
   path: '/api/calendars/{calendarName}',
   summary: 'Shows a calendar',
   request: { params: calendarPathSchema },
-  responses: {
-    200: { ...jsonResponse('Every field but the password.', calendarSchema), ...WITH_ETAG },
-  },
+  responses: { 200: taggedResponse('Every field but the password.', calendarSchema) },
 });
 
 const patchRoute = describeRoute({
@@ -75,9 +73,7 @@ const patchRoute = describeRoute({
     'Calls in progress keep the calendar as it was when they began; appointments stay as they are.',
   ...TAKES_IF_MATCH,
   request: { params: calendarPathSchema, body: jsonBody(patchCalendarSchema) },
-  responses: {
-    200: { ...jsonResponse('The calendar was changed.', calendarSchema), ...WITH_ETAG },
-  },
+  responses: { 200: taggedResponse('The calendar was changed.', calendarSchema) },
   errors: [412, 422],
 });
 
