@@ -1,6 +1,48 @@
-/** Passages of an agent whose vectors are nearest to that of a question: all of them are compared. */
+/** Finds passages of one agent: by words they share with a question in the full text index (FTS5), and by vectors near to its own. */
 import type Sqlite from 'better-sqlite3';
-import type { PassageHit } from './passage-query.ts';
+import type { FoundPassage } from '../../domain/knowledge/knowledge.ts';
+
+/** A found passage with the row that it is kept in. */
+export interface PassageHit extends FoundPassage {
+  readonly id: number;
+}
+
+/** Words of a question that are looked for: the last ones of a long speech, where the question usually is. */
+const WORDS_MAX = 32;
+
+/** Weights of agent, heading and text in BM25: a word of the heading is what the passage is about. */
+const RANKING = 'bm25(0.0, 2.0, 1.0)';
+
+const FIND_BY_WORDS = `
+  select p.id, d.name as documentName, d.version, p.number, p.heading, p.text
+  from (select rowid, rank from knowledge_index
+    where knowledge_index match ? and rank match '${RANKING}' order by rank limit ?) as hit
+  join knowledge_passages p on p.id = hit.rowid
+  join knowledge_documents d on d.id = p.document_id
+  where p.agent_id = ? order by hit.rank`;
+
+/** Prepares the query on an open database. @returns finds passages, best first. */
+export function passageQuery(
+  sqlite: Sqlite.Database,
+): (agentId: string, question: string, limit: number) => readonly PassageHit[] {
+  const statement = sqlite.prepare<unknown[], PassageHit>(FIND_BY_WORDS);
+  return (agentId, question, limit) => {
+    const match = matchOf(agentId, question);
+    return match === undefined ? [] : statement.all(match, limit, agentId);
+  };
+}
+
+/** The expression of FTS5: any of the words. They are quoted, so that none is an operator. */
+function matchOf(agentId: string, question: string): string | undefined {
+  const words = question
+    .toLowerCase()
+    .normalize('NFC')
+    .match(/[\p{L}\p{N}]+/gu);
+  const telling = [...new Set(words)].slice(-WORDS_MAX);
+  if (telling.length === 0) return undefined;
+  const any = telling.map((word) => `"${word}"`).join(' OR ');
+  return `agent_word : "${agentId.replaceAll('_', '')}" AND {heading text} : (${any})`;
+}
 
 /** Numbers of all vectors that are kept in memory: 64 MiB. */
 const NUMBERS_MAX = 16 * 1024 * 1024;
@@ -32,7 +74,7 @@ const READ = `
   from knowledge_passages p join knowledge_vectors v on v.passage_id = p.id
   where p.agent_id = ? and v.model = ?`;
 
-const FIND = `
+const FIND_BY_ID = `
   select p.id, d.name as documentName, d.version, p.number, p.heading, p.text
   from knowledge_passages p join knowledge_documents d on d.id = p.document_id where p.id = ?`;
 
@@ -40,7 +82,7 @@ const FIND = `
 export function vectorQuery(
   sqlite: Sqlite.Database,
 ): (agentId: string, question: QuestionVector, limit: number) => readonly PassageHit[] {
-  const find = sqlite.prepare<unknown[], PassageHit>(FIND);
+  const find = sqlite.prepare<unknown[], PassageHit>(FIND_BY_ID);
   const kept = new KeptVectors(sqlite);
   return (agentId, { model, vector }, limit) => {
     const { ids, numbers } = kept.of(agentId, model);
