@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseByteRange } from '../../src/api/http/recording-file.ts';
+import { parseByteRange } from '../../src/api/routes/recording-routes.ts';
 
 test.each([
   ['bytes=0-0', 10, { first: 0, last: 0 }],
