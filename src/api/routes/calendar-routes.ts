@@ -117,6 +117,7 @@ export function addCalendarRoutes(api: ApiApp, deps: ApiDeps): void {
   addCalendarReads(api, deps);
   addCalendarWrites(api, deps);
   addFeedRenewal(api, deps);
+  addCalendarFeeds(api, deps);
 }
 
 function addCalendarReads(api: ApiApp, deps: ApiDeps): void {
@@ -237,7 +238,7 @@ const PAST_MS = 30 * 86_400_000;
 const FILE = new RegExp(`^([0-9A-Za-z]{${FEED_TOKEN_CHARS}})\\.ics$`);
 
 /** Adds the feeds: not of the customers' interface, since calendar programs read them. An unknown address is 404. */
-export function addCalendarFeedRoutes(api: ApiApp, deps: ApiDeps): void {
+function addCalendarFeeds(api: ApiApp, deps: ApiDeps): void {
   api.get(`${FEED_PATH}/:file`, async (context) => {
     const [, token] = FILE.exec(context.req.param('file')) ?? [];
     if (token === undefined) return context.notFound();

@@ -81,6 +81,7 @@ const deleteRoute = describeRoute({
 });
 
 export function addKnowledgeRoutes(api: ApiApp, deps: ApiDeps): void {
+  addKnowledgeUpload(api, deps);
   addKnowledgeReads(api, deps);
   addKnowledgeWrites(api, deps);
 }
@@ -164,7 +165,7 @@ export function isUpload({ req }: ApiContext): boolean {
 }
 
 /** Takes the route's requests with a file; others go on to the next handler. */
-export function addKnowledgeUpload(api: ApiApp, deps: ApiDeps): void {
+function addKnowledgeUpload(api: ApiApp, deps: ApiDeps): void {
   const limitSize = bodyLimit({
     maxSize: KNOWLEDGE_LIMITS.fileBytesMax + FORM_BYTES,
     onError: () => {

@@ -38,6 +38,11 @@ const recordingRoute = describeRoute({
 type Sent = Response;
 
 export function addRecordingRoutes(api: ApiApp, deps: ApiDeps): void {
+  addRecording(api, deps);
+  addPeaks(api, deps);
+}
+
+function addRecording(api: ApiApp, deps: ApiDeps): void {
   api.openapi(recordingRoute, async (context) => {
     const { callId } = context.req.valid('param');
     const { expires, signature } = context.req.valid('query');
@@ -143,7 +148,7 @@ const peaksRoute = describeRoute({
   },
 });
 
-export function addPeaksRoutes(api: ApiApp, deps: ApiDeps): void {
+function addPeaks(api: ApiApp, deps: ApiDeps): void {
   api.openapi(peaksRoute, async (context) => {
     const { callId } = context.req.valid('param');
     const { points } = context.req.valid('query');

@@ -158,6 +158,11 @@ const serverRoute = describeRoute({
 });
 
 export function addLogRoutes(api: ApiApp, deps: ApiDeps): void {
+  addAuditLog(api, deps);
+  addNewestEntries(api, deps);
+}
+
+function addNewestEntries(api: ApiApp, deps: ApiDeps): void {
   const { requestLog, serverLog } = deps;
 
   api.openapi(requestsRoute, async (context) => {
@@ -223,7 +228,7 @@ const listRoute = describeRoute({
   responses: { 200: jsonResponse('A page of the audit log.', auditPageSchema) },
 });
 
-export function addAuditLogRoutes(api: ApiApp, deps: ApiDeps): void {
+function addAuditLog(api: ApiApp, deps: ApiDeps): void {
   api.openapi(listRoute, async (context) => {
     await requireOperator(context, deps);
     const query = context.req.valid('query');
