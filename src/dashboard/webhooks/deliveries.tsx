@@ -111,11 +111,19 @@ export function DeliveryTable(props: {
           ({ endpointId }) => <a href={`#/webhooks/${endpointId}`}>{urlOf(endpointId)}</a>,
         ],
         created: ({ createdAt }) => <Instant at={createdAt} />,
-        status: ({ status }) => <State of={status} />,
+        status: ({ status, nextAttemptAt }) => (
+          <>
+            <State of={status} />
+            {nextAttemptAt !== null && (
+              <div class="muted small">
+                {t('deliveries.next')} <Instant at={nextAttemptAt} />
+              </div>
+            )}
+          </>
+        ),
         attempts: ['number', ({ attempts }) => formats.value.count(attempts)],
         lastAnswer: ({ lastError, lastStatusCode }) =>
           (lastError && sentence(lastError)) ?? lastStatusCode ?? '–',
-        nextAttempt: ({ nextAttemptAt }) => <Instant at={nextAttemptAt} />,
         actions: (delivery) => (
           <div class="actions">
             <DialogButton label={t('field.details')} title={delivery.event}>

@@ -34,7 +34,7 @@ export function EndpointPage({ id }: { readonly id: string }) {
         {(endpoint) => (
           <>
             <section class="card" aria-label={t('deliveries.endpoint')}>
-              <h2 class="url">{endpoint.url}</h2>
+              <h2 class="long">{endpoint.url}</h2>
               <FactList class="facts" facts={factsOf(endpoint)} />
               <EndpointActions endpoint={endpoint} onChanged={changed} onDeleted={deleted} />
             </section>
@@ -48,15 +48,15 @@ export function EndpointPage({ id }: { readonly id: string }) {
 
 function factsOf(endpoint: Endpoint) {
   const { createdAt, deliveryCounts, description, events } = endpoint;
-  const { count } = formats.value;
+  const counts = (['succeeded', 'failed', 'pending'] as const)
+    .map((status) => `${formats.value.count(deliveryCounts[status])} ${t(`state.${status}`)}`)
+    .join(', ');
   return [
     [t('field.status'), <EndpointState endpoint={endpoint} />],
     ...(description === '' ? [] : [[t('field.description'), description] as const]),
     [t('field.events'), events.join(', ')],
     [t('field.successRate'), successRate(endpoint)],
-    [t('state.succeeded'), count(deliveryCounts.succeeded)],
-    [t('state.failed'), count(deliveryCounts.failed)],
-    [t('state.pending'), count(deliveryCounts.pending)],
+    [t('deliveries.title'), counts],
     [t('field.lastAnswer'), <LastAttempt endpoint={endpoint} />],
     [t('field.created'), <Instant at={createdAt} />],
   ] as const;

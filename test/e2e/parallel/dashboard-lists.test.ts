@@ -118,6 +118,7 @@ describeWith(['chromium'], 'the lists of the dashboard', () => {
     await page.getByRole('button', { name: 'Add endpoint' }).first().click();
     await dialog.getByLabel('URL', { exact: true }).fill('https://example.com/one');
     await dialog.getByRole('button', { name: 'Add endpoint' }).click();
+    await page.getByRole('link', { name: 'https://example.com/one' }).first().click();
     await page.getByRole('button', { name: 'Edit' }).click();
 
     await dialog.getByLabel('URL', { exact: true }).fill('not an address');
@@ -129,9 +130,10 @@ describeWith(['chromium'], 'the lists of the dashboard', () => {
     await dialog.getByRole('button', { name: 'Save' }).click();
     await dialog.waitFor({ state: 'detached' });
 
-    const row = page.getByRole('row', { name: /example\.com\/two/ });
-    await row.getByText(EVIL).waitFor();
-    expect(await row.textContent()).not.toContain('call.started');
+    await page.getByRole('heading', { name: 'https://example.com/two' }).waitFor();
+    const facts = page.getByRole('region', { name: 'Endpoint' });
+    await facts.getByText(EVIL).waitFor();
+    expect(await facts.textContent()).not.toContain('call.started');
   });
 
   test('the analytics add up the days that were chosen', async () => {

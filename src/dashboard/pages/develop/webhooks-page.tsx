@@ -7,13 +7,9 @@ import { useApi } from '../../parts/use-load.ts';
 import { Deliveries } from '../../webhooks/deliveries.tsx';
 import { ENDPOINTS, NewEndpointButton } from '../../webhooks/endpoint-form.tsx';
 import { EndpointPage } from '../../webhooks/endpoint-page.tsx';
-import {
-  EndpointActions,
-  EndpointState,
-  LastAttempt,
-  successRate,
-} from '../../webhooks/endpoint-parts.tsx';
+import { EndpointState, LastAttempt, successRate } from '../../webhooks/endpoint-parts.tsx';
 import { SigningSecretCard } from '../../webhooks/signing-secret.tsx';
+import { TestEventButton } from '../../webhooks/test-event.tsx';
 
 /** @param props.id of the endpoint whose page it is; empty for the list. */
 export function WebhooksPage({ id }: { readonly id: string }) {
@@ -62,16 +58,13 @@ function EndpointTable(props: {
       hrefOf={({ id }) => `#/webhooks/${id}`}
       columns={{
         url: ['url', ({ url }) => url],
-        description: ({ description }) => description,
         events: ['small', ({ events }) => events.join(', ')],
         status: (endpoint) => <EndpointState endpoint={endpoint} />,
         successRate: ['number', successRate],
         lastAnswer: (endpoint) => <LastAttempt endpoint={endpoint} />,
         actions:
           may('admin') &&
-          ((endpoint) => (
-            <EndpointActions endpoint={endpoint} onChanged={onChanged} onDeleted={onChanged} />
-          )),
+          ((endpoint) => <TestEventButton endpoint={endpoint} onSent={onChanged} />),
       }}
     />
   );
