@@ -2,8 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
-import type { PassageSearch } from '../src/domain/knowledge/knowledge.ts';
-import { contentOf } from '../src/domain/knowledge/knowledge-content.ts';
+import { contentOf, type PassageSearch } from '../src/domain/knowledge/knowledge.ts';
 import type { Passage } from '../src/domain/knowledge/passages.ts';
 import { systemClock } from '../src/lib/clock.ts';
 import { silentLogger } from '../src/lib/logger.ts';

@@ -9,11 +9,10 @@ import { join } from 'node:path';
 import { env } from 'node:process';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
-import { completionScript } from '../src/cli/admin-completion.ts';
+import { completionScript } from '../src/cli/admin-program.ts';
 import { findingsText } from '../src/cli/doctor/finding.ts';
 import { nodeFinding, openFilesFinding } from '../src/cli/doctor/machine-checks.ts';
-import { addressFinding, portFindings } from '../src/cli/doctor/network-checks.ts';
-import { serverFindings } from '../src/cli/doctor/running-server.ts';
+import { addressFinding, portFindings, serverFindings } from '../src/cli/doctor/network-checks.ts';
 import { readConfig } from '../src/config/config.ts';
 
 const plain = (_colour: string, text: string) => text;

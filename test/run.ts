@@ -1,4 +1,4 @@
-/** Runs every check of the project, and ends with one line that sums them up: `npm test`, or some by name. */
+/** Runs every check of the project, or those that are named, and ends with one line that sums them up: `npm run test:all`. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

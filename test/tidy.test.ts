@@ -164,19 +164,12 @@ const BANNED =
 
 /** Uses that are left in rooms whose rewriting is not finished: lower a number when you can, never raise one. */
 const BANNED_LEFT: Readonly<Record<string, number>> = {
-  docs: 2,
-  'src/api': 4,
-  'src/call': 7,
-  'src/cli': 8,
-  'src/compose': 2,
-  'src/conversation': 3,
+  docs: 1,
+  'src/api': 2,
+  'src/call': 1,
+  'src/cli': 5,
   'src/dashboard': 12,
-  'src/lib': 2,
-  'src/llm': 1,
-  'src/media': 6,
-  'src/model-store': 4,
-  'src/sip': 2,
-  'src/telephony': 4,
+  'src/model-store': 3,
   'src/tool': 2,
 };
 

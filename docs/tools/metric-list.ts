@@ -1,4 +1,4 @@
-/** All families of metrics that a server can have, whatever its settings. */
+/** All families of metrics that a server can have, with any settings. */
 import { Metrics } from '../../src/lib/metrics/metrics.ts';
 
 export function metricFamilies(): Metrics['families'] {

@@ -15,8 +15,12 @@ import { type Console, type Result, showing, withDesk } from './admin-command.ts
 import { checkTrunk, type KnownTrunks, readTrunks } from './admin-trunks.ts';
 import { type Finding, findingsText } from './doctor/finding.ts';
 import { machineFindings } from './doctor/machine-checks.ts';
-import { addressFinding, portFindings } from './doctor/network-checks.ts';
-import { askServer, serverFindings } from './doctor/running-server.ts';
+import {
+  addressFinding,
+  askServer,
+  portFindings,
+  serverFindings,
+} from './doctor/network-checks.ts';
 
 const EXIT_FAILED = 1;
 

@@ -14,7 +14,6 @@ import { makeBundleRun, takeBundleRun } from '../model-store/bundle.ts';
 import { DEFAULT_LIMITS } from '../model-store/download-file.ts';
 import { fetchModels, ollamaAnswers } from '../model-store/download-models.ts';
 import { HttpSource } from '../model-store/http-source.ts';
-import { usesOllama, withOneLanguageModel } from '../model-store/language-model-choice.ts';
 import {
   type FilesModel,
   loadManifest,
@@ -22,6 +21,8 @@ import {
   type Model,
   modelsOf,
   placeOf,
+  usesOllama,
+  withOneLanguageModel,
 } from '../model-store/manifest.ts';
 import { checkRun, listRun, useText } from '../model-store/model-files.ts';
 import { lockFolder } from '../model-store/model-lock.ts';

@@ -1,17 +1,10 @@
 /** Composition root: analysis of ended calls. */
-import { randomBytes } from 'node:crypto';
 import { Analyst } from '../call/analysis/analyst.ts';
 import { LINK_LIFETIME_MS, recordingLink } from '../domain/call/recording-link.ts';
 import { systemClock } from '../lib/clock.ts';
 import { defaultRuleBook } from '../llm/scripted/default-rules.ts';
 import { ScriptedModel } from '../llm/scripted/scripted-model.ts';
-import type { Store } from '../store/store.ts';
 import type { ControlPlaneParts } from './app-parts.ts';
-
-/** The key of recording links; created at the first start. */
-export async function recordingSecretOf(store: Pick<Store, 'secrets'>): Promise<string> {
-  return store.secrets.ensure('recording-links', () => randomBytes(32).toString('hex'));
-}
 
 /**
  * Starts an analyst for each environment: the language model for real calls, the rule book for simulated ones, whose

@@ -32,7 +32,7 @@ export interface AppOptions {
   readonly serverLog: ServerLog;
   /** Log lines lost since the start; 0 unless given. */
   readonly linesLost?: () => number;
-  /** Shows a notice to the operator, whatever the log level is. */
+  /** Shows a notice to the operator, at any log level. */
   readonly show: (notice: Notice) => void;
 }
 

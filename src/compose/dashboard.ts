@@ -5,7 +5,7 @@ import type { Config } from '../config/config.ts';
 import type { NewId } from '../domain/ids.ts';
 import { systemClock } from '../lib/clock.ts';
 import { Dashboard } from '../operator/dashboard.ts';
-import { runSelfTestProcess } from '../operator/self-test-process.ts';
+import { runSelfTestProcess } from '../operator/self-test.ts';
 import type { Store } from '../store/store.ts';
 
 /** Output folders of `npm run build`. */

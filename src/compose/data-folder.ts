@@ -1,4 +1,5 @@
 /** Composition root: the data folder at the start: private folders, a usable database file, recovery after a crash. */
+import { randomBytes } from 'node:crypto';
 import { lstatSync, readdirSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -10,6 +11,7 @@ import { systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { makeFolder, PRIVATE_FOLDER_MODE, tightenTree } from '../lib/private-tree.ts';
 import { repairWav } from '../media/recording/wav-format.ts';
+import type { Store } from '../store/store.ts';
 import type { AppParts } from './app-parts.ts';
 
 /** @throws {ConfigError} naming the setting that asks for a folder that cannot be made. */
@@ -99,4 +101,9 @@ async function repairRecording(path: string) {
   const repair = await repairWav(path);
   if (repair.outcome === 'empty') await rm(path);
   return repair;
+}
+
+/** The key of recording links; created at the first start. */
+export async function recordingSecretOf(store: Pick<Store, 'secrets'>): Promise<string> {
+  return store.secrets.ensure('recording-links', () => randomBytes(32).toString('hex'));
 }

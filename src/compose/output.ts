@@ -11,7 +11,7 @@ interface Output {
   readonly log: Logger;
   /** What `log` has warned of. */
   readonly serverLog: ServerLog;
-  /** Shows a notice to the operator, whatever the log level is. */
+  /** Shows a notice to the operator, at any log level. */
   readonly show: (notice: Notice) => void;
   /** Log lines lost since the start. */
   readonly linesLost: () => number;

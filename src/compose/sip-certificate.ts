@@ -192,7 +192,7 @@ function parseCertificate(pem: string, refusal: (cause: unknown) => ConfigError)
   }
 }
 
-/** What only OpenSSL knows, such as the shortest key that it takes. */
+/** Lets OpenSSL check the identity: it has rules of its own, such as the shortest key. */
 function checkUse(path: string, identity: { readonly cert: string; readonly key: string }): void {
   try {
     checkIdentity(identity);

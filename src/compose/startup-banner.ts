@@ -162,7 +162,7 @@ interface NoticeLine {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** What the operator is told whatever the log's level is: as text on a terminal, as lines of the log for programs */
+/** Notices to the operator, at any log level: as text on a terminal, as lines of the log for programs */
 export interface Notice {
   /** Several lines, without the last line feed. */
   text(paint: Paint): string;

@@ -81,6 +81,12 @@ function timeChars(nowMs: number): string {
   return text;
 }
 
+/** A page of a list: at most `limit` records, after the first `offset`. */
+export interface PageRange {
+  readonly limit: number;
+  readonly offset: number;
+}
+
 /** Fields that may be left out, or undefined. */
 export type Unset<Fields> = { readonly [Name in keyof Fields]?: Fields[Name] | undefined };
 

@@ -17,7 +17,7 @@ const ANY_PORT = 9;
 const OUTSIDE = { ipv4: '192.0.2.1', ipv6: '2001:db8::1' } as const;
 
 /** Whether an address stands for all addresses of this machine, and so cannot be sent to. */
-export function isWildcard(address: string): boolean {
+function isWildcard(address: string): boolean {
   return WILDCARDS.has(address);
 }
 

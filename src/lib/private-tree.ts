@@ -91,8 +91,8 @@ function hasCode(error: unknown, codes: readonly string[]): boolean {
 }
 
 /**
- * Makes the folder and those above it, one by one. Node's own recursive way never ends where a file system answers
- * ENOENT to whoever makes something in it, as `/proc` does.
+ * Makes the folder and those above it, one by one. Node's own recursive way never ends in a file system that
+ * answers each mkdir with ENOENT, as `/proc` does.
  *
  * @param mode of each folder that is made.
  * @throws {Error} of the file system, naming the folder that could not be made; ENOTDIR where a file is in the way.

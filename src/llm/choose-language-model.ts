@@ -5,7 +5,7 @@ import { type LanguageModelCounts, UNCOUNTED } from '../lib/metrics/model-metric
 import { FallbackModel } from './fallback-model.ts';
 import type { LanguageModel } from './language-model.ts';
 
-export const LANGUAGE_MODEL_ENGINES = ['ollama', 'openai', 'llama-cpp', 'scripted'] as const;
+const LANGUAGE_MODEL_ENGINES = ['ollama', 'openai', 'llama-cpp', 'scripted'] as const;
 
 export type LanguageModelEngine = (typeof LANGUAGE_MODEL_ENGINES)[number];
 

@@ -14,7 +14,7 @@ import {
 import { PrefixWarming } from './prefix-warming.ts';
 
 /** Pauses between the probes of a model that failed a caller. */
-export const PROBE_AFTER_MS_MIN = 2000;
+const PROBE_AFTER_MS_MIN = 2000;
 const PROBE_AFTER_MS_MAX = 60_000;
 
 /** The model may have to be loaded first. */

@@ -138,7 +138,7 @@ export interface MediaSession extends AudioStream {
 
   /**
    * Says where and how to talk, at the answer and again whenever SDP changed it (hold and resume too).
-   * The learning of the far end's true address starts anew when its address or port changed.
+   * Learns the far end's true address again when its address or port has changed.
    */
   setRemote(agreed: AgreedMedia): void;
 

@@ -1,6 +1,7 @@
 /** The manifest: `models/manifest.json`, the list of models that can be downloaded. */
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
+import type { ModelProfile } from '../domain/models/model-downloads.ts';
 import { ModelsError } from './models-error.ts';
 
 const id = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$/);
@@ -189,4 +190,37 @@ export function isSafePath(path: string): boolean {
     path.length <= PATH_LENGTH_MAX &&
     path.split('/').every((part) => PATH_PART.test(part) && !/[. ]$/.test(part))
   );
+}
+
+/** Whether the setting LLM takes models of Ollama. */
+export function usesOllama({ LLM }: ModelSettings): boolean {
+  return LLM === 'auto' || LLM.includes('ollama');
+}
+
+/**
+ * Of a profile's two language models the one that the server will use; a list with one kind stays as it is.
+ *
+ * @param hasOllama asked only with LLM=auto.
+ */
+export async function withOneLanguageModel(
+  models: readonly Model[],
+  { LLM }: ModelSettings,
+  hasOllama: () => Promise<boolean>,
+): Promise<readonly Model[]> {
+  const kinds = new Set(models.map(({ kind }) => kind));
+  if (!kinds.has('llm') || !kinds.has('gguf')) return models;
+  const isAuto = LLM === 'auto';
+  const isEmbedded = isAuto ? !(await hasOllama()) : LLM.includes('llama-cpp');
+  const isOllama = isAuto ? !isEmbedded : LLM.includes('ollama');
+  return models.filter(({ kind }) =>
+    kind === 'gguf' ? isEmbedded : kind === 'llm' ? isOllama : true,
+  );
+}
+
+export interface ModelSettings {
+  /** Language model servers, best first, with commas; `auto` takes what answers. */
+  readonly LLM: string;
+  readonly MODELS_DIR: string;
+  readonly MODELS_PROFILE: ModelProfile;
+  readonly OLLAMA_HOST: string;
 }

@@ -73,7 +73,7 @@ function urlOf(model: FilesModel, file: ModelFile, mirror: string | null): strin
 }
 
 /** The checksum in the manifest, else the one noted for the same revision; null without either. */
-export function expectedOf(
+function expectedOf(
   model: FilesModel,
   { sha256, bytes }: ModelFile,
   noted: LockEntry | undefined,

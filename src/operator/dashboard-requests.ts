@@ -2,17 +2,16 @@
 import { parse } from 'hono/utils/cookie';
 import type { ZodType } from 'zod';
 import type { ApiContext, Guard } from '../api/api-env.ts';
-import { invalidInput } from '../api/http/errors.ts';
-import { limitBody } from '../api/http/limit-body.ts';
-import { parsedJson, unreadableBody } from '../api/http/parsed-json.ts';
-import { checkRole, isForAnyone } from '../api/http/role-guard.ts';
+import { checkRole, isForAnyone } from '../api/http/access.ts';
+import { invalidInput, unreadableBody } from '../api/http/errors.ts';
+import { limitBody, parsedJson } from '../api/http/request-body.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import type { OperatorSession, OperatorSessions } from './operator-sessions.ts';
 import { isSameText } from './secret-text.ts';
 
 export const COOKIE = 'offhook_session';
 
-export const CSRF_HEADER = 'X-CSRF-Token';
+const CSRF_HEADER = 'X-CSRF-Token';
 
 /** A password of 200 characters, each of them written as an escape, and some room. */
 const BODY_BYTES_MAX = 8 * 1024;

@@ -1,12 +1,25 @@
-/** `/dashboard/…`: the routes of the page itself, and the guards that each of their requests passes. */
-import type { ApiApp, ApiDeps } from '../api/api-env.ts';
+/** `/dashboard/…` and `/manual/…`: the routes of the page itself, and the guards that each of the page's requests passes. */
+
+import { z } from 'zod';
+import type { ApiApp, ApiContext, ApiDeps } from '../api/api-env.ts';
+import { noBody } from '../api/http/request-body.ts';
+import { replacePassword } from '../domain/account/user-changes.ts';
+import { BROWSER_DOMAIN } from '../domain/call/live-sound.ts';
+import { ServiceError } from '../domain/service-error.ts';
 import type { Dashboard } from './dashboard.ts';
-import { dashboardBody, requireRole, retrySoon, sameOrigin } from './dashboard-requests.ts';
-import { addManualRoutes } from './manual-routes.ts';
-import { addPageRoutes } from './page-routes.ts';
-import { addPhoneRoutes } from './phone-routes.ts';
-import { addSelfTestRoutes } from './self-test-routes.ts';
-import { addSessionRoutes } from './session-routes.ts';
+import {
+  bodyOf,
+  changingSessionOf,
+  dashboardBody,
+  requireRole,
+  retrySoon,
+  sameOrigin,
+  sessionOf,
+} from './dashboard-requests.ts';
+import type { ManualFiles } from './page-files.ts';
+import { addPageRoutes, sendNotBuilt, sendPage } from './page-routes.ts';
+import { PHONE_PATH } from './phone-sockets.ts';
+import { chosenPassword, cookieFor, isPasswordOf, sessionView, shownPassword } from './sign-in.ts';
 import { addSignInRoutes } from './sign-in-routes.ts';
 import { addUserRoutes } from './user-routes.ts';
 
@@ -21,4 +34,135 @@ export function addDashboardRoutes(api: ApiApp, deps: ApiDeps, dashboard: Dashbo
   addSelfTestRoutes(api, dashboard);
   addPageRoutes(api, dashboard.files);
   addManualRoutes(api, dashboard.manual);
+}
+
+const changeSchema = z.strictObject({ current: shownPassword, next: chosenPassword });
+
+const id = z.string().max(100);
+
+const keySchema = z.strictObject({ accountId: id, environment: z.enum(['live', 'test']) });
+
+const phoneSchema = keySchema.extend({ agentId: id });
+
+/** What a session is, the keys that the page asks the API with, its end, and a new password. */
+function addSessionRoutes(api: ApiApp, deps: ApiDeps, dashboard: Dashboard): void {
+  const { sessions, keys } = dashboard;
+
+  api.get('/dashboard/session', async (context) =>
+    context.json(await sessionView(await sessionOf(context, sessions), deps), 200),
+  );
+
+  api.post('/dashboard/key', async (context) => {
+    const { hash } = await changingSessionOf(context, sessions);
+    const scope = bodyOf(context, keySchema);
+    if ((await deps.accounts.find(scope.accountId)) === undefined) {
+      throw new ServiceError('NOT_FOUND', 'Cannot make a key: there is no such account');
+    }
+    const { keyText, expiresAt } = keys.make(hash, scope);
+    return context.json({ key: keyText, expiresAt: expiresAt.toISOString() }, 200);
+  });
+
+  api.post('/dashboard/logout', noBody, async (context) => {
+    sessions.end((await changingSessionOf(context, sessions)).hash);
+    context.header('Set-Cookie', cookieFor('', deps.publicUrl, 0), { append: true });
+    return context.body(null, 204);
+  });
+
+  api.post('/dashboard/password', async (context) => {
+    const { hash, user } = await changingSessionOf(context, sessions);
+    const { current, next } = bodyOf(context, changeSchema);
+    // Not 401: the page would take the session for over.
+    const shown = { user, name: user.name, password: current };
+    if (!(await isPasswordOf(context, { dashboard, deps }, shown))) {
+      throw new ServiceError('FORBIDDEN', 'Cannot change the password: the current one is wrong');
+    }
+    const record = await dashboard.passwords.record(next);
+    const known = user.password ?? '';
+    const changed = await deps.transaction(({ users }) =>
+      replacePassword(user.id, record, { users, known }),
+    );
+    if (changed === undefined) {
+      throw new ServiceError('CONFLICT', 'Cannot change the password: it has just been changed');
+    }
+    sessions.moveTo(hash, changed);
+    deps.log.info({ requestId: context.get('requestId') }, 'dashboard: password changed');
+    return context.body(null, 204);
+  });
+}
+
+/** A ticket for one connection that may call one agent from the browser. */
+function addPhoneRoutes(api: ApiApp, deps: ApiDeps, { sessions, tickets }: Dashboard): void {
+  api.post('/dashboard/phone', async (context) => {
+    const { hash: sessionHash } = await changingSessionOf(context, sessions);
+    const { agentId, ...scope } = bodyOf(context, phoneSchema);
+    if ((await deps.agents.find(scope, agentId)) === undefined) {
+      throw new ServiceError(
+        'AGENT_NOT_FOUND',
+        'Cannot call the agent: the account has no such agent in this environment',
+      );
+    }
+    const { text, expiresAt } = tickets.issue({ scope, agentId, sessionHash });
+    const issued = {
+      ticket: text,
+      expiresAt: expiresAt.toISOString(),
+      url: `${socketBaseOf(context, deps.publicUrl)}${PHONE_PATH}?ticket=${text}`,
+      uri: `sip:${agentId}@${BROWSER_DOMAIN}`,
+      domain: BROWSER_DOMAIN,
+    };
+    return context.json(issued, 200);
+  });
+}
+
+/** The page's own origin as a WebSocket's; below PUBLIC_URL's path only where the page came by PUBLIC_URL. */
+function socketBaseOf(context: ApiContext, publicUrl: string): string {
+  const origin = context.req.header('origin');
+  const isPublic = origin === undefined || origin === new URL(publicUrl).origin;
+  return (isPublic ? publicUrl : origin).replace(/^http/, 'ws');
+}
+
+/** Starts the self-test, and tells its state and newest report. */
+function addSelfTestRoutes(api: ApiApp, { sessions, selfTest }: Dashboard): void {
+  const view = () => {
+    const { state, startedAt, report } = selfTest.state;
+    return { state, startedAt: startedAt?.toISOString() ?? null, report };
+  };
+
+  api.get('/dashboard/self-test', async (context) => {
+    await sessionOf(context, sessions);
+    return context.json(view(), 200);
+  });
+
+  api.post('/dashboard/self-test', noBody, async (context) => {
+    await changingSessionOf(context, sessions);
+    if (!selfTest.start()) {
+      throw new ServiceError('CONFLICT', 'Cannot start the self-test: it is under way');
+    }
+    return context.json(view(), 202);
+  });
+}
+
+const MANUAL_POLICY = {
+  'default-src': "'none'",
+  'script-src': "'self'",
+  'connect-src': "'self'",
+  'style-src': "'self'",
+  'img-src': "'self'",
+  'base-uri': "'none'",
+  'form-action': "'none'",
+  'frame-ancestors': "'none'",
+};
+
+/** The manual loads from this server alone, its search too. */
+function addManualRoutes(api: ApiApp, files: ManualFiles): void {
+  // Links of the pages are relative to the folder. The target too: a proxy may serve all of this under a path of its own.
+  api.get('/manual', (context) => context.body(null, 308, { Location: 'manual/' }));
+
+  api.get('/manual/*', (context) => {
+    if (!files.isBuilt) return sendNotBuilt(context, { title: 'manual', policy: MANUAL_POLICY });
+    const file = files.file(context.req.path.slice('/manual/'.length));
+    if (file === undefined) {
+      throw new ServiceError('NOT_FOUND', 'Cannot find this page of the manual: see /manual/');
+    }
+    return sendPage(context, file, { cacheControl: 'no-cache', policy: MANUAL_POLICY });
+  });
 }

@@ -1,19 +1,19 @@
 /** The dashboard's side of the server: users, sessions and their keys, and the page's files. */
 
+import { SETUP_LINK_LIFE_MS } from '../domain/account/operator.ts';
 import { isSetUp, type UserStore } from '../domain/account/user.ts';
 import type { NewId, RandomBytes } from '../domain/ids.ts';
 import type { Clock } from '../lib/clock.ts';
 import { LoginGuard } from './login-guard.ts';
-import { ManualFiles } from './manual-files.ts';
 import { OperatorSessions } from './operator-sessions.ts';
-import { PageFiles } from './page-files.ts';
+import { ManualFiles, PageFiles } from './page-files.ts';
 import { PasswordHasher } from './password-hasher.ts';
 import { PhoneTickets } from './phone-tickets.ts';
-import { type RunSelfTest, SelfTestRun } from './self-test-run.ts';
+import { hashOfText, isSameText, newSecretText } from './secret-text.ts';
+import { type RunSelfTest, SelfTestRun } from './self-test.ts';
 import { SessionKeys } from './session-keys.ts';
-import { SetupLink } from './setup-link.ts';
 
-export interface DashboardOptions {
+interface DashboardOptions {
   readonly users: UserStore;
   readonly clock: Clock;
   /** Cryptographically secure. */
@@ -58,5 +58,39 @@ export class Dashboard {
   /** The token of a new link that sets the first password; undefined where an admin has one. */
   async issueSetupToken(): Promise<string | undefined> {
     return isSetUp(await this.users.list()) ? undefined : this.link.issue();
+  }
+}
+
+/** The link that sets the operator's first password: made at each start while there is none, good for one use. */
+class SetupLink {
+  readonly #clock: Clock;
+  readonly #random: RandomBytes;
+  #known: { readonly hash: string; readonly endsAtMs: number } | undefined;
+
+  constructor(options: { readonly clock: Clock; readonly random: RandomBytes }) {
+    this.#clock = options.clock;
+    this.#random = options.random;
+  }
+
+  /** Makes the link's token; the one before is good for nothing from now on. Only the hash is kept. */
+  issue(): string {
+    const token = newSecretText(this.#random);
+    this.#known = {
+      hash: hashOfText(token),
+      endsAtMs: this.#clock.nowMs() + SETUP_LINK_LIFE_MS,
+    };
+    return token;
+  }
+
+  /** Whether the token is that of the link, which is neither old nor used. */
+  isGood(token: string): boolean {
+    const known = this.#known;
+    if (known === undefined || this.#clock.nowMs() >= known.endsAtMs) return false;
+    return isSameText(hashOfText(token), known.hash);
+  }
+
+  /** No token is good any more. */
+  close(): void {
+    this.#known = undefined;
   }
 }

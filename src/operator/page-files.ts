@@ -1,7 +1,7 @@
-/** Files of the dashboard and of `/docs`, from the folder of the build; serves only names that the build made. */
+/** Files of the dashboard, of `/docs` and of the manual, from the folders of their builds; serves only names that the builds made. */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { extname, join } from 'node:path';
+import { dirname, extname, join, relative, sep } from 'node:path';
 
 export type Encoding = 'br' | 'gzip';
 
@@ -49,7 +49,7 @@ const ENCODED_NAMES: readonly (readonly [Encoding, string])[] = [
 ];
 
 /** The pages that the build makes. */
-export type PageName = 'index.html' | 'docs.html';
+type PageName = 'index.html' | 'docs.html';
 
 /** The built pages and their assets; each file is read on its first request and then kept in memory. */
 export class PageFiles {
@@ -104,7 +104,7 @@ function assetNames(folder: string): ReadonlySet<string> {
 }
 
 /** Reads a file of a build with its packed forms. @throws {RangeError} when it is larger than any of a page's. */
-export function readPageFile(folder: string, name: string): PageFile {
+function readPageFile(folder: string, name: string): PageFile {
   const encoded = ENCODED_NAMES.flatMap(([encoding, ending]) => {
     const path = join(folder, `${name}${ending}`);
     const isThere = statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
@@ -123,4 +123,63 @@ function readBody(path: string): PageBody {
   if (bytes.length > FILE_BYTES_MAX) throw new RangeError(`Cannot serve "${path}": too large`);
   const sum = createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
   return { bytes: new Uint8Array(bytes), etag: `"${sum}"` };
+}
+
+/** Bound of the memory that the files may take. */
+const MANUAL_FILES_MAX = 1000;
+
+/** Kinds of files that the build makes: pages, their style, the search and its index. */
+const MANUAL_TYPES = ['.html', '.css', '.js', '.json'];
+
+const MANUAL_START: ManualFileName = 'index.html';
+
+/** Path in the folder, with slashes: `reference/settings.html`. */
+type ManualFileName = string;
+
+/** The built manual; each file is read on its first request and then kept in memory. */
+export class ManualFiles {
+  readonly #folder: string;
+  #builtAtMs: number | undefined;
+  #names: ReadonlySet<ManualFileName> = new Set();
+  readonly #files = new Map<ManualFileName, PageFile>();
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Whether there is a manual. */
+  get isBuilt(): boolean {
+    this.#refresh();
+    return this.#builtAtMs !== undefined;
+  }
+
+  /** The start page for an empty name; undefined for what the build did not make. */
+  file(name: ManualFileName): PageFile | undefined {
+    this.#refresh();
+    const wanted = name === '' ? MANUAL_START : name;
+    if (!this.#names.has(wanted)) return undefined;
+    const known = this.#files.get(wanted);
+    if (known !== undefined) return known;
+    const path = join(this.#folder, wanted);
+    const file = readPageFile(dirname(path), relative(dirname(path), path));
+    this.#files.set(wanted, file);
+    return file;
+  }
+
+  /** Forgets all files after another build. */
+  #refresh(): void {
+    const found = statSync(join(this.#folder, MANUAL_START), { throwIfNoEntry: false });
+    if (found?.mtimeMs === this.#builtAtMs) return;
+    this.#files.clear();
+    this.#names = found === undefined ? new Set() : namesBelow(this.#folder);
+    this.#builtAtMs = found?.mtimeMs;
+  }
+}
+
+function namesBelow(folder: string): ReadonlySet<ManualFileName> {
+  const names = readdirSync(folder, { withFileTypes: true, recursive: true })
+    // A link might lead out of the folder.
+    .filter((entry) => entry.isFile() && MANUAL_TYPES.includes(extname(entry.name)))
+    .map(({ parentPath, name }) => relative(folder, join(parentPath, name)).replaceAll(sep, '/'));
+  return new Set(names.slice(0, MANUAL_FILES_MAX));
 }

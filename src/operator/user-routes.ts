@@ -1,7 +1,7 @@
 /** `/dashboard/users` and `/dashboard/invites`: who may sign in, as what, and links for those who are to join. */
 import { z } from 'zod';
 import type { ApiApp, ApiContext, ApiDeps } from '../api/api-env.ts';
-import { noBody } from '../api/http/no-body.ts';
+import { noBody } from '../api/http/request-body.ts';
 import { type Invite, ROLES, type StoredUser } from '../domain/account/user.ts';
 import {
   addInvite,

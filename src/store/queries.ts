@@ -1,5 +1,13 @@
-/** The port by which stores reach their database: queries of Kysely's builder, and transactions. */
-import type { Compilable } from 'kysely';
+/** The port by which stores reach their database: queries of Kysely's builder, and transactions; and what many queries share. */
+import {
+  type Compilable,
+  type Expression,
+  expressionBuilder,
+  type SelectQueryBuilder,
+  type SqlBool,
+} from 'kysely';
+import type { Scope } from '../domain/agent/agent.ts';
+import type { Tables } from './sqlite/schema.ts';
 
 /**
  * Runs queries: the database, or one transaction on it. Every method rejects with `StoreError` when disk or file fail.
@@ -26,4 +34,18 @@ export interface Queries {
 
   /** Calls `effect` once all that was written so far is committed, never where it is rolled back. */
   onCommit(effect: () => void): void;
+}
+
+/** The condition on a row of any table whose rows belong to an account and environment. */
+export function inScope({ accountId, environment }: Scope): Expression<SqlBool> {
+  return expressionBuilder<Tables, 'agents'>().and({ account_id: accountId, environment });
+}
+
+/** How many rows a query has that selects no columns yet. */
+export async function countOf<Table extends keyof Tables>(
+  database: Queries,
+  query: SelectQueryBuilder<Tables, Table, object>,
+): Promise<number> {
+  const count = query.select(({ fn }) => fn.countAll<number>().as('n'));
+  return (await database.get(count))?.n ?? 0;
 }

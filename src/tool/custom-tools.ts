@@ -2,13 +2,11 @@
 import type { AccountStore } from '../domain/account/account-store.ts';
 import type { Agent, Scope } from '../domain/agent/agent.ts';
 import type { NewId } from '../domain/ids.ts';
-import type { CustomTool, CustomToolStore } from '../domain/tool/custom-tool.ts';
-import type { ToolTrial } from '../domain/tool/tool-trial.ts';
+import type { CustomTool, CustomToolStore, ToolTrial } from '../domain/tool/custom-tool.ts';
 import type { WebhookUrlRules } from '../domain/webhook/webhook-url.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { SigningKeys } from '../webhook/signature.ts';
-import { createHttpTool, type HttpToolParts } from './http-tool.ts';
-import type { HttpToolClient } from './http-tool-client.ts';
+import { createHttpTool, type HttpToolClient, type HttpToolParts } from './http-tool.ts';
 import type { Tool } from './tool.ts';
 import { Toolbox } from './toolbox.ts';
 
@@ -104,7 +102,7 @@ export class CustomTools {
 
   async #loadClient(): Promise<HttpToolClient> {
     const [{ HttpToolClient }, { nameResolver }] = await Promise.all([
-      import('./http-tool-client.ts'),
+      import('./http-tool.ts'),
       import('../webhook/ssrf-guard.ts'),
     ]);
     const { rules, version } = this.#options;

@@ -5,9 +5,7 @@ import { argumentFaults } from '../domain/tool/argument-schema.ts';
 import type { Clock } from '../lib/clock.ts';
 import { TimeLimit, unlessAborted } from '../lib/time-limit.ts';
 import type { ToolCall, ToolDescription } from '../llm/language-model.ts';
-import { createCollectDigits } from './collect-digits.ts';
-import { CollectedDigits } from './collected-digits.ts';
-import { sendDigits } from './send-digits.ts';
+import { CollectedDigits, createCollectDigits, sendDigits } from './keypad-tools.ts';
 import {
   endCall,
   RESULT_LENGTH_MAX,

@@ -1,4 +1,5 @@
 /** Result of one delivery attempt: HTTP answer, time-out, network error or refused address; pure */
+import type { KeptHeader } from '../domain/webhook/webhook-delivery.ts';
 
 /** `http` is an answer other than 2xx; `refused` is an address that webhooks are not sent to. */
 export type AnswerKind = 'ok' | 'http' | 'timeout' | 'network' | 'refused';
@@ -12,6 +13,10 @@ export interface Answer {
   readonly error: string | null;
   /** The beginning of the body; null when there was none. */
   readonly responseText: string | null;
+  /** Null when there was no answer. */
+  readonly responseHeaders: readonly KeptHeader[] | null;
+  /** Null when nothing was sent. */
+  readonly requestHeaders: readonly KeptHeader[] | null;
 }
 
 /** Sends deliveries. */
@@ -29,14 +34,23 @@ export interface SentDelivery {
   readonly otherSecrets: readonly string[];
 }
 
+const NOTHING_READ = { responseText: null, responseHeaders: null } as const;
+
+/** Of an attempt without an answer. */
+const NO_ANSWER = { ...NOTHING_READ, statusCode: null, requestHeaders: null } as const;
+
 /** The answer for an HTTP status: only 2xx counts as received. */
-export function answerOfStatus(statusCode: number, responseText: string | null): Answer {
+export function answerOfStatus(
+  statusCode: number,
+  response: Pick<Answer, 'responseText' | 'responseHeaders'> = NOTHING_READ,
+): Answer {
   const isSuccess = statusCode >= 200 && statusCode <= 299;
   return {
     kind: isSuccess ? 'ok' : 'http',
     statusCode,
     error: isSuccess ? null : `the receiver answered ${statusCode}${HINTS[statusCode] ?? ''}`,
-    responseText,
+    ...response,
+    requestHeaders: null,
   };
 }
 
@@ -52,16 +66,16 @@ const HINTS: Readonly<Record<number, string>> = {
 /** The answer when the receiver did not answer in time. */
 export function timeoutAnswer(timeoutMs: number): Answer {
   const error = `no answer within ${timeoutMs / 1000} seconds`;
-  return { kind: 'timeout', statusCode: null, error, responseText: null };
+  return { ...NO_ANSWER, kind: 'timeout', error };
 }
 
 /** The answer when the address is not allowed. @param error Why. */
 export function refusedAnswer(error: string): Answer {
-  return { kind: 'refused', statusCode: null, error, responseText: null };
+  return { ...NO_ANSWER, kind: 'refused', error };
 }
 
 function networkAnswer(error: string): Answer {
-  return { kind: 'network', statusCode: null, error, responseText: null };
+  return { ...NO_ANSWER, kind: 'network', error };
 }
 
 /** An address that webhooks are not sent to. */

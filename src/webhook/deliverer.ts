@@ -198,13 +198,13 @@ export class Deliverer {
     facts: { readonly answer: Answer; readonly at: Date; readonly durationMs: number },
   ): AttemptResult {
     const { answer, at, durationMs } = facts;
-    const { statusCode, error, responseText } = answer;
+    const { kind, ...result } = answer;
     const { clock, jitter, waitsSeconds } = this.#options;
-    const isSuccess = answer.kind === 'ok';
+    const isSuccess = kind === 'ok';
     const retry = { attempt, endedAt: clock.now(), waitsSeconds, jitter: jitter() };
     return {
       deliveryId,
-      attempt: { attempt, at, durationMs, statusCode, error, responseText },
+      attempt: { attempt, at, durationMs, ...result },
       isSuccess,
       nextAttemptAt: isSuccess ? null : nextAttemptAt(retry),
     };

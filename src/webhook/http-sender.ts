@@ -14,6 +14,7 @@ import {
   type SentDelivery,
   timeoutAnswer,
 } from './answer.ts';
+import { keptHeaders } from './kept-headers.ts';
 import { signatureHeaders } from './signature.ts';
 import { type ResolveName, ssrfGuard } from './ssrf-guard.ts';
 
@@ -63,24 +64,43 @@ export class HttpSender implements Sender {
     });
   }
 
-  async send(delivery: SentDelivery, signal: AbortSignal): Promise<Answer> {
+  async send({ url, ...content }: SentDelivery, signal: AbortSignal): Promise<Answer> {
+    const { eventId: id, body, ...keys } = content;
+    const timestamp = String(Math.floor(this.#clock.now().getTime() / 1000));
+    const signature = signatureHeaders({ id, timestamp, body }, keys);
+    const headers = { ...this.#fixedHeaders, ...signature };
+    const answer = await this.#post(url, { headers, body, signal });
+    const isSent = answer.kind !== 'refused';
+    return { ...answer, requestHeaders: isSent ? keptHeaders(headers) : null };
+  }
+
+  async #post(
+    address: string,
+    content: {
+      readonly headers: Readonly<Record<string, string>>;
+      readonly body: string;
+      readonly signal: AbortSignal;
+    },
+  ): Promise<Answer> {
+    const { headers, body, signal } = content;
     using limit = new TimeLimit(this.#clock, this.#timeoutMs, {
       signal,
       reason: 'it takes too long',
     });
     try {
       // It was checked when it was registered, but the rules may be others by now.
-      const url = checkWebhookUrl(delivery.url, this.#rules);
-      const { eventId: id, body, ...keys } = delivery;
-      const timestamp = String(Math.floor(this.#clock.now().getTime() / 1000));
+      const url = checkWebhookUrl(address, this.#rules);
       const answer = await request(url, {
         method: 'POST',
-        headers: { ...this.#fixedHeaders, ...signatureHeaders({ id, timestamp, body }, keys) },
+        headers,
         body,
         dispatcher: this.#agent,
         signal: limit.signal,
       });
-      return answerOfStatus(answer.statusCode, await beginningOf(answer.body));
+      return answerOfStatus(answer.statusCode, {
+        responseText: await beginningOf(answer.body),
+        responseHeaders: keptHeaders(answer.headers),
+      });
     } catch (error) {
       if (limit.isOver) return timeoutAnswer(this.#timeoutMs);
       if (error instanceof ServiceError) return refusedAnswer(error.message);

@@ -47,7 +47,7 @@ describe('GET /api/webhooks/deliveries', () => {
     const { status, body } = await api.json('GET', DELIVERIES);
 
     const finishedAt = '2026-11-20T12:00:00.020Z';
-    const common = { endpointId: 'we_1', event: 'call.started' };
+    const common = { endpointId: 'we_1', event: 'call.started', callId: null };
     const fresh = { attempts: 0, lastStatusCode: null, lastError: null, finishedAt: null };
     const createdAt = '2026-11-20T12:00:01.000Z';
     expect(status).toBe(200);
@@ -125,18 +125,34 @@ describe('GET /api/webhooks/deliveries/{deliveryId}', () => {
     const { status, body } = await api.json('GET', `${DELIVERIES}/dlv_0`);
 
     const [item] = (await api.json('GET', DELIVERIES)).body.data;
-    const attempt = { timestamp: NOON, durationMs: 20 };
+    const headers = {
+      requestHeaders: [{ name: 'webhook-id', value: 'evt_0' }],
+      responseHeaders: [{ name: 'server', value: 'nginx' }],
+    };
+    const attempt = { timestamp: NOON, durationMs: 20, ...headers };
     const failure = { statusCode: 500, error: 'the receiver answered 500', responseText: 'oh no' };
     const success = { statusCode: 200, error: null, responseText: 'ok' };
     expect(status).toBe(200);
     expect(body).toEqual({
       ...item,
+      requestBody: expect.stringContaining('"id":"evt_0"'),
       attemptDetails: [
         { ...attempt, ...failure, attempt: 1 },
         { ...attempt, ...success, attempt: 2 },
       ],
     });
     expect(body).toMatchObject({ status: 'succeeded', attempts: 2, lastError: null });
+  });
+
+  test('shows what was said on calls to keys alone that may read calls', async () => {
+    const api = await openWith('succeeded');
+    const key = `svc_live_${'W'.repeat(32)}`;
+    await addKey(api.store, key, { ...LIVE, scopes: ['webhooks:read'] });
+
+    const { status, body } = await api.json('GET', `${DELIVERIES}/dlv_0`, { key });
+
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ requestBody: null });
   });
 });
 

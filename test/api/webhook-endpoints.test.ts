@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { addKey, openTestApi, TEST_KEY, type TestApi } from '../support/api/test-api.ts';
+import { addDelivery } from '../support/webhook/webhook-deliveries.ts';
+import { buildEvent } from '../support/webhook/webhook-world.ts';
 
 const ENDPOINTS = '/api/webhooks/endpoints';
 
@@ -62,6 +64,27 @@ describe('GET /api/webhooks/endpoints/{endpointId}', () => {
       description: '',
       createdAt: '2026-11-20T12:00:00.000Z',
       updatedAt: '2026-11-20T12:00:00.000Z',
+      deliveryCounts: { pending: 0, succeeded: 0, failed: 0 },
+      lastAttempt: null,
+    });
+  });
+
+  test('tells how its deliveries went, and the newest attempt', async () => {
+    const api = await openTestApi();
+    const id = await create(api);
+    for (const number of [1, 2, 3]) {
+      const ids = { endpointId: id, eventId: `evt_${number}`, deliveryId: `dlv_${number}` };
+      await api.store.events.insertQuiet(buildEvent({ ...LIVE, id: ids.eventId }));
+      await addDelivery(api.store, ids, { status: number === 3 ? 'failed' : 'succeeded' });
+      api.store.clock.advance(1000);
+    }
+
+    const { body } = await api.json('GET', `${ENDPOINTS}/${id}`);
+
+    const error = 'the receiver answered 500';
+    expect(body).toMatchObject({
+      deliveryCounts: { pending: 0, succeeded: 2, failed: 1 },
+      lastAttempt: { timestamp: '2026-11-20T12:00:00.000Z', statusCode: 500, error },
     });
   });
 });

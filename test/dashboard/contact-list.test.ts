@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { contactListOf } from '../../src/dashboard/outbound/contact-list.ts';
-import { readContacts } from '../../src/domain/campaign/contact-list.ts';
+import { readContacts } from '../../src/domain/campaign/new-campaign.ts';
 import { ServiceError } from '../../src/domain/service-error.ts';
 
 const [FIRST, SECOND] = ['+390612345678', '+390612345679'];

@@ -3,7 +3,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { LANGUAGES, textOf, wordOf } from '../../src/dashboard/text/text.ts';
+import { DEFAULT_INTENTS, END_REASONS } from '../../src/domain/call/call.ts';
 import { type EngineJob, engineState, type StandIn } from '../../src/domain/call/engine-state.ts';
+import { CAMPAIGN_STATUSES, CONTACT_STATES } from '../../src/domain/campaign/campaign.ts';
+import { DOWNLOAD_STATES, MODEL_STATES } from '../../src/domain/models/model-downloads.ts';
+import { SMS_STATES } from '../../src/domain/sms/sms-message.ts';
 
 function textsOf(language: string): Readonly<Record<string, string>> {
   const file = join(import.meta.dirname, `../../src/dashboard/text/${language}.json`);
@@ -32,7 +36,7 @@ test('textOf puts values in, and leaves what it does not know', () => {
 });
 
 test('wordOf gives the server’s own word where there is no text', () => {
-  expect(wordOf('de', 'state', 'failed')).toBe('gescheitert');
+  expect(wordOf('de', 'state', 'failed')).toBe('fehlgeschlagen');
   expect(wordOf('de', 'state', 'dancing')).toBe('dancing');
 });
 
@@ -54,5 +58,23 @@ test.each<[EngineJob, StandIn]>([
     const name = `${job}.${standIn}`;
     expect(wordOf(language, 'limitation', name)).not.toBe(name);
     expect(wordOf(language, 'how', how)).not.toBe(how);
+  }
+});
+
+test.each<readonly [string, readonly string[]]>([
+  ['end', END_REASONS],
+  ['intent', DEFAULT_INTENTS],
+  ['mood', ['positive', 'neutral', 'negative']],
+  ['answeredBy', ['human', 'machine', 'unknown']],
+  ['state', ['queued', 'ringing', 'in_progress', 'completed', 'failed']],
+  ['state', [...CAMPAIGN_STATUSES, ...CONTACT_STATES]],
+  ['state', [...MODEL_STATES, ...DOWNLOAD_STATES]],
+  ['state', SMS_STATES],
+  ['state', ['ready', 'registering', 'failed', 'unregistered']],
+  ['state', ['pending', 'succeeded', 'failed', 'active', 'disabled', 'paused']],
+])('every language has its own word for each value of %s: %j', (group, values) => {
+  for (const language of LANGUAGES) {
+    const texts = textsOf(language);
+    expect(values.filter((value) => texts[`${group}.${value}`] === undefined)).toEqual([]);
   }
 });

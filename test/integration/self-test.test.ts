@@ -5,7 +5,7 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
-import { runSelfTestProcess } from '../../src/operator/self-test-process.ts';
+import { runSelfTestProcess } from '../../src/operator/self-test.ts';
 import { writePiperVoice } from '../support/speech/voice-graphs.ts';
 
 const ADMIN = fileURLToPath(new URL('../../src/cli/admin.ts', import.meta.url));

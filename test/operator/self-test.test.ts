@@ -1,6 +1,6 @@
 /** The self-test's button: who may press it, one run at a time, and what the page shows of it. */
 import { expect, test } from 'vitest';
-import { SelfTestRun } from '../../src/operator/self-test-run.ts';
+import { SelfTestRun } from '../../src/operator/self-test.ts';
 import { Browser, openSignedIn } from '../support/dashboard/dashboard-world.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 

@@ -10,6 +10,7 @@ import {
   type SelfTestReport,
   type VoiceResult,
   verdictsOf,
+  withoutPaths,
 } from '../../src/speech/self-test/self-test-report.ts';
 import { languageOf } from '../../src/speech/tts/voices/voice-list.ts';
 
@@ -94,4 +95,19 @@ test('onTheLine adds talk 10 dB below the voice', () => {
 
 test('babbleOf needs six talkers', () => {
   expect(babbleOf([new Int16Array(8000)])).toBeUndefined();
+});
+
+describe('withoutPaths', () => {
+  test('names no folder and no server, and keeps the address of this machine', () => {
+    const failure = 'cannot read /home/ana/offhook/models/a.onnx, nor http://10.0.0.7:8080/v1';
+    const report = reportOf({ voice: { failure, engine: 'http://127.0.0.1:9000' } });
+
+    const shared = withoutPaths(report, {
+      '/home/ana': '~',
+      '/home/ana/offhook/models': 'MODELS_DIR',
+    });
+
+    expect(shared.voices[0]?.failure).toBe('cannot read MODELS_DIR/a.onnx, nor http://…/v1');
+    expect(shared.voices[0]?.engine).toBe('http://127.0.0.1:9000');
+  });
 });

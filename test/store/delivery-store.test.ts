@@ -21,6 +21,7 @@ describe('DeliveryStore.sendTo', () => {
       endpointId: 'we_1',
       eventId: 'evt_1',
       eventKind: 'webhook.test',
+      callId: null,
       status: 'pending',
       attempts: 0,
       nextAttemptAt: LATER,
@@ -91,6 +92,8 @@ describe('DeliveryStore.attempts', () => {
         statusCode: 500,
         error: 'the receiver answered 500',
         responseText: 'oh no',
+        requestHeaders: [{ name: 'webhook-id', value: 'evt_0' }],
+        responseHeaders: [{ name: 'server', value: 'nginx' }],
       },
     ]);
   });

@@ -153,7 +153,8 @@ describe('ErasureStore.erase', () => {
     await store.erasures.erase('call_1', order());
 
     const attempt = { attempt: 1, at: NOW, durationMs: 1, statusCode: 500, error: 'no' };
-    const answer = { attempt: { ...attempt, responseText: WORDS }, isSuccess: false };
+    const response = { responseText: WORDS, responseHeaders: null, requestHeaders: null };
+    const answer = { attempt: { ...attempt, ...response }, isSuccess: false };
     await store.outbox.record(
       [{ deliveryId: delivery?.id ?? '', ...answer, nextAttemptAt: NOW }],
       NOW,

@@ -1,6 +1,6 @@
 /** Those who watch calls get no power over them. */
 import { expect, test } from 'vitest';
-import { LiveWatchers } from '../../src/store/calls/live-watchers.ts';
+import { LiveWatchers } from '../../src/store/store-feeds.ts';
 import { buildCall } from '../support/store/build-call.ts';
 
 const SCOPE = { accountId: 'acct_main', environment: 'live' } as const;

@@ -37,6 +37,8 @@ function result(
       statusCode: isSuccess ? 200 : 500,
       error: isSuccess ? null : 'the receiver answered 500',
       responseText: null,
+      requestHeaders: null,
+      responseHeaders: null,
       ...attempt,
     },
   };
@@ -58,7 +60,16 @@ test('Outbox.record keeps a success with its attempt', async () => {
     finishedAt: at(12),
   });
   expect(await store.deliveries.attempts('dlv_1')).toEqual([
-    { attempt: 1, at: at(0), durationMs: 12, statusCode: 200, error: null, responseText: 'ok' },
+    {
+      attempt: 1,
+      at: at(0),
+      durationMs: 12,
+      statusCode: 200,
+      error: null,
+      responseText: 'ok',
+      requestHeaders: null,
+      responseHeaders: null,
+    },
   ]);
 });
 

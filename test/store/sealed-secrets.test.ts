@@ -7,8 +7,7 @@ import { silentLogger } from '../../src/lib/logger.ts';
 import { makeBackup } from '../../src/store/backup/backup.ts';
 import { restoreBackup } from '../../src/store/backup/backup-restore.ts';
 import { openDatabase } from '../../src/store/sqlite/database.ts';
-import { sealAgain } from '../../src/store/sqlite/sealed-columns.ts';
-import { openBox } from '../../src/store/sqlite/secrets-key.ts';
+import { openBox, sealAgain } from '../../src/store/sqlite/sealed-columns.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { foundIn } from '../support/store/found-in.ts';
 import {

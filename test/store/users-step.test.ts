@@ -20,6 +20,9 @@ function withoutUsers(file: string, record: string | undefined): void {
   for (const table of ['users', 'invites', 'audit_log', 'quarter_hours', 'answer_times']) {
     sqlite.exec(`drop table ${table}`);
   }
+  for (const column of ['request_headers', 'response_headers']) {
+    sqlite.exec(`alter table webhook_attempts drop column ${column}`);
+  }
   if (record !== undefined) {
     sqlite.prepare("insert into secrets (name, value) values ('operator-password', ?)").run(record);
   }

@@ -10,12 +10,13 @@ import { ScaledClock } from '../../src/lib/scaled-clock.ts';
 import { SmppGateways } from '../../src/tool/sms/smpp/smpp-gateways.ts';
 import {
   COMMANDS,
+  decodeText,
+  encodeText,
   RESPONSE_BIT,
   readDelivery,
   readPdu,
   writePdu,
 } from '../../src/tool/sms/smpp/smpp-pdu.ts';
-import { decodeText, encodeText } from '../../src/tool/sms/smpp/smpp-text.ts';
 import { PASSWORD, SmppServer, SYSTEM_ID, takes } from '../support/sms/smpp-server.ts';
 import { buildAgent } from '../support/store/build-agent.ts';
 import { buildCall } from '../support/store/build-call.ts';

@@ -132,7 +132,7 @@ test('Deliverer.stop keeps an answer that came in the last moment, and cancels w
   await until(async () => answers.length === 2);
 
   const stopped = deliverer.stop();
-  answers[0]?.(answerOfStatus(200, null));
+  answers[0]?.(answerOfStatus(200));
   store.clock.advance(2000);
   await stopped;
 
@@ -160,7 +160,7 @@ test('Deliverer.stop sends on while answers come, for two seconds', async () => 
     isStopped = true;
   });
   store.clock.advance(1999);
-  answers[0]?.(answerOfStatus(200, null));
+  answers[0]?.(answerOfStatus(200));
   await looked();
   const [begun, isStoppedEarly] = [answers.length, isStopped];
   store.clock.advance(1);
@@ -182,9 +182,9 @@ test('Deliverer.stop ends as soon as the last answer is recorded', async () => {
   await until(async () => answers.length === 16);
 
   const stopped = deliverer.stop();
-  for (const answer of answers.splice(0)) answer(answerOfStatus(200, null));
+  for (const answer of answers.splice(0)) answer(answerOfStatus(200));
   await until(async () => answers.length === 1);
-  answers[0]?.(answerOfStatus(500, null));
+  answers[0]?.(answerOfStatus(500));
   await stopped;
 
   expect(store.clock.waiting).toBe(STORE_TIMERS);

@@ -120,7 +120,7 @@ test('HttpSender passes over informational answers', async () => {
 
   const answer = await send(openSender(), receiver.url);
 
-  expect(answer).toEqual({ kind: 'ok', statusCode: 204, error: null, responseText: null });
+  expect(answer).toMatchObject({ kind: 'ok', statusCode: 204, error: null, responseText: null });
 });
 
 test('HttpSender reads a body up to 64 kB, keeps 2 kB of it, and makes text of any bytes', async () => {
@@ -158,4 +158,35 @@ test('HttpSender has no limits of time besides its own: headers and body may tak
   const got = await Promise.all(receivers.map(({ url }) => send(sender, url)));
 
   expect(got).toMatchObject([{ kind: 'ok' }, { kind: 'ok', responseText: 'ab' }]);
+});
+
+test('HttpSender keeps the headers of both sides, without the secrets of the receiver', async () => {
+  const receiver = await WebhookReceiver.open((response) => {
+    response.setHeader('Set-Cookie', ['session=s3cret', 'other=s3cret']);
+    response.setHeader('X-Request-Id', '<b>7</b>');
+    response.writeHead(200).end();
+  });
+
+  const { requestHeaders, responseHeaders } = await send(openSender(), receiver.url);
+
+  const sent = Object.fromEntries(requestHeaders?.map(({ name, value }) => [name, value]) ?? []);
+  expect(sent).toMatchObject({ 'User-Agent': 'Offhook/1.2.3', 'webhook-id': 'evt_1' });
+  expect(sent['X-Service-Signature']).toBe(receiver.received[0]?.headers['x-service-signature']);
+  expect(responseHeaders).toContainEqual({ name: 'x-request-id', value: '<b>7</b>' });
+  const cookies = responseHeaders?.filter(({ name }) => name === 'set-cookie');
+  expect(cookies).toEqual(Array(2).fill({ name: 'set-cookie', value: '(left out)' }));
+});
+
+test('HttpSender keeps no headers of a request that was not sent', async () => {
+  const sender = new HttpSender({
+    rules: { allowLocal: false, allowPrivate: false },
+    resolve: () => Promise.resolve([]),
+    clock: systemClock,
+    version: '1.2.3',
+  });
+  onTestFinished(() => sender.close());
+
+  const answer = await send(sender, 'https://127.0.0.1/');
+
+  expect(answer).toMatchObject({ kind: 'refused', requestHeaders: null, responseHeaders: null });
 });

@@ -62,7 +62,10 @@ test.each([
 ])('answerOfError makes of %o a failure of the kind %s', (error, kind, text) => {
   const answer = answerOfError(error);
 
-  expect(answer).toEqual({ kind, statusCode: null, error: text, responseText: null });
+  expect(answer).toEqual({
+    ...{ kind, statusCode: null, error: text },
+    ...{ responseText: null, responseHeaders: null, requestHeaders: null },
+  });
 });
 
 test('answerOfError looks at eight causes, and comes back from causes in a circle', () => {
@@ -92,9 +95,11 @@ test.each([
     'the receiver answered 410: it wants no more events; delete or disable the endpoint if that is so',
   ],
 ])('answerOfStatus takes %d for %s', (status, kind, error) => {
-  const answer = answerOfStatus(status, 'text');
+  const response = { responseText: 'text', responseHeaders: [{ name: 'server', value: 'a' }] };
 
-  expect(answer).toEqual({ kind, statusCode: status, error, responseText: 'text' });
+  const answer = answerOfStatus(status, response);
+
+  expect(answer).toEqual({ kind, statusCode: status, error, ...response, requestHeaders: null });
 });
 
 test('timeoutAnswer names the limit in seconds', () => {

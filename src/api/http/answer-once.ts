@@ -11,7 +11,7 @@ import type {
 import { ERROR_STATUS, type ErrorCode, ServiceError } from '../../domain/service-error.ts';
 import type { Stores } from '../../domain/stores.ts';
 import { type ApiContext, type ApiDeps, scopeOf } from '../api-env.ts';
-import { parsedJson } from './parsed-json.ts';
+import { parsedJson } from './request-body.ts';
 
 /** The header that a customer chooses freely. */
 const HEADER = 'X-Idempotency-Key';

@@ -5,9 +5,9 @@ import type { Guard } from '../api-env.ts';
 import { headerRefs } from '../openapi/common-components.ts';
 import { type ErrorStatus, errorResponses } from '../schemas/error-schema.ts';
 import { noQuery } from '../schemas/paging-schema.ts';
-import { requireScope } from './authentication.ts';
-import { noBody } from './no-body.ts';
-import { unreadableBody } from './parsed-json.ts';
+import { requireScope } from './access.ts';
+import { unreadableBody } from './errors.ts';
+import { noBody } from './request-body.ts';
 
 /** As zod-openapi's route; `responses` are the successes. */
 interface Operation<Path extends string>

@@ -11,7 +11,6 @@ import {
 } from '../../domain/service-error.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { type ApiContext, type ApiEnv, callerOf } from '../api-env.ts';
-import { unreadableBody } from './parsed-json.ts';
 
 const DETAILS_MAX = 50;
 
@@ -145,4 +144,10 @@ export function notFound(context: ApiContext, methods: readonly string[]): Servi
   if (methods.length > 0) context.header('Allow', methods.join(', '));
   const why = methods.length > 0 ? 'it knows other methods only' : 'there is no such path';
   return new ServiceError('NOT_FOUND', `Cannot ${method} "${path.slice(0, 200)}": ${why}`);
+}
+
+/** @param path of what is wrong: empty for all of the body, or the name of a header. */
+export function unreadableBody(path: string, message: string): ServiceError {
+  const details = [{ path, message }];
+  return new ServiceError('VALIDATION_ERROR', `Cannot read the body: ${message}`, details);
 }

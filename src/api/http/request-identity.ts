@@ -1,6 +1,7 @@
-/** Headers that every response has, and the log line and metrics of each request. */
+/** What every request and response has: its id, the routes that it matched, the headers, the log line and metrics. */
+
+import { matchedRoutes } from 'hono/route';
 import type { ApiContext, ApiDeps, Guard } from '../api-env.ts';
-import { routeOf } from './matched-route.ts';
 
 /** Changes when a response changes in a way that a customer's program may notice. */
 export const API_VERSION = '2026-11-21';
@@ -58,4 +59,20 @@ function report(
   // Probes come every few seconds and would bury the rest.
   const level = answered.route.startsWith('/api') ? 'info' : 'debug';
   log[level]({ ...answered, durationMs }, 'http: answered');
+}
+
+/** The pattern that matched, such as `/api/calls/{callId}`: ids never become labels. `unmatched` where none did. */
+export function routeOf(context: ApiContext): string {
+  return patternsOf(context).at(-1)?.path ?? 'unmatched';
+}
+
+/** Every route that matched, as `GET /api/calls/{callId}`: HEAD counts as the GET that answers it. */
+export function routesOf(context: ApiContext): readonly string[] {
+  return patternsOf(context).map(({ method, path }) => `${method} ${path}`);
+}
+
+function patternsOf(context: ApiContext) {
+  return matchedRoutes(context)
+    .filter(({ method }) => method !== 'ALL')
+    .map(({ method, path }) => ({ method, path: path.replace(/:(\w+)/g, '{$1}') }));
 }

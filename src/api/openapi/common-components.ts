@@ -73,10 +73,7 @@ export const IF_MATCH = {
   example: '"2026-11-21T08:00:00.000Z"',
 } as const;
 
-/** Documents that an answer has the header. */
-export const WITH_ETAG = { headers: { ETag: { $ref: '#/components/headers/ETag' } } } as const;
-
-/** Documents that an operation takes the header. */
+/** Documents that an operation takes `If-Match`. */
 export const TAKES_IF_MATCH = {
   parameters: [{ $ref: '#/components/parameters/IfMatch' }],
 };

@@ -17,7 +17,7 @@ import { answerOnce } from '../http/answer-once.ts';
 import { describeRoute } from '../http/describe-route.ts';
 import { entityTag, requireMatch } from '../http/entity-tag.ts';
 import { existing } from '../http/errors.ts';
-import { TAKES_IF_MATCH, WITH_ETAG } from '../openapi/common-components.ts';
+import { TAKES_IF_MATCH } from '../openapi/common-components.ts';
 import {
   agentItemSchema,
   agentPageSchema,
@@ -29,7 +29,7 @@ import {
   patchAgentSchema,
   patchedAgentSchema,
 } from '../schemas/agent-schemas.ts';
-import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
+import { jsonBody, jsonResponse, taggedResponse } from '../schemas/json-content.ts';
 import { viewOf } from '../serializers/view-of.ts';
 
 const shared = { tag: 'Agents' } as const;
@@ -53,9 +53,7 @@ const newRoute = describeRoute({
   summary: 'Makes an agent',
   scope: 'agents:write',
   request: { body: jsonBody(createAgentSchema) },
-  responses: {
-    201: { ...jsonResponse('The agent was made and is active.', createdAgentSchema), ...WITH_ETAG },
-  },
+  responses: { 201: taggedResponse('The agent was made and is active.', createdAgentSchema) },
 });
 
 const getRoute = describeRoute({
@@ -66,7 +64,7 @@ const getRoute = describeRoute({
   summary: 'Shows an agent',
   scope: 'agents:read',
   request: { params: agentPathSchema },
-  responses: { 200: { ...jsonResponse('Every field.', agentSchema), ...WITH_ETAG } },
+  responses: { 200: taggedResponse('Every field.', agentSchema) },
 });
 
 const patchRoute = describeRoute({
@@ -78,9 +76,7 @@ const patchRoute = describeRoute({
   summary: 'Changes the fields that the body has',
   scope: 'agents:write',
   request: { params: agentPathSchema, body: jsonBody(patchAgentSchema) },
-  responses: {
-    200: { ...jsonResponse('The agent was changed.', patchedAgentSchema), ...WITH_ETAG },
-  },
+  responses: { 200: taggedResponse('The agent was changed.', patchedAgentSchema) },
   errors: [409, 412, 422],
 });
 

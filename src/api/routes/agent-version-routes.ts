@@ -14,9 +14,9 @@ import { answerOnce } from '../http/answer-once.ts';
 import { describeRoute } from '../http/describe-route.ts';
 import { entityTag, requireMatch } from '../http/entity-tag.ts';
 import { existing } from '../http/errors.ts';
-import { TAKES_IF_MATCH, WITH_ETAG } from '../openapi/common-components.ts';
+import { TAKES_IF_MATCH } from '../openapi/common-components.ts';
 import { agentPathSchema, agentSchema } from '../schemas/agent-schemas.ts';
-import { jsonResponse } from '../schemas/json-content.ts';
+import { jsonResponse, taggedResponse } from '../schemas/json-content.ts';
 import { PAGE_LIMIT, pageOf, pagingFields } from '../schemas/paging-schema.ts';
 import { viewOf } from '../serializers/view-of.ts';
 
@@ -89,9 +89,7 @@ const restoreRoute = describeRoute({
   description:
     'Everything but `status` becomes what it was: an agent that is paused stays paused. The agent gets a new version; none is lost by going back.',
   request: { params: agentVersionPathSchema },
-  responses: {
-    200: { ...jsonResponse('The agent as it is now.', agentSchema), ...WITH_ETAG },
-  },
+  responses: { 200: taggedResponse('The agent as it is now.', agentSchema) },
   errors: [412],
 });
 

@@ -9,6 +9,7 @@ import { describeRoute } from '../http/describe-route.ts';
 import { existing, notFound } from '../http/errors.ts';
 import {
   callChangeSchema,
+  callCursorOf,
   callPageSchema,
   callPathSchema,
   callQuerySchema,
@@ -17,7 +18,6 @@ import {
   timelineQuerySchema,
 } from '../schemas/call-schemas.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
-import { callCursorOf } from '../serializers/call-cursor.ts';
 import {
   serializeCall,
   serializeCallItem,

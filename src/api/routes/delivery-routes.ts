@@ -1,15 +1,17 @@
 /** `/api/webhooks/deliveries` and `/api/webhooks/resend`: shows what was sent where, and sends it again. */
 
+import { mayUse } from '../../domain/account/api-key.ts';
 import { given } from '../../domain/ids.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type { WebhookDelivery } from '../../domain/webhook/webhook-delivery.ts';
 import { RESENDS_MAX } from '../../domain/webhook/webhook-endpoint.ts';
-import { type ApiApp, type ApiDeps, scopeOf } from '../api-env.ts';
+import { type ApiApp, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
 import { describeRoute } from '../http/describe-route.ts';
 import { existing } from '../http/errors.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
 import {
+  attemptSchema,
   deliveryDetailSchema,
   deliveryPageSchema,
   deliveryPathSchema,
@@ -88,10 +90,12 @@ function addDeliveryReads(api: ApiApp, { deliveries }: ApiDeps): void {
     const { deliveryId } = context.req.valid('param');
     const delivery = existing(await deliveries.find(scopeOf(context), deliveryId), 'delivery');
     const attempts = await deliveries.attempts(delivery.id);
-    const attemptDetails = attempts.map(({ at, ...attempt }) => {
-      return { ...attempt, timestamp: at.toISOString() };
-    });
-    return context.json({ ...deliveryView(delivery), attemptDetails }, 200);
+    const attemptDetails = attempts.map((attempt) =>
+      viewOf(attemptSchema, { ...attempt, timestamp: attempt.at }),
+    );
+    const maySee = mayUse(callerOf(context).apiKey, 'calls:read');
+    const requestBody = (maySee ? await deliveries.body(delivery) : undefined) ?? null;
+    return context.json({ ...deliveryView(delivery), requestBody, attemptDetails }, 200);
   });
 }
 

@@ -1,23 +1,83 @@
 /** `/api/keys`: lists, makes and revokes API keys. */
 
+import { z } from '@hono/zod-openapi';
 import type { Environment } from '../../domain/account/account.ts';
-import { createApiKey, environmentsManagedBy, hashOfKey } from '../../domain/account/api-key.ts';
+import {
+  API_SCOPES,
+  createApiKey,
+  environmentsManagedBy,
+  hashOfKey,
+} from '../../domain/account/api-key.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, callerOf } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
 import { describeRoute } from '../http/describe-route.ts';
 import { existing } from '../http/errors.ts';
 import type { KeyCache } from '../http/key-cache.ts';
+import { allDifferent, words } from '../schemas/agent-schemas.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
-import {
-  createdKeySchema,
-  createKeySchema,
-  keyPageSchema,
-  keyPathSchema,
-  keyQuerySchema,
-  keySchema,
-} from '../schemas/key-schemas.ts';
+import { PAGE_LIMIT, pageOf, pagingFields } from '../schemas/paging-schema.ts';
 import { viewOf } from '../serializers/view-of.ts';
+
+const NAME_CHARS_MAX = 120;
+
+const environment = z.enum(['live', 'test']);
+
+const scope = z.enum(API_SCOPES);
+
+const timestamp = z.iso.datetime();
+
+const createKeySchema = z
+  .strictObject({
+    name: words(NAME_CHARS_MAX).openapi({ example: 'Booking site' }),
+    environment: environment.optional().openapi({
+      description: "The calling key's own unless given. A test key cannot make live ones.",
+    }),
+    scopes: z
+      .array(scope)
+      .min(1)
+      .max(API_SCOPES.length)
+      .refine(allDifferent, 'scopes must differ')
+      .optional()
+      .openapi({ uniqueItems: true, description: 'Everything but `admin` unless given.' }),
+  })
+  .openapi('CreateKey');
+
+const fields = {
+  id: z.string().openapi({ example: 'key_0VbZOZK8iLGcXSKvcmQMdaX5' }),
+  name: z.string(),
+  environment,
+  prefix: z.string().openapi({ example: 'svc_live_' }),
+  lastFour: z.string().openapi({ example: '7Qx2' }),
+  scopes: z.array(scope),
+  createdAt: timestamp,
+  lastUsedAt: timestamp.nullable().openapi({ description: 'To the minute; null when never used.' }),
+  revokedAt: timestamp.nullable().openapi({ description: 'null while the key is good.' }),
+};
+
+const keySchema = z.object(fields).openapi('Key');
+
+const createdKeySchema = z
+  .object({
+    ...fields,
+    key: z.string().nullable().openapi({
+      description:
+        'The whole key, here and never again: keep it safe. null when the answer is a replay.',
+      example: 'svc_live_0aVbZOZK8iLGcXSKvcmQMdaX5h2Tq7Qx2',
+    }),
+  })
+  .openapi('CreatedKey');
+
+const keyPageSchema = pageOf(keySchema).openapi('KeyPage');
+
+const keyQuerySchema = z.strictObject({
+  ...pagingFields(PAGE_LIMIT),
+  environment: environment.optional().openapi({
+    param: { description: 'Only keys of this environment; otherwise all that the key manages.' },
+  }),
+});
+
+const keyPathSchema = z.object({ keyId: z.string() });
 
 const shared = { tag: 'Keys', scope: 'admin' } as const;
 

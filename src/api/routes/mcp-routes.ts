@@ -12,8 +12,8 @@ import { answerOnce } from '../http/answer-once.ts';
 import { describeRoute } from '../http/describe-route.ts';
 import { entityTag, requireMatch } from '../http/entity-tag.ts';
 import { existing } from '../http/errors.ts';
-import { TAKES_IF_MATCH, WITH_ETAG } from '../openapi/common-components.ts';
-import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
+import { TAKES_IF_MATCH } from '../openapi/common-components.ts';
+import { jsonBody, jsonResponse, taggedResponse } from '../schemas/json-content.ts';
 import {
   createMcpServerSchema,
   mcpServerPageSchema,
@@ -47,7 +47,7 @@ const newRoute = describeRoute({
   summary: 'Makes an MCP server known, whose tools agents may use during calls',
   description: `At most ${MCP_LIMITS.serversMax} an environment (409). An agent uses its allowed tools once its \`tools\` name the server. It need not run yet. A url that is no https URL is 400; one whose host is a private, loopback or special address is 422.`,
   request: { body: jsonBody(createMcpServerSchema) },
-  responses: { 201: { ...jsonResponse('The server is known.', mcpServerSchema), ...WITH_ETAG } },
+  responses: { 201: taggedResponse('The server is known.', mcpServerSchema) },
 });
 
 const getRoute = describeRoute({
@@ -58,10 +58,7 @@ const getRoute = describeRoute({
   summary: 'Shows an MCP server',
   request: { params: mcpServerPathSchema },
   responses: {
-    200: {
-      ...jsonResponse('Every field; secret header values are null.', mcpServerSchema),
-      ...WITH_ETAG,
-    },
+    200: taggedResponse('Every field; secret header values are null.', mcpServerSchema),
   },
 });
 
@@ -74,9 +71,7 @@ const patchRoute = describeRoute({
   description: 'Calls in progress keep the server as it was when they began.',
   ...TAKES_IF_MATCH,
   request: { params: mcpServerPathSchema, body: jsonBody(patchMcpServerSchema) },
-  responses: {
-    200: { ...jsonResponse('The server as it is now.', mcpServerSchema), ...WITH_ETAG },
-  },
+  responses: { 200: taggedResponse('The server as it is now.', mcpServerSchema) },
   errors: [412, 422],
 });
 

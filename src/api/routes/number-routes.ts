@@ -1,20 +1,54 @@
 /** `/api/phone-numbers`: telephone numbers, whose they are, and which agents answer. */
 
+import { z } from '@hono/zod-openapi';
 import { type ListedNumber, liveNumber, numberPage } from '../../domain/dialing/number-list.ts';
 import { assignNumber, NumberOwners, unassignNumber } from '../../domain/dialing/number-owner.ts';
 import type { Stores } from '../../domain/stores.ts';
 import { type ApiApp, type ApiDeps, scopeOf } from '../api-env.ts';
+import { isOperator, requireOperator } from '../http/access.ts';
 import { describeRoute } from '../http/describe-route.ts';
-import { isOperator, requireOperator } from '../operator.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
-import {
-  assignNumberSchema,
-  phoneNumberPageSchema,
-  phoneNumberPathSchema,
-  phoneNumberQuerySchema,
-  phoneNumberSchema,
-} from '../schemas/number-schemas.ts';
+import { pageOf, pagingFields } from '../schemas/paging-schema.ts';
 import { viewOf } from '../serializers/view-of.ts';
+
+const number = z.string().openapi({
+  description: 'E.164, or the beginning of numbers and a star.',
+  example: '+390612345678',
+});
+
+const phoneNumberSchema = z
+  .object({
+    number,
+    trunks: z.array(z.string()).openapi({
+      description: 'The trunks that bring its calls; none: nothing rings there.',
+      example: ['acme'],
+    }),
+    accountId: z.string().nullable().openapi({
+      description:
+        'The account that may use it: that of its assignment, else of its trunk. null: any, since no trunk has it.',
+    }),
+    agentId: z
+      .string()
+      .nullable()
+      .openapi({ description: 'The agent of this account that answers.' }),
+    agentName: z.string().nullable(),
+    isTaken: z.boolean().openapi({
+      description: 'Whether an agent answers, of this account or another. Another’s is not named.',
+    }),
+  })
+  .openapi('PhoneNumber');
+
+const phoneNumberPathSchema = z.object({ number });
+
+const assignNumberSchema = z
+  .strictObject({
+    accountId: z.string().openapi({ example: 'acct_0VbZOZK8iLGcXSKvcmQMdaX5' }),
+  })
+  .openapi('AssignNumber');
+
+const phoneNumberPageSchema = pageOf(phoneNumberSchema).openapi('PhoneNumberPage');
+
+const phoneNumberQuerySchema = z.strictObject(pagingFields({ default: 100, max: 500 }));
 
 const shared = { tag: 'Trunks' } as const;
 

@@ -12,8 +12,8 @@ import { answerOnce } from '../http/answer-once.ts';
 import { describeRoute } from '../http/describe-route.ts';
 import { entityTag, requireMatch } from '../http/entity-tag.ts';
 import { existing } from '../http/errors.ts';
-import { TAKES_IF_MATCH, WITH_ETAG } from '../openapi/common-components.ts';
-import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
+import { TAKES_IF_MATCH } from '../openapi/common-components.ts';
+import { jsonBody, jsonResponse, taggedResponse } from '../schemas/json-content.ts';
 import {
   createToolSchema,
   patchToolSchema,
@@ -49,7 +49,7 @@ const newRoute = describeRoute({
   summary: 'Makes a tool: an HTTP request that agents may make during calls',
   description: `At most ${TOOL_LIMITS.toolsMax} an environment (409). An agent uses it once its \`tools\` name it. Requests are signed as webhooks are. A url that is no https URL is 400; one whose host is a private, loopback or special address is 422. Scope: \`agents:write\`.`,
   request: { body: jsonBody(createToolSchema) },
-  responses: { 201: { ...jsonResponse('The tool was made.', toolSchema), ...WITH_ETAG } },
+  responses: { 201: taggedResponse('The tool was made.', toolSchema) },
 });
 
 const getRoute = describeRoute({
@@ -59,12 +59,7 @@ const getRoute = describeRoute({
   path: '/api/tools/{toolName}',
   summary: 'Shows a tool',
   request: { params: toolPathSchema },
-  responses: {
-    200: {
-      ...jsonResponse('Every field; secret header values are null.', toolSchema),
-      ...WITH_ETAG,
-    },
-  },
+  responses: { 200: taggedResponse('Every field; secret header values are null.', toolSchema) },
 });
 
 const patchRoute = describeRoute({
@@ -76,7 +71,7 @@ const patchRoute = describeRoute({
   description: 'Calls in progress keep the tool as it was when they began.',
   ...TAKES_IF_MATCH,
   request: { params: toolPathSchema, body: jsonBody(patchToolSchema) },
-  responses: { 200: { ...jsonResponse('The tool was changed.', toolSchema), ...WITH_ETAG } },
+  responses: { 200: taggedResponse('The tool was changed.', toolSchema) },
   errors: [412, 422],
 });
 

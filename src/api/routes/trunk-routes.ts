@@ -9,10 +9,10 @@ import {
 import { ServiceError } from '../../domain/service-error.ts';
 import type { Stores } from '../../domain/stores.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, callerOf } from '../api-env.ts';
+import { isOperator, NEEDS_OPERATOR_KEY, requireOperator } from '../http/access.ts';
 import { answerOnce } from '../http/answer-once.ts';
 import { describeRoute } from '../http/describe-route.ts';
-import { parsedJson } from '../http/parsed-json.ts';
-import { isOperator, NEEDS_OPERATOR_KEY, requireOperator } from '../operator.ts';
+import { parsedJson } from '../http/request-body.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
 import {
   createTrunkSchema,

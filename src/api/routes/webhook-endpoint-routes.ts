@@ -5,6 +5,8 @@ import {
   patchEndpoint,
   testEvent,
   WEBHOOK_ENDPOINTS_MAX,
+  type WebhookEndpoint,
+  type WebhookEndpointStore,
 } from '../../domain/webhook/webhook-endpoint.ts';
 import { type ApiApp, type ApiDeps, scopeOf } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
@@ -18,6 +20,7 @@ import {
   endpointPathSchema,
   endpointQuerySchema,
   endpointSchema,
+  lastAttemptSchema,
   patchEndpointSchema,
   testSentSchema,
 } from '../schemas/webhook-schemas.ts';
@@ -106,14 +109,17 @@ function addEndpointReads(api: ApiApp, { webhookEndpoints }: ApiDeps): void {
   api.openapi(listRoute, async (context) => {
     const { limit, offset } = context.req.valid('query');
     const page = await webhookEndpoints.list(scopeOf(context), { limit, offset });
-    const data = page.endpoints.map((endpoint) => viewOf(endpointSchema, endpoint));
+    const data = await Promise.all(
+      page.endpoints.map((endpoint) => endpointView(webhookEndpoints, endpoint)),
+    );
     return context.json({ data, total: page.total, limit, offset }, 200);
   });
 
   api.openapi(getRoute, async (context) => {
     const { endpointId } = context.req.valid('param');
-    const endpoint = await webhookEndpoints.find(scopeOf(context), endpointId);
-    return context.json(viewOf(endpointSchema, existing(endpoint, 'webhook endpoint')), 200);
+    const found = await webhookEndpoints.find(scopeOf(context), endpointId);
+    const endpoint = existing(found, 'webhook endpoint');
+    return context.json(await endpointView(webhookEndpoints, endpoint), 200);
   });
 }
 
@@ -148,7 +154,7 @@ function addEndpointWrites(api: ApiApp, deps: ApiDeps): void {
       await stores.webhookEndpoints.update(patched);
       return patched;
     });
-    return context.json(viewOf(endpointSchema, changed), 200);
+    return context.json(await endpointView(webhookEndpoints, changed), 200);
   });
 
   api.openapi(deleteRoute, async (context) => {
@@ -181,5 +187,19 @@ function addEndpointTest(api: ApiApp, deps: ApiDeps): void {
           return { status: 202, body: { deliveryId, eventId: event.id } };
         }),
     });
+  });
+}
+
+/** An endpoint with how it has done. */
+async function endpointView(
+  store: Pick<WebhookEndpointStore, 'health'>,
+  endpoint: WebhookEndpoint,
+) {
+  const { deliveryCounts, lastAttempt } = await store.health(endpoint.id);
+  return viewOf(endpointSchema, {
+    ...endpoint,
+    deliveryCounts,
+    lastAttempt:
+      lastAttempt && viewOf(lastAttemptSchema, { ...lastAttempt, timestamp: lastAttempt.at }),
   });
 }

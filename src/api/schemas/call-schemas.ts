@@ -1,11 +1,33 @@
 /** What calls look like in queries and answers: the one source of validation, types and documentation. */
 import { z } from '@hono/zod-openapi';
+import type { CallPosition } from '../../domain/call/call.ts';
 import { NOTE_CHARS_MAX, TAG_CHARS_MAX, TAGS_MAX } from '../../domain/call/call-note.ts';
 import { searchOf } from '../../domain/call/call-search.ts';
-import { callCursorSchema } from '../serializers/call-cursor.ts';
 import { dayDocs, dayEnd, dayStart } from './day-schema.ts';
 import { PAGE_LIMIT, pageOf, pagingFields, wholeNumber } from './paging-schema.ts';
 import { smsMessageSchema } from './sms-schemas.ts';
+
+/** Unix milliseconds and the call's id. */
+const POSITION = /^(\d{1,15})\.(call_[0-9A-Za-z]{1,64})$/;
+
+/** Base64url of `<milliseconds>.<id>`. It keeps no secret: a page holds calls of its own scope, at any position. */
+export function callCursorOf({ at, id }: CallPosition): string {
+  return Buffer.from(`${at.getTime()}.${id}`).toString('base64url');
+}
+
+/** A cursor of a query, as the position that it stands for. */
+const callCursorSchema = z
+  .string()
+  .min(1)
+  .max(150)
+  .transform((text, context): CallPosition => {
+    const [, milliseconds, id] =
+      POSITION.exec(Buffer.from(text, 'base64url').toString('latin1')) ?? [];
+    const position = { at: new Date(Number(milliseconds)), id: id ?? '' };
+    if (id !== undefined && callCursorOf(position) === text) return position;
+    context.addIssue({ code: 'custom', message: 'expected the nextCursor of a page of calls' });
+    return z.NEVER;
+  });
 
 const timestamp = z.iso.datetime();
 

@@ -9,3 +9,9 @@ export function jsonBody<Schema extends ZodType>(schema: Schema) {
 export function jsonResponse<Schema extends ZodType>(description: string, schema: Schema) {
   return { description, content: { 'application/json': { schema } } } as const;
 }
+
+/** An answer with the `ETag` of its record. */
+export function taggedResponse<Schema extends ZodType>(description: string, schema: Schema) {
+  const headers = { ETag: { $ref: '#/components/headers/ETag' } };
+  return { ...jsonResponse(description, schema), headers } as const;
+}

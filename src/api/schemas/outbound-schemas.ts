@@ -9,7 +9,7 @@ import {
   SIP_HEADER_NAME,
   SIP_HEADER_VALUE,
 } from '../../domain/dialing/sip-headers.ts';
-import { isDeeperThan } from '../http/json-bounds.ts';
+import { isDeeperThan } from '../http/request-body.ts';
 import { createAgentSchema, voicemailSchema } from './agent-schemas.ts';
 
 const { metadataBytesMax, metadataDepthMax, metadataKeysMax } = OUTBOUND_LIMITS;

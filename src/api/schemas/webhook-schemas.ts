@@ -56,6 +56,12 @@ export const patchEndpointSchema = z
     description: 'Only the fields that are there change; one at least.',
   });
 
+export const lastAttemptSchema = z.object({
+  timestamp,
+  statusCode: z.int().nullable(),
+  error: z.string().nullable(),
+});
+
 export const endpointSchema = z
   .object({
     id: z.string().openapi({ example: 'we_0VbZOZK8iLGcXSKvcmQMdaX5' }),
@@ -69,6 +75,12 @@ export const endpointSchema = z
       .openapi({ description: 'Why the server disabled it; null when it did not.' }),
     createdAt: timestamp,
     updatedAt: timestamp,
+    deliveryCounts: z
+      .object({ pending: z.int(), succeeded: z.int(), failed: z.int() })
+      .openapi({ description: 'Deliveries of the last 30 days.' }),
+    lastAttempt: lastAttemptSchema
+      .nullable()
+      .openapi({ description: 'The newest attempt; null before the first.' }),
   })
   .openapi('WebhookEndpoint');
 
@@ -94,6 +106,10 @@ export const deliverySchema = z
     endpointId: z.string(),
     eventId: z.string().openapi({ description: 'The same in every attempt and after a resend.' }),
     event: z.enum(SERVICE_EVENT_KINDS),
+    callId: z
+      .string()
+      .nullable()
+      .openapi({ description: 'The call that the event is of; null for events of none.' }),
     status: deliveryStatus,
     attempts: z.int().openapi({ description: 'Made since it was sent or last resent.' }),
     nextAttemptAt: timestamp.nullable().openapi({ description: 'null when none will follow.' }),
@@ -112,7 +128,9 @@ export const deliverySchema = z
 
 export const deliveryPageSchema = pageOf(deliverySchema).openapi('WebhookDeliveryPage');
 
-const attemptSchema = z
+const keptHeaders = z.array(z.object({ name: z.string(), value: z.string() })).nullable();
+
+export const attemptSchema = z
   .object({
     attempt: z.int().openapi({ description: 'From 1; starts at 1 again after a resend.' }),
     timestamp,
@@ -123,11 +141,22 @@ const attemptSchema = z
       .string()
       .nullable()
       .openapi({ description: 'The beginning of the answer; null when there was none.' }),
+    requestHeaders: keptHeaders.openapi({
+      description: 'null when nothing was sent, and for attempts from before 0.2.0.',
+    }),
+    responseHeaders: keptHeaders.openapi({
+      description:
+        'At most 40, of 500 characters each, without cookies. null when there was no answer, and for attempts from before 0.2.0.',
+    }),
   })
   .openapi('WebhookAttempt');
 
 export const deliveryDetailSchema = deliverySchema
   .extend({
+    requestBody: z.string().nullable().openapi({
+      description:
+        'What every attempt sends. null for keys without the scope `calls:read`, since events tell what was said, and where the event is gone.',
+    }),
     attemptDetails: z
       .array(attemptSchema)
       .openapi({ description: 'Oldest first, the newest 50, those before a resend too.' }),

@@ -104,8 +104,8 @@ export class CallSession implements LiveCall, CallInProgress {
   }
 
   /**
-   * Puts the answer on record and lets the agent speak. Resolves when the call is over and on record; where nobody
-   * can speak for the agent, it is over at once.
+   * Puts the answer on record and lets the agent speak. Resolves when the call is over and on record; without
+   * a voice for the agent it is over at once.
    */
   async run(): Promise<void> {
     this.#putAnswerOnRecord();

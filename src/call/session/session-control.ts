@@ -52,11 +52,11 @@ type Words = () => AsyncIterable<Int16Array>;
 
 const OTHER_LEFT = 'the other party has hung up';
 
-/** The way back of one transfer. */
+/** How the caller comes back to the agent after one transfer. */
 interface Returning {
   /** Whether the other party has hung up. */
   isAlone: boolean;
-  /** Undefined where the call ends with the other party. */
+  /** Called when the other party has hung up; undefined where the call ends then. */
   onAlone?: () => void;
 }
 
@@ -174,7 +174,7 @@ export class SessionControl {
     if (returning.isAlone) this.#callerIsBack();
   }
 
-  /** The other party may hang up before the agent is known to have left. */
+  /** Takes the caller back when both have happened, in either order: the agent has left, and the other party has hung up. */
   #returning(): Returning {
     const returning: Returning = { isAlone: false };
     if (!this.#options.doesReturn) return returning;

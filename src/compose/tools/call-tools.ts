@@ -13,8 +13,8 @@ import { CustomTools } from '../../tool/custom-tools.ts';
 import { McpTools } from '../../tool/mcp/mcp-tools.ts';
 import { CallSms } from '../../tool/sms/call-sms.ts';
 import { SmppGateways } from '../../tool/sms/smpp/smpp-gateways.ts';
-import { recordingSecretOf } from '../analysis.ts';
 import type { AppParts } from '../app-parts.ts';
+import { recordingSecretOf } from '../data-folder.ts';
 
 /** Makes `send_sms` of live calls; it shares the client of custom tools. */
 export function openCallSms(

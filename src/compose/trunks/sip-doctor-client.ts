@@ -34,7 +34,7 @@ const WAIT_MS_MAX = 5_000;
 /** How long a far end may take to refuse our certificate after the handshake; many answer no keep-alive. */
 const REFUSAL_MS_MAX = 2_000;
 
-/** Of the whole check, whatever its steps are. */
+/** Of the whole check, with all its steps. */
 const CHECK_MS_MAX = 25_000;
 
 interface DoctorOptions {

@@ -7,15 +7,15 @@ export interface EndpointingWaits {
   readonly silenceMsMin: number;
   /** After words that break off. */
   readonly silenceMsMax: number;
-  /** After a whole question: it hands over the floor. */
+  /** After a whole question: it gives up the floor. */
   readonly questionMs: number;
   /** After a whole statement: another sentence may follow. */
   readonly statementMs: number;
 }
 
 /**
- * The detector's last voice ends some 50 ms after the caller's (4 to 108 ms of twelve phrases). After a question that counts:
- * 200, 300 and 600 ms are what the caller is to hear.
+ * How much later than the caller's voice the detector's ends: 4 to 108 ms on twelve phrases. It is taken off the wait after a
+ * question, so that the caller hears 200, 300 or 600 ms of silence.
  */
 const DETECTOR_LATE_MS = 50;
 

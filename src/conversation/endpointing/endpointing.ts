@@ -51,7 +51,7 @@ const NEWEST_SHARE = 0.3;
 /** Usual pause, at least, of a caller whom the agent has cut off: one interruption in a long account is enough. */
 const CUT_OFF_USUAL_MS = 1250;
 
-/** What a turn that ended without a cut-off leaves of the usual pause: who told a long story answers briefly later. */
+/** Factor on the usual pause after each turn that was not cut off, because the answers after a long story are short. */
 const AFTER_TURN_SHARE = 0.8;
 
 /** A pause must be this much longer than the caller's usual one to mean the end. */

@@ -33,7 +33,7 @@ export interface ReplyRequest {
   /** Undefined where the agent has no documents. */
   readonly knowledge?: KnowledgeLookup | undefined;
   readonly signal: AbortSignal;
-  readonly tell: (happening: TurnEvent) => void;
+  readonly tell: (event: TurnEvent) => void;
   /** Whether the caller has heard all that the reply has told so far. */
   readonly isVoiceDry: () => boolean;
   readonly clock: Clock;

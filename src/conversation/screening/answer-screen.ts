@@ -15,7 +15,7 @@ const AFTER_TALK_MS = 1100;
 /** Talk without a pause from which on the callee is a machine. */
 const LONG_TALK_MS = 4500;
 
-/** Likely words need a talk of this length. */
+/** Talk from which on words that are only likely of a machine count. */
 const LIKELY_TALK_MS = 2000;
 
 /** Silence after the answer before the agent greets. */

@@ -81,7 +81,7 @@ export const BACKCHANNEL_MS_MAX = 1200;
 /** So far above the caller's usual level, "okay" means "enough". A sentence's own accents stay within it. */
 const LOUD_DB = 6;
 
-/** As short a voice may be a backchannel, whatever the recogniser makes of it. Longer, and it is a sentence. */
+/** As short a voice may be a backchannel, also where the recogniser has another word for it. Longer, and it is a sentence. */
 const SHORT_MS_MAX = 800;
 
 /**
@@ -192,7 +192,7 @@ function setOf(lists: Readonly<Record<string, string>>): ReadonlySet<string> {
   return new Set(Object.values(lists).join(' ').split(' '));
 }
 
-/** What is known of somebody's loudness. */
+/** Measured loudness of one speaker. */
 export interface SpokenLevel {
   /** Mean over `voicedMs`, in dB below full scale. */
   readonly levelDbfs: number;

@@ -5,7 +5,7 @@ import { change, countSpeculation, type Draft } from './turn-state.ts';
 
 /** Rule for the agent while a third party is on the line: a three-way call, or conference. */
 export const THIRD_PARTY_RULE =
-  'Answer whoever speaks to you; to what the caller and the other party say to each other, answer with nothing but "…". ' +
+  'Answer the person who speaks to you; to what the caller and the other party say to each other, answer with nothing but "…". ' +
   'When they need you no more, say goodbye and use end_call: the two talk on without you.';
 
 const JOINED =

@@ -86,7 +86,7 @@ export interface TurnRules {
   readonly takesKeys?: (call: ToolCall) => boolean;
   /** Whether the agent has a tool for secret numbers: long ones that are typed without it are not shown. */
   readonly hasKeypad?: boolean;
-  /** Whether the caller's words must be sure for a call; false where it would be refused. */
+  /** Whether the tool call needs words that were recognised surely; false where the tool would refuse it anyway. */
   readonly needsSureWords: (call: ToolCall) => boolean;
   /** What the caller hears while a tool runs; undefined for the set phrase. */
   readonly sayWhileWaiting?: (call: ToolCall) => string | undefined;

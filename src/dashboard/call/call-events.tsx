@@ -2,9 +2,9 @@
 import type { Delivery, LedgerEvent, Paged } from '../api-types.ts';
 import { client, t } from '../app-state.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
-import { DeliveryTable } from '../parts/deliveries.tsx';
 import { Instant, Table } from '../parts/page.tsx';
 import { type Loaded, useLoad } from '../parts/use-load.ts';
+import { DeliveryTable } from '../webhooks/deliveries.tsx';
 
 export interface EventsOfCall {
   readonly events: readonly LedgerEvent[];

@@ -1,7 +1,7 @@
 /** What a call was: how it went in a sentence, what was extracted from it, and its facts. */
 import type { ComponentChildren } from 'preact';
 import type { CallDetail, TimelineEntry } from '../api-types.ts';
-import { formats, t, word } from '../app-state.ts';
+import { formats, sentence, t, word } from '../app-state.ts';
 import { clockText } from '../format.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { FactList, Instant, Section, State } from '../parts/page.tsx';
@@ -45,7 +45,7 @@ function Outcome({ call }: { readonly call: CallDetail }) {
       {failureReason !== null && (
         <p class="summary">
           {t(status === 'queued' ? 'call.waitsBecause' : 'call.failedBecause')}{' '}
-          <strong>{failureReason}</strong>
+          <strong>{sentence(failureReason)}</strong>
         </p>
       )}
       {summary !== null && <p class="summary">{summary}</p>}

@@ -1,11 +1,12 @@
 /** Below the words of a call: its turns, tools, sound quality, signalling, events and timeline, a tab each where there is something. */
 import type { CallDetail, CallQuality, SipLog, TimelineEntry } from '../api-types.ts';
-import { formats, t, word } from '../app-state.ts';
+import { formats, language, t, word } from '../app-state.ts';
 import { clockText } from '../format.ts';
 import { Instant, Loading, Problem, Section, Table } from '../parts/page.tsx';
 import { type Tab, Tabs } from '../parts/tabs.tsx';
 import { type Loaded, useApi } from '../parts/use-load.ts';
 import { Waterfall } from '../parts/waterfall.tsx';
+import { detailsText } from '../text/event-details.ts';
 import { CallEvents, type EventsOfCall, useCallEvents } from './call-events.tsx';
 import { isMeasured, QualityFigures } from './call-quality.tsx';
 import { SipLadder, useSipLog } from './sip-ladder.tsx';
@@ -110,15 +111,9 @@ function Timeline({ entries, originMs }: EntriesProps) {
         details: [
           'small',
           ({ details }) =>
-            Object.entries(details)
-              .map(([name, value]) => `${name} ${plain(value)}`)
-              .join(', '),
+            detailsText({ language: language.value, formats: formats.value }, details),
         ],
       }}
     />
   );
-}
-
-function plain(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -1,6 +1,6 @@
 /** Messages that the agent sent on a call, with what became of them. */
 import type { CallDetail } from '../api-types.ts';
-import { t } from '../app-state.ts';
+import { sentence, t } from '../app-state.ts';
 import { Instant, Section, State, Table } from '../parts/page.tsx';
 
 /** Nothing where no message was sent. */
@@ -16,7 +16,7 @@ export function Messages({ messages }: Required<Pick<CallDetail, 'messages'>>) {
           to: ({ to }) => to,
           status: ({ status }) => <State of={status} />,
           text: ({ text }) => text ?? '–',
-          details: ['small', ({ reason }) => reason ?? ''],
+          details: ['small', ({ reason }) => reason && sentence(reason)],
         }}
       />
     </Section>

@@ -1,7 +1,7 @@
 /** The signalling of a call as a ladder between the carrier and us; each rung opens to the message itself. */
 import { useEffect, useRef } from 'preact/hooks';
 import type { SipLog } from '../api-types.ts';
-import { formats, t } from '../app-state.ts';
+import { formats, sentence, t } from '../app-state.ts';
 import { ladderOf, type Rung } from '../ladder.ts';
 import { type Loaded, useApi } from '../parts/use-load.ts';
 
@@ -26,7 +26,7 @@ export function SipLadder({ log: { messages, truncated, note } }: { readonly log
     <>
       <Ladder rungs={ladderOf(messages)} />
       {truncated && <p class="muted">{t('ladder.truncated')}</p>}
-      {note && <p class="muted">{note}</p>}
+      {note && <p class="muted">{sentence(note)}</p>}
     </>
   );
 }

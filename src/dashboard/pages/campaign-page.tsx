@@ -1,7 +1,7 @@
 /** One campaign: how far it is, its contacts with their calls, and what can be done with it. */
 import { useState } from 'preact/hooks';
 import type { Campaign, CampaignContact, Paged } from '../api-types.ts';
-import { client, complain, formats, say, t, word } from '../app-state.ts';
+import { client, complain, formats, say, sentence, t, word } from '../app-state.ts';
 import { ConfirmButton } from '../parts/dialog.tsx';
 import { SelectField } from '../parts/field.tsx';
 import {
@@ -104,7 +104,7 @@ function Facts({ campaign }: { readonly campaign: Campaign }) {
     <>
       {statusReason !== null && (
         <p class="notice" role="status">
-          {statusReason}
+          {sentence(statusReason)}
         </p>
       )}
       <FactList
@@ -194,7 +194,7 @@ function ContactTable({ contacts }: { readonly contacts: readonly CampaignContac
         status: ({ state }) => <State of={state} />,
         attempts: ['number', ({ attempts }) => count(attempts)],
         end: ({ endReason }) => endReason && word('end', endReason),
-        details: ({ reason }) => reason,
+        details: ({ reason }) => reason && sentence(reason),
         nextAttempt: ({ nextCallAt }) => <Instant at={nextCallAt} />,
       }}
     />

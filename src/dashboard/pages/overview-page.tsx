@@ -11,7 +11,7 @@ import type {
   Readiness,
   Trunk,
 } from '../api-types.ts';
-import { client, formats, may, t, word } from '../app-state.ts';
+import { client, formats, may, sentence, t, word } from '../app-state.ts';
 import { problemsOf, type Step, stepsOf } from '../first-steps.ts';
 import { lastDays } from '../format.ts';
 import { Icon } from '../frame/icon.tsx';
@@ -184,7 +184,7 @@ function Attention({ facts }: { readonly facts: Facts }) {
           <li key={name}>
             <Icon of={TriangleAlert} />
             <span>
-              <strong>{name}</strong>: {state}
+              <strong>{sentence(name)}</strong>: {sentence(state)}
             </span>
             <a href="#/system">{t('nav.system')}</a>
           </li>
@@ -241,5 +241,5 @@ function linesText(trunks: readonly Trunk[]): string {
 }
 
 function checkState({ checks }: Readiness, name: string): string {
-  return checks.find((check) => check.name === name)?.state ?? '–';
+  return sentence(checks.find((check) => check.name === name)?.state ?? '–');
 }

@@ -1,6 +1,6 @@
 /** The trunks: whether each has its line to the carrier, and which numbers come over it. */
 import type { Trunk } from '../api-types.ts';
-import { formats, may, t } from '../app-state.ts';
+import { formats, may, sentence, t } from '../app-state.ts';
 import { Button, Empty, Instant, Page, Shown, State, Table } from '../parts/page.tsx';
 import { useApi } from '../parts/use-load.ts';
 import { NEW_ID } from '../router.ts';
@@ -52,7 +52,7 @@ function TrunkTable({ trunks }: { readonly trunks: readonly Trunk[] }) {
         transport: ({ transport }) => transport,
         state: ({ state, detail }) => (
           <>
-            <State of={state} /> {detail}
+            <State of={state} /> {sentence(detail)}
           </>
         ),
         registeredUntil: ({ expiresAt }) => <Instant at={expiresAt} />,

@@ -1,6 +1,6 @@
 /** Which engine does which job now, and what would do it better. */
 import type { Engine } from '../api-types.ts';
-import { t, word } from '../app-state.ts';
+import { sentence, t, word } from '../app-state.ts';
 import { Section, State, Table } from './page.tsx';
 import { limitationOf, remedyOf } from './stand-ins.tsx';
 
@@ -39,10 +39,10 @@ function EngineDetails({ of: engine }: { readonly of: Engine }) {
       {limitation !== '' && <p class="engine-details">{limitation}.</p>}
       {replacement !== null && (
         <p class="engine-details">
-          {t('system.replacement', { engine: replacement.engine, how: remedyOf(engine) })}
+          {t('system.replacement', { engine: sentence(replacement.engine), how: remedyOf(engine) })}
         </p>
       )}
-      <p class="engine-details muted small">{reason}</p>
+      <p class="engine-details muted small">{sentence(reason)}</p>
     </>
   );
 }

@@ -39,7 +39,11 @@ export function SelfTestSection() {
             <p class="muted" role="status">
               {t(`selfTest.${state}`)}
             </p>
-            {report !== null && <pre class="report">{report}</pre>}
+            {report !== null && (
+              <pre class="report" lang="en">
+                {report}
+              </pre>
+            )}
           </>
         )}
       </Shown>

@@ -1,6 +1,6 @@
 /** Engines that stand in for better ones: what callers notice of them, and the command that mends it. */
 import type { Engine, Readiness } from '../api-types.ts';
-import { client, t, word } from '../app-state.ts';
+import { client, sentence, t, word } from '../app-state.ts';
 import { type Loaded, useLoad } from './use-load.ts';
 
 /** In the order in which a call meets them. */
@@ -42,11 +42,13 @@ export function limitationOf({ job, standIn, limitation }: Engine): string {
   if (standIn === null) return '';
   const name = standIn === 'second_choice' ? standIn : `${job}.${standIn}`;
   const text = word('limitation', name);
-  return text === name ? (limitation ?? '') : text;
+  return text === name ? sentence(limitation ?? '') : text;
 }
 
 /** What to do about a stand-in, without a full stop. An operator who chose it is told of the setting. */
 export function remedyOf({ job, replacement }: Engine): string {
   if (replacement === null) return t('standIns.chosen', { setting: job.toUpperCase() });
-  return word('how', replacement.how);
+  const { how } = replacement;
+  const text = word('how', how);
+  return text === how ? sentence(how) : text;
 }

@@ -2,7 +2,7 @@
 import { createParser } from 'eventsource-parser';
 import { useEffect, useState } from 'preact/hooks';
 import type { Query } from '../api-client.ts';
-import { client, complain, t } from '../app-state.ts';
+import { client, complain, sentence, t } from '../app-state.ts';
 import {
   afterEvent,
   type LiveState,
@@ -35,7 +35,8 @@ export function useLive(
       const levels = levelsOf(event);
       if (levels !== undefined) return board?.tell(levels);
       const failure = transferFailureOf(event);
-      if (failure !== undefined) complain(new Error(t('transfer.failed', { reason: failure })));
+      if (failure !== undefined)
+        complain(new Error(t('transfer.failed', { reason: sentence(failure) })));
       state = afterEvent(state, event);
       drawing ??= setTimeout(draw, DRAW_MS);
     };

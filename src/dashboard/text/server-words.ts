@@ -1,5 +1,6 @@
 /** What the server says in English, in the language of the page; pure */
 import { type ApiError, messagesByField } from '../api-error.ts';
+import reports from './de-reports.json' with { type: 'json' };
 import german from './de-server.json' with { type: 'json' };
 import type { Language } from './text.ts';
 
@@ -15,10 +16,29 @@ interface ServerWords {
 }
 
 /** The server speaks English itself. */
-const WORDS: Readonly<Record<Language, ServerWords | undefined>> = { en: undefined, de: german };
+const WORDS: Readonly<Record<Language, ServerWords | undefined>> = {
+  en: undefined,
+  de: {
+    ...german,
+    sentences: { ...german.sentences, ...reports.sentences },
+    words: { ...german.words, ...reports.words },
+  },
+};
 
 /** What they stand for is a text of the server itself; names and numbers that users chose stay as they are. */
 const TRANSLATED_PLACES = ['why', 'kind', 'what'];
+
+/** They hold no space, so that patterns of little else fit no other sentence. */
+const ONE_WORD_PLACES = ['address', 'engine', 'host', 'method', 'size'];
+
+/** Names joined by commas, "and" or "or". */
+const LIST = 'list';
+
+/** Between sentences that the server strings together. */
+const JOINT = '; ';
+
+/** What may follow a sentence: a full stop, or the code of an error. */
+const TAIL = /^(?<said>.+?)(?<tail>\.| \([A-Z][A-Z0-9_]+\))$/s;
 
 const PLACE = /\{(\w+)\}/g;
 
@@ -49,10 +69,13 @@ export function fieldTexts(language: Language, error: unknown): Readonly<Record<
   );
 }
 
-/** A sentence of the server outside of errors, such as why a webhook did not arrive; its own words where it is not known. */
+/**
+ * A sentence of the server outside of errors, such as why a webhook did not arrive; of several that are strung together each
+ * one by itself. Those that are not known stay as they are.
+ */
 export function sentenceText(language: Language, sentence: string): string {
   const words = WORDS[language];
-  return words === undefined ? sentence : (translated(words, sentence) ?? sentence);
+  return words === undefined ? sentence : translatedOrSame(words, sentence);
 }
 
 function fieldText(language: Language, message: string): string {
@@ -62,19 +85,51 @@ function fieldText(language: Language, message: string): string {
 }
 
 function translated(words: ServerWords, sentence: string): string | undefined {
-  const same = words.sentences[sentence] ?? words.words[sentence];
-  if (same !== undefined) return same;
+  return (
+    words.sentences[sentence] ??
+    words.words[sentence] ??
+    translatedEach(words, sentence) ??
+    translatedByPattern(words, sentence) ??
+    translatedBeforeTail(words, sentence)
+  );
+}
+
+/** Undefined for one sentence, and where one of several is not known. */
+function translatedEach(words: ServerWords, sentences: string): string | undefined {
+  if (!sentences.includes(JOINT)) return undefined;
+  const texts = sentences.split(JOINT).map((sentence) => translated(words, sentence));
+  return texts.includes(undefined) ? undefined : texts.join(JOINT);
+}
+
+/** As much of several sentences as is known. */
+function translatedOrSame(words: ServerWords, sentences: string): string {
+  const textOf = (sentence: string) => translated(words, sentence) ?? sentence;
+  return translated(words, sentences) ?? sentences.split(JOINT).map(textOf).join(JOINT);
+}
+
+function translatedByPattern(words: ServerWords, sentence: string): string | undefined {
   for (const { form, text } of patternsOf(words)) {
     const places = form.exec(sentence)?.groups;
     if (places !== undefined) {
       const values = Object.entries(places).map(([name, value]) => [
         name,
-        TRANSLATED_PLACES.includes(name) ? (translated(words, value) ?? value) : value,
+        valueText(words, name, value),
       ]);
       return filled(text, Object.fromEntries(values));
     }
   }
   return undefined;
+}
+
+function translatedBeforeTail(words: ServerWords, sentence: string): string | undefined {
+  const { said, tail } = TAIL.exec(sentence)?.groups ?? {};
+  const text = said === undefined ? undefined : translated(words, said);
+  return text === undefined ? undefined : `${text}${tail}`;
+}
+
+function valueText(words: ServerWords, place: string, value: string): string {
+  if (place === LIST) return value.replaceAll(/[^ ,]+/g, (item) => words.words[item] ?? item);
+  return TRANSLATED_PLACES.includes(place) ? translatedOrSame(words, value) : value;
 }
 
 /** Those that fix the most characters come first: they say more than a sentence of places. */
@@ -95,7 +150,14 @@ function patternsOf(words: ServerWords): readonly Pattern[] {
 
 function formOf(sentence: string): RegExp {
   const fixed = sentence.replaceAll(/[.*+?^$()|[\]\\]/g, '\\$&');
-  return new RegExp(`^${fixed.replaceAll(PLACE, '(?<$1>.+?)')}$`, 's');
+  const form = fixed.replaceAll(PLACE, (_, name: string) => `(?<${name}>${contentOf(name)})`);
+  return new RegExp(`^${form}$`, 's');
+}
+
+function contentOf(place: string): string {
+  if (TRANSLATED_PLACES.includes(place)) return '.+?';
+  if (place === LIST) return `(?:(?!${JOINT}).)+`;
+  return ONE_WORD_PLACES.includes(place) ? '[^ ]+?' : `(?:(?!${JOINT}).)+?`;
 }
 
 function filled(text: string, values: Readonly<Record<string, string>>): string {

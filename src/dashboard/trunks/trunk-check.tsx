@@ -1,7 +1,7 @@
 /** Checks a trunk step by step, and shows in a sentence each what was found and what to do. */
 import { useState } from 'preact/hooks';
 import type { TrunkCheck } from '../api-types.ts';
-import { client, may, t, word } from '../app-state.ts';
+import { client, may, sentence, t, word } from '../app-state.ts';
 import { useSubmit } from '../parts/form.tsx';
 import { Problem, Section } from '../parts/page.tsx';
 
@@ -38,7 +38,7 @@ function Steps({ check: { ok, steps } }: { readonly check: TrunkCheck }) {
         {steps.map(({ step, ok: isOk, message }) => (
           <li key={`${step} ${message}`}>
             <span class={`state ${isOk ? 'good' : 'bad'}`}>{word('trunkStep', step)}</span>{' '}
-            {message}
+            {sentence(message)}
           </li>
         ))}
       </ul>

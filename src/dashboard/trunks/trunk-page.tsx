@@ -1,6 +1,6 @@
 /** One trunk: made, changed, checked. */
 import type { Trunk } from '../api-types.ts';
-import { client, formats, t } from '../app-state.ts';
+import { client, formats, sentence, t } from '../app-state.ts';
 import { ConfirmButton } from '../parts/dialog.tsx';
 import { Empty, Page, Section, Shown, State } from '../parts/page.tsx';
 import { useLoad } from '../parts/use-load.ts';
@@ -81,7 +81,7 @@ function Now({ trunk }: { readonly trunk: Trunk }) {
   return (
     <Section title={t('trunk.now')}>
       <p>
-        <State of={state} /> {detail}
+        <State of={state} /> {sentence(detail)}
       </p>
       <p class="small">
         {t('trunk.tells', { address: addressInUse.address ?? t('trunk.ownAddress') })}{' '}

@@ -1,7 +1,7 @@
 /** API keys: what one looks like, what it may do, and the contract of the store that keeps their hashes; pure */
 import { hash } from 'node:crypto';
 import type { Scope } from '../agent/agent.ts';
-import { base62, type RandomBytes } from '../ids.ts';
+import { base62, type PageRange, type RandomBytes } from '../ids.ts';
 import type { Environment } from './account.ts';
 
 /** Scopes of API keys; `admin` includes all others. */
@@ -60,11 +60,7 @@ export interface ApiKeyStore {
   /** Newest first, ties by id, revoked ones too. */
   page(
     accountId: string,
-    query: {
-      readonly environments: readonly Environment[];
-      readonly limit: number;
-      readonly offset: number;
-    },
+    query: PageRange & { readonly environments: readonly Environment[] },
   ): Promise<ApiKeyPage>;
 
   touch(apiKeyId: string, usedAt: Date): Promise<void>;

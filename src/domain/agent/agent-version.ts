@@ -1,7 +1,7 @@
 /** What agents were like after each change, how one goes back to that, and the contract of the store that keeps it. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Account } from '../account/account.ts';
-import { laterThan } from '../ids.ts';
+import { laterThan, type PageRange } from '../ids.ts';
 import type { Agent, ChangedBy, Scope } from './agent.ts';
 
 /** An agent keeps its newest versions. */
@@ -35,11 +35,7 @@ export interface AgentVersionPage {
 /** Reads the versions that the agent store writes with each change. */
 export interface AgentVersionStore {
   /** Newest first; none where the agent is not of the scope. */
-  list(
-    scope: Scope,
-    agentId: string,
-    page: { readonly limit: number; readonly offset: number },
-  ): Promise<AgentVersionPage>;
+  list(scope: Scope, agentId: string, page: PageRange): Promise<AgentVersionPage>;
 
   find(scope: Scope, agentId: string, version: number): Promise<AgentVersion | undefined>;
 }

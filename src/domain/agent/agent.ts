@@ -1,5 +1,6 @@
 /** The configured voice agent, and the contract of the store that keeps agents. */
 import type { Environment } from '../account/account.ts';
+import type { PageRange } from '../ids.ts';
 
 /** A number that `transfer_call` may reach, by its label. */
 export interface TransferTarget {
@@ -130,10 +131,8 @@ export type AgentSummary = Omit<
 >;
 
 /** Which agents to list; all of them without a status. */
-export interface AgentQuery {
+export interface AgentQuery extends PageRange {
   readonly status?: AgentStatus;
-  readonly limit: number;
-  readonly offset: number;
 }
 
 /** A page of agents, with the number of all that match. */

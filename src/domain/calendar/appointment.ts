@@ -1,6 +1,8 @@
 /** Appointments in calendars, as they are kept here, and the contract of their store. */
+
 import type { Environment } from '../account/account.ts';
 import type { Appointment } from '../call/call.ts';
+import type { PageRange } from '../ids.ts';
 import type { Calendar } from './calendar.ts';
 import type { TimeSpan } from './slots.ts';
 
@@ -68,7 +70,7 @@ export interface AppointmentStore {
   /** By start, from an instant on. */
   list(
     calendar: CalendarKey,
-    query: { readonly from: Date; readonly limit: number; readonly offset: number },
+    query: PageRange & { readonly from: Date },
   ): Promise<{ readonly appointments: readonly BookedAppointment[]; readonly total: number }>;
 
   /**

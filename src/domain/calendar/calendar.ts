@@ -1,7 +1,7 @@
 /** Calendars that agents book appointments in: settings, their rules, and the contract of the store. */
 import type { Environment } from '../account/account.ts';
 import type { Scope } from '../agent/agent.ts';
-import { emptyPatch, given, laterThan, type Unset } from '../ids.ts';
+import { emptyPatch, given, laterThan, type PageRange, type Unset } from '../ids.ts';
 import { bodyFault, type ErrorDetail, requireNoFaults } from '../service-error.ts';
 import { requireSecretAgain } from '../stored-secret.ts';
 import { checkWebhookUrl, type WebhookUrlRules } from '../webhook/webhook-url.ts';
@@ -89,7 +89,7 @@ export interface CalendarStore {
   /** By name. */
   list(
     scope: Scope,
-    page: { readonly limit: number; readonly offset: number },
+    page: PageRange,
   ): Promise<{ readonly calendars: readonly Calendar[]; readonly total: number }>;
 }
 

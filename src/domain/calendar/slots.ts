@@ -40,7 +40,7 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
 /** Days that are searched for slots. */
-export const SEARCH_DAYS = 14;
+const SEARCH_DAYS = 14;
 
 /**
  * Why no appointment may be at a time, whatever is taken; undefined where it may be.

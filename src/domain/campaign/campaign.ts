@@ -3,7 +3,7 @@ import type { Notifier } from '../../lib/clock.ts';
 import type { Agent, Scope } from '../agent/agent.ts';
 import type { Call, CallOverrides, CallStatus, EndReason } from '../call/call.ts';
 import { WINDOW_DAYS_MAX } from '../dialing/dial-window.ts';
-import type { Unset } from '../ids.ts';
+import type { PageRange, Unset } from '../ids.ts';
 import { bodyFault, ServiceError } from '../service-error.ts';
 
 /** Limits of POST /api/campaigns. */
@@ -121,11 +121,7 @@ export interface CampaignStore {
   /** Newest first. */
   list(
     scope: Scope,
-    query: {
-      readonly status?: CampaignStatus | undefined;
-      readonly limit: number;
-      readonly offset: number;
-    },
+    query: PageRange & { readonly status?: CampaignStatus | undefined },
   ): Promise<{ readonly campaigns: readonly Campaign[]; readonly total: number }>;
 
   /** Running campaigns of all accounts and both environments. */
@@ -142,11 +138,7 @@ export interface CampaignStore {
   /** In the order of the list. */
   contacts(
     id: string,
-    query: {
-      readonly state?: ContactState | undefined;
-      readonly limit: number;
-      readonly offset: number;
-    },
+    query: PageRange & { readonly state?: ContactState | undefined },
   ): Promise<{ readonly contacts: readonly Contact[]; readonly total: number }>;
 
   /** Pending contacts whose time has come, in the order in which they are due. */

@@ -1,5 +1,7 @@
 /** The list of telephone numbers, with owner and agent of each. */
+
 import type { Scope } from '../agent/agent.ts';
+import type { PageRange } from '../ids.ts';
 import type { NumberAssignments, NumberOwners } from './number-owner.ts';
 import type { HeldNumber, NumberHolders } from './phone-number.ts';
 import type { Trunks } from './trunk.ts';
@@ -33,7 +35,7 @@ interface NumberParts {
 export async function numberPage(
   parts: NumberParts,
   scope: Scope & { readonly isOperator: boolean },
-  page: { readonly limit: number; readonly offset: number },
+  page: PageRange,
 ): Promise<{ readonly numbers: readonly ListedNumber[]; readonly total: number }> {
   const { trunks, holders, owners } = parts;
   const isLive = scope.environment === 'live';

@@ -1,6 +1,8 @@
 /** Documents that an agent answers from, and the contract of the store that keeps them. */
 import type { Scope } from '../agent/agent.ts';
-import type { Passage } from './passages.ts';
+import type { PageRange } from '../ids.ts';
+import { ServiceError } from '../service-error.ts';
+import { type Passage, passagesOf } from './passages.ts';
 
 /** Media types of documents. */
 export const KNOWLEDGE_TYPES = [
@@ -131,7 +133,7 @@ export interface KnowledgeStore {
   list(
     scope: Scope,
     agentId: string,
-    page: { readonly limit: number; readonly offset: number },
+    page: PageRange,
   ): Promise<{ readonly documents: readonly KnowledgeDocument[]; readonly total: number }>;
 }
 
@@ -149,4 +151,34 @@ export interface DocumentReader {
    * @throws {ServiceError} UNPROCESSABLE when the file cannot be read, SERVICE_UNAVAILABLE when others wait already.
    */
   read(file: DocumentFile): Promise<string>;
+}
+
+/** What a document says. */
+interface KnowledgeContent {
+  readonly text: string;
+  readonly passages: readonly Passage[];
+}
+
+/**
+ * Parts a text into passages.
+ *
+ * @throws {ServiceError} UNPROCESSABLE when the text has no words, or is too long.
+ */
+export function contentOf(text: string): KnowledgeContent {
+  const { textCharsMax, documentPassagesMax } = KNOWLEDGE_LIMITS;
+  if (text.length > textCharsMax) {
+    throw unusable(`it has ${text.length} characters of text, and ${textCharsMax} is the most`);
+  }
+  const passages = passagesOf(text);
+  if (passages.length === 0) throw unusable('it has no text');
+  if (passages.length > documentPassagesMax) {
+    throw unusable(
+      `it has ${passages.length} passages, many of them short, and ${documentPassagesMax} is the most`,
+    );
+  }
+  return { text, passages };
+}
+
+function unusable(why: string): ServiceError {
+  return new ServiceError('UNPROCESSABLE', `Cannot use the document: ${why}`);
 }

@@ -1,5 +1,7 @@
 /** Numbers that want no messages, and the words by which their owners say so. */
+
 import type { Scope } from '../agent/agent.ts';
+import type { PageRange } from '../ids.ts';
 
 /** A number that gets no messages of an account and environment. */
 export interface OptOut {
@@ -19,7 +21,7 @@ export interface OptOutStore {
   /** Newest first. */
   list(
     scope: Scope,
-    page: { readonly limit: number; readonly offset: number },
+    page: PageRange,
   ): Promise<{ readonly optOuts: readonly OptOut[]; readonly total: number }>;
 }
 

@@ -3,10 +3,10 @@ import type { Environment } from '../account/account.ts';
 import type { Agent, Scope } from '../agent/agent.ts';
 import type { NumberOwners } from '../dialing/number-owner.ts';
 import { isPhoneNumber } from '../dialing/phone-number.ts';
-import { emptyPatch, given, laterThan, type Unset } from '../ids.ts';
-import { headerNameFault, headerValueFault } from '../request-header.ts';
+import { emptyPatch, given, laterThan, type PageRange, type Unset } from '../ids.ts';
 import { bodyFault } from '../service-error.ts';
 import { requireSecretAgain } from '../stored-secret.ts';
+import { headerNameFault, headerValueFault } from '../tool/tool-headers.ts';
 import { checkToolUrl, placesOf } from '../tool/tool-url.ts';
 import { checkWebhookUrl, type WebhookUrlRules } from '../webhook/webhook-url.ts';
 import {
@@ -71,7 +71,7 @@ export const SMS_GATEWAY_LIMITS = {
 export const SMS_GATEWAY_NAME = /^[a-z0-9](?:[a-z0-9_-]{0,61}[a-z0-9])?$/;
 
 /** Names as senders. @see 3GPP TS 23.040, 9.1.2.5 */
-export const SENDER_NAME = /^[A-Za-z0-9 ]{1,11}$/;
+const SENDER_NAME = /^[A-Za-z0-9 ]{1,11}$/;
 
 const DAILY_MAX_DEFAULT = 200;
 
@@ -99,7 +99,7 @@ export interface SmsGatewayStore {
   /** By name. */
   list(
     scope: Scope,
-    page: { readonly limit: number; readonly offset: number },
+    page: PageRange,
   ): Promise<{ readonly gateways: readonly SmsGateway[]; readonly total: number }>;
 }
 

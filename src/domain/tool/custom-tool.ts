@@ -2,7 +2,7 @@
 import type { Environment } from '../account/account.ts';
 import type { Scope } from '../agent/agent.ts';
 import { AGENT_TOOLS } from '../agent/agent-rules.ts';
-import { emptyPatch, given, laterThan, type Unset } from '../ids.ts';
+import { emptyPatch, given, laterThan, type PageRange, type Unset } from '../ids.ts';
 import { bodyFault, requireNoFaults, ServiceError } from '../service-error.ts';
 import type { WebhookUrlRules } from '../webhook/webhook-url.ts';
 import { schemaFault } from './argument-schema.ts';
@@ -79,7 +79,7 @@ export interface CustomToolStore {
   /** By name. */
   list(
     scope: Scope,
-    page: { readonly limit: number; readonly offset: number },
+    page: PageRange,
   ): Promise<{ readonly tools: readonly CustomTool[]; readonly total: number }>;
 }
 
@@ -93,7 +93,7 @@ type Required = Pick<CustomTool, 'description' | 'parameters' | 'method' | 'url'
 export type ToolDraft = Pick<CustomTool, 'name'> & Required & Optional;
 
 /** A change: only the fields that are there. */
-export type ToolPatch = Unset<Required> & Optional;
+type ToolPatch = Unset<Required> & Optional;
 
 /**
  * Makes a tool.
@@ -152,7 +152,7 @@ export function patchTool(
 }
 
 /** Finds those of the names that exist: custom tools, or MCP servers. */
-export interface NamedTools {
+interface NamedTools {
   findAll(scope: Scope, names: readonly string[]): Promise<readonly { readonly name: string }[]>;
 }
 
@@ -195,4 +195,28 @@ function checkTool(tool: CustomTool, urlRules: WebhookUrlRules): void {
     const message = `the place {${place}} must be a required property of parameters`;
     throw bodyFault('url', message);
   }
+}
+
+/** What came of a trial. */
+interface TrialOutcome {
+  readonly isDone: boolean;
+  /** What the model of a call would be told. */
+  readonly text: string;
+  /** Why it was not done, for who made the tool; null where it was, or where the arguments are wrong. */
+  readonly problem: string | null;
+  readonly tookMs: number;
+}
+
+/** Runs tools for their makers. */
+export interface ToolTrial {
+  /**
+   * Makes the tool's request, as a call would.
+   *
+   * @returns null while too many trials run.
+   */
+  run(
+    tool: CustomTool,
+    args: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+  ): Promise<TrialOutcome | null>;
 }

@@ -1,7 +1,7 @@
 /** MCP servers whose tools a customer's agents may use: their rules, and the contract of their store. */
 import type { Environment } from '../account/account.ts';
 import type { Scope } from '../agent/agent.ts';
-import { emptyPatch, given, laterThan, type Unset } from '../ids.ts';
+import { emptyPatch, given, laterThan, type PageRange, type Unset } from '../ids.ts';
 import { ServiceError } from '../service-error.ts';
 import { checkWebhookUrl, type WebhookUrlRules } from '../webhook/webhook-url.ts';
 import { isBuiltIn } from './custom-tool.ts';
@@ -54,7 +54,7 @@ export interface McpServerStore {
   /** By name. */
   list(
     scope: Scope,
-    page: { readonly limit: number; readonly offset: number },
+    page: PageRange,
   ): Promise<{ readonly servers: readonly McpServer[]; readonly total: number }>;
 }
 

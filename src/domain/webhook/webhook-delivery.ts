@@ -15,6 +15,8 @@ export interface WebhookDelivery {
   readonly endpointId: string;
   readonly eventId: string;
   readonly eventKind: ServiceEventKind;
+  /** The call that the event is of; null for events of none. */
+  readonly callId: string | null;
   readonly status: DeliveryStatus;
   /** Attempts made since it was sent or last resent. */
   readonly attempts: number;
@@ -28,6 +30,12 @@ export interface WebhookDelivery {
   readonly finishedAt: Date | null;
 }
 
+/** One header of a request or an answer. */
+export interface KeptHeader {
+  readonly name: string;
+  readonly value: string;
+}
+
 /** One attempt with its result. */
 export interface DeliveryAttempt {
   /** 1-based; starts again at 1 after a resend. */
@@ -38,6 +46,10 @@ export interface DeliveryAttempt {
   readonly error: string | null;
   /** The first 2 kB of the answer, as text; null when there was none. */
   readonly responseText: string | null;
+  /** Null when nothing was sent, and for attempts from before 0.2.0. */
+  readonly requestHeaders: readonly KeptHeader[] | null;
+  /** Null when there was no answer, and for attempts from before 0.2.0. */
+  readonly responseHeaders: readonly KeptHeader[] | null;
 }
 
 /** A page of deliveries; filters left out match every delivery. */
@@ -72,6 +84,9 @@ export interface DeliveryStore {
   list(scope: Scope, query: DeliveryQuery): Promise<DeliveryPage>;
 
   find(scope: Scope, deliveryId: string): Promise<WebhookDelivery | undefined>;
+
+  /** The body that every attempt sends; undefined where retention has deleted the event. */
+  body(delivery: Pick<WebhookDelivery, 'eventId'>): Promise<string | undefined>;
 
   /** Oldest first, at most the newest 50. */
   attempts(deliveryId: string): Promise<readonly DeliveryAttempt[]>;

@@ -5,6 +5,7 @@ import type { EventStamp } from '../call/call-events.ts';
 import { emptyPatch, laterThan, type Unset } from '../ids.ts';
 import { ServiceError } from '../service-error.ts';
 import type { CustomerEventKind, ServiceEvent } from './service-event.ts';
+import type { DeliveryAttempt, DeliveryStatus } from './webhook-delivery.ts';
 import { checkWebhookUrl, type WebhookUrlRules } from './webhook-url.ts';
 
 /** A disabled endpoint is sent nothing. */
@@ -36,6 +37,13 @@ export interface WebhookEndpointPage {
   readonly total: number;
 }
 
+/** How an endpoint has done: its deliveries of the last 30 days, and the newest attempt. */
+export interface EndpointHealth {
+  readonly deliveryCounts: Readonly<Record<DeliveryStatus, number>>;
+  /** Null before the first attempt. */
+  readonly lastAttempt: Pick<DeliveryAttempt, 'at' | 'statusCode' | 'error'> | null;
+}
+
 /** Keeps webhook endpoints. */
 export interface WebhookEndpointStore {
   /** @throws {ServiceError} CONFLICT when there are `WEBHOOK_ENDPOINTS_MAX` already. */
@@ -54,6 +62,8 @@ export interface WebhookEndpointStore {
     scope: Scope,
     page: { readonly limit: number; readonly offset: number },
   ): Promise<WebhookEndpointPage>;
+
+  health(endpointId: string): Promise<EndpointHealth>;
 }
 
 /** Longest description of an endpoint, in characters. */

@@ -202,7 +202,7 @@ export class ChildSupervisor<ToChild extends object, FromChild, Ready> {
 }
 
 /** Ends a child: by the message, by SIGKILL after 1.5 s. Resolves when it has ended. */
-export function stopChild<ToChild>(
+function stopChild<ToChild>(
   child: Pick<Child<ToChild, unknown>, 'send' | 'onExit' | 'kill'>,
   { stop, clock }: { readonly stop: ToChild; readonly clock: Clock },
 ): Promise<void> {

@@ -1,4 +1,4 @@
-/** Port of embedding models: texts in, vectors out whose directions are alike where the meanings are. */
+/** The port of embedding models, and the prefixes by which models tell questions from texts. */
 
 /** Whether a text is looked for, or is what others are looked for in; some models tell the two apart. */
 export type TextRole = 'query' | 'passage';
@@ -21,4 +21,19 @@ export interface Embedder {
     texts: readonly string[],
     options: { readonly role: TextRole; readonly signal: AbortSignal },
   ): Promise<readonly Float32Array[]>;
+}
+
+/** By the names of models. @see the cards of nomic-embed-text-v1.5, e5, mxbai-embed-large-v1 */
+const PREFIXES: readonly (readonly [RegExp, Readonly<Record<TextRole, string>>])[] = [
+  [/nomic-embed/, { query: 'search_query: ', passage: 'search_document: ' }],
+  [/(^|[-/])(multilingual-)?e5/, { query: 'query: ', passage: 'passage: ' }],
+  [
+    /mxbai-embed/,
+    { query: 'Represent this sentence for searching relevant passages: ', passage: '' },
+  ],
+];
+
+/** Empty for a model that wants none. */
+export function rolePrefix(model: string, role: TextRole): string {
+  return PREFIXES.find(([name]) => name.test(model))?.[1][role] ?? '';
 }

@@ -1,41 +1,13 @@
 /** An embedding model behind Ollama (`/api/embed`) or a server that speaks OpenAI's interface (`/embeddings`). */
-import { z } from 'zod';
 import { jsonOf } from '../../lib/json-value.ts';
 import { LanguageModelError } from '../language-model.ts';
 import { fetchFromServer } from '../model-server.ts';
-import type { Embedder, TextRole } from './embedder.ts';
-import { rolePrefix } from './role-prefix.ts';
+import { type Embedder, rolePrefix, type TextRole } from './embedder.ts';
+import type { EmbeddingProtocol } from './embedding-answer.ts';
 
-/** Protocols of embedding servers. */
-type EmbeddingProtocol = 'ollama' | 'openai';
-
-const vectors = z.array(z.array(z.number()).min(1).max(8192));
-
-const ollamaAnswer = z.object({ embeddings: vectors });
-
-const openAiAnswer = z.object({
-  data: z.array(z.object({ index: z.number(), embedding: vectors.element })),
-});
-
-interface Protocol {
-  readonly path: string;
-  /** Undefined where the answer has another form. */
-  readonly read: (answer: unknown) => readonly (readonly number[])[] | undefined;
-}
-
-const PROTOCOLS: Readonly<Record<EmbeddingProtocol, Protocol>> = {
-  ollama: {
-    path: '/api/embed',
-    read: (answer) => ollamaAnswer.safeParse(answer).data?.embeddings,
-  },
-  openai: {
-    path: '/embeddings',
-    read: (answer) =>
-      openAiAnswer
-        .safeParse(answer)
-        .data?.data.toSorted((one, other) => one.index - other.index)
-        .map(({ embedding }) => embedding),
-  },
+const PATHS: Readonly<Record<EmbeddingProtocol, string>> = {
+  ollama: '/api/embed',
+  openai: '/embeddings',
 };
 
 /** Asks the server over HTTP. */
@@ -64,7 +36,7 @@ export class EmbeddingServer implements Embedder {
     { role, signal }: { readonly role: TextRole; readonly signal: AbortSignal },
   ): Promise<readonly Float32Array[]> {
     const { protocol, url, model, apiKey } = this.#options;
-    const { path, read } = PROTOCOLS[protocol];
+    const path = PATHS[protocol];
     const prefix = rolePrefix(model, role);
     const response = await fetchFromServer(`embeddings at "${url}"`, `${url}${path}`, {
       method: 'POST',
@@ -77,7 +49,8 @@ export class EmbeddingServer implements Embedder {
       signal,
     });
     // No message quotes the answer, which may repeat the caller's words.
-    const found = read(jsonOf(await response.text()));
+    const { readVectors } = await import('./embedding-answer.ts');
+    const found = readVectors[protocol](jsonOf(await response.text()));
     if (found === undefined) throw this.#unusable('of another form');
     const sizes = new Set(found.map(({ length }) => length));
     if (found.length !== texts.length || sizes.size > 1) throw this.#unusable('of another number');

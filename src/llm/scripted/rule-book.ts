@@ -73,7 +73,7 @@ export function parseRuleBook(value: unknown): RuleBook {
 }
 
 /** Names of the placeholders in a text. */
-export function placeholdersIn(text: string): string[] {
+function placeholdersIn(text: string): string[] {
   return [...text.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? '');
 }
 

@@ -59,15 +59,18 @@ export class DtmfDetector {
   hear(pcm: Int16Array): readonly PressedDigit[] {
     const digits: PressedDigit[] = [];
     this.#isTone = this.#isDown;
-    for (let at = 0; at < pcm.length; at += 1) {
-      this.#window[this.#filled] = pcm[at] as number;
-      this.#filled += 1;
-      if (this.#filled < WINDOW_SAMPLES) continue;
+    let taken = 0;
+    while (this.#filled + pcm.length - taken >= WINDOW_SAMPLES) {
+      const until = taken + WINDOW_SAMPLES - this.#filled;
+      this.#window.set(pcm.subarray(taken, until), this.#filled);
+      taken = until;
       const digit = this.#judge(keyIn(this.#window));
       if (digit !== undefined) digits.push(digit);
       this.#window.copyWithin(0, HOP_SAMPLES);
       this.#filled = WINDOW_SAMPLES - HOP_SAMPLES;
     }
+    this.#window.set(pcm.subarray(taken), this.#filled);
+    this.#filled += pcm.length - taken;
     return digits;
   }
 
@@ -122,12 +125,12 @@ export class DtmfDetector {
 
 /** Energies of sines are mean squares of their samples. */
 function keyIn(window: Float64Array): string | undefined {
-  const energy = window.reduce((sum, sample) => sum + sample * sample, 0) / window.length;
+  const energy = energyOf(window);
   if (energy < 2 * TONE_ENERGY_MIN * SHARE_MIN) return undefined;
-  const rows = ROW_FILTERS.map((filter) => energyAt(window, filter));
+  const rows = energiesAt(window, ROW_FILTERS);
   const row = peakIn(rows);
   if (row === undefined) return undefined;
-  const columns = COLUMN_FILTERS.map((filter) => energyAt(window, filter));
+  const columns = energiesAt(window, COLUMN_FILTERS);
   const column = peakIn(columns);
   if (column === undefined) return undefined;
   const pair = { row: rows[row] as number, column: columns[column] as number };
@@ -136,6 +139,12 @@ function keyIn(window: Float64Array): string | undefined {
   const harmonics = (HARMONIC_FILTERS[key] ?? []).map((filter) => energyAt(window, filter));
   const isVoice = harmonics.some((harmonic) => harmonic > HARMONIC_MAX * energy);
   return isVoice ? undefined : KEYS[key];
+}
+
+function energyOf(window: Float64Array): number {
+  let sum = 0;
+  for (const sample of window) sum += sample * sample;
+  return sum / window.length;
 }
 
 function isPair(
@@ -154,8 +163,11 @@ function peakIn(energies: readonly number[]): number | undefined {
   return isPeak && energy >= TONE_ENERGY_MIN ? peak : undefined;
 }
 
-const ROW_FILTERS = ROWS_HZ.map(filterOf);
-const COLUMN_FILTERS = COLUMNS_HZ.map(filterOf);
+/** The coefficients of a group of four tones. */
+type FilterGroup = readonly [number, number, number, number];
+
+const ROW_FILTERS = groupOf(ROWS_HZ);
+const COLUMN_FILTERS = groupOf(COLUMNS_HZ);
 
 /** Of each key's tones; the lower one's is left out where the filter would hear the upper tone. */
 const HARMONIC_FILTERS = [...KEYS].map((_, key) => {
@@ -170,6 +182,45 @@ function filterOf(hertz: number): number {
   return 2 * Math.cos((2 * Math.PI * hertz) / LINE_RATE_HZ);
 }
 
+function groupOf([first, second, third, fourth]: readonly number[]): FilterGroup {
+  return [first, second, third, fourth].map((hertz = 0) =>
+    filterOf(hertz),
+  ) as unknown as FilterGroup;
+}
+
+/** `energyAt` of four filters at once: while one waits for its own last sample, the processor works on the others. */
+function energiesAt(window: Float64Array, [c0, c1, c2, c3]: FilterGroup): readonly number[] {
+  let a0 = 0;
+  let a1 = 0;
+  let a2 = 0;
+  let a3 = 0;
+  let b0 = 0;
+  let b1 = 0;
+  let b2 = 0;
+  let b3 = 0;
+  for (let at = 0; at < WINDOW_SAMPLES; at += 1) {
+    const sample = window[at] as number;
+    const n0 = sample + c0 * a0 - b0;
+    const n1 = sample + c1 * a1 - b1;
+    const n2 = sample + c2 * a2 - b2;
+    const n3 = sample + c3 * a3 - b3;
+    b0 = a0;
+    b1 = a1;
+    b2 = a2;
+    b3 = a3;
+    a0 = n0;
+    a1 = n1;
+    a2 = n2;
+    a3 = n3;
+  }
+  return [
+    meanSquare(a0, b0, c0),
+    meanSquare(a1, b1, c1),
+    meanSquare(a2, b2, c2),
+    meanSquare(a3, b3, c3),
+  ];
+}
+
 /** Mean square of the window's part at a filter's frequency. */
 function energyAt(window: Float64Array, coefficient: number): number {
   let last = 0;
@@ -179,6 +230,11 @@ function energyAt(window: Float64Array, coefficient: number): number {
     lastButOne = last;
     last = next;
   }
+  return meanSquare(last, lastButOne, coefficient);
+}
+
+/** Of a Goertzel filter's last two states. */
+function meanSquare(last: number, lastButOne: number, coefficient: number): number {
   const power = last * last + lastButOne * lastButOne - coefficient * last * lastButOne;
   return (2 * power) / WINDOW_SAMPLES ** 2;
 }

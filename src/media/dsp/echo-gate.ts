@@ -33,7 +33,7 @@ const POWER_GAIN_MAX = 0.5;
 /** A room smears an echo: for moments it is this much stronger in power than its mean. */
 const SMEAR = 3;
 
-/** How fast the mean follows. */
+/** Share of the newest frame in the running mean of the echo's power. */
 const GAIN_LEARNT = 0.1;
 
 /** Frames with the echo, less those with other sound, from which on it counts as the line's own; and where counting stops. */

@@ -125,7 +125,7 @@ export class RtpSender {
     return { timestamp: this.#timestamp >>> 0, packetsSent, bytesSent: this.#bytesSent };
   }
 
-  /** Of both directions. */
+  /** Codec of both directions. */
   get codec(): CodecName {
     return this.#codec;
   }

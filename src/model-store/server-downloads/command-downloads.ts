@@ -1,4 +1,7 @@
 /** Downloads of models by the operator's command, one at a time; the newest is kept in memory. */
+
+import { fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import type { NewId } from '../../domain/ids.ts';
 import type {
   ModelCatalogue,
@@ -9,10 +12,10 @@ import type {
 import { ServiceError } from '../../domain/service-error.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
-import type { ModelSettings } from '../model-settings.ts';
+import { setLowPriority } from '../../lib/process/low-priority.ts';
+import type { ModelSettings } from '../manifest.ts';
 import { ModelsError } from '../models-error.ts';
 import type { ProgressReport } from '../progress.ts';
-import { type DownloadEnd, runDownloadProcess } from './download-process.ts';
 import { catalogueOf, readShelf, refuseFullDisk, wantedModels } from './model-catalogue.ts';
 
 interface CommandDownloadsOptions {
@@ -145,4 +148,70 @@ async function asked<Answer>(work: () => Promise<Answer>): Promise<Answer> {
 
 function refusalOf({ failure, message }: ModelsError): ServiceError {
   return new ServiceError(failure === 'disk-full' ? 'CONFLICT' : 'UNPROCESSABLE', message);
+}
+
+const MODELS = fileURLToPath(new URL('../../cli/models.ts', import.meta.url));
+
+/** Time for a polite end, which closes files; then the process is killed. */
+const STOP_MS_MAX = 5000;
+
+const OUTPUT_CHARACTERS_MAX = 2000;
+
+/** The command's exit status for a run that was stopped. */
+const INTERRUPTED = 130;
+
+/** `problem` is null where the download has ended well; undefined where it was stopped. */
+interface DownloadEnd {
+  readonly problem: string | null | undefined;
+}
+
+/** With the server's own settings: same environment, same working directory. Never rejects. */
+function runDownloadProcess(options: {
+  readonly wanted: WantedModels;
+  /** The list of the repository unless given. */
+  readonly manifestFile?: string | undefined;
+  readonly signal: AbortSignal;
+  readonly onProgress: (report: ProgressReport) => void;
+}): Promise<DownloadEnd> {
+  const { signal } = options;
+  const child = fork(MODELS, wordsOf(options), {
+    execArgv: [],
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  });
+  if (child.pid !== undefined) setLowPriority(child.pid);
+  let errors = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    errors = `${errors}${text}`.slice(0, OUTPUT_CHARACTERS_MAX);
+  });
+  child.on('message', (report) => options.onProgress(report as ProgressReport));
+  let killing: NodeJS.Timeout | undefined;
+  const stop = () => {
+    child.kill('SIGTERM');
+    killing = setTimeout(() => child.kill('SIGKILL'), STOP_MS_MAX);
+  };
+  signal.addEventListener('abort', stop, { once: true });
+  const { promise, resolve } = Promise.withResolvers<DownloadEnd>();
+  child.once('error', (error) =>
+    resolve({ problem: `Cannot start the download: ${error.message}` }),
+  );
+  child.once('close', (status, cause) => {
+    clearTimeout(killing);
+    signal.removeEventListener('abort', stop);
+    if (signal.aborted || status === INTERRUPTED) return resolve({ problem: undefined });
+    const problem = errors.trim() || `The download ended with ${cause ?? `exit code ${status}`}`;
+    resolve({ problem: status === 0 ? null : problem });
+  });
+  return promise;
+}
+
+function wordsOf(options: {
+  readonly wanted: WantedModels;
+  readonly manifestFile?: string | undefined;
+}): readonly string[] {
+  const { wanted, manifestFile } = options;
+  return [
+    '--no-self-test',
+    ...('profile' in wanted ? ['--profile', wanted.profile] : ['--only', wanted.modelId]),
+    ...(manifestFile === undefined ? [] : ['--manifest', manifestFile]),
+  ];
 }

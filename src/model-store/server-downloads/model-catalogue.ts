@@ -9,11 +9,17 @@ import {
   type WantedModels,
 } from '../../domain/models/model-downloads.ts';
 import { ollamaModels } from '../download-models.ts';
-import { usesOllama, withOneLanguageModel } from '../language-model-choice.ts';
-import { loadManifest, type Manifest, type Model, modelsOf } from '../manifest.ts';
+import {
+  loadManifest,
+  type Manifest,
+  type Model,
+  type ModelSettings,
+  modelsOf,
+  usesOllama,
+  withOneLanguageModel,
+} from '../manifest.ts';
 import { bytesMissing, planFiles, quickStateOf } from '../model-files.ts';
 import { ModelLock } from '../model-lock.ts';
-import type { ModelSettings } from '../model-settings.ts';
 import { refuseWithoutRoom } from '../models-error.ts';
 
 /** The list, and what of it is on this machine. */

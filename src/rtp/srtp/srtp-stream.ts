@@ -59,7 +59,7 @@ export class SrtpSender {
   }
 }
 
-/** The highest index of each far-end stream, by SSRC, whatever the key: a stream may go on under another key. */
+/** The highest index of each far-end stream, by SSRC and not by key: a stream may go on under another one. */
 export class StreamIndices {
   /** The least recently heard first. */
   readonly #bySsrc = new Map<number, number>();

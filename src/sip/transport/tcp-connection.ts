@@ -157,7 +157,7 @@ export class TcpConnection implements Flow {
     else this.#options.onFrame(frame, this);
   }
 
-  /** The peer's answer to our keep-alive is no half of a keep-alive of its own. */
+  /** Drops the peer's answer to our keep-alive (one CRLF), which else reads as the first half of a keep-alive of its own (two). */
   #withoutPong(chunk: Buffer): Buffer {
     const isPong = chunk.subarray(0, 2).equals(PONG) && !chunk.subarray(0, 4).equals(PING);
     if (!this.#isPongDue || this.#framer.isWaiting || !isPong) return chunk;

@@ -59,7 +59,7 @@ export class TransportLayer {
   readonly #options: TransportLayerOptions;
   readonly #udp: readonly UdpTransport[];
   readonly #tcp: readonly TcpTransport[];
-  /** Has no listening port: the HTTP server hands over accepted WebSockets. */
+  /** Has no listening port: the HTTP server passes accepted WebSockets on. */
   readonly #webSockets = new Set<WsConnection>();
   readonly #protocols: readonly Protocol[];
 

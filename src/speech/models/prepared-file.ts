@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 /** Raised when the preparation changes; files of another version are ignored until they are prepared again. */
 const VERSION = 1;
 
-/** The mark stands in the first field of the file. */
+/** The version mark stands in the first field of the file, so no more is read to find it. */
 const MARK_BYTES_MAX = 128;
 
 const ENDING = '.prepared.onnx';

@@ -178,3 +178,23 @@ export function medianOf(values: readonly number[]): number {
   const sorted = values.toSorted((one, other) => one - other);
   return sorted[Math.ceil(sorted.length / 2) - 1] ?? Number.NaN;
 }
+
+/**
+ * What people attach to an issue names no folder, user or server of theirs.
+ *
+ * @param names what stands for each path.
+ */
+export function withoutPaths(
+  report: SelfTestReport,
+  names: Readonly<Record<string, string>>,
+): SelfTestReport {
+  // Of two paths, one in the other, the inner one first.
+  const longestFirst = Object.entries(names).sort(([one], [other]) => other.length - one.length);
+  const clean = (text: string) =>
+    longestFirst
+      .reduce((left, [path, name]) => left.replaceAll(path, name), text)
+      .replace(/(https?:\/\/)(?!127\.0\.0\.1|localhost)[^\s"/]+/g, '$1…');
+  return JSON.parse(
+    JSON.stringify(report, (_key, value) => (typeof value === 'string' ? clean(value) : value)),
+  );
+}

@@ -1,4 +1,5 @@
 /** Accounts and their signing secrets in SQLite. */
+
 import { sql } from 'kysely';
 import {
   type Account,
@@ -9,7 +10,7 @@ import {
 import type { AccountStore, Founding } from '../../domain/account/account-store.ts';
 import type { Scope } from '../../domain/agent/agent.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import type { Queries } from '../queries.ts';
+import { countOf, inScope, type Queries } from '../queries.ts';
 import { recordOf, rowOf } from '../sqlite/rows.ts';
 import { type AccountRow, build, type SigningSecretRow } from '../sqlite/schema.ts';
 import { keyRowOf } from './sqlite-api-key-store.ts';
@@ -44,10 +45,8 @@ export class SqliteAccountStore implements AccountStore {
     return row === undefined ? undefined : accountOf(row);
   }
 
-  async count(): Promise<number> {
-    const query = build.selectFrom('accounts');
-    const count = query.select((expression) => expression.fn.countAll<number>().as('n'));
-    return (await this.#database.get(count))?.n ?? 0;
+  count(): Promise<number> {
+    return countOf(this.#database, build.selectFrom('accounts'));
   }
 
   async list(): Promise<readonly Account[]> {
@@ -134,11 +133,8 @@ export class SqliteAccountStore implements AccountStore {
   }
 }
 
-function secretsUpdate({ accountId, environment }: Scope) {
-  return build
-    .updateTable('signing_secrets')
-    .where('account_id', '=', accountId)
-    .where('environment', '=', environment);
+function secretsUpdate(scope: Scope) {
+  return build.updateTable('signing_secrets').where(inScope(scope));
 }
 
 function secretsOf(row: SigningSecretRow, now: Date): SigningSecrets {

@@ -8,7 +8,7 @@ import {
 } from '../../domain/account/api-key.ts';
 import type { Scope } from '../../domain/agent/agent.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import type { Queries } from '../queries.ts';
+import { countOf, inScope, type Queries } from '../queries.ts';
 import { recordOf, rowOf } from '../sqlite/rows.ts';
 import { type ApiKeyRow, build } from '../sqlite/schema.ts';
 
@@ -22,11 +22,9 @@ export class SqliteApiKeyStore implements ApiKeyStore {
 
   async insert(apiKey: ApiKey, hash: string): Promise<void> {
     const { accountId, environment } = apiKey;
-    const valid = keysOf(accountId, [environment])
-      .where('revoked_at', 'is', null)
-      .select((expression) => expression.fn.countAll<number>().as('n'));
+    const valid = keysOf(accountId, [environment]).where('revoked_at', 'is', null);
     await this.#database.transaction(async (transaction) => {
-      if (((await transaction.get(valid))?.n ?? 0) >= API_KEYS_MAX) {
+      if ((await countOf(transaction, valid)) >= API_KEYS_MAX) {
         throw new ServiceError(
           'CONFLICT',
           `Cannot make the key: the environment has ${API_KEYS_MAX} that are not revoked`,
@@ -45,10 +43,9 @@ export class SqliteApiKeyStore implements ApiKeyStore {
   async page(accountId: string, query: Parameters<ApiKeyStore['page']>[1]): Promise<ApiKeyPage> {
     const keys = keysOf(accountId, query.environments);
     const page = newestFirst(keys).limit(query.limit).offset(query.offset);
-    const total = keys.select((expression) => expression.fn.countAll<number>().as('n'));
     return {
       apiKeys: (await this.#database.all(page)).map(keyOf),
-      total: (await this.#database.get(total))?.n ?? 0,
+      total: await countOf(this.#database, keys),
     };
   }
 
@@ -67,18 +64,13 @@ export class SqliteApiKeyStore implements ApiKeyStore {
     await this.#database.run(touched.where('id', '=', apiKeyId));
   }
 
-  async revoke(
-    { accountId, environment }: Scope,
-    apiKeyId: string,
-    revokedAt: Date,
-  ): Promise<void> {
+  async revoke(scope: Scope, apiKeyId: string, revokedAt: Date): Promise<void> {
     await this.#database.run(
       build
         .updateTable('api_keys')
         .set({ revoked_at: revokedAt.getTime() })
         .where('id', '=', apiKeyId)
-        .where('account_id', '=', accountId)
-        .where('environment', '=', environment)
+        .where(inScope(scope))
         .where('revoked_at', 'is', null),
     );
   }

@@ -1,4 +1,5 @@
 /** Agents in SQLite, with their calls of today. */
+
 import { sql } from 'kysely';
 import {
   type Agent,
@@ -19,8 +20,9 @@ import {
   type AgentVersionStore,
   changedFields,
 } from '../../domain/agent/agent-version.ts';
+import type { PageRange } from '../../domain/ids.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import type { Queries } from '../queries.ts';
+import { countOf, inScope, type Queries } from '../queries.ts';
 import { recordOf, rowOf } from '../sqlite/rows.ts';
 import { type AgentRow, type AgentVersionRow, build } from '../sqlite/schema.ts';
 
@@ -99,10 +101,9 @@ export class SqliteAgentStore implements AgentStore {
       .orderBy('id', 'desc')
       .limit(limit)
       .offset(offset);
-    const total = listed.select((expression) => expression.fn.countAll<number>().as('n'));
     return {
       agents: (await this.#database.all(page)).map(summaryOf),
-      total: (await this.#database.get(total))?.n ?? 0,
+      total: await countOf(this.#database, listed),
     };
   }
 
@@ -149,11 +150,8 @@ function midnightMs(now: Date): number {
   return Math.floor(now.getTime() / DAY_MS) * DAY_MS;
 }
 
-function agentsOf({ accountId, environment }: Scope) {
-  return build
-    .selectFrom('agents')
-    .where('account_id', '=', accountId)
-    .where('environment', '=', environment);
+function agentsOf(scope: Scope) {
+  return build.selectFrom('agents').where(inScope(scope));
 }
 
 /** Number and seconds of each agent's calls since `midnight`; erased calls count too. */
@@ -258,7 +256,7 @@ export class SqliteAgentVersionStore implements AgentVersionStore {
   async list(
     scope: Scope,
     agentId: string,
-    { limit, offset }: { readonly limit: number; readonly offset: number },
+    { limit, offset }: PageRange,
   ): Promise<AgentVersionPage> {
     const versions = versionsOf(scope, agentId);
     const page = versions
@@ -266,10 +264,9 @@ export class SqliteAgentVersionStore implements AgentVersionStore {
       .orderBy('version', 'desc')
       .limit(limit)
       .offset(offset);
-    const total = versions.select((expression) => expression.fn.countAll<number>().as('n'));
     return {
       versions: (await this.#database.all(page)).map(versionOf),
-      total: (await this.#database.get(total))?.n ?? 0,
+      total: await countOf(this.#database, versions),
     };
   }
 

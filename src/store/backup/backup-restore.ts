@@ -19,7 +19,7 @@ import {
   type ErasureRow,
   type NotedErasureRow,
 } from '../sqlite/schema.ts';
-import { addKeys, keyFileOf, readKeys } from '../sqlite/secrets-key.ts';
+import { addKeys, keyFileOf, readKeys } from '../sqlite/sealed-columns.ts';
 import { newStoreFeeds } from '../store-feeds.ts';
 import { BACKUP_DATABASE, type BackupManifest, readManifest, syncFile } from './backup.ts';
 import { type CopiedRecordings, copyRecordings } from './backup-recordings.ts';

@@ -20,7 +20,7 @@ import { pipeline } from 'node:stream/promises';
 import Sqlite from 'better-sqlite3';
 import { z } from 'zod';
 import { makeFolder, PRIVATE_FILE_MODE, PRIVATE_FOLDER_MODE } from '../../lib/private-tree.ts';
-import { addKeys, keyFileOf, readKeys } from '../sqlite/secrets-key.ts';
+import { addKeys, keyFileOf, readKeys } from '../sqlite/sealed-columns.ts';
 import { copyRecordings, type RecordingMode } from './backup-recordings.ts';
 
 /** The database's name inside a backup folder. */

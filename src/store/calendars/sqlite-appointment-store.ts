@@ -6,7 +6,8 @@ import type {
   CalendarKey,
 } from '../../domain/calendar/appointment.ts';
 import type { TimeSpan } from '../../domain/calendar/slots.ts';
-import type { Queries } from '../queries.ts';
+import type { PageRange } from '../../domain/ids.ts';
+import { countOf, inScope, type Queries } from '../queries.ts';
 import { type RowOf, recordOf, rowOf } from '../sqlite/rows.ts';
 import { build } from '../sqlite/schema.ts';
 
@@ -62,15 +63,14 @@ export class SqliteAppointmentStore implements AppointmentStore {
 
   async list(
     key: CalendarKey,
-    query: { readonly from: Date; readonly limit: number; readonly offset: number },
+    query: PageRange & { readonly from: Date },
   ): Promise<{ readonly appointments: readonly BookedAppointment[]; readonly total: number }> {
     const listed = appointmentsOf(key).where('starts_at', '>=', query.from.getTime());
     const page = listed.selectAll().orderBy('starts_at').orderBy('id');
     const rows = await this.#database.all(page.limit(query.limit).offset(query.offset));
-    const count = listed.select((expression) => expression.fn.countAll<number>().as('n'));
     return {
       appointments: rows.map(appointmentOf),
-      total: (await this.#database.get(count))?.n ?? 0,
+      total: await countOf(this.#database, listed),
     };
   }
 
@@ -97,12 +97,8 @@ export class SqliteAppointmentStore implements AppointmentStore {
   }
 }
 
-function appointmentsOf({ accountId, environment, name }: CalendarKey) {
-  return build
-    .selectFrom('appointments')
-    .where('account_id', '=', accountId)
-    .where('environment', '=', environment)
-    .where('calendar', '=', name);
+function appointmentsOf(key: CalendarKey) {
+  return build.selectFrom('appointments').where(inScope(key)).where('calendar', '=', key.name);
 }
 
 function appointmentOf(row: RowOf<BookedAppointment>): BookedAppointment {

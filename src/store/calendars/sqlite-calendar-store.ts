@@ -5,130 +5,90 @@ import {
   type Calendar,
   type CalendarStore,
 } from '../../domain/calendar/calendar.ts';
+import type { PageRange } from '../../domain/ids.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type { SecretBox } from '../../lib/secret-box.ts';
-import type { Queries } from '../queries.ts';
-import { type RowOf, recordOf, rowOf } from '../sqlite/rows.ts';
+import { inScope, type Queries } from '../queries.ts';
+import { NamedRecords } from '../sqlite/named-records.ts';
 import { build } from '../sqlite/schema.ts';
-import { opened, sealed } from '../sqlite/sealed-columns.ts';
 
 /** Keeps calendars in SQLite. */
 export class SqliteCalendarStore implements CalendarStore {
   readonly #database: Queries;
   readonly #box: SecretBox;
+  readonly #calendars: NamedRecords<Calendar>;
 
   constructor(database: Queries, box: SecretBox) {
     this.#database = database;
     this.#box = box;
+    this.#calendars = calendarsIn(database, box);
   }
 
   async insert(calendar: Calendar): Promise<void> {
+    const { name } = calendar;
+    const { calendarsMax } = CALENDAR_LIMITS;
     await this.#database.transaction(async (transaction) => {
-      const store = new SqliteCalendarStore(transaction, this.#box);
-      const { name } = calendar;
-      if ((await store.find(calendar, name)) !== undefined) {
+      const calendars = calendarsIn(transaction, this.#box);
+      if ((await calendars.find(calendar, name)) !== undefined) {
         throw conflict(`Cannot make the calendar "${name}": there is one with this name`);
       }
-      if ((await countOf(transaction, calendar)) >= CALENDAR_LIMITS.calendarsMax) {
-        const { calendarsMax } = CALENDAR_LIMITS;
+      if ((await calendars.count(calendar)) >= calendarsMax) {
         throw conflict(`Cannot make the calendar: there are ${calendarsMax} already`);
       }
-      await transaction.run(
-        build.insertInto('calendars').values(sealed(this.#box, 'calendars', rowOf(calendar))),
-      );
+      await calendars.insert(calendar);
     });
   }
 
-  async update(calendar: Calendar): Promise<void> {
-    await this.#database.run(
-      build
-        .updateTable('calendars')
-        .set(sealed(this.#box, 'calendars', rowOf(calendar)))
-        .where('account_id', '=', calendar.accountId)
-        .where('environment', '=', calendar.environment)
-        .where('name', '=', calendar.name),
-    );
+  update(calendar: Calendar): Promise<void> {
+    return this.#calendars.update(calendar);
   }
 
   async delete(scope: Scope, name: string, now: Date): Promise<void> {
+    const agents = build.selectFrom('agents').select('name').where(inScope(scope));
+    const appointments = build
+      .selectFrom('appointments')
+      .select('id')
+      .where(inScope(scope))
+      .where('calendar', '=', name);
     await this.#database.transaction(async (transaction) => {
-      const user = await transaction.get(userOf(scope, name));
+      const user = await transaction.get(agents.where('calendar', '=', name).limit(1));
       if (user !== undefined) {
         throw conflict(`Cannot delete the calendar "${name}": the agent "${user.name}" uses it`);
       }
-      const upcoming = appointmentsIn(scope, name).where('ends_at', '>', now.getTime());
-      const kept = upcoming.select('id').where('status', '<>', 'cancelled').limit(1);
+      const upcoming = appointments.where('ends_at', '>', now.getTime());
+      const kept = upcoming.where('status', '<>', 'cancelled').limit(1);
       if ((await transaction.get(kept)) !== undefined) {
         throw conflict(`Cannot delete the calendar "${name}": it has appointments to come`);
       }
-      const ids = appointmentsIn(scope, name).select('id');
-      await transaction.run(build.deleteFrom('appointments').where('id', 'in', ids));
-      await transaction.run(
-        build
-          .deleteFrom('calendars')
-          .where('account_id', '=', scope.accountId)
-          .where('environment', '=', scope.environment)
-          .where('name', '=', name),
-      );
+      await transaction.run(build.deleteFrom('appointments').where('id', 'in', appointments));
+      await calendarsIn(transaction, this.#box).delete(scope, name);
     });
   }
 
-  async find(scope: Scope, name: string): Promise<Calendar | undefined> {
-    const row = await this.#database.get(calendarsOf(scope).selectAll().where('name', '=', name));
-    return row === undefined ? undefined : calendarOf(this.#box, row);
+  find(scope: Scope, name: string): Promise<Calendar | undefined> {
+    return this.#calendars.find(scope, name);
   }
 
   async findByFeedToken(token: string): Promise<Calendar | undefined> {
     const query = build.selectFrom('calendars').selectAll().where('feed_token', '=', token);
-    const row = await this.#database.get(query);
-    return row === undefined ? undefined : calendarOf(this.#box, row);
+    return (await this.#calendars.read(query))[0];
   }
 
   async list(
     scope: Scope,
-    { limit, offset }: { readonly limit: number; readonly offset: number },
+    page: PageRange,
   ): Promise<{ readonly calendars: readonly Calendar[]; readonly total: number }> {
-    const page = calendarsOf(scope).selectAll().orderBy('name').limit(limit).offset(offset);
-    return {
-      calendars: (await this.#database.all(page)).map((row) => calendarOf(this.#box, row)),
-      total: await countOf(this.#database, scope),
-    };
+    const { records: calendars, total } = await this.#calendars.page(scope, page);
+    return { calendars, total };
   }
 }
 
-async function countOf(database: Queries, scope: Scope): Promise<number> {
-  const count = calendarsOf(scope).select((expression) => expression.fn.countAll<number>().as('n'));
-  return (await database.get(count))?.n ?? 0;
-}
-
-function calendarsOf({ accountId, environment }: Scope) {
-  return build
-    .selectFrom('calendars')
-    .where('account_id', '=', accountId)
-    .where('environment', '=', environment);
-}
-
-/** An agent that books in it. */
-function userOf({ accountId, environment }: Scope, name: string) {
-  return build
-    .selectFrom('agents')
-    .select('name')
-    .where('account_id', '=', accountId)
-    .where('environment', '=', environment)
-    .where('calendar', '=', name)
-    .limit(1);
-}
-
-function appointmentsIn({ accountId, environment }: Scope, name: string) {
-  return build
-    .selectFrom('appointments')
-    .where('account_id', '=', accountId)
-    .where('environment', '=', environment)
-    .where('calendar', '=', name);
-}
-
-function calendarOf(box: SecretBox, row: RowOf<Calendar>): Calendar {
-  return recordOf<Calendar>(opened(box, 'calendars', row), { json: ['workingHours'] });
+function calendarsIn(database: Queries, box: SecretBox): NamedRecords<Calendar> {
+  return new NamedRecords(database, {
+    table: 'calendars',
+    box,
+    format: { json: ['workingHours'] },
+  });
 }
 
 function conflict(message: string): ServiceError {

@@ -1,4 +1,5 @@
 /** Lists of calls in SQLite: totals from the sums by day, pages from an index entered at the right day. */
+
 import { sql } from 'kysely';
 import type { Scope } from '../../domain/agent/agent.ts';
 import type {
@@ -8,12 +9,11 @@ import type {
   CallQuery,
   CallSummary,
 } from '../../domain/call/call.ts';
-import type { Queries } from '../queries.ts';
+import { inScope, type Queries } from '../queries.ts';
 import { recordOf } from '../sqlite/rows.ts';
 import { build, type CallRow } from '../sqlite/schema.ts';
-import { indexBeforeSearch } from './call-index.ts';
-import { matches } from './call-matches.ts';
 import { EVERY_AGENT } from './call-rollups.ts';
+import { indexBeforeSearch, matches } from './call-search.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -137,8 +137,7 @@ function callsOf(listed: Listed) {
   const { scope, fromMs, beforeMs, minDurationSeconds, maxDurationSeconds } = listed;
   let query = build
     .selectFrom('calls')
-    .where('account_id', '=', scope.accountId)
-    .where('environment', '=', scope.environment)
+    .where(inScope(scope))
     .where('sort_at', '>=', fromMs)
     .where('sort_at', '<', beforeMs);
   for (const [filter, column] of EQUAL_COLUMNS) {
@@ -162,8 +161,7 @@ function sumsOf({ scope, agentId, status, direction, fromMs, beforeMs }: Listed)
   let query = build
     .selectFrom('call_days')
     .where('agent_id', '=', agentId ?? EVERY_AGENT)
-    .where('account_id', '=', scope.accountId)
-    .where('environment', '=', scope.environment)
+    .where(inScope(scope))
     .where('day', '>=', Math.floor(fromMs / DAY_MS))
     .where('day', '<', Math.ceil(beforeMs / DAY_MS));
   if (status !== undefined) query = query.where('status', '=', status);

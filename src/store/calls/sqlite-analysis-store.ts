@@ -4,7 +4,7 @@ import type { Environment } from '../../domain/account/account.ts';
 import type { AnalysisJob, AnalysisStore, Call } from '../../domain/call/call.ts';
 import type { ServiceEvent } from '../../domain/webhook/service-event.ts';
 import type { Notifier } from '../../lib/clock.ts';
-import type { Queries } from '../queries.ts';
+import { countOf, type Queries } from '../queries.ts';
 import { build } from '../sqlite/schema.ts';
 import type { StoreFeeds } from '../store-feeds.ts';
 import { SqliteCallStore } from './sqlite-call-store.ts';
@@ -72,9 +72,7 @@ export class SqliteAnalysisStore implements AnalysisStore {
     return (await this.#database.get(waiting)) !== undefined;
   }
 
-  async count(): Promise<number> {
-    const query = build.selectFrom('analysis_jobs');
-    const count = query.select((expression) => expression.fn.countAll<number>().as('n'));
-    return (await this.#database.get(count))?.n ?? 0;
+  count(): Promise<number> {
+    return countOf(this.#database, build.selectFrom('analysis_jobs'));
   }
 }

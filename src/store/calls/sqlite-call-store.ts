@@ -19,12 +19,11 @@ import { canMove, isOver } from '../../domain/call/call-life.ts';
 import type { DialogStore, OpenDialog } from '../../domain/call/open-dialog.ts';
 import type { ServiceEvent } from '../../domain/webhook/service-event.ts';
 import type { Notifier } from '../../lib/clock.ts';
-import type { Queries } from '../queries.ts';
+import { countOf, type Queries } from '../queries.ts';
 import { recordOf, rowOf } from '../sqlite/rows.ts';
 import { build, type CallRow, dateOf, type TranscriptRow } from '../sqlite/schema.ts';
 import type { StoreFeeds } from '../store-feeds.ts';
 import { SqliteEventStore } from '../webhooks/sqlite-event-store.ts';
-import { addAnalysisJob } from './analysis-job.ts';
 import { callOf, listCalls } from './call-list.ts';
 import { CallRollups, quarterHourOf } from './call-rollups.ts';
 import { addAnswers } from './sqlite-quarter-hours.ts';
@@ -161,10 +160,8 @@ export class SqliteCallStore implements CallStore {
     ).map(callOf);
   }
 
-  async countQueued(environment: Environment, direction: CallDirection): Promise<number> {
-    const query = queuedCalls(environment, direction).clearOrderBy();
-    const count = query.select((expression) => expression.fn.countAll<number>().as('n'));
-    return (await this.#database.get(count))?.n ?? 0;
+  countQueued(environment: Environment, direction: CallDirection): Promise<number> {
+    return countOf(this.#database, queuedCalls(environment, direction).clearOrderBy());
   }
 }
 
@@ -265,4 +262,19 @@ export class SqliteDialogStore implements DialogStore {
       await this.#database.all(query.orderBy('opened_at').orderBy('id').limit(DIALOGS_MAX))
     ).map((row) => recordOf<OpenDialog>(row, { json: ['routes', 'channels', 'invite'] }));
   }
+}
+
+/** Runs inside the transaction that ends the call. A call has one job at most. */
+async function addAnalysisJob(
+  transaction: Queries,
+  { id: call_id, environment }: Call,
+  endedAt: Date,
+): Promise<void> {
+  const row = { call_id, environment, attempts: 0, ended_at: endedAt.getTime(), due_at: 0 };
+  await transaction.run(
+    build
+      .insertInto('analysis_jobs')
+      .values(row)
+      .onConflict((conflict) => conflict.doNothing()),
+  );
 }

@@ -1,4 +1,5 @@
 /** Campaigns in SQLite. */
+
 import { sql } from 'kysely';
 import type { Scope } from '../../domain/agent/agent.ts';
 import {
@@ -12,7 +13,7 @@ import {
 } from '../../domain/campaign/campaign.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type { Notifier } from '../../lib/clock.ts';
-import type { Queries } from '../queries.ts';
+import { countOf, inScope, type Queries } from '../queries.ts';
 import { type RowOf, recordOf, rowOf } from '../sqlite/rows.ts';
 import { build, type CallRow } from '../sqlite/schema.ts';
 
@@ -78,10 +79,9 @@ export class SqliteCampaignStore implements CampaignStore {
       .orderBy('id', 'desc')
       .limit(limit)
       .offset(offset);
-    const total = matching.select((expression) => expression.fn.countAll<number>().as('n'));
     return {
       campaigns: (await this.#database.all(page)).map((row) => recordOf<Campaign>(row)),
-      total: (await this.#database.get(total))?.n ?? 0,
+      total: await countOf(this.#database, matching),
     };
   }
 
@@ -101,12 +101,10 @@ export class SqliteCampaignStore implements CampaignStore {
   }
 
   async open(id: string): Promise<{ readonly calling: number; readonly hasPending: boolean }> {
-    const calling = contactsOf(id)
-      .select((expression) => expression.fn.countAll<number>().as('n'))
-      .where('state', '=', 'calling');
+    const calling = contactsOf(id).where('state', '=', 'calling');
     const pending = contactsOf(id).select('position').where('state', '=', 'pending').limit(1);
     return {
-      calling: (await this.#database.get(calling))?.n ?? 0,
+      calling: await countOf(this.#database, calling),
       hasPending: (await this.#database.get(pending)) !== undefined,
     };
   }
@@ -125,10 +123,9 @@ export class SqliteCampaignStore implements CampaignStore {
     const matching =
       state === undefined ? contactsOf(id) : contactsOf(id).where('state', '=', state);
     const page = matching.selectAll().orderBy('position').limit(limit).offset(offset);
-    const total = matching.select((expression) => expression.fn.countAll<number>().as('n'));
     return {
       contacts: (await this.#database.all(page)).map(contactOf),
-      total: (await this.#database.get(total))?.n ?? 0,
+      total: await countOf(this.#database, matching),
     };
   }
 
@@ -247,17 +244,12 @@ function insertAll(
     .expression(build.selectFrom(sql`json_each(${rows})`.as('row')).select(columns));
 }
 
-async function countUnfinished(database: Queries, scope: Scope): Promise<number> {
-  const unfinished = campaignsOf(scope).where('status', 'in', ['running', 'paused']);
-  const count = unfinished.select((expression) => expression.fn.countAll<number>().as('n'));
-  return (await database.get(count))?.n ?? 0;
+function countUnfinished(database: Queries, scope: Scope): Promise<number> {
+  return countOf(database, campaignsOf(scope).where('status', 'in', ['running', 'paused']));
 }
 
-function campaignsOf({ accountId, environment }: Scope) {
-  return build
-    .selectFrom('campaigns')
-    .where('account_id', '=', accountId)
-    .where('environment', '=', environment);
+function campaignsOf(scope: Scope) {
+  return build.selectFrom('campaigns').where(inScope(scope));
 }
 
 function contactsOf(id: string) {

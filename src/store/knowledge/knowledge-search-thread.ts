@@ -1,8 +1,12 @@
 /** The thread behind `KnowledgeSearch`: reads the database by a connection of its own, so that no search holds calls up. */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
-import { type PassageHit, passageQuery } from './passage-query.ts';
-import { type QuestionVector, vectorQuery } from './passage-vectors.ts';
+import {
+  type PassageHit,
+  passageQuery,
+  type QuestionVector,
+  vectorQuery,
+} from './passage-queries.ts';
 
 /** Start parameters of the thread. */
 export interface SearchOrder {

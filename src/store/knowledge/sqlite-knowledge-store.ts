@@ -1,6 +1,8 @@
 /** Documents of agents in SQLite; triggers keep the full text index of their passages. */
+
 import { sql } from 'kysely';
 import type { Scope } from '../../domain/agent/agent.ts';
+import type { PageRange } from '../../domain/ids.ts';
 import {
   KNOWLEDGE_LIMITS,
   type KnowledgeDocument,
@@ -12,7 +14,7 @@ import {
 } from '../../domain/knowledge/knowledge.ts';
 import type { Passage } from '../../domain/knowledge/passages.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import type { Queries } from '../queries.ts';
+import { countOf, inScope, type Queries } from '../queries.ts';
 import { recordOf, rowOf } from '../sqlite/rows.ts';
 import { build } from '../sqlite/schema.ts';
 
@@ -115,17 +117,12 @@ export class SqliteKnowledgeStore implements KnowledgeStore {
     });
   }
 
-  async list(
-    scope: Scope,
-    agentId: string,
-    { limit, offset }: { readonly limit: number; readonly offset: number },
-  ) {
+  async list(scope: Scope, agentId: string, { limit, offset }: PageRange) {
     const every = documentsOf(scope, agentId);
     const page = every.selectAll().orderBy('name').limit(limit).offset(offset);
-    const count = every.select((expression) => expression.fn.countAll<number>().as('n'));
     return {
       documents: (await this.#database.all(page)).map((row) => recordOf<KnowledgeDocument>(row)),
-      total: (await this.#database.get(count))?.n ?? 0,
+      total: await countOf(this.#database, every),
     };
   }
 }
@@ -225,11 +222,10 @@ async function addPassages(
   }
 }
 
-function documentsOf({ accountId, environment }: Scope, agentId: string) {
+function documentsOf(scope: Scope, agentId: string) {
   return build
     .selectFrom('knowledge_documents')
-    .where('account_id', '=', accountId)
-    .where('environment', '=', environment)
+    .where(inScope(scope))
     .where('agent_id', '=', agentId);
 }
 

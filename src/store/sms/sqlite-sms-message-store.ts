@@ -1,16 +1,18 @@
-/** Messages of calls in SQLite. */
+/** Messages of calls, and opt-outs from them, in SQLite. */
+
 import { sql } from 'kysely';
 import type { Scope } from '../../domain/agent/agent.ts';
+import type { PageRange } from '../../domain/ids.ts';
+import type { OptOut, OptOutStore } from '../../domain/sms/opt-out.ts';
 import {
   SMS_CAPS,
   type SmsMessage,
   type SmsMessageStore,
   type SmsRefusal,
 } from '../../domain/sms/sms-message.ts';
-import type { Queries } from '../queries.ts';
+import { countOf, inScope, type Queries } from '../queries.ts';
 import { recordOf, rowOf } from '../sqlite/rows.ts';
 import { build } from '../sqlite/schema.ts';
-import { optOutsOf } from './sqlite-opt-out-store.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -74,11 +76,8 @@ export class SqliteSmsMessageStore implements SmsMessageStore {
   }
 }
 
-function messagesOf({ accountId, environment }: Scope) {
-  return build
-    .selectFrom('sms_messages')
-    .where('account_id', '=', accountId)
-    .where('environment', '=', environment);
+function messagesOf(scope: Scope) {
+  return build.selectFrom('sms_messages').where(inScope(scope));
 }
 
 async function refusalOf(
@@ -101,10 +100,42 @@ async function refusalOf(
   return (await countOf(database, today)) >= dailyMax ? 'daily-cap' : undefined;
 }
 
-async function countOf(
-  database: Queries,
-  messages: ReturnType<typeof messagesOf>,
-): Promise<number> {
-  const count = messages.select((expression) => expression.fn.countAll<number>().as('n'));
-  return (await database.get(count))?.n ?? 0;
+/** Keeps opt-outs in SQLite. */
+export class SqliteOptOutStore implements OptOutStore {
+  readonly #database: Queries;
+
+  constructor(database: Queries) {
+    this.#database = database;
+  }
+
+  async add({ accountId, environment }: Scope, { number, createdAt }: OptOut): Promise<void> {
+    const row = { account_id: accountId, environment, number, created_at: createdAt.getTime() };
+    await this.#database.run(build.insertInto('sms_opt_outs').orIgnore().values(row));
+  }
+
+  async remove(scope: Scope, number: string): Promise<boolean> {
+    const removed = build.deleteFrom('sms_opt_outs').where(inScope(scope));
+    return (await this.#database.run(removed.where('number', '=', number))) > 0;
+  }
+
+  async list(
+    scope: Scope,
+    { limit, offset }: PageRange,
+  ): Promise<{ readonly optOuts: readonly OptOut[]; readonly total: number }> {
+    const page = optOutsOf(scope)
+      .select(['number', 'created_at'])
+      .orderBy('created_at', 'desc')
+      .orderBy('number')
+      .limit(limit)
+      .offset(offset);
+    return {
+      optOuts: (await this.#database.all(page)).map((row) => recordOf<OptOut>(row)),
+      total: await countOf(this.#database, optOutsOf(scope)),
+    };
+  }
+}
+
+/** The opt-outs of an account and environment. */
+function optOutsOf(scope: Scope) {
+  return build.selectFrom('sms_opt_outs').where(inScope(scope));
 }

@@ -1,7 +1,7 @@
 /** The step of the schema that makes calls searchable: an index of their words, tags and notes, and a list index for all filters. */
 
 /**
- * `call_documents` has a row for each call that is over and has words; `call-index.ts` makes it, of the calls that a trigger lists in
+ * `call_documents` has a row for each call that is over and has words; `call-search.ts` makes it, of the calls that a trigger lists in
  * `call_documents_due`. Triggers keep the index itself, so that no writer can forget to, and what is erased leaves it too: `secure-delete` takes its words out at once. `owner` is in the index because a search
  * must not read the words of other accounts.
  *

@@ -2,7 +2,6 @@
 import type Sqlite from 'better-sqlite3';
 import { BASELINE } from './baseline.ts';
 import { CALL_SEARCH } from './call-search-step.ts';
-import { CAMPAIGNS } from './campaigns-step.ts';
 import { QUARTER_HOURS } from './quarter-hours-step.ts';
 
 interface Step {
@@ -165,7 +164,31 @@ const STEPS: readonly Step[] = [
           values ('delete', old.id, old.agent_word, old.heading, old.text);
       end;`,
   },
-  { name: '0030-campaigns', sql: CAMPAIGNS },
+  {
+    name: '0030-campaigns',
+    sql: `
+      create table campaigns (
+        id text primary key, account_id text not null references accounts (id), environment text not null,
+        agent_id text not null, name text not null, status text not null, status_reason text, "from" text,
+        calls_per_minute integer not null, max_concurrent_calls integer not null,
+        not_before_at integer, not_after_at integer, retries_max integer not null, retry_delay_seconds integer not null,
+        created_at integer not null, updated_at integer not null, ended_at integer) strict;
+      create index campaigns_by_time on campaigns (account_id, environment, created_at);
+      create index campaigns_running on campaigns (id) where status = 'running';
+      create table campaign_contacts (
+        campaign_id text not null references campaigns (id) on delete cascade, position integer not null,
+        "to" text not null, metadata text not null, overrides text not null, state text not null,
+        attempts integer not null,
+        -- One call belongs to one contact: a call that is made twice for a contact cannot be bound twice.
+        call_id text unique references calls (id) on delete set null
+          -- The bond is written before the call, in the same transaction.
+          deferrable initially deferred,
+        end_reason text, reason text, due_at integer not null,
+        primary key (campaign_id, position)) strict, without rowid;
+      create unique index campaign_contacts_by_number on campaign_contacts ("to", campaign_id);
+      create index campaign_contacts_due on campaign_contacts (campaign_id, state, due_at, position);
+      create index campaign_contacts_calling on campaign_contacts (call_id) where state = 'calling';`,
+  },
   {
     name: '0031-users',
     sql: `
@@ -189,6 +212,12 @@ const STEPS: readonly Step[] = [
       create index audit_log_by_resource on audit_log (resource, position) where resource is not null;`,
   },
   { name: '0032-quarter-hours', sql: QUARTER_HOURS },
+  {
+    name: '0033-delivery-headers',
+    sql: `
+      alter table webhook_attempts add column request_headers text;
+      alter table webhook_attempts add column response_headers text;`,
+  },
 ];
 
 /** The schema of databases from before 0.1.0 that this version takes: the same as the baseline. */

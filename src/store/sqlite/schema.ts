@@ -68,7 +68,7 @@ interface EndpointState {
   readonly after_position: Generated<number>;
 }
 
-export type WebhookDeliveryRow = RowOf<WebhookDelivery> & {
+export type WebhookDeliveryRow = RowOf<Omit<WebhookDelivery, 'callId'>> & {
   /** Creation of the event: the key of resend ranges. */
   readonly event_at: number;
 };

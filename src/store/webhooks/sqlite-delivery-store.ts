@@ -17,7 +17,10 @@ import type { Queries } from '../queries.ts';
 import { recordOf } from '../sqlite/rows.ts';
 import { build, type WebhookDeliveryRow } from '../sqlite/schema.ts';
 
-type DeliveryOfEndpoint = WebhookDeliveryRow & { readonly endpoint_status: string };
+/** A delivery with the call of its event. */
+type DeliveryRow = WebhookDeliveryRow & { readonly call_id: string | null };
+
+type DeliveryOfEndpoint = DeliveryRow & { readonly endpoint_status: string };
 
 /** Keeps deliveries in SQLite. */
 export class SqliteDeliveryStore implements DeliveryStore {
@@ -43,6 +46,11 @@ export class SqliteDeliveryStore implements DeliveryStore {
     return row === undefined ? undefined : deliveryOf(row);
   }
 
+  async body({ eventId }: Pick<WebhookDelivery, 'eventId'>): Promise<string | undefined> {
+    const query = build.selectFrom('events').select('body').where('id', '=', eventId);
+    return (await this.#database.get(query))?.body;
+  }
+
   async attempts(deliveryId: string): Promise<readonly DeliveryAttempt[]> {
     const query = build
       .selectFrom('webhook_attempts')
@@ -51,7 +59,7 @@ export class SqliteDeliveryStore implements DeliveryStore {
       .orderBy('position', 'desc')
       .limit(ATTEMPTS_KEPT);
     return (await this.#database.all(query))
-      .map((row) => recordOf<DeliveryAttempt>(row, { without: ['delivery_id', 'position'] }))
+      .map((row) => recordOf<DeliveryAttempt>(row, ATTEMPT_FORMAT))
       .reverse();
   }
 
@@ -87,6 +95,11 @@ export class SqliteDeliveryStore implements DeliveryStore {
   }
 }
 
+const ATTEMPT_FORMAT = {
+  json: ['requestHeaders', 'responseHeaders'],
+  without: ['delivery_id', 'position'],
+} as const;
+
 async function rowOf(
   database: Queries,
   { accountId, environment }: Scope,
@@ -96,7 +109,9 @@ async function rowOf(
     build
       .selectFrom('webhook_deliveries as delivery')
       .innerJoin('webhook_endpoints as endpoint', 'endpoint.id', 'delivery.endpoint_id')
+      .leftJoin('events as event', 'event.id', 'delivery.event_id')
       .selectAll('delivery')
+      .select('event.call_id')
       .select('endpoint.status as endpoint_status')
       .where('delivery.id', '=', deliveryId)
       .where('delivery.account_id', '=', accountId)
@@ -200,11 +215,13 @@ function selectPage(scope: Scope, query: DeliveryQuery) {
     .limit(query.limit)
     .offset(query.offset);
   return build
-    .selectFrom('webhook_deliveries')
-    .selectAll()
-    .where('id', 'in', ids)
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc');
+    .selectFrom('webhook_deliveries as delivery')
+    .leftJoin('events as event', 'event.id', 'delivery.event_id')
+    .selectAll('delivery')
+    .select('event.call_id')
+    .where('delivery.id', 'in', ids)
+    .orderBy('delivery.created_at', 'desc')
+    .orderBy('delivery.id', 'desc');
 }
 
 /** An event has few deliveries. Triggers keep the counts of each endpoint. */
@@ -256,6 +273,6 @@ function existing(row: DeliveryOfEndpoint | undefined, deliveryId: string): Deli
   return row;
 }
 
-function deliveryOf(row: WebhookDeliveryRow): WebhookDelivery {
+function deliveryOf(row: DeliveryRow): WebhookDelivery {
   return recordOf<WebhookDelivery>(row, { without: ['event_at', 'endpoint_status'] });
 }

@@ -1,7 +1,9 @@
 /** Webhook endpoints in SQLite. */
 import type { Scope } from '../../domain/agent/agent.ts';
 import { ServiceError } from '../../domain/service-error.ts';
+import type { DeliveryStatus } from '../../domain/webhook/webhook-delivery.ts';
 import {
+  type EndpointHealth,
   WEBHOOK_ENDPOINTS_MAX,
   type WebhookEndpoint,
   type WebhookEndpointPage,
@@ -91,6 +93,38 @@ export class SqliteWebhookEndpointStore implements WebhookEndpointStore {
       total: await countOf(this.#database, scope),
     };
   }
+
+  async health(endpointId: string): Promise<EndpointHealth> {
+    const counts = build
+      .selectFrom('delivery_counts')
+      .select(['status', 'deliveries'])
+      .where('endpoint_id', '=', endpointId);
+    const rows = await this.#database.all(counts);
+    const countOfStatus = (status: DeliveryStatus) =>
+      rows.find((row) => row.status === status)?.deliveries ?? 0;
+    const last = await this.#database.get(selectLastAttempt(endpointId));
+    return {
+      deliveryCounts: {
+        pending: countOfStatus('pending'),
+        succeeded: countOfStatus('succeeded'),
+        failed: countOfStatus('failed'),
+      },
+      lastAttempt: last === undefined ? null : recordOf(last),
+    };
+  }
+}
+
+/** The newest attempt of the newest delivery that has had one. */
+function selectLastAttempt(endpointId: string) {
+  return build
+    .selectFrom('webhook_deliveries as delivery')
+    .innerJoin('webhook_attempts as attempt', 'attempt.delivery_id', 'delivery.id')
+    .select(['attempt.at', 'attempt.status_code', 'attempt.error'])
+    .where('delivery.endpoint_id', '=', endpointId)
+    .orderBy('delivery.created_at', 'desc')
+    .orderBy('delivery.id', 'desc')
+    .orderBy('attempt.position', 'desc')
+    .limit(1);
 }
 
 async function countOf(database: Queries, scope: Scope): Promise<number> {

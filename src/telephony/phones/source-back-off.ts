@@ -10,7 +10,10 @@ const SILENT_FROM_TRIES = 8;
 const FIRST_WAIT_MS = 2_000;
 const WAIT_MS_MAX = 900_000;
 
-/** Shortest time between two right passwords that forget wrong ones: else a telephone's own would make guesses free. */
+/**
+ * A right password makes the wrong ones before it forgotten, at most once in this time: else each registration of a telephone
+ * would allow its address new guesses.
+ */
 const FORGIVE_MS_MIN = 600_000;
 
 /** Challenges, and refusals in a wait, in ten seconds: a forged source must not have us flood its owner. */

@@ -65,8 +65,8 @@ export function placeOfFarEnd(address: string, ownNetworks: BlockList): NetworkP
   if (isIP(farEnd) === 6) return 'neighbour';
   if (!isIPv4(farEnd)) return 'outside';
   const range = rangeOfAddress(farEnd);
-  const isBesideUs = [LINK_LOCAL, ownNetworks].some((list) => list.check(farEnd, 'ipv4'));
-  if (range === 'loopback' || isBesideUs) return 'neighbour';
+  const isNextToUs = [LINK_LOCAL, ownNetworks].some((list) => list.check(farEnd, 'ipv4'));
+  if (range === 'loopback' || isNextToUs) return 'neighbour';
   return range === 'private' ? 'private' : 'outside';
 }
 

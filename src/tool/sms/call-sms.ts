@@ -6,7 +6,7 @@ import type { NumberOwners } from '../../domain/dialing/number-owner.ts';
 import type { NewId } from '../../domain/ids.ts';
 import { callbackUrl } from '../../domain/sms/sms-callback.ts';
 import { gatewayOf, httpOf, isSenderOwn, type SmsGateway } from '../../domain/sms/sms-gateway.ts';
-import { recordSmsNews, type SmsMessage } from '../../domain/sms/sms-message.ts';
+import { recordSmsNews, type SmsMessage, type SmsNews } from '../../domain/sms/sms-message.ts';
 import { decideRecipient, otherPartyOf } from '../../domain/sms/sms-recipient.ts';
 import type { RunTransaction, Stores } from '../../domain/stores.ts';
 import type { WebhookUrlRules } from '../../domain/webhook/webhook-url.ts';
@@ -16,7 +16,6 @@ import type { ToolClient } from '../http-tool.ts';
 import type { Tool } from '../tool.ts';
 import { httpSmsSender } from './http-sms-sender.ts';
 import { createSendSms, type SmsSender } from './send-sms.ts';
-import { type SendText, sipSmsSender } from './sip-sms-sender.ts';
 import type { SmppGateways } from './smpp/smpp-gateways.ts';
 
 interface Options {
@@ -133,5 +132,37 @@ export class CallSms {
         callbackUrl(gateway.id, { publicUrl, secret: await callbackSecret(), messageId }),
       now: () => clock.now(),
     });
+  }
+}
+
+/** What became of a text: the carrier took it, did not answer, or refused it. */
+type TextOutcome =
+  | { readonly kind: 'taken' | 'unanswered' }
+  | { readonly kind: 'refused'; readonly reason: string };
+
+/** Sends a text once. Never rejects. */
+type SendText = (message: {
+  readonly from: string;
+  readonly to: string;
+  readonly text: string;
+}) => Promise<TextOutcome>;
+
+/** Makes the sender of a number. A carrier that took a message says no more of it: reports are not a part of RFC 3428. */
+function sipSmsSender(from: string, sendText: SendText): SmsSender {
+  return {
+    send: async ({ text, to }) => newsOf(await sendText({ from, to, text: text ?? '' })),
+  };
+}
+
+function newsOf(outcome: TextOutcome): SmsNews {
+  switch (outcome.kind) {
+    case 'taken':
+      return { status: 'sent' };
+    case 'refused':
+      return { status: 'failed', reason: outcome.reason };
+    case 'unanswered':
+      return { status: 'unknown', reason: 'the carrier did not answer' };
+    default:
+      return outcome satisfies never;
   }
 }

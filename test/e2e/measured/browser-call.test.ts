@@ -113,7 +113,7 @@ describeWith(['chromium', 'espeak-ng'], 'a call from the browser', () => {
     await shown.picture('phone-refused');
     expect(await problem.textContent()).toContain('was not allowed to use the microphone');
     expect(await problem.textContent()).toContain('Allow it');
-    expect(await status()).toBe("The call couldn't be connected.");
+    expect(await status()).toBe('The call couldn’t be connected.');
     expect(await shown.findings()).toEqual([]);
   });
 

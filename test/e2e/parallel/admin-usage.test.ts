@@ -56,6 +56,8 @@ async function addFailedDelivery(store: Store, id: string): Promise<void> {
     statusCode: null,
     error: 'connection refused\u001b[31m',
     responseText: null,
+    requestHeaders: null,
+    responseHeaders: null,
   };
   const result = { deliveryId: id, attempt, isSuccess: false, nextAttemptAt: null };
   await store.outbox.record([result], now);

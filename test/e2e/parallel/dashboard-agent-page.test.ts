@@ -115,7 +115,7 @@ describeWith(['chromium'], 'the page of an agent', () => {
     await button('Choose voice').click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Language').selectOption('de');
-    await dialog.getByLabel('Find by first name').fill('conrad');
+    await dialog.getByLabel('Search by name').fill('conrad');
     await page.keyboard.press('Enter');
     const preview = page.waitForResponse(/preview/);
     await dialog.getByRole('button', { name: 'Play Conrad' }).click();
@@ -156,7 +156,7 @@ describeWith(['chromium'], 'the page of an agent', () => {
     await page.getByText('Agent saved').waitFor();
 
     await other.page.getByRole('button', { name: 'Save', exact: true }).click();
-    await other.page.getByText('Somebody else saved changes here meanwhile.').waitFor();
+    await other.page.getByText('Someone else has saved changes in the meantime.').waitFor();
     const shownThere = await other.page.getByLabel('Instructions').inputValue();
     await other.page.getByRole('button', { name: 'Apply my changes to theirs' }).click();
     await other.page.getByRole('button', { name: 'Save', exact: true }).click();

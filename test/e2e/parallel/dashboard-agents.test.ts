@@ -165,7 +165,7 @@ describeWith(['chromium'], 'agents in the dashboard', () => {
       systemPrompt: 'Written by somebody else.',
     });
     await button('Save').click();
-    await page.getByText('Somebody else saved changes here meanwhile.').waitFor();
+    await page.getByText('Someone else has saved changes in the meantime.').waitFor();
     await shown.picture('agent-conflict');
     const findings = await shown.findings();
     await button('Apply my changes to theirs').click();

@@ -79,9 +79,9 @@ describeWith(['chromium'], 'links in the dashboard', () => {
   });
 
   test.each([
-    [`agents/agent_${NOWHERE}`, 'No agent has this id, neither in Live nor in Test.'],
-    [`calls/call_${NOWHERE}`, 'No call has this id, neither in Live nor in Test.'],
-    [`webhooks/we_${NOWHERE}`, 'No webhook endpoint has this id, neither in Live nor in Test.'],
+    [`agents/agent_${NOWHERE}`, 'No agent has this ID in Live or Test.'],
+    [`calls/call_${NOWHERE}`, 'No call has this ID in Live or Test.'],
+    [`webhooks/we_${NOWHERE}`, 'No webhook endpoint has this ID in Live or Test.'],
   ])('#/%s says that there is none in either', async (hash, text) => {
     await open('calls?environment=live');
     await open(hash);
@@ -131,9 +131,11 @@ describeWith(['chromium'], 'links in the dashboard', () => {
 
   test('what the server refuses is said in German, at its field and as a whole', async () => {
     await open('webhooks?environment=test');
-    await page.getByLabel('URL', { exact: true }).fill('http://example.com/hook');
+    await button('Endpunkt hinzufügen').first().click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('URL', { exact: true }).fill('http://example.com/hook');
 
-    await button('Endpunkt hinzufügen').click();
+    await dialog.getByRole('button', { name: 'Endpunkt hinzufügen' }).click();
     await page
       .getByText('erwartet wird https; http geht nur für diesen Rechner', { exact: true })
       .waitFor();

@@ -61,7 +61,7 @@ describeWith(['chromium'], 'the frame of the dashboard', () => {
     await page.keyboard.type('call_abc');
     await page.getByRole('option', { name: 'Open call call_abc' }).click();
 
-    await page.getByText('No call has this id, neither in Live nor in Test.').waitFor();
+    await page.getByText('No call has this ID in Live or Test.').waitFor();
   });
 
   test('the palette says that nothing is found, and closes with Escape', async () => {

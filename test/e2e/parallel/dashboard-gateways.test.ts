@@ -54,7 +54,7 @@ describeWith(['chromium'], 'SMS gateways in the dashboard', () => {
     await page.getByRole('cell', { name: 'own', exact: true }).waitFor();
     await button('Edit').click();
     const secret = await dialog().getByLabel('Secret').inputValue();
-    await dialog().getByLabel('Messages a day').fill('5');
+    await dialog().getByLabel('Maximum messages per day').fill('5');
     await dialog().getByRole('button', { name: 'Save' }).click();
     await page.getByText('Gateway saved').waitFor();
 
@@ -101,14 +101,14 @@ describeWith(['chromium'], 'SMS gateways in the dashboard', () => {
 
   test('a change of the gateway by somebody else is shown, and not overwritten', async () => {
     await button('Edit').click();
-    await dialog().getByLabel('Messages a day').fill('7');
+    await dialog().getByLabel('Maximum messages per day').fill('7');
     await server.api('PATCH', '/api/sms-gateways/own', { from: '+12025550101' });
     await dialog().getByRole('button', { name: 'Save' }).click();
-    await dialog().getByText('Somebody else saved changes here meanwhile.').waitFor();
+    await dialog().getByText('Someone else has saved changes in the meantime.').waitFor();
     await dialog().getByRole('button', { name: 'Discard mine' }).click();
     const values = [
       await dialog().getByLabel('Sender').inputValue(),
-      await dialog().getByLabel('Messages a day').inputValue(),
+      await dialog().getByLabel('Maximum messages per day').inputValue(),
     ];
     await dialog().getByRole('button', { name: 'Cancel' }).click();
 
@@ -116,7 +116,7 @@ describeWith(['chromium'], 'SMS gateways in the dashboard', () => {
   });
 
   test('a number that wants no messages is added and taken back', async () => {
-    const list = page.getByRole('region', { name: 'Numbers that want no messages' });
+    const list = page.getByRole('region', { name: 'Opted-out numbers' });
     await list.getByText('STOP, UNSUBSCRIBE').waitFor();
     await list.getByText('No number has opted out.').waitFor();
     await list.getByRole('button', { name: 'Add number' }).click();

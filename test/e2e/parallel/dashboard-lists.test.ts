@@ -114,10 +114,11 @@ describeWith(['chromium'], 'the lists of the dashboard', () => {
 
   test('an endpoint is changed: refused at its field, then saved', async () => {
     await go('Webhooks');
-    await page.getByLabel('URL', { exact: true }).fill('https://example.com/one');
-    await page.getByRole('button', { name: 'Add endpoint' }).click();
-    await page.getByRole('button', { name: 'Edit' }).click();
     const dialog = page.getByRole('dialog');
+    await page.getByRole('button', { name: 'Add endpoint' }).first().click();
+    await dialog.getByLabel('URL', { exact: true }).fill('https://example.com/one');
+    await dialog.getByRole('button', { name: 'Add endpoint' }).click();
+    await page.getByRole('button', { name: 'Edit' }).click();
 
     await dialog.getByLabel('URL', { exact: true }).fill('not an address');
     await dialog.getByRole('button', { name: 'Save' }).click();

@@ -47,7 +47,7 @@ describeWith(['chromium'], 'the logs of the dashboard', () => {
 
     await page.getByRole('combobox', { name: 'Status' }).selectOption('5xx');
 
-    await page.getByText('No such request since the server started').waitFor();
+    await page.getByText('No matching requests since the server started').waitFor();
   });
 
   test('the request ID of an error message leads to its row', async () => {

@@ -70,7 +70,7 @@ describeWith(['chromium'], 'the overview and the list of calls', () => {
 
   test('a call shows up in the figures and in the list without a reload', async () => {
     await seedCalls(server, { agentId, count: 3 });
-    await page.getByRole('region', { name: 'Newest calls' }).waitFor(SOON);
+    await page.getByRole('region', { name: 'Latest calls' }).waitFor(SOON);
     const today = page.locator('.figures div').filter({ hasText: 'Calls today' });
     // Around midnight some of them are of yesterday.
     expect(await today.locator('dd').textContent()).toMatch(/[0-3]/);
@@ -165,7 +165,7 @@ describeWith(['chromium'], 'the overview and the list of calls', () => {
 
     await page.goto(`${server.baseUrl}/#/overview`);
     await page.reload();
-    await page.getByRole('region', { name: 'Newest calls' }).waitFor(SOON);
+    await page.getByRole('region', { name: 'Latest calls' }).waitFor(SOON);
     await page.waitForLoadState('networkidle');
 
     const sizeBytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);

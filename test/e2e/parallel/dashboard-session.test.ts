@@ -145,7 +145,7 @@ describeWith(['chromium'], 'a session that ends', () => {
     await page.keyboard.press('Escape');
     await signInAgain();
 
-    await page.getByRole('heading', { name: 'Newest calls' }).waitFor(SOON);
+    await page.getByRole('heading', { name: 'Latest calls' }).waitFor(SOON);
     await page.getByRole('alert').waitFor({ state: 'detached', ...SOON });
     expect(shown.complaints).toEqual([]);
   });

@@ -85,13 +85,13 @@ describeWith(['chromium'], 'tools and calendars in the dashboard', () => {
     await page.keyboard.type('Authorization');
     await page.getByLabel('Value').fill(TOKEN);
     await page.getByLabel('Shown').selectOption('secret');
-    await page.getByLabel('Part of the answer').fill('data.status');
+    await page.getByLabel('Part of the response').fill('data.status');
     await button('Create tool').click();
     await page.getByRole('heading', { name: 'order_status' }).waitFor();
     const pane = page.getByRole('complementary', { name: 'Test' });
     await pane.getByLabel('Arguments (JSON)').fill('{"orderId": "A-1047"}');
     await button('Run test').click();
-    await pane.getByText(/worked in \d+ ms/).waitFor();
+    await pane.getByText(/succeeded in \d+ ms/).waitFor();
     await shown.picture('tool-tested');
 
     expect(await pane.locator('pre').textContent()).toContain(`It ships on Friday. ${EVIL}`);
@@ -109,11 +109,11 @@ describeWith(['chromium'], 'tools and calendars in the dashboard', () => {
     await button('Save').click();
     await page.getByText('Tool saved').waitFor();
     await button('Run test').click();
-    await page.getByText('did not work').waitFor();
+    await page.getByText('failed after').waitFor();
 
     await page.getByLabel('Arguments (JSON)').fill('{"orderId": "B-1"}');
     await button('Run test').click();
-    await page.getByText(/worked in/).waitFor();
+    await page.getByText(/succeeded in/).waitFor();
     const { body } = await server.api('GET', '/api/tools/order_status');
     expect(value).toBe('');
     expect(body.timeoutMs).toBe(900);
@@ -148,7 +148,7 @@ describeWith(['chromium'], 'tools and calendars in the dashboard', () => {
     await page.getByText('Tool saved').waitFor();
 
     await other.page.getByRole('button', { name: 'Save', exact: true }).click();
-    await other.page.getByText('Somebody else saved changes here meanwhile.').waitFor();
+    await other.page.getByText('Someone else has saved changes in the meantime.').waitFor();
     const compared = await other.page.locator('.differences').textContent();
     await other.picture('tool-conflict');
     const findings = await other.findings();
@@ -243,7 +243,7 @@ describeWith(['chromium'], 'tools and calendars in the dashboard', () => {
     const before = await feed.locator('.secret').textContent();
     await feed.getByRole('button', { name: 'New link' }).click();
     await dialog().getByRole('button', { name: 'New link' }).click();
-    await page.getByText('The link is new').waitFor();
+    await page.getByText('New link created').waitFor();
     await expect.poll(() => feed.locator('.secret').textContent()).not.toBe(before);
     const old = await fetch(new URL(before ?? '').pathname.replace(/^/, server.baseUrl));
     await button('Delete calendar').click();

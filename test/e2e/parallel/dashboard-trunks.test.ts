@@ -51,7 +51,7 @@ describeWith(['chromium'], 'trunks of the dashboard', () => {
     await page.getByRole('link', { name: 'Trunks', exact: true }).click();
     await page.getByRole('link', { name: 'Add trunk' }).first().click();
 
-    await field('Carrier or telephone system').selectOption('sipgate');
+    await field('Carrier or phone system').selectOption('sipgate');
 
     expect(await field('Address of the carrier').inputValue()).toBe('sipconnect.sipgate.de');
     expect(await field('Sign-in').inputValue()).toBe('true');

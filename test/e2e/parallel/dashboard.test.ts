@@ -136,12 +136,17 @@ describeWith(['chromium'], 'the dashboard', () => {
     await shown.picture('self-test');
   });
 
-  test('a webhook that nobody answers fails, shows its attempts, and is sent again', async () => {
+  test('a webhook without a receiver says so at once, fails, shows what was sent, and is sent again', async () => {
     await go('webhooks');
-    await page.getByLabel('URL', { exact: true }).fill(DEAF);
-    await page.getByLabel('Description').fill(EVIL);
-    await button('Add endpoint').click();
+    await button('Add endpoint').first().click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('URL', { exact: true }).fill(DEAF);
+    await dialog.getByLabel('Description').fill(EVIL);
+    await dialog.getByRole('button', { name: 'Add endpoint' }).click();
     await button('Send test event').click();
+    await dialog.getByText(/no server listens at its port/i).waitFor();
+    expect(await shown.findings()).toEqual([]);
+    await dialog.getByRole('button', { name: 'Close' }).click();
     await expect
       .poll(
         async () => {
@@ -152,10 +157,19 @@ describeWith(['chromium'], 'the dashboard', () => {
       )
       .toBe(1);
 
-    await button('Attempts').click();
-    await page.getByRole('dialog').getByRole('cell').first().waitFor();
+    await button('Details').click();
+    await dialog.getByText('"event": "webhook.test"').waitFor();
+    await dialog.getByText('Request headers').first().click();
+    await dialog
+      .getByText(/X-Service-Signature: [0-9a-f]{64}/)
+      .first()
+      .waitFor();
     await shown.picture('webhooks');
+    expect(await shown.findings()).toEqual([]);
     await page.keyboard.press('Escape');
+    await page.getByRole('link', { name: DEAF }).first().click();
+    await page.getByRole('heading', { name: DEAF }).waitFor();
+    await page.getByText('0%').waitFor();
     await button('Resend').click();
 
     await page.getByText('Queued for resend').waitFor();

@@ -5,7 +5,7 @@ import type { ApiParts } from '../../../src/api/api.ts';
 import type { Logger } from '../../../src/lib/logger.ts';
 import { Dashboard } from '../../../src/operator/dashboard.ts';
 import { addDashboardRoutes } from '../../../src/operator/dashboard-routes.ts';
-import type { RunSelfTest } from '../../../src/operator/self-test-run.ts';
+import type { RunSelfTest } from '../../../src/operator/self-test.ts';
 import { openTestApi, type TestApi } from '../api/test-api.ts';
 import type { TestStore } from '../store/test-store.ts';
 

@@ -55,6 +55,8 @@ export async function record(
       statusCode: isSuccess ? 200 : 500,
       error: isSuccess ? null : 'the receiver answered 500',
       responseText: isSuccess ? 'ok' : 'oh no',
+      requestHeaders: [{ name: 'webhook-id', value: 'evt_0' }],
+      responseHeaders: [{ name: 'server', value: 'nginx' }],
     },
   };
   await store.outbox.record([result], at);

@@ -1,24 +1,139 @@
-/** `/api/logs`: the newest requests, and the newest warnings and errors of the server. */
+/** `/api/logs` and `/api/audit-log`: the newest requests, the newest warnings and errors of the server, and who changed what. */
+
+import { z } from '@hono/zod-openapi';
+import { AUDIT_ACTORS } from '../../../domain/account/audit-log.ts';
 import {
   isWanted,
+  REQUEST_ACTORS,
   REQUESTS_MAX,
   type RequestEntry,
   STRANGERS_MAX,
 } from '../../../domain/account/request-log.ts';
-import { SERVER_LOG_MAX } from '../../../lib/server-log.ts';
+import type { PageRange } from '../../../domain/ids.ts';
+import { SERVER_LOG_LEVELS, SERVER_LOG_MAX } from '../../../lib/server-log.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, scopeOf } from '../../api-env.ts';
+import { isOperator, requireOperator } from '../../http/access.ts';
 import { describeRoute } from '../../http/describe-route.ts';
-import { isOperator, requireOperator } from '../../operator.ts';
 import { jsonResponse } from '../../schemas/json-content.ts';
-import {
-  requestEntrySchema,
-  requestLogPageSchema,
-  requestLogQuerySchema,
-  serverLogEntrySchema,
-  serverLogPageSchema,
-  serverLogQuerySchema,
-} from '../../schemas/log-schemas.ts';
+import { PAGE_LIMIT, pageOf, pagingFields } from '../../schemas/paging-schema.ts';
 import { viewOf } from '../../serializers/view-of.ts';
+
+const requestId = z.string().openapi({ example: 'req_0VbZOZK8iLGcXSKvcmQMdaX5' });
+
+const keptFields = {
+  since: z.iso.datetime().openapi({ description: 'Start of the server, and of the log.' }),
+  keptMax: z.int().openapi({ description: 'Older entries than so many are gone.' }),
+};
+
+const requestEntrySchema = z
+  .object({
+    requestId,
+    at: z.iso.datetime().openapi({ description: 'When the request came.' }),
+    method: z.string().openapi({ example: 'GET' }),
+    route: z.string().openapi({
+      description: 'Pattern of the path, never the path itself; `unmatched` for an unknown path.',
+      example: '/api/calls/{callId}',
+    }),
+    status: z.int().openapi({ example: 404 }),
+    errorCode: z
+      .string()
+      .nullable()
+      .openapi({ description: '`error.code` of the answer.', example: 'CALL_NOT_FOUND' }),
+    durationMs: z.int(),
+    actor: z.enum(REQUEST_ACTORS).openapi({
+      description:
+        '`user`: a user of the dashboard; `key`: an API key; `none`: no valid key or session.',
+    }),
+    actorId: z.string().nullable().openapi({ description: 'Id of the user or key.' }),
+    actorName: z.string().nullable().openapi({
+      description: 'Name of the user, or prefix and last four characters of the key.',
+    }),
+    accountId: z.string().nullable(),
+    environment: z.string().nullable(),
+  })
+  .openapi('RequestLogEntry');
+
+const requestLogPageSchema = pageOf(requestEntrySchema)
+  .extend(keptFields)
+  .openapi('RequestLogPage');
+
+const STATUS_CLASSES = ['2xx', '3xx', '4xx', '5xx'] as const;
+
+const part = z.string().min(1).max(200).optional();
+
+const requestLogQuerySchema = z.strictObject({
+  ...pagingFields(PAGE_LIMIT),
+  status: z
+    .enum(STATUS_CLASSES)
+    .optional()
+    .openapi({ param: { description: 'Only answers of this class.' } }),
+  route: part.openapi({
+    param: { description: 'Only requests whose method and route contain this text.' },
+  }),
+  requestId: part.openapi({ param: { description: 'Only this request.' } }),
+});
+
+const serverLogEntrySchema = z
+  .object({
+    at: z.iso.datetime(),
+    level: z.enum(SERVER_LOG_LEVELS),
+    component: z.string().openapi({ example: 'http' }),
+    message: z.string().openapi({ example: 'http: request failed' }),
+    code: z.string().nullable().openapi({ description: 'Code of the error.' }),
+    requestId: requestId.nullable(),
+  })
+  .openapi('ServerLogEntry');
+
+const serverLogPageSchema = pageOf(serverLogEntrySchema)
+  .extend(keptFields)
+  .openapi('ServerLogPage');
+
+const serverLogQuerySchema = z.strictObject({
+  ...pagingFields(PAGE_LIMIT),
+  level: z
+    .enum(SERVER_LOG_LEVELS)
+    .optional()
+    .openapi({ param: { description: 'Only entries of this level.' } }),
+  text: part.openapi({ param: { description: 'Only entries whose message contains this text.' } }),
+  requestId: part.openapi({ param: { description: 'Only entries about this request.' } }),
+});
+
+const auditEntrySchema = z
+  .object({
+    id: z.string().openapi({ example: 'aud_0VbZOZK8iLGcXSKvcmQMdaX5' }),
+    at: z.iso.datetime(),
+    actor: z.enum(AUDIT_ACTORS).openapi({
+      description:
+        '`user`: a user of the dashboard; `key`: an API key; `cli`: `npm run admin` on the server; `none`: an attempt to sign in.',
+    }),
+    actorId: z.string().nullable().openapi({ description: 'Id of the user or key.' }),
+    actorName: z.string().nullable().openapi({
+      description: 'Name of the user, or prefix and last four characters of the key, as of then.',
+    }),
+    address: z.string().nullable().openapi({ description: 'IP address of the client.' }),
+    action: z.string().openapi({
+      description: 'Method and route, or the command.',
+      example: 'PATCH /api/agents/{agentId}',
+    }),
+    resource: z.string().nullable().openapi({
+      description: 'Id or name of what was changed; never a telephone number.',
+      example: 'agent_0VbZOZK8iLGcXSKvcmQMdaX5',
+    }),
+    status: z.int().nullable().openapi({ description: 'HTTP status of the answer.' }),
+    accountId: z.string().nullable(),
+    environment: z.string().nullable(),
+  })
+  .openapi('AuditEntry');
+
+const auditPageSchema = pageOf(auditEntrySchema).openapi('AuditPage');
+
+const exact = z.string().min(1).max(200).optional();
+
+const auditQuerySchema = z.strictObject({
+  ...pagingFields(PAGE_LIMIT),
+  actorId: exact.openapi({ param: { description: 'Only changes by this user or key.' } }),
+  resource: exact.openapi({ param: { description: 'Only changes of this id or name.' } }),
+});
 
 const shared = { tag: 'Logs', scope: 'admin', method: 'get' } as const;
 
@@ -43,6 +158,11 @@ const serverRoute = describeRoute({
 });
 
 export function addLogRoutes(api: ApiApp, deps: ApiDeps): void {
+  addAuditLog(api, deps);
+  addNewestEntries(api, deps);
+}
+
+function addNewestEntries(api: ApiApp, deps: ApiDeps): void {
   const { requestLog, serverLog } = deps;
 
   api.openapi(requestsRoute, async (context) => {
@@ -91,9 +211,29 @@ async function ownRequests(
       : entry.accountId === accountId && entry.environment === environment;
 }
 
-function sliceOf<Item>(
-  items: readonly Item[],
-  { limit, offset }: { readonly limit: number; readonly offset: number },
-): readonly Item[] {
+function sliceOf<Item>(items: readonly Item[], { limit, offset }: PageRange): readonly Item[] {
   return items.slice(offset, offset + limit);
+}
+
+const listRoute = describeRoute({
+  tag: 'Audit log',
+  scope: 'admin',
+  operationId: 'listAuditLog',
+  method: 'get',
+  path: '/api/audit-log',
+  summary: 'Lists changes, newest first',
+  description:
+    'One entry for each change by the dashboard, the REST interface or `npm run admin`, of all accounts, and for each attempt to sign in. Entries are kept for 400 days, 500,000 at most. Never bodies, secrets, telephone numbers or words of calls. Needs a live key of the first account.',
+  request: { query: auditQuerySchema },
+  responses: { 200: jsonResponse('A page of the audit log.', auditPageSchema) },
+});
+
+function addAuditLog(api: ApiApp, deps: ApiDeps): void {
+  api.openapi(listRoute, async (context) => {
+    await requireOperator(context, deps);
+    const query = context.req.valid('query');
+    const { entries, total } = await deps.auditLog.page(query);
+    const data = entries.map((entry) => viewOf(auditEntrySchema, entry));
+    return context.json({ data, total, limit: query.limit, offset: query.offset }, 200);
+  });
 }

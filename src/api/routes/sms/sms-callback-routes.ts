@@ -7,7 +7,7 @@ import { recordSmsNews, type SmsMessage, type SmsNews } from '../../../domain/sm
 import type { Stores } from '../../../domain/stores.ts';
 import { jsonOf } from '../../../lib/json-value.ts';
 import type { ApiApp, ApiContext, ApiDeps } from '../../api-env.ts';
-import { limitBody } from '../../http/limit-body.ts';
+import { limitBody } from '../../http/request-body.ts';
 
 const BODY_LIMIT = { bytesMax: 64 * 1024, message: 'expected 64 KiB at most' };
 

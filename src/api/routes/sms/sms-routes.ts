@@ -16,8 +16,8 @@ import { answerOnce } from '../../http/answer-once.ts';
 import { describeRoute } from '../../http/describe-route.ts';
 import { entityTag, requireMatch } from '../../http/entity-tag.ts';
 import { existing } from '../../http/errors.ts';
-import { TAKES_IF_MATCH, WITH_ETAG } from '../../openapi/common-components.ts';
-import { jsonBody, jsonResponse } from '../../schemas/json-content.ts';
+import { TAKES_IF_MATCH } from '../../openapi/common-components.ts';
+import { jsonBody, jsonResponse, taggedResponse } from '../../schemas/json-content.ts';
 import {
   createSmsGatewaySchema,
   optOutPageSchema,
@@ -52,7 +52,7 @@ const newRoute = describeRoute({
   summary: 'Makes an SMS gateway: where `send_sms` of agents goes out',
   description: `At most ${SMS_GATEWAY_LIMITS.gatewaysMax} an environment (409). Agents use the one that their \`smsGateway\` names, or the only one there is.`,
   request: { body: jsonBody(createSmsGatewaySchema) },
-  responses: { 201: { ...jsonResponse('The gateway was made.', smsGatewaySchema), ...WITH_ETAG } },
+  responses: { 201: taggedResponse('The gateway was made.', smsGatewaySchema) },
 });
 
 const getRoute = describeRoute({
@@ -62,9 +62,7 @@ const getRoute = describeRoute({
   path: '/api/sms-gateways/{smsGatewayName}',
   summary: 'Shows an SMS gateway',
   request: { params: smsGatewayPathSchema },
-  responses: {
-    200: { ...jsonResponse('Every field but the secret.', smsGatewaySchema), ...WITH_ETAG },
-  },
+  responses: { 200: taggedResponse('Every field but the secret.', smsGatewaySchema) },
 });
 
 const patchRoute = describeRoute({
@@ -77,9 +75,7 @@ const patchRoute = describeRoute({
     'Calls in progress keep the gateway as it was when they began. A `url` that leads to another server needs the secret again (400).',
   ...TAKES_IF_MATCH,
   request: { params: smsGatewayPathSchema, body: jsonBody(patchSmsGatewaySchema) },
-  responses: {
-    200: { ...jsonResponse('The gateway as it is now.', smsGatewaySchema), ...WITH_ETAG },
-  },
+  responses: { 200: taggedResponse('The gateway as it is now.', smsGatewaySchema) },
   errors: [412, 422],
 });
 

@@ -170,7 +170,8 @@ function WarningTable({ entries }: { readonly entries: readonly ServerLogEntry[]
         instant: ({ at }) => <Instant at={at} />,
         level: ({ level }) => <State of={level} />,
         component: ({ component }) => component,
-        message: ({ message }) => message,
+        // Free text of the log, which has no German.
+        message: ({ message }) => <span lang="en">{message}</span>,
         error: ['small', ({ code }) => code ?? '–'],
         requestId: [
           'small',

@@ -1,7 +1,7 @@
 /** Models: what runs now, what each profile would bring, and the download of either. */
 import { useEffect } from 'preact/hooks';
 import type { Model, ModelCatalogue, ModelDownload } from '../../api-types.ts';
-import { client, formats, t, word } from '../../app-state.ts';
+import { client, formats, sentence, t, word } from '../../app-state.ts';
 import { EngineTable } from '../../parts/engine-table.tsx';
 import { useSubmit } from '../../parts/form.tsx';
 import { Button, Page, Problem, Section, Shown, State, Table } from '../../parts/page.tsx';
@@ -182,7 +182,7 @@ function Download(props: {
       </p>
       {isRunning && <Progress of={value} label={title} />}
       {value.state === 'cancelled' && <p class="muted">{t('models.cancelled')}</p>}
-      {value.problem !== null && <p class="box bad">{value.problem}</p>}
+      {value.problem !== null && <p class="box bad">{sentence(value.problem)}</p>}
       <Problem error={error ?? refusal} />
     </Section>
   );
@@ -208,7 +208,7 @@ function Licence({ of: { licence, licenceUrl, licenceNote } }: { readonly of: Mo
       <a href={licenceUrl} rel="noreferrer" target="_blank">
         {licence}
       </a>
-      {licenceNote !== null && <p class="muted small">{licenceNote}</p>}
+      {licenceNote !== null && <p class="muted small">{sentence(licenceNote)}</p>}
     </>
   );
 }

@@ -1,5 +1,5 @@
 /** Whether the server can take calls, and with what. */
-import { client, t } from '../../app-state.ts';
+import { client, sentence, t } from '../../app-state.ts';
 import { EngineTable } from '../../parts/engine-table.tsx';
 import { Button, Page, Section, Shown, State, Table } from '../../parts/page.tsx';
 import { SelfTestSection } from '../../parts/self-test.tsx';
@@ -55,9 +55,9 @@ function States(props: {
         empty={t('system.noneOf')}
         rows={props.states}
         columns={{
-          name: ({ name }) => name,
+          name: ({ name }) => sentence(name),
           health: ({ health }) => <State of={health} />,
-          report: ({ state }) => state,
+          report: ({ state }) => sentence(state),
         }}
       />
     </Section>

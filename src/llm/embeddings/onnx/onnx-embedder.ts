@@ -7,8 +7,7 @@ import { messageOf } from '../../../lib/message-of.ts';
 import { type Child, ChildSupervisor, forkChild } from '../../../lib/process/child-supervisor.ts';
 import { unlessAborted } from '../../../lib/time-limit.ts';
 import { LanguageModelError } from '../../language-model.ts';
-import type { Embedder, TextRole } from '../embedder.ts';
-import { rolePrefix } from '../role-prefix.ts';
+import { type Embedder, rolePrefix, type TextRole } from '../embedder.ts';
 import type { FromEmbeddingChild, ToEmbeddingChild } from './embedding-child.ts';
 
 /** Folder of these models in the models folder. */

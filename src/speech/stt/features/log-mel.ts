@@ -18,7 +18,7 @@ const HANN = Float64Array.from(
   (_, index) => 0.5 - 0.5 * Math.cos((2 * Math.PI * index) / WINDOW_SAMPLES),
 );
 
-/** What an encoder takes. */
+/** Input of a speech encoder. */
 export interface MelFeatures {
   /** Mel by mel, and within a mel frame by frame. */
   readonly values: Float32Array;

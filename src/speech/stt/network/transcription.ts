@@ -117,7 +117,7 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value.slice(0, LIST_MAX) : [];
 }
 
-/** A probability, whatever the server takes for one. */
+/** A probability; the server's number, cut to 0 to 1. */
 function shareOf(value: unknown): number | undefined {
   const number = numberOf(value);
   return number === undefined ? undefined : Math.max(0, Math.min(1, number));

@@ -138,7 +138,7 @@ export class UtteranceAudio {
   #samples = new Int16Array(LINE_RATE_HZ);
   #length = 0;
 
-  /** In samples. */
+  /** Length of the audio, in samples. */
   get length(): number {
     return this.#length;
   }

@@ -156,7 +156,7 @@ export class OutgoingCalls {
       ...this.#options,
       ...request,
       trunk,
-      // Other calls have had their turn before they are placed, or cannot wait.
+      // `turnMs` is the wait of the dialler's calls; every other caller has waited before, or cannot.
       delayMs: turnMsMax === undefined ? 0 : turnMs,
       callSecond: this.#callSecondThrough(trunk.name, request.from),
       acceptedTransfers: this.movesOf(request.from, trunk),

@@ -1,19 +1,24 @@
 /** SMPP gateways of all accounts: one connection each, for messages, reports and incoming messages. */
 import type { LookupFunction } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
+import { isPhoneNumber } from '../../../domain/dialing/phone-number.ts';
 import { takeIncoming } from '../../../domain/sms/opt-out.ts';
+import type { SmsCallback } from '../../../domain/sms/sms-callback.ts';
 import type { SmsGateway } from '../../../domain/sms/sms-gateway.ts';
-import { recordSmsNews, type SmsMessage, type SmsNews } from '../../../domain/sms/sms-message.ts';
+import {
+  recordSmsNews,
+  type SmsMessage,
+  type SmsNews,
+  type SmsState,
+} from '../../../domain/sms/sms-message.ts';
 import type { RunTransaction, Stores } from '../../../domain/stores.ts';
 import type { WebhookUrlRules } from '../../../domain/webhook/webhook-url.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import { Repeater } from '../../../lib/repeater.ts';
-import { readSmppDelivery } from './smpp-delivery.ts';
 import { SmppLine, type SmppPlace } from './smpp-line.ts';
-import type { Delivery } from './smpp-pdu.ts';
+import { type Delivery, decodeText, encodeText } from './smpp-pdu.ts';
 import { hex } from './smpp-session.ts';
-import { encodeText } from './smpp-text.ts';
 
 /** A gateway that was made or changed is connected to within this time, or with its first message. */
 const LOOK_MS = 15_000;
@@ -157,4 +162,43 @@ export class SmppGateways {
 
 function placeOf({ secret, url, username }: SmsGateway): SmppPlace {
   return { url: url ?? '', systemId: username ?? '', password: secret ?? '' };
+}
+
+type Reported = Exclude<SmsState, 'accepted' | 'unknown'>;
+
+/** Words of `stat` in the text of a report. @see SMPP 3.4, appendix B */
+const STATES: Readonly<Record<string, Reported>> = {
+  ENROUTE: 'sent',
+  ACCEPTD: 'sent',
+  DELIVRD: 'delivered',
+  EXPIRED: 'failed',
+  DELETED: 'failed',
+  UNDELIV: 'failed',
+  REJECTD: 'failed',
+};
+
+/** Values of `message_state`. @see SMPP 3.4, 5.2.28 */
+const STATES_BY_NUMBER: readonly (keyof typeof STATES | undefined)[] = [
+  ...[undefined, 'ENROUTE', 'DELIVRD', 'EXPIRED', 'DELETED', 'UNDELIV', 'ACCEPTD', undefined],
+  'REJECTD',
+];
+
+/** Undefined where it is neither a report that changes something nor a message from a number. */
+function readSmppDelivery(delivery: Delivery): SmsCallback | undefined {
+  const text = decodeText(delivery);
+  if (delivery.isReport) return reportOf(delivery, text);
+  const from = delivery.from.startsWith('+') ? delivery.from : `+${delivery.from}`;
+  return isPhoneNumber(from) ? { kind: 'incoming', from, text } : undefined;
+}
+
+function reportOf({ messageId, state }: Delivery, text: string): SmsCallback | undefined {
+  const providerId = messageId ?? /\bid:(\S+)/i.exec(text)?.[1];
+  const byText = /\bstat:([A-Z]{1,10})/i.exec(text)?.[1]?.toUpperCase();
+  const word = (state === undefined ? undefined : STATES_BY_NUMBER[state]) ?? byText ?? '';
+  const status = Object.hasOwn(STATES, word) ? STATES[word] : undefined;
+  if (status === undefined || providerId === undefined) return undefined;
+  const code = /\berr:(\w{1,8})/i.exec(text)?.[1];
+  const why = code === undefined || /^0+$/.test(code) ? '' : ` (${code})`;
+  const reason = status === 'failed' ? `the network reported "${word}"${why}` : null;
+  return { kind: 'report', providerId, news: { status, reason } };
 }

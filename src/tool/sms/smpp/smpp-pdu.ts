@@ -1,4 +1,5 @@
-/** PDUs of SMPP 3.4 that a client needs: bind, submit, deliver, link check, unbind; pure */
+/** PDUs of SMPP 3.4 that a client needs (bind, submit, deliver, link check, unbind), and the alphabets of their texts; pure */
+import { gsmOctetsOf, gsmTextOf } from '../../../domain/sms/sms-text.ts';
 
 // A PDU: command_length (4 octets, all of it), command_id (4), command_status (4), sequence_number (4), body. Numbers are
 // big-endian; texts end with NUL; optional parameters are tag (2), length (2), value. SMPP 3.4, 3.2.
@@ -225,4 +226,30 @@ class Reader {
     }
     return found;
   }
+}
+
+/** Values of `data_coding`. @see SMPP 3.4, 5.2.19 */
+const CODINGS = { standard: 0, ucs2: 8 } as const;
+
+/** A text as octets, with its `data_coding`. */
+interface CodedText {
+  readonly dataCoding: number;
+  readonly octets: Buffer;
+}
+
+/** Encodes a text: in the basic alphabet, one octet a character, where it has all of them; else in UCS-2. */
+export function encodeText(text: string): CodedText {
+  const basic = gsmOctetsOf(text);
+  if (basic !== undefined) return { dataCoding: CODINGS.standard, octets: Buffer.from(basic) };
+  return { dataCoding: CODINGS.ucs2, octets: Buffer.from(text, 'utf16le').swap16() };
+}
+
+/** Decodes the text of a message from a telephone; octets of an unknown coding are read as Latin 1. */
+export function decodeText({ dataCoding, octets }: CodedText): string {
+  if (dataCoding === CODINGS.ucs2) {
+    return Buffer.from(octets.subarray(0, octets.length & ~1))
+      .swap16()
+      .toString('utf16le');
+  }
+  return dataCoding === CODINGS.standard ? gsmTextOf(octets) : octets.toString('latin1');
 }

@@ -1,0 +1,99 @@
+/** Records that customers name, one table a kind, with their sealed columns: custom tools, MCP servers, SMS gateways, calendars. */
+import type { Compilable } from 'kysely';
+import type { Scope } from '../../domain/agent/agent.ts';
+import type { PageRange } from '../../domain/ids.ts';
+import type { SecretBox } from '../../lib/secret-box.ts';
+import { countOf, inScope, type Queries } from '../queries.ts';
+import { type Format, type RowOf, recordOf, rowOf } from './rows.ts';
+import { build, type Tables } from './schema.ts';
+import { opened, sealed } from './sealed-columns.ts';
+
+/** Tables with a name that is unique in an account and environment. */
+type NamedTable = 'calendars' | 'custom_tools' | 'mcp_servers' | 'sms_gateways';
+
+type NamedRow = Tables[NamedTable];
+
+/** The table whose rows are those of the record; this is what the casts below rest on. */
+type TableOf<Fields> = {
+  [Table in NamedTable]: Tables[Table] extends RowOf<Fields> ? Table : never;
+}[NamedTable];
+
+/** Reads and writes the records of a table. Rules of their kind are its store's. */
+export class NamedRecords<Fields extends Scope & { readonly name: string }> {
+  readonly #database: Queries;
+  readonly #table: NamedTable;
+  readonly #box: SecretBox;
+  readonly #format: Format<Fields>;
+
+  constructor(
+    database: Queries,
+    options: {
+      readonly table: TableOf<Fields>;
+      readonly box: SecretBox;
+      readonly format: Format<Fields>;
+    },
+  ) {
+    this.#database = database;
+    this.#table = options.table;
+    this.#box = options.box;
+    this.#format = options.format;
+  }
+
+  async insert(record: Fields): Promise<void> {
+    await this.#database.run(build.insertInto(this.#table).values(this.#rowOf(record)));
+  }
+
+  /** Saves every field. */
+  async update(record: Fields): Promise<void> {
+    const update = build.updateTable(this.#table).set(this.#rowOf(record));
+    await this.#database.run(update.where(inScope(record)).where('name', '=', record.name));
+  }
+
+  async delete(scope: Scope, name: string): Promise<void> {
+    const query = build.deleteFrom(this.#table).where(inScope(scope));
+    await this.#database.run(query.where('name', '=', name));
+  }
+
+  async find(scope: Scope, name: string): Promise<Fields | undefined> {
+    return (await this.findAll(scope, [name]))[0];
+  }
+
+  /** Those of the names that exist, in no order. */
+  async findAll(scope: Scope, names: readonly string[]): Promise<readonly Fields[]> {
+    if (names.length === 0) return [];
+    return this.read(this.#of(scope).selectAll().where('name', 'in', names));
+  }
+
+  /** By name. */
+  async page(
+    scope: Scope,
+    { limit, offset }: PageRange,
+  ): Promise<{ readonly records: readonly Fields[]; readonly total: number }> {
+    const page = this.#of(scope).selectAll().orderBy('name').limit(limit).offset(offset);
+    return { records: await this.read(page), total: await this.count(scope) };
+  }
+
+  count(scope: Scope): Promise<number> {
+    return countOf(this.#database, this.#of(scope));
+  }
+
+  /** The records of a query of all columns. */
+  async read(query: Compilable<NamedRow>): Promise<readonly Fields[]> {
+    return (await this.#database.all(query)).map((row) => this.#recordOf(row));
+  }
+
+  #of(scope: Scope) {
+    return build.selectFrom(this.#table).where(inScope(scope));
+  }
+
+  #rowOf(record: Fields): NamedRow {
+    return sealed(this.#box, this.#table, rowOf(record)) as unknown as NamedRow;
+  }
+
+  #recordOf(row: NamedRow): Fields {
+    return recordOf<Fields>(
+      opened(this.#box, this.#table, row as unknown as RowOf<Fields>),
+      this.#format,
+    );
+  }
+}
