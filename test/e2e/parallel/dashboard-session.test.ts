@@ -10,7 +10,7 @@ import { describeWith } from '../../support/server/programs.ts';
 import { startServer, type TestServer } from '../../support/server/server.ts';
 import { seedCalls } from '../../support/store/seed-calls.ts';
 
-const LIST = 'List: first line with column names, one of them "to"';
+const LIST = 'List: first line with column names, one of them “to”';
 
 const PASSWORD = 'correct horse battery';
 
