@@ -46,7 +46,7 @@ describeWith(['chromium'], 'the page of a call', () => {
     expect(lines.slice(2, 6)).toEqual([
       expect.stringContaining('These are the words 2.'),
       'Interruption',
-      'Tool: end the call · done · 0.01s',
+      'Tool: end the call · done · 12 ms',
       expect.stringContaining('These are the words 3.'),
     ]);
     expect(lines[2]).toContain('after 0.8s');

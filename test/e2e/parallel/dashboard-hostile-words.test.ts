@@ -93,7 +93,9 @@ describeWith(['chromium'], 'hostile words in the dashboard', () => {
     })`);
 
   const fillAll = async (where = 'main') => {
-    const fields = await page.locator(where).locator(FIELDS).all();
+    const found = page.locator(where).locator(FIELDS);
+    await found.first().waitFor();
+    const fields = await found.all();
     for (const field of fields) await field.fill(HOSTILE);
     return fields.length;
   };

@@ -10,7 +10,7 @@ import { describeWith } from '../../support/server/programs.ts';
 import { startServer, type TestServer } from '../../support/server/server.ts';
 import { seedCalls } from '../../support/store/seed-calls.ts';
 
-const LIST = 'List: first line with column names, one of them "to"';
+const LIST = 'List: first line with column names, one of them “to”';
 
 const PASSWORD = 'correct horse battery';
 
@@ -145,7 +145,7 @@ describeWith(['chromium'], 'a session that ends', () => {
     await page.keyboard.press('Escape');
     await signInAgain();
 
-    await page.getByRole('heading', { name: 'Newest calls' }).waitFor(SOON);
+    await page.getByRole('heading', { name: 'Latest calls' }).waitFor(SOON);
     await page.getByRole('alert').waitFor({ state: 'detached', ...SOON });
     expect(shown.complaints).toEqual([]);
   });
