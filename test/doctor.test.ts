@@ -67,7 +67,7 @@ test('the report of a running server becomes findings: stand-ins are limited, fa
     reason: 'why',
     isFallback: true,
     standIn: 'rule_book',
-    state: 'fallback',
+    state: 'degraded',
   } as const;
   const findings = serverFindings({
     status: 'not_ready',

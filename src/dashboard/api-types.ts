@@ -127,7 +127,7 @@ export interface Engine {
   readonly job: 'vad' | 'stt' | 'turn' | 'tts' | 'llm';
   readonly engine: string;
   readonly reason: string;
-  readonly state: 'ready' | 'fallback' | 'failed';
+  readonly state: 'ready' | 'degraded' | 'failed';
   readonly standIn:
     | 'tiny_model'
     | 'no_model'

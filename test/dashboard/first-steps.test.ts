@@ -55,7 +55,7 @@ test('problemsOf names what failed and why, and leaves stand-ins out', () => {
   const readiness: Readiness = {
     status: 'not_ready',
     engines: [
-      { ...ENGINE, standIn: 'rule_book', state: 'fallback' },
+      { ...ENGINE, standIn: 'rule_book', state: 'degraded' },
       { ...ENGINE, engine: 'whisper', state: 'failed', reason: 'no file' },
     ],
     carriers: [

@@ -9,7 +9,7 @@ test('engineState says of a stand-in what callers notice, what would replace it,
   expect(state).toEqual({
     job: 'stt',
     ...facts,
-    state: 'fallback',
+    state: 'degraded',
     standIn: 'tiny_model',
     limitation: 'Understands a closed set of phrases only',
     replacement: { engine: 'whisper', how: 'Run "npm run models", then restart the server' },
@@ -41,11 +41,11 @@ test('engineState of an engine that does the job in full is ready, with no limit
   });
 });
 
-test('engineState of a stand-in that an operator chose is ready, and says its limitation', () => {
+test('engineState of a stand-in that an operator chose is degraded, and says its limitation', () => {
   const facts = { engine: 'scripted/x', reason: 'LLM=scripted was set', isFallback: false };
 
   expect(engineState({ job: 'llm', ...facts, standIn: 'rule_book' })).toMatchObject({
-    state: 'ready',
+    state: 'degraded',
     limitation: "Ignores an agent's instructions: fixed rules answer",
     replacement: null,
   });

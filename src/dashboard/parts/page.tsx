@@ -259,7 +259,7 @@ const TONES: Readonly<Record<string, string>> = {
   ringing: 'busy',
   pending: 'busy',
   draining: 'busy',
-  fallback: 'busy',
+  degraded: 'busy',
   stand_in: 'busy',
   failed: 'bad',
   not_ready: 'bad',

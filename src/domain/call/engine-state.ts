@@ -42,8 +42,8 @@ export interface EngineState {
   readonly engine: string;
   readonly reason: string;
   readonly isFallback: boolean;
-  /** `fallback` as `isFallback`; `failed`: nothing does the job now. */
-  readonly state: 'ready' | 'fallback' | 'failed';
+  /** `degraded`: another engine is wanted, or this one is a stand-in that the operator chose; `failed`: nothing does the job now. */
+  readonly state: 'ready' | 'degraded' | 'failed';
   /** Null for an engine that does the job in full; set for one that an operator chose as well. */
   readonly standIn: StandIn | null;
   /** What callers notice of the stand-in, in plain English; null where there is none. */
@@ -86,7 +86,7 @@ export function engineState(facts: EngineFacts, isFailing = false): EngineState 
   const { job, engine, reason, isFallback, standIn = null } = facts;
   const limitation = standIn === null ? null : (LIMITATIONS[job][standIn] ?? SECOND_CHOICE);
   const replacement = isFallback ? (facts.replacement ?? REPLACEMENTS[job]) : null;
-  const state = isFallback ? 'fallback' : 'ready';
+  const state = isFallback || standIn !== null ? 'degraded' : 'ready';
   return {
     ...{ job, engine, reason, isFallback },
     state: isFailing ? 'failed' : state,

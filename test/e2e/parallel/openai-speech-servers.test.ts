@@ -107,7 +107,7 @@ test('a server that is not there at the start is said, and calls go on', async (
 
   expect(said).toEqual([PHRASES[0]]);
   expect(server.output).toContain('http://127.0.0.1:9');
-  expect(await engineOf(server, 'stt')).toMatchObject({ state: 'fallback' });
+  expect(await engineOf(server, 'stt')).toMatchObject({ state: 'degraded' });
 });
 
 test('two servers share the work, and one that is slow or gone costs no word', async () => {

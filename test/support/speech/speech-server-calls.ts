@@ -118,7 +118,7 @@ export async function expectLocalEnginesTakeOver(
   const said = await record(server, talk);
 
   expect(said).toEqual(PHRASES);
-  expect(stt).toMatchObject({ engine: 'whisper', state: 'fallback', isFallback: true });
+  expect(stt).toMatchObject({ engine: 'whisper', state: 'degraded', isFallback: true });
   expect(stt.reason).toContain(at.address);
   expect(tts).toMatchObject({ isFallback: true, replacement: { engine: at.engine } });
 }
