@@ -211,11 +211,13 @@ const phoneNumber = z.string().openapi({
 const required = {
   name: moreThanBlanks(LIMITS.nameCharsMax).openapi({ example: 'Reception' }),
   greeting: moreThanBlanks(LIMITS.greetingCharsMax).openapi({
-    description: 'The first thing that the agent says.',
+    description:
+      'The first thing that the agent says. `{{name}}` is filled in from the metadata of the call, `{{from}}` and `{{to}}` with its numbers; `{{name|there}}` has a default.',
     example: 'Good morning, how can I help?',
   }),
   systemPrompt: moreThanBlanks(LIMITS.systemPromptCharsMax).openapi({
-    description: 'Instructions for the agent; they are never spoken.',
+    description:
+      'Instructions for the agent; they are never spoken. Variables are filled in as in the greeting.',
     example: 'You answer the telephone of a dentist. Be friendly and brief.',
   }),
 };

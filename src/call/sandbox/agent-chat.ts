@@ -9,6 +9,7 @@ import { CALLS_MAX, CHARACTERS_MAX } from '../../conversation/reply/llm-stream.t
 import { rulesFor } from '../../conversation/turn/turn-rules.ts';
 import type { Agent } from '../../domain/agent/agent.ts';
 import type { AgentChat, ChatLine, ChatReply } from '../../domain/agent/agent-version.ts';
+import { NO_VARIABLES } from '../../domain/agent/prompt-variables.ts';
 import type { PassageSearch } from '../../domain/knowledge/knowledge.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -97,7 +98,7 @@ async function requestOf(
   parts: Parts,
   custom: readonly Tool[],
 ) {
-  const brief = briefOf(agent, { overrides: {}, direction: 'inbound' });
+  const brief = briefOf(agent, { ...NO_VARIABLES, overrides: {}, direction: 'inbound' });
   const transferRules = transferRulesOf(agent, brief, account);
   const tools = toolboxFor({
     names: agent.tools,

@@ -9,6 +9,7 @@ import type {
 } from '../../conversation/conversation-port.ts';
 import type { Account } from '../../domain/account/account.ts';
 import type { Agent } from '../../domain/agent/agent.ts';
+import { filledIn, type VariableSource } from '../../domain/agent/prompt-variables.ts';
 import type { Call, CallStore } from '../../domain/call/call.ts';
 import type { CallQualityStore } from '../../domain/call/call-life.ts';
 import type { LiveFeed } from '../../domain/call/live-sound.ts';
@@ -105,15 +106,15 @@ export interface CallParts {
   readonly talk: (options: TalkOptions) => TalkingParty;
 }
 
-/** Lays the call's overrides over the agent's configuration. */
+/** Lays the call's overrides over the agent's configuration, and fills variables in. */
 export function briefOf(
   agent: Agent,
-  call: Pick<Call, 'overrides' | 'direction'>,
+  call: Pick<Call, 'overrides' | 'direction'> & VariableSource,
 ): ConversationBrief {
   const { overrides } = call;
   return {
-    greeting: overrides.greeting ?? agent.greeting,
-    systemPrompt: overrides.systemPrompt ?? agent.systemPrompt,
+    greeting: filledIn(overrides.greeting ?? agent.greeting, call),
+    systemPrompt: filledIn(overrides.systemPrompt ?? agent.systemPrompt, call),
     voice: overrides.voice ?? agent.voice,
     language: overrides.language ?? agent.language,
     pronunciations: agent.settings.pronunciations,

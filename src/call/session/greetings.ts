@@ -2,6 +2,7 @@
 import { phrasesFor } from '../../conversation/reply/phrases.ts';
 import type { AccountStore } from '../../domain/account/account-store.ts';
 import type { Agent, AgentStore } from '../../domain/agent/agent.ts';
+import { filledIn, NO_VARIABLES } from '../../domain/agent/prompt-variables.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { SpeechRequest } from '../../speech/tts/pool/synthesizer.ts';
@@ -77,6 +78,7 @@ async function activeAgents({ accounts, agents }: Options['store']): Promise<rea
 
 function requestsOf({ greeting, voice, language, settings }: Agent): readonly SpeechRequest[] {
   const { pronunciations } = settings;
-  const texts = [greeting, phrasesFor(language).filler];
+  // A call without values of its own says the defaults.
+  const texts = [filledIn(greeting, NO_VARIABLES), phrasesFor(language).filler];
   return texts.map((text) => ({ text, voice, language, pronunciations }));
 }

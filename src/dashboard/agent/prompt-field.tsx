@@ -7,6 +7,9 @@ import { CheckField, TextField, type TextFieldProps } from '../parts/field.tsx';
 /** As many as the server takes. */
 const CHARS_MAX = 20_000;
 
+/** As `prompt-variables.ts` of the server reads them. */
+const VARIABLES = { name: '{{name}}', other: '{{name|there}}', from: '{{from}}', to: '{{to}}' };
+
 const FIXED_WIDTH = 'prompt.fixedWidth';
 
 export function PromptField(props: TextFieldProps) {
@@ -29,6 +32,7 @@ export function PromptField(props: TextFieldProps) {
           {t('agent.chars', values)}
         </span>
       </div>
+      <p class="hint">{t('agent.variables', VARIABLES)}</p>
     </div>
   );
 }
