@@ -63,7 +63,7 @@ function Panes(props: { readonly trunk: Trunk | undefined; readonly onChanged: (
     <div class="panes panes-even">
       <div class="pane-main">
         <Now trunk={trunk} />
-        <TrunkCheckPane name={trunk.name} />
+        <TrunkCheckPane trunk={trunk} />
       </div>
       <div class="pane-main">
         {trunk.source === 'file' ? (

@@ -189,6 +189,14 @@ const STEPS: readonly Step[] = [
       create index audit_log_by_resource on audit_log (resource, position) where resource is not null;`,
   },
   { name: '0032-quarter-hours', sql: QUARTER_HOURS },
+  {
+    name: '0034-engine-times',
+    sql: `
+      -- Turns by bucket of the time of each engine, as \`turns\` are; null in rows of the version before.
+      alter table answer_times add column recognition blob;
+      alter table answer_times add column model blob;
+      alter table answer_times add column voice blob;`,
+  },
 ];
 
 /** The schema of databases from before 0.1.0 that this version takes: the same as the baseline. */
