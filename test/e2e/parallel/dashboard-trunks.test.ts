@@ -93,6 +93,17 @@ describeWith(['chromium'], 'trunks of the dashboard', () => {
     await shown.picture('trunk-works');
   });
 
+  test('the page follows the trunk while it is open, and its form keeps what was typed', async () => {
+    await field('User name').fill('jane');
+    const numbers = ['+12025550123', '+12025550124', '+12025550125'];
+    await server.api('PATCH', '/api/trunks/acme', { numbers });
+
+    await page.getByRole('region', { name: 'Now' }).getByText('+12025550125').waitFor(CHECKED);
+
+    expect(await field('User name').inputValue()).toBe('jane');
+    await field('User name').fill('joe');
+  });
+
   test('a test call goes out from the trunk’s own number, and its page opens', async () => {
     await press('Test call');
     const dialog = page.getByRole('dialog');

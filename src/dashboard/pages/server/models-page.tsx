@@ -76,8 +76,11 @@ function Catalogue({ catalogue, onChanged }: CatalogueProps) {
 function Profiles({ catalogue, onChanged }: CatalogueProps) {
   const { profiles, models, downloads } = catalogue;
   const { size } = formats.value;
-  const namesOf = ({ modelIds }: Profile) =>
-    models.filter(({ id }) => modelIds.includes(id)).map(({ name }) => name);
+  const modelsOf = ({ modelIds }: Profile) => models.filter(({ id }) => modelIds.includes(id));
+  const namesOf = (profile: Profile) => modelsOf(profile).map(({ name }) => name);
+  const licencesOf = (profile: Profile) => [
+    ...new Set(modelsOf(profile).map(({ licence }) => licence)),
+  ];
   return (
     <Section title={t('models.profiles')}>
       <p class="muted">
@@ -89,6 +92,7 @@ function Profiles({ catalogue, onChanged }: CatalogueProps) {
         columns={{
           name: ({ name }) => word('profile', name),
           models: ['small', (profile) => namesOf(profile).join(', ')],
+          licence: ['small', (profile) => licencesOf(profile).join(', ')],
           size: ['number', ({ sizeBytes }) => size(sizeBytes)],
           missing: [
             'number',
