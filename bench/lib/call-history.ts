@@ -98,8 +98,12 @@ const SUMS = `
     select account_id, environment, '', day, intent, sum(calls)
     from intent_days group by account_id, environment, day, intent;`;
 
+/** As many bytes as the buckets of an engine have. */
+const ENGINE_TIMES = "unhex(replace(hex(zeroblob(114)), '00', '08000000'))";
+
 /** Eight turns in each bucket of every quarter hour that has calls. */
 const ANSWER_TIMES = `
-  insert into answer_times (agent_id, account_id, environment, quarter_hour, turns)
-    select agent_id, account_id, environment, quarter_hour, unhex(replace(hex(zeroblob(93)), '00', '08000000'))
+  insert into answer_times (agent_id, account_id, environment, quarter_hour, turns, recognition, model, voice)
+    select agent_id, account_id, environment, quarter_hour, unhex(replace(hex(zeroblob(93)), '00', '08000000')),
+      ${ENGINE_TIMES}, ${ENGINE_TIMES}, ${ENGINE_TIMES}
     from quarter_hours;`;

@@ -1,3 +1,4 @@
+import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import type { Call } from '../../src/domain/call/call.ts';
 import { openTestApi, TEST_KEY, type TestApi } from '../support/api/test-api.ts';
@@ -9,7 +10,11 @@ const DAYS = 'period=custom&startDate=2026-11-19&endDate=2026-11-20';
 interface Details {
   readonly summary: { readonly totalCalls: number };
   readonly previous: { readonly totalCalls: number };
-  readonly days: readonly { readonly date: string; readonly totalCalls: number }[];
+  readonly days: readonly {
+    readonly date: string;
+    readonly totalCalls: number;
+    readonly engineTimes: object;
+  }[];
   readonly hours: readonly number[];
   readonly agents: readonly { readonly agentId: string }[];
 }
@@ -37,7 +42,12 @@ async function addCall(api: TestApi, startedAt: string, fields: Partial<Call> = 
 }
 
 /** A call that is answered, has a turn for each time, and ends. */
-async function addTalk(api: TestApi, startedAt: string, answersMs: readonly number[]) {
+async function addTalk(
+  api: TestApi,
+  startedAt: string,
+  answersMs: readonly number[],
+  marks: Readonly<Record<string, number>> = {},
+) {
   const over = {
     endedAt: null,
     endReason: null,
@@ -46,7 +56,7 @@ async function addTalk(api: TestApi, startedAt: string, answersMs: readonly numb
   } as const;
   const call = await addCall(api, startedAt, over);
   for (const firstPacketMs of answersMs) {
-    const entry = { at: new Date(startedAt), kind: 'turn', details: { firstPacketMs } };
+    const entry = { at: new Date(startedAt), kind: 'turn', details: { ...marks, firstPacketMs } };
     await api.store.calls.addTimelineEntry(call.id, entry);
   }
   const endedAt = new Date(Date.parse(startedAt) + 30_000);
@@ -67,6 +77,9 @@ async function addAgent(api: TestApi): Promise<string> {
 }
 
 const VOICE = 'en-US-JennyNeural';
+
+/** Of turns that have no mark of an engine. */
+const NO_ENGINES = { recognition: null, model: null, voice: null };
 
 const MISSED = { status: 'failed', answeredAt: null, durationSeconds: 0 } as const;
 
@@ -135,6 +148,7 @@ describe('GET /api/analytics/details', () => {
           missedCalls: 0,
           failedCalls: 0,
           answerTime: null,
+          engineTimes: NO_ENGINES,
         },
         {
           date: '2026-11-20',
@@ -143,6 +157,7 @@ describe('GET /api/analytics/details', () => {
           missedCalls: 1,
           failedCalls: 1,
           answerTime,
+          engineTimes: NO_ENGINES,
         },
       ],
       hours: [0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
@@ -152,6 +167,41 @@ describe('GET /api/analytics/details', () => {
         { reason: 'no_answer', count: 1 },
       ],
       agents: [],
+    });
+  });
+
+  test('adds the times of each engine up by day, over calls of the same quarter hour', async () => {
+    const api = await openTestApi();
+    const marks = { endOfTurnMs: 300, firstClauseMs: 600, firstAudioMs: 700 };
+    await addTalk(api, '2026-11-20T09:50:00.000Z', [720, 720], { ...marks, textFinalMs: 400 });
+    await addTalk(api, '2026-11-20T09:52:00.000Z', [720], { ...marks, textFinalMs: 500 });
+
+    const body = await details(api, DAYS);
+
+    expect(body.days.map(({ engineTimes }) => engineTimes)).toEqual([
+      NO_ENGINES,
+      {
+        recognition: { turns: 3, p50Ms: 100, p95Ms: 200 },
+        model: { turns: 3, p50Ms: 200, p95Ms: 200 },
+        voice: { turns: 3, p50Ms: 100, p95Ms: 100 },
+      },
+    ]);
+  });
+
+  test('keeps times to answer of before engines were counted, and counts engines from then on', async () => {
+    const api = await openTestApi();
+    const marks = { endOfTurnMs: 300, textFinalMs: 400 };
+    await addTalk(api, '2026-11-20T09:50:00.000Z', [720], marks);
+    const sqlite = new Sqlite(api.store.file);
+    sqlite.exec('update answer_times set recognition = null, model = null, voice = null');
+    sqlite.close();
+    await addTalk(api, '2026-11-20T09:52:00.000Z', [720], marks);
+
+    const body = await details(api, DAYS);
+
+    expect(body.days[1]).toMatchObject({
+      answerTime: { turns: 2 },
+      engineTimes: { recognition: { turns: 1 } },
     });
   });
 

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
+  ANSWER_SCALE,
   answerTimesOf,
-  countAnswers,
+  countTimes,
   percentilesOf,
   sumOfCounts,
 } from '../../src/domain/analytics/answer-times.ts';
@@ -25,7 +26,7 @@ test('answerTimesOf takes the turns whose answer was heard', () => {
 });
 
 test('percentilesOf nothing is null, and not a zero', () => {
-  expect(percentilesOf(countAnswers([]))).toBeNull();
+  expect(percentilesOf(countTimes([], ANSWER_SCALE), ANSWER_SCALE)).toBeNull();
 });
 
 test('percentilesOf are within 4 % and 5 ms of those of the times themselves, however they were added up', () => {
@@ -36,8 +37,10 @@ test('percentilesOf are within 4 % and 5 ms of those of the times themselves, ho
       const sorted = answersMs.toSorted((one, other) => one - other);
       const exact = (share: number) => sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN;
 
-      const parts = [answersMs.slice(0, cut), answersMs.slice(cut)].map(countAnswers);
-      const found = percentilesOf(sumOfCounts(parts));
+      const parts = [answersMs.slice(0, cut), answersMs.slice(cut)].map((part) =>
+        countTimes(part, ANSWER_SCALE),
+      );
+      const found = percentilesOf(sumOfCounts(parts), ANSWER_SCALE);
 
       expect(found?.turns).toBe(answersMs.length);
       for (const [ms = Number.NaN, share] of [
@@ -57,5 +60,5 @@ test.each([
   [60_000, 59_420],
   [10_000_000, 59_420],
 ])('a time of %i ms is counted as %i: none is outside', (answerMs, shownMs) => {
-  expect(percentilesOf(countAnswers([answerMs]))?.p50Ms).toBe(shownMs);
+  expect(percentilesOf(countTimes([answerMs], ANSWER_SCALE), ANSWER_SCALE)?.p50Ms).toBe(shownMs);
 });

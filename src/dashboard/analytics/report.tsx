@@ -7,6 +7,7 @@ import type { Agents } from '../parts/use-load.ts';
 import { type ShownAgent, shownAgents } from './agent-rows.ts';
 import { Chart } from './chart.tsx';
 import type { ChartFacts } from './chart-options.ts';
+import { EngineCharts } from './engine-charts.tsx';
 import { Figures } from './figures.tsx';
 
 type Day = AnalyticsDetails['days'][number];
@@ -24,6 +25,7 @@ export function Report(props: { readonly details: AnalyticsDetails; readonly age
           <AnswerChart days={details.days} />
         </Section>
       )}
+      <EngineCharts days={details.days} />
       <Section title={t('analytics.hours')}>
         <HourChart hours={details.hours} />
       </Section>

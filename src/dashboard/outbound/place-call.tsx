@@ -20,10 +20,12 @@ export function PlaceCall() {
   );
 }
 
-function PlaceCallForm({ onClose }: { readonly onClose: () => void }) {
+/** @param props.from number to begin with, such as one of a trunk that is to be tried. */
+export function PlaceCallForm(props: { readonly from?: string; readonly onClose: () => void }) {
+  const { from: begun = '', onClose } = props;
   const agents = useAgents();
   const chosen = (agentId: string) => agentId || (agents.list[0]?.id ?? '');
-  const form = useForm(EMPTY, async ({ agentId, to, from, greeting }) => {
+  const form = useForm({ ...EMPTY, from: begun }, async ({ agentId, to, from, greeting }) => {
     const body = {
       ...{ agentId: chosen(agentId), to: to.trim() },
       ...(from.trim() !== '' && { from: from.trim() }),

@@ -1,9 +1,9 @@
-/** Analytics of a period, in the time zone of the browser. */
+/** Analytics of a period, in the time zone of the account, or of the browser where the account has none. */
 import { useState } from 'preact/hooks';
 import { Report, UtcReport } from '../analytics/report.tsx';
-import type { Analytics, AnalyticsDetails } from '../api-types.ts';
+import type { Account, Analytics, AnalyticsDetails } from '../api-types.ts';
 import { t, wrongFields } from '../app-state.ts';
-import { type DayRange, lastDays, queryOf, timeZone } from '../format.ts';
+import { timeZone as browserTimeZone, type DayRange, lastDays, queryOf } from '../format.ts';
 import { SelectField, TextField } from '../parts/field.tsx';
 import { Empty, Page, Shown } from '../parts/page.tsx';
 import { useAgents, useApi } from '../parts/use-load.ts';
@@ -20,6 +20,18 @@ const PERIODS = [
 ] as const;
 
 export function AnalyticsPage() {
+  const account = useApi<Account>('api/account');
+  return (
+    <Page title={t('nav.analytics')}>
+      <Shown loaded={account}>
+        {({ callingHours }) => <ZonedAnalytics accountTimeZone={callingHours?.timeZone} />}
+      </Shown>
+    </Page>
+  );
+}
+
+function ZonedAnalytics({ accountTimeZone }: { readonly accountTimeZone: string | undefined }) {
+  const timeZone = accountTimeZone ?? browserTimeZone;
   const [period, setPeriod] = useState('last_30_days');
   const [days, setDays] = useState<DayRange>(() => lastDays(30, Date.now()));
   const [agentId, setAgentId] = useState('');
@@ -34,7 +46,7 @@ export function AnalyticsPage() {
     error: wrong[name],
   });
   return (
-    <Page title={t('nav.analytics')}>
+    <>
       <search class="filters">
         <SelectField
           label={t('analytics.period')}
@@ -55,7 +67,11 @@ export function AnalyticsPage() {
           options={[['', t('calls.all')], ...agents.options]}
         />
       </search>
-      <p class="muted">{t('analytics.timeZone', { timeZone })}</p>
+      <p class="muted">
+        {accountTimeZone === undefined
+          ? t('analytics.timeZone', { timeZone })
+          : t('analytics.accountTimeZone', { timeZone })}
+      </p>
       <Shown loaded={loaded}>
         {(details) =>
           details.summary.totalCalls === 0 ? (
@@ -68,6 +84,6 @@ export function AnalyticsPage() {
           )
         }
       </Shown>
-    </Page>
+    </>
   );
 }

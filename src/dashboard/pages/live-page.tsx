@@ -1,7 +1,9 @@
 /** Calls as they go on: their state, how loud they are, what is said as it is said, and taking part. */
 import type { RefObject } from 'preact';
-import { useMemo, useRef } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { CallCommon } from '../api-types.ts';
 import { formats, t } from '../app-state.ts';
+import { clockText } from '../format.ts';
 import { isOver, type LiveCall } from '../live-state.ts';
 import type { MeterBoard } from '../meter-board.ts';
 import { CallControls } from '../parts/call-controls.tsx';
@@ -76,23 +78,56 @@ function Card({ call, agentName, board, element, isSeen }: CardProps) {
   return (
     <article ref={element} class="card live-card" aria-label={title}>
       <header>
-        <a class="number" href={`#/calls/${call.id}`}>
+        <a class="number" href={`#/calls/${call.id}`} title={title}>
           {title}
         </a>
-        <State of={call.status} />
-        <span class="muted">{agentName}</span>
+        <span class="live-agent">
+          <State of={call.status} />
+          <span class="muted">{agentName}</span>
+          <CallTimer call={call} isRunning={isSeen} />
+        </span>
       </header>
-      {isOver(call) ? null : <LevelMeters callId={call.id} board={isSeen ? board : undefined} />}
+      {isOver(call) ? null : (
+        <>
+          <LevelMeters callId={call.id} board={isSeen ? board : undefined} />
+          <div class="live-actions">
+            <CallControls callId={call.id} isAnswered={call.status === 'in_progress'} />
+          </div>
+        </>
+      )}
       {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for controls. */}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
       <div class="live-words" role="group" tabIndex={0} aria-label={t('words.label')}>
         <Words entries={call.transcript.slice(-WORDS_SHOWN)} hearing={call.hearing} />
       </div>
-      {isOver(call) ? null : (
-        <footer class="actions">
-          <CallControls callId={call.id} isAnswered={call.status === 'in_progress'} />
-        </footer>
-      )}
     </article>
+  );
+}
+
+const TICK_MS = 1000;
+
+/** How long the call has been going on. @param props.isRunning false keeps the number as it is, for a card that is out of sight. */
+function CallTimer(props: {
+  readonly call: Pick<CallCommon, 'startedAt' | 'answeredAt' | 'endedAt'>;
+  readonly isRunning: boolean;
+}) {
+  const { call, isRunning } = props;
+  const { startedAt, answeredAt, endedAt } = call;
+  const isTicking = isRunning && endedAt === null;
+  const [nowMs, setNowMs] = useState(() => Date.now());
+  useEffect(() => {
+    if (!isTicking) return;
+    const tick = () => setNowMs(Date.now());
+    tick();
+    const timer = setInterval(tick, TICK_MS);
+    return () => clearInterval(timer);
+  }, [isTicking]);
+  const since = answeredAt ?? startedAt;
+  if (since === null) return null;
+  const untilMs = endedAt === null ? nowMs : Date.parse(endedAt);
+  return (
+    <span class="call-timer" role="timer" aria-label={t('field.duration')}>
+      {clockText((untilMs - Date.parse(since)) / 1000)}
+    </span>
   );
 }

@@ -5,8 +5,12 @@ import { Button, Empty, Instant, Page, Shown, State, Table } from '../parts/page
 import { useApi } from '../parts/use-load.ts';
 import { NEW_ID } from '../router.ts';
 
+/** A trunk registers, and loses its line, while the page is open. */
+const REFRESH_MS = 5000;
+
 export function TrunksPage() {
-  const loaded = useApi<{ readonly data: readonly Trunk[] }>('api/trunks');
+  const options = { refreshMs: REFRESH_MS };
+  const loaded = useApi<{ readonly data: readonly Trunk[] }>('api/trunks', {}, undefined, options);
   return (
     <Page
       title={t('nav.trunks')}

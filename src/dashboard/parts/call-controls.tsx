@@ -15,12 +15,13 @@ export function CallControls(props: { readonly callId: string; readonly isAnswer
     <>
       {isAnswered && <ListenIn callId={callId} />}
       {isAnswered && (
-        <DialogButton label={t('transfer.title')} needs="editor">
+        <DialogButton label={t('transfer.title')} class="take-over" needs="editor">
           {(close) => <TransferForm callId={callId} onClose={close} />}
         </DialogButton>
       )}
       <ConfirmButton
         needs="editor"
+        class="danger hang-up"
         label={t('live.hangUp')}
         question={t('live.hangUpQuestion')}
         done={t('live.hungUp')}
@@ -58,7 +59,7 @@ function ListenIn({ callId }: { readonly callId: string }) {
   };
   if (state === 'off') {
     return (
-      <DialogButton label={t('listen.title')}>
+      <DialogButton label={t('listen.title')} class="listen">
         {(close) => (
           <Question
             text={t('listen.consent')}
@@ -73,8 +74,8 @@ function ListenIn({ callId }: { readonly callId: string }) {
   }
   return (
     <>
-      <Button class="danger" text={t('listen.stop')} onClick={stop} />
-      <span class="state busy" role="status">
+      <Button class="danger listen" text={t('listen.stop')} onClick={stop} />
+      <span class="state busy listen-state" role="status">
         {t(state === 'heard' ? 'listen.heard' : 'listen.connecting')}
       </span>
     </>

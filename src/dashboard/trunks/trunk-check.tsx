@@ -1,11 +1,16 @@
-/** Checks a trunk step by step, and shows in a sentence each what was found and what to do. */
+/** Checks a trunk step by step, shows in a sentence each what was found and what to do, and tries it by a call. */
 import { useState } from 'preact/hooks';
-import type { TrunkCheck } from '../api-types.ts';
+import type { Trunk, TrunkCheck } from '../api-types.ts';
 import { client, may, sentence, t, word } from '../app-state.ts';
+import { PlaceCallForm } from '../outbound/place-call.tsx';
+import { DialogButton } from '../parts/dialog.tsx';
 import { useSubmit } from '../parts/form.tsx';
 import { Problem, Section } from '../parts/page.tsx';
 
-export function TrunkCheckPane({ name }: { readonly name: string }) {
+export function TrunkCheckPane({ trunk }: { readonly trunk: Trunk }) {
+  const { name, numbers } = trunk;
+  // The number that a call is placed from chooses its trunk.
+  const from = numbers.find((number) => /^\+\d+$/.test(number));
   const [check, setCheck] = useState<TrunkCheck | undefined>(undefined);
   const { isBusy, error, submit } = useSubmit(async () => {
     setCheck(undefined);
@@ -16,12 +21,19 @@ export function TrunkCheckPane({ name }: { readonly name: string }) {
   return (
     <Section title={t('trunk.check')}>
       <p class="hint">{t('trunk.checkHint')}</p>
-      <form onSubmit={submit} class="actions">
-        <button type="submit" class="main" disabled={isBusy}>
-          {t('trunk.checkNow')}
-        </button>
+      <div class="actions">
+        <form onSubmit={submit}>
+          <button type="submit" class="main" disabled={isBusy}>
+            {t('trunk.checkNow')}
+          </button>
+        </form>
+        {from !== undefined && (
+          <DialogButton label={t('trunk.testCall')}>
+            {(close) => <PlaceCallForm from={from} onClose={close} />}
+          </DialogButton>
+        )}
         {isBusy && <span role="status">{t('trunk.checking')}</span>}
-      </form>
+      </div>
       <Problem error={error} />
       {check !== undefined && <Steps check={check} />}
     </Section>

@@ -8,6 +8,8 @@ import { NEW_ID } from '../router.ts';
 import { TrunkCheckPane } from './trunk-check.tsx';
 import { TrunkForm } from './trunk-form.tsx';
 
+const REFRESH_MS = 5000;
+
 /** @param props.id the trunk's name. */
 export function TrunkPage({ id }: { readonly id: string }) {
   const isNew = id === NEW_ID;
@@ -63,7 +65,7 @@ function Panes(props: { readonly trunk: Trunk | undefined; readonly onChanged: (
     <div class="panes panes-even">
       <div class="pane-main">
         <Now trunk={trunk} />
-        <TrunkCheckPane name={trunk.name} />
+        <TrunkCheckPane trunk={trunk} />
       </div>
       <div class="pane-main">
         {trunk.source === 'file' ? (
@@ -76,8 +78,15 @@ function Panes(props: { readonly trunk: Trunk | undefined; readonly onChanged: (
   );
 }
 
+/** Follows the trunk on its own: the form keeps what it began with. */
 function Now({ trunk }: { readonly trunk: Trunk }) {
-  const { state, detail, addressInUse, callsInProgress, numbers } = trunk;
+  const path = `api/trunks/${encodeURIComponent(trunk.name)}`;
+  const { value: followed = trunk } = useLoad(
+    ['trunk now', trunk.name],
+    (signal) => client.api<Trunk>(path, { signal }),
+    { refreshMs: REFRESH_MS },
+  );
+  const { state, detail, addressInUse, callsInProgress, numbers } = followed;
   return (
     <Section title={t('trunk.now')}>
       <p>

@@ -1,6 +1,14 @@
 /** Analytics of a period in a time zone, with the period before it to compare with; pure */
 import { END_REASONS, type EndReason } from '../call/call.ts';
-import { type AnswerCounts, type AnswerTimes, percentilesOf, sumOfCounts } from './answer-times.ts';
+import {
+  ANSWER_SCALE,
+  type AnswerCounts,
+  type AnswerTimes,
+  ENGINE_SCALE,
+  percentilesOf,
+  sumOfCounts,
+} from './answer-times.ts';
+import type { AnswerEngine, EngineTimes } from './engine-times.ts';
 import { daysOf, type Period } from './period.ts';
 import type { CallSums, Outcomes, QuarterHours } from './quarter-hours.ts';
 import { localOf, type ZonedSpan } from './zoned-span.ts';
@@ -28,6 +36,7 @@ export interface AnalyticsDetails {
   readonly days: readonly (Outcomes & {
     readonly date: string;
     readonly answerTimes: AnswerTimes | null;
+    readonly engineTimes: EngineTimes;
   })[];
   /** Calls by the 24 hours of the local day. */
   readonly hours: readonly number[];
@@ -64,7 +73,8 @@ export function detailsOf(read: DetailsRead): AnalyticsDetails {
     days: daysOf(period).map((date) => {
       const day = Date.parse(date) / DAY_MS;
       const sum = (outcomesByDay.get(day) ?? []).reduce(added, NONE);
-      return { date, ...sum, answerTimes: timesOf(answersByDay.get(day) ?? []) };
+      const ofDay = answersByDay.get(day) ?? [];
+      return { date, ...sum, answerTimes: timesOf(ofDay), engineTimes: engineTimesOf(ofDay) };
     }),
     hours: callsByHour(outcomes, span),
     endReasons: END_REASONS.map((reason) => ({ reason, count: totals[reason] }))
@@ -95,5 +105,16 @@ function callsByHour(outcomes: Rows<'outcomes'>, span: ZonedSpan): readonly numb
 }
 
 function timesOf(answers: readonly { readonly counts: AnswerCounts }[]): AnswerTimes | null {
-  return percentilesOf(sumOfCounts(answers.map(({ counts }) => counts)));
+  return percentilesOf(sumOfCounts(answers.map(({ counts }) => counts)), ANSWER_SCALE);
+}
+
+function engineTimesOf(answers: Rows<'answers'>): EngineTimes {
+  const engines = answers.map((one) => one.engines).filter((one) => one !== null);
+  const ofEngine = (engine: AnswerEngine) =>
+    percentilesOf(sumOfCounts(engines.map((one) => one[engine])), ENGINE_SCALE);
+  return {
+    recognition: ofEngine('recognition'),
+    model: ofEngine('model'),
+    voice: ofEngine('voice'),
+  };
 }

@@ -1,21 +1,29 @@
 /** Times from a caller's last sound to the agent's first, counted in buckets, and their percentiles; pure */
 import type { TimelineEntry } from '../call/call.ts';
 
-/** The first bucket; less is counted as this much. */
-const FIRST_MS = 50;
-
 /** Each bucket is this much longer than the one before: a percentile is then off by 4 % at most. */
 const GROWTH = 1.08;
 
-/** The last one is that of a minute; more is counted there. */
-const BUCKETS = 93;
+/** Which times a row of buckets is for. */
+interface TimeScale {
+  /** Of the first bucket; less is counted there. */
+  readonly firstMs: number;
+  /** The last one is that of a minute; more is counted there. */
+  readonly buckets: number;
+}
+
+/** Of whole answers. */
+export const ANSWER_SCALE: TimeScale = { firstMs: 50, buckets: 93 };
+
+/** Of the work of one engine on an answer. */
+export const ENGINE_SCALE: TimeScale = { firstMs: 10, buckets: 114 };
 
 /** Number of turns in each bucket, shortest times first. */
 export type AnswerCounts = Uint32Array<ArrayBuffer>;
 
-/** Percentiles of the answers that were heard. */
+/** Percentiles of times to answer, or of the work of one engine on them. */
 export interface AnswerTimes {
-  /** Answers that were heard. */
+  /** Turns that have such a time. */
   readonly turns: number;
   readonly p50Ms: number;
   readonly p95Ms: number;
@@ -31,21 +39,21 @@ export function answerTimesOf(timeline: readonly TimelineEntry[]): readonly numb
 }
 
 /** Counts times by bucket. */
-export function countAnswers(answersMs: readonly number[]): AnswerCounts {
-  const counts = new Uint32Array(BUCKETS);
-  for (const answerMs of answersMs) {
-    const steps = Math.log(Math.max(FIRST_MS, answerMs) / FIRST_MS) / Math.log(GROWTH);
-    const bucket = Math.min(BUCKETS - 1, Math.round(steps));
+export function countTimes(timesMs: readonly number[], scale: TimeScale): AnswerCounts {
+  const counts = new Uint32Array(scale.buckets);
+  for (const timeMs of timesMs) {
+    const steps = Math.log(Math.max(scale.firstMs, timeMs) / scale.firstMs) / Math.log(GROWTH);
+    const bucket = Math.min(scale.buckets - 1, Math.round(steps));
     counts[bucket] = (counts[bucket] ?? 0) + 1;
   }
   return counts;
 }
 
-/** Adds counts up. */
+/** Adds counts of one scale up; those of nothing are empty. */
 export function sumOfCounts(all: readonly AnswerCounts[]): AnswerCounts {
-  const sum = new Uint32Array(BUCKETS);
+  const sum = new Uint32Array(all[0]?.length ?? 0);
   for (const counts of all) {
-    for (let bucket = 0; bucket < BUCKETS; bucket += 1) {
+    for (let bucket = 0; bucket < sum.length; bucket += 1) {
       sum[bucket] = (sum[bucket] ?? 0) + (counts[bucket] ?? 0);
     }
   }
@@ -53,23 +61,18 @@ export function sumOfCounts(all: readonly AnswerCounts[]): AnswerCounts {
 }
 
 /** Percentiles by nearest rank. @returns null without a turn. */
-export function percentilesOf(counts: AnswerCounts): AnswerTimes | null {
+export function percentilesOf(counts: AnswerCounts, scale: TimeScale): AnswerTimes | null {
   const turns = counts.reduce((sum, count) => sum + count, 0);
   if (turns === 0) return null;
   const at = (share: number) => {
     const rank = Math.ceil(turns * share);
     let seen = 0;
-    return middleMsOf(
-      counts.findIndex((count) => {
-        seen += count;
-        return seen >= rank;
-      }),
-    );
+    const bucket = counts.findIndex((count) => {
+      seen += count;
+      return seen >= rank;
+    });
+    // Rounded to 10 ms: finer is not known.
+    return Math.round((scale.firstMs * GROWTH ** bucket) / 10) * 10;
   };
   return { turns, p50Ms: at(0.5), p95Ms: at(0.95) };
-}
-
-/** Rounded to 10 ms: finer is not known. */
-function middleMsOf(bucket: number): number {
-  return Math.round((FIRST_MS * GROWTH ** bucket) / 10) * 10;
 }

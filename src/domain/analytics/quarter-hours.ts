@@ -2,6 +2,7 @@
 import type { Scope } from '../agent/agent.ts';
 import type { EndReason } from '../call/call.ts';
 import type { AnswerCounts } from './answer-times.ts';
+import type { EngineCounts } from './engine-times.ts';
 import type { ZonedSpan } from './zoned-span.ts';
 
 /** Calls by outcome; those that are none of the three are not over. */
@@ -28,6 +29,12 @@ export interface CallSums extends Outcomes, Readonly<Record<EndReason, number>> 
   readonly negative: number;
 }
 
+/** Times to answer, and those of the engines; without the engines' where calls ended before they were counted. */
+export interface CountedAnswers {
+  readonly counts: AnswerCounts;
+  readonly engines: EngineCounts | null;
+}
+
 /** Since 1970, in UTC. */
 interface QuarterHour {
   readonly quarterHour: number;
@@ -48,10 +55,7 @@ export interface QuarterHours {
   totals(scope: Scope, query: SpanQuery): Promise<CallSums>;
 
   /** Times to answer of calls that are over. */
-  answers(
-    scope: Scope,
-    query: SpanQuery,
-  ): Promise<readonly (QuarterHour & { readonly counts: AnswerCounts })[]>;
+  answers(scope: Scope, query: SpanQuery): Promise<readonly (QuarterHour & CountedAnswers)[]>;
 
   /** Of agents that exist and had calls. */
   agents(

@@ -2,7 +2,8 @@
 import { sql } from 'kysely';
 import type { Environment } from '../../domain/account/account.ts';
 import type { Scope } from '../../domain/agent/agent.ts';
-import { answerTimesOf, countAnswers } from '../../domain/analytics/answer-times.ts';
+import { ANSWER_SCALE, answerTimesOf, countTimes } from '../../domain/analytics/answer-times.ts';
+import { countEngines } from '../../domain/analytics/engine-times.ts';
 import type {
   Call,
   CallChange,
@@ -167,11 +168,15 @@ export class SqliteCallStore implements CallStore {
 
 /** Adds the times to answer of a call that ends now to those of its quarter hour. */
 async function countAnswersOf(database: Queries, call: CallRow): Promise<void> {
-  const answersMs = answerTimesOf(await timelineOf(database, call.id));
+  const timeline = await timelineOf(database, call.id);
+  const answersMs = answerTimesOf(timeline);
   if (answersMs.length === 0) return;
   const { agent_id, account_id, environment } = call;
   const place = { agent_id, account_id, environment, quarter_hour: quarterHourOf(call) };
-  await addAnswers(database, place, countAnswers(answersMs));
+  await addAnswers(database, place, {
+    counts: countTimes(answersMs, ANSWER_SCALE),
+    engines: countEngines(timeline),
+  });
 }
 
 async function timelineOf(database: Queries, callId: string): Promise<readonly TimelineEntry[]> {

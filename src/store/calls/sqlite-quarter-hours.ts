@@ -2,7 +2,13 @@
 import { sql } from 'kysely';
 import type { Scope } from '../../domain/agent/agent.ts';
 import { type AnswerCounts, sumOfCounts } from '../../domain/analytics/answer-times.ts';
-import type { CallSums, QuarterHours, SpanQuery } from '../../domain/analytics/quarter-hours.ts';
+import type { EngineCounts } from '../../domain/analytics/engine-times.ts';
+import type {
+  CallSums,
+  CountedAnswers,
+  QuarterHours,
+  SpanQuery,
+} from '../../domain/analytics/quarter-hours.ts';
 import type { ZonedSpan } from '../../domain/analytics/zoned-span.ts';
 import { END_REASONS } from '../../domain/call/call.ts';
 import type { Queries } from '../queries.ts';
@@ -17,6 +23,10 @@ const TOTALS = [
   ...(['positive', 'neutral', 'negative'] as const),
   ...END_REASONS,
 ] as const;
+
+const COUNTS = ['turns', 'recognition', 'model', 'voice'] as const;
+
+type CountColumns = Pick<AnswerTimesRow, (typeof COUNTS)[number]>;
 
 /** Reads one range of a key for each question. */
 export class SqliteQuarterHours implements QuarterHours {
@@ -48,10 +58,10 @@ export class SqliteQuarterHours implements QuarterHours {
   async answers(scope: Scope, query: SpanQuery) {
     const rows = inSpan('answer_times', scope, query.span)
       .where('agent_id', '=', query.agentId ?? EVERY_AGENT)
-      .select(['quarter_hour as quarterHour', 'turns']);
-    return (await this.#database.all(rows)).map(({ quarterHour, turns }) => ({
-      quarterHour,
-      counts: countsOf(turns),
+      .select(['quarter_hour as quarterHour', ...COUNTS]);
+    return (await this.#database.all(rows)).map((row) => ({
+      quarterHour: row.quarterHour,
+      ...countedOf(row),
     }));
   }
 
@@ -76,24 +86,55 @@ export class SqliteQuarterHours implements QuarterHours {
  */
 export async function addAnswers(
   database: Queries,
-  place: Omit<AnswerTimesRow, 'turns'>,
-  counts: AnswerCounts,
+  place: Omit<AnswerTimesRow, keyof CountColumns>,
+  added: CountedAnswers,
 ): Promise<void> {
   for (const agentId of [place.agent_id, EVERY_AGENT]) {
     const at = { ...place, agent_id: agentId };
     const kept = await database.get(
       build
         .selectFrom('answer_times')
-        .select('turns')
+        .select(COUNTS)
         .where('agent_id', '=', at.agent_id)
         .where('account_id', '=', at.account_id)
         .where('environment', '=', at.environment)
         .where('quarter_hour', '=', at.quarter_hour),
     );
-    const sum = kept === undefined ? counts : sumOfCounts([countsOf(kept.turns), counts]);
-    const turns = Buffer.from(sum.buffer);
-    await database.run(build.replaceInto('answer_times').values({ ...at, turns }));
+    const sum = kept === undefined ? added : sumOfBoth(countedOf(kept), added);
+    await database.run(build.replaceInto('answer_times').values({ ...at, ...columnsOf(sum) }));
   }
+}
+
+function sumOfBoth(one: CountedAnswers, other: CountedAnswers): CountedAnswers {
+  const counts = sumOfCounts([one.counts, other.counts]);
+  if (one.engines === null || other.engines === null) {
+    return { counts, engines: one.engines ?? other.engines };
+  }
+  const [{ recognition, model, voice }, others] = [one.engines, other.engines];
+  const engines: EngineCounts = {
+    recognition: sumOfCounts([recognition, others.recognition]),
+    model: sumOfCounts([model, others.model]),
+    voice: sumOfCounts([voice, others.voice]),
+  };
+  return { counts, engines };
+}
+
+function columnsOf({ counts, engines }: CountedAnswers): CountColumns {
+  const blob = (of: AnswerCounts | undefined) => (of === undefined ? null : Buffer.from(of.buffer));
+  return {
+    turns: Buffer.from(counts.buffer),
+    recognition: blob(engines?.recognition),
+    model: blob(engines?.model),
+    voice: blob(engines?.voice),
+  };
+}
+
+function countedOf({ turns, recognition, model, voice }: CountColumns): CountedAnswers {
+  const isCounted = recognition !== null && model !== null && voice !== null;
+  const engines = isCounted
+    ? { recognition: countsOf(recognition), model: countsOf(model), voice: countsOf(voice) }
+    : null;
+  return { counts: countsOf(turns), engines };
 }
 
 /** A copy, which begins where 32-bit numbers may. */

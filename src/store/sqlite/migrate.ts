@@ -218,6 +218,14 @@ const STEPS: readonly Step[] = [
       alter table webhook_attempts add column request_headers text;
       alter table webhook_attempts add column response_headers text;`,
   },
+  {
+    name: '0034-engine-times',
+    sql: `
+      -- Turns by bucket of the time of each engine, as \`turns\` are; null in rows of the version before.
+      alter table answer_times add column recognition blob;
+      alter table answer_times add column model blob;
+      alter table answer_times add column voice blob;`,
+  },
 ];
 
 /** The schema of databases from before 0.1.0 that this version takes: the same as the baseline. */

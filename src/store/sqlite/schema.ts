@@ -163,7 +163,7 @@ export interface IntentDayRow {
 /** Calls of one quarter hour, added up. */
 export interface QuarterHourRow
   extends Omit<CallSums, 'billedSeconds'>,
-    Omit<AnswerTimesRow, 'turns'> {
+    Omit<AnswerTimesRow, 'turns' | 'recognition' | 'model' | 'voice'> {
   readonly billed_seconds: number;
 }
 
@@ -176,6 +176,10 @@ export interface AnswerTimesRow {
   readonly quarter_hour: number;
   /** `AnswerCounts`. */
   readonly turns: Uint8Array;
+  /** `EngineCounts`; null in rows of before they were counted. */
+  readonly recognition: Uint8Array | null;
+  readonly model: Uint8Array | null;
+  readonly voice: Uint8Array | null;
 }
 
 /** A call that waits for its analysis. */

@@ -20,6 +20,9 @@ const OUTCOMES = [
   { status: 'failed', endReason: 'error', durationSeconds: 5 },
 ] as const;
 
+/** Of each turn: recognition takes 100 ms, the language model 200 ms, the voice 50 ms. */
+const MARKS = { endOfTurnMs: 30, textFinalMs: 130, firstClauseMs: 330, firstAudioMs: 380 };
+
 async function seedDays(server: TestServer, agentId: string, days: number): Promise<void> {
   const nowMs = Date.now();
   await inStore(server, async (store, accountId) => {
@@ -31,7 +34,8 @@ async function seedDays(server: TestServer, agentId: string, days: number): Prom
         const call = buildCall({ ...common, id: `call_${day}_${number}`, status: 'in_progress' });
         await store.calls.insert(call, []);
         for (const firstPacketMs of [400, 500, 600, 900]) {
-          const entry = { at: startedAt, kind: 'turn', details: { firstPacketMs } };
+          const details = { ...MARKS, firstPacketMs };
+          const entry = { at: startedAt, kind: 'turn', details };
           if (status === 'completed') await store.calls.addTimelineEntry(call.id, entry);
         }
         await store.calls.update({ ...call, ...end, status, endedAt: new Date(nowMs) }, []);
@@ -108,6 +112,18 @@ describeWith(['chromium'], 'the analytics', () => {
     expect(rows.at(-1)).toMatch(/40\.5s0\.93s$/);
   });
 
+  test('show how long callers waited for each engine, the engines beside each other', async () => {
+    const median = plot('Median by engine');
+    await median.focus();
+    await page.keyboard.press('End');
+
+    const text = 'Recognition 0.1s, Language model 0.2s, Voice 0.05s';
+    await expect.poll(() => median.getAttribute('aria-valuetext'), SOON).toContain(text);
+    const p95 = await plot('95th percentile by engine').boundingBox();
+    expect((await median.boundingBox())?.y).toBe(p95?.y);
+    await shown.picture('analytics-engines');
+  });
+
   test('are drawn again at another width, and in the colours of another theme', async () => {
     const wide = await picture('Calls per day');
     await page.setViewportSize({ width: 400, height: 900 });
@@ -140,6 +156,18 @@ describeWith(['chromium'], 'the analytics', () => {
 
     expect(new URL((await asked).url()).searchParams.get('timeZone')).toMatch(/^Asia\/Kat/);
     await page.getByText(/time zone of your browser: Asia\/Kat/).waitFor();
+  });
+
+  test('ask for days of the account’s own time zone where it has one', async () => {
+    const callingHours = { days: ['mon'], from: '09:00', until: '18:00', timeZone: 'Europe/Rome' };
+    await server.api('PATCH', '/api/account', { callingHours });
+    const asked = page.waitForRequest(/analytics\/details/);
+
+    await page.reload();
+
+    expect(new URL((await asked).url()).searchParams.get('timeZone')).toBe('Europe/Rome');
+    await page.getByText(/calling hours: Europe\/Rome/).waitFor();
+    await server.api('PATCH', '/api/account', { callingHours: null });
   });
 
   test('keep the calls of an agent that is deleted, in a row that leads nowhere', async () => {

@@ -41,6 +41,12 @@ describeWith(['chromium'], 'the models of the dashboard', () => {
       .getByRole('region', { name: 'What runs now' })
       .getByText('Voice detection')
       .waitFor();
+    await page
+      .getByRole('region', { name: 'Self-test' })
+      .getByRole('button', { name: 'Run the self-test' })
+      .waitFor();
+    const small = page.getByRole('row', { name: /^Small/ });
+    expect(await small.textContent()).toContain('MIT, BSD-2-Clause');
     hub.files.set(PLACE, someBytes(SILERO.length, 7));
     await start.click();
     await download.getByText('Cannot use "vad/silero-v5/silero_vad.onnx"').waitFor();

@@ -29,6 +29,7 @@ describeWith(['chromium'], 'trunks of the dashboard', () => {
     buildDashboard();
     carrier = await startCarrier(REGISTRAR);
     server = await (await startServer()).ready();
+    await server.createAgent({ name: EVIL });
     browser = await launchBrowser();
     shown = await openDashboard(server, browser);
     page = shown.page;
@@ -90,6 +91,32 @@ describeWith(['chromium'], 'trunks of the dashboard', () => {
     expect(await page.content()).not.toContain(PASSWORD);
     expect(await shown.findings()).toEqual([]);
     await shown.picture('trunk-works');
+  });
+
+  test('the page follows the trunk while it is open, and its form keeps what was typed', async () => {
+    await field('User name').fill('jane');
+    const numbers = ['+12025550123', '+12025550124', '+12025550125'];
+    await server.api('PATCH', '/api/trunks/acme', { numbers });
+
+    await page.getByRole('region', { name: 'Now' }).getByText('+12025550125').waitFor(CHECKED);
+
+    expect(await field('User name').inputValue()).toBe('jane');
+    await field('User name').fill('joe');
+  });
+
+  test('a test call goes out from the trunk’s own number, and its page opens', async () => {
+    await press('Test call');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Number to call').fill('+12025550188');
+    const findings = await shown.findings();
+    await shown.picture('trunk-test-call');
+    await dialog.getByRole('button', { name: 'Call', exact: true }).click();
+
+    await expect.poll(() => page.url()).toContain('#/calls/call_');
+    await expect.poll(() => carrier.of('INVITE').length, CHECKED).toBeGreaterThan(0);
+    expect(carrier.of('INVITE')[0]?.header('From')).toContain('+12025550123');
+    expect(findings).toEqual([]);
+    await page.goto(`${server.baseUrl}/#/trunks/acme`);
   });
 
   test('a carrier that does not answer is told in a sentence, with what to do', async () => {

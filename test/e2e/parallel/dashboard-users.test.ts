@@ -35,6 +35,16 @@ describeWith(['chromium'], 'users of the dashboard', () => {
 
   const button = (where: Page, name: string) => where.getByRole('button', { name, exact: true });
 
+  test('a card of the narrow page has no heading without a value', async () => {
+    await page.setViewportSize({ width: 360, height: 740 });
+    await page.goto(`${server.baseUrl}/#/users`);
+    const own = page.getByRole('row').filter({ hasText: '(you)' });
+    await own.waitFor();
+
+    expect(await own.locator('td:empty').isVisible()).toBe(false);
+    await page.setViewportSize({ width: 1440, height: 900 });
+  });
+
   test('an admin makes an invite link, which is shown once', async () => {
     await at(page, 'users');
     await button(page, 'Create invite link').click();

@@ -39,6 +39,21 @@ const answerTime = z
       "From the caller's last sound to the agent's first, of calls that are over, to within 4 %; null where no answer was heard. Calls that ended before the server had this route are not part of it.",
   });
 
+const engineTime = z
+  .object({
+    turns: count.openapi({ description: 'Answers that waited for it.' }),
+    p50Ms: count,
+    p95Ms: count,
+  })
+  .nullable();
+
+const engineTimes = z
+  .object({ recognition: engineTime, model: engineTime, voice: engineTime })
+  .openapi({
+    description:
+      'How long callers waited for each engine after their last sound, as part of `answerTime`, to within 4 % and 5 ms: text of the utterance, first clause of the language model, first sound of the voice. Work that was done while the caller still spoke counts as no waiting. Null where there was no such answer, and for calls that ended before the server counted these.',
+  });
+
 const outcomes = {
   completedCalls: count,
   missedCalls: count.openapi({ description: 'Ended and never answered.' }),
@@ -81,7 +96,9 @@ const detailsSchema = z
         'As many days right before the period. While the period is not over, as much of them as has passed of it.',
     }),
     days: z
-      .array(z.object({ date: z.iso.date(), totalCalls: count, ...outcomes, answerTime }))
+      .array(
+        z.object({ date: z.iso.date(), totalCalls: count, ...outcomes, answerTime, engineTimes }),
+      )
       .openapi({
         description: 'Every local day of the period, in order, also days without calls.',
       }),
@@ -183,6 +200,7 @@ function serializeDetails(
       date: day.date,
       ...outcomesView(day),
       answerTime: day.answerTimes,
+      engineTimes: day.engineTimes,
     })),
     hours: [...details.hours],
     endReasons: [...details.endReasons],

@@ -1,10 +1,11 @@
-/** Models: what runs now, what each profile would bring, and the download of either. */
+/** Models: what runs now and how fast, what each profile would bring, and the download of either. */
 import { useEffect } from 'preact/hooks';
 import type { Model, ModelCatalogue, ModelDownload } from '../../api-types.ts';
 import { client, formats, sentence, t, word } from '../../app-state.ts';
 import { EngineTable } from '../../parts/engine-table.tsx';
 import { useSubmit } from '../../parts/form.tsx';
 import { Button, Page, Problem, Section, Shown, State, Table } from '../../parts/page.tsx';
+import { SelfTestSection } from '../../parts/self-test.tsx';
 import { useReadiness } from '../../parts/stand-ins.tsx';
 import { useLoad } from '../../parts/use-load.ts';
 
@@ -27,6 +28,7 @@ export function ModelsPage() {
       <Shown loaded={readiness}>
         {({ engines }) => <EngineTable title={t('models.now')} engines={engines} />}
       </Shown>
+      <SelfTestSection />
       <Shown loaded={loaded}>
         {(catalogue) => <Catalogue catalogue={catalogue} onChanged={loaded.reload} />}
       </Shown>
@@ -76,8 +78,11 @@ function Catalogue({ catalogue, onChanged }: CatalogueProps) {
 function Profiles({ catalogue, onChanged }: CatalogueProps) {
   const { profiles, models, downloads } = catalogue;
   const { size } = formats.value;
-  const namesOf = ({ modelIds }: Profile) =>
-    models.filter(({ id }) => modelIds.includes(id)).map(({ name }) => name);
+  const modelsOf = ({ modelIds }: Profile) => models.filter(({ id }) => modelIds.includes(id));
+  const namesOf = (profile: Profile) => modelsOf(profile).map(({ name }) => name);
+  const licencesOf = (profile: Profile) => [
+    ...new Set(modelsOf(profile).map(({ licence }) => licence)),
+  ];
   return (
     <Section title={t('models.profiles')}>
       <p class="muted">
@@ -89,6 +94,7 @@ function Profiles({ catalogue, onChanged }: CatalogueProps) {
         columns={{
           name: ({ name }) => word('profile', name),
           models: ['small', (profile) => namesOf(profile).join(', ')],
+          licence: ['small', (profile) => licencesOf(profile).join(', ')],
           size: ['number', ({ sizeBytes }) => size(sizeBytes)],
           missing: [
             'number',
