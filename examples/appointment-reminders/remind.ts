@@ -43,15 +43,14 @@ const events = ['call.ended', 'call.transcribed'] as const;
 const endpoint = await offhook.webhookEndpoints.create({ url, events: [...events] });
 const agent = await offhook.agents.create({
   name: 'Reminders',
-  greeting: 'Good morning, this is the dental practice.',
-  systemPrompt: 'You remind a patient of an appointment, and ask whether it still suits.',
+  greeting: 'Good morning {{name}}. You have an appointment {{when}}. Does it still suit you?',
+  systemPrompt: 'You remind {{name}} of an appointment {{when}}, and ask whether it still suits.',
 });
 
 const calls = new Map<string, Appointment>();
 for (const appointment of appointments) {
   const { name, number: to, when } = appointment;
-  const greeting = `Good morning ${name}. You have an appointment ${when}. Does it still suit you?`;
-  const order = { agentId: agent.id, from: '+12025550142', to, overrides: { greeting } };
+  const order = { agentId: agent.id, from: '+12025550142', to, metadata: { name, when } };
   calls.set((await offhook.calls.start(order)).callId, appointment);
 }
 

@@ -7,9 +7,6 @@ import { CheckField, TextField, type TextFieldProps } from '../parts/field.tsx';
 /** As many as the server takes. */
 const CHARS_MAX = 20_000;
 
-/** As `prompt-variables.ts` of the server reads them. */
-const VARIABLES = { name: '{{name}}', other: '{{name|there}}', from: '{{from}}', to: '{{to}}' };
-
 const FIXED_WIDTH = 'prompt.fixedWidth';
 
 export function PromptField(props: TextFieldProps) {
@@ -32,7 +29,11 @@ export function PromptField(props: TextFieldProps) {
           {t('agent.chars', values)}
         </span>
       </div>
-      <p class="hint">{t('agent.variables', VARIABLES)}</p>
+      <p class="hint">
+        {t('agent.variables')
+          .split(/(\{\{.*?\}\})/)
+          .map((part, index) => (index % 2 === 1 ? <code key={part}>{part}</code> : part))}
+      </p>
     </div>
   );
 }

@@ -28,7 +28,7 @@ export function TrunkCheckPane({ trunk }: { readonly trunk: Trunk }) {
           </button>
         </form>
         {from !== undefined && (
-          <DialogButton label={t('trunk.testCall')}>
+          <DialogButton label={t('trunk.testCall')} needs="editor">
             {(close) => <PlaceCallForm from={from} onClose={close} />}
           </DialogButton>
         )}

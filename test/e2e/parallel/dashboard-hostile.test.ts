@@ -31,7 +31,7 @@ const PAGES: readonly (readonly [hash: string, ...windows: readonly string[]])[]
   ['trunks/+'],
   ['trunks/acme', 'Test call'],
   ['analytics'],
-  ['webhooks'],
+  ['webhooks', 'Add endpoint'],
   ['keys'],
   ['logs'],
   ['settings'],

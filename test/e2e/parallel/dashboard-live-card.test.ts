@@ -62,6 +62,8 @@ describeWith(['chromium'], 'the card of a live call', () => {
     const { line } = await ring();
     const card = newest();
     await card.getByRole('button', { name: 'Listen in' }).waitFor(SOON);
+    // Comes with the answer, after the first.
+    await card.getByRole('button', { name: 'Take over' }).waitFor(SOON);
     const takeOver = await card.getByRole('button', { name: 'Take over' }).boundingBox();
 
     await card.getByRole('button', { name: 'Listen in' }).click();

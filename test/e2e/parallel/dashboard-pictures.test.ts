@@ -2,6 +2,7 @@
  * What pages of the dashboard look like, against the pictures that were accepted last: `test/fixtures/dashboard-pictures`.
  * Those of a change that is meant are accepted by running this file with `ACCEPT_PICTURES=true`.
  */
+import { setTimeout } from 'node:timers/promises';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import {
@@ -31,6 +32,20 @@ const AT = '2026-01-15T10:00:00Z';
 
 const STILL_DATE = new URL(`../../support/server/still-date.ts?at=${AT}`, import.meta.url);
 
+/** Time without a change after which a page has all that it loads. */
+const QUIET_MS = 500;
+
+/** Parts of a page load after its heading is there. */
+async function settled(page: Page): Promise<void> {
+  let before = '';
+  for (;;) {
+    const now = String(await page.evaluate('document.body.innerHTML'));
+    if (now === before) return;
+    before = now;
+    await setTimeout(QUIET_MS);
+  }
+}
+
 describeWith(['chromium'], 'pictures of the dashboard', () => {
   let filled: FilledServer;
   let browser: Browser;
@@ -58,6 +73,7 @@ describeWith(['chromium'], 'pictures of the dashboard', () => {
     await page.goto(filled.urlOf(hash));
     await page.getByRole('heading', { level: 1 }).waitFor();
     await page.locator('.skeleton').first().waitFor({ state: 'detached' });
+    await settled(page);
     // Where the pointer and the focus are is no part of the page.
     await page.mouse.move(0, 0);
     await page.evaluate('document.activeElement.blur()');
