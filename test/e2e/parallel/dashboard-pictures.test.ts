@@ -32,6 +32,9 @@ const AT = '2026-01-15T10:00:00Z';
 
 const STILL_DATE = new URL(`../../support/server/still-date.ts?at=${AT}`, import.meta.url);
 
+/** Checks that depend on the machine, letters by chance, and a drawing of sound that comes when it is loaded. */
+const UNSTEADY = ['system', 'keys', 'calls/call_seededTalk'];
+
 /** Time without a change after which a page has all that it loads. */
 const QUIET_MS = 500;
 
@@ -79,9 +82,8 @@ describeWith(['chromium'], 'pictures of the dashboard', () => {
     await page.evaluate('document.activeElement.blur()');
   };
 
-  // What the checks of the system page say depends on the machine.
   test.each(
-    EVERY_PAGE.filter((hash) => hash !== 'system'),
+    EVERY_PAGE.filter((hash) => !UNSTEADY.includes(hash)),
   )('#/%s looks as it was accepted', async (hash) => {
     await show(hash);
 
