@@ -112,6 +112,40 @@ test('no import cycle, types included', () => {
   expect(cycles).toEqual([]);
 });
 
+/** Import statements that load a module: not those of types alone. */
+const LOADING =
+  /^(?:import|export) (?!type )(?!\{(?:\s*type \w+,?)+\s*\} from)[^;]*?from '(\.[^']+)'/gm;
+
+/** What loading a file loads with it. */
+function loadedWith(first: string): ReadonlySet<string> {
+  const loaded = new Set<string>();
+  const visit = (file: string) => {
+    if (loaded.has(file) || !file.endsWith('.ts')) return;
+    loaded.add(file);
+    for (const [, to = ''] of readFileSync(join('src', file), 'utf8').matchAll(LOADING)) {
+      visit(normalize(join(dirname(file), to)));
+    }
+  };
+  visit(first);
+  return loaded;
+}
+
+test('what is loaded when it is needed is not loaded at the start as well', () => {
+  const atStart = new Set(
+    ['compose/parts.ts', 'compose/app.ts'].flatMap((file) => [...loadedWith(file)]),
+  );
+  const onNeed = files.flatMap((file) => {
+    const source = readFileSync(join('src', file), 'utf8');
+    const targets = [...source.matchAll(/\bimport\('(\.[^']+\.ts)'\)/g)];
+    return targets.map(([, to = '']) => normalize(join(dirname(file), to)));
+  });
+
+  expect(onNeed.length).toBeGreaterThan(20);
+  // The composition itself is loaded in two pieces.
+  const wrong = onNeed.filter((file) => atStart.has(file) && !file.startsWith('compose/'));
+  expect(wrong).toEqual([]);
+});
+
 test('a folder holds at most 25 files', () => {
   const modules = [...globSync('src/**/*.{ts,tsx}'), ...globSync('test/support/**/*.ts')];
   const sizes = Object.entries(Object.groupBy(modules, dirname));

@@ -26,12 +26,10 @@ const BUILT_IN: ReadonlySet<string> = new Set([
   'drachtio-srf',
   'hono',
   'kysely',
-  'libphonenumber-js',
   'pino',
   'prom-client',
   'sdp-transform',
   'sentiment',
-  'undici',
   'zod',
 ]);
 
@@ -97,15 +95,6 @@ const ADDRESSES: Plugin = {
   },
 };
 
-/** Validation messages are ours: of zod's, in fifty languages, the English ones do. */
-const LOCALES: Plugin = {
-  name: 'locales',
-  load(id) {
-    if (!id.endsWith('/zod/v4/locales/index.js')) return null;
-    return "export { default as en } from './en.js';";
-  },
-};
-
 /** @param importer the file that names the package; packages that are built in bring their own along. */
 function isOutside(name: string, importer = ''): boolean {
   if (!/^[@a-z]/.test(name) || relative(ROOT, importer).startsWith('node_modules')) return false;
@@ -124,7 +113,7 @@ async function build(fresh: string): Promise<void> {
     input: entryPoints(),
     platform: 'node',
     external: isOutside,
-    plugins: [ADDRESSES, LOCALES],
+    plugins: [ADDRESSES],
     logLevel: 'silent',
   });
   try {

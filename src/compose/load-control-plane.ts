@@ -1,9 +1,12 @@
 /** Composition root: loads the modules of the control plane in steps, while calls are answered. */
-import { setImmediate } from 'node:timers/promises';
 import { phoneLibrary } from '../domain/dialing/phone-library.ts';
+import { systemClock } from '../lib/clock.ts';
 import type { ControlPlane } from './control-plane.ts';
 
-/** Loads the control plane in steps, so that a call waits for one step at most: Node loads all modules of one `import()` in one go. */
+/** Pause between two steps of loading, for calls and probes: Node loads all modules of one `import()` in one go. */
+const BREATH_MS = 5;
+
+/** Loads the control plane in steps, so that a call waits for one step at most. */
 export async function loadControlPlane(): Promise<typeof ControlPlane> {
   const steps = [
     () => import('zod'),
@@ -17,8 +20,7 @@ export async function loadControlPlane(): Promise<typeof ControlPlane> {
     () => import('../operator/dashboard-routes.ts'),
   ];
   for (const step of steps) {
-    // What has come from the network meanwhile is taken first.
-    await setImmediate();
+    await new Promise<void>((resolve) => systemClock.after(BREATH_MS, resolve));
     await step();
   }
   return (await import('./control-plane.ts')).ControlPlane;

@@ -6,7 +6,8 @@ import type { CustomTool, CustomToolStore, ToolTrial } from '../domain/tool/cust
 import type { WebhookUrlRules } from '../domain/webhook/webhook-url.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { SigningKeys } from '../webhook/signature.ts';
-import { createHttpTool, type HttpToolClient, type HttpToolParts } from './http-tool.ts';
+import { createHttpTool, type HttpToolParts } from './http-tool.ts';
+import type { HttpToolClient } from './http-tool-client.ts';
 import type { Tool } from './tool.ts';
 import { Toolbox } from './toolbox.ts';
 
@@ -102,7 +103,7 @@ export class CustomTools {
 
   async #loadClient(): Promise<HttpToolClient> {
     const [{ HttpToolClient }, { nameResolver }] = await Promise.all([
-      import('./http-tool.ts'),
+      import('./http-tool-client.ts'),
       import('../webhook/ssrf-guard.ts'),
     ]);
     const { rules, version } = this.#options;

@@ -1,6 +1,4 @@
-/** Tools of one call made from custom tools: the request, its signature, how it is sent, and what the model is told of the answer. */
-
-import { Agent, request } from 'undici';
+/** A tool of one call made from a custom tool: builds the request, signs it, and says to the model what was answered. */
 import type { CustomTool, ToolMethod } from '../domain/tool/custom-tool.ts';
 import { withoutSecrets } from '../domain/tool/tool-headers.ts';
 import { filledUrl, restOf } from '../domain/tool/tool-url.ts';
@@ -8,7 +6,6 @@ import { checkWebhookUrl, type WebhookUrlRules } from '../domain/webhook/webhook
 import { jsonOf, valueAt } from '../lib/json-value.ts';
 import { answerOfError, answerOfStatus } from '../webhook/answer.ts';
 import { type SigningKeys, signatureHeaders } from '../webhook/signature.ts';
-import { type ResolveName, ssrfGuard } from '../webhook/ssrf-guard.ts';
 import type { Tool, ToolArguments, ToolOutcome } from './tool.ts';
 
 /** What came back of a tool's request. */
@@ -149,91 +146,4 @@ export function outcomeOf(tool: CustomTool, answer: ToolAnswer): ToolOutcome {
 export function partOf(json: string, path: string): string | undefined {
   const value = valueAt(jsonOf(json), path);
   return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-/** For connecting; the tool's own limit is for everything. */
-const CONNECT_MS_MAX = 10_000;
-
-/** Servers keep idle connections for 5 seconds and more. */
-const IDLE_CONNECTION_MS = 4000;
-
-/** More of an answer is not read: the connection is closed instead. */
-const READ_BYTES_MAX = 65_536;
-
-/** Requests to one host that run at one time; further ones wait within their limits of time. */
-const CONNECTIONS_MAX = 64;
-
-const IDEMPOTENT: readonly ToolMethod[] = ['GET', 'PUT', 'DELETE'];
-
-/** Errors of a connection that broke before the answer. */
-const BROKEN = ['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'UND_ERR_SOCKET', 'UND_ERR_CONNECT_TIMEOUT'];
-
-/** Sends over pooled connections. */
-export class HttpToolClient implements ToolClient {
-  readonly #agent: Agent;
-  readonly #userAgent: string;
-
-  constructor(options: {
-    readonly rules: WebhookUrlRules;
-    readonly resolve: ResolveName;
-    /** Of the server, for the `User-Agent`. */
-    readonly version: string;
-  }) {
-    const { rules, resolve, version } = options;
-    this.#userAgent = `Offhook/${version}`;
-    this.#agent = new Agent({
-      connect: ssrfGuard({ rules, resolve, timeoutMs: CONNECT_MS_MAX }),
-      allowH2: false,
-      pipelining: 1,
-      connections: CONNECTIONS_MAX,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      keepAliveTimeout: IDLE_CONNECTION_MS,
-    });
-  }
-
-  /** Sends once, and a second time where an idempotent request met a broken connection. */
-  async send(asked: Parameters<ToolClient['send']>[0], signal: AbortSignal): Promise<ToolAnswer> {
-    try {
-      return await this.#sendOnce(asked, signal);
-    } catch (error) {
-      const mayRetry = IDEMPOTENT.includes(asked.method) && isBroken(error) && !signal.aborted;
-      if (!mayRetry) throw error;
-      return this.#sendOnce(asked, signal);
-    }
-  }
-
-  async #sendOnce(
-    { url, method, headers, body }: Parameters<ToolClient['send']>[0],
-    signal: AbortSignal,
-  ): Promise<ToolAnswer> {
-    const answer = await request(url, {
-      method,
-      headers: { ...headers, 'User-Agent': this.#userAgent },
-      ...(body === undefined ? {} : { body }),
-      dispatcher: this.#agent,
-      signal,
-    });
-    return { statusCode: answer.statusCode, ...(await bodyOf(answer.body)) };
-  }
-
-  /** Breaks every connection off. Safe to call twice. */
-  async close(): Promise<void> {
-    if (!this.#agent.destroyed) await this.#agent.destroy();
-  }
-}
-
-function isBroken(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && BROKEN.includes(String(error.code));
-}
-
-async function bodyOf(body: AsyncIterable<Buffer>): Promise<{ text: string; isWhole: boolean }> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body) {
-    chunks.push(chunk.subarray(0, Math.max(0, READ_BYTES_MAX - bytes)));
-    bytes += chunk.length;
-    if (bytes > READ_BYTES_MAX) break;
-  }
-  return { text: Buffer.concat(chunks).toString('utf8'), isWhole: bytes <= READ_BYTES_MAX };
 }

@@ -237,7 +237,7 @@ const SOURCES: Readonly<Record<string, readonly string[]>> = {
     '; redirects are not followed',
     ': it wants no more events; delete or disable the endpoint if that is so',
   ],
-  'tool/mcp/mcp-connection.ts': [
+  'tool/mcp/mcp-problem.ts': [
     "the server does not speak MCP by streamable HTTP${code === '' ? '' : ",
   ],
 };

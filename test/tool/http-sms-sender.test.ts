@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { httpOf, type SmsGateway } from '../../src/domain/sms/sms-gateway.ts';
 import type { SmsNews } from '../../src/domain/sms/sms-message.ts';
-import { HttpToolClient } from '../../src/tool/http-tool.ts';
+import { HttpToolClient } from '../../src/tool/http-tool-client.ts';
 import { httpSmsSender } from '../../src/tool/sms/http-sms-sender.ts';
 import { buildSms, buildSmsGateway } from '../support/store/build-sms.ts';
 import { answers, type Behaviour, WebhookReceiver } from '../support/webhook/webhook-receiver.ts';

@@ -14,7 +14,8 @@ import type { Logger } from '../../lib/logger.ts';
 import { waitAtMost } from '../../lib/time-limit.ts';
 import { ANSWER_AS_DATA, LATE_TEXT } from '../http-tool.ts';
 import type { Tool, ToolOutcome } from '../tool.ts';
-import { type McpConnection, type McpTool, problemOf } from './mcp-connection.ts';
+import type { McpConnection, McpTool } from './mcp-connection.ts';
+import { problemOf } from './mcp-problem.ts';
 
 /** Trials that run at one time. */
 const TRIALS_MAX = 4;
