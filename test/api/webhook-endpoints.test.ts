@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { addKey, openTestApi, TEST_KEY, type TestApi } from '../support/api/test-api.ts';
-import { addDelivery } from '../support/webhook/webhook-deliveries.ts';
+import { addDelivery, record } from '../support/webhook/webhook-deliveries.ts';
 import { buildEvent } from '../support/webhook/webhook-world.ts';
 
 const ENDPOINTS = '/api/webhooks/endpoints';
@@ -86,6 +86,12 @@ describe('GET /api/webhooks/endpoints/{endpointId}', () => {
       deliveryCounts: { pending: 0, succeeded: 2, failed: 1 },
       lastAttempt: { timestamp: '2026-11-20T12:00:00.000Z', statusCode: 500, error },
     });
+
+    await api.store.deliveries.resend(LIVE, 'dlv_1', api.store.clock.now());
+    await record(api.store, 'dlv_1', { status: 'succeeded', at: api.store.clock.now() });
+
+    const again = (await api.json('GET', `${ENDPOINTS}/${id}`)).body;
+    expect(again).toMatchObject({ lastAttempt: { statusCode: 200, error: null } });
   });
 });
 

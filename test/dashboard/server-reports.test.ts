@@ -145,7 +145,7 @@ test.each<readonly [string, Far]>([
   expect(untranslated(findings)).toEqual([]);
 });
 
-test('why a call failed has its German, whatever the carrier answers', () => {
+test('why a call failed has its German, for every status of a carrier', () => {
   const statuses = Array.from({ length: 300 }, (_, index) => 400 + index);
   const reasons = statuses.map((refusedWith) => {
     const error = new CarrierError('refused', refusedWith, { refusedWith });

@@ -20,6 +20,7 @@ function withoutUsers(file: string, record: string | undefined): void {
   for (const table of ['users', 'invites', 'audit_log', 'quarter_hours', 'answer_times']) {
     sqlite.exec(`drop table ${table}`);
   }
+  sqlite.exec('alter table webhook_endpoints drop column last_attempt');
   for (const column of ['request_headers', 'response_headers']) {
     sqlite.exec(`alter table webhook_attempts drop column ${column}`);
   }

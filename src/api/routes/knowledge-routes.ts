@@ -192,7 +192,7 @@ async function upload(context: ApiContext, deps: ApiDeps): Promise<Response> {
   const bytes = new Uint8Array(await file.arrayBuffer());
   if (bytes.length > KNOWLEDGE_LIMITS.fileBytesMax) throw unreadableBody('file', SIZE_MAX);
   const mediaType = typeOf(file);
-  // Two requests of the same file are the same request, whatever boundary they have.
+  // Two requests of the same file are the same request, though their boundaries differ.
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   context.set('bodyText', JSON.stringify({ name: name.data, mediaType, sha256 }));
   const readText = () => deps.documentReader.read({ bytes, mediaType });

@@ -142,11 +142,11 @@ export const attemptSchema = z
       .nullable()
       .openapi({ description: 'The beginning of the answer; null when there was none.' }),
     requestHeaders: keptHeaders.openapi({
-      description: 'null when nothing was sent, and for attempts from before 0.2.0.',
+      description: 'null when nothing was sent, and for attempts from before headers were kept.',
     }),
     responseHeaders: keptHeaders.openapi({
       description:
-        'At most 40, of 500 characters each, without cookies. null when there was no answer, and for attempts from before 0.2.0.',
+        'At most 40, of 500 characters each, without cookies. null when there was no answer, and for attempts from before headers were kept.',
     }),
   })
   .openapi('WebhookAttempt');

@@ -1,6 +1,6 @@
 /** Calls as they go on: their state, how loud they are, what is said as it is said, and taking part. */
 import type { RefObject } from 'preact';
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useMemo, useRef } from 'preact/hooks';
 import type { CallCommon } from '../api-types.ts';
 import { formats, t } from '../app-state.ts';
 import { clockText } from '../format.ts';
@@ -12,6 +12,7 @@ import { Empty, Page, State } from '../parts/page.tsx';
 import { SimulateButton } from '../parts/talk-button.tsx';
 import { useLive } from '../parts/use-live.ts';
 import { useAgents } from '../parts/use-load.ts';
+import { useNowMs } from '../parts/use-now.ts';
 import { useSeen } from '../parts/use-seen.ts';
 
 export function LivePage() {
@@ -104,8 +105,6 @@ function Card({ call, agentName, board, element, isSeen }: CardProps) {
   );
 }
 
-const TICK_MS = 1000;
-
 /** How long the call has been going on. @param props.isRunning false keeps the number as it is, for a card that is out of sight. */
 function CallTimer(props: {
   readonly call: Pick<CallCommon, 'startedAt' | 'answeredAt' | 'endedAt'>;
@@ -114,14 +113,7 @@ function CallTimer(props: {
   const { call, isRunning } = props;
   const { startedAt, answeredAt, endedAt } = call;
   const isTicking = isRunning && endedAt === null;
-  const [nowMs, setNowMs] = useState(() => Date.now());
-  useEffect(() => {
-    if (!isTicking) return;
-    const tick = () => setNowMs(Date.now());
-    tick();
-    const timer = setInterval(tick, TICK_MS);
-    return () => clearInterval(timer);
-  }, [isTicking]);
+  const nowMs = useNowMs(isTicking);
   const since = answeredAt ?? startedAt;
   if (since === null) return null;
   const untilMs = endedAt === null ? nowMs : Date.parse(endedAt);

@@ -10,6 +10,7 @@ import { Button } from '../parts/page.tsx';
 import { ENGINE_JOBS, StandIns } from '../parts/stand-ins.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 import { useLive } from '../parts/use-live.ts';
+import { useNowMs } from '../parts/use-now.ts';
 import type { TextKey } from '../text/text.ts';
 import { type BrowserPhone, browserPhone } from './browser-phone.ts';
 import { KEYS, keyOf } from './keys.ts';
@@ -147,8 +148,6 @@ function Keypad(props: { readonly pressed: string; readonly onKey: (key: string)
   );
 }
 
-const TICK_MS = 500;
-
 /** The words are a live region; the seconds are not, or they would be read out one by one. */
 function PhoneStatusLine({ state }: { readonly state: PhoneState }) {
   const nowMs = useNowMs(state.status === 'talking');
@@ -171,18 +170,6 @@ function textOf({ status, endedBy, answeredAtMs }: PhoneState): TextKey {
   if (status !== 'ended') return `phone.state.${status}`;
   if (endedBy !== null) return `phone.ended.${endedBy}`;
   return answeredAtMs === null ? 'phone.ended.never' : 'phone.ended.broken';
-}
-
-function useNowMs(isTicking: boolean): number {
-  const [nowMs, setNowMs] = useState(() => Date.now());
-  useEffect(() => {
-    if (!isTicking) return;
-    const tick = () => setNowMs(Date.now());
-    tick();
-    const timer = setInterval(tick, TICK_MS);
-    return () => clearInterval(timer);
-  }, [isTicking]);
-  return nowMs;
 }
 
 /**

@@ -46,9 +46,9 @@ export interface DeliveryAttempt {
   readonly error: string | null;
   /** The first 2 kB of the answer, as text; null when there was none. */
   readonly responseText: string | null;
-  /** Null when nothing was sent, and for attempts from before 0.2.0. */
+  /** Null when nothing was sent, and for attempts from before headers were kept. */
   readonly requestHeaders: readonly KeptHeader[] | null;
-  /** Null when there was no answer, and for attempts from before 0.2.0. */
+  /** Null when there was no answer, and for attempts from before headers were kept. */
   readonly responseHeaders: readonly KeptHeader[] | null;
 }
 

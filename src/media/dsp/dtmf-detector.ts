@@ -182,10 +182,9 @@ function filterOf(hertz: number): number {
   return 2 * Math.cos((2 * Math.PI * hertz) / LINE_RATE_HZ);
 }
 
-function groupOf([first, second, third, fourth]: readonly number[]): FilterGroup {
-  return [first, second, third, fourth].map((hertz = 0) =>
-    filterOf(hertz),
-  ) as unknown as FilterGroup;
+function groupOf(tonesHz: readonly number[]): FilterGroup {
+  const [first = 0, second = 0, third = 0, fourth = 0] = tonesHz.map(filterOf);
+  return [first, second, third, fourth];
 }
 
 /** `energyAt` of four filters at once: while one waits for its own last sample, the processor works on the others. */

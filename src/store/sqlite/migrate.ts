@@ -216,7 +216,9 @@ const STEPS: readonly Step[] = [
     name: '0033-delivery-headers',
     sql: `
       alter table webhook_attempts add column request_headers text;
-      alter table webhook_attempts add column response_headers text;`,
+      alter table webhook_attempts add column response_headers text;
+      -- Kept there, because a backlog of deliveries without an attempt may be long.
+      alter table webhook_endpoints add column last_attempt text;`,
   },
   {
     name: '0034-engine-times',

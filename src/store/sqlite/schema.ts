@@ -64,6 +64,8 @@ interface EndpointState {
   readonly failing_since: number | null;
   /** Null while it exists for customers. */
   readonly deleted_at: number | null;
+  /** The newest attempt as JSON: `at`, `statusCode`, `error`; null before the first. */
+  readonly last_attempt: string | null;
   /** The newest event at its making, given by a trigger. */
   readonly after_position: Generated<number>;
 }

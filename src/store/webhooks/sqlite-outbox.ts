@@ -174,6 +174,7 @@ export class SqliteOutbox implements Outbox {
     const endpointId = (await this.#database.get(update))?.endpoint_id;
     if (endpointId === undefined) return undefined;
     await this.#addAttempt(deliveryId, attempt);
+    await this.#noteAttempt(endpointId, attempt);
     if (isSuccess) await this.#forgive(endpointId);
     if (isSuccess || !isOver) return undefined;
     return (await this.#blame(endpointId, attempt.error ?? '', now)) ? endpointId : undefined;
@@ -195,6 +196,15 @@ export class SqliteOutbox implements Outbox {
       .offset(ATTEMPTS_KEPT);
     const trim = build.deleteFrom('webhook_attempts').where('delivery_id', '=', deliveryId);
     await this.#database.run(trim.where('position', '<=', surplus));
+  }
+
+  async #noteAttempt(
+    endpointId: string,
+    { at, statusCode, error }: AttemptResult['attempt'],
+  ): Promise<void> {
+    const last_attempt = JSON.stringify({ at: at.getTime(), statusCode, error });
+    const note = build.updateTable('webhook_endpoints').set({ last_attempt });
+    await this.#database.run(note.where('id', '=', endpointId));
   }
 
   async #forgive(endpointId: string): Promise<void> {

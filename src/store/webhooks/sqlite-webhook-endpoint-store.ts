@@ -26,7 +26,7 @@ export class SqliteWebhookEndpointStore implements WebhookEndpointStore {
   }
 
   async insert(endpoint: WebhookEndpoint): Promise<void> {
-    const fresh = { failures_in_row: 0, failing_since: null, deleted_at: null };
+    const fresh = { failures_in_row: 0, failing_since: null, deleted_at: null, last_attempt: null };
     const row = { ...rowOf(endpoint), ...fresh };
     await this.#database.transaction(async (transaction) => {
       if ((await countOf(transaction, endpoint)) >= WEBHOOK_ENDPOINTS_MAX) {
@@ -102,29 +102,20 @@ export class SqliteWebhookEndpointStore implements WebhookEndpointStore {
     const rows = await this.#database.all(counts);
     const countOfStatus = (status: DeliveryStatus) =>
       rows.find((row) => row.status === status)?.deliveries ?? 0;
-    const last = await this.#database.get(selectLastAttempt(endpointId));
+    const noted = build
+      .selectFrom('webhook_endpoints')
+      .select('last_attempt')
+      .where('id', '=', endpointId);
+    const last = (await this.#database.get(noted))?.last_attempt ?? null;
     return {
       deliveryCounts: {
         pending: countOfStatus('pending'),
         succeeded: countOfStatus('succeeded'),
         failed: countOfStatus('failed'),
       },
-      lastAttempt: last === undefined ? null : recordOf(last),
+      lastAttempt: last === null ? null : attemptOf(last),
     };
   }
-}
-
-/** The newest attempt of the newest delivery that has had one. */
-function selectLastAttempt(endpointId: string) {
-  return build
-    .selectFrom('webhook_deliveries as delivery')
-    .innerJoin('webhook_attempts as attempt', 'attempt.delivery_id', 'delivery.id')
-    .select(['attempt.at', 'attempt.status_code', 'attempt.error'])
-    .where('delivery.endpoint_id', '=', endpointId)
-    .orderBy('delivery.created_at', 'desc')
-    .orderBy('delivery.id', 'desc')
-    .orderBy('attempt.position', 'desc')
-    .limit(1);
 }
 
 async function countOf(database: Queries, scope: Scope): Promise<number> {
@@ -143,6 +134,11 @@ function endpointsOf({ accountId, environment }: Scope) {
 function endpointOf(row: RowOf<WebhookEndpoint>): WebhookEndpoint {
   return recordOf<WebhookEndpoint>(row, {
     json: ['events'],
-    without: ['failures_in_row', 'failing_since', 'deleted_at', 'after_position'],
+    without: ['failures_in_row', 'failing_since', 'deleted_at', 'after_position', 'last_attempt'],
   });
+}
+
+function attemptOf(json: string): EndpointHealth['lastAttempt'] {
+  const { at, statusCode, error } = JSON.parse(json);
+  return { at: new Date(at), statusCode, error };
 }

@@ -25,7 +25,8 @@ const STILL = `
 const ALIKE = `
   const alike = (text) => text
     .replace(/"\\/[^"]*"/g, '"/"')
-    .replace(/[A-Za-z0-9_-]{6,}/g, (word) => /\\d/.test(word) ? 'x'.repeat(10) : word)
+    .replace(/[A-Za-z0-9_-]{6,}/g, (word) => /[\\d_]/.test(word) ? 'x'.repeat(10) : word)
+    .replace(/…[A-Za-z0-9]{4}\\b/g, '…xxxx')
     .replace(/[\\d.,]+(?=\\s(ms|s|MB|GB)\\b)/g, '0');
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (texts.nextNode()) texts.currentNode.data = alike(texts.currentNode.data);
@@ -101,9 +102,14 @@ export class AcceptedPictures {
   }
 }
 
+/** What observers of sizes draw is there after the second. */
+const TWO_FRAMES =
+  'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))';
+
 async function pictureOf(page: Page): Promise<Buffer> {
   await page.addStyleTag({ content: STILL });
   await page.evaluate(ALIKE);
   await page.evaluate('document.fonts.ready');
+  await page.evaluate(TWO_FRAMES);
   return page.screenshot({ animations: 'disabled' });
 }
