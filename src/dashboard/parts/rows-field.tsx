@@ -1,5 +1,5 @@
 /** A list of rows of text fields, such as words and how they are spoken, that grows and shrinks by a row. */
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { t } from '../app-state.ts';
 import { type Option, SelectField, TextField } from './field.tsx';
 import { Button } from './page.tsx';
@@ -78,12 +78,12 @@ function Cell<Row>(props: {
   );
 }
 
-/** A new row is there to be written in; where one went, the focus must not be lost with it. */
+/** Focuses a new row before the next key can arrive, and the add button where a removed row had the focus. */
 function useFocusOfRows(length: number) {
   const group = useRef<HTMLFieldSetElement>(null);
   const add = useRef<HTMLButtonElement>(null);
   const count = useRef(length);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (length > count.current) {
       [...(group.current?.querySelectorAll<HTMLElement>('.rows-row') ?? [])]
         .at(-1)
