@@ -11,9 +11,9 @@ type Run = Omit<Parameters<typeof runRtp>[0], 'caller' | 'seconds'> & {
   readonly caller?: Command;
 };
 
-/** Calls with a codec or SRTP, and what they are compared with. */
+/** Calls with a codec, SRTP or keys that are searched in the sound, and what they are compared with. */
 export interface CodecRun {
-  readonly codec: 'G722' | 'opus' | 'PCMU, SRTP';
+  readonly codec: 'G722' | 'opus' | 'PCMU, keys in the sound' | 'PCMU, SRTP';
   readonly peer: string;
   readonly ours: Run;
   readonly theirs: Run;
@@ -26,10 +26,14 @@ export async function codecRuns(calls: number): Promise<readonly CodecRun[]> {
     console.log('peer missing: rtpengine that transcodes to PCMU (Debian: rtpengine-daemon)');
   }
   const sounds = { G722: g722Sound(), opus: await opusSound() };
-  return (['G722', 'opus'] as const).flatMap((codec) => {
+  const plain = { calls, server: engineCommand(), serverArgs: ['plain'] };
+  const tones: CodecRun = {
+    ...{ codec: 'PCMU, keys in the sound', peer: 'ours with telephone-event' },
+    ...{ ours: { ...plain, serverArgs: ['plain', 'tones'] }, theirs: plain },
+  };
+  const codecs = (['G722', 'opus'] as const).flatMap((codec): readonly CodecRun[] => {
     const callerArgs = soundArgs(codec, sounds[codec]);
     const ours = { calls, server: engineCommand(), serverArgs: ['plain', codec], callerArgs };
-    const plain = { calls, server: engineCommand(), serverArgs: ['plain'] };
     const transcoding = {
       // A call of two legs, the second of them PCMU: two packets are decoded, and two encoded, where ours has one of each.
       ...{ calls: 2 * calls, counted: calls, server: nodeTool('rtp-rtpengine'), isPidTold: true },
@@ -40,6 +44,7 @@ export async function codecRuns(calls: number): Promise<readonly CodecRun[]> {
       ...(hasRtpengine ? [{ codec, peer: 'rtpengine, to PCMU', ours, theirs: transcoding }] : []),
     ];
   });
+  return [tones, ...codecs];
 }
 
 function soundArgs(codec: 'G722' | 'opus', payload: Uint8Array): readonly string[] {

@@ -23,9 +23,10 @@ const speech = Int16Array.from(
 );
 
 /**
- * `rtp-engine N [rt|plain] [levels|watched|G722|opus|srtp INLINE_KEY]`: reads N target ports from one line, prints `ports p1 … pN`, and runs until its
+ * `rtp-engine N [rt|plain] [levels|watched|tones|G722|opus|srtp INLINE_KEY]`: reads N target ports from one line, prints `ports p1 … pN`, and runs until its
  * input ends. With `rt` the media worker asks for real-time priority; with `levels` somebody looks at the levels of
- * all calls, with `watched` listens to twenty of them as well. The codec is PCMU unless named. With
+ * all calls, with `watched` listens to twenty of them as well. The codec is PCMU unless named. Keys come as
+ * telephone-event, as carriers send them; with `tones` that was not agreed, and they are searched in the sound. With
  * `srtp` the caller's key is given, and each port is followed by a colon and ours.
  */
 const [calls = '1', priority, wish, callersKey] = process.argv.slice(2);
@@ -80,6 +81,10 @@ function talk(session: MediaSession, port: number, srtp: AgreedSrtp | undefined)
   session.setRemote({
     ...{ address: '127.0.0.1', port, rtcpPort: port, isRtcpMuxed: false },
     ...{ codec, payloadType: CODECS[codec].payloadType, maySend: true, mayReceive: true },
+    ...(wish !== 'tones' && {
+      telephoneEventPayloadType: 101,
+      telephoneEventClockHz: LINE_RATE_HZ,
+    }),
     ...(srtp !== undefined && { srtp }),
     ...(codec === 'opus' && { opus: opusSettings(CODECS.opus.parameters) }),
   });

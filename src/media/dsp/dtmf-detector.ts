@@ -59,18 +59,19 @@ export class DtmfDetector {
   hear(pcm: Int16Array): readonly PressedDigit[] {
     const digits: PressedDigit[] = [];
     this.#isTone = this.#isDown;
-    let taken = 0;
-    while (this.#filled + pcm.length - taken >= WINDOW_SAMPLES) {
-      const until = taken + WINDOW_SAMPLES - this.#filled;
-      this.#window.set(pcm.subarray(taken, until), this.#filled);
-      taken = until;
-      const digit = this.#judge(keyIn(this.#window));
+    const window = this.#window;
+    let filled = this.#filled;
+    // Sample by sample: views and copies of so few samples cost more than the filters.
+    for (let at = 0; at < pcm.length; at += 1) {
+      window[filled] = pcm[at] ?? 0;
+      filled += 1;
+      if (filled < WINDOW_SAMPLES) continue;
+      const digit = this.#judge(keyIn(window));
       if (digit !== undefined) digits.push(digit);
-      this.#window.copyWithin(0, HOP_SAMPLES);
-      this.#filled = WINDOW_SAMPLES - HOP_SAMPLES;
+      filled = WINDOW_SAMPLES - HOP_SAMPLES;
+      for (let kept = 0; kept < filled; kept += 1) window[kept] = window[kept + HOP_SAMPLES] ?? 0;
     }
-    this.#window.set(pcm.subarray(taken), this.#filled);
-    this.#filled += pcm.length - taken;
+    this.#filled = filled;
     return digits;
   }
 
@@ -143,8 +144,8 @@ function keyIn(window: Float64Array): string | undefined {
 
 function energyOf(window: Float64Array): number {
   let sum = 0;
-  for (const sample of window) sum += sample * sample;
-  return sum / window.length;
+  for (let at = 0; at < WINDOW_SAMPLES; at += 1) sum += (window[at] as number) ** 2;
+  return sum / WINDOW_SAMPLES;
 }
 
 function isPair(
@@ -157,8 +158,12 @@ function isPair(
 
 /** The tone of a group that is loud enough and stands out. */
 function peakIn(energies: readonly number[]): number | undefined {
-  const peak = energies.indexOf(Math.max(...energies));
-  const energy = energies[peak] as number;
+  let peak = 0;
+  let energy = energies[0] as number;
+  for (let index = 1; index < energies.length; index += 1) {
+    const other = energies[index] as number;
+    if (other > energy) [peak, energy] = [index, other];
+  }
   const isPeak = energies.every((other, index) => index === peak || energy >= PEAK_MIN * other);
   return isPeak && energy >= TONE_ENERGY_MIN ? peak : undefined;
 }

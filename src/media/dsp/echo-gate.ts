@@ -1,6 +1,7 @@
 /** Echo gate: finds the frames in which a line gives back the agent's own voice, by correlation with what was played; pure */
 import { FRAME_SAMPLES } from '../audio-stream.ts';
 import { meanPower } from './level-meter.ts';
+import { SlidingWindow } from './sliding-window.ts';
 
 /** Longest delay of an echo: 320 ms. */
 const DELAY_SAMPLES_MAX = 16 * FRAME_SAMPLES;
@@ -60,9 +61,8 @@ interface Match {
  * than the echo is heard with it.
  */
 export class EchoGate {
-  /** The newest samples of each direction, the oldest first. */
-  readonly #played = new Float32Array(PLAYED_SAMPLES);
-  readonly #heard = new Float32Array(WINDOW_SAMPLES);
+  readonly #played = new SlidingWindow(PLAYED_SAMPLES);
+  readonly #heard = new SlidingWindow(WINDOW_SAMPLES);
   /** Samples played less samples heard, in all. */
   #lead = 0;
   /** Frames played since the last one with sound. */
@@ -92,20 +92,18 @@ export class EchoGate {
     const isSilent = meanPower(pcm) < QUIET_POWER;
     if (isSilent && this.#isForgotten) return;
     if (this.#isForgotten) {
-      this.#played.fill(0);
-      this.#heard.fill(0);
+      this.#played.clear();
+      this.#heard.clear();
     }
     this.#silentFrames = isSilent ? this.#silentFrames + 1 : 0;
-    this.#played.copyWithin(0, pcm.length);
-    this.#played.set(pcm, PLAYED_SAMPLES - pcm.length);
+    this.#played.push(pcm);
   }
 
   /** Takes a frame that was received. @returns whether it is nothing but an echo. */
   isEcho(pcm: Int16Array): boolean {
     this.#lead -= pcm.length;
     if (this.#isForgotten || pcm.length > WINDOW_SAMPLES) return false;
-    this.#heard.copyWithin(0, pcm.length);
-    this.#heard.set(pcm, WINDOW_SAMPLES - pcm.length);
+    this.#heard.push(pcm);
     const power = meanPower(pcm);
     if (power < QUIET_POWER) return false;
     return this.#isKnownEcho(power) || this.#findEcho();
@@ -163,9 +161,9 @@ export class EchoGate {
     this.#hasEchoed = true;
     this.#distance = this.#lead - delay;
     this.#fruitless = 0;
-    const first = PLAYED_SAMPLES - WINDOW_SAMPLES - delay;
-    const played = powerOf(this.#played.subarray(first, first + WINDOW_SAMPLES));
-    const gain = powerOf(this.#heard) / played;
+    const first = this.#played.start + PLAYED_SAMPLES - WINDOW_SAMPLES - delay;
+    const played = powerOf(this.#played.samples, first, WINDOW_SAMPLES);
+    const gain = powerOf(this.#heard.samples, this.#heard.start, WINDOW_SAMPLES) / played;
     const share = this.#powerGain === 0 ? 1 : GAIN_LEARNT;
     this.#powerGain += share * (gain - this.#powerGain);
   }
@@ -174,8 +172,8 @@ export class EchoGate {
   #powerExpected(delay: number): number {
     const end = PLAYED_SAMPLES - delay;
     const powers = [1, 2, 3].map((frames) => {
-      const first = Math.max(0, end - frames * FRAME_SAMPLES);
-      return powerOf(this.#played.subarray(first, first + FRAME_SAMPLES));
+      const first = this.#played.start + Math.max(0, end - frames * FRAME_SAMPLES);
+      return powerOf(this.#played.samples, first, FRAME_SAMPLES);
     });
     return SMEAR * this.#powerGain * Math.max(...powers);
   }
@@ -185,14 +183,14 @@ export class EchoGate {
    * what was played, exactly: samples are whole numbers.
    */
   #bestMatch(from: number, to: number, step: number): Match {
-    const played = this.#played;
+    const played = this.#played.samples;
     const count = WINDOW_SAMPLES / step;
-    const heard = sumsOf(this.#heard, 0, step);
+    const heard = sumsOf(this.#heard.samples, this.#heard.start, step);
     const heardPower = heard.squares - heard.sum ** 2 / count;
     let best: Match = { delay: 0, correlation: 0 };
     const last = Math.min(DELAY_SAMPLES_MAX, to);
     let delay = Math.max(0, from);
-    let first = PLAYED_SAMPLES - WINDOW_SAMPLES - delay;
+    let first = this.#played.start + PLAYED_SAMPLES - WINDOW_SAMPLES - delay;
     let { sum, squares } = sumsOf(played, first, step);
     for (; delay <= last; delay += step) {
       const power = squares - sum ** 2 / count;
@@ -214,9 +212,11 @@ export class EchoGate {
 
   /** Sum of products of what was heard with what was played from a sample on. */
   #productAt(first: number, step: number): number {
+    const played = this.#played.samples;
+    const { samples: heard, start } = this.#heard;
     let product = 0;
     for (let index = 0; index < WINDOW_SAMPLES; index += step) {
-      product += (this.#played[first + index] as number) * (this.#heard[index] as number);
+      product += (played[first + index] as number) * (heard[start + index] as number);
     }
     return product;
   }
@@ -234,8 +234,9 @@ function sumsOf(samples: Float32Array, first: number, step: number) {
   return { sum, squares };
 }
 
-function powerOf(samples: Float32Array): number {
+function powerOf(samples: Float32Array, first: number, length: number): number {
   let sum = 0;
-  for (const sample of samples) sum += sample * sample;
-  return sum / samples.length;
+  for (let index = first; index < first + length; index += 1)
+    sum += (samples[index] as number) ** 2;
+  return sum / length;
 }

@@ -116,6 +116,10 @@ export class EnergyDetector {
   #learnBlock(meanDbfs: number): void {
     this.#blockMeansDbfs[this.#block] = meanDbfs;
     this.#block = (this.#block + 1) % BLOCKS;
-    this.#floorDbfs = Math.min(...this.#blockMeansDbfs);
+    let floorDbfs = meanDbfs;
+    for (const blockDbfs of this.#blockMeansDbfs) {
+      if (blockDbfs < floorDbfs) floorDbfs = blockDbfs;
+    }
+    this.#floorDbfs = floorDbfs;
   }
 }

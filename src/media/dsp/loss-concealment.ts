@@ -1,5 +1,6 @@
 /** Packet-loss concealment: fills the place of lost sound with repeated pitch periods that fade out (G.711 Appendix I); pure */
 import { LINE_RATE_HZ } from '../audio-stream.ts';
+import { SlidingWindow } from './sliding-window.ts';
 
 const SAMPLES_PER_MS = LINE_RATE_HZ / 1000;
 
@@ -38,14 +39,14 @@ const ENERGY_MIN = COMPARED_SAMPLES * 25;
  * @see ITU-T G.711 Appendix I
  */
 export class LossConcealment {
-  /** The newest sound, concealed sound included; the oldest sample first. */
-  readonly #history = new Int16Array(HISTORY_SAMPLES);
+  /** The newest sound, concealed sound included. */
+  readonly #history = new SlidingWindow(HISTORY_SAMPLES);
   #hasHistory = false;
   /** Length of the loss so far. */
   #lostSamples = 0;
   #pitch = 0;
   /** History at the beginning of the loss and, by stage, its last one, two and three pitch periods, each joined to a loop. */
-  #before: Int16Array | undefined;
+  #before: Float32Array | undefined;
   #loops: readonly Float32Array[] = [];
 
   /** Takes received sound of any length; cross-fades its beginning, in place, where it follows a loss. */
@@ -75,14 +76,16 @@ export class LossConcealment {
     if (!this.#hasHistory) return;
     this.#hasHistory = false;
     this.#lostSamples = 0;
-    this.#history.fill(0);
+    this.#history.clear();
   }
 
   #begin(): void {
-    this.#before = this.#history.slice();
-    this.#pitch = pitchOf(this.#before);
+    const before = this.#history.toArray();
+    const pitch = pitchOf(before);
+    this.#before = before;
+    this.#pitch = pitch;
     this.#loops = Array.from({ length: STAGES }, (_, stage) =>
-      loopOf(this.#before ?? this.#history, { pitch: this.#pitch, periods: stage + 1 }),
+      loopOf(before, { pitch, periods: stage + 1 }),
     );
   }
 
@@ -131,9 +134,7 @@ export class LossConcealment {
 
   #remember(pcm: Int16Array): void {
     this.#hasHistory = true;
-    const newest = pcm.length > HISTORY_SAMPLES ? pcm.subarray(-HISTORY_SAMPLES) : pcm;
-    this.#history.copyWithin(0, newest.length);
-    this.#history.set(newest, HISTORY_SAMPLES - newest.length);
+    this.#history.push(pcm);
   }
 }
 
@@ -144,7 +145,7 @@ function gainAt(at: number): number {
 
 /** The last pitch periods of a history, whose end leads into their beginning. */
 function loopOf(
-  history: Int16Array,
+  history: Float32Array,
   { pitch, periods }: { readonly pitch: number; readonly periods: number },
 ): Float32Array {
   const from = history.length - periods * pitch;
@@ -160,7 +161,7 @@ function loopOf(
 }
 
 /** Pitch period at the end of a history, in samples: the shift at which the newest 20 ms are most like what came before. */
-function pitchOf(history: Int16Array): number {
+function pitchOf(history: Float32Array): number {
   const rough = bestShift(history, {
     ...{ from: PITCH_SAMPLES_MIN, to: PITCH_SAMPLES_MAX },
     step: SEARCH_STEP,
@@ -171,7 +172,7 @@ function pitchOf(history: Int16Array): number {
 }
 
 function bestShift(
-  history: Int16Array,
+  history: Float32Array,
   { from, to, step }: { readonly from: number; readonly to: number; readonly step: number },
 ): number {
   let best = from;
@@ -184,7 +185,7 @@ function bestShift(
 }
 
 /** Correlation of the newest sound with that `shift` samples before, normalised by the energy of the latter. */
-function likenessAt(history: Int16Array, shift: number, step: number): number {
+function likenessAt(history: Float32Array, shift: number, step: number): number {
   let product = 0;
   let energy = 0;
   for (let at = HISTORY_SAMPLES - COMPARED_SAMPLES; at < HISTORY_SAMPLES; at += step) {

@@ -134,7 +134,11 @@ export class PacketLoop {
 
   /** The earliest timer; there are one or two. */
   get #next(): Timer | undefined {
-    return [...this.#timers].sort((one, other) => one.dueAtMs - other.dueAtMs)[0];
+    let next: Timer | undefined;
+    for (const timer of this.#timers) {
+      if (next === undefined || timer.dueAtMs < next.dueAtMs) next = timer;
+    }
+    return next;
   }
 
   #ringNext(): void {
