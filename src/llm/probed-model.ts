@@ -22,7 +22,7 @@ interface Options {
   /** Whether prompts are read ahead, which loads a model. */
   readonly mayWarm: boolean;
   /** Told of a failure that is another than the one before. */
-  readonly onFailure: (failure: string) => void;
+  readonly onFailure?: (failure: string) => void;
   /** Whether a probe is worth its work; always unless given. Without it the failure is forgotten. */
   readonly isWanted?: () => boolean;
 }
@@ -122,6 +122,6 @@ export class ProbedModel {
     const message = error instanceof Error ? error.message : String(error);
     const isNews = this.#failure !== message;
     this.#failure = message;
-    if (isNews) this.#options.onFailure(message);
+    if (isNews) this.#options.onFailure?.(message);
   }
 }
