@@ -71,7 +71,7 @@ const says = (text: string): ModelEvent => ({ kind: 'text', text });
 function chatWith(model: TestModel, fields: Partial<Agent> = {}) {
   const clock = new FakeClock(Date.UTC(2026, 10, 20, 12));
   const chat = agentChat({
-    model,
+    modelOf: () => model,
     toolsOf: async () => [],
     knowledgeOf: async () => undefined,
     counts: UNCOUNTED,

@@ -36,6 +36,7 @@ const AGENT: AgentContent = {
   phoneNumber: null,
   tools: [],
   responsiveness: 'balanced',
+  model: null,
   smsGateway: null,
   calendar: null,
   extract: null,
