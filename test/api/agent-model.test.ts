@@ -81,6 +81,15 @@ describe('the model of an agent', () => {
     });
   });
 
+  test('is refused where the model server has no models yet', async () => {
+    const { create } = await open([]);
+
+    const { body } = await create('gpt-9');
+
+    const message = '"gpt-9" is not at the model server, which has no models';
+    expect(body.error.details).toEqual([{ path: 'model', message }]);
+  });
+
   test('is refused in a change too, which changes nothing', async () => {
     const { api, create } = await open();
     const { body } = await create('qwen3:4b');

@@ -52,6 +52,7 @@ export async function requireKnownModel(
   if (isAmong((await models.names()) ?? [])) return;
   const names = await models.names({ isFresh: true });
   if (isAmong(names)) return;
-  const known = names?.slice(0, SUGGESTIONS_MAX).join(', ') || 'none yet';
-  throw bodyFault('model', `"${model}" is not at the model server, which has: ${known}`);
+  const known = (names ?? []).slice(0, SUGGESTIONS_MAX).join(', ');
+  const has = known === '' ? 'which has no models' : `which has: ${known}`;
+  throw bodyFault('model', `"${model}" is not at the model server, ${has}`);
 }
