@@ -163,13 +163,17 @@ const responsiveness = z.enum(RESPONSIVENESS).openapi({
     'How soon the agent takes a pause of the caller for the end of their turn: `fast` suits short answers, `patient` callers who think aloud. A new agent is balanced unless given.',
 });
 
+/** What `MODEL_NAME` takes, for readers of expressions without classes of Unicode. */
+const MODEL_NAME_PATTERN =
+  '^[^\\s\\u0000-\\u001f\\u007f](?:[^\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f])?$';
+
 const model = z
   .string()
   .max(MODEL_NAME_CHARS_MAX)
   .regex(MODEL_NAME, 'expected one line of printable characters without blanks around it')
   .nullable()
   .openapi({
-    pattern: MODEL_NAME.source,
+    pattern: MODEL_NAME_PATTERN,
     description:
       "Language model of this agent's answers: a name of GET /api/language-models; an unknown one is 400, with names that there are. Where it fails during a call, the server's own model answers. null, unless given: the server's own.",
     example: null,
