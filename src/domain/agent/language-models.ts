@@ -46,13 +46,10 @@ export async function requireKnownModel(
     const message = `expected null: this server's engine has no other model than "${models.ownName}"`;
     throw bodyFault('model', message);
   }
-  const isAmong = (names: readonly string[] = [model]) =>
-    // Ollama's tag of a name without one.
-    names.includes(model) || names.includes(`${model}:latest`);
-  if (isAmong((await models.names()) ?? [])) return;
   const names = await models.names({ isFresh: true });
-  if (isAmong(names)) return;
-  const known = (names ?? []).slice(0, SUGGESTIONS_MAX).join(', ');
+  // Ollama's tag of a name without one is `latest`.
+  if (names === undefined || names.includes(model) || names.includes(`${model}:latest`)) return;
+  const known = names.slice(0, SUGGESTIONS_MAX).join(', ');
   const has = known === '' ? 'which has no models' : `which has: ${known}`;
   throw bodyFault('model', `"${model}" is not at the model server, ${has}`);
 }
