@@ -11,6 +11,7 @@ import { Metrics } from '../../src/lib/metrics/metrics.ts';
 import { ServerLog } from '../../src/lib/server-log.ts';
 import { readTrunkSettings } from '../../src/telephony/trunks/trunk-registry.ts';
 import { idleDownloads } from '../../test/support/api/idle-downloads.ts';
+import { OWN_MODEL_ONLY } from '../../test/support/api/own-model-only.ts';
 import { silentVoices } from '../../test/support/api/silent-voices.ts';
 import { LINK_SECRET, openRestWorld } from './rest-world.ts';
 
@@ -49,6 +50,7 @@ export async function startRestServer(
     chat: { reply: async () => null },
     toolTrial: { run: async () => null },
     modelDownloads: idleDownloads(clock),
+    languageModels: OWN_MODEL_ONLY,
     documentReader: { read: async () => '' },
     mcpTrial: { prepare: () => undefined, run: async () => null },
     callTraces: {

@@ -14,6 +14,7 @@ import { DiskSpace } from '../../src/lib/disk-space.ts';
 import { openLogger } from '../../src/lib/logger.ts';
 import { Metrics } from '../../src/lib/metrics/metrics.ts';
 import { ServerLog } from '../../src/lib/server-log.ts';
+import { AgentModels } from '../../src/llm/agent-models.ts';
 import { FallbackModel } from '../../src/llm/fallback-model.ts';
 import { PhraseCache } from '../../src/speech/tts/voices/phrase-cache.ts';
 import { openStore } from '../../src/store/store.ts';
@@ -38,6 +39,7 @@ mkdirSync(join(config.DATA_DIR, 'recordings'), { recursive: true });
 const version = 'bench';
 const Calls = isRecorded ? Telephony : UnrecordedTelephony;
 const hearing = new StubHearing(stub);
+const model = new FallbackModel({ models: [new StubModel(stub)], clock, log });
 const app = new App({
   ...{ config, log, version, show: () => undefined },
   serverLog: new ServerLog(clock),
@@ -52,7 +54,8 @@ const app = new App({
         ? hearing
         : new NeuralEarBeside({ hearing, modelsDir: detectorFolder, clock, logger: log }),
     synthesizer: new PhraseCache({ synthesizer, sizeBytesMax: 2 ** 20 }),
-    model: new FallbackModel({ models: [new StubModel(stub)], clock, log }),
+    model,
+    agentModels: new AgentModels({ own: model, clock, log }),
     warmModel: async () => undefined,
     turnTaking: {
       maySpeculate,

@@ -99,6 +99,7 @@ const AGENTS: readonly WalkStep[] = [
   { operation: 'agents.delete', with: ({ agentId = '' }) => at(agentId) },
   { operation: 'agents.get', with: ({ agentId = '' }) => at(agentId), kind: 'NotFound' },
   { operation: 'voices.list', with: () => ({ query: { language: 'en' } }) },
+  { operation: 'languageModels.get' },
   { operation: 'voices.preview', with: () => at('en-US-JennyNeural') },
   { operation: 'analytics.get', with: () => ({ query: { period: 'today' } }) },
   { operation: 'analytics.details', with: () => ({ query: { timeZone: 'Europe/Rome' } }) },

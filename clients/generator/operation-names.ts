@@ -12,6 +12,7 @@ const NAMES: Readonly<Record<string, string>> = {
   deleteKnowledge: 'knowledge.delete',
   listAppointments: 'calendars.listAppointments',
   renewCalendarFeed: 'calendars.renewFeed',
+  getLanguageModels: 'languageModels.get',
   previewVoice: 'voices.preview',
   getAnalytics: 'analytics.get',
   getAnalyticsDetails: 'analytics.details',

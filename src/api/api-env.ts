@@ -11,6 +11,7 @@ import type { RequestLog } from '../domain/account/request-log.ts';
 import type { User } from '../domain/account/user.ts';
 import type { ChangedBy, Scope } from '../domain/agent/agent.ts';
 import type { AgentChat } from '../domain/agent/agent-version.ts';
+import type { LanguageModels } from '../domain/agent/language-models.ts';
 import type { VoiceCatalogue } from '../domain/agent/voice-catalogue.ts';
 import type { ReadinessReport } from '../domain/call/engine-state.ts';
 import type { LiveCalls, LiveFeed, LiveSound } from '../domain/call/live-sound.ts';
@@ -41,6 +42,7 @@ export interface ApiDeps
   readonly chat: AgentChat;
   readonly documentReader: DocumentReader;
   readonly modelDownloads: ModelDownloads;
+  readonly languageModels: LanguageModels;
   readonly toolTrial: ToolTrial;
   readonly mcpTrial: McpTrial;
   readonly numberOwners: NumberOwners;

@@ -1,5 +1,6 @@
 /** Composition root: analysis of ended calls. */
 import { Analyst } from '../call/analysis/analyst.ts';
+import type { Agent } from '../domain/agent/agent.ts';
 import { LINK_LIFETIME_MS, recordingLink } from '../domain/call/recording-link.ts';
 import { systemClock } from '../lib/clock.ts';
 import { defaultRuleBook } from '../llm/scripted/default-rules.ts';
@@ -15,15 +16,14 @@ import type { ControlPlaneParts } from './app-parts.ts';
 export function startAnalysis(from: ControlPlaneParts): () => Promise<void> {
   const { config, store, speech, recordingSecret: secret, metrics, newId, log } = from;
   const publicUrl = config.PUBLIC_URL.replace(/\/$/, '');
-  const models = {
-    live: speech.model,
-    test: new ScriptedModel({ book: defaultRuleBook(), clock: systemClock }),
-  };
+  const ruleBook = new ScriptedModel({ book: defaultRuleBook(), clock: systemClock });
+  const ofLive = (agent: Agent | undefined) =>
+    agent === undefined ? speech.model : speech.agentModels.of(agent);
   const analysts = (['live', 'test'] as const).map(
     (environment) =>
       new Analyst({
         environment,
-        model: models[environment],
+        modelOf: environment === 'live' ? ofLive : () => ruleBook,
         analyses: store.analyses,
         calls: store.calls,
         events: store.events,

@@ -178,6 +178,7 @@ export class App {
     metrics.start();
     this.#stops.push(() => metrics.stop());
     this.#stops.push(() => speech.model.stop());
+    this.#stops.push(() => speech.agentModels.stop());
     this.#startTools();
     this.#stops.push(() => this.#knowledge.stop());
     this.#knowledge.start();

@@ -106,7 +106,7 @@ function openTalk(
     turnTrust: speech.hearing.turnTrust,
     ...(country === undefined ? {} : { country }),
     synthesizer: speech.synthesizer,
-    model: speech.model,
+    model: speech.agentModels.of(agent),
     tools: toolboxFor({
       names: agent.tools,
       clock: systemClock,

@@ -143,10 +143,11 @@ export class ControlPlane {
       eraser: this.#eraser,
       documentReader: this.#parts.knowledge.documentReader,
       modelDownloads: this.#modelDownloads,
+      languageModels: this.#parts.speech.agentModels,
       toolTrial: this.#parts.customTools.trial,
       mcpTrial: this.#parts.mcpTools.trial,
       chat: agentChat({
-        model: this.#parts.speech.model,
+        modelOf: (agent) => this.#parts.speech.agentModels.of(agent),
         toolsOf: async (agent) => {
           const { customTools, mcpTools } = this.#parts;
           return (await Promise.all([mcpTools.toolsOf(agent), customTools.toolsOf(agent)])).flat();

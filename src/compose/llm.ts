@@ -5,20 +5,29 @@ import type { Config } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { LanguageModelCounts, ModelTimes } from '../lib/metrics/model-metrics.ts';
-import { chooseLanguageModel } from '../llm/choose-language-model.ts';
+import { AgentModels } from '../llm/agent-models.ts';
+import {
+  chooseLanguageModel,
+  type LanguageModelEngine,
+  parseLanguageModelOrder,
+} from '../llm/choose-language-model.ts';
 import type { FallbackModel } from '../llm/fallback-model.ts';
 import { GuardedModel } from '../llm/guarded-model.ts';
-import type { LanguageModel } from '../llm/language-model.ts';
+import type { LanguageModel, ModelServer } from '../llm/language-model.ts';
 import { callsThatFit } from '../llm/llama-cpp/calls-that-fit.ts';
 import type { LlamaCppModel } from '../llm/llama-cpp/llama-cpp-model.ts';
 import { isLlamaInstalled } from '../llm/llama-cpp/llama-program.ts';
 import type { OllamaModel } from '../llm/ollama/ollama-model.ts';
+import type { OpenAiModel } from '../llm/openai/openai-model.ts';
+import { PrefixWarming } from '../llm/prefix-warming.ts';
 import { defaultRuleBook } from '../llm/scripted/default-rules.ts';
 import { memoryBytes } from '../speech/hearing/choose-hearing.ts';
 
 /** The language models of the server. */
 export interface ModelParts {
   readonly model: FallbackModel;
+  /** Those that agents name. */
+  readonly agentModels: AgentModels;
   /** Loads the model into memory where its server loads models at their first use. */
   readonly warmModel: (signal: AbortSignal) => Promise<void>;
   /** Counters of conversations' requests to the model. */
@@ -38,20 +47,26 @@ export async function composeModel(options: Options): Promise<ModelParts> {
   const { config, clock, log, times, counts } = options;
   // A model that only reasons and never answers counts as failed.
   const guarded = (model: LanguageModel) => new GuardedModel(model, { times, clock });
+  const shared = {
+    ...{ clock, log, counts, mayWarm: config.LLM_WARM_PREFIX },
+    warming: new PrefixWarming({ clock, counts }),
+  };
   let ollama: OllamaModel | undefined;
+  let openAi: OpenAiModel | undefined;
   let llamaCpp: LlamaCppModel | undefined;
+  const setting = await orderOf(config);
   const model = await chooseLanguageModel({
-    setting: await orderOf(config),
-    clock,
-    log,
-    counts,
-    mayWarm: config.LLM_WARM_PREFIX,
+    setting,
+    ...shared,
     makers: {
       ollama: async () => {
         ollama = await openOllama(config);
         return guarded(ollama);
       },
-      openai: async () => guarded(await openOpenAi(config)),
+      openai: async () => {
+        openAi = await openOpenAi(config);
+        return guarded(openAi);
+      },
       'llama-cpp': async () => {
         llamaCpp = await openLlamaCpp(options);
         return guarded(llamaCpp);
@@ -59,8 +74,15 @@ export async function composeModel(options: Options): Promise<ModelParts> {
       scripted: async () => guarded(await openScripted(config, clock)),
     },
   });
+  const servers: Partial<Record<LanguageModelEngine, ModelServer | undefined>> = {
+    ollama,
+    openai: openAi,
+  };
+  const [first] = parseLanguageModelOrder(setting);
+  const server = first && servers[first];
   return {
     model,
+    agentModels: new AgentModels({ own: model, server, guarded, ...shared }),
     counts,
     warmModel: async (signal) => {
       if (llamaCpp !== undefined) await loadAhead(llamaCpp, model);
@@ -140,7 +162,7 @@ async function openOllama(config: Config): Promise<OllamaModel> {
   return new OllamaModel({ host, model, ...sharedOf(config) });
 }
 
-async function openOpenAi(config: Config): Promise<LanguageModel> {
+async function openOpenAi(config: Config): Promise<OpenAiModel> {
   const { OpenAiModel } = await import('../llm/openai/openai-model.ts');
   return new OpenAiModel({
     baseUrl: config.OPENAI_BASE_URL ?? '',

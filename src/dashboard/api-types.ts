@@ -81,6 +81,7 @@ export type AgentContent = Schemas['AgentContent'];
 export type AgentVersion = Schemas['AgentVersion'];
 export type Responsiveness = AgentContent['responsiveness'];
 export type TransferTarget = AgentContent['settings']['transferTargets'][number];
+export type LanguageModels = Schemas['LanguageModels'];
 export type Voice = Schemas['Voice'];
 export type ChatMessage = Schemas['AgentChat']['messages'][number];
 export type ChatAnswer = Schemas['AgentChatReply'];

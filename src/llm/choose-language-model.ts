@@ -4,6 +4,7 @@ import type { Logger } from '../lib/logger.ts';
 import { type LanguageModelCounts, UNCOUNTED } from '../lib/metrics/model-metrics.ts';
 import { FallbackModel } from './fallback-model.ts';
 import type { LanguageModel } from './language-model.ts';
+import type { PrefixWarming } from './prefix-warming.ts';
 
 const LANGUAGE_MODEL_ENGINES = ['ollama', 'openai', 'llama-cpp', 'scripted'] as const;
 
@@ -49,6 +50,8 @@ export async function chooseLanguageModel(options: {
   readonly counts?: LanguageModelCounts;
   /** Whether prompts are read ahead; true unless given. */
   readonly mayWarm?: boolean;
+  /** Shared with models that stand in front of these; its own unless given. */
+  readonly warming?: PrefixWarming;
 }): Promise<FallbackModel> {
   const engines = parseLanguageModelOrder(options.setting);
   return new FallbackModel({
@@ -57,5 +60,6 @@ export async function chooseLanguageModel(options: {
     log: options.log,
     counts: options.counts ?? UNCOUNTED,
     mayWarm: options.mayWarm ?? true,
+    ...(options.warming !== undefined && { warming: options.warming }),
   });
 }

@@ -91,3 +91,16 @@ export interface LanguageModel {
   /** Lets go of what it holds outside this process. Safe to call twice. */
   stop?(): Promise<void>;
 }
+
+/** A server with several models, one of which is used. */
+export interface ModelServer extends LanguageModel {
+  /**
+   * Names of all its models, asked for within 2 s.
+   *
+   * @throws {LanguageModelError} when it does not answer.
+   */
+  modelNames(): Promise<readonly string[]>;
+
+  /** The same server with another of its models. Whether it has that is not asked. */
+  withModel(name: string): LanguageModel;
+}

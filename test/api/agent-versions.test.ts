@@ -54,6 +54,7 @@ describe('GET /api/agents/{agentId}/versions', () => {
         phoneNumber: null,
         tools: [],
         responsiveness: 'balanced',
+        model: null,
         smsGateway: null,
         calendar: null,
         extract: null,

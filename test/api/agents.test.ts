@@ -101,6 +101,7 @@ describe('GET /api/agents/{agentId}', () => {
       phoneNumber: null,
       tools: ['end_call'],
       responsiveness: 'balanced',
+      model: null,
       smsGateway: null,
       calendar: null,
       extract: null,

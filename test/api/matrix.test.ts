@@ -195,8 +195,9 @@ test('Every operation answers 503 while the store fails, with Retry-After, and a
 
   const repair = breakStore(world.api.store);
   const expected = { status: 503, code: 'SERVICE_UNAVAILABLE' };
-  // Voices are what the server can speak, trunks what the operator has set up: they lie in no store.
-  const stored = OPERATIONS.filter(({ path }) => !/^\/api\/(voices|trunks)/.test(path));
+  // Voices and language models are what the server has, trunks what the operator has set up: they lie in no store.
+  const isStored = (path: string) => !/^\/api\/(voices|language-models|trunks)/.test(path);
+  const stored = OPERATIONS.filter(({ path }) => isStored(path));
   await expectErrors(world, stored, () => ({}), expected);
   repair();
 

@@ -69,9 +69,13 @@ class TestModel implements LanguageModel {
 const says = (text: string): ModelEvent => ({ kind: 'text', text });
 
 function chatWith(model: TestModel, fields: Partial<Agent> = {}) {
+  const agents: Agent[] = [];
   const clock = new FakeClock(Date.UTC(2026, 10, 20, 12));
   const chat = agentChat({
-    model,
+    modelOf: (agent) => {
+      agents.push(agent);
+      return model;
+    },
     toolsOf: async () => [],
     knowledgeOf: async () => undefined,
     counts: UNCOUNTED,
@@ -81,7 +85,7 @@ function chatWith(model: TestModel, fields: Partial<Agent> = {}) {
   const agent = buildAgent(fields);
   const ask = (messages = ASKED, signal = new AbortController().signal) =>
     chat.reply({ agent, account: ACCOUNT, messages, signal });
-  return { clock, ask };
+  return { agent, agents, clock, ask };
 }
 
 test('agentChat answers with what the model says, as a voice would say it', async () => {
@@ -97,6 +101,14 @@ test('agentChat answers with what the model says, as a voice would say it', asyn
     firstTokenMs: 0,
     tookMs: 0,
   });
+});
+
+test('agentChat asks the model of the agent, once for an answer', async () => {
+  const { agent, agents, ask } = chatWith(new TestModel([says('Yes.')]), { model: 'small:1b' });
+
+  await ask();
+
+  expect(agents).toEqual([agent]);
 });
 
 test('agentChat tells how long the model took to its first word, and to its last', async () => {

@@ -24,9 +24,14 @@ test.each([
   ['nothing', {}, {}],
   ['a word', { greeting: 'Hi' }, { greeting: 'Hi' }],
   ['a setting', { maxDurationSeconds: '60' }, { settings: { maxDurationSeconds: 60 } }],
+  ['a language model', { model: 'small:1b' }, { model: 'small:1b' }],
   ['a list', { tools: ['end_call'] }, { tools: ['end_call'] }],
 ])('changesOf sends only what was changed: %s', (_, changed, expected) => {
   expect(changesOf({ ...BEGUN, ...changed }, BEGUN)).toEqual(expected);
+});
+
+test('changesOf sends null for the language model of the server', () => {
+  expect(changesOf(BEGUN, { ...BEGUN, model: 'small:1b' })).toEqual({ model: null });
 });
 
 test('keepDraft keeps a form that was changed, and forgets one that was not', () => {

@@ -36,6 +36,7 @@ const AGENT: AgentContent = {
   phoneNumber: null,
   tools: [],
   responsiveness: 'balanced',
+  model: null,
   smsGateway: null,
   calendar: null,
   extract: null,
@@ -58,6 +59,7 @@ test('differencesOf names the fields that differ, with their values in words', (
     ...AGENT,
     greeting: 'Hi',
     tools: ['end_call'],
+    model: 'small:1b',
     status: 'paused',
     settings: {
       ...AGENT.settings,
@@ -75,6 +77,7 @@ test('differencesOf names the fields that differ, with their values in words', (
     { field: 'transferAcceptance', before: 'yes', after: 'no' },
     { field: 'pronunciations', before: '–', after: 'Nguyen → nwin' },
     { field: 'interruptible', before: 'yes', after: 'no' },
+    { field: 'model', before: '–', after: 'small:1b' },
   ]);
 });
 

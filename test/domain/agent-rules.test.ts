@@ -24,6 +24,7 @@ describe('createAgent', () => {
       phoneNumber: null,
       tools: [],
       responsiveness: 'balanced',
+      model: null,
       smsGateway: null,
       calendar: null,
       extract: null,

@@ -47,7 +47,7 @@ function isUnitTest(file: string): boolean {
   return /^test\/(?!e2e\/|integration\/|real\/).*\.test\.ts$/.test(file);
 }
 
-/** `src/api/routes/agent-routes.ts` has `src`, `api`, `route`, `agent`, `ts`. */
+/** `src/api/routes/agents/agent-routes.ts` has `src`, `api`, `route`, `agent`, `ts`. */
 function wordsOf(path: string): ReadonlySet<string> {
   return new Set(path.split(/[^a-z0-9]+/).map((word) => word.replace(/s$/, '')));
 }

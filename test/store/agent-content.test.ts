@@ -27,6 +27,7 @@ const content = fc.record({
   phoneNumber: fc.constantFrom(null, '+390612345678'),
   tools: fc.subarray(['transfer_call', 'end_call']),
   responsiveness: fc.constantFrom('fast' as const, 'balanced' as const, 'patient' as const),
+  model: fc.option(words),
   settings: fc.record({
     maxDurationSeconds: fc.integer({ min: 10, max: 14_400 }),
     silenceTimeoutSeconds: fc.integer({ min: 2, max: 120 }),

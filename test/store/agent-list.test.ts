@@ -24,6 +24,7 @@ test('AgentStore lists agents without their words', async () => {
     calendar: _7,
     extract: _8,
     successCriteria: _9,
+    model: _10,
     ...shown
   } = agent;
   expect(page.agents).toEqual([{ ...shown, totalCallsToday: 0, totalMinutesToday: 0 }]);

@@ -21,6 +21,9 @@ function withoutUsers(file: string, record: string | undefined): void {
     sqlite.exec(`drop table ${table}`);
   }
   sqlite.exec('alter table webhook_endpoints drop column last_attempt');
+  for (const table of ['agents', 'agent_versions']) {
+    sqlite.exec(`alter table ${table} drop column model`);
+  }
   for (const column of ['request_headers', 'response_headers']) {
     sqlite.exec(`alter table webhook_attempts drop column ${column}`);
   }

@@ -8,6 +8,7 @@ import {
   isPlainText,
   isSayable,
 } from '../../domain/agent/agent-rules.ts';
+import { MODEL_NAME, MODEL_NAME_CHARS_MAX } from '../../domain/agent/language-models.ts';
 import { VOICE_ID } from '../../domain/agent/voice-catalogue.ts';
 import { CALENDAR_NAME } from '../../domain/calendar/calendar.ts';
 import { SMS_GATEWAY_NAME } from '../../domain/sms/sms-gateway.ts';
@@ -162,6 +163,22 @@ const responsiveness = z.enum(RESPONSIVENESS).openapi({
     'How soon the agent takes a pause of the caller for the end of their turn: `fast` suits short answers, `patient` callers who think aloud. A new agent is balanced unless given.',
 });
 
+/** What `MODEL_NAME` takes, for readers of expressions without classes of Unicode. */
+const MODEL_NAME_PATTERN =
+  '^[^\\s\\u0000-\\u001f\\u007f](?:[^\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f])?$';
+
+const model = z
+  .string()
+  .max(MODEL_NAME_CHARS_MAX)
+  .regex(MODEL_NAME, 'expected one line of printable characters without blanks around it')
+  .nullable()
+  .openapi({
+    pattern: MODEL_NAME_PATTERN,
+    description:
+      "Language model of this agent's answers: a name of GET /api/language-models; an unknown one is 400, with names that there are. Where it fails during a call, the server's own model answers. null, unless given: the server's own.",
+    example: null,
+  });
+
 const smsGateway = z
   .string()
   .regex(SMS_GATEWAY_NAME, 'expected the name of an SMS gateway')
@@ -228,6 +245,7 @@ const optional = {
   phoneNumber: phoneNumber.optional(),
   tools: tools.optional(),
   responsiveness: responsiveness.optional(),
+  model: model.optional(),
   smsGateway: smsGateway.optional(),
   calendar: calendar.optional(),
   extract: extract.optional(),
@@ -276,6 +294,7 @@ export const agentSchema = z
     phoneNumber: z.string().nullable(),
     tools: z.array(z.string()),
     responsiveness: z.enum(RESPONSIVENESS),
+    model: z.string().nullable(),
     smsGateway: z.string().nullable(),
     calendar: z.string().nullable(),
     extract: z.record(z.string(), z.unknown()).nullable(),

@@ -1,6 +1,6 @@
 /** Analyses ended calls and sends `call.transcribed`, also when the language model fails. */
 import type { Environment } from '../../domain/account/account.ts';
-import type { AgentStore } from '../../domain/agent/agent.ts';
+import type { Agent, AgentStore } from '../../domain/agent/agent.ts';
 import type {
   AnalysisJob,
   AnalysisStore,
@@ -166,9 +166,10 @@ export class Analyst {
 
   /** @returns why not, when the model gave no analysis. */
   async #findOut(job: AnalysisJob): Promise<Finding | Error> {
-    const { model, clock, calls, analyses } = this.#parts;
+    const { clock, calls, analyses } = this.#parts;
     const call = await this.#callOf(job);
     const agent = await this.#parts.agents.find(call, call.agentId);
+    const model = this.#parts.modelOf(agent);
     const question = {
       transcript: await calls.transcript(call.id),
       intents: intentsToChooseFrom(await analyses.intentsOf(call.agentId, SEEN_INTENTS_MAX)),
@@ -288,7 +289,8 @@ export function deadlineMs({ endedAt }: AnalysisJob, startedAtMs: number): numbe
 /** What an analyst works with: ports and parts that the composition root fills in. */
 interface AnalystParts {
   readonly environment: Environment;
-  readonly model: LanguageModel;
+  /** @param agent undefined where it is gone. */
+  readonly modelOf: (agent: Agent | undefined) => LanguageModel;
   readonly analyses: AnalysisStore;
   readonly calls: Pick<CallStore, 'findById' | 'transcript' | 'addTimelineEntry'>;
   readonly events: Pick<EventStore, 'listByCall'>;

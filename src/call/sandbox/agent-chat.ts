@@ -28,7 +28,7 @@ const CHATS_MAX = 2;
 const REPLY_MS_MAX = 30_000;
 
 interface Parts {
-  readonly model: LanguageModel;
+  readonly modelOf: (agent: Agent) => LanguageModel;
   /** The customer's own tools that the agent lists. */
   readonly toolsOf: (agent: Agent) => Promise<readonly Tool[]>;
   /** The search of the agent's documents; undefined where it has none. */
@@ -57,14 +57,15 @@ export function agentChat(parts: Parts): AgentChat {
 }
 
 async function reply(asked: Asked, parts: Parts): Promise<ChatReply> {
-  const { model, clock, log } = parts;
+  const { clock, log } = parts;
+  const model = parts.modelOf(asked.agent);
   const beganAtMs = clock.nowMs();
   const reason = 'the language model took too long; retry later';
   using limit = new TimeLimit(clock, REPLY_MS_MAX, { signal: asked.signal, reason });
   const { signal } = limit;
   try {
     const custom = await parts.toolsOf(asked.agent);
-    const request = await requestOf(asked, parts, custom);
+    const request = await requestOf(asked, { ...parts, model }, custom);
     const sinceMs = () => Math.round(clock.nowMs() - beganAtMs);
     const preparedMs = sinceMs();
     let firstTokenMs: number | undefined;
@@ -95,7 +96,7 @@ async function reply(asked: Asked, parts: Parts): Promise<ChatReply> {
 /** What a call of the agent would ask, had these words been said on it. */
 async function requestOf(
   { agent, account, messages }: Asked,
-  parts: Parts,
+  parts: Parts & { readonly model: LanguageModel },
   custom: readonly Tool[],
 ) {
   const brief = briefOf(agent, { ...NO_VARIABLES, overrides: {}, direction: 'inbound' });

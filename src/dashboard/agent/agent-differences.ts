@@ -63,6 +63,7 @@ function textsOf(agent: AgentContent, words: ValueWords) {
     silenceTimeoutSeconds: String(settings.silenceTimeoutSeconds),
     interruptible: settings.interruptible ? words.yes : words.no,
     responsiveness: words.responsivenessOf(agent.responsiveness),
+    model: agent.model ?? words.none,
     voicemailAction: words.voicemailOf(settings.voicemail.action),
     voicemailMessage: settings.voicemail.message ?? words.none,
     successCriteria: agent.successCriteria ?? words.none,

@@ -34,6 +34,8 @@ export interface AgentDraft {
   readonly silenceTimeoutSeconds: string;
   readonly isInterruptible: boolean;
   readonly responsiveness: string;
+  /** Name of a language model; empty for the server's own. */
+  readonly model: string;
   readonly transferTargets: readonly TransferTarget[];
   /** Whether the caller comes back when the other party hangs up first. */
   readonly doesReturn: boolean;
@@ -70,6 +72,7 @@ export const NEW_AGENT: AgentDraft = {
   silenceTimeoutSeconds: '10',
   isInterruptible: true,
   responsiveness: 'balanced',
+  model: '',
   transferTargets: [],
   doesReturn: false,
   transferAcceptance: true,
@@ -96,6 +99,7 @@ export function draftOf(agent: Agent): AgentDraft {
     silenceTimeoutSeconds: String(settings.silenceTimeoutSeconds),
     isInterruptible: settings.interruptible,
     responsiveness: agent.responsiveness,
+    model: agent.model ?? '',
     transferTargets: settings.transferTargets,
     doesReturn: settings.afterTransfer === 'return',
     transferAcceptance: settings.transferAcceptance,
@@ -134,6 +138,7 @@ export function bodyOf(draft: AgentDraft): Readonly<Record<string, unknown>> {
     language,
     tools,
     responsiveness: draft.responsiveness,
+    model: draft.model === '' ? null : draft.model,
     calendar: draft.calendar === '' ? null : draft.calendar,
     smsGateway: draft.smsGateway === '' ? null : draft.smsGateway,
     extract: schemaOf(draft.extract),

@@ -5,6 +5,7 @@ import { t } from '../app-state.ts';
 import { CheckField, SelectField, TextField, type TextFieldProps } from '../parts/field.tsx';
 import { Button } from '../parts/page.tsx';
 import type { FormParts } from './agent-draft.ts';
+import { ModelField } from './model-field.tsx';
 import { PromptField } from './prompt-field.tsx';
 import { Pronunciations, TransferTargets } from './rows.tsx';
 import { SaveBar } from './save-bar.tsx';
@@ -135,7 +136,7 @@ function Abilities(form: FormParts) {
 }
 
 function Handling(form: FormParts) {
-  const { draft, change } = form;
+  const { draft, change, wrong } = form;
   return (
     <>
       <h2>{t('agent.sectionHandling')}</h2>
@@ -162,6 +163,11 @@ function Handling(form: FormParts) {
           each,
           t(`responsiveness.${each}`),
         ])}
+      />
+      <ModelField
+        value={draft.model}
+        error={messageUnder(wrong, 'model')}
+        onValue={(model) => change({ model })}
       />
       <VoicemailFields {...form} />
     </>

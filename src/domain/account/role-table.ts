@@ -36,6 +36,7 @@ export const ROUTES_OF_ROLE: Readonly<Record<RouteRole, readonly string[]>> = {
     'GET /api/campaigns/{campaignId}/contacts',
     'GET /api/events',
     'GET /api/keys',
+    'GET /api/language-models',
     'GET /api/live/calls',
     'GET /api/live/calls/{callId}/audio',
     'GET /api/mcp-servers',

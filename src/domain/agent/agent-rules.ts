@@ -53,7 +53,7 @@ export interface AgentDraft
     Unset<
       Pick<Agent, 'voice' | 'language' | 'tools' | 'responsiveness' | 'smsGateway' | 'calendar'>
     >,
-    Unset<Pick<Agent, 'extract' | 'successCriteria'>> {
+    Unset<Pick<Agent, 'model' | 'extract' | 'successCriteria'>> {
   readonly phoneNumber?: string | undefined;
   readonly settings?: SettingsDraft | undefined;
 }
@@ -87,6 +87,7 @@ export function createAgent(
       draft.phoneNumber === undefined ? null : parsePhoneNumber(draft.phoneNumber, 'phoneNumber'),
     tools: draft.tools ?? [],
     responsiveness: draft.responsiveness ?? DEFAULT_RESPONSIVENESS,
+    model: draft.model ?? null,
     smsGateway: draft.smsGateway ?? null,
     calendar: draft.calendar ?? null,
     extract: wantedOf(draft),

@@ -59,11 +59,12 @@ export function restoreAgent(agent: Agent, { agent: then }: AgentVersion, now: D
 /** The fields that a change can touch. */
 function contentOf(agent: AgentContent): AgentContent {
   const { name, greeting, systemPrompt, voice, language, phoneNumber } = agent;
-  const { tools, responsiveness, smsGateway, calendar, settings, status } = agent;
+  const { tools, responsiveness, model, smsGateway, calendar, settings, status } = agent;
   const { extract, successCriteria } = agent;
   const words = { name, greeting, systemPrompt };
-  const handling = { tools, responsiveness, smsGateway, calendar, extract, successCriteria };
-  return { ...words, voice, language, phoneNumber, ...handling, settings, status };
+  const handling = { tools, responsiveness, model, smsGateway, calendar };
+  const afterwards = { extract, successCriteria };
+  return { ...words, voice, language, phoneNumber, ...handling, ...afterwards, settings, status };
 }
 
 function differing<Fields extends object>(before: Fields, after: Fields): string[] {

@@ -89,6 +89,8 @@ export interface Agent {
   readonly phoneNumber: string | null;
   readonly tools: readonly string[];
   readonly responsiveness: Responsiveness;
+  /** Name of a model at the server's language model engine; null for the server's own. */
+  readonly model: string | null;
   /** Name of the gateway of `send_sms`; null for the account's only one. */
   readonly smsGateway: string | null;
   /** Name of the calendar that it books in; null for none. */
@@ -123,6 +125,7 @@ export type AgentSummary = Omit<
   | 'systemPrompt'
   | 'tools'
   | 'responsiveness'
+  | 'model'
   | 'smsGateway'
   | 'calendar'
   | 'extract'

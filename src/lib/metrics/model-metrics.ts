@@ -61,7 +61,7 @@ export const UNCOUNTED: LanguageModelCounts & KnowledgeCounts = {
   embedded: () => undefined,
 };
 
-/** Adds the three families; engines are few, as they come from the settings. */
+/** Adds the three families; engines are few: those of the settings, and models of their server that agents name. */
 export function languageModelMetrics(families: MetricFamilies): LanguageModelCounts {
   const warmed = families.counter(
     'offhook_prefix_warmups_total',

@@ -4,10 +4,10 @@ import { type Clock, systemClock } from '../../lib/clock.ts';
 import {
   ANSWER_TOKENS_MAX,
   type ChatMessage,
-  type LanguageModel,
   LanguageModelError,
   type ModelEvent,
   type ModelRequest,
+  type ModelServer,
   type ToolDescription,
 } from '../language-model.ts';
 import {
@@ -19,7 +19,7 @@ import {
   fetchFromServer,
 } from '../model-server.ts';
 
-export class OllamaModel implements LanguageModel {
+export class OllamaModel implements ModelServer {
   readonly name: string;
   readonly contextTokens: number;
   readonly #host: string;
@@ -70,16 +70,32 @@ export class OllamaModel implements LanguageModel {
   }
 
   async check(): Promise<void> {
+    const names = await this.modelNames();
+    const wanted = this.#model.includes(':') ? this.#model : `${this.#model}:latest`;
+    if (names.includes(wanted)) return;
+    throw new LanguageModelError(
+      `Cannot use "${this.name}": Ollama at "${this.#host}" does not have it; run "ollama pull ${this.#model}"`,
+    );
+  }
+
+  async modelNames(): Promise<readonly string[]> {
     const { models } = await this.#client(AbortSignal.timeout(CHECK_TIMEOUT_MS))
       .list()
       .catch((error: unknown) => {
         throw this.#unavailable(error);
       });
-    const wanted = this.#model.includes(':') ? this.#model : `${this.#model}:latest`;
-    if (models.some(({ name }) => name === wanted)) return;
-    throw new LanguageModelError(
-      `Cannot use "${this.name}": Ollama at "${this.#host}" does not have it; run "ollama pull ${this.#model}"`,
-    );
+    return models.map(({ name }) => name);
+  }
+
+  withModel(model: string): OllamaModel {
+    const [host, contextTokens] = [this.#host, this.contextTokens];
+    return new OllamaModel({
+      host,
+      model,
+      contextTokens,
+      clock: this.#clock,
+      limits: this.#limits,
+    });
   }
 
   /** One token is the least that Ollama writes: 0 would be "without end". */

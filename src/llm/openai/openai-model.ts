@@ -4,10 +4,10 @@ import { type Clock, systemClock } from '../../lib/clock.ts';
 import {
   ANSWER_TOKENS_MAX,
   type ChatMessage,
-  type LanguageModel,
   LanguageModelError,
   type ModelEvent,
   type ModelRequest,
+  type ModelServer,
   type ToolCall,
   type ToolDescription,
 } from '../language-model.ts';
@@ -20,7 +20,7 @@ import {
   fetchFromServer,
 } from '../model-server.ts';
 
-export class OpenAiModel implements LanguageModel {
+export class OpenAiModel implements ModelServer {
   readonly name: string;
   readonly contextTokens: number;
   readonly #baseUrl: string;
@@ -76,18 +76,41 @@ export class OpenAiModel implements LanguageModel {
   }
 
   async check(): Promise<void> {
+    const response = await this.#list(AbortSignal.timeout(CHECK_TIMEOUT_MS));
+    await response.body?.cancel();
+  }
+
+  async modelNames(): Promise<readonly string[]> {
     const signal = AbortSignal.timeout(CHECK_TIMEOUT_MS);
+    const response = await this.#list(signal);
+    const text = await response.text().catch((error: unknown) => {
+      throw this.#late(error);
+    });
+    const parsed = modelList.safeParse(jsonIn(text));
+    if (!parsed.success) throw this.#rubbish('its list of models is none');
+    return parsed.data.data.map(({ id }) => id);
+  }
+
+  withModel(model: string): OpenAiModel {
+    return new OpenAiModel({
+      ...{ baseUrl: this.#baseUrl, model, contextTokens: this.contextTokens },
+      ...{ clock: this.#clock, limits: this.#limits },
+      ...(this.#apiKey !== undefined && { apiKey: this.#apiKey }),
+    });
+  }
+
+  async #list(signal: AbortSignal): Promise<Response> {
     const init = { headers: this.#headers(), signal };
     try {
-      const response = await fetchFromServer(this.#server, `${this.#baseUrl}/models`, init);
-      await response.body?.cancel();
+      return await fetchFromServer(this.#server, `${this.#baseUrl}/models`, init);
     } catch (error) {
-      if (error instanceof LanguageModelError) throw error;
-      throw new LanguageModelError(
-        `Cannot reach ${this.#server}: no answer within ${CHECK_TIMEOUT_MS} ms`,
-        { cause: error },
-      );
+      throw error instanceof LanguageModelError ? error : this.#late(error);
     }
+  }
+
+  #late(cause: unknown): LanguageModelError {
+    const state = `no answer within ${CHECK_TIMEOUT_MS} ms`;
+    return new LanguageModelError(`Cannot reach ${this.#server}: ${state}`, { cause });
   }
 
   #ask(body: object, signal: AbortSignal): Promise<Response> {
@@ -134,6 +157,9 @@ export class OpenAiModel implements LanguageModel {
       : { ...headers, Authorization: `Bearer ${this.#apiKey}` };
   }
 }
+
+/** @see OpenAI API reference, "List models" */
+const modelList = z.object({ data: z.array(z.object({ id: z.string() })) });
 
 /** An event is one token and its wrapping; nothing longer is believed. */
 const EVENT_LENGTH_MAX = 1_000_000;

@@ -228,6 +228,12 @@ const STEPS: readonly Step[] = [
       alter table answer_times add column model blob;
       alter table answer_times add column voice blob;`,
   },
+  {
+    name: '0035-agent-model',
+    sql: `
+      alter table agents add column model text;
+      alter table agent_versions add column model text;`,
+  },
 ];
 
 /** The schema of databases from before 0.1.0 that this version takes: the same as the baseline. */

@@ -86,7 +86,7 @@ export async function openAnalystWorld(
   const newAnalyst = () =>
     new Analyst({
       environment: 'live',
-      model,
+      modelOf: () => model,
       analyses: refusing(store.analyses, ['finish', 'retryAt'], refuse),
       calls: {
         findById: (callId) => store.calls.findById(callId),

@@ -27,6 +27,7 @@ import {
 import { DocumentReaders } from '../../../src/tool/knowledge/document-readers.ts';
 import { addAccount, openTestStore, type TestStore } from '../store/test-store.ts';
 import { idleDownloads } from './idle-downloads.ts';
+import { OWN_MODEL_ONLY } from './own-model-only.ts';
 import { silentVoices } from './silent-voices.ts';
 import { askByFetch } from './web-face.ts';
 
@@ -74,6 +75,7 @@ export interface AnswerBody {
   readonly summary: string;
   readonly recordingUrl: string;
   readonly settings: object;
+  readonly model: string | null;
   readonly status: string;
   readonly signingSecret: string;
   readonly preparedSecret: string;
@@ -168,6 +170,7 @@ export async function openTestApi(
       }),
     },
     modelDownloads: idleDownloads(store.clock),
+    languageModels: OWN_MODEL_ONLY,
     documentReader: new DocumentReaders({ clock: systemClock }),
     mcpTrial: {
       prepare: () => undefined,

@@ -15,9 +15,10 @@ flushCompileCache();
 
 const [file = ''] = process.argv.slice(2);
 const store = await openStore({ file, clock: systemClock, log: silentLogger });
+const model = new ScriptedModel({ book: defaultRuleBook(), firstWordMs: 5 });
 const analyst = new Analyst({
   environment: 'live',
-  model: new ScriptedModel({ book: defaultRuleBook(), firstWordMs: 5 }),
+  modelOf: () => model,
   analyses: store.analyses,
   calls: store.calls,
   events: store.events,

@@ -18,6 +18,7 @@ export function buildAgent(fields: Partial<Agent> = {}): Agent {
     phoneNumber: null,
     tools: [],
     responsiveness: DEFAULT_RESPONSIVENESS,
+    model: null,
     smsGateway: null,
     calendar: null,
     extract: null,

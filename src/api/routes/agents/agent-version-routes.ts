@@ -4,21 +4,22 @@ import {
   AGENT_VERSIONS_KEPT,
   type AgentVersion,
   restoreAgent,
-} from '../../domain/agent/agent-version.ts';
-import { requireKnownCalendar } from '../../domain/calendar/calendar.ts';
-import { ServiceError } from '../../domain/service-error.ts';
-import { requireKnownGateway } from '../../domain/sms/sms-gateway.ts';
-import { requireKnownTools } from '../../domain/tool/custom-tool.ts';
-import { type ApiApp, type ApiDeps, changedBy, scopeOf } from '../api-env.ts';
-import { answerOnce } from '../http/answer-once.ts';
-import { describeRoute } from '../http/describe-route.ts';
-import { entityTag, requireMatch } from '../http/entity-tag.ts';
-import { existing } from '../http/errors.ts';
-import { TAKES_IF_MATCH } from '../openapi/common-components.ts';
-import { agentPathSchema, agentSchema } from '../schemas/agent-schemas.ts';
-import { jsonResponse, taggedResponse } from '../schemas/json-content.ts';
-import { PAGE_LIMIT, pageOf, pagingFields } from '../schemas/paging-schema.ts';
-import { viewOf } from '../serializers/view-of.ts';
+} from '../../../domain/agent/agent-version.ts';
+import { requireKnownModel } from '../../../domain/agent/language-models.ts';
+import { requireKnownCalendar } from '../../../domain/calendar/calendar.ts';
+import { ServiceError } from '../../../domain/service-error.ts';
+import { requireKnownGateway } from '../../../domain/sms/sms-gateway.ts';
+import { requireKnownTools } from '../../../domain/tool/custom-tool.ts';
+import { type ApiApp, type ApiDeps, changedBy, scopeOf } from '../../api-env.ts';
+import { answerOnce } from '../../http/answer-once.ts';
+import { describeRoute } from '../../http/describe-route.ts';
+import { entityTag, requireMatch } from '../../http/entity-tag.ts';
+import { existing } from '../../http/errors.ts';
+import { TAKES_IF_MATCH } from '../../openapi/common-components.ts';
+import { agentPathSchema, agentSchema } from '../../schemas/agent-schemas.ts';
+import { jsonResponse, taggedResponse } from '../../schemas/json-content.ts';
+import { PAGE_LIMIT, pageOf, pagingFields } from '../../schemas/paging-schema.ts';
+import { viewOf } from '../../serializers/view-of.ts';
 
 const agentVersionSchema = z
   .object({
@@ -41,6 +42,7 @@ const agentVersionSchema = z
         phoneNumber: true,
         tools: true,
         responsiveness: true,
+        model: true,
         smsGateway: true,
         extract: true,
         successCriteria: true,
@@ -94,7 +96,7 @@ const restoreRoute = describeRoute({
 });
 
 export function addAgentVersionRoutes(api: ApiApp, deps: ApiDeps): void {
-  const { agents, agentVersions, clock, numberOwners } = deps;
+  const { agents, agentVersions, clock, languageModels, numberOwners } = deps;
 
   api.openapi(listRoute, async (context) => {
     const { agentId } = context.req.valid('param');
@@ -115,7 +117,8 @@ export function addAgentVersionRoutes(api: ApiApp, deps: ApiDeps): void {
         requireMatch(context, before.updatedAt, 'the agent');
         const found = await agentVersions.find(scope, agentId, numberOf(version));
         const chosen = existingVersion(found);
-        const { phoneNumber } = restoreAgent(before, chosen, clock.now());
+        const { model, phoneNumber } = restoreAgent(before, chosen, clock.now());
+        await requireKnownModel(model, before.model, languageModels);
         await numberOwners.requireOwn(before, phoneNumber, before.phoneNumber);
         return commit(async (stores) => {
           const agent = existing(await stores.agents.find(scope, agentId), 'agent');

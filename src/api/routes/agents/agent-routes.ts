@@ -1,23 +1,24 @@
 /** `/api/agents`: makes, lists, shows, changes and deletes agents. */
 
-import type { Agent } from '../../domain/agent/agent.ts';
+import type { Agent } from '../../../domain/agent/agent.ts';
 import {
   type AgentPatch,
   createAgent,
   patchAgent,
   requireKnownSpeech,
   type SpeechChoice,
-} from '../../domain/agent/agent-rules.ts';
-import { requireKnownCalendar } from '../../domain/calendar/calendar.ts';
-import { bodyFault } from '../../domain/service-error.ts';
-import { requireKnownGateway } from '../../domain/sms/sms-gateway.ts';
-import { requireKnownTools } from '../../domain/tool/custom-tool.ts';
-import { type ApiApp, type ApiDeps, changedBy, scopeOf } from '../api-env.ts';
-import { answerOnce } from '../http/answer-once.ts';
-import { describeRoute } from '../http/describe-route.ts';
-import { entityTag, requireMatch } from '../http/entity-tag.ts';
-import { existing } from '../http/errors.ts';
-import { TAKES_IF_MATCH } from '../openapi/common-components.ts';
+} from '../../../domain/agent/agent-rules.ts';
+import { requireKnownModel } from '../../../domain/agent/language-models.ts';
+import { requireKnownCalendar } from '../../../domain/calendar/calendar.ts';
+import { bodyFault } from '../../../domain/service-error.ts';
+import { requireKnownGateway } from '../../../domain/sms/sms-gateway.ts';
+import { requireKnownTools } from '../../../domain/tool/custom-tool.ts';
+import { type ApiApp, type ApiDeps, changedBy, scopeOf } from '../../api-env.ts';
+import { answerOnce } from '../../http/answer-once.ts';
+import { describeRoute } from '../../http/describe-route.ts';
+import { entityTag, requireMatch } from '../../http/entity-tag.ts';
+import { existing } from '../../http/errors.ts';
+import { TAKES_IF_MATCH } from '../../openapi/common-components.ts';
 import {
   agentItemSchema,
   agentPageSchema,
@@ -28,9 +29,9 @@ import {
   createdAgentSchema,
   patchAgentSchema,
   patchedAgentSchema,
-} from '../schemas/agent-schemas.ts';
-import { jsonBody, jsonResponse, taggedResponse } from '../schemas/json-content.ts';
-import { viewOf } from '../serializers/view-of.ts';
+} from '../../schemas/agent-schemas.ts';
+import { jsonBody, jsonResponse, taggedResponse } from '../../schemas/json-content.ts';
+import { viewOf } from '../../serializers/view-of.ts';
 
 const shared = { tag: 'Agents' } as const;
 
@@ -133,7 +134,7 @@ function addAgentReads(api: ApiApp, { agents, clock }: ApiDeps): void {
 }
 
 function addAgentWrites(api: ApiApp, deps: ApiDeps): void {
-  const { agents, clock, newId, numberOwners, voices } = deps;
+  const { agents, clock, languageModels, newId, numberOwners, voices } = deps;
 
   api.openapi(newRoute, async (context) => {
     const draft = context.req.valid('json');
@@ -142,6 +143,7 @@ function addAgentWrites(api: ApiApp, deps: ApiDeps): void {
     return answerOnce(context, deps, {
       work: async (commit) => {
         const agent = createAgent(draft, { id: newId('agent'), scope, now: clock.now() });
+        await requireKnownModel(agent.model, null, languageModels);
         await numberOwners.requireOwn(scope, agent.phoneNumber);
         return commit(async (stores) => {
           await requireKnownTools(agent.tools, scope, [stores.customTools, stores.mcpServers]);
@@ -163,6 +165,7 @@ function addAgentWrites(api: ApiApp, deps: ApiDeps): void {
     requireMatch(context, before.updatedAt, 'the agent');
     requireNumberKept(patch, before);
     const { phoneNumber } = patchAgent(before, patch, clock.now());
+    await requireKnownModel(patch.model, before.model, languageModels);
     await numberOwners.requireOwn(before, phoneNumber, before.phoneNumber);
     const changed = await deps.transaction(async (stores) => {
       const agent = existing(await stores.agents.find(before, agentId), 'agent');

@@ -1,0 +1,8 @@
+/** A server whose engine has one language model, for tests that choose none. */
+import type { LanguageModels } from '../../../src/domain/agent/language-models.ts';
+
+export const OWN_MODEL_ONLY: LanguageModels = {
+  ownName: 'scripted',
+  isChoosable: false,
+  names: async () => [],
+};
