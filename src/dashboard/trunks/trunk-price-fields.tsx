@@ -14,9 +14,11 @@ export function TrunkPriceFields({ form }: { readonly form: PriceForm }) {
   return (
     <details open={isOpen.current}>
       <summary>{t('trunk.price')}</summary>
-      <p class="hint">{t('trunk.priceHint')}</p>
-      <DirectionFields form={form} direction="inbound" />
-      <DirectionFields form={form} direction="outbound" />
+      <p class="muted small">{t('trunk.priceHint')}</p>
+      <div class="pair">
+        <DirectionFields form={form} direction="inbound" />
+        <DirectionFields form={form} direction="outbound" />
+      </div>
     </details>
   );
 }
@@ -32,7 +34,7 @@ function DirectionFields(props: {
     error: form.wrong[`price.${direction}.${path}`],
   });
   return (
-    <div class="pair">
+    <>
       <TextField
         label={t(`trunk.${direction}PerMinute`)}
         type="number"
@@ -54,7 +56,7 @@ function DirectionFields(props: {
         type="number"
         {...field(`${direction}Connection`, 'connection')}
       />
-    </div>
+    </>
   );
 }
 

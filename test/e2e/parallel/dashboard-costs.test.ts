@@ -73,6 +73,7 @@ describeWith(['chromium'], 'what carriers charge, in the dashboard', () => {
 
     await perMinute.fill('0.012');
     await field('Outbound: currency').fill('eur');
+    await shown.picture('trunk-price');
     await press('Save');
     await page.getByText('Trunk saved').waitFor();
 
@@ -119,6 +120,7 @@ describeWith(['chromium'], 'what carriers charge, in the dashboard', () => {
 
     await expect.poll(() => figure.textContent(), SOON).toBe('Cost in EUR€1.50+50% before: €1.00');
     const findings = await shown.findings();
+    await shown.picture('analytics-costs');
     await field('Agent').selectOption('Night desk');
 
     await expect.poll(() => page.locator('.figures div').count(), SOON).toBe(4);
