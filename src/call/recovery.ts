@@ -67,13 +67,14 @@ async function lastSignOf(
 /** A call is on record as answered a moment after SIP has written its dialog down: what lies between is put right. */
 async function withAnswer(
   call: Call,
-  answers: ReadonlyMap<string, Date>,
+  answers: ReadonlyMap<string, OpenDialog>,
   { calls, newId }: RecoveryParts,
 ): Promise<Call> {
-  const answeredAt = answers.get(call.carrierCallSid ?? '');
-  if (call.status !== 'ringing' || answeredAt === undefined) return call;
-  const facts = { now: answeredAt, recordingFile: call.recordingFile, eventId: newId('evt') };
-  const change = answered(call, facts);
+  const dialog = answers.get(call.carrierCallSid ?? '');
+  if (call.status !== 'ringing' || dialog === undefined) return call;
+  const { openedAt: now, price } = dialog;
+  const { recordingFile } = call;
+  const change = answered(call, { now, recordingFile, price, eventId: newId('evt') });
   await calls.update(change.call, change.events);
   return change.call;
 }
@@ -82,7 +83,7 @@ async function withAnswer(
 export async function recoverCalls(parts: RecoveryParts): Promise<number> {
   const unfinished = await parts.calls.findUnfinished();
   const answeredDialogs = parts.dialogs.filter(({ invite }) => invite === null);
-  const answers = new Map(answeredDialogs.map(({ sipCallId, openedAt }) => [sipCallId, openedAt]));
+  const answers = new Map(answeredDialogs.map((dialog) => [dialog.sipCallId, dialog]));
   for (const left of unfinished) {
     const call = await withAnswer(left, answers, parts);
     const recorded = await recordedOf(call, parts);

@@ -40,6 +40,11 @@ export function formatsOf(language: string) {
     decimal: (value: number) => decimal.format(value),
     percent: (fraction: number) => percent.format(fraction),
     seconds: (ms: number) => second.format(ms / 1000),
+    /** To the last decimal. */
+    money: (sum: Money) => moneyText(language, sum, AMOUNT_DECIMALS_MAX),
+    /** In the currency's own decimals; less than one of it to the last decimal. */
+    roundMoney: (sum: Money) =>
+      moneyText(language, sum, Number(sum.amount) < 1 ? AMOUNT_DECIMALS_MAX : undefined),
     /** With its sign. */
     change: (fraction: number) => change.format(fraction),
     /** Percentage points, with their sign. */
@@ -47,6 +52,23 @@ export function formatsOf(language: string) {
     size: (bytes: number) => sizeText(language, bytes),
     language: (tag: string) => nameOf(languages, tag),
   };
+}
+
+/** An amount as the API has it: decimal text, and a currency of ISO 4217. */
+interface Money {
+  readonly amount: string;
+  readonly currency: string;
+}
+
+/** The API shows no more. */
+const AMOUNT_DECIMALS_MAX = 6;
+
+/** @param decimalsMax as many as the currency has, where it is undefined. */
+function moneyText(language: string, sum: Money, decimalsMax: number | undefined): string {
+  const { amount, currency } = sum;
+  const decimals = decimalsMax === undefined ? {} : { maximumFractionDigits: decimalsMax };
+  const format = new Intl.NumberFormat(language, { style: 'currency', currency, ...decimals });
+  return format.format(Number(amount));
 }
 
 /** In decimal units, as disks and pages of models have them. */

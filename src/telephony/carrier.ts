@@ -1,4 +1,5 @@
 /** Ports to the telephone network: carriers, incoming and outgoing calls, and the legs of answered calls. */
+import type { CallPrice } from '../domain/call/call-cost.ts';
 import type { AudioStream } from '../media/audio-stream.ts';
 
 /** Why a leg ended. `sipStatus` is the final status of a leg that was never answered. */
@@ -87,6 +88,9 @@ export type MoveMethod = 'refer' | 'replaces';
 /** An answered leg. */
 export interface Leg {
   readonly audio: AudioStream;
+
+  /** What the carrier charges for it, as its trunk was set up when the call began; undefined where that is unknown. */
+  readonly price?: CallPrice | undefined;
 
   /** Sets the listener; called once, with the cause, even if the leg ended before. */
   onReleased(listener: (cause: ReleaseCause) => void): void;

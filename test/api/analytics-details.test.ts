@@ -8,8 +8,8 @@ import { buildCall } from '../support/store/build-call.ts';
 const DAYS = 'period=custom&startDate=2026-11-19&endDate=2026-11-20';
 
 interface Details {
-  readonly summary: { readonly totalCalls: number };
-  readonly previous: { readonly totalCalls: number };
+  readonly summary: { readonly totalCalls: number; readonly costs: readonly object[] };
+  readonly previous: { readonly totalCalls: number; readonly costs: readonly object[] };
   readonly days: readonly {
     readonly date: string;
     readonly totalCalls: number;
@@ -95,6 +95,7 @@ describe('GET /api/analytics/details', () => {
     const api = await openTestApi();
     await addCall(api, '2026-11-19T09:10:00.000Z', {
       sentiment: 'positive',
+      cost: { micros: 24_000, currency: 'EUR' },
     });
     await addTalk(api, '2026-11-20T09:50:00.000Z', [400, 800, 2000]);
     await addCall(api, '2026-11-20T10:00:00.000Z', {
@@ -125,6 +126,7 @@ describe('GET /api/analytics/details', () => {
         averageDurationSeconds: 50,
         answerTime,
         positiveCalls: 1,
+        costs: [{ amount: '0.0240', currency: 'EUR' }],
         ...success,
       },
       previous: {
@@ -138,6 +140,7 @@ describe('GET /api/analytics/details', () => {
         averageDurationSeconds: null,
         answerTime: null,
         positiveCalls: 0,
+        costs: [],
         ...success,
       },
       days: [
@@ -168,6 +171,27 @@ describe('GET /api/analytics/details', () => {
       ],
       agents: [],
     });
+  });
+
+  test('adds costs up by currency, for an agent and for all, and for the period before', async () => {
+    const api = await openTestApi();
+    const agentId = await addAgent(api);
+    const euros = (micros: number) => ({ cost: { micros, currency: 'EUR' } });
+    await addCall(api, '2026-11-17T09:00:00.000Z', euros(1));
+    await addCall(api, '2026-11-19T09:00:00.000Z', { agentId, ...euros(12_345_678) });
+    await addCall(api, '2026-11-20T09:00:00.000Z', euros(33));
+    await addCall(api, '2026-11-20T09:00:00.000Z', { cost: { micros: 0, currency: 'CHF' } });
+    await addCall(api, '2026-11-20T09:00:00.000Z');
+
+    const { summary, previous } = await details(api, DAYS);
+    const ofAgent = await details(api, `${DAYS}&agentId=${agentId}`);
+
+    expect(summary.costs).toEqual([
+      { amount: '0.0000', currency: 'CHF' },
+      { amount: '12.345711', currency: 'EUR' },
+    ]);
+    expect(previous.costs).toEqual([{ amount: '0.000001', currency: 'EUR' }]);
+    expect(ofAgent.summary.costs).toEqual([{ amount: '12.345678', currency: 'EUR' }]);
   });
 
   test('adds the times of each engine up by day, over calls of the same quarter hour', async () => {

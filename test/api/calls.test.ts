@@ -22,7 +22,9 @@ const ANALYSED = { sentiment: 'positive', intentDetected: 'opening_hours' } as c
 describe('GET /api/calls', () => {
   test('answers with the envelope and exactly the fields of the list', async () => {
     const api = await openTestApi();
-    await addCall(api, { ...OVER, recordingFile: 'call_1.wav', summary: 'Hours.', ...ANALYSED });
+    const cost = { micros: 24_000, currency: 'EUR' };
+    const found = { summary: 'Hours.', ...ANALYSED };
+    await addCall(api, { ...OVER, recordingFile: 'call_1.wav', cost, ...found });
 
     const { status, body } = await api.json('GET', '/api/calls');
 
@@ -44,6 +46,7 @@ describe('GET /api/calls', () => {
           endReason: 'user_hangup',
           failureReason: null,
           sipStatus: null,
+          cost: { amount: '0.0240', currency: 'EUR' },
           ...ANALYSED,
           tags: [],
           hasTranscript: false,
@@ -164,6 +167,8 @@ describe('GET /api/calls/{callId}', () => {
     const api = await openTestApi();
     await addCall(api, {
       ...OVER,
+      price: { perMinute: 0.012, currency: 'EUR', incrementSeconds: 60, connection: 0.05 },
+      cost: { micros: 62_000, currency: 'EUR' },
       summary: 'Asked for the hours.',
       extracted: { orderNumber: 'A-1' },
       success: { met: true, reason: 'The hours were told.' },
@@ -198,6 +203,7 @@ describe('GET /api/calls/{callId}', () => {
       endReason: 'user_hangup',
       failureReason: null,
       sipStatus: null,
+      cost: { amount: '0.0620', currency: 'EUR' },
       transcript: [
         { role: 'agent', text: 'Hello', timestamp: '2026-11-20T12:00:00.000Z' },
         {

@@ -123,6 +123,33 @@ describe('POST /api/trunks', () => {
 });
 
 describe('PATCH /api/trunks/{name}', () => {
+  test('sets a price with its defaults, replaces all of it, and takes it away', async () => {
+    const { ask } = await openWorld();
+    await ask('POST', '/api/trunks', ACME);
+    const outbound = { perMinute: 0.012, currency: 'EUR' };
+    const inbound = { ...outbound, incrementSeconds: 1, connection: 0.05 };
+    const change = async (price: unknown) =>
+      (await ask('PATCH', '/api/trunks/acme', { price })).body.price;
+
+    const prices = [await change({ outbound }), await change({ inbound }), await change(null)];
+    const wrong = await ask('PATCH', '/api/trunks/acme', { price: { outbound: { perMinute: 1 } } });
+
+    expect(prices).toEqual([
+      { inbound: null, outbound: { ...outbound, incrementSeconds: 60, connection: 0 } },
+      { inbound, outbound: null },
+      null,
+    ]);
+    expect([wrong.status, wrong.body.error.details]).toEqual([
+      400,
+      [
+        {
+          path: 'price.outbound.currency',
+          message: 'expected the three capital letters of a currency (ISO 4217), such as EUR',
+        },
+      ],
+    ]);
+  });
+
   test('changes the given fields, keeps the password, and takes away what is null', async () => {
     const { api, ask } = await openWorld();
     await ask('POST', '/api/trunks', ACME);

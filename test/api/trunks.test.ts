@@ -36,6 +36,10 @@ const TRUNK: TrunkState = {
   addressInUse: { address: '203.0.113.10', source: 'carrier' },
   callsInProgress: 2,
   maxCalls: null,
+  price: {
+    inbound: null,
+    outbound: { perMinute: 0.012, currency: 'EUR', incrementSeconds: 60, connection: 0 },
+  },
 };
 
 const TRUNKS: Trunks = {

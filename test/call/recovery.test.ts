@@ -26,6 +26,8 @@ async function openLeft(fields: Partial<Call>): Promise<TestStore> {
   return store;
 }
 
+const PRICE = { perMinute: 0.012, currency: 'EUR', incrementSeconds: 60, connection: 0.05 };
+
 /** The SIP dialog of an answered call, as a process wrote it down. */
 const DIALOG: OpenDialog = {
   id: 'sid@192.0.2.1;ours',
@@ -36,6 +38,7 @@ const DIALOG: OpenDialog = {
   routes: [],
   sequence: 0,
   channels: [],
+  price: null,
   openedAt: ANSWERED_AT,
   invite: null,
 };
@@ -107,6 +110,34 @@ test('recoverCalls knows that a call was answered that was written down so far o
     'call.started',
     'call.ended',
   ]);
+});
+
+test.each([
+  [
+    'is in progress, by the price on its record',
+    { ...ANSWERED, price: PRICE },
+    [],
+    { micros: 50_000 + 24_000, currency: 'EUR' },
+  ],
+  [
+    'was answered, which SIP alone knew, by the price that SIP has written down',
+    { status: 'ringing', carrierCallSid: DIALOG.sipCallId },
+    [{ ...DIALOG, price: PRICE }],
+    { micros: 50_000 + 24_000, currency: 'EUR' },
+  ],
+  ['rang, for nothing', { status: 'ringing' }, [], null],
+  ['has no price, which is not known', ANSWERED, [], null],
+] as const)('recoverCalls charges a call that %s', async (_case, fields, dialogs, cost) => {
+  const store = await openLeft(fields);
+  for (const dialog of dialogs) await store.dialogs.save(dialog);
+  const last = { role: 'agent', text: 'One moment.', at: after(60_001) } as const;
+  if (dialogs.length > 0 || 'answeredAt' in fields) {
+    await store.calls.addTranscriptEntry('call_1', last);
+  }
+
+  await recoverCalls(await partsOf(store));
+
+  expect((await store.calls.findById('call_1'))?.cost).toEqual(cost);
 });
 
 test.each([

@@ -57,6 +57,7 @@ test('operatorTrunks tells how each trunk is, without its password', () => {
       addressInUse: { address: '203.0.113.10', source: 'carrier' },
       callsInProgress: 3,
       maxCalls: 4,
+      price: null,
     },
     expect.objectContaining({ name: 'other', proxy: '[2001:db8::1]', maxCalls: null }),
   ]);

@@ -19,6 +19,7 @@ function call(id: string, status: CallCommon['status'] = 'in_progress'): CallCom
     endReason: null,
     failureReason: null,
     sipStatus: null,
+    cost: null,
     sentiment: null,
     intentDetected: null,
   };

@@ -98,3 +98,18 @@ test('formatsOf writes numbers and days as the language does', () => {
   expect(german.day('2026-11-01')).toBe('1. Nov.');
   expect(english.language('not a tag')).toBe('not a tag');
 });
+
+test.each([
+  ['0.0240', 'EUR', '€0.024', '0,024\u00a0€', '€0.024'],
+  ['0.000033', 'EUR', '€0.000033', '0,000033\u00a0€', '€0.000033'],
+  ['0.5000', 'EUR', '€0.50', '0,50\u00a0€', '€0.50'],
+  ['1234.567800', 'EUR', '€1,234.5678', '1.234,5678\u00a0€', '€1,234.57'],
+  ['12.5000', 'JPY', '¥12.5', '12,5\u00a0¥', '¥13'],
+  ['3.0000', 'XYZ', 'XYZ\u00a03.00', '3,00\u00a0XYZ', 'XYZ\u00a03.00'],
+])('formatsOf writes %s %s as the language does', (amount, currency, english, german, rounded) => {
+  const sum = { amount, currency };
+
+  expect(formatsOf('en').money(sum)).toBe(english);
+  expect(formatsOf('de').money(sum)).toBe(german);
+  expect(formatsOf('en').roundMoney(sum)).toBe(rounded);
+});

@@ -19,6 +19,7 @@ const TRUNK: Trunk = {
     callsInProgress: 0,
     callsMax: 4,
   },
+  price: null,
   addressInUse: { address: null, source: 'local' },
 };
 
@@ -56,6 +57,49 @@ test('only what differs is sent, what was emptied as null, and never the stored 
   expect(changesOf({ ...begun, password: 'new' }, begun)).toEqual({ password: 'new' });
   expect(changesOf({ ...begun, acceptTransfers: 'false' }, begun)).toEqual({
     acceptTransfers: false,
+  });
+});
+
+const EUR = { perMinute: 0.012, currency: 'EUR', incrementSeconds: 60, connection: 0 };
+
+test.each([
+  ['nothing', {}, undefined],
+  ['a currency alone, which is no price', { inboundCurrency: 'EUR' }, undefined],
+  [
+    'a price for nothing',
+    { outboundPerMinute: '0', outboundCurrency: ' eur ' },
+    { inbound: null, outbound: { perMinute: 0, currency: 'EUR' } },
+  ],
+  [
+    'all of it',
+    {
+      ...{ inboundPerMinute: '0.004', inboundCurrency: 'CHF', inboundIncrement: '1' },
+      ...{ inboundConnection: '0.05', outboundPerMinute: '0.012', outboundCurrency: 'EUR' },
+    },
+    {
+      inbound: { perMinute: 0.004, currency: 'CHF', incrementSeconds: 1, connection: 0.05 },
+      outbound: { perMinute: 0.012, currency: 'EUR' },
+    },
+  ],
+  [
+    'a price of a call without one of a minute, which the server refuses',
+    { inboundConnection: '0.05' },
+    { inbound: { connection: 0.05, currency: '' }, outbound: null },
+  ],
+])('a form whose price has %s is sent as the API has it', (_case, fields, price) => {
+  expect(bodyOf({ ...NEW_TRUNK, ...fields }).price).toEqual(price);
+});
+
+test('a price that is emptied is taken away, and one that stays is not sent', () => {
+  const begun = draftOf({ ...TRUNK, price: { inbound: null, outbound: EUR } });
+
+  expect(begun).toMatchObject({ outboundPerMinute: '0.012', outboundIncrement: '60' });
+  expect(changesOf(begun, begun)).toEqual({});
+  expect(changesOf({ ...begun, outboundPerMinute: '', outboundConnection: '' }, begun)).toEqual({
+    price: null,
+  });
+  expect(changesOf({ ...begun, outboundPerMinute: '0.02' }, begun)).toEqual({
+    price: { inbound: null, outbound: { ...EUR, perMinute: 0.02 } },
   });
 });
 

@@ -29,13 +29,17 @@ const SCANS = {
   intent_days: `
     select account_id, environment, agent_id, sort_at / 86400000 as day, intent_detected as intent, count(*) as calls
     from AGENTS where intent_detected is not null group by 1, 2, 3, 4, 5`,
+  call_costs: `
+    select account_id, environment, agent_id, sort_at / 900000 as quarter_hour,
+      json_extract(cost, '$.currency') as currency, count(*) as calls, sum(json_extract(cost, '$.micros')) as micros
+    from AGENTS where cost is not null group by 1, 2, 3, 4, 5`,
 } as const;
 
 /** Each call once for its agent and once for all of them. */
 const AGENTS = `(select * from (select account_id, environment, agent_id, sort_at, direction, status, answered_at, ended_at,
-    duration_seconds, sentiment_score, intent_detected from calls)
+    duration_seconds, sentiment_score, intent_detected, cost from calls)
   union all select account_id, environment, '', sort_at, direction, status, answered_at, ended_at,
-    duration_seconds, sentiment_score, intent_detected from calls)`;
+    duration_seconds, sentiment_score, intent_detected, cost from calls)`;
 
 const KEPT = {
   call_days: `select account_id, environment, agent_id, day, direction, status, calls, answered, missed,
@@ -43,6 +47,8 @@ const KEPT = {
     from call_days order by 1, 2, 3, 4, 5, 6`,
   intent_days: `select account_id, environment, agent_id, day, intent, calls
     from intent_days order by 1, 2, 3, 4, 5`,
+  call_costs: `select account_id, environment, agent_id, quarter_hour, currency, calls, micros
+    from call_costs order by 1, 2, 3, 4, 5`,
 } as const;
 
 /** The sums by quarter hour as they are kept, and as the step of the schema makes them from the calls. */
@@ -69,8 +75,13 @@ function sums(store: TestStore): { readonly scanned: object; readonly kept: obje
       scanned: {
         days: all(`${SCANS.call_days} order by 1, 2, 3, 4, 5, 6`),
         intents: all(`${SCANS.intent_days} order by 1, 2, 3, 4, 5`),
+        costs: all(`${SCANS.call_costs} order by 1, 2, 3, 4, 5`),
       },
-      kept: { days: all(KEPT.call_days), intents: all(KEPT.intent_days) },
+      kept: {
+        days: all(KEPT.call_days),
+        intents: all(KEPT.intent_days),
+        costs: all(KEPT.call_costs),
+      },
     };
   } finally {
     sqlite.close();
@@ -101,6 +112,13 @@ function firstState(id: string, accountId: string, step: Step): Call {
     : buildCall({ ...common, startedAt: at });
 }
 
+/** Some calls have a price, in one currency or the other. */
+function priceIn(intent: Step['intent']): Call['price'] {
+  if (intent === 'support') return null;
+  const currency = intent === 'booking' ? 'EUR' : 'CHF';
+  return { perMinute: 0.007_001, currency, incrementSeconds: 1, connection: 0 };
+}
+
 /** The call after the step, or as it was where the table of moves has no such move. */
 function nextState(call: Call, { deed, hours, score, intent }: Step): Call {
   const at = new Date(NOW.getTime() + (hours + 40) * 3_600_000);
@@ -109,7 +127,7 @@ function nextState(call: Call, { deed, hours, score, intent }: Step): Call {
       return canMove(call.status, 'ringing') ? moveCall(call, 'ringing', { startedAt: at }) : call;
     case 'answer':
       return canMove(call.status, 'in_progress')
-        ? moveCall(call, 'in_progress', { answeredAt: at })
+        ? moveCall(call, 'in_progress', { answeredAt: at, price: priceIn(intent) })
         : call;
     case 'end':
       return canMove(call.status, 'failed')

@@ -15,6 +15,15 @@ test('DialogStore gives back what it keeps, oldest first', async () => {
   expect(await dialogs.all()).toEqual([dialog('a', 1_000), { ...dialog('b', 2_000), sequence: 5 }]);
 });
 
+test('DialogStore gives back what the carrier charges', async () => {
+  const { dialogs } = await openTestStore();
+  const price = { perMinute: 0.012, currency: 'EUR', incrementSeconds: 60, connection: 0 };
+
+  await dialogs.save({ ...dialog('a', 1_000), price });
+
+  expect(await dialogs.all()).toEqual([{ ...dialog('a', 1_000), price }]);
+});
+
 test('DialogStore forgets, also what it never kept', async () => {
   const { dialogs } = await openTestStore();
   await dialogs.save(dialog('a', 1_000));

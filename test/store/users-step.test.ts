@@ -17,8 +17,16 @@ import { openTestStore } from '../support/store/test-store.ts';
 /** Takes the step and those after it back, as a database of the version before has it, with that password. */
 function withoutUsers(file: string, record: string | undefined): void {
   const sqlite = new Sqlite(file);
-  for (const table of ['users', 'invites', 'audit_log', 'quarter_hours', 'answer_times']) {
+  const later = ['quarter_hours', 'answer_times', 'call_costs'];
+  for (const table of ['users', 'invites', 'audit_log', ...later]) {
     sqlite.exec(`drop table ${table}`);
+  }
+  for (const column of [
+    'calls drop column price',
+    'calls drop column cost',
+    'open_dialogs drop column price',
+  ]) {
+    sqlite.exec(`alter table ${column}`);
   }
   sqlite.exec('alter table webhook_endpoints drop column last_attempt');
   for (const table of ['agents', 'agent_versions']) {

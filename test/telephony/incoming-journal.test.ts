@@ -12,11 +12,20 @@ import {
 import { SrfIncomingCall } from '../../src/telephony/drachtio/leg/incoming-call.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 import { startSilentPlane } from './embedded-plane.ts';
-import { OURS } from './plane.ts';
+import { OURS, trunkTo } from './plane.ts';
 import { KeptAnswer, PlainEndpoint, request, ScriptedDialog, settle } from './scripted-srf.ts';
 import { dialogsInMemory } from './support/dialogs-in-memory.ts';
 
 const PARTS = { clock: new FakeClock(), log: silentLogger };
+
+const PRICE = { perMinute: 0.004, currency: 'EUR', incrementSeconds: 1, connection: 0 };
+
+const PHONE = {
+  name: 'front-desk',
+  password: 'its-password',
+  algorithm: 'MD5',
+  allowedSources: ['192.0.2.1'],
+} as const;
 
 const INVITE = {
   'Call-ID': 'call-1',
@@ -30,6 +39,9 @@ function ring(
   store: DialogStore,
   createUAS: SrfClient['createUAS'],
   journal = new OpenDialogJournal({ ...PARTS, store, orphans: [] }),
+  from: Pick<ConstructorParameters<typeof SrfIncomingCall>[0], 'trunk' | 'phone'> = {
+    trunk: undefined,
+  },
 ) {
   return new SrfIncomingCall({
     srf: Object.assign(openSrf(), { createUAS }),
@@ -37,7 +49,7 @@ function ring(
     ...{
       request: request({ headers: INVITE, body: 'offer' }),
       answer: new KeptAnswer(),
-      trunk: undefined,
+      ...from,
     },
     media: {
       start: async () => undefined,
@@ -131,6 +143,25 @@ test('SrfIncomingCall whose answer is refused is not kept', async () => {
 
   expect(writes).toEqual(['save', 'save', 'remove']);
   expect(kept.size).toBe(0);
+});
+
+test.each([
+  ['of a trunk with a price', undefined, PRICE],
+  ['of a telephone of ours, for which no carrier charges', PHONE, null],
+])('SrfIncomingCall %s is written with what the carrier charges', async (_case, phone, price) => {
+  const { kept, store } = dialogsInMemory();
+  const trunk = trunkTo('192.0.2.1:5060', { price: { inbound: PRICE } });
+  const dialog = new ScriptedDialog();
+  const createUAS: SrfClient['createUAS'] = (_request, _answer, _parts, done) => done(null, dialog);
+  const call = ring(store, createUAS, undefined, { trunk, phone });
+
+  const answered = call.answer();
+  await settle();
+  dialog.receive('ack');
+  const leg = await answered;
+
+  expect([...kept.values()].map((open) => open.price)).toEqual([price]);
+  expect(leg.price ?? null).toEqual(price);
 });
 
 test('SrfIncomingCall is kept under the tag of a server that has chosen its own', async () => {

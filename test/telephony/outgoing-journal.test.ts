@@ -18,6 +18,8 @@ import { dialogsInMemory } from './support/dialogs-in-memory.ts';
 
 const PARTS = { clock: new FakeClock(), log: silentLogger };
 
+const PRICE = { perMinute: 0.012, currency: 'EUR', incrementSeconds: 60, connection: 0 };
+
 const SENT = {
   'Call-ID': 'call-1',
   From: `<sip:${OURS}@192.0.2.9>;tag=ours`,
@@ -42,7 +44,8 @@ async function callOut() {
   const call = new SrfOutgoingCall({
     ...{ ...PARTS, srf: Object.assign(openSrf(), { createUAC }), journal },
     ...{ server: 'sip by a', isReportedByEngine: false, answerChallenge: undefined },
-    ...{ trunk: trunkTo('192.0.2.1:5060'), from: OURS, to: THEIRS, callId: 'call-1' },
+    trunk: trunkTo('192.0.2.1:5060', { price: { outbound: PRICE } }),
+    ...{ from: OURS, to: THEIRS, callId: 'call-1' },
     media: {
       start: async () => undefined,
       stop: async () => undefined,
@@ -87,14 +90,15 @@ test('SrfOutgoingCall that is refused is forgotten', async () => {
 });
 
 test('SrfOutgoingCall is kept as a dialog once it is answered', async () => {
-  const { kept, answer } = await callOut();
+  const { call, kept, answer } = await callOut();
 
   const headers = { 'Content-Type': 'application/sdp' };
   const res = response(200, { headers, body: 'their answer' });
   answer(null, Object.assign(new ScriptedDialog(), { type: 'uac' as const, res }));
   await settle();
 
-  expect([...kept.values()]).toMatchObject([{ id: 'call-1;ours', invite: null }]);
+  expect([...kept.values()]).toMatchObject([{ id: 'call-1;ours', invite: null, price: PRICE }]);
+  expect((await call.answered).price).toEqual(PRICE);
 });
 
 test('SrfOutgoingCall whose SIP server is lost is cancelled when that one is back', async () => {

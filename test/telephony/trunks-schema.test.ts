@@ -22,6 +22,10 @@ function byValidator(trunk: object): boolean {
   return faultsOfTrunk(trunk as Readonly<Record<string, unknown>>).length === 0;
 }
 
+const EUR = { perMinute: 0.012, currency: 'EUR' } as const;
+
+const inbound = (price: object) => ({ inbound: price });
+
 /** Values of each field, right and wrong ones. */
 const VALUES: Readonly<Record<string, readonly unknown[]>> = {
   name: ['acme', 'a.b_c-1', 'a b', '', '.a', 'x'.repeat(64), 'x'.repeat(65), 7],
@@ -51,6 +55,15 @@ const VALUES: Readonly<Record<string, readonly unknown[]>> = {
   advertisedAddress: ['203.0.113.10', 'phone.example.com', '-a', ''],
   maxCalls: [1, 0, 1.5, 1000, '1'],
   callsPerSecond: [0.1, 1000, 0, 1001],
+  price: [
+    { inbound: EUR, outbound: { ...EUR, incrementSeconds: 1, connection: 0.05 } },
+    ...[{}, { inbound: null }, { outbound: EUR }, null, 0.012, [], { both: EUR }, { inbound: 5 }],
+    ...[{ ...EUR, perMinute: 100 }, { ...EUR, perMinute: 101 }, { currency: 'EUR' }].map(inbound),
+    ...[{ ...EUR, currency: 'eur' }, { ...EUR, currency: 'EURO' }, { perMinute: 0 }].map(inbound),
+    ...[0, 1, 60, 61, 1.5, null].map((seconds) => inbound({ ...EUR, incrementSeconds: seconds })),
+    ...[0, 1_000_000, -1, 1_000_001].map((connection) => inbound({ ...EUR, connection })),
+    inbound({ ...EUR, colour: 'red' }),
+  ],
   colour: ['red'],
 };
 

@@ -75,6 +75,15 @@ export const sipStatusSchema = z.int().nullable().openapi({
   example: 486,
 });
 
+/** An amount of money. */
+export const costSchema = z.object({
+  amount: z.string().openapi({
+    description: 'Decimal, with four to six decimals.',
+    example: '0.0240',
+  }),
+  currency: z.string().openapi({ description: 'ISO 4217.', example: 'EUR' }),
+});
+
 const sentimentSchema = z.enum(['positive', 'neutral', 'negative']);
 
 const common = {
@@ -92,6 +101,10 @@ const common = {
   endReason: endReasonSchema.nullable().openapi({ description: 'null until the call is over.' }),
   failureReason: failureReasonSchema,
   sipStatus: sipStatusSchema,
+  cost: costSchema.nullable().openapi({
+    description:
+      'What the carrier charges, by the `price` of its trunk when the call was placed or came in: the connection, and the time from the answer to the end, rounded up to `incrementSeconds`. The second call of a transfer is not part of it. null until the call is over, where it was never answered, and where the price is unknown.',
+  }),
   sentiment: sentimentSchema
     .nullable()
     .openapi({ description: 'null until the call was analysed.' }),

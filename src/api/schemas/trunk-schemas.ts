@@ -8,6 +8,19 @@ const number = z.string().openapi({
 
 const nullableText = z.string().nullable();
 
+/** What the carrier charges in one direction. */
+const callPriceSchema = z
+  .object({
+    perMinute: z.number().min(0).openapi({ example: 0.012 }),
+    currency: z.string().openapi({ description: 'ISO 4217.', example: 'EUR' }),
+    incrementSeconds: z.int().min(1).max(60).openapi({
+      description: 'Billed time is rounded up to a multiple of it.',
+    }),
+    connection: z.number().min(0).openapi({ description: 'For each answered call.' }),
+  })
+  .nullable()
+  .openapi({ description: 'null: unknown.' });
+
 const CODECS = ['PCMU', 'PCMA', 'G722', 'opus'] as const;
 
 export const trunkSchema = z
@@ -62,6 +75,9 @@ export const trunkSchema = z
     maxCalls: z.int().nullable().openapi({ description: 'null where there is no limit.' }),
     callsPerSecond: z.number().nullable(),
     advertisedAddress: nullableText,
+    price: z.object({ inbound: callPriceSchema, outbound: callPriceSchema }).nullable().openapi({
+      description: 'What the carrier charges for answered calls, by direction; null: unknown.',
+    }),
     addressInUse: z
       .object({
         address: z.string().nullable(),
@@ -83,7 +99,7 @@ export const trunkListSchema = z.object({ data: z.array(trunkSchema) }).openapi(
 
 export const trunkPathSchema = z.object({ trunkName: z.string().openapi({ example: 'acme' }) });
 
-type JsonType = 'string' | 'boolean' | 'integer' | 'number' | 'array' | 'null';
+type JsonType = 'string' | 'boolean' | 'integer' | 'number' | 'array' | 'object' | 'null';
 
 /** A type, not an interface: only a type has the index signature of extensions. */
 type Field = {
@@ -93,6 +109,11 @@ type Field = {
   default?: unknown;
   enum?: (string | null)[];
   items?: Field;
+  minimum?: number;
+  maximum?: number;
+  properties?: Record<string, Field>;
+  required?: string[];
+  additionalProperties?: false;
 };
 
 function text(description: string, example?: string): Field {
@@ -105,6 +126,30 @@ function list(description: string, example: readonly string[]): Field {
 
 function choice(names: string[], usual: string): Field {
   return { type: 'string', enum: names, default: usual };
+}
+
+function priceOf(description: string): Field {
+  return {
+    type: ['object', 'null'],
+    description,
+    properties: {
+      perMinute: {
+        ...{ type: 'number', minimum: 0, maximum: 100, example: 0.012 },
+        description: 'Six decimals at most.',
+      },
+      currency: text('ISO 4217.', 'EUR'),
+      incrementSeconds: {
+        ...{ type: 'integer', minimum: 1, maximum: 60, default: 60 },
+        description: 'Billed time is rounded up to a multiple of it.',
+      },
+      connection: {
+        ...{ type: 'number', minimum: 0, maximum: 1_000_000, default: 0 },
+        description: 'For each answered call; six decimals at most.',
+      },
+    },
+    required: ['perMinute', 'currency'],
+    additionalProperties: false,
+  };
 }
 
 /** The fields of a trunk without its name. */
@@ -139,6 +184,16 @@ const FIELDS: Readonly<Record<string, Field>> = {
   advertisedAddress: text(
     'Address that this carrier sends to, where it is not PUBLIC_ADDRESS; `auto`: as the carrier sees it.',
   ),
+  price: {
+    type: 'object',
+    description:
+      'What the carrier charges for answered calls; the `cost` of calls follows from it. A change counts for calls that begin after it.',
+    properties: {
+      inbound: priceOf('Of calls that come in; null: unknown.'),
+      outbound: priceOf('Of calls that go out; null: unknown.'),
+    },
+    additionalProperties: false,
+  },
 };
 
 /** In changes, null takes the field away. */

@@ -1,12 +1,14 @@
 /** Calls as customers see them; pure */
 import type { z } from '@hono/zod-openapi';
 import type { Call, CallSummary, TimelineEntry, TranscriptEntry } from '../../domain/call/call.ts';
+import { amountOf, type CallCost } from '../../domain/call/call-cost.ts';
 import type { CallNote } from '../../domain/call/call-note.ts';
 import type { SmsMessage } from '../../domain/sms/sms-message.ts';
 import {
   callCommonSchema,
   type callItemSchema,
   type callSchema,
+  type costSchema,
   type timelinePageSchema,
 } from '../schemas/call-schemas.ts';
 import { smsMessageSchema } from '../schemas/sms-schemas.ts';
@@ -63,7 +65,12 @@ export function serializeTimelineEntry(
 export function serializeCallCommon(
   call: Call,
 ): Omit<CallItem, 'tags' | 'hasTranscript' | 'hasRecording'> {
-  return viewOf(callCommonSchema, call);
+  return viewOf(callCommonSchema, { ...call, cost: call.cost && costView(call.cost) });
+}
+
+/** An amount of money in decimals, which no client has to round. */
+export function costView(cost: CallCost): z.infer<typeof costSchema> {
+  return { amount: amountOf(cost), currency: cost.currency };
 }
 
 export function serializeTranscriptEntry(

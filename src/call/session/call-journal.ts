@@ -2,6 +2,7 @@
 
 import type { Agent } from '../../domain/agent/agent.ts';
 import type { Call, CallChange, CallDirection, EndReason } from '../../domain/call/call.ts';
+import type { CallPrice } from '../../domain/call/call-cost.ts';
 import { callEndedEvent, callStartedEvent } from '../../domain/call/call-events.ts';
 import { endCall, type Failure, moveCall, newCall } from '../../domain/call/call-life.ts';
 import { StoreError } from '../../domain/service-error.ts';
@@ -101,9 +102,16 @@ export function dialling(call: Call, now: Date): Call {
 /** The caller was picked up, or the callee answered: `call.started`. */
 export function answered(
   call: Call,
-  facts: { readonly now: Date; readonly recordingFile: string | null; readonly eventId: string },
+  facts: {
+    readonly now: Date;
+    readonly recordingFile: string | null;
+    /** What the carrier charges; null where that is unknown. */
+    readonly price: CallPrice | null;
+    readonly eventId: string;
+  },
 ): CallChange {
-  const changes = { answeredAt: facts.now, recordingFile: facts.recordingFile };
+  const { now: answeredAt, recordingFile, price } = facts;
+  const changes = { answeredAt, recordingFile, price };
   const moved = moveCall(call, 'in_progress', changes);
   return {
     call: moved,

@@ -144,7 +144,8 @@ export class CallSession implements LiveCall, CallInProgress {
     const { clock, calls, metrics, newId } = this.#parts;
     this.#answeredAtMs = clock.nowMs();
     const recordingFile = this.#recording.start(this.callId, this.#leg);
-    const facts = { now: clock.now(), recordingFile, eventId: newId('evt') };
+    const { price = null } = this.#leg;
+    const facts = { now: clock.now(), recordingFile, price, eventId: newId('evt') };
     const change = answered(this.#call, facts);
     this.#call = change.call;
     this.#journal.write(() => calls.update(change.call, change.events));

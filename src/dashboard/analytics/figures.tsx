@@ -1,4 +1,4 @@
-/** The four figures of a period, each with its change against the period before. */
+/** The figures of a period, each with its change against the period before. */
 import type { ComponentChildren } from 'preact';
 import type { AnalyticsDetails } from '../api-types.ts';
 import { formats, t } from '../app-state.ts';
@@ -13,7 +13,6 @@ export function Figures({ details }: { readonly details: AnalyticsDetails }) {
   const { count, percent, seconds, change, points } = formats.value;
   const inPoints = (by: number) => t('analytics.points', { points: points(by) });
   const duration = (value: number | null) => (value === null ? '–' : clockText(value));
-  const median = ({ answerTime }: Summary) => answerTime?.p50Ms ?? null;
   const answer = (ms: number | null) => (ms === null ? '–' : seconds(ms));
   const share = (value: number | null) => (value === null ? '–' : percent(value));
   return (
@@ -56,9 +55,32 @@ export function Figures({ details }: { readonly details: AnalyticsDetails }) {
             text={change}
           />,
         ],
+        ...costsOf(details),
       ]}
     />
   );
+}
+
+/** What carriers charge, a figure a currency; none where no call has a cost. */
+function costsOf({ summary, previous }: AnalyticsDetails) {
+  const { change, roundMoney } = formats.value;
+  return summary.costs.map((cost) => {
+    const earlier = previous.costs.find(({ currency }) => currency === cost.currency);
+    const before = earlier === undefined ? null : Number(earlier.amount);
+    return [
+      t('analytics.cost', { currency: cost.currency }),
+      <Figure
+        now={roundMoney(cost)}
+        before={earlier === undefined ? '–' : roundMoney(earlier)}
+        change={changeOf(Number(cost.amount), before, 'neither')}
+        text={change}
+      />,
+    ] as const;
+  });
+}
+
+function median({ answerTime }: Summary): number | null {
+  return answerTime?.p50Ms ?? null;
 }
 
 /** Of the calls that are over. */

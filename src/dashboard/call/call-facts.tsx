@@ -76,6 +76,7 @@ function factsOf({ call, timeline, originMs }: FactsProps): readonly Fact[] {
     ...(call.endedAt === null
       ? []
       : [[t('field.duration'), clockText(call.durationSeconds)] as const]),
+    ...(call.cost === null ? [] : [[t('field.cost'), formats.value.money(call.cost)] as const]),
     [t('field.answers'), formats.value.count(answerCount)],
     ...told(t('field.end'), 'end', call.endReason),
     ...told(t('call.answeredBy'), 'answeredBy', call.answeredBy),

@@ -278,8 +278,12 @@ function rowsOf(calls: readonly CallItem[], agents: Agents): (string | number | 
     'agentId',
   ] as const;
   return [
-    [...names, 'agentName'],
-    ...calls.map((call) => [...names.map((name) => call[name]), agents.nameOf(call.agentId)]),
+    [...names, 'agentName', 'cost.amount', 'cost.currency'],
+    ...calls.map((call) => [
+      ...names.map((name) => call[name]),
+      agents.nameOf(call.agentId),
+      ...[call.cost?.amount ?? null, call.cost?.currency ?? null],
+    ]),
   ];
 }
 

@@ -1,9 +1,10 @@
 /** A trunk as its form holds it, and as the API takes it; pure */
 import type { Trunk } from '../api-types.ts';
 import { changedFields, clearedFields } from '../changed-fields.ts';
+import { NO_PRICE, type PriceDraft, priceDraftOf, priceFieldsOf } from './trunk-price-draft.ts';
 
 /** Every field is text, as inputs have it; lists have one entry a line. */
-export interface TrunkDraft {
+export interface TrunkDraft extends PriceDraft {
   readonly name: string;
   readonly proxy: string;
   readonly transport: string;
@@ -40,6 +41,7 @@ export const NEW_TRUNK: TrunkDraft = {
   acceptTransfers: 'false',
   maxCalls: '',
   callsPerSecond: '',
+  ...NO_PRICE,
 };
 
 export function draftOf(trunk: Trunk): TrunkDraft {
@@ -56,6 +58,7 @@ export function draftOf(trunk: Trunk): TrunkDraft {
     codecs: trunk.codecs.join('\n'),
     maxCalls: textOf(trunk.maxCalls),
     callsPerSecond: textOf(trunk.callsPerSecond),
+    ...priceDraftOf(trunk.price),
   };
 }
 
@@ -86,6 +89,7 @@ function fieldsOf(draft: TrunkDraft): Readonly<Record<string, unknown>> {
     ...(draft.password !== '' && { password: draft.password }),
     register: draft.register === 'true',
     acceptTransfers: draft.acceptTransfers === 'true',
+    ...priceFieldsOf(draft),
     ...mapValues(lists, entriesOf),
     ...mapValues(
       Object.fromEntries(Object.entries(limits).filter(([, text]) => text.trim() !== '')),

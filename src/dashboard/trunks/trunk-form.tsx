@@ -9,6 +9,7 @@ import { useKeptForm } from '../parts/use-kept-form.ts';
 import { NEW_ID } from '../router.ts';
 import { bodyOf, changesOf, draftOf, NEW_TRUNK, type TrunkDraft } from './trunk-draft.ts';
 import { draftOfPreset, PRESETS } from './trunk-presets.ts';
+import { TrunkPriceFields } from './trunk-price-fields.tsx';
 
 /** The manual's page that says what to set on the carrier's side. */
 const CARRIERS_ADDRESS = 'manual/carriers.html';
@@ -46,6 +47,7 @@ export function TrunkForm(props: {
         <Credentials form={form} hasPassword={trunk?.hasPassword ?? false} />
         <Numbers form={form} />
         <Traffic form={form} />
+        <TrunkPriceFields form={form} />
       </Form>
     </div>
   );

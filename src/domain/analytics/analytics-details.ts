@@ -26,6 +26,7 @@ type Rows<Name extends keyof QuarterHours> = Awaited<ReturnType<QuarterHours[Nam
 export interface Totals {
   readonly sums: CallSums;
   readonly answerTimes: AnswerTimes | null;
+  readonly costs: Rows<'costs'>;
 }
 
 /** Nothing is rounded but times to answer. */
@@ -53,8 +54,10 @@ export interface DetailsRead {
   readonly outcomes: Rows<'outcomes'>;
   readonly answers: Rows<'answers'>;
   readonly totals: CallSums;
+  readonly costs: Rows<'costs'>;
   readonly before: CallSums;
   readonly answersBefore: Rows<'answers'>;
+  readonly costsBefore: Rows<'costs'>;
   readonly agents: Rows<'agents'>;
 }
 
@@ -63,13 +66,14 @@ const NONE: Outcomes = { calls: 0, completed: 0, missed: 0, failed: 0 };
 /** Adds quarter hours up to days and hours of the span's time zone. */
 export function detailsOf(read: DetailsRead): AnalyticsDetails {
   const { period, span, outcomes, answers, totals, before, answersBefore, agents } = read;
+  const { costs, costsBefore } = read;
   const dayOf = ({ quarterHour }: { readonly quarterHour: number }) =>
     localOf(span, quarterHour).day;
   const outcomesByDay = Map.groupBy(outcomes, dayOf);
   const answersByDay = Map.groupBy(answers, dayOf);
   return {
-    totals: { sums: totals, answerTimes: timesOf(answers) },
-    before: { sums: before, answerTimes: timesOf(answersBefore) },
+    totals: { sums: totals, answerTimes: timesOf(answers), costs },
+    before: { sums: before, answerTimes: timesOf(answersBefore), costs: costsBefore },
     days: daysOf(period).map((date) => {
       const day = Date.parse(date) / DAY_MS;
       const sum = (outcomesByDay.get(day) ?? []).reduce(added, NONE);

@@ -1,6 +1,7 @@
 /** Sums of calls by quarter hour, and the contract of the store that has them. */
 import type { Scope } from '../agent/agent.ts';
 import type { EndReason } from '../call/call.ts';
+import type { CallCost } from '../call/call-cost.ts';
 import type { AnswerCounts } from './answer-times.ts';
 import type { EngineCounts } from './engine-times.ts';
 import type { ZonedSpan } from './zoned-span.ts';
@@ -56,6 +57,9 @@ export interface QuarterHours {
 
   /** Times to answer of calls that are over. */
   answers(scope: Scope, query: SpanQuery): Promise<readonly (QuarterHour & CountedAnswers)[]>;
+
+  /** Sums of what carriers charge, one a currency that any call has, by its code. */
+  costs(scope: Scope, query: SpanQuery): Promise<readonly CallCost[]>;
 
   /** Of agents that exist and had calls. */
   agents(

@@ -1,6 +1,7 @@
 /** State transitions of a call's record, and its quality; pure */
 import type { Agent } from '../agent/agent.ts';
 import type { Call, CallStatus, EndReason } from './call.ts';
+import { costOf } from './call-cost.ts';
 
 /** What a call begins with; the rest of its record is empty. */
 interface CallBeginning
@@ -33,6 +34,8 @@ export function newCall(agent: Agent, beginning: CallBeginning): Call {
     notAfterAt,
     expiresAt,
     durationSeconds: 0,
+    price: null,
+    cost: null,
     carrierCallSid: null,
     recordingFile: null,
     recordingTruncated: false,
@@ -98,7 +101,7 @@ const FAILED_BY_END: Partial<Readonly<Record<EndReason, string>>> = {
 };
 
 /**
- * Ends a call: `completed` when it was answered and nothing broke, else `failed`. One that never started began when it was
+ * Ends a call, with its cost: `completed` when it was answered and nothing broke, else `failed`. One that never started began when it was
  * asked for. No call ends before it began: where the machine's clock was set back, it ends as it began.
  *
  * @throws {Error} when the call is over already.
@@ -115,14 +118,17 @@ export function endCall(
   const reason = failure?.reason ?? FAILED_BY_END[endReason] ?? 'The server failed.';
   const startedAt = call.startedAt ?? call.createdAt;
   const endedAt = latest(facts.endedAt, startedAt, call.answeredAt);
-  const isCompleted = call.answeredAt !== null && endReason !== 'error';
+  const isAnswered = call.answeredAt !== null;
+  const isCompleted = isAnswered && endReason !== 'error';
+  const seconds = durationSeconds(call.answeredAt, endedAt);
   return moveCall(call, isCompleted ? 'completed' : 'failed', {
     startedAt,
     endedAt,
     endReason,
     failureReason: isCompleted ? null : reason,
     sipStatus: isCompleted ? null : (failure?.sipStatus ?? null),
-    durationSeconds: durationSeconds(call.answeredAt, endedAt),
+    durationSeconds: seconds,
+    cost: isAnswered && call.price !== null ? costOf(call.price, seconds) : null,
   });
 }
 

@@ -4,6 +4,7 @@ import type { Notifier } from '../../lib/clock.ts';
 import type { Environment } from '../account/account.ts';
 import type { Scope, Voicemail } from '../agent/agent.ts';
 import type { ServiceEvent } from '../webhook/service-event.ts';
+import type { CallCost, CallPrice } from './call-cost.ts';
 import type { CallSearch } from './call-search.ts';
 
 /** States of a call; `canMove` (call-life.ts) has their transitions. */
@@ -88,6 +89,10 @@ export interface Call {
   readonly expiresAt: Date | null;
   /** Whole seconds from answer to end, rounded up; 0 when never answered. */
   readonly durationSeconds: number;
+  /** By which its end is charged: that of its trunk as the call was answered; null where that is unknown, and until then. */
+  readonly price: CallPrice | null;
+  /** Null until it is over, where it was never answered, and where its price is unknown. */
+  readonly cost: CallCost | null;
   /** The carrier's identifier of the call: the SIP Call-ID. */
   readonly carrierCallSid: string | null;
   /** Path of the recording inside the data folder, null when there is none. */

@@ -1,4 +1,5 @@
 /** Contract of the journal of open SIP dialogs, by which a later process ends the calls of this one. */
+import type { CallPrice } from './call-cost.ts';
 
 /** INVITE transaction without a final response: what CANCEL, or a refusal, needs. */
 export interface OpenInvite {
@@ -37,6 +38,8 @@ export interface OpenDialog {
   /** What a media server calls the two legs of the call; empty where none is in between. */
   readonly channels: readonly string[];
   readonly openedAt: Date;
+  /** What the carrier charges for the call; null where that is unknown, and before the answer of an outgoing call. */
+  readonly price: CallPrice | null;
   /** Null from the answer on. Before it, an outgoing call has no remote tag, target or routes. */
   readonly invite: OpenInvite | null;
 }

@@ -1,4 +1,5 @@
 /** SIP trunks as the operator sees them: status, settings without secrets, checks, and the contract of their store. */
+import type { CallPrice } from '../call/call-cost.ts';
 
 /** Whether a trunk can take calls, and why. */
 export interface TrunkStatus {
@@ -11,6 +12,12 @@ export interface TrunkStatus {
   readonly detail: string;
   /** Expiry of the registration unless renewed; null where there is none. */
   readonly expiresAt: Date | null;
+}
+
+/** What the carrier of a trunk charges for answered calls, by direction. Null: unknown. */
+export interface TrunkPrice {
+  readonly inbound: CallPrice | null;
+  readonly outbound: CallPrice | null;
 }
 
 /** The settings of a trunk, without its password. Null: not set. */
@@ -45,6 +52,7 @@ export interface TrunkSettingsView {
   readonly maxCalls: number | null;
   readonly callsPerSecond: number | null;
   readonly advertisedAddress: string | null;
+  readonly price: TrunkPrice | null;
 }
 
 /** The address of ours that a carrier is told now. */

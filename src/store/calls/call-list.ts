@@ -176,7 +176,7 @@ function summaryOf(row: CallRow & { readonly has_transcript: number }): CallSumm
 /** The call of a row. */
 export function callOf({ from_number: from, to_number: to, ...row }: CallRow): Call {
   const call = recordOf<Omit<Call, 'from' | 'to'>>(row, {
-    json: ['metadata', 'overrides', 'extracted', 'success'],
+    json: ['metadata', 'overrides', 'extracted', 'success', 'price', 'cost'],
     flags: ['recordingTruncated'],
     without: ['sort_at', 'words_erased', 'has_transcript'],
   });

@@ -3,8 +3,15 @@
 import { CompiledQuery } from 'kysely';
 import { QUARTER_HOUR_MS } from '../../domain/analytics/zoned-span.ts';
 import { END_REASONS, type EndReason } from '../../domain/call/call.ts';
+import type { CallCost } from '../../domain/call/call-cost.ts';
 import type { Queries } from '../queries.ts';
-import type { CallDayRow, CallRow, IntentDayRow, QuarterHourRow } from '../sqlite/schema.ts';
+import type {
+  CallCostRow,
+  CallDayRow,
+  CallRow,
+  IntentDayRow,
+  QuarterHourRow,
+} from '../sqlite/schema.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -31,6 +38,8 @@ const QUARTER_HOUR_SUMS = [
   ...END_REASONS,
 ] as const;
 
+const COST_KEY = [...QUARTER_HOUR_KEY, 'currency'] as const;
+
 const INTENT_KEY = ['agent_id', 'account_id', 'environment', 'day', 'intent'] as const;
 
 /** The columns of a call that are added up. */
@@ -49,18 +58,20 @@ const ROLLED_COLUMNS = [
   'end_reason',
   'sentiment',
   'success',
+  'cost',
 ] as const satisfies readonly (keyof CallRow)[];
 
 /** The columns of a call that its sums depend on. */
 export type RolledCall = Pick<CallRow, (typeof ROLLED_COLUMNS)[number]>;
 
 /**
- * Keeps `call_days`, `quarter_hours` and `intent_days` equal to what a scan of the calls would give, for each agent and for
- * all agents of an account together. Runs inside a transaction.
+ * Keeps `call_days`, `quarter_hours`, `call_costs` and `intent_days` equal to what a scan of the calls would give, for each
+ * agent and for all agents of an account together. Runs inside a transaction.
  */
 export class CallRollups {
   readonly #days: SumTable<CallDayRow>;
   readonly #quarterHours: SumTable<QuarterHourRow>;
+  readonly #costs: SumTable<CallCostRow>;
   readonly #intents: SumTable<IntentDayRow>;
 
   constructor(database: Queries) {
@@ -68,6 +79,10 @@ export class CallRollups {
     this.#quarterHours = new SumTable(database, 'quarter_hours', {
       key: QUARTER_HOUR_KEY,
       sums: QUARTER_HOUR_SUMS,
+    });
+    this.#costs = new SumTable(database, 'call_costs', {
+      key: COST_KEY,
+      sums: ['calls', 'micros'],
     });
     this.#intents = new SumTable(database, 'intent_days', { key: INTENT_KEY, sums: ['calls'] });
   }
@@ -91,6 +106,7 @@ export class CallRollups {
     await replaceInBoth(this.#days, before && dayRowOf(before), dayRowOf(after));
     const quarterHour = before && quarterHourRowOf(before);
     await replaceInBoth(this.#quarterHours, quarterHour, quarterHourRowOf(after));
+    await replaceInBoth(this.#costs, before && costRowOf(before), costRowOf(after));
     await replaceInBoth(this.#intents, before && intentRowOf(before), intentRowOf(after));
   }
 }
@@ -155,6 +171,17 @@ function endsOf(endReason: string | null): Record<EndReason, number> {
   return endReason === null ? ends : { ...ends, [endReason]: 1 };
 }
 
+/** Undefined while the call has no cost. */
+function costRowOf(call: RolledCall): CallCostRow | undefined {
+  const { account_id, environment, agent_id, cost } = call;
+  if (cost === null) return undefined;
+  const { micros, currency }: CallCost = JSON.parse(cost);
+  return {
+    ...{ agent_id, account_id, environment, quarter_hour: quarterHourOf(call) },
+    ...{ currency, calls: 1, micros },
+  };
+}
+
 /** Undefined while the intent is not known. */
 function intentRowOf(call: RolledCall): IntentDayRow | undefined {
   const { account_id, environment, agent_id, intent_detected } = call;
@@ -182,7 +209,7 @@ class SumTable<Row extends { readonly calls: number }> {
   /** @param columns all of the table's. */
   constructor(
     database: Queries,
-    table: 'call_days' | 'quarter_hours' | 'intent_days',
+    table: 'call_days' | 'quarter_hours' | 'call_costs' | 'intent_days',
     columns: {
       readonly key: readonly (keyof Row & string)[];
       readonly sums: readonly (keyof Row & string)[];

@@ -265,7 +265,7 @@ export class SqliteDialogStore implements DialogStore {
     const query = build.selectFrom('open_dialogs').selectAll();
     return (
       await this.#database.all(query.orderBy('opened_at').orderBy('id').limit(DIALOGS_MAX))
-    ).map((row) => recordOf<OpenDialog>(row, { json: ['routes', 'channels', 'invite'] }));
+    ).map((row) => recordOf<OpenDialog>(row, { json: ['routes', 'channels', 'invite', 'price'] }));
   }
 }
 

@@ -11,6 +11,7 @@ import type {
 } from '../../domain/analytics/quarter-hours.ts';
 import type { ZonedSpan } from '../../domain/analytics/zoned-span.ts';
 import { END_REASONS } from '../../domain/call/call.ts';
+import type { CallCost } from '../../domain/call/call-cost.ts';
 import type { Queries } from '../queries.ts';
 import { type AnswerTimesRow, build } from '../sqlite/schema.ts';
 import { EVERY_AGENT } from './call-rollups.ts';
@@ -63,6 +64,15 @@ export class SqliteQuarterHours implements QuarterHours {
       quarterHour: row.quarterHour,
       ...countedOf(row),
     }));
+  }
+
+  async costs(scope: Scope, query: SpanQuery): Promise<readonly CallCost[]> {
+    const sums = inSpan('call_costs', scope, query.span)
+      .where('agent_id', '=', query.agentId ?? EVERY_AGENT)
+      .select(['currency', sql<number>`sum(micros)`.as('micros')])
+      .groupBy('currency')
+      .orderBy('currency');
+    return this.#database.all(sums);
   }
 
   async agents(scope: Scope, span: ZonedSpan) {
@@ -142,13 +152,13 @@ function countsOf(turns: Uint8Array): AnswerCounts {
   return new Uint32Array(new Uint8Array(turns).buffer);
 }
 
-function inSpan<Table extends 'quarter_hours' | 'answer_times'>(
+function inSpan<Table extends 'quarter_hours' | 'answer_times' | 'call_costs'>(
   table: Table,
   { accountId, environment }: Scope,
   span: ZonedSpan,
 ) {
   return build
-    .selectFrom<'quarter_hours' | 'answer_times'>(table)
+    .selectFrom<'quarter_hours' | 'answer_times' | 'call_costs'>(table)
     .where('account_id', '=', accountId)
     .where('environment', '=', environment)
     .where('quarter_hour', '>=', span.from)

@@ -234,6 +234,18 @@ const STEPS: readonly Step[] = [
       alter table agents add column model text;
       alter table agent_versions add column model text;`,
   },
+  {
+    name: '0037-call-costs',
+    sql: `
+      alter table calls add column price text;
+      alter table calls add column cost text;
+      alter table open_dialogs add column price text;
+      -- Millionths of each currency's unit; agent '' stands for all agents of the account.
+      create table call_costs (
+        agent_id text not null, account_id text not null, environment text not null, quarter_hour integer not null,
+        currency text not null, calls integer not null, micros integer not null,
+        primary key (agent_id, account_id, environment, quarter_hour, currency)) strict, without rowid;`,
+  },
 ];
 
 /** The schema of databases from before 0.1.0 that this version takes: the same as the baseline. */

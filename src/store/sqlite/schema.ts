@@ -184,6 +184,18 @@ export interface AnswerTimesRow {
   readonly voice: Uint8Array | null;
 }
 
+/** Costs of the calls of one quarter hour in one currency, added up. */
+export interface CallCostRow {
+  readonly agent_id: string;
+  readonly account_id: string;
+  readonly environment: string;
+  /** As `AnswerTimesRow.quarter_hour`. */
+  readonly quarter_hour: number;
+  readonly currency: string;
+  readonly calls: number;
+  readonly micros: number;
+}
+
 /** A call that waits for its analysis. */
 interface AnalysisJobRow {
   readonly call_id: string;
@@ -281,6 +293,7 @@ export interface Tables {
   intent_days: IntentDayRow;
   quarter_hours: QuarterHourRow;
   answer_times: AnswerTimesRow;
+  call_costs: CallCostRow;
   analysis_jobs: AnalysisJobRow;
   idempotency_keys: IdempotencyRow;
   webhook_endpoints: RowOf<WebhookEndpoint> & EndpointState;

@@ -144,6 +144,7 @@ export function viewOfTrunk(trunk: Trunk, source: TrunkSource): TrunkSettingsVie
     maxCalls: trunk.maxCalls ?? null,
     callsPerSecond: trunk.callsPerSecond ?? null,
     advertisedAddress: trunk.advertisedAddress ?? null,
+    price: trunk.price ?? null,
   };
 }
 

@@ -1,9 +1,11 @@
 /** SIP trunks as configured in `sip-config/trunks.json`, validated, and the SIP URIs that follow from them; pure */
 import { BlockList, isIP } from 'node:net';
+import type { TrunkPrice } from '../../domain/dialing/trunk.ts';
 import { urlHost } from '../../lib/local-routes.ts';
 import { CODEC_NAMES, type CodecName, USUAL_CODECS } from '../../rtp/codecs.ts';
 import { SRTP_POLICIES, type SrtpPolicy } from '../../rtp/srtp/sdes.ts';
 import { ADVERTISED_ADDRESS_EXPECTED, isAdvertisable } from './advertised-address.ts';
+import { faultsOfPrice, type PriceSettings, trunkPriceOf } from './trunk-price.ts';
 
 /** Next hop of calls to the carrier. Without a port, its name is resolved by RFC 3263. */
 export interface TrunkProxy {
@@ -46,6 +48,7 @@ export interface Trunk {
   readonly advertisedAddress?: string;
   readonly maxCalls?: number;
   readonly callsPerSecond?: number;
+  readonly price?: TrunkPrice;
 }
 
 /** A wrong field of a trunk: its path, such as `numbers.0`, and what was expected there. */
@@ -109,7 +112,7 @@ const NOT_EMPTY = textWhere(
 );
 
 /** The checks of a trunk's fields, in the order of the manual. */
-const FIELDS: Readonly<Record<keyof TrunkSettings, Check>> = {
+const FIELDS: Readonly<Record<Exclude<keyof TrunkSettings, 'price'>, Check>> = {
   name: matching(
     /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
     'letters, digits, dot, dash, underscore; 64 at most',
@@ -198,15 +201,21 @@ export function parseTrunk(settings: Readonly<Record<string, unknown>>): Trunk {
 }
 
 /** A trunk as the file has it, once every field has passed its check. */
-interface TrunkSettings extends Partial<Omit<Trunk, 'proxy'>> {
+interface TrunkSettings extends Partial<Omit<Trunk, 'proxy' | 'price'>> {
   readonly name: string;
   readonly proxy: string;
   /** The transport of the proxy, where `proxy` names none. */
   readonly transport?: string;
+  readonly price?: PriceSettings;
 }
 
-function trunkOf({ transport, ...settings }: TrunkSettings): Trunk {
-  return { ...DEFAULTS, ...settings, proxy: proxyOf(settings.proxy, transport) };
+function trunkOf({ transport, price, ...settings }: TrunkSettings): Trunk {
+  return {
+    ...DEFAULTS,
+    ...settings,
+    ...(price && { price: trunkPriceOf(price) }),
+    proxy: proxyOf(settings.proxy, transport),
+  };
 }
 
 function proxyOf(text: string, given = 'udp'): TrunkProxy {
@@ -244,7 +253,8 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 
 /** Every wrong field of one trunk; empty where all are right. */
 export function faultsOfTrunk(trunk: Readonly<Record<string, unknown>>): readonly TrunkFault[] {
-  const unknown = Object.keys(trunk).filter((field) => !Object.hasOwn(FIELDS, field));
+  const { price, ...others } = trunk;
+  const unknown = Object.keys(others).filter((field) => !Object.hasOwn(FIELDS, field));
   const fields = Object.entries(FIELDS).flatMap(([field, check]) => {
     const isRequired = field === 'name' || field === 'proxy';
     return trunk[field] === undefined && !isRequired
@@ -253,6 +263,7 @@ export function faultsOfTrunk(trunk: Readonly<Record<string, unknown>>): readonl
   });
   return [
     ...fields,
+    ...(price === undefined ? [] : faultsOfPrice(price)),
     ...unknown.map((path) => ({ path, message: 'unknown field' })),
     ...faultsOfPairs(trunk),
   ];

@@ -5,6 +5,7 @@ import type { CallMetrics, CallParts, TalkOptions } from '../../../src/call/sess
 import { TransferCap } from '../../../src/call/session/transfer-cap.ts';
 import type { Agent } from '../../../src/domain/agent/agent.ts';
 import type { Call, CallStore } from '../../../src/domain/call/call.ts';
+import type { CallPrice } from '../../../src/domain/call/call-cost.ts';
 import { StoreError } from '../../../src/domain/service-error.ts';
 import { silentLogger } from '../../../src/lib/logger.ts';
 import { buildAgent } from '../../support/store/build-agent.ts';
@@ -38,7 +39,7 @@ export interface CallWorld {
   /** Kinds of the newest call's events. */
   events(): Promise<string[]>;
   /** Rings and waits until the agent talks. */
-  answered(): Promise<AnsweredCall>;
+  answered(price?: CallPrice): Promise<AnsweredCall>;
 }
 
 interface WorldOptions {
@@ -71,14 +72,14 @@ export async function openCallWorld(options: WorldOptions = {}): Promise<CallWor
     call: () => newestCall(store),
     events: async () =>
       (await store.events.listByCall((await newestCall(store)).id)).map(({ kind }) => kind),
-    answered: () => answeredCall(world),
+    answered: (price) => answeredCall(world, price),
   };
   return world;
 }
 
-async function answeredCall(world: CallWorld): Promise<AnsweredCall> {
+async function answeredCall(world: CallWorld, price?: CallPrice): Promise<AnsweredCall> {
   const incoming = new ScriptedIncoming(AGENT_NUMBER);
-  const leg = new ScriptedLeg();
+  const leg = new ScriptedLeg(price);
   const talking = new Promise<ScriptedTalk>((resolve) => {
     world.onTalk = (options) => {
       const talk = new ScriptedTalk(options);

@@ -1,10 +1,12 @@
 /** The far end of a call and the agent on it, both doing only what the test says. */
+
 import type { TalkingParty, TalkOptions } from '../../../src/call/session/call-parts.ts';
 import type {
   AcceptanceQuestion,
   ConversationEvent,
   ConversationSoFar,
 } from '../../../src/conversation/conversation-port.ts';
+import type { CallPrice } from '../../../src/domain/call/call-cost.ts';
 import type { AudioEvent, AudioStats, AudioStream } from '../../../src/media/audio-stream.ts';
 import { ReceiveRing } from '../../../src/media/buffers/receive-ring.ts';
 import type {
@@ -48,6 +50,7 @@ export class ScriptedAudio implements AudioStream {
 
 export class ScriptedLeg implements Leg {
   readonly audio = new ScriptedAudio();
+  readonly price: CallPrice | undefined;
   readonly recorded: string[] = [];
   readonly transfers: string[] = [];
   readonly broughtIn: { readonly number: string; readonly isAnnounced: boolean }[] = [];
@@ -65,6 +68,10 @@ export class ScriptedLeg implements Leg {
   move: (method: MoveMethod) => void = () => undefined;
   #cause: ReleaseCause | undefined;
   #listener: (cause: ReleaseCause) => void = () => undefined;
+
+  constructor(price?: CallPrice) {
+    this.price = price;
+  }
 
   /** The leg ends for this cause; later causes change nothing. */
   release(cause: ReleaseCause): void {

@@ -43,7 +43,7 @@ async function createDatabase(): Promise<string> {
   return file;
 }
 
-test('Store loses no acknowledged call, tears none from its events, and stays whole under SIGKILL', async () => {
+test('Store loses no acknowledged call, tears none from its events and its cost, and stays whole under SIGKILL', async () => {
   const file = await createDatabase();
   const acknowledged: number[] = [];
 
@@ -61,9 +61,16 @@ test('Store loses no acknowledged call, tears none from its events, and stays wh
     .prepare('select count(*) from calls where id not in (select call_id from events)')
     .pluck()
     .get();
+  const [uncharged, calls, sums] = sqlite
+    .prepare(`select (select count(*) from calls where (ended_at is null) <> (cost is null)) as uncharged,
+      (select sum(json_extract(cost, '$.micros')) from calls) as calls,
+      (select sum(micros) from call_costs where agent_id = '') as sums`)
+    .raw()
+    .get() as readonly number[];
   expect(acknowledged.every((last) => last >= 1)).toBe(true);
   expect(missing).toEqual(Array<number>(ROUNDS).fill(0));
   expect(torn).toBe(0);
+  expect([uncharged, sums]).toEqual([0, calls]);
   expect(sqlite.pragma('integrity_check', { simple: true })).toBe('ok');
   sqlite.close();
 });

@@ -11,6 +11,7 @@ export function buildDialog(fields: Partial<OpenDialog> = {}): OpenDialog {
     routes: ['<sip:192.0.2.3;lr>'],
     sequence: 2,
     channels: ['leg-1', 'leg-2'],
+    price: null,
     openedAt: new Date(1_000),
     invite: null,
     ...fields,

@@ -23,6 +23,8 @@ export function buildCall(fields: Partial<Call> = {}): Call {
     notAfterAt: null,
     expiresAt: null,
     durationSeconds: 0,
+    price: null,
+    cost: null,
     carrierCallSid: 'abc@192.0.2.1',
     recordingFile: null,
     recordingTruncated: false,

@@ -19,8 +19,10 @@ import { END_REASONS } from '../../../domain/call/call.ts';
 import { isTimeZone } from '../../../domain/zoned-time.ts';
 import { type ApiApp, type ApiDeps, scopeOf } from '../../api-env.ts';
 import { describeRoute } from '../../http/describe-route.ts';
+import { costSchema } from '../../schemas/call-schemas.ts';
 import { jsonResponse } from '../../schemas/json-content.ts';
 import { askedPeriod, checkDates, periodFields } from '../../schemas/period-schema.ts';
+import { costView } from '../../serializers/call-serializer.ts';
 import { minutesOf, rounded } from '../../serializers/view-of.ts';
 
 const timestamp = z.iso.datetime();
@@ -81,6 +83,10 @@ const totalsSchema = z.object({
   positiveCalls: count.openapi({ description: 'By the sentiment of analysed calls.' }),
   neutralCalls: count,
   negativeCalls: count,
+  costs: z.array(costSchema).openapi({
+    description:
+      'What carriers charge for the calls that are over and have a `cost`: one sum a currency, by its code; empty without any.',
+  }),
 });
 
 const detailsSchema = z
@@ -177,8 +183,10 @@ export async function readDetails(
     outcomes: await quarterHours.outcomes(scope, { agentId, span }),
     answers: await quarterHours.answers(scope, { agentId, span }),
     totals: await quarterHours.totals(scope, { agentId, span }),
+    costs: await quarterHours.costs(scope, { agentId, span }),
     before: await quarterHours.totals(scope, earlier),
     answersBefore: await quarterHours.answers(scope, earlier),
+    costsBefore: await quarterHours.costs(scope, earlier),
     agents: agents.filter((agent) => agentId === undefined || agent.agentId === agentId),
   });
 }
@@ -213,7 +221,7 @@ function serializeDetails(
   };
 }
 
-function totalsView({ sums, answerTimes }: Totals): z.infer<typeof totalsSchema> {
+function totalsView({ sums, answerTimes, costs }: Totals): z.infer<typeof totalsSchema> {
   const { billedSeconds, answered } = sums;
   return {
     ...outcomesView(sums),
@@ -227,6 +235,7 @@ function totalsView({ sums, answerTimes }: Totals): z.infer<typeof totalsSchema>
     positiveCalls: sums.positive,
     neutralCalls: sums.neutral,
     negativeCalls: sums.negative,
+    costs: costs.map(costView),
   };
 }
 

@@ -1,4 +1,5 @@
 /** Journal of open SIP dialogs on disk; ends dialogs orphaned by a restart or a lost SIP server. */
+import type { CallPrice } from '../../../domain/call/call-cost.ts';
 import type { DialogStore, OpenDialog, OpenInvite } from '../../../domain/call/open-dialog.ts';
 import { type Clock, TRANSACTION_MS, within } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
@@ -122,13 +123,14 @@ export class OpenDialogJournal {
     this.#calling.get(sipCallId)?.(sent);
   }
 
-  /** Saves an answered dialog. @param expected its earlier entry; a server may have chosen another tag. */
-  answered(dialog: SrfDialog, channels: readonly string[], expected?: JournalEntry): JournalEntry {
+  /** Saves an answered dialog. @param facts.expected its earlier entry; a server may have chosen another tag. */
+  answered(dialog: SrfDialog, facts: AnswerFacts): JournalEntry {
+    const { expected } = facts;
     const isSame = expected?.id === idOf(dialog.sip.callId, dialog.sip.localTag);
     if (expected !== undefined && isSame && dialog.type === 'uas') return expected;
     if (!isSame) expected?.forget();
     this.#calling.delete(dialog.sip.callId);
-    return this.#save(openDialogOf(dialog, channels, this.#options.clock.now()));
+    return this.#save(openDialogOf(dialog, facts, this.#options.clock.now()));
   }
 
   /** Ends the orphans that this server can end; gives up on each after 32 s. */
@@ -224,6 +226,13 @@ interface OwnSide {
   readonly localTag: string;
   /** As `MediaEndpoint.channels`. */
   readonly channels: readonly string[];
+  /** What the carrier charges; unknown unless given. */
+  readonly price?: CallPrice | null | undefined;
+}
+
+/** What is known of an answered dialog besides its messages. */
+interface AnswerFacts extends Omit<OwnSide, 'localTag'> {
+  readonly expected?: JournalEntry | undefined;
 }
 
 type Facts = OwnSide & Pick<OpenDialog, 'sipCallId' | 'remoteTarget' | 'openedAt' | 'invite'>;
@@ -235,13 +244,18 @@ export interface SentInvite {
 }
 
 /** Entry of an answered dialog, incoming or outgoing. @see RFC 3261 section 12.1 */
-function openDialogOf(dialog: SrfDialog, channels: readonly string[], openedAt: Date): OpenDialog {
+function openDialogOf(
+  dialog: SrfDialog,
+  { channels, price = null }: AnswerFacts,
+  openedAt: Date,
+): OpenDialog {
   const { type, sip, req, res, remote } = dialog;
   const { callId: sipCallId, localTag } = sip;
-  const facts = { sipCallId, remoteTarget: remote.uri, channels, openedAt, invite: null };
-  if (type === 'uas') return answeredDialog(req, { ...facts, localTag });
+  const open = { sipCallId, remoteTarget: remote.uri, channels, openedAt, invite: null };
+  if (type === 'uas') return answeredDialog(req, { ...open, price, localTag });
   return {
-    ...facts,
+    ...open,
+    price,
     id: idOf(sipCallId, localTag),
     localParty: req.get('from') ?? '',
     remoteParty: res.get('to') ?? '',
@@ -252,9 +266,10 @@ function openDialogOf(dialog: SrfDialog, channels: readonly string[], openedAt: 
 
 /** Entry of the dialog that our answer to an INVITE creates. */
 function answeredDialog(invite: Pick<SrfMessage, 'get'>, facts: Facts): OpenDialog {
-  const { localTag, ...others } = facts;
+  const { localTag, price = null, ...others } = facts;
   return {
     ...others,
+    price,
     id: idOf(facts.sipCallId, localTag),
     localParty: withTag(invite.get('to') ?? '', localTag),
     remoteParty: invite.get('from') ?? '',
@@ -276,6 +291,7 @@ function callingDialog(
     localParty,
     remoteParty: message.get('to') ?? '',
     remoteTarget: '',
+    price: null,
     routes: [],
     sequence: sequenceOf(message),
     invite,

@@ -1,5 +1,6 @@
 /** Incoming call over drachtio, until it is answered or refused. */
 import { randomBytes } from 'node:crypto';
+import type { CallPrice } from '../../../domain/call/call-cost.ts';
 import { type Clock, TRANSACTION_MS, within } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import { type AnswerOptions, CarrierError, type IncomingCall } from '../../carrier.ts';
@@ -185,7 +186,8 @@ export class SrfIncomingCall implements IncomingCall {
   async #accept(endpoint: MediaEndpoint, headers: Record<string, string>): Promise<SrfLeg> {
     const { request, trunk, journal } = this.#options;
     const { channels = [] } = endpoint;
-    this.#entry = journal?.expect(request, { localTag: this.#localTag, channels });
+    const price = this.#price;
+    this.#entry = journal?.expect(request, { localTag: this.#localTag, channels, price });
     await this.#entry?.saved;
     if (this.#hasEnded) throw this.#error(GAVE_UP, 487);
     const parts = { localSdp: endpoint.localSdp, headers: { ...headers, ...this.#own } };
@@ -199,6 +201,7 @@ export class SrfIncomingCall implements IncomingCall {
         expected,
         referDomain: trunk === undefined ? hostPortOfUri(dialog.remote.uri) : domainOf(trunk),
         transferBy: trunk?.transfer ?? this.#options.transferBy,
+        price,
         isAnswerAwaited: sdpOf(request) === '',
         isInPlace: this.#options.inPlaceOf !== undefined,
         isConfirmationAwaited: true,
@@ -213,6 +216,12 @@ export class SrfIncomingCall implements IncomingCall {
       throw error;
     }
     return leg;
+  }
+
+  /** Undefined where it is unknown; a telephone of ours comes without a carrier. */
+  get #price(): CallPrice | undefined {
+    const { trunk, phone } = this.#options;
+    return phone === undefined ? (trunk?.price?.inbound ?? undefined) : undefined;
   }
 
   /** Our Contact, and with a journal our tag in To. */

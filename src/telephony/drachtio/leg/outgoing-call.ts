@@ -327,6 +327,7 @@ export class SrfOutgoingCall implements OutgoingCall {
       expected,
       referDomain: domainOf(trunk),
       transferBy: trunk.transfer,
+      price: trunk.price?.outbound ?? undefined,
       isAnswerAwaited: false,
       isInPlace: this.#options.inPlaceOf !== undefined,
     });

@@ -1,4 +1,5 @@
 /** Leg of an answered call over drachtio: its SIP dialog and its media endpoint, which start and end together. */
+import type { CallPrice } from '../../../domain/call/call-cost.ts';
 import type { AudioStream } from '../../../media/audio-stream.ts';
 import {
   CarrierError,
@@ -36,6 +37,8 @@ export interface SrfLegOptions extends ThirdPartyOptions {
   readonly journal?: OpenDialogJournal | undefined;
   /** Entry made before the answer. */
   readonly expected?: JournalEntry | undefined;
+  /** What the carrier charges; undefined where that is unknown. */
+  readonly price?: CallPrice | undefined;
   /** Set where the trunk lets far ends move the call. */
   readonly acceptedTransfers?: AcceptedTransfers | undefined;
   /** Whether the endpoint is another leg's, until `takeEndpoint`. */
@@ -47,6 +50,7 @@ export interface SrfLegOptions extends ThirdPartyOptions {
 /** One leg: hang-up, transfer, hold and DTMF of an answered call. */
 export class SrfLeg implements SecondLeg, Successor, OrphanedLeg {
   readonly audio: AudioStream;
+  readonly price: CallPrice | undefined;
   readonly #options: SrfLegOptions;
   readonly #peer: DialogPeer;
   readonly #negotiation: Negotiation;
@@ -72,8 +76,9 @@ export class SrfLeg implements SecondLeg, Successor, OrphanedLeg {
   #onMoved: (method: MoveMethod) => void = () => {};
 
   constructor(options: SrfLegOptions) {
-    const { dialog, endpoint } = options;
+    const { dialog, endpoint, expected, price } = options;
     this.#options = options;
+    this.price = price;
     this.audio = new LinkedAudio(endpoint.audio, {
       isHeard: (event) => {
         // While the far end moves the call it may have left, and the next party may still ring.
@@ -84,7 +89,8 @@ export class SrfLeg implements SecondLeg, Successor, OrphanedLeg {
     this.#peer = options;
     this.#hasEndpoint = options.isInPlace !== true;
     this.#negotiation = new Negotiation({ ...options, isMoving: () => this.#isEndpointTaken });
-    this.#entry = options.journal?.answered(dialog, endpoint.channels ?? [], options.expected);
+    const { channels = [] } = endpoint;
+    this.#entry = options.journal?.answered(dialog, { channels, expected, price });
     this.#thirdParty = new ThirdParty(options, {
       isEnding: () => this.#isEnding,
       pressed: (digit) => this.#onDigit(digit),
