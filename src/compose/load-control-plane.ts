@@ -15,7 +15,7 @@ export async function loadControlPlane(): Promise<typeof ControlPlane> {
     () => import('undici'),
     () => import('./sandbox.ts'),
     () => import('./browser-calls.ts'),
-    () => import('../api/routes/agent-routes.ts'),
+    () => import('../api/routes/agents/agent-routes.ts'),
     () => import('../api/api.ts'),
     () => import('../operator/dashboard-routes.ts'),
   ];

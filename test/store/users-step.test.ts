@@ -17,7 +17,8 @@ import { openTestStore } from '../support/store/test-store.ts';
 /** Takes the step and those after it back, as a database of the version before has it, with that password. */
 function withoutUsers(file: string, record: string | undefined): void {
   const sqlite = new Sqlite(file);
-  for (const table of ['users', 'invites', 'audit_log', 'quarter_hours', 'answer_times']) {
+  const usersTables = ['users', 'invites', 'audit_log'];
+  for (const table of [...usersTables, 'quarter_hours', 'answer_times', 'agent_drafts']) {
     sqlite.exec(`drop table ${table}`);
   }
   sqlite.exec('alter table webhook_endpoints drop column last_attempt');

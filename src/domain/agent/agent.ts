@@ -156,7 +156,14 @@ export interface AgentStore {
    */
   update(agent: Agent, by?: ChangedBy): Promise<void>;
 
-  /** Its versions go with it. @throws {ServiceError} CONFLICT while the agent has a live call. */
+  /**
+   * Checks a number that is not written yet.
+   *
+   * @throws {ServiceError} CONFLICT as `insert`.
+   */
+  requireFreeNumber(agent: Agent): Promise<void>;
+
+  /** Its versions and its draft go with it. @throws {ServiceError} CONFLICT while the agent has a live call. */
   delete(scope: Scope, agentId: string): Promise<void>;
 
   find(scope: Scope, agentId: string): Promise<Agent | undefined>;

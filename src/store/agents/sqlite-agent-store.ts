@@ -58,6 +58,10 @@ export class SqliteAgentStore implements AgentStore {
     });
   }
 
+  async requireFreeNumber(agent: Agent): Promise<void> {
+    await refuseHeldNumber(this.#database, rowOf(agent));
+  }
+
   async delete(scope: Scope, agentId: string): Promise<void> {
     await this.#database.transaction(async (transaction) => {
       if ((await new SqliteAgentStore(transaction).find(scope, agentId)) === undefined) return;

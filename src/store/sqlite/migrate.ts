@@ -228,6 +228,13 @@ const STEPS: readonly Step[] = [
       alter table answer_times add column model blob;
       alter table answer_times add column voice blob;`,
   },
+  {
+    name: '0036-agent-drafts',
+    sql: `
+      create table agent_drafts (
+        agent_id text primary key references agents (id) on delete cascade, changes text not null,
+        based_on_at integer not null, changed_by text not null, updated_at integer not null) strict;`,
+  },
 ];
 
 /** The schema of databases from before 0.1.0 that this version takes: the same as the baseline. */

@@ -4,21 +4,21 @@ import {
   AGENT_VERSIONS_KEPT,
   type AgentVersion,
   restoreAgent,
-} from '../../domain/agent/agent-version.ts';
-import { requireKnownCalendar } from '../../domain/calendar/calendar.ts';
-import { ServiceError } from '../../domain/service-error.ts';
-import { requireKnownGateway } from '../../domain/sms/sms-gateway.ts';
-import { requireKnownTools } from '../../domain/tool/custom-tool.ts';
-import { type ApiApp, type ApiDeps, changedBy, scopeOf } from '../api-env.ts';
-import { answerOnce } from '../http/answer-once.ts';
-import { describeRoute } from '../http/describe-route.ts';
-import { entityTag, requireMatch } from '../http/entity-tag.ts';
-import { existing } from '../http/errors.ts';
-import { TAKES_IF_MATCH } from '../openapi/common-components.ts';
-import { agentPathSchema, agentSchema } from '../schemas/agent-schemas.ts';
-import { jsonResponse, taggedResponse } from '../schemas/json-content.ts';
-import { PAGE_LIMIT, pageOf, pagingFields } from '../schemas/paging-schema.ts';
-import { viewOf } from '../serializers/view-of.ts';
+} from '../../../domain/agent/agent-version.ts';
+import { requireKnownCalendar } from '../../../domain/calendar/calendar.ts';
+import { ServiceError } from '../../../domain/service-error.ts';
+import { requireKnownGateway } from '../../../domain/sms/sms-gateway.ts';
+import { requireKnownTools } from '../../../domain/tool/custom-tool.ts';
+import { type ApiApp, type ApiDeps, changedBy, scopeOf } from '../../api-env.ts';
+import { answerOnce } from '../../http/answer-once.ts';
+import { describeRoute } from '../../http/describe-route.ts';
+import { entityTag, requireMatch } from '../../http/entity-tag.ts';
+import { existing } from '../../http/errors.ts';
+import { TAKES_IF_MATCH } from '../../openapi/common-components.ts';
+import { agentPathSchema, agentSchema } from '../../schemas/agent-schemas.ts';
+import { jsonResponse, taggedResponse } from '../../schemas/json-content.ts';
+import { PAGE_LIMIT, pageOf, pagingFields } from '../../schemas/paging-schema.ts';
+import { viewOf } from '../../serializers/view-of.ts';
 
 const agentVersionSchema = z
   .object({

@@ -1,13 +1,13 @@
 /** `POST /api/agents/{agentId}/chat`: asks an agent in writing what it would say on a call. */
 import { z } from '@hono/zod-openapi';
-import { CHAT_LIMITS } from '../../domain/agent/agent-version.ts';
-import { ServiceError } from '../../domain/service-error.ts';
-import { type ApiApp, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
-import { answerOnce } from '../http/answer-once.ts';
-import { describeRoute } from '../http/describe-route.ts';
-import { existing } from '../http/errors.ts';
-import { agentPathSchema, words } from '../schemas/agent-schemas.ts';
-import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
+import { CHAT_LIMITS } from '../../../domain/agent/agent-version.ts';
+import { ServiceError } from '../../../domain/service-error.ts';
+import { type ApiApp, type ApiDeps, callerOf, scopeOf } from '../../api-env.ts';
+import { answerOnce } from '../../http/answer-once.ts';
+import { describeRoute } from '../../http/describe-route.ts';
+import { existing } from '../../http/errors.ts';
+import { agentPathSchema, words } from '../../schemas/agent-schemas.ts';
+import { jsonBody, jsonResponse } from '../../schemas/json-content.ts';
 
 const chatSchema = z
   .strictObject({
