@@ -1,4 +1,5 @@
 /** Changes to an agent that are saved and not live yet, and the contract of the store that keeps them. */
+import { ServiceError } from '../service-error.ts';
 import type { Agent, ChangedBy, Scope } from './agent.ts';
 import { type AgentPatch, patchAgent } from './agent-rules.ts';
 
@@ -32,4 +33,12 @@ export interface SavedDraftStore {
 export function agentOnTrial(agent: Agent, { changes }: SavedDraft, now: Date): Agent {
   const { phoneNumber: _number, status: _status, ...tried } = changes;
   return Object.keys(tried).length === 0 ? agent : patchAgent(agent, tried, now);
+}
+
+/** @throws {ServiceError} NOT_FOUND when there is none. */
+export function existingDraft(draft: SavedDraft | undefined): SavedDraft {
+  if (draft === undefined) {
+    throw new ServiceError('NOT_FOUND', 'Cannot find the draft: the agent has none');
+  }
+  return draft;
 }

@@ -1,7 +1,7 @@
 /** `/api/agents/{agentId}/draft`: changes that are kept without being live, and making them live. */
 import { z } from '@hono/zod-openapi';
 import type { Agent, Scope } from '../../../domain/agent/agent.ts';
-import type { SavedDraft } from '../../../domain/agent/saved-draft.ts';
+import { existingDraft, type SavedDraft } from '../../../domain/agent/saved-draft.ts';
 import { laterThan } from '../../../domain/ids.ts';
 import { ServiceError } from '../../../domain/service-error.ts';
 import type { Stores } from '../../../domain/stores.ts';
@@ -187,14 +187,6 @@ async function editedOf(
 ): Promise<Edited> {
   const agent = existing(await stores.agents.find(scope, agentId), 'agent');
   return { agent, draft: await stores.agentDrafts.find(scope, agentId) };
-}
-
-/** @throws {ServiceError} NOT_FOUND when there is none. */
-export function existingDraft(draft: SavedDraft | undefined): SavedDraft {
-  if (draft === undefined) {
-    throw new ServiceError('NOT_FOUND', 'Cannot find the draft: the agent has none');
-  }
-  return draft;
 }
 
 /** Names both, because a draft is what differs from its agent: a change of either makes another draft of it. */
