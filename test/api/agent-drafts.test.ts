@@ -58,7 +58,7 @@ describe('PUT /api/agents/{agentId}/draft', () => {
     };
     expect([answer.status, await answer.json()]).toEqual([200, kept]);
     expect(await api.json('GET', draftPath)).toEqual({ status: 200, body: kept });
-    expect((await api.json('GET', path)).body).toEqual(live);
+    expect((await api.json('GET', path)).body).toEqual({ ...live, draftAt: kept.updatedAt });
     expect(await countOfVersions(api, path)).toBe(1);
   });
 
