@@ -79,6 +79,13 @@ const AGENTS: readonly WalkStep[] = [
   { operation: 'agents.listVersions', with: ({ agentId = '' }) => at(agentId) },
   { operation: 'agents.restoreVersion', with: ({ agentId = '' }) => at(agentId, 1) },
   {
+    operation: 'agents.saveDraft',
+    with: ({ agentId = '' }) => ({ ...at(agentId), body: { greeting: 'Good night.' } }),
+  },
+  { operation: 'agents.getDraft', with: ({ agentId = '' }) => at(agentId) },
+  { operation: 'agents.publishDraft', with: ({ agentId = '' }) => at(agentId) },
+  { operation: 'agents.deleteDraft', with: ({ agentId = '' }) => at(agentId), kind: 'NotFound' },
+  {
     operation: 'knowledge.add',
     with: ({ agentId = '' }) => ({
       ...at(agentId),

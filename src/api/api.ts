@@ -14,6 +14,7 @@ import { addDocument } from './openapi/api-document.ts';
 import { addHealthRoutes } from './probes.ts';
 import { addAccountRoutes } from './routes/account-routes.ts';
 import { addAgentChatRoutes } from './routes/agents/agent-chat-routes.ts';
+import { addAgentDraftRoutes } from './routes/agents/agent-draft-routes.ts';
 import { addAgentRoutes } from './routes/agents/agent-routes.ts';
 import { addAgentVersionRoutes } from './routes/agents/agent-version-routes.ts';
 import { addLanguageModelRoutes } from './routes/agents/language-model-routes.ts';
@@ -64,6 +65,7 @@ export function createApi({ addRoutes, ...deps }: ApiParts): ApiApp {
   addDocument(api, deps);
   addAgentRoutes(api, deps);
   addAgentVersionRoutes(api, deps);
+  addAgentDraftRoutes(api, deps);
   addAgentChatRoutes(api, deps);
   addKnowledgeRoutes(api, deps);
   addToolRoutes(api, deps);

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../config/config.ts';
 import type { Agent, AgentStore } from '../domain/agent/agent.ts';
+import { agentOnTrial, type SavedDraftStore } from '../domain/agent/saved-draft.ts';
 import type { ReadinessCheck } from '../domain/call/engine-state.ts';
 import {
   BROWSER_CALLER,
@@ -43,6 +44,7 @@ interface Options {
   /** What callers hear while a third party is called. */
   readonly holdMusic: Int16Array | undefined;
   readonly agents: Pick<AgentStore, 'find'>;
+  readonly agentDrafts: Pick<SavedDraftStore, 'find'>;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -58,6 +60,7 @@ export function openBrowserCalls(
     ...{ holdMusic, lines, traces },
     place: (request) => telephony.place(request),
     agents: store.agents,
+    agentDrafts: store.agentDrafts,
     clock: systemClock,
   });
 }
@@ -186,12 +189,20 @@ export class BrowserCalls implements BrowserPhone {
       incoming.reject(line === undefined ? 486 : 403);
       return;
     }
-    const { scope, agentId } = line.caller;
     onIncoming(line.take(incoming), async () => {
-      const agent = await this.#options.agents.find(scope, agentId);
+      const agent = await this.#agentFor(line.caller);
       line.agentNumber = agent?.phoneNumber ?? null;
       return agent;
     });
+  }
+
+  /** Undefined also where the draft that is to be tried is gone: the live agent is another one. */
+  async #agentFor({ scope, agentId, isDraft }: BrowserCaller): Promise<Agent | undefined> {
+    const { agents, agentDrafts, clock } = this.#options;
+    const agent = await agents.find(scope, agentId);
+    if (agent === undefined || !isDraft) return agent;
+    const draft = await agentDrafts.find(scope, agentId);
+    return draft === undefined ? undefined : agentOnTrial(agent, draft, clock.now());
   }
 }
 

@@ -153,9 +153,14 @@ export class ApiClient {
     return this.#operator('dashboard/self-test', {});
   }
 
-  /** What one call from this page to an agent needs. @throws {ApiError} 404 when there is no such agent, 503 when all lines are taken. */
-  phoneTicket(agentId: string): Promise<PhoneTicket> {
-    return this.#operator('dashboard/phone', { ...this.#scope, agentId });
+  /**
+   * What one call from this page to an agent needs.
+   *
+   * @param isDraft whether the agent answers as its draft has it.
+   * @throws {ApiError} 404 when there is no such agent or draft, 503 when all lines are taken.
+   */
+  phoneTicket(agentId: string, isDraft: boolean): Promise<PhoneTicket> {
+    return this.#operator('dashboard/phone', { ...this.#scope, agentId, draft: isDraft });
   }
 
   /** Requests from now on are about this account and environment. */

@@ -76,6 +76,7 @@ export type CampaignContact = Schemas['CampaignContact'];
 
 export type AgentItem = Schemas['AgentItem'];
 export type Agent = Schemas['Agent'];
+export type SavedDraft = Schemas['AgentDraft'];
 /** What a version keeps of an agent. */
 export type AgentContent = Schemas['AgentContent'];
 export type AgentVersion = Schemas['AgentVersion'];

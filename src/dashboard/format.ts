@@ -34,6 +34,8 @@ export function formatsOf(language: string) {
       const hours = Math.round(minutes / 60);
       return Math.abs(hours) < 24 ? relative.format(hours, 'hour') : dayTime.format(new Date(iso));
     },
+    /** To the minute. */
+    dayTime: (iso: string) => dayTime.format(new Date(iso)),
     time: (iso: string) => time.format(new Date(iso)),
     day: (date: string) => day.format(new Date(`${date}T00:00:00.000Z`)),
     count: (value: number) => count.format(value),

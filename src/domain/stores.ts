@@ -8,6 +8,7 @@ import type { IdempotencyStore } from './account/rate-limit.ts';
 import type { UserStore } from './account/user.ts';
 import type { AgentStore } from './agent/agent.ts';
 import type { AgentVersionStore } from './agent/agent-version.ts';
+import type { SavedDraftStore } from './agent/saved-draft.ts';
 import type { AnalyticsStore } from './analytics/analytics-report.ts';
 import type { QuarterHours } from './analytics/quarter-hours.ts';
 import type { AppointmentStore } from './calendar/appointment.ts';
@@ -38,6 +39,7 @@ export interface Stores {
   readonly apiKeys: ApiKeyStore;
   readonly agents: AgentStore;
   readonly agentVersions: AgentVersionStore;
+  readonly agentDrafts: SavedDraftStore;
   readonly customTools: CustomToolStore;
   readonly mcpServers: McpServerStore;
   readonly knowledge: KnowledgeStore;

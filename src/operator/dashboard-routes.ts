@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { ApiApp, ApiContext, ApiDeps } from '../api/api-env.ts';
 import { noBody } from '../api/http/request-body.ts';
 import { replacePassword } from '../domain/account/user-changes.ts';
+import { existingDraft } from '../domain/agent/saved-draft.ts';
 import { BROWSER_DOMAIN } from '../domain/call/live-sound.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import type { Dashboard } from './dashboard.ts';
@@ -42,7 +43,7 @@ const id = z.string().max(100);
 
 const keySchema = z.strictObject({ accountId: id, environment: z.enum(['live', 'test']) });
 
-const phoneSchema = keySchema.extend({ agentId: id });
+const phoneSchema = keySchema.extend({ agentId: id, draft: z.boolean().default(false) });
 
 /** What a session is, the keys that the page asks the API with, its end, and a new password. */
 function addSessionRoutes(api: ApiApp, deps: ApiDeps, dashboard: Dashboard): void {
@@ -94,14 +95,15 @@ function addSessionRoutes(api: ApiApp, deps: ApiDeps, dashboard: Dashboard): voi
 function addPhoneRoutes(api: ApiApp, deps: ApiDeps, { sessions, tickets }: Dashboard): void {
   api.post('/dashboard/phone', async (context) => {
     const { hash: sessionHash } = await changingSessionOf(context, sessions);
-    const { agentId, ...scope } = bodyOf(context, phoneSchema);
+    const { agentId, draft: isDraft, ...scope } = bodyOf(context, phoneSchema);
     if ((await deps.agents.find(scope, agentId)) === undefined) {
       throw new ServiceError(
         'AGENT_NOT_FOUND',
         'Cannot call the agent: the account has no such agent in this environment',
       );
     }
-    const { text, expiresAt } = tickets.issue({ scope, agentId, sessionHash });
+    if (isDraft) existingDraft(await deps.agentDrafts.find(scope, agentId));
+    const { text, expiresAt } = tickets.issue({ scope, agentId, isDraft, sessionHash });
     const issued = {
       ticket: text,
       expiresAt: expiresAt.toISOString(),

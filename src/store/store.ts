@@ -17,6 +17,7 @@ import { SqliteIdempotencyStore } from './accounts/sqlite-idempotency-store.ts';
 import { SqliteAccountRetention, SqliteRetention } from './accounts/sqlite-retention.ts';
 import { SqliteAuditLog, SqliteUserStore } from './accounts/sqlite-user-store.ts';
 import { SqliteAgentStore, SqliteAgentVersionStore } from './agents/sqlite-agent-store.ts';
+import { SqliteSavedDraftStore } from './agents/sqlite-saved-draft-store.ts';
 import { SqliteAppointmentStore } from './calendars/sqlite-appointment-store.ts';
 import { SqliteCalendarStore } from './calendars/sqlite-calendar-store.ts';
 import { indexRegularly } from './calls/call-search.ts';
@@ -170,6 +171,7 @@ function sqliteStores(
     apiKeys: new SqliteApiKeyStore(database),
     agents: new SqliteAgentStore(database),
     agentVersions: new SqliteAgentVersionStore(database),
+    agentDrafts: new SqliteSavedDraftStore(database),
     customTools: new SqliteCustomToolStore(database, box),
     mcpServers: new SqliteMcpServerStore(database, box),
     knowledge: new SqliteKnowledgeStore(database),

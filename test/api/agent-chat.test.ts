@@ -13,6 +13,7 @@ import {
   type RequestOptions,
   TEST_KEY,
 } from '../support/api/test-api.ts';
+import { openSignedIn } from '../support/dashboard/dashboard-world.ts';
 import { buildAgent } from '../support/store/build-agent.ts';
 
 const PATH = '/api/agents/agent_1/chat';
@@ -30,6 +31,19 @@ async function openChat(answer: () => ReturnType<AgentChat['reply']>) {
   await api.store.agents.insert(buildAgent({ accountId: 'acct_main', status: 'paused' }));
   const ask = (options: RequestOptions = {}) => api.json('POST', PATH, { body: ASKED, ...options });
   return { api, asked, ask };
+}
+
+/** As `openChat`, with a signed-in browser. */
+async function openDraftChat() {
+  const asked: Parameters<AgentChat['reply']>[0][] = [];
+  const reply: AgentChat['reply'] = async (question) => {
+    asked.push(question);
+    return REPLY;
+  };
+  const { api, browser } = await openSignedIn({ chat: { reply } });
+  const agent = { greeting: 'Hello.', status: 'paused', phoneNumber: null } as const;
+  await api.store.agents.insert(buildAgent({ accountId: 'acct_main', ...agent }));
+  return { api, browser, asked };
 }
 
 const REPLY = {
@@ -189,4 +203,30 @@ test('POST /api/agents/{agentId}/chat tells the model when its client has gone a
 
   if (!signal.aborted) await once(signal, 'abort');
   expect(signal.aborted).toBe(true);
+});
+
+test('POST /api/agents/{agentId}/chat answers as the draft where the dashboard asks for it', async () => {
+  const { api, browser, asked } = await openDraftChat();
+  const key = await browser.key();
+  const ask = (more: object = {}) => api.json('POST', PATH, { key, body: { ...ASKED, ...more } });
+
+  const without = await ask({ draft: true });
+  const changes = { greeting: 'Hi', status: 'active', phoneNumber: '+390612345678' };
+  await api.request('PUT', '/api/agents/agent_1/draft', { key, body: changes });
+  const statuses = [await ask({ draft: true }), await ask({ draft: false }), await ask()];
+
+  expect([without.status, ...statuses.map(({ status }) => status)]).toEqual([404, 200, 200, 200]);
+  expect(asked.map(({ agent }) => agent.greeting)).toEqual(['Hi', 'Hello.', 'Hello.']);
+  // A trial has the live agent's number and status.
+  expect(asked[0]?.agent).toMatchObject({ status: 'paused', phoneNumber: null });
+});
+
+test('POST /api/agents/{agentId}/chat refuses a draft to a key of customers', async () => {
+  const { api, asked } = await openDraftChat();
+  await api.request('PUT', '/api/agents/agent_1/draft', { body: { greeting: 'Hi' } });
+
+  const answer = await api.json('POST', PATH, { body: { ...ASKED, draft: true } });
+
+  expect(answer).toMatchObject({ status: 403, body: { error: { code: 'FORBIDDEN' } } });
+  expect(asked).toEqual([]);
 });

@@ -119,6 +119,7 @@ describe('GET /api/agents/{agentId}', () => {
       status: 'active',
       totalCallsToday: 0,
       totalMinutesToday: 0,
+      draftAt: null,
       createdAt: '2026-11-20T12:00:00.000Z',
       updatedAt: '2026-11-20T12:00:00.000Z',
     });

@@ -36,7 +36,8 @@ test('changesOf sends null for the language model of the server', () => {
 
 test('keepDraft keeps a form that was changed, and forgets one that was not', () => {
   const storage = box();
-  const changed = { begun: BEGUN, draft: { ...BEGUN, greeting: 'Hi' }, updatedAt: 'then' };
+  const draft = { ...BEGUN, greeting: 'Hi' };
+  const changed = { begun: BEGUN, live: BEGUN, draft, updatedAt: 'then' };
 
   keepDraft(() => storage, 'api/agents/1', changed);
   const kept = keptDraft(() => storage, 'api/agents/1');

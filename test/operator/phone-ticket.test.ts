@@ -49,6 +49,19 @@ test('POST /dashboard/phone names the way that the page came by, below PUBLIC_UR
   expect(await urlFor({})).toBe('wss://phones.example/desk/dashboard/sip');
 });
 
+test('POST /dashboard/phone gives a ticket for the draft of an agent that has one', async () => {
+  const { ask, store, dashboard } = await open();
+  const without = await ask({ draft: true });
+  const now = store.clock.now();
+  const draft = { changes: { name: 'New' }, basedOnAt: now, by: 'api', updatedAt: now } as const;
+  await store.agentDrafts.save('agent_front', draft);
+
+  const { ticket } = (await (await ask({ draft: true })).json()) as { readonly ticket: string };
+
+  expect(without.status).toBe(404);
+  expect(dashboard.tickets.take(ticket)).toMatchObject({ agentId: 'agent_front', isDraft: true });
+});
+
 test.each([
   ['another account’s agent', { accountId: 'acct_other' }, 404],
   ['the other environment’s agent', { environment: 'test' }, 404],
@@ -76,7 +89,7 @@ function tickets() {
   const clock = new FakeClock();
   const book = new PhoneTickets({ clock, random: (count) => randomBytes(count) });
   const issue = (agentId: string) =>
-    book.issue({ scope: LIVE, agentId, sessionHash: 'session' }).text;
+    book.issue({ scope: LIVE, agentId, isDraft: false, sessionHash: 'session' }).text;
   return { clock, book, issue };
 }
 

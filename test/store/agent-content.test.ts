@@ -55,7 +55,8 @@ test('AgentStore.findWithUsage returns what was saved, whatever characters it ho
     await agents.update(buildAgent(drawn));
     const found = await agents.findWithUsage(SCOPE, 'agent_1', NOW);
 
-    expect(found).toEqual({ ...buildAgent(drawn), totalCallsToday: 2, totalMinutesToday: 11 });
+    const computed = { totalCallsToday: 2, totalMinutesToday: 11, draftAt: null };
+    expect(found).toEqual({ ...buildAgent(drawn), ...computed });
   }
 });
 

@@ -17,7 +17,7 @@ import { openTestStore } from '../support/store/test-store.ts';
 /** Takes the step and those after it back, as a database of the version before has it, with that password. */
 function withoutUsers(file: string, record: string | undefined): void {
   const sqlite = new Sqlite(file);
-  const later = ['quarter_hours', 'answer_times', 'call_costs'];
+  const later = ['quarter_hours', 'answer_times', 'call_costs', 'agent_drafts'];
   for (const table of ['users', 'invites', 'audit_log', ...later]) {
     sqlite.exec(`drop table ${table}`);
   }

@@ -12,16 +12,32 @@ export function entityTag(updatedAt: Date | string): string {
  *
  * @param what the resource, such as `the agent`.
  * @throws {ServiceError} PRECONDITION_FAILED when none of the tags is the resource's.
- * @see RFC 9110 section 13.1.1
  */
 export function requireMatch(context: ApiContext, updatedAt: Date, what: string): void {
+  requireTag(context, { tags: [entityTag(updatedAt)], updatedAt, what });
+}
+
+/**
+ * As `requireMatch`, for a resource that several tags name.
+ *
+ * @param state.tags the first is the one to go on with.
+ * @see RFC 9110 section 13.1.1
+ */
+export function requireTag(
+  context: ApiContext,
+  state: {
+    readonly tags: readonly [string, ...string[]];
+    readonly updatedAt: Date;
+    readonly what: string;
+  },
+): void {
   const wanted = context.req.header('if-match');
   if (wanted === undefined) return;
-  const tags = wanted.split(',').map((tag) => tag.trim());
-  if (tags.includes('*') || tags.includes(entityTag(updatedAt))) return;
-  context.header('ETag', entityTag(updatedAt));
+  const given = wanted.split(',').map((tag) => tag.trim());
+  if (given.includes('*') || state.tags.some((tag) => given.includes(tag))) return;
+  context.header('ETag', state.tags[0]);
   throw new ServiceError(
     'PRECONDITION_FAILED',
-    `Cannot change ${what}: it was changed at ${updatedAt.toISOString()}, after the version of If-Match`,
+    `Cannot change ${state.what}: it was changed at ${state.updatedAt.toISOString()}, after the version of If-Match`,
   );
 }

@@ -311,6 +311,9 @@ export const agentSchema = z
     }),
     status,
     ...usage,
+    draftAt: timestamp
+      .nullable()
+      .openapi({ description: 'When its draft was saved; null where it has none.' }),
     createdAt: timestamp,
     updatedAt: timestamp,
   })

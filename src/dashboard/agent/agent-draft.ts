@@ -160,7 +160,7 @@ export function bodyOf(draft: AgentDraft): Readonly<Record<string, unknown>> {
   };
 }
 
-/** What is sent to change an agent: only what differs from the draft that the form began with; empty where nothing does. */
+/** What is sent to change an agent: only what differs from an earlier state of the form; empty where nothing does. */
 export function changesOf(draft: AgentDraft, begun: AgentDraft): Readonly<Record<string, unknown>> {
   const [now, before] = [bodyOf(draft), bodyOf(begun)];
   const settings = changedFields(now.settings as Fields, before.settings as Fields);
@@ -222,18 +222,29 @@ export function targetsOf(text: string): readonly TransferTarget[] {
 /** A form as it was left. */
 export interface KeptDraft {
   readonly draft: AgentDraft;
-  /** What the form began with. */
+  /** What the form began with: the draft of the server, or the live agent where it has none. */
   readonly begun: AgentDraft;
+  /** The live agent. */
+  readonly live: AgentDraft;
   /** Version of the agent that the form began with: its `updatedAt`; empty for an agent that is not created yet. */
   readonly updatedAt: string;
+  /** `updatedAt` of the server's draft that the form began with; undefined where there was none. */
+  readonly savedAt?: string | undefined;
+  /** Changes of that draft for which the form has no field. */
+  readonly unshown?: Readonly<Record<string, unknown>>;
 }
+
+/** As another version of the page may have kept it. */
+type Unchecked = Omit<KeptDraft, 'live'> & Partial<Pick<KeptDraft, 'live'>>;
 
 /** @returns undefined where nothing is kept, or nothing that can be read. */
 export function keptDraft(box: Box, path: string): KeptDraft | undefined {
   try {
-    const form: KeptDraft | null = JSON.parse(kept(box, `draft.${path}`) ?? 'null');
+    const form: Unchecked | null = JSON.parse(kept(box, `draft.${path}`) ?? 'null');
     // A form of a version of the page whose targets were a text.
-    return Array.isArray(form?.draft.transferTargets) ? form : undefined;
+    if (!Array.isArray(form?.draft.transferTargets)) return undefined;
+    // A form of a version of the page without drafts on the server began with the live agent.
+    return { ...form, live: form.live ?? form.begun };
   } catch {
     // A form of another version: it begins as if nothing was kept.
     return undefined;

@@ -4,30 +4,32 @@ import type { Agent } from '../api-types.ts';
 import { may } from '../app-state.ts';
 import { AgentForm } from './agent-form.tsx';
 import { Knowledge } from './knowledge.tsx';
+import type { SeenAgent } from './saved-draft.ts';
 import { TestPanel } from './test-panel.tsx';
 import { useAgentForm } from './use-agent-form.ts';
 import { Versions } from './versions.tsx';
 
-/** @param props.agent undefined where one is created, which has nothing to be tried yet. */
+/** @param props.seen undefined where an agent is created, which has nothing to be tried yet. */
 export function AgentPanes(props: {
-  readonly agent: Agent | undefined;
+  readonly seen: SeenAgent | undefined;
   readonly path: string;
   readonly onChanged: () => void;
 }) {
-  const { agent, path, onChanged } = props;
+  const { path, onChanged } = props;
   const [round, setRound] = useState(0);
-  /** The restored version: the form starts from it. */
+  /** The restored version: the form starts from it until the page has loaded again. */
   const [restored, setRestored] = useState<Agent | undefined>(undefined);
   const [isChanged, setChanged] = useState(false);
+  const seen = props.seen && newestOf(props.seen, restored);
+  const agent = seen?.agent;
   // A viewer may try nothing.
-  const isTried = agent !== undefined && may('editor');
+  const isTried = seen !== undefined && may('editor');
   return (
     <div class={isTried ? 'panes' : 'panes panes-one'}>
       <div class="pane-main">
         <Settings
           key={restored?.updatedAt ?? ''}
-          agent={agent}
-          seen={restored ?? agent}
+          seen={seen}
           path={path}
           onChanged={setChanged}
           onSaved={() => {
@@ -47,19 +49,24 @@ export function AgentPanes(props: {
           />
         )}
       </div>
-      {isTried && <TestPanel agent={agent} isChanged={isChanged} />}
+      {isTried && <TestPanel seen={seen} isChanged={isChanged} />}
     </div>
   );
 }
 
+/** What was loaded, or the restored agent where that is newer. */
+function newestOf(seen: SeenAgent, restored: Agent | undefined): SeenAgent {
+  const isOlder = restored !== undefined && seen.agent.updatedAt < restored.updatedAt;
+  return isOlder ? { ...seen, agent: restored } : seen;
+}
+
 function Settings(props: {
-  readonly agent: Agent | undefined;
-  readonly seen: Agent | undefined;
+  readonly seen: SeenAgent | undefined;
   readonly path: string;
   readonly onChanged: (isChanged: boolean) => void;
   readonly onSaved: () => void;
 }) {
   const form = useAgentForm(props);
   useEffect(() => props.onChanged(form.isChanged), [form.isChanged]);
-  return <AgentForm agent={props.seen} form={form} />;
+  return <AgentForm agent={props.seen?.agent} form={form} />;
 }

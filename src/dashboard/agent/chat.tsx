@@ -18,7 +18,12 @@ import {
   withWords,
 } from './chat-log.ts';
 
-export function Chat({ agent }: { readonly agent: Agent }) {
+export function Chat(props: {
+  readonly agent: Agent;
+  /** Whether its draft answers. */
+  readonly isDraft: boolean;
+}) {
+  const { agent, isDraft } = props;
   const [log, setLog] = useState(() => chatBegun(agent.greeting));
   const [words, setWords] = useState('');
   const form = useRef<HTMLFormElement>(null);
@@ -28,7 +33,7 @@ export function Chat({ agent }: { readonly agent: Agent }) {
     setLog(asked);
     setWords('');
     try {
-      const body = { messages: messagesOf(asked) };
+      const body = { messages: messagesOf(asked), ...(isDraft && { draft: true }) };
       const path = `api/agents/${encodeURIComponent(agent.id)}/chat`;
       const answer = await client.api<ChatAnswer>(path, { method: 'POST', body });
       setLog(withAnswer(asked, answer));

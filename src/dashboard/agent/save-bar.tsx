@@ -1,61 +1,101 @@
-/** The foot of an agent's form, in sight while something is unsaved: what changed, saving it, and what another person saved meanwhile. */
+/** The foot of an agent's form, in sight while something is not live: what changed, saving and publishing it, and what another person saved meanwhile. */
 import type { Agent } from '../api-types.ts';
-import { may, t } from '../app-state.ts';
+import { formats, may, t } from '../app-state.ts';
 import { ChangeConflict } from '../forms/change-conflict.tsx';
 import { ConfirmButton, DialogButton } from '../parts/dialog.tsx';
 import { Button, Problem } from '../parts/page.tsx';
-import { type AgentDraft, agentWith } from './agent-draft.ts';
+import { type AgentDraft, agentWith, isNumberFreed } from './agent-draft.ts';
 import type { AgentFormState } from './use-agent-form.ts';
 import { Differences } from './versions.tsx';
 
-/** @param props.agent undefined where one is created. */
+/** @param props.agent as it is live; undefined where one is created. */
 export function SaveBar(props: {
   readonly agent: Agent | undefined;
   readonly form: AgentFormState;
 }) {
   const { agent, form } = props;
-  const { conflict, isChanged } = form;
+  const { conflict, isChanged, savedAt } = form;
+  const isInSight = isChanged || savedAt !== undefined;
   return (
     <>
       {conflict !== undefined && (
-        <ChangeConflict onSettle={(whose) => form.settle(conflict, whose)}>
-          <Differences before={conflict} after={agentWith(conflict, form.draft)} />
+        <ChangeConflict onSettle={form.settle}>
+          <Differences before={conflict.theirs} after={agentWith(conflict.theirs, form.draft)} />
         </ChangeConflict>
       )}
-      <div class={isChanged ? 'save-bar save-bar-changed' : 'save-bar'}>
+      <div class={isInSight ? 'save-bar save-bar-changed' : 'save-bar'}>
         {conflict === undefined && <Problem error={form.error} />}
+        {savedAt !== undefined && <DraftLine savedAt={savedAt} onDiscard={form.discardDraft} />}
         <div class="actions">
-          {may('editor') && (
-            <button type="submit" class="main" disabled={form.isBusy}>
-              {t(agent === undefined ? 'agent.create' : 'app.save')}
-            </button>
+          {may('editor') && <SendButtons isNew={agent === undefined} form={form} />}
+          {isInSight && agent !== undefined && (
+            <DialogButton label={t('agent.showChanges')}>
+              {(close) => <Changes agent={agent} draft={form.draft} onClose={close} />}
+            </DialogButton>
           )}
           {isChanged && agent !== undefined && (
-            <>
-              <DialogButton label={t('agent.showChanges')}>
-                {(close) => <Changes agent={agent} draft={form.draft} onClose={close} />}
-              </DialogButton>
-              <ConfirmButton
-                class=""
-                label={t('agent.dropChanges')}
-                question={t('agent.dropQuestion')}
-                onConfirm={async () => form.discard()}
-              />
-            </>
+            <ConfirmButton
+              class=""
+              label={t('agent.dropChanges')}
+              question={t('agent.dropQuestion')}
+              onConfirm={async () => form.discard()}
+            />
           )}
-          {isChanged && (
-            <span class="muted" role="status">
-              <strong>{t('agent.unsaved')}</strong>
-              {agent !== undefined && ` ${t('agent.savedIsLive')}`}
-            </span>
-          )}
+          {isChanged && <Unsaved isNew={agent === undefined} form={form} />}
         </div>
       </div>
     </>
   );
 }
 
-/** What saving would change. */
+function SendButtons(props: { readonly isNew: boolean; readonly form: AgentFormState }) {
+  const { isNew, form } = props;
+  return (
+    <>
+      <button type="submit" class="main" disabled={form.isBusy}>
+        {t(isNew ? 'agent.create' : 'agent.publish')}
+      </button>
+      {!isNew && (
+        <Button
+          text={t('agent.saveDraft')}
+          disabled={form.isBusy || !form.isChanged}
+          onClick={() => form.saveDraft()}
+        />
+      )}
+    </>
+  );
+}
+
+/** Says that the server keeps changes that no caller hears. */
+function DraftLine(props: { readonly savedAt: string; readonly onDiscard: () => Promise<void> }) {
+  const { savedAt, onDiscard } = props;
+  return (
+    <div class="actions">
+      <span>{t('agent.draftOf', { at: formats.value.dayTime(savedAt) })}</span>
+      <ConfirmButton
+        needs="editor"
+        class=""
+        label={t('agent.discardDraft')}
+        question={t('agent.discardDraftQuestion')}
+        done={t('agent.draftDiscarded')}
+        onConfirm={onDiscard}
+      />
+    </div>
+  );
+}
+
+function Unsaved(props: { readonly isNew: boolean; readonly form: AgentFormState }) {
+  const { isNew, form } = props;
+  const isFreed = isNumberFreed(form.draft, form.live);
+  return (
+    <span class="muted" role="status">
+      <strong>{t('agent.unsaved')}</strong>
+      {!isNew && ` ${t(isFreed ? 'agent.numberNotInDraft' : 'agent.publishedIsLive')}`}
+    </span>
+  );
+}
+
+/** What publishing would change. */
 function Changes(props: {
   readonly agent: Agent;
   readonly draft: AgentDraft;

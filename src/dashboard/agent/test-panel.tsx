@@ -1,6 +1,6 @@
 /** Tries the agent next to its settings: in writing and by phone, with the time that each answer took. */
 import { useState } from 'preact/hooks';
-import type { Agent, CallDetail, Paged, TimelineEntry } from '../api-types.ts';
+import type { CallDetail, Paged, TimelineEntry } from '../api-types.ts';
 import { client, t } from '../app-state.ts';
 import { isOver } from '../live-state.ts';
 import { Section, Shown } from '../parts/page.tsx';
@@ -9,19 +9,29 @@ import { useLoad } from '../parts/use-load.ts';
 import { Waterfall } from '../parts/waterfall.tsx';
 import { recordingOriginMs } from '../time-line.ts';
 import { Chat } from './chat.tsx';
+import { agentWithDraft, type SeenAgent } from './saved-draft.ts';
 
+/** Tries the draft where there is one, else the live agent. */
 export function TestPanel(props: {
-  readonly agent: Agent;
+  readonly seen: SeenAgent;
   /** Whether the settings next to it differ from what is tested. */
   readonly isChanged: boolean;
 }) {
-  const { agent, isChanged } = props;
+  const { seen, isChanged } = props;
   const [callId, setCallId] = useState<string | undefined>(undefined);
+  const isDraft = seen.draft !== undefined;
+  const agent = agentWithDraft(seen);
+  const name = isDraft ? t('try.draftName', { name: agent.name }) : agent.name;
+  const talk = <TalkButton agent={{ id: agent.id, name, isDraft }} onCall={setCallId} />;
   return (
     <aside class="pane-test" aria-label={t('try.title')}>
-      <Section title={t('chat.open')} actions={<TalkButton agent={agent} onCall={setCallId} />}>
-        {isChanged && <p class="box busy small">{t('try.unsaved')}</p>}
-        <Chat agent={agent} />
+      <Section title={t('chat.open')} actions={talk}>
+        <p class={isChanged ? 'box busy small' : 'muted small'} role="status">
+          {t(isDraft ? 'try.draft' : 'try.live')}
+          {isChanged && ` ${t('try.unsavedAgent')}`}
+        </p>
+        {/* Another greeting begins another chat. */}
+        <Chat key={`${isDraft} ${agent.greeting}`} agent={agent} isDraft={isDraft} />
       </Section>
       {callId !== undefined && <TestCall key={callId} callId={callId} />}
     </aside>

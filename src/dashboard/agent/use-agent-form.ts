@@ -1,111 +1,127 @@
 /** The state of an agent's form: what was typed, what it began with, and what became of saving it. */
-import { useLayoutEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { ApiError } from '../api-error.ts';
 import type { Agent } from '../api-types.ts';
-import { client, say, t } from '../app-state.ts';
-import { mergedFields } from '../changed-fields.ts';
+import { client, may, say, t } from '../app-state.ts';
 import { WINDOW } from '../kept.ts';
 import { useSubmit } from '../parts/form.tsx';
 import { useLeaveQuestion } from '../parts/use-leave-question.ts';
 import {
   type AgentDraft,
   bodyOf,
-  changesOf,
-  draftOf,
-  isNumberFreed,
   type KeptDraft,
   keepDraft,
   keptDraft,
-  NEW_AGENT,
   withoutEmptyRows,
 } from './agent-draft.ts';
-
-/** An agent that is created has no version yet. */
-const NO_VERSION = '';
+import { discardSaved, loadSeen, publish, saveDraft } from './save-agent.ts';
+import {
+  begunWith,
+  type Conflict,
+  conflictOf,
+  isUnsaved,
+  outdatedDraft,
+  type SeenAgent,
+  settledForm,
+} from './saved-draft.ts';
 
 export type AgentFormState = ReturnType<typeof useAgentForm>;
 
-export function useAgentForm(props: {
-  /** The agent that is changed; undefined where one is created. */
-  readonly agent: Agent | undefined;
-  /** What the form begins with, where nothing typed before is kept. */
-  readonly seen: Agent | undefined;
+interface FormProps {
+  /** What the form begins with, where nothing typed before is kept; undefined where an agent is created. */
+  readonly seen: SeenAgent | undefined;
   readonly path: string;
   readonly onSaved: () => void;
-}) {
-  const { agent, path } = props;
-  const fresh = begunWith(props.seen);
+}
+
+export function useAgentForm(props: FormProps) {
+  const { seen, path } = props;
   const [kept] = useState(() => keptDraft(WINDOW, path));
-  const [form, setForm] = useState<KeptDraft>(kept ?? fresh);
+  const [form, setForm] = useState<KeptDraft>(kept ?? begunWith(seen));
   const [isBroughtBack, setBroughtBack] = useState(kept !== undefined);
-  const [conflict, setConflict] = useState<Agent | undefined>(undefined);
+  const begunInConflict = kept === undefined && may('editor') ? outdatedDraft(seen) : undefined;
+  const [conflict, setConflict] = useState<Conflict | undefined>(begunInConflict);
   useLayoutEffect(() => keepDraft(WINDOW, path, form), [form]);
   const restart = (begun: KeptDraft) => {
     setForm(begun);
     setBroughtBack(false);
     setConflict(undefined);
   };
-  const { isBusy, error, wrong, submit } = useSubmit(async () => {
-    const draft = withoutEmptyRows(form.draft);
-    setForm({ ...form, draft });
-    if (agent === undefined) {
-      const made = await client.api<Agent>('api/agents', { method: 'POST', body: bodyOf(draft) });
-      restart(begunWith(undefined));
-      keepDraft(WINDOW, path, begunWith(undefined));
-      location.assign(`#/agents/${made.id}`);
-    } else {
-      restart({
-        draft,
-        begun: draft,
-        updatedAt: await save(path, { ...form, draft }, setConflict),
-      });
-      props.onSaved();
-    }
-    say(t('agent.saved'));
-  });
-  const isChanged =
-    Object.keys(changesOf(form.draft, form.begun)).length > 0 ||
-    isNumberFreed(form.draft, form.begun);
+  const sending = useSending({ ...props, form, setForm, restart, setConflict });
+  const isChanged = isUnsaved(form);
   useLeaveQuestion(isChanged);
   return {
-    ...{ draft: form.draft, isBroughtBack, conflict, isBusy, error, wrong, submit, isChanged },
+    ...{ draft: form.draft, live: form.live, savedAt: form.savedAt },
+    ...{ isBroughtBack, conflict, isChanged, ...sending },
     change: (part: Partial<AgentDraft>) =>
       setForm((before) => ({ ...before, draft: { ...before.draft, ...part } })),
     /** Throws away what was typed. */
-    discard: () => restart(fresh),
+    discard: () => restart(begunWith(seen)),
     /** Goes on from the newest version, with or without the changes of this form. */
-    settle: (theirs: Agent, whose: 'mine' | 'theirs') => {
-      const begun = begunWith(theirs);
-      const parts = { begun: form.begun, mine: form.draft, theirs: begun.draft };
-      restart(whose === 'theirs' ? begun : { ...begun, draft: mergedFields(parts) });
+    settle: (whose: 'mine' | 'theirs') => {
+      if (conflict !== undefined) restart(settledForm(form, conflict, whose));
     },
   };
 }
 
-/** Sends what was changed. @returns the agent's new version. @throws {ApiError} */
-async function save(
-  path: string,
-  { draft, begun, updatedAt }: KeptDraft,
-  onConflict: (theirs: Agent) => void,
-): Promise<string> {
-  try {
-    const body = changesOf(draft, begun);
-    let version = updatedAt;
-    if (Object.keys(body).length > 0) {
-      const ask = { method: 'PATCH', body, ifUpdatedAt: version } as const;
-      version = (await client.api<Agent>(path, ask)).updatedAt;
+/** What the buttons of the form do. */
+function useSending(
+  props: FormProps & {
+    readonly form: KeptDraft;
+    readonly setForm: (form: KeptDraft) => void;
+    readonly restart: (form: KeptDraft) => void;
+    readonly setConflict: (conflict: Conflict) => void;
+  },
+) {
+  const { seen, path, form, setForm, restart, setConflict } = props;
+  const isForDraft = useRef(false);
+  /** Shows what another person has saved, where that is why it failed. */
+  const guarded = async (work: () => Promise<KeptDraft>, sent: () => KeptDraft) => {
+    try {
+      restart(await work());
+      props.onSaved();
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 412)
+        setConflict(conflictOf(await loadSeen(path), sent()));
+      throw error;
     }
-    if (!isNumberFreed(draft, begun)) return version;
-    await client.api(`${path}/phone-number`, { method: 'DELETE', ifUpdatedAt: version });
-    return (await client.api<Agent>(path)).updatedAt;
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 412)
-      onConflict(await client.api<Agent>(path));
-    throw error;
-  }
+  };
+  const { isBusy, error, wrong, submit } = useSubmit(async () => {
+    let sent: KeptDraft = { ...form, draft: withoutEmptyRows(form.draft) };
+    const keep = (saved: KeptDraft) => {
+      sent = saved;
+      setForm(saved);
+    };
+    keep(sent);
+    if (seen === undefined) return create(sent.draft, path, restart);
+    const isDraft = isForDraft.current;
+    const work = () => (isDraft ? saveDraft(path, sent) : publish(path, sent, keep));
+    await guarded(work, () => sent);
+    say(t(isDraft ? 'agent.draftSaved' : 'agent.published'));
+  });
+  const submitAs = (isDraft: boolean) => (event?: Event) => {
+    isForDraft.current = isDraft;
+    submit(event);
+  };
+  return {
+    ...{ isBusy, error, wrong, submit: submitAs(false), saveDraft: submitAs(true) },
+    /** Throws away the draft and what was typed. */
+    discardDraft: () =>
+      guarded(
+        () => discardSaved(path, form),
+        () => form,
+      ),
+  };
 }
 
-function begunWith(agent: Agent | undefined): KeptDraft {
-  const draft = agent === undefined ? NEW_AGENT : draftOf(agent);
-  return { draft, begun: draft, updatedAt: agent?.updatedAt ?? NO_VERSION };
+async function create(
+  draft: AgentDraft,
+  path: string,
+  restart: (form: KeptDraft) => void,
+): Promise<void> {
+  const made = await client.api<Agent>('api/agents', { method: 'POST', body: bodyOf(draft) });
+  restart(begunWith(undefined));
+  keepDraft(WINDOW, path, begunWith(undefined));
+  location.assign(`#/agents/${made.id}`);
+  say(t('agent.saved'));
 }

@@ -9,7 +9,10 @@ import { SelectField } from './field.tsx';
 import { Form, useForm } from './form.tsx';
 import { Button } from './page.tsx';
 
-type Callee = Pick<AgentItem, 'id' | 'name'>;
+type Callee = Pick<AgentItem, 'id' | 'name'> & {
+  /** Whether it answers as its draft has it; as it is live unless given. */
+  readonly isDraft?: boolean;
+};
 
 export function TalkButton(props: {
   readonly agent: Callee;
@@ -47,6 +50,7 @@ export function useTalk(onCall?: (callId: string) => void): {
       <Dialog
         agentId={callee.id}
         agentName={callee.name}
+        isDraft={callee.isDraft ?? false}
         onClose={() => setCallee(undefined)}
         onCall={onCall}
       />

@@ -10,15 +10,22 @@ import { type LineMedia, openSipLine } from './sip-line.ts';
 
 export type BrowserPhone = Phone<BrowserMicrophone>;
 
+/** Who is called. */
+interface Callee {
+  readonly agentId: string;
+  /** Whether the agent answers as its draft has it. */
+  readonly isDraft: boolean;
+}
+
 /** @param player where the agent is heard. */
 export function browserPhone(
-  agentId: string,
+  callee: Callee,
   player: HTMLAudioElement,
   onState: (state: PhoneState) => void,
 ): BrowserPhone {
   return new Phone({
     openMicrophone,
-    askTicket: () => askTicket(agentId),
+    askTicket: () => askTicket(callee),
     openLine: (ticket, microphone, listener) =>
       openSipLine(ticket, soundOf(microphone, player), listener),
     nowMs: () => Date.now(),
@@ -26,9 +33,9 @@ export function browserPhone(
   });
 }
 
-async function askTicket(agentId: string): Promise<PhoneTicket> {
+async function askTicket({ agentId, isDraft }: Callee): Promise<PhoneTicket> {
   try {
-    const ticket = await client.phoneTicket(agentId);
+    const ticket = await client.phoneTicket(agentId, isDraft);
     return { ...ticket, url: socketAddress(ticket.url, location.href) };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;

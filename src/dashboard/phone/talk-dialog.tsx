@@ -24,13 +24,16 @@ import { AT_REST, isBusy, type PhoneProblem, type PhoneState, talkedMs } from '.
 export interface TalkDialogProps {
   readonly agentId: string;
   readonly agentName: string;
+  /** Whether the agent answers as its draft has it. */
+  readonly isDraft: boolean;
   readonly onClose: () => void;
   /** Told of each call that is answered. */
   readonly onCall?: ((callId: string) => void) | undefined;
 }
 
-export function TalkDialog({ agentId, agentName, onClose, onCall }: TalkDialogProps) {
-  const { phone, state } = usePhone(agentId);
+export function TalkDialog(props: TalkDialogProps) {
+  const { agentId, agentName, isDraft, onClose, onCall } = props;
+  const { phone, state } = usePhone(agentId, isDraft);
   useEffect(() => {
     if (state.callId !== null) onCall?.(state.callId);
   }, [state.callId]);
@@ -85,12 +88,18 @@ export function TalkDialog({ agentId, agentName, onClose, onCall }: TalkDialogPr
 }
 
 /** The phone as the window holds it, from when it opens to when it goes. */
-function usePhone(agentId: string): {
+function usePhone(
+  agentId: string,
+  isDraft: boolean,
+): {
   readonly phone: BrowserPhone;
   readonly state: PhoneState;
 } {
   const [state, setState] = useState(AT_REST);
-  const phone = useMemo(() => browserPhone(agentId, new Audio(), setState), [agentId]);
+  const phone = useMemo(
+    () => browserPhone({ agentId, isDraft }, new Audio(), setState),
+    [agentId, isDraft],
+  );
   useEffect(() => () => phone.hangUp(), [phone]);
   const busy = isBusy(state);
   useEffect(() => {

@@ -16,6 +16,7 @@ export const ROUTES_OF_ROLE: Readonly<Record<RouteRole, readonly string[]>> = {
     'GET /api/account',
     'GET /api/agents',
     'GET /api/agents/{agentId}',
+    'GET /api/agents/{agentId}/draft',
     'GET /api/agents/{agentId}/knowledge',
     'GET /api/agents/{agentId}/knowledge/{documentId}',
     'GET /api/agents/{agentId}/versions',
@@ -64,6 +65,7 @@ export const ROUTES_OF_ROLE: Readonly<Record<RouteRole, readonly string[]>> = {
   ],
   editor: [
     'DELETE /api/agents/{agentId}',
+    'DELETE /api/agents/{agentId}/draft',
     'DELETE /api/agents/{agentId}/knowledge/{documentId}',
     'DELETE /api/agents/{agentId}/phone-number',
     'DELETE /api/calendars/{calendarName}',
@@ -78,6 +80,7 @@ export const ROUTES_OF_ROLE: Readonly<Record<RouteRole, readonly string[]>> = {
     'PATCH /api/tools/{toolName}',
     'POST /api/agents',
     'POST /api/agents/{agentId}/chat',
+    'POST /api/agents/{agentId}/draft/publish',
     'POST /api/agents/{agentId}/knowledge',
     'POST /api/agents/{agentId}/versions/{version}/restore',
     'POST /api/calendars',
@@ -95,6 +98,7 @@ export const ROUTES_OF_ROLE: Readonly<Record<RouteRole, readonly string[]>> = {
     'POST /api/tools',
     'POST /api/tools/{toolName}/test',
     'POST /dashboard/phone',
+    'PUT /api/agents/{agentId}/draft',
   ],
   admin: [
     'DELETE /api/account/signing-secret/prepared',

@@ -112,6 +112,12 @@ export interface AgentWithUsage extends Agent {
   readonly totalMinutesToday: number;
 }
 
+/** An agent as its own page shows it. */
+export interface AgentDetail extends AgentWithUsage {
+  /** When its draft was saved; null without one. */
+  readonly draftAt: Date | null;
+}
+
 /** Account and environment of a request; records of others are never found. */
 export interface Scope {
   readonly accountId: string;
@@ -159,13 +165,20 @@ export interface AgentStore {
    */
   update(agent: Agent, by?: ChangedBy): Promise<void>;
 
-  /** Its versions go with it. @throws {ServiceError} CONFLICT while the agent has a live call. */
+  /**
+   * Checks a number that is not written yet.
+   *
+   * @throws {ServiceError} CONFLICT as `insert`.
+   */
+  requireFreeNumber(agent: Agent): Promise<void>;
+
+  /** Its versions and its draft go with it. @throws {ServiceError} CONFLICT while the agent has a live call. */
   delete(scope: Scope, agentId: string): Promise<void>;
 
   find(scope: Scope, agentId: string): Promise<Agent | undefined>;
 
-  /** As `find`, with usage since 00:00 UTC of `now`. */
-  findWithUsage(scope: Scope, agentId: string, now: Date): Promise<AgentWithUsage | undefined>;
+  /** As `find`, with usage since 00:00 UTC of `now`, and whether there is a draft. */
+  findWithUsage(scope: Scope, agentId: string, now: Date): Promise<AgentDetail | undefined>;
 
   list(scope: Scope, query: AgentQuery, now: Date): Promise<AgentPage>;
 

@@ -147,6 +147,8 @@ export const PHONE_TICKET_LIFE_MS = 60_000;
 export interface BrowserCaller {
   readonly scope: Scope;
   readonly agentId: string;
+  /** Whether the agent is to answer as its draft has it. */
+  readonly isDraft: boolean;
 }
 
 /** One browser's connection: one call at a time. */

@@ -3,11 +3,11 @@
 import { sql } from 'kysely';
 import {
   type Agent,
+  type AgentDetail,
   type AgentPage,
   type AgentQuery,
   type AgentStore,
   type AgentSummary,
-  type AgentWithUsage,
   type ChangedBy,
   DEFAULT_AGENT_SETTINGS,
   type Scope,
@@ -58,6 +58,10 @@ export class SqliteAgentStore implements AgentStore {
     });
   }
 
+  async requireFreeNumber(agent: Agent): Promise<void> {
+    await refuseHeldNumber(this.#database, rowOf(agent));
+  }
+
   async delete(scope: Scope, agentId: string): Promise<void> {
     await this.#database.transaction(async (transaction) => {
       if ((await new SqliteAgentStore(transaction).find(scope, agentId)) === undefined) return;
@@ -79,16 +83,16 @@ export class SqliteAgentStore implements AgentStore {
     return row === undefined ? undefined : agentOf(row);
   }
 
-  async findWithUsage(
-    scope: Scope,
-    agentId: string,
-    now: Date,
-  ): Promise<AgentWithUsage | undefined> {
+  async findWithUsage(scope: Scope, agentId: string, now: Date): Promise<AgentDetail | undefined> {
     const query = agentsOf(scope)
       .selectAll()
-      .select(usageSince(midnightMs(now)));
-    const row = await this.#database.get(query.where('id', '=', agentId));
-    return row === undefined ? undefined : { ...agentOf(row), ...usageOf(row) };
+      .select(usageSince(midnightMs(now)))
+      .select(DRAFT_AT);
+    const found = await this.#database.get(query.where('id', '=', agentId));
+    if (found === undefined) return undefined;
+    const { draft_at: draftAt, ...row } = found;
+    const draft = { draftAt: draftAt === null ? null : new Date(draftAt) };
+    return { ...agentOf(row), ...usageOf(row), ...draft };
   }
 
   async list(scope: Scope, { status, limit, offset }: AgentQuery, now: Date): Promise<AgentPage> {
@@ -165,6 +169,9 @@ function usageSince(midnight: number) {
     sql<number>`(select coalesce(sum(duration_seconds), 0) from ${calls})`.as('seconds_today'),
   ] as const;
 }
+
+const DRAFT_AT = sql<number | null>`(select updated_at from agent_drafts
+  where agent_drafts.agent_id = agents.id)`.as('draft_at');
 
 /** Columns that lists read. */
 const AGENT_SUMMARY_COLUMNS = [

@@ -235,6 +235,13 @@ const STEPS: readonly Step[] = [
       alter table agent_versions add column model text;`,
   },
   {
+    name: '0036-agent-drafts',
+    sql: `
+      create table agent_drafts (
+        agent_id text primary key references agents (id) on delete cascade, changes text not null,
+        based_on_at integer not null, changed_by text not null, updated_at integer not null) strict;`,
+  },
+  {
     name: '0037-call-costs',
     sql: `
       alter table calls add column price text;

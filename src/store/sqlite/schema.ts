@@ -49,6 +49,15 @@ export type AgentVersionRow = RowOf<AgentContent> & {
   readonly changed: string;
 };
 
+/** Unpublished changes of an agent; `changes` is JSON, as a PATCH has it. */
+export type AgentDraftRow = {
+  readonly agent_id: string;
+  readonly changes: string;
+  readonly based_on_at: number;
+  readonly changed_by: string;
+  readonly updated_at: number;
+};
+
 export type CallRow = RowOf<Omit<Call, 'from' | 'to'>> & {
   readonly from_number: string;
   readonly to_number: string;
@@ -244,6 +253,7 @@ export interface Tables {
   api_keys: ApiKeyRow;
   agents: AgentRow;
   agent_versions: AgentVersionRow;
+  agent_drafts: AgentDraftRow;
   custom_tools: RowOf<CustomTool>;
   mcp_servers: RowOf<McpServer>;
   knowledge_documents: RowOf<KnowledgeDocument>;

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { ApiClient } from '../../../src/dashboard/api-client.ts';
 
-test('ApiClient.phoneTicket names agent, account and environment, with the session’s token', async () => {
+test('ApiClient.phoneTicket names agent, account, environment and whether it is the draft, with the session’s token', async () => {
   const asked: { readonly path: string; readonly init: RequestInit | undefined }[] = [];
   const client = new ApiClient({
     fetch: async (input, init) => {
@@ -15,7 +15,7 @@ test('ApiClient.phoneTicket names agent, account and environment, with the sessi
   await client.restore();
   client.use({ accountId: 'acc_1', environment: 'test' });
 
-  await client.phoneTicket('agent_1');
+  await client.phoneTicket('agent_1', true);
 
   const { path, init } = asked.at(-1) ?? {};
   expect(path).toBe('dashboard/phone');
@@ -24,5 +24,6 @@ test('ApiClient.phoneTicket names agent, account and environment, with the sessi
     accountId: 'acc_1',
     environment: 'test',
     agentId: 'agent_1',
+    draft: true,
   });
 });

@@ -26,7 +26,7 @@ afterAll(async () => {
 });
 
 async function connect(environment: 'live' | 'test' = 'live', id = agentId) {
-  const ticket = await operator.ticket(id, environment);
+  const ticket = await operator.ticket(id, { environment });
   const sip = await SipWsClient.open(ticket.url, server.baseUrl);
   stops.push(() => sip.close());
   return { ticket, sip };

@@ -96,7 +96,7 @@ describeWith(['chromium'], 'the page of an agent', () => {
   test('unsaved changes are told at the foot, shown, and named in the test panel', async () => {
     await page.getByLabel('Greeting').fill('Good day to you');
     await page.getByText('Unsaved changes').waitFor();
-    await page.getByText('This tests the saved version.').waitFor();
+    await page.getByText('This tests the published agent. Save a draft to test your').waitFor();
     const bar = await page.locator('.save-bar').boundingBox();
     await button('Show changes').click();
     await page.getByRole('dialog').locator('dt').first().waitFor();
@@ -123,8 +123,8 @@ describeWith(['chromium'], 'the page of an agent', () => {
     const findings = await shown.findings();
     const sound = await preview;
     await dialog.getByRole('button', { name: /^Conrad · / }).click();
-    await button('Save').click();
-    await page.getByText('Agent saved').waitFor();
+    await button('Publish').click();
+    await page.getByText('Agent published').waitFor();
 
     expect([sound.status(), findings]).toEqual([200, []]);
     expect(await agentOfPage()).toMatchObject({ voice: 'de-DE-ConradNeural', language: 'de-DE' });
@@ -152,15 +152,15 @@ describeWith(['chromium'], 'the page of an agent', () => {
     await other.page.getByLabel('Greeting').waitFor();
     await page.getByLabel('Greeting').fill('Greeting of the first');
     await other.page.getByLabel('Instructions').fill('Instructions of the second');
-    await button('Save').click();
-    await page.getByText('Agent saved').waitFor();
+    await button('Publish').click();
+    await page.getByText('Agent published').waitFor();
 
-    await other.page.getByRole('button', { name: 'Save', exact: true }).click();
+    await other.page.getByRole('button', { name: 'Publish', exact: true }).click();
     await other.page.getByText('Someone else has saved changes in the meantime.').waitFor();
     const shownThere = await other.page.getByLabel('Instructions').inputValue();
     await other.page.getByRole('button', { name: 'Apply my changes to theirs' }).click();
-    await other.page.getByRole('button', { name: 'Save', exact: true }).click();
-    await other.page.getByText('Agent saved').waitFor();
+    await other.page.getByRole('button', { name: 'Publish', exact: true }).click();
+    await other.page.getByText('Agent published').waitFor();
 
     expect(shownThere).toBe('Instructions of the second');
     expect(await agentOfPage()).toMatchObject({

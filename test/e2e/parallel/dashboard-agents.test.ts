@@ -70,14 +70,14 @@ describeWith(['chromium'], 'agents in the dashboard', () => {
     await button('Add a word').click();
     await button('Add a word').click();
     await page.keyboard.type('Nguyen');
-    await button('Save').click();
+    await button('Publish').click();
 
     const spoken = page.getByLabel('Spoken as');
     await expect.poll(() => spoken.first().getAttribute('aria-invalid')).toBe('true');
     await shown.picture('agent-words');
     const rows = await spoken.count();
     await spoken.fill('nwin');
-    await button('Save').click();
+    await button('Publish').click();
     await version(2).waitFor();
 
     // The row that nothing was written in is gone.
@@ -87,7 +87,7 @@ describeWith(['chromium'], 'agents in the dashboard', () => {
 
   test('a change makes a version that shows every word that went and came', async () => {
     await page.getByLabel('Instructions').fill('You answer the telephone of a busy dentist.');
-    await button('Save').click();
+    await button('Publish').click();
     await version(3).getByRole('button', { name: 'Compare' }).click();
 
     const dialog = page.getByRole('dialog');
@@ -164,13 +164,13 @@ describeWith(['chromium'], 'agents in the dashboard', () => {
     const { status } = await server.api('PATCH', `/api/agents/${agentId}`, {
       systemPrompt: 'Written by somebody else.',
     });
-    await button('Save').click();
+    await button('Publish').click();
     await page.getByText('Someone else has saved changes in the meantime.').waitFor();
     await shown.picture('agent-conflict');
     const findings = await shown.findings();
     await button('Apply my changes to theirs').click();
-    await button('Save').click();
-    await page.getByText('Agent saved').waitFor();
+    await button('Publish').click();
+    await page.getByText('Agent published').waitFor();
 
     const { body } = await server.api('GET', `/api/agents/${agentId}`);
     expect([status, findings]).toEqual([200, []]);

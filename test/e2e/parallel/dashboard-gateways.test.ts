@@ -64,8 +64,8 @@ describeWith(['chromium'], 'SMS gateways in the dashboard', () => {
     const agentId = await server.createAgent({ phoneNumber: '+12025550144' });
     await go(`agents/${agentId}`, 'Reception');
     await page.getByLabel('Gateway for text messages').selectOption('own');
-    await button('Save').click();
-    await page.getByText('Agent saved').waitFor();
+    await button('Publish').click();
+    await page.getByText('Agent published').waitFor();
     const agent = await server.api('GET', `/api/agents/${agentId}`);
     expect(agent.body.smsGateway).toBe('own');
   });

@@ -102,7 +102,7 @@ describeWith(['chromium'], 'hostile words in the dashboard', () => {
 
   test.each([
     ['agents/new', 'Create agent', 6],
-    ['agents/{agent}', 'Save', 6],
+    ['agents/{agent}', 'Publish', 6],
     ['tools/+', 'Create tool', 5],
     ['calendars/+', 'Create calendar', 1],
     ['campaigns/new', 'Start campaign', 3],

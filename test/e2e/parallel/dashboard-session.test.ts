@@ -78,15 +78,15 @@ describeWith(['chromium'], 'a session that ends', () => {
     await show(`agents/${agentId}`);
     await page.getByLabel('Greeting').fill('Words that must not get lost.');
     await killAndStart();
-    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('button', { name: 'Publish', exact: true }).click();
     await over().waitFor(SOON);
     const findings = await shown.findings();
     await shown.picture('session-over');
 
     await signInAgain();
     const typed = await page.getByLabel('Greeting').inputValue();
-    await page.getByRole('button', { name: 'Save', exact: true }).click();
-    await page.getByText('Agent saved').waitFor(SOON);
+    await page.getByRole('button', { name: 'Publish', exact: true }).click();
+    await page.getByText('Agent published').waitFor(SOON);
 
     const saved = await fetch(`${baseUrl}/api/agents/${agentId}`, {
       headers: { authorization: `Bearer svc_live_${'L'.repeat(32)}` },

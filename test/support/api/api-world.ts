@@ -83,6 +83,8 @@ export async function openApiWorld(deps?: Parameters<typeof openTestApi>[0]): Pr
   await api.request('PUT', '/api/sms-opt-outs/+390612345678', { key: ADMIN_KEY });
   const calendar = { name: 'spare', kind: 'builtin', timeZone: 'Europe/Rome' };
   await api.request('POST', '/api/calendars', { key: ADMIN_KEY, body: calendar });
+  const draft = { greeting: 'Good evening.' };
+  await api.request('PUT', '/api/agents/agent_1/draft', { key: ADMIN_KEY, body: draft });
   const document = { name: 'Opening hours', text: 'We open at nine.' };
   const knowledgePath = '/api/agents/agent_1/knowledge';
   const kept = await api.json('POST', knowledgePath, { key: ADMIN_KEY, body: document });

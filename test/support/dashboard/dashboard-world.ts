@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { ApiParts } from '../../../src/api/api.ts';
-import type { Logger } from '../../../src/lib/logger.ts';
 import { Dashboard } from '../../../src/operator/dashboard.ts';
 import { addDashboardRoutes } from '../../../src/operator/dashboard-routes.ts';
 import type { RunSelfTest } from '../../../src/operator/self-test.ts';
@@ -22,7 +21,7 @@ export interface DashboardWorld {
 }
 
 export async function openDashboardWorld(
-  given: { readonly log?: Logger; readonly publicUrl?: string } = {},
+  given: Partial<Pick<ApiParts, 'log' | 'publicUrl' | 'chat'>> = {},
 ): Promise<DashboardWorld> {
   let dashboard: Dashboard | undefined;
   const api = await openTestApi((store) => {

@@ -69,6 +69,7 @@ export async function openPhoneSockets() {
     tickets.issue({
       scope: { accountId: 'acct_main', environment: 'live' },
       agentId: 'agent_front',
+      isDraft: false,
       sessionHash: 'session',
     }).text;
   return { clock, lines, state, server, port, newTicket };

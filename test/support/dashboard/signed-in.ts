@@ -64,9 +64,15 @@ export class SignedIn {
     });
   }
 
-  async ticket(agentId: string, environment: 'live' | 'test' = 'live'): Promise<PhoneTicketView> {
+  /** @param wish.isDraft whether the agent is to answer as its draft has it. */
+  async ticket(
+    agentId: string,
+    wish: { readonly environment?: 'live' | 'test'; readonly isDraft?: boolean } = {},
+  ): Promise<PhoneTicketView> {
     const { accountId } = this;
-    const response = await this.post('/dashboard/phone', { accountId, environment, agentId });
+    const { environment = 'live', isDraft: draft = false } = wish;
+    const asked = { accountId, environment, agentId, draft };
+    const response = await this.post('/dashboard/phone', asked);
     if (response.status !== 200) throw new Error(await response.text());
     return (await response.json()) as PhoneTicketView;
   }

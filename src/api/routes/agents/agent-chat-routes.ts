@@ -1,8 +1,10 @@
 /** `POST /api/agents/{agentId}/chat`: asks an agent in writing what it would say on a call. */
 import { z } from '@hono/zod-openapi';
+import type { Agent } from '../../../domain/agent/agent.ts';
 import { CHAT_LIMITS } from '../../../domain/agent/agent-version.ts';
+import { agentOnTrial, existingDraft } from '../../../domain/agent/saved-draft.ts';
 import { ServiceError } from '../../../domain/service-error.ts';
-import { type ApiApp, type ApiDeps, callerOf, scopeOf } from '../../api-env.ts';
+import { type ApiApp, type ApiContext, type ApiDeps, callerOf, scopeOf } from '../../api-env.ts';
 import { answerOnce } from '../../http/answer-once.ts';
 import { describeRoute } from '../../http/describe-route.ts';
 import { existing } from '../../http/errors.ts';
@@ -27,6 +29,10 @@ const chatSchema = z
           'them, unless the first message is its own.',
         ].join(' '),
       }),
+    draft: z.boolean().optional().openapi({
+      description:
+        'Answers as the agent would with its draft published. For sessions of the dashboard; 403 to other keys, 404 without a draft.',
+    }),
   })
   .openapi('AgentChat');
 
@@ -78,14 +84,14 @@ const chatRoute = describeRoute({
 });
 
 export function addAgentChatRoutes(api: ApiApp, deps: ApiDeps): void {
-  const { agents, chat } = deps;
+  const { chat } = deps;
 
   api.openapi(chatRoute, async (context) => {
     const { agentId } = context.req.valid('param');
-    const { messages } = context.req.valid('json');
+    const { messages, draft: isDraft = false } = context.req.valid('json');
     return answerOnce(context, deps, {
       work: async () => {
-        const agent = existing(await agents.find(scopeOf(context), agentId), 'agent');
+        const agent = await agentAsked(context, deps, { agentId, isDraft });
         const { account } = callerOf(context);
         const reply = await chat.reply({
           agent,
@@ -108,4 +114,20 @@ export function addAgentChatRoutes(api: ApiApp, deps: ApiDeps): void {
       },
     });
   });
+}
+
+/** @throws {ServiceError} AGENT_NOT_FOUND; of a draft also FORBIDDEN to keys of customers, NOT_FOUND when there is none. */
+async function agentAsked(
+  context: ApiContext,
+  { agents, agentDrafts, clock }: ApiDeps,
+  { agentId, isDraft }: { readonly agentId: string; readonly isDraft: boolean },
+): Promise<Agent> {
+  if (isDraft && !callerOf(context).isDashboard) {
+    throw new ServiceError('FORBIDDEN', 'Cannot try the draft: only the dashboard can');
+  }
+  const scope = scopeOf(context);
+  const agent = existing(await agents.find(scope, agentId), 'agent');
+  if (!isDraft) return agent;
+  const draft = existingDraft(await agentDrafts.find(scope, agentId));
+  return agentOnTrial(agent, draft, clock.now());
 }

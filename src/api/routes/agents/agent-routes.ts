@@ -1,16 +1,8 @@
 /** `/api/agents`: makes, lists, shows, changes and deletes agents. */
 
-import type { Agent } from '../../../domain/agent/agent.ts';
-import {
-  type AgentPatch,
-  createAgent,
-  patchAgent,
-  requireKnownSpeech,
-  type SpeechChoice,
-} from '../../../domain/agent/agent-rules.ts';
+import { createAgent, patchAgent, requireKnownSpeech } from '../../../domain/agent/agent-rules.ts';
 import { requireKnownModel } from '../../../domain/agent/language-models.ts';
 import { requireKnownCalendar } from '../../../domain/calendar/calendar.ts';
-import { bodyFault } from '../../../domain/service-error.ts';
 import { requireKnownGateway } from '../../../domain/sms/sms-gateway.ts';
 import { requireKnownTools } from '../../../domain/tool/custom-tool.ts';
 import { type ApiApp, type ApiDeps, changedBy, scopeOf } from '../../api-env.ts';
@@ -32,6 +24,7 @@ import {
 } from '../../schemas/agent-schemas.ts';
 import { jsonBody, jsonResponse, taggedResponse } from '../../schemas/json-content.ts';
 import { viewOf } from '../../serializers/view-of.ts';
+import { changedAgent, requireOwnNumberAndModel } from './agent-change.ts';
 
 const shared = { tag: 'Agents' } as const;
 
@@ -163,18 +156,11 @@ function addAgentWrites(api: ApiApp, deps: ApiDeps): void {
     const patch = context.req.valid('json');
     const before = existing(await agents.find(scopeOf(context), agentId), 'agent');
     requireMatch(context, before.updatedAt, 'the agent');
-    requireNumberKept(patch, before);
-    const { phoneNumber } = patchAgent(before, patch, clock.now());
-    await requireKnownModel(patch.model, before.model, languageModels);
-    await numberOwners.requireOwn(before, phoneNumber, before.phoneNumber);
+    await requireOwnNumberAndModel(before, patch, deps);
     const changed = await deps.transaction(async (stores) => {
       const agent = existing(await stores.agents.find(before, agentId), 'agent');
       requireMatch(context, agent.updatedAt, 'the agent');
-      requireKnownSpeech(changedSpeech(patch, agent), voices);
-      const patched = patchAgent(agent, patch, clock.now());
-      await requireKnownTools(patched.tools, agent, [stores.customTools, stores.mcpServers]);
-      await requireKnownGateway(patched, agent, stores.smsGateways);
-      await requireKnownCalendar(patched.calendar, agent, stores.calendars);
+      const patched = await changedAgent(stores, { agent, patch }, deps);
       await stores.agents.update(patched, changedBy(context));
       return patched;
     });
@@ -207,19 +193,4 @@ function addAgentRemovals(api: ApiApp, deps: ApiDeps): void {
     });
     return context.body(null, 204);
   });
-}
-
-/** A voice or language that the agent has stays, even where the server no longer speaks it. */
-function changedSpeech({ voice, language }: SpeechChoice, agent: Agent): SpeechChoice {
-  return {
-    voice: voice === agent.voice ? undefined : voice,
-    language: language === agent.language ? undefined : language,
-  };
-}
-
-/** @throws {ServiceError} VALIDATION_ERROR when null stands for the number of an agent that has one. */
-function requireNumberKept({ phoneNumber }: AgentPatch, agent: Agent): void {
-  if (phoneNumber !== null || agent.phoneNumber === null) return;
-  const message = 'expected a number; DELETE /api/agents/{agentId}/phone-number takes it away';
-  throw bodyFault('phoneNumber', message);
 }
