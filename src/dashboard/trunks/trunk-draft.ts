@@ -23,6 +23,14 @@ export interface TrunkDraft {
   readonly callsPerSecond: string;
 }
 
+/** A new trunk as its wizard holds it. */
+export interface WizardDraft extends TrunkDraft {
+  /** Name of a preset; empty for a carrier of one's own. */
+  readonly preset: string;
+  /** Ids of agents by the number that each is to answer; empty for none. Numbers that stay as they are have no entry. */
+  readonly answerers: Readonly<Record<string, string>>;
+}
+
 export const NEW_TRUNK: TrunkDraft = {
   name: '',
   proxy: '',
@@ -41,6 +49,11 @@ export const NEW_TRUNK: TrunkDraft = {
   maxCalls: '',
   callsPerSecond: '',
 };
+
+/** Everything that can be changed of a trunk. */
+export const EDITABLE_FIELDS = (Object.keys(NEW_TRUNK) as (keyof TrunkDraft)[]).filter(
+  (field) => field !== 'name',
+);
 
 export function draftOf(trunk: Trunk): TrunkDraft {
   const { name, proxy, transport, srtp, transfer } = trunk;
@@ -68,6 +81,11 @@ export function bodyOf(draft: TrunkDraft): Readonly<Record<string, unknown>> {
 export function changesOf(draft: TrunkDraft, begun: TrunkDraft): Readonly<Record<string, unknown>> {
   const [now, before] = [fieldsOf(draft), fieldsOf(begun)];
   return { ...changedFields(now, before), ...clearedFields(now, before) };
+}
+
+/** The single numbers of a text of numbers, each once; beginnings of numbers are left out. */
+export function numbersOf(text: string): readonly string[] {
+  return [...new Set(entriesOf(text).filter((entry) => /^\+\d+$/.test(entry)))];
 }
 
 function fieldsOf(draft: TrunkDraft): Readonly<Record<string, unknown>> {

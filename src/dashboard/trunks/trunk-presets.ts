@@ -14,6 +14,8 @@ import { NEW_TRUNK, type TrunkDraft } from './trunk-draft.ts';
 interface PresetFile {
   readonly name: string;
   readonly proxy: string;
+  readonly domain?: string;
+  readonly username?: string;
   readonly register?: boolean;
   readonly codecs: readonly string[];
   readonly transfer?: string;
@@ -57,4 +59,29 @@ export function draftOfPreset(preset: string): TrunkDraft {
     transfer: transfer ?? NEW_TRUNK.transfer,
     callsPerSecond: callsPerSecond === undefined ? '' : String(callsPerSecond),
   };
+}
+
+/** Fields that only the customer knows, of those that say how the carrier is reached. An unknown preset has all of them. */
+export function neededFields(preset: string): readonly (keyof TrunkDraft)[] {
+  const file = PRESETS[preset]?.file;
+  if (file === undefined) {
+    return ['proxy', 'transport', 'register', 'username', 'password', 'allowedSources'];
+  }
+  const { proxy, domain, username, allowedSources } = file;
+  const parts: readonly (readonly [boolean, readonly (keyof TrunkDraft)[]])[] = [
+    [EXAMPLE.test(proxy), ['proxy']],
+    [domain !== undefined, ['domain']],
+    [username !== undefined, ['username', 'password']],
+    [allowedSources.some((source) => EXAMPLE.test(source)), ['allowedSources']],
+  ];
+  return parts.flatMap(([isNeeded, fields]) => (isNeeded ? fields : []));
+}
+
+/** Name of the preset whose carrier is reached at the address; empty where none is. */
+export function presetAt(proxy: string): string {
+  const found = Object.entries(PRESETS).find(([, { file }]) => {
+    const shared = file.proxy.replace(/^YOUR-TRUNK/, '');
+    return !EXAMPLE.test(shared) && proxy.endsWith(shared);
+  });
+  return found?.[0] ?? '';
 }
