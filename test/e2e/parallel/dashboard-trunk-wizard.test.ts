@@ -3,6 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type BrowserPage, launchBrowser } from '../../support/dashboard/browser.ts';
 import { buildDashboard, openDashboard } from '../../support/dashboard/dashboard-page.ts';
+import { adminJson } from '../../support/server/admin.ts';
 import { describeWith } from '../../support/server/programs.ts';
 import { startServer, type TestServer } from '../../support/server/server.ts';
 import {
@@ -17,6 +18,9 @@ const PASSWORD = 'only-the-carrier-knows';
 
 /** A check waits for a carrier, on a machine that is shared. */
 const SOON = { timeout: 40_000 };
+
+/** Of another account. */
+const FOREIGN = '+12025550155';
 
 const TABS_MAX = 60;
 
@@ -223,5 +227,31 @@ describeWith(['chromium'], 'the wizard of a new trunk', () => {
     expect(carrier.of('INVITE')[0]?.header('From')).toContain('+12025550123');
     expect(await field('User name').inputValue()).toBe('joe');
     expect(await page.locator('.wizard-steps').count()).toBe(0);
+  });
+
+  test('a number that cannot be given is told at its step, and the trunk that is saved is no second one', async () => {
+    const { id } = await adminJson(server.dataDir, ['account', 'create', '--name', 'Second']);
+    await server.api('PUT', `/api/phone-numbers/${FOREIGN}`, { accountId: id });
+    await page.goto(`${server.baseUrl}/#/trunks/+`);
+    await type('Name', 'second');
+    await press('Next');
+    await arrived('Credentials and addresses');
+    await type('Address of the carrier', carrier.hostPort);
+    await press('Next');
+    await arrived('Numbers');
+    await type('Numbers', FOREIGN);
+    await field(`Who answers ${FOREIGN}`).selectOption(agentId);
+    await press('Save and check');
+
+    const alert = await page.getByRole('alert').textContent();
+    const chosen = await field(`Who answers ${FOREIGN}`).inputValue();
+    await field(`Who answers ${FOREIGN}`).selectOption('');
+    await press('Save and check');
+    await page.getByText('works', { exact: true }).waitFor();
+
+    expect(alert).toContain(FOREIGN);
+    expect(chosen).toBe(agentId);
+    const { data } = (await server.api('GET', '/api/trunks')).body;
+    expect((data as { name: string }[]).map(({ name }) => name)).toEqual(['acme', 'second']);
   });
 });
