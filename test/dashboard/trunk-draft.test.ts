@@ -2,8 +2,19 @@
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { Trunk } from '../../src/dashboard/api-types.ts';
-import { bodyOf, changesOf, draftOf, NEW_TRUNK } from '../../src/dashboard/trunks/trunk-draft.ts';
-import { draftOfPreset, PRESETS } from '../../src/dashboard/trunks/trunk-presets.ts';
+import {
+  bodyOf,
+  changesOf,
+  draftOf,
+  NEW_TRUNK,
+  numbersOf,
+} from '../../src/dashboard/trunks/trunk-draft.ts';
+import {
+  draftOfPreset,
+  neededFields,
+  PRESETS,
+  presetAt,
+} from '../../src/dashboard/trunks/trunk-presets.ts';
 
 const TRUNK: Trunk = {
   ...{ name: 'acme', source: 'api', state: 'ready', detail: 'registered', expiresAt: null },
@@ -120,4 +131,31 @@ test('every preset can be chosen, and brings nothing that is an example', () => 
   expect(draftOfPreset('twilio').allowedSources.split('\n')).toContain('54.172.60.0/30');
   expect(draftOfPreset('sipgate')).toMatchObject({ register: 'true', codecs: 'PCMA' });
   expect(draftOfPreset('')).toEqual(NEW_TRUNK);
+});
+
+test('numbersOf leaves out beginnings of numbers, and counts each number once', () => {
+  expect(numbersOf('+12025550123\n+1202555013* , +12025550124 +12025550123\n12')).toEqual([
+    '+12025550123',
+    '+12025550124',
+  ]);
+});
+
+test.each([
+  ['', ['proxy', 'transport', 'register', 'username', 'password', 'allowedSources']],
+  ['twilio', ['proxy', 'username', 'password']],
+  ['sipgate', ['username', 'password']],
+  ['vonage', ['username', 'password', 'allowedSources']],
+  ['3cx', ['proxy', 'username', 'password', 'allowedSources']],
+  ['plain-ip', ['proxy', 'domain', 'allowedSources']],
+])('neededFields(%o) are those that its preset does not have', (preset, fields) => {
+  expect(neededFields(preset)).toEqual(fields);
+});
+
+test.each([
+  ['acme.pstn.twilio.com', 'twilio'],
+  ['sipconnect.sipgate.de', 'sipgate'],
+  ['sip.example.com', ''],
+  ['192.168.1.20:5060', ''],
+])('presetAt(%o) is %o', (proxy, preset) => {
+  expect(presetAt(proxy)).toBe(preset);
 });

@@ -20,8 +20,12 @@ export function PlaceCall() {
   );
 }
 
-/** @param props.from number to begin with, such as one of a trunk that is to be tried. */
-export function PlaceCallForm(props: { readonly from?: string; readonly onClose: () => void }) {
+/** Opens the page of the call. @param props.from number to begin with, such as one of a trunk that is to be tried. */
+export function PlaceCallForm(props: {
+  readonly from?: string | undefined;
+  /** Of the window that it is in. */
+  readonly onClose?: () => void;
+}) {
   const { from: begun = '', onClose } = props;
   const agents = useAgents();
   const chosen = (agentId: string) => agentId || (agents.list[0]?.id ?? '');
@@ -37,7 +41,7 @@ export function PlaceCallForm(props: { readonly from?: string; readonly onClose:
       body,
     });
     say(t('placeCall.queued'));
-    onClose();
+    onClose?.();
     location.assign(`#/calls/${callId}`);
   });
   const refused = refusalOf(form.error);

@@ -1,10 +1,11 @@
 /** The telephone numbers: over which trunk each comes, and which agent answers it. */
 import { useState } from 'preact/hooks';
-import type { AgentItem, PhoneNumber } from '../api-types.ts';
-import { accountId, client, complain, may, say, session, t } from '../app-state.ts';
+import type { PhoneNumber } from '../api-types.ts';
+import { accountId, complain, may, say, session, t } from '../app-state.ts';
 import { BareSelect, type Option } from '../parts/field.tsx';
 import { Empty, Page, ShownPage, Table } from '../parts/page.tsx';
 import { type Agents, useAgents, usePages } from '../parts/use-load.ts';
+import { answererName, giveNumber } from '../trunks/save-trunk.ts';
 
 export function NumbersPage() {
   const agents = useAgents();
@@ -90,7 +91,7 @@ function Answerer(props: {
   const known: readonly Option[] = isKnown ? [] : [[agentId, agentName ?? agentId]];
   const choose = (next: string) => {
     setBusy(true);
-    assign(number, next)
+    giveNumber(number, next)
       .then(() => say(t('numbers.assigned')), complain)
       .finally(() => {
         setBusy(false);
@@ -106,29 +107,8 @@ function Answerer(props: {
       options={[
         ['', t('numbers.unassigned')],
         ...known,
-        ...agents.list.map((agent) => [agent.id, nameOf(agent, number)] as const),
+        ...agents.list.map((agent) => [agent.id, answererName(agent, number.number)] as const),
       ]}
     />
   );
-}
-
-/** An agent has one number: the list shows its present one before it gets another. */
-function nameOf({ name, phoneNumber }: AgentItem, { number }: PhoneNumber): string {
-  return phoneNumber === null || phoneNumber === number ? name : `${name} (${phoneNumber})`;
-}
-
-/** Freed first: two agents cannot have one number. @throws {ApiError} */
-async function assign({ number, agentId }: PhoneNumber, next: string): Promise<void> {
-  const give = (id: string, phoneNumber: string) =>
-    client.api(`api/agents/${id}`, { method: 'PATCH', body: { phoneNumber } });
-  if (agentId !== null)
-    await client.api(`api/agents/${agentId}/phone-number`, { method: 'DELETE' });
-  if (next === '') return;
-  try {
-    await give(next, number);
-  } catch (error) {
-    // A number without anybody would lose calls.
-    if (agentId !== null) await give(agentId, number);
-    throw error;
-  }
 }

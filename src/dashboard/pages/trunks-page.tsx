@@ -55,9 +55,10 @@ function TrunkTable({ trunks }: { readonly trunks: readonly Trunk[] }) {
         carrier: ['url', ({ proxy }) => proxy],
         transport: ({ transport }) => transport,
         state: ({ state, detail }) => (
-          <>
+          // One item in the card of a narrow screen.
+          <span>
             <State of={state} /> {sentence(detail)}
-          </>
+          </span>
         ),
         registeredUntil: ({ expiresAt }) => <Instant at={expiresAt} />,
         numbers: ({ numbers }) => numbers.join(', ') || '–',

@@ -66,7 +66,9 @@ export function Form(props: {
   readonly form: Pick<Submit, 'isBusy' | 'error' | 'submit'>;
   /** Of the button that sends it. */
   readonly label: string;
-  readonly onCancel?: () => void;
+  readonly onCancel?: (() => void) | undefined;
+  /** To the step before, where the form is one of several. */
+  readonly onBack?: (() => void) | undefined;
   /** Whether the browser checks fields before they are sent: by `isRequired` and `minLength`. */
   readonly isChecked?: boolean;
   /** Role that sending needs; a viewer's unless given. Without it the fields can only be read. */
@@ -75,13 +77,14 @@ export function Form(props: {
   readonly class?: string;
   readonly children: ComponentChildren;
 }) {
-  const { form, label, onCancel, isChecked = false, needs = 'viewer' } = props;
+  const { form, label, onCancel, onBack, isChecked = false, needs = 'viewer' } = props;
   return (
     <form class={onCancel ? undefined : 'form'} onSubmit={form.submit} noValidate={!isChecked}>
       {props.children}
       <Problem error={form.error} />
       <div class="actions">
         {onCancel && <Button text={t('app.cancel')} onClick={onCancel} />}
+        {onBack && <Button text={t('app.back')} onClick={onBack} />}
         {may(needs) && (
           <button type="submit" class={props.class ?? 'main'} disabled={form.isBusy}>
             {label}

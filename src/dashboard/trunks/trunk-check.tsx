@@ -7,16 +7,10 @@ import { DialogButton } from '../parts/dialog.tsx';
 import { useSubmit } from '../parts/form.tsx';
 import { Problem, Section } from '../parts/page.tsx';
 
+/** Of a trunk that there is. */
 export function TrunkCheckPane({ trunk }: { readonly trunk: Trunk }) {
-  const { name, numbers } = trunk;
-  // The number that a call is placed from chooses its trunk.
-  const from = numbers.find((number) => /^\+\d+$/.test(number));
-  const [check, setCheck] = useState<TrunkCheck | undefined>(undefined);
-  const { isBusy, error, submit } = useSubmit(async () => {
-    setCheck(undefined);
-    const path = `api/trunks/${encodeURIComponent(name)}/check`;
-    setCheck(await client.api<TrunkCheck>(path, { method: 'POST' }));
-  });
+  const { check, isBusy, error, submit } = useTrunkCheck(trunk.name);
+  const from = testNumberOf(trunk);
   if (!may('admin')) return null;
   return (
     <Section title={t('trunk.check')}>
@@ -35,25 +29,48 @@ export function TrunkCheckPane({ trunk }: { readonly trunk: Trunk }) {
         {isBusy && <span role="status">{t('trunk.checking')}</span>}
       </div>
       <Problem error={error} />
-      {check !== undefined && <Steps check={check} />}
+      {check !== undefined && <CheckOutcome check={check} />}
     </Section>
   );
 }
 
-function Steps({ check: { ok, steps } }: { readonly check: TrunkCheck }) {
+/** The number that a call is placed from chooses its trunk. Undefined where the trunk has only beginnings of numbers. */
+export function testNumberOf({ numbers }: Pick<Trunk, 'numbers'>): string | undefined {
+  return numbers.find((number) => /^\+\d+$/.test(number));
+}
+
+/** Checks a trunk each time that it is submitted. */
+export function useTrunkCheck(name: string) {
+  const [check, setCheck] = useState<TrunkCheck | undefined>(undefined);
+  const submit = useSubmit(async () => {
+    setCheck(undefined);
+    const path = `api/trunks/${encodeURIComponent(name)}/check`;
+    setCheck(await client.api<TrunkCheck>(path, { method: 'POST' }));
+  });
+  return { ...submit, check };
+}
+
+export function CheckOutcome({ check: { ok, steps } }: { readonly check: TrunkCheck }) {
   return (
     <div class="outcome" role="status">
       <p>
         <span class={`state ${ok ? 'good' : 'bad'}`}>{t(ok ? 'trunk.works' : 'trunk.faulty')}</span>
       </p>
-      <ul class="check-steps">
-        {steps.map(({ step, ok: isOk, message }) => (
-          <li key={`${step} ${message}`}>
-            <span class={`state ${isOk ? 'good' : 'bad'}`}>{word('trunkStep', step)}</span>{' '}
-            {sentence(message)}
-          </li>
-        ))}
-      </ul>
+      <CheckSteps steps={steps} />
     </div>
+  );
+}
+
+/** What was found at each step, and what to do. */
+export function CheckSteps({ steps }: Pick<TrunkCheck, 'steps'>) {
+  return (
+    <ul class="check-steps">
+      {steps.map(({ step, ok, message }) => (
+        <li key={`${step} ${message}`}>
+          <span class={`state ${ok ? 'good' : 'bad'}`}>{word('trunkStep', step)}</span>{' '}
+          {sentence(message)}
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -24,6 +24,14 @@ export interface TrunkDraft extends PriceDraft {
   readonly callsPerSecond: string;
 }
 
+/** A new trunk as its wizard holds it. */
+export interface WizardDraft extends TrunkDraft {
+  /** Name of a preset; empty for a carrier of one's own. */
+  readonly preset: string;
+  /** Ids of agents by the number that each is to answer; empty for none. Numbers that stay as they are have no entry. */
+  readonly answerers: Readonly<Record<string, string>>;
+}
+
 export const NEW_TRUNK: TrunkDraft = {
   name: '',
   proxy: '',
@@ -43,6 +51,14 @@ export const NEW_TRUNK: TrunkDraft = {
   callsPerSecond: '',
   ...NO_PRICE,
 };
+
+/** The fields of `TrunkFields`; those of the price have a part of their own. */
+export type TrunkFieldName = Exclude<keyof TrunkDraft, keyof PriceDraft>;
+
+/** What can be changed of a trunk, without its price. */
+export const EDITABLE_FIELDS = (Object.keys(NEW_TRUNK) as TrunkFieldName[]).filter(
+  (field) => field !== 'name' && !(field in NO_PRICE),
+);
 
 export function draftOf(trunk: Trunk): TrunkDraft {
   const { name, proxy, transport, srtp, transfer } = trunk;
@@ -71,6 +87,11 @@ export function bodyOf(draft: TrunkDraft): Readonly<Record<string, unknown>> {
 export function changesOf(draft: TrunkDraft, begun: TrunkDraft): Readonly<Record<string, unknown>> {
   const [now, before] = [fieldsOf(draft), fieldsOf(begun)];
   return { ...changedFields(now, before), ...clearedFields(now, before) };
+}
+
+/** The single numbers of a text of numbers, each once; beginnings of numbers are left out. */
+export function numbersOf(text: string): readonly string[] {
+  return [...new Set(entriesOf(text).filter((entry) => /^\+\d+$/.test(entry)))];
 }
 
 function fieldsOf(draft: TrunkDraft): Readonly<Record<string, unknown>> {

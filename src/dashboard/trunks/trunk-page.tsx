@@ -1,22 +1,27 @@
-/** One trunk: made, changed, checked. */
+/** One trunk: made step by step, changed, checked. */
+import { useState } from 'preact/hooks';
 import type { Trunk } from '../api-types.ts';
-import { client, formats, sentence, t } from '../app-state.ts';
+import { client, formats, route, sentence, t } from '../app-state.ts';
 import { ConfirmButton } from '../parts/dialog.tsx';
 import { Empty, Page, Section, Shown, State } from '../parts/page.tsx';
 import { useLoad } from '../parts/use-load.ts';
 import { NEW_ID } from '../router.ts';
 import { TrunkCheckPane } from './trunk-check.tsx';
 import { TrunkForm } from './trunk-form.tsx';
+import { TrunkWizard } from './trunk-wizard.tsx';
+import { MADE_TRUNK } from './wizard-steps.ts';
 
 const REFRESH_MS = 5000;
 
 /** @param props.id the trunk's name. */
 export function TrunkPage({ id }: { readonly id: string }) {
   const isNew = id === NEW_ID;
-  const path = `api/trunks/${encodeURIComponent(id)}`;
+  // A wizard that was reloaded goes on with the trunk that it has made.
+  const [name] = useState(() => (isNew ? route.value.query.get(MADE_TRUNK) : id));
+  const path = `api/trunks/${encodeURIComponent(name ?? '')}`;
   const loaded = useLoad(
-    ['trunk', id],
-    async (signal) => (isNew ? null : await client.api<Trunk>(path, { signal })),
+    ['trunk', name],
+    async (signal) => (name === null ? null : await client.api<Trunk>(path, { signal })),
     { isKept: false },
   );
   return (
@@ -27,7 +32,7 @@ export function TrunkPage({ id }: { readonly id: string }) {
           <a class="button" href="#/trunks">
             {t('trunk.back')}
           </a>
-          {loaded.value?.source === 'api' && (
+          {!isNew && loaded.value?.source === 'api' && (
             <ConfirmButton
               needs="admin"
               label={t('trunk.delete')}
@@ -43,24 +48,20 @@ export function TrunkPage({ id }: { readonly id: string }) {
       }
     >
       <Shown loaded={loaded} missing={<Empty text={t('trunk.missing')} />}>
-        {(trunk) => <Panes trunk={trunk ?? undefined} onChanged={loaded.reload} />}
+        {(trunk) =>
+          isNew || trunk === null ? (
+            <TrunkWizard made={trunk ?? undefined} />
+          ) : (
+            <Panes trunk={trunk} onChanged={loaded.reload} />
+          )
+        }
       </Shown>
     </Page>
   );
 }
 
-function Panes(props: { readonly trunk: Trunk | undefined; readonly onChanged: () => void }) {
+function Panes(props: { readonly trunk: Trunk; readonly onChanged: () => void }) {
   const { trunk, onChanged } = props;
-  if (trunk === undefined) {
-    return (
-      <div class="panes panes-one">
-        <TrunkForm
-          trunk={undefined}
-          onSaved={({ name }) => location.assign(`#/trunks/${encodeURIComponent(name)}`)}
-        />
-      </div>
-    );
-  }
   return (
     <div class="panes panes-even">
       <div class="pane-main">

@@ -8,12 +8,14 @@ import telnyx from '../../../sip-config/presets/telnyx.json' with { type: 'json'
 import twilio from '../../../sip-config/presets/twilio.json' with { type: 'json' };
 import voipMs from '../../../sip-config/presets/voip-ms.json' with { type: 'json' };
 import vonage from '../../../sip-config/presets/vonage.json' with { type: 'json' };
-import { NEW_TRUNK, type TrunkDraft } from './trunk-draft.ts';
+import { NEW_TRUNK, type TrunkDraft, type TrunkFieldName } from './trunk-draft.ts';
 
 /** A file of `sip-config/presets`. */
 interface PresetFile {
   readonly name: string;
   readonly proxy: string;
+  readonly domain?: string;
+  readonly username?: string;
   readonly register?: boolean;
   readonly codecs: readonly string[];
   readonly transfer?: string;
@@ -57,4 +59,29 @@ export function draftOfPreset(preset: string): TrunkDraft {
     transfer: transfer ?? NEW_TRUNK.transfer,
     callsPerSecond: callsPerSecond === undefined ? '' : String(callsPerSecond),
   };
+}
+
+/** Fields that only the customer knows, of those that say how the carrier is reached. An unknown preset has all of them. */
+export function neededFields(preset: string): readonly TrunkFieldName[] {
+  const file = PRESETS[preset]?.file;
+  if (file === undefined) {
+    return ['proxy', 'transport', 'register', 'username', 'password', 'allowedSources'];
+  }
+  const { proxy, domain, username, allowedSources } = file;
+  const parts: readonly (readonly [boolean, readonly TrunkFieldName[]])[] = [
+    [EXAMPLE.test(proxy), ['proxy']],
+    [domain !== undefined, ['domain']],
+    [username !== undefined, ['username', 'password']],
+    [allowedSources.some((source) => EXAMPLE.test(source)), ['allowedSources']],
+  ];
+  return parts.flatMap(([isNeeded, fields]) => (isNeeded ? fields : []));
+}
+
+/** Name of the preset whose carrier is reached at the address; empty where none is. */
+export function presetAt(proxy: string): string {
+  const found = Object.entries(PRESETS).find(([, { file }]) => {
+    const shared = file.proxy.replace(/^YOUR-TRUNK/, '');
+    return !EXAMPLE.test(shared) && proxy.endsWith(shared);
+  });
+  return found?.[0] ?? '';
 }

@@ -112,13 +112,14 @@ describeWith(['chromium'], 'five first tasks in the dashboard', () => {
     await link('Open trunks').click();
     await link('Add trunk').first().click();
     await field('Name').fill('acme');
+    await button('Next').click();
     await field('Address of the carrier').fill(carrier.hostPort);
     await field('Sign-in').selectOption('true');
     await field('User name').fill('joe');
     await field('Password').fill('secret');
+    await button('Next').click();
     await field('Numbers').fill(NUMBER);
-    await button('Create trunk').click();
-    await button('Check now').click();
+    await button('Save and check').click();
 
     await page.getByText('works', { exact: true }).waitFor();
   });

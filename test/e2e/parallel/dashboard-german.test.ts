@@ -83,6 +83,8 @@ describeWith(['chromium'], 'the dashboard in German', () => {
       'gateways',
       'trunks',
       'trunks/+',
+      'trunks/+?step=access',
+      'trunks/+?step=numbers',
       'webhooks',
     ],
     ...['keys', 'settings', 'system', 'models', 'users', 'audit-log', 'logs', 'nowhere'],

@@ -29,6 +29,8 @@ const PAGES: readonly (readonly [hash: string, ...windows: readonly string[]])[]
   ['gateways', 'Add gateway', 'Add number'],
   ['numbers'],
   ['trunks/+'],
+  ['trunks/+?step=access'],
+  ['trunks/+?step=numbers'],
   ['trunks/acme', 'Test call'],
   ['analytics'],
   ['webhooks', 'Add endpoint'],
@@ -44,6 +46,9 @@ const FIELDS = [
   'input:not([type=checkbox], [type=radio], [type=file], [type=number], [type=range], [type^=date], [type=time])',
   'textarea',
 ].join(', ');
+
+/** Fields that are folded away are fields too. */
+const OPEN_ALL = `for (const folded of document.querySelectorAll('form details')) folded.open = true`;
 
 describeWith(['chromium'], 'every page of the dashboard', () => {
   let server: TestServer;
@@ -77,6 +82,7 @@ describeWith(['chromium'], 'every page of the dashboard', () => {
 
   /** Types the text into every field inside, and sends every form there. */
   const attack = async (hash: string, inside: string, text: string) => {
+    await page.evaluate(OPEN_ALL);
     for (const field of await page.locator(inside).locator(FIELDS).all()) {
       if (!(await field.isVisible()) || !(await field.isEditable())) continue;
       await field.fill(text);

@@ -1,0 +1,50 @@
+/** Steps of the wizard of a new trunk: their addresses, and the step that an error or a finding belongs to; pure */
+import { ApiError } from '../api-error.ts';
+import type { TrunkCheck } from '../api-types.ts';
+import { NEW_ID } from '../router.ts';
+import { EDITABLE_FIELDS, type TrunkFieldName } from './trunk-draft.ts';
+
+export const WIZARD_STEPS = ['carrier', 'access', 'numbers', 'check', 'call'] as const;
+
+export type WizardStep = (typeof WIZARD_STEPS)[number];
+
+/** Name of the trunk that the wizard has saved, in the query of its address. */
+export const MADE_TRUNK = 'trunk';
+
+/** Of `numbers`; all others but the name are of `access`. */
+export const NUMBER_FIELDS = ['numbers', 'callerId'] as const satisfies TrunkFieldName[];
+
+/** How the carrier is reached, and what is sent to it. */
+export const ACCESS_FIELDS = EDITABLE_FIELDS.filter(
+  (field) => !NUMBER_FIELDS.some((name) => name === field),
+);
+
+/** Of the doctor's steps those that the fields of `access` can mend; addresses and clocks of this machine are set elsewhere. */
+const ACCESS_CHECKS = ['dns', 'connection', 'certificate', 'options', 'registration', 'codecs'];
+
+/** The step that an address names, else the first. What needs a saved trunk waits at the step that saves it. */
+export function wizardStepOf(query: URLSearchParams, isSaved: boolean): WizardStep {
+  const step = WIZARD_STEPS.find((name) => name === query.get('step')) ?? 'carrier';
+  return !isSaved && (step === 'check' || step === 'call') ? 'numbers' : step;
+}
+
+/** @param trunk name of the trunk that was saved. */
+export function wizardAddress(step: WizardStep, trunk: string | undefined): string {
+  const query = new URLSearchParams({ step, ...(trunk !== undefined && { [MADE_TRUNK]: trunk }) });
+  return `#/trunks/${NEW_ID}?${query}`;
+}
+
+/** The step with the field that a refusal names first; the step that saves where it names none. */
+export function stepOfRefusal(error: unknown, isSaved: boolean): WizardStep {
+  if (!(error instanceof ApiError)) return 'numbers';
+  const [field] = (error.details?.[0]?.path ?? '').split('.');
+  if (field === 'name') return 'carrier';
+  if (ACCESS_FIELDS.some((name) => name === field)) return 'access';
+  // Before there is a trunk, only its name can be in conflict.
+  return error.status === 409 && !isSaved ? 'carrier' : 'numbers';
+}
+
+/** What a check found wrong that the fields of `access` can mend. */
+export function faultsOfAccess(check: TrunkCheck | undefined): TrunkCheck['steps'] {
+  return (check?.steps ?? []).filter(({ step, ok }) => !ok && ACCESS_CHECKS.includes(step));
+}
