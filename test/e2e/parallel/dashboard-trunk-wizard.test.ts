@@ -127,11 +127,14 @@ describeWith(['chromium'], 'the wizard of a new trunk', () => {
     await arrived('Numbers');
     await type('Numbers', `${HOSTILE}\n+12025550123`);
     await field('Who answers +12025550123').selectOption(agentId);
-    page.once('dialog', (dialog) => void dialog.accept());
-
-    await page.reload();
-
+    const question = page.waitForEvent('dialog');
+    const reloaded = page.reload();
+    const asked = await question;
+    await asked.accept();
+    await reloaded;
     await page.getByText('Your unsaved changes from before are back').waitFor();
+
+    expect(asked.type()).toBe('beforeunload');
     expect(await field('Numbers').inputValue()).toBe(`${HOSTILE}\n+12025550123`);
     await expect.poll(() => field('Who answers +12025550123').inputValue(), SOON).toBe(agentId);
     await page.goBack();
