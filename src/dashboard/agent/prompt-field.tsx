@@ -1,5 +1,5 @@
-/** The editor of an agent's instructions: tall, grows with its text, and counts what is left. */
-import { useState } from 'preact/hooks';
+/** The editor of an agent's instructions: tall, grows with its text, counts what is left, and inserts variables. */
+import { useRef, useState } from 'preact/hooks';
 import { formats, t } from '../app-state.ts';
 import { BROWSER, keep, kept } from '../kept.ts';
 import { CheckField, TextField, type TextFieldProps } from '../parts/field.tsx';
@@ -11,10 +11,11 @@ const FIXED_WIDTH = 'prompt.fixedWidth';
 
 export function PromptField(props: TextFieldProps) {
   const [isFixedWidth, setFixedWidth] = useState(() => kept(BROWSER, FIXED_WIDTH) === 'yes');
+  const editor = useRef<HTMLDivElement>(null);
   const { count } = formats.value;
   const values = { now: count(props.value.length), max: count(CHARS_MAX) };
   return (
-    <div class={isFixedWidth ? 'prompt prompt-fixed' : 'prompt'}>
+    <div ref={editor} class={isFixedWidth ? 'prompt prompt-fixed' : 'prompt'}>
       <TextField {...props} rows={16} isRequired />
       <div class="row prompt-foot">
         <CheckField
@@ -32,8 +33,28 @@ export function PromptField(props: TextFieldProps) {
       <p class="hint">
         {t('agent.variables')
           .split(/(\{\{.*?\}\})/)
-          .map((part, index) => (index % 2 === 1 ? <code key={part}>{part}</code> : part))}
+          .map((part, index) =>
+            index % 2 === 0 ? (
+              part
+            ) : (
+              <button
+                key={part}
+                type="button"
+                class="variable"
+                title={t('agent.insert')}
+                onClick={() => insertAtCursor(editor.current?.querySelector('textarea'), part)}
+              >
+                {part}
+              </button>
+            ),
+          )}
       </p>
     </div>
   );
+}
+
+/** Writes text at the cursor of a field, as if it was typed there: undo takes it back. */
+function insertAtCursor(field: HTMLTextAreaElement | null | undefined, text: string): void {
+  field?.focus();
+  document.execCommand('insertText', false, text);
 }

@@ -58,6 +58,20 @@ describeWith(['chromium'], 'the page of an agent', () => {
     await expect.poll(() => instructions.inputValue()).toContain('You book, move and cancel');
   });
 
+  test('a variable is inserted at the cursor, and undo takes it back', async () => {
+    const instructions = page.getByLabel('Instructions');
+    const before = await instructions.inputValue();
+    await instructions.press('Control+Home');
+    await button('{{name|there}}').click();
+    const inserted = await instructions.inputValue();
+    const isFocused = await instructions.evaluate((field) => field === document.activeElement);
+    await page.keyboard.press('Control+z');
+
+    expect(inserted).toBe(`{{name|there}}${before}`);
+    expect(isFocused).toBe(true);
+    await expect.poll(() => instructions.inputValue()).toBe(before);
+  });
+
   test('hostile words in the rows of targets are kept as words, and a missing number is told', async () => {
     const targets = page.getByRole('group', { name: 'Transfer to' });
     await button('Add a target').click();
