@@ -42,8 +42,8 @@ describeWith(['chromium'], 'the language model on the page of an agent', () => {
     const before = await field().inputValue();
     await field().selectOption('small:1b');
     const findings = await shown.findings();
-    await page.getByRole('button', { name: 'Save', exact: true }).click();
-    await page.getByText('Agent saved').waitFor();
+    await page.getByRole('button', { name: 'Publish', exact: true }).click();
+    await page.getByText('Agent published').waitFor();
 
     expect(choices).toEqual(["Server's own (ollama/own:4b)", 'own:4b', 'small:1b']);
     expect([before, findings]).toEqual(['', []]);
