@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { AgentStore } from '../../src/domain/agent/agent.ts';
 import { buildAgent } from '../support/store/build-agent.ts';
 import { openTestStore } from '../support/store/test-store.ts';
 import { cpuMs } from '../support/time/cpu-time.ts';
@@ -6,6 +7,8 @@ import { cpuMs } from '../support/time/cpu-time.ts';
 const SCOPE = { accountId: 'acct_1', environment: 'live' } as const;
 
 const LISTS = 100;
+
+const ROUNDS = 6;
 
 test('AgentStore lists agents without their words', async () => {
   const { agents } = await openTestStore();
@@ -30,25 +33,34 @@ test('AgentStore lists agents without their words', async () => {
   expect(page.agents).toEqual([{ ...shown, totalCallsToday: 0, totalMinutesToday: 0 }]);
 });
 
-/** Processor time of a list of a hundred agents, in milliseconds: the least of three, as other work only adds to it. */
-async function listCostMs(systemPrompt: string): Promise<number> {
+async function storeOfHundred(systemPrompt: string): Promise<AgentStore> {
   const { agents } = await openTestStore();
   for (let index = 0; index < 100; index++) {
     await agents.insert(buildAgent({ id: `agent_${index}`, systemPrompt }));
   }
-  const costs: number[] = [];
-  for (let round = 0; round < 3; round++) {
-    const startedAtMs = cpuMs();
-    for (let list = 0; list < LISTS; list++)
-      await agents.list(SCOPE, { limit: 100, offset: 0 }, new Date());
-    costs.push((cpuMs() - startedAtMs) / LISTS);
-  }
-  return Math.min(...costs);
+  return agents;
+}
+
+/** Processor time of a list, in milliseconds. */
+async function listCostMs(agents: AgentStore): Promise<number> {
+  const startedAtMs = cpuMs();
+  for (let list = 0; list < LISTS; list++)
+    await agents.list(SCOPE, { limit: 100, offset: 0 }, new Date());
+  return (cpuMs() - startedAtMs) / LISTS;
 }
 
 test('AgentStore lists a hundred agents within 2 ms, and prompts of any length cost it nothing', async () => {
-  const [short, long] = [await listCostMs('You are brief.'), await listCostMs('a€'.repeat(10_000))];
+  const [short, long] = await Promise.all([
+    storeOfHundred('You are brief.'),
+    storeOfHundred('a€'.repeat(10_000)),
+  ]);
+  const costs: (readonly [short: number, long: number])[] = [];
 
-  expect(long).toBeLessThan(2);
-  expect(long / short).toBeLessThan(1.5);
+  // In turns, and the least of each, as other work only adds to it.
+  for (let round = 0; round < ROUNDS; round++)
+    costs.push([await listCostMs(short), await listCostMs(long)]);
+
+  const [ofShort, ofLong] = [0, 1].map((side) => Math.min(...costs.map((cost) => cost[side] ?? 0)));
+  expect(ofLong).toBeLessThan(2);
+  expect((ofLong ?? 0) / (ofShort ?? 0)).toBeLessThan(1.5);
 });
