@@ -44,7 +44,7 @@ export function PromptField(props: TextFieldProps) {
                 title={t('agent.insert')}
                 onClick={() => insertAtCursor(editor.current?.querySelector('textarea'), part)}
               >
-                {part}
+                <code>{part}</code>
               </button>
             ),
           )}
