@@ -187,20 +187,11 @@ class AgentModel implements LanguageModel {
     const { counts, warming } = this.#options;
     const { probed, told } = this.#named;
     const answerEnds = warming.answerBegins();
-    let hasAnswered = false;
     try {
-      for await (const event of probed.model.stream(request)) {
-        hasAnswered = true;
-        yield event;
+      if ((yield* probed.answer(request)) === undefined) {
+        told.clear();
+        return true;
       }
-      probed.answered();
-      told.clear();
-      return true;
-    } catch (error) {
-      request.signal.throwIfAborted();
-      probed.failed(error);
-      // Half an answer cannot be withdrawn, and another model would start over.
-      if (hasAnswered) throw error;
       counts.fellBack(probed.model.name);
       return false;
     } finally {

@@ -96,22 +96,10 @@ export class FallbackModel implements LanguageModel {
     let lastError: unknown;
     const order = this.#order();
     for (const candidate of order) {
-      let hasAnswered = false;
-      try {
-        for await (const event of candidate.model.stream(request)) {
-          hasAnswered = true;
-          yield event;
-        }
-        candidate.answered();
-        return;
-      } catch (error) {
-        request.signal.throwIfAborted();
-        candidate.failed(error);
-        // Half an answer cannot be withdrawn, and another model would start over.
-        if (hasAnswered) throw error;
-        if (candidate !== order.at(-1)) this.#counts.fellBack(candidate.model.name);
-        lastError = error;
-      }
+      const failed = yield* candidate.answer(request);
+      if (failed === undefined) return;
+      if (candidate !== order.at(-1)) this.#counts.fellBack(candidate.model.name);
+      lastError = failed.error;
     }
     throw lastError;
   }

@@ -2,7 +2,7 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { TimeLimit } from '../lib/time-limit.ts';
-import type { ChatMessage, LanguageModel } from './language-model.ts';
+import type { ChatMessage, LanguageModel, ModelEvent, ModelRequest } from './language-model.ts';
 
 /** Pauses between the probes of a model that failed a caller. */
 const PROBE_AFTER_MS_MIN = 2000;
@@ -47,16 +47,32 @@ export class ProbedModel {
     return this.#failure;
   }
 
-  /** A caller got an answer. */
-  answered(): void {
+  /**
+   * Answers a caller. Callers who fail together are one fault.
+   *
+   * @returns why it failed before its first word; undefined once it has answered.
+   * @throws {Error} the failure after its first word: half an answer cannot be withdrawn, and another model would start over.
+   * @throws the signal's reason when aborted.
+   */
+  async *answer(
+    request: ModelRequest,
+  ): AsyncGenerator<ModelEvent, { readonly error: unknown } | undefined> {
+    let hasAnswered = false;
+    try {
+      for await (const event of this.model.stream(request)) {
+        hasAnswered = true;
+        yield event;
+      }
+    } catch (error) {
+      request.signal.throwIfAborted();
+      this.#fail(error);
+      if (this.#cancelProbe === undefined) this.#probeLater();
+      if (hasAnswered) throw error;
+      return { error };
+    }
     this.#faults = 0;
     this.#recover();
-  }
-
-  /** A caller got none. Callers who fail together are one fault. */
-  failed(error: unknown): void {
-    this.#fail(error);
-    if (this.#cancelProbe === undefined) this.#probeLater();
+    return undefined;
   }
 
   /** Asks whether it would answer. Never rejects: `failure` has the result. */

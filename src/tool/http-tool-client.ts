@@ -1,15 +1,12 @@
 /** Sends the requests of custom tools: to checked addresses only, without redirects, with a bound on what is read. */
-import { Agent, request } from 'undici';
+import { type Agent, request } from 'undici';
 import type { ToolMethod } from '../domain/tool/custom-tool.ts';
 import type { WebhookUrlRules } from '../domain/webhook/webhook-url.ts';
-import { type ResolveName, ssrfGuard } from '../webhook/ssrf-guard.ts';
+import { guardedAgent, type ResolveName } from '../webhook/ssrf-guard.ts';
 import type { ToolAnswer, ToolClient } from './http-tool.ts';
 
 /** For connecting; the tool's own limit is for everything. */
 const CONNECT_MS_MAX = 10_000;
-
-/** Servers keep idle connections for 5 seconds and more. */
-const IDLE_CONNECTION_MS = 4000;
 
 /** More of an answer is not read: the connection is closed instead. */
 const READ_BYTES_MAX = 65_536;
@@ -35,15 +32,8 @@ export class HttpToolClient implements ToolClient {
   }) {
     const { rules, resolve, version } = options;
     this.#userAgent = `Offhook/${version}`;
-    this.#agent = new Agent({
-      connect: ssrfGuard({ rules, resolve, timeoutMs: CONNECT_MS_MAX }),
-      allowH2: false,
-      pipelining: 1,
-      connections: CONNECTIONS_MAX,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      keepAliveTimeout: IDLE_CONNECTION_MS,
-    });
+    const limits = { timeoutMs: CONNECT_MS_MAX, connections: CONNECTIONS_MAX };
+    this.#agent = guardedAgent({ rules, resolve, ...limits });
   }
 
   /** Sends once, and a second time where an idempotent request met a broken connection. */

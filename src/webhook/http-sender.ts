@@ -1,6 +1,6 @@
 /** Sends deliveries over HTTP: signed, over pooled connections, to checked addresses, within one limit of time. */
 
-import { Agent, request } from 'undici';
+import { type Agent, request } from 'undici';
 import { ServiceError } from '../domain/service-error.ts';
 import { checkWebhookUrl, type WebhookUrlRules } from '../domain/webhook/webhook-url.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -16,13 +16,10 @@ import {
 } from './answer.ts';
 import { keptHeaders } from './kept-headers.ts';
 import { signatureHeaders } from './signature.ts';
-import { type ResolveName, ssrfGuard } from './ssrf-guard.ts';
+import { guardedAgent, type ResolveName } from './ssrf-guard.ts';
 
 /** For looking the name up, connecting, TLS, and the answer together. @see the interface specification, "Limits" */
 const ATTEMPT_MS_MAX = 10_000;
-
-/** Servers keep idle connections for 5 seconds and more; one that they have just closed would cost an attempt. */
-const IDLE_CONNECTION_MS = 4000;
 
 /** Parts and settings of a sender. */
 export interface HttpSenderOptions {
@@ -52,16 +49,9 @@ export class HttpSender implements Sender {
       'Content-Type': 'application/json',
       'User-Agent': `Offhook/${options.version}`,
     };
-    // A connection carries one request at a time and is opened when all others are busy, so that endpoints on one host do
-    // not wait for each other; the deliverer bounds how many there are. Time is limited here, as a whole.
-    this.#agent = new Agent({
-      connect: ssrfGuard({ rules, resolve, timeoutMs }),
-      allowH2: false,
-      pipelining: 1,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      keepAliveTimeout: IDLE_CONNECTION_MS,
-    });
+    // A connection is opened when all others are busy, so that endpoints on one host do not wait for each other; the deliverer
+    // bounds how many there are.
+    this.#agent = guardedAgent({ rules, resolve, timeoutMs });
   }
 
   async send({ url, ...content }: SentDelivery, signal: AbortSignal): Promise<Answer> {

@@ -1,9 +1,36 @@
 /** Guards against SSRF (server-side request forgery): webhooks connect only to allowed addresses, checked at connection time. */
 import { lookup, Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
-import { buildConnector } from 'undici';
+import { Agent, buildConnector } from 'undici';
 import { addressRefusal, type WebhookUrlRules } from '../domain/webhook/webhook-url.ts';
 import { AddressRefusedError } from './answer.ts';
+
+/** Servers keep idle connections for 5 seconds and more; a request over one that they have just closed would fail. */
+const IDLE_CONNECTION_MS = 4000;
+
+/**
+ * Pooled connections to checked addresses, each with one request at a time. The sender limits the time of a request as a whole.
+ *
+ * @param options.timeoutMs for looking the name up, connecting and TLS.
+ * @param options.connections to one host at most; unlimited unless given.
+ */
+export function guardedAgent(options: {
+  readonly rules: WebhookUrlRules;
+  readonly resolve: ResolveName;
+  readonly timeoutMs: number;
+  readonly connections?: number;
+}): Agent {
+  const { connections = null } = options;
+  return new Agent({
+    connect: ssrfGuard(options),
+    allowH2: false,
+    pipelining: 1,
+    connections,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    keepAliveTimeout: IDLE_CONNECTION_MS,
+  });
+}
 
 /**
  * Makes undici's connector. A name is resolved once for each connection, and the socket connects to one of the addresses

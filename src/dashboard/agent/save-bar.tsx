@@ -1,4 +1,4 @@
-/** The foot of an agent's form, in sight while something is not live: what changed, saving and publishing it, and what another person saved meanwhile. */
+/** The foot of an agent's form, in sight while something is not live: saves, publishes, shows changes and conflicts. */
 import type { Agent } from '../api-types.ts';
 import { formats, may, t } from '../app-state.ts';
 import { ChangeConflict } from '../forms/change-conflict.tsx';

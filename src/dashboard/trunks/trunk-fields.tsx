@@ -17,7 +17,7 @@ const GROUPS: readonly (readonly TrunkFieldName[])[] = [
   ['srtp', 'transfer', 'acceptTransfers', 'maxCalls', 'callsPerSecond'],
 ];
 
-/** Fields of a trunk in their usual order, whatever the order of `names`. */
+/** The named fields of a trunk, in their usual order. */
 export function TrunkFields(props: {
   readonly form: Pick<FormState<TrunkDraft>, 'field'>;
   readonly names: readonly TrunkFieldName[];

@@ -101,8 +101,8 @@ const FAILED_BY_END: Partial<Readonly<Record<EndReason, string>>> = {
 };
 
 /**
- * Ends a call, with its cost: `completed` when it was answered and nothing broke, else `failed`. One that never started began when it was
- * asked for. No call ends before it began: where the machine's clock was set back, it ends as it began.
+ * Ends a call, with its cost: `completed` when it was answered and nothing broke, else `failed`. One that never started began
+ * when it was asked for. No call ends before it began: where the machine's clock was set back, it ends as it began.
  *
  * @throws {Error} when the call is over already.
  */

@@ -61,7 +61,7 @@ export class DtmfDetector {
     this.#isTone = this.#isDown;
     const window = this.#window;
     let filled = this.#filled;
-    // Sample by sample: views and copies of so few samples cost more than the filters.
+    // Sample by sample: for so few, a view and a copy by built-in functions take longer.
     for (let at = 0; at < pcm.length; at += 1) {
       window[filled] = pcm[at] ?? 0;
       filled += 1;

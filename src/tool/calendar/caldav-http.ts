@@ -1,7 +1,7 @@
 /** HTTP of CalDAV requests: to checked addresses only, without redirects, with bounds on time and on what is read. */
-import { Agent, request } from 'undici';
+import { type Agent, request } from 'undici';
 import type { WebhookUrlRules } from '../../domain/webhook/webhook-url.ts';
-import { type ResolveName, ssrfGuard } from '../../webhook/ssrf-guard.ts';
+import { guardedAgent, type ResolveName } from '../../webhook/ssrf-guard.ts';
 import { CalendarServerError } from './calendar-server.ts';
 
 const CONNECT_MS_MAX = 3000;
@@ -11,9 +11,6 @@ const READ_BYTES_MAX = 4 * 1024 * 1024;
 
 /** Requests to one server that run at one time; further ones wait within their limits of time. */
 const CONNECTIONS_MAX = 16;
-
-/** Servers keep idle connections for 5 seconds and more. */
-const IDLE_CONNECTION_MS = 4000;
 
 /** Sends over pooled connections. */
 export class CalDavHttp {
@@ -28,15 +25,8 @@ export class CalDavHttp {
   }) {
     const { rules, resolve, version } = options;
     this.#userAgent = `Offhook/${version}`;
-    this.#agent = new Agent({
-      connect: ssrfGuard({ rules, resolve, timeoutMs: CONNECT_MS_MAX }),
-      allowH2: false,
-      pipelining: 1,
-      connections: CONNECTIONS_MAX,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      keepAliveTimeout: IDLE_CONNECTION_MS,
-    });
+    const limits = { timeoutMs: CONNECT_MS_MAX, connections: CONNECTIONS_MAX };
+    this.#agent = guardedAgent({ rules, resolve, ...limits });
   }
 
   /**

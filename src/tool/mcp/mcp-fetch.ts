@@ -1,13 +1,10 @@
 /** Requests to MCP servers: to checked addresses only, without redirects, with a bound on what is read. */
-import { Agent, fetch } from 'undici';
+import { fetch } from 'undici';
 import type { WebhookUrlRules } from '../../domain/webhook/webhook-url.ts';
-import { type ResolveName, ssrfGuard } from '../../webhook/ssrf-guard.ts';
+import { guardedAgent, type ResolveName } from '../../webhook/ssrf-guard.ts';
 
 /** For connecting; a call of a tool has a limit for everything. */
 const CONNECT_MS_MAX = 10_000;
-
-/** Servers keep idle connections for 5 seconds and more. */
-const IDLE_CONNECTION_MS = 4000;
 
 /** Calls of one server's tools that run at one time; further ones wait within their limits of time. */
 const CONNECTIONS_MAX = 16;
@@ -27,15 +24,8 @@ export function openMcpFetch(options: {
   readonly rules: WebhookUrlRules;
   readonly resolve: ResolveName;
 }): McpFetch {
-  const agent = new Agent({
-    connect: ssrfGuard({ ...options, timeoutMs: CONNECT_MS_MAX }),
-    allowH2: false,
-    pipelining: 1,
-    connections: CONNECTIONS_MAX,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    keepAliveTimeout: IDLE_CONNECTION_MS,
-  });
+  const limits = { timeoutMs: CONNECT_MS_MAX, connections: CONNECTIONS_MAX };
+  const agent = guardedAgent({ ...options, ...limits });
   return {
     fetch: async (url, init = {}) => {
       // The stream of a server's own messages: nothing here waits for them. MCP, "Listening for messages".
