@@ -143,7 +143,9 @@ async function openWithCalls(): Promise<string> {
   );
   await addTalk(store, { id: 'call_3', startedAt: old }, 'an old matter');
   await addTalk(store, { id: 'call_4' }, 'the weather');
-  await store.calls.insert(buildCall({ id: 'call_live', from: '+390699887766' }), []);
+  const now = new Date();
+  const live = { id: 'call_live', from: '+390699887766', startedAt: now, createdAt: now };
+  await store.calls.insert(buildCall(live), []);
   await store.close();
   return folder;
 }

@@ -5,18 +5,18 @@ import type { Call } from '../../../src/domain/call/call.ts';
 import { addDelivery } from '../webhook/webhook-deliveries.ts';
 import { buildEvent } from '../webhook/webhook-world.ts';
 import { buildCall } from './build-call.ts';
-import { STORE_NOW_MS, type TestStore } from './test-store.ts';
+import type { TestStore } from './test-store.ts';
 
 const SECOND_MS = 1000;
 
-/** Adds a call that was answered and is over, in the steps in which a server writes it. @param words said on it. */
+/** Adds a call that was answered and is over, a minute before the store's clock, in the steps in which a server writes it. @param words said on it. */
 export async function addTalk(
   store: TestStore,
   fields: Partial<Call> & { readonly id: string },
   words = 'some words',
 ): Promise<Call> {
   const { accountId = 'acct_1', environment = 'live', id } = fields;
-  const startedAt = fields.startedAt ?? new Date(STORE_NOW_MS - 60 * SECOND_MS);
+  const startedAt = fields.startedAt ?? new Date(store.clock.now().getTime() - 60 * SECOND_MS);
   const ringing = buildCall({ ...fields, startedAt, createdAt: startedAt });
   const answered = {
     ...ringing,
@@ -90,7 +90,7 @@ export async function deliverTalk(
 }
 
 async function keepMessages(store: TestStore, { id, from, to }: Call): Promise<void> {
-  const at = new Date(STORE_NOW_MS);
+  const at = store.clock.now();
   const route = { from: '192.0.2.1:5060', to: '192.0.2.2:5060', transport: 'UDP' as const };
   const text = `INVITE sip:${to}@192.0.2.2 SIP/2.0\r\nFrom: <sip:${from}@192.0.2.1>`;
   const messages = [{ at, direction: 'in' as const, ...route, text }];
