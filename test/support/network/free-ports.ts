@@ -24,13 +24,15 @@ process.once('exit', () => {
 
 /** A port that is free for TCP and UDP on 127.0.0.1; the next one, where SIP programs have their TLS, is not given out. */
 export async function freePort(): Promise<number> {
-  for (let attempt = 0; attempt < 50; attempt += 1) {
+  for (let attempt = 0; attempt < COUNT / 2; attempt += 1) {
     offset = (offset + 2) % COUNT;
     const port = FIRST + offset;
     if (port === BLOCKED) continue;
     if ((await isFreeForTcp(port)) && (await isFreeForUdp(port)) && claim(port)) return port;
   }
-  throw new Error('Cannot find a port that is free for TCP and UDP: 50 attempts failed');
+  throw new Error(
+    `Cannot find a port that is free for TCP and UDP from ${FIRST} on: ${COUNT / 2} tried`,
+  );
 }
 
 /** Takes the port for this process. @returns false where another living process has it. */
