@@ -1,6 +1,9 @@
 /** The Ollama adapter against a server that speaks Ollama's protocol. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { LanguageModelError } from '../../src/llm/language-model.ts';
 import { OllamaModel, strictLines } from '../../src/llm/ollama/ollama-model.ts';
 import { collect, QUESTION, requestOf, TRANSFER } from './language-model.contract.ts';
@@ -56,6 +59,43 @@ test('OllamaModel tells how to get a model that the server does not have', async
   const model = new OllamaModel({ host: server.url, model: 'llama4' });
 
   await expect(model.check()).rejects.toThrow('run "ollama pull llama4"');
+});
+
+test('OllamaModel lists models that answer, asks once of each, and lists one that cannot be asked about', async () => {
+  const asked: string[] = [];
+  const abilities: Readonly<Record<string, readonly string[] | undefined>> = {
+    'bge-m3:latest': ['embedding'],
+    'qwen3:4b': ['completion', 'tools'],
+    'old:7b': undefined,
+  };
+  const ollama = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      if (request.url === '/api/tags') {
+        const models = [...Object.keys(abilities), 'gone:1b'].map((name) => ({
+          name,
+          digest: 'd',
+        }));
+        response.end(JSON.stringify({ models }));
+        return;
+      }
+      const { model } = JSON.parse(Buffer.concat(chunks).toString());
+      asked.push(model);
+      if (!(model in abilities)) response.statusCode = 404;
+      response.end(JSON.stringify({ capabilities: abilities[model] }));
+    });
+  });
+  await once(ollama.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => void ollama.close());
+  const model = open(`http://127.0.0.1:${(ollama.address() as AddressInfo).port}`);
+
+  const names = await model.modelNames();
+  await model.modelNames();
+  await model.check();
+
+  expect(names).toEqual(['qwen3:4b', 'old:7b', 'gone:1b']);
+  expect(asked).toEqual(['bge-m3:latest', 'qwen3:4b', 'old:7b', 'gone:1b', 'gone:1b']);
 });
 
 test('OllamaModel has the model loaded ahead of the first call, with the window of the calls', async () => {

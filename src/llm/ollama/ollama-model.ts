@@ -19,6 +19,15 @@ import {
   fetchFromServer,
 } from '../model-server.ts';
 
+/** Models whose abilities are remembered. */
+const ANSWERING_MAX = 1000;
+
+/** An entry of Ollama's list. */
+interface InstalledModel {
+  readonly name: string;
+  readonly digest: string;
+}
+
 export class OllamaModel implements ModelServer {
   readonly name: string;
   readonly contextTokens: number;
@@ -26,6 +35,8 @@ export class OllamaModel implements ModelServer {
   readonly #model: string;
   readonly #clock: Clock;
   readonly #limits: AnswerLimits;
+  /** Whether a model answers in a conversation, by its name and digest. */
+  readonly #answering = new Map<string, boolean>();
   #calls = 0;
 
   /** @param options.host such as `http://127.0.0.1:11434`. */
@@ -70,7 +81,8 @@ export class OllamaModel implements ModelServer {
   }
 
   async check(): Promise<void> {
-    const names = await this.modelNames();
+    const signal = AbortSignal.timeout(CHECK_TIMEOUT_MS);
+    const names = (await this.#installed(signal)).map(({ name }) => name);
     const wanted = this.#model.includes(':') ? this.#model : `${this.#model}:latest`;
     if (names.includes(wanted)) return;
     throw new LanguageModelError(
@@ -78,13 +90,39 @@ export class OllamaModel implements ModelServer {
     );
   }
 
+  /** Leaves out models that only embed texts. */
   async modelNames(): Promise<readonly string[]> {
-    const { models } = await this.#client(AbortSignal.timeout(CHECK_TIMEOUT_MS))
+    const signal = AbortSignal.timeout(CHECK_TIMEOUT_MS);
+    const names: string[] = [];
+    for (const model of await this.#installed(signal)) {
+      if (await this.#canAnswer(model, signal)) names.push(model.name);
+    }
+    return names;
+  }
+
+  async #installed(signal: AbortSignal): Promise<readonly InstalledModel[]> {
+    const { models } = await this.#client(signal)
       .list()
       .catch((error: unknown) => {
         throw this.#unavailable(error);
       });
-    return models.map(({ name }) => name);
+    return models;
+  }
+
+  /** A model of which Ollama does not tell, as its versions before 0.6.4, counts as one that can. */
+  async #canAnswer({ name, digest }: InstalledModel, signal: AbortSignal): Promise<boolean> {
+    const key = `${name} ${digest}`;
+    const known = this.#answering.get(key);
+    if (known !== undefined) return known;
+    const told = await this.#client(signal)
+      .show({ model: name })
+      .catch(() => undefined);
+    if (told === undefined) return true;
+    const { capabilities }: { readonly capabilities?: readonly string[] } = told;
+    const canAnswer = capabilities?.includes('completion') ?? true;
+    if (this.#answering.size >= ANSWERING_MAX) this.#answering.clear();
+    this.#answering.set(key, canAnswer);
+    return canAnswer;
   }
 
   withModel(model: string): OllamaModel {

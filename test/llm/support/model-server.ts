@@ -25,6 +25,8 @@ export interface Wire {
   readonly contentType: string;
   /** Path of the question that a health check asks, and its answer. */
   readonly health: { readonly path: string; readonly body: unknown };
+  /** Path of the question what a model can do, and its answer. */
+  readonly abilities?: { readonly path: string; readonly body: unknown };
   words(text: string): string;
   toolCall(name: string, args: Readonly<Record<string, unknown>>): string;
   end(promptTokens?: number): string;
@@ -56,6 +58,9 @@ export async function startModelServer(wire: Wire): Promise<ModelServer> {
     });
     void readBody(request).then((body) => {
       if (request.url === wire.health.path) return sendHealth(response);
+      if (request.url === wire.abilities?.path) {
+        return void response.end(JSON.stringify(wire.abilities?.body));
+      }
       const question = JSON.parse(body);
       questions.push(question);
       const counting = { ...wire, end: () => wire.end(control.tokensOf(question)) };

@@ -10,6 +10,7 @@ const OLLAMA_LAST = { model: 'm', message: { role: 'assistant', content: '' }, d
 export const ollamaWire: Wire = {
   contentType: 'application/x-ndjson',
   health: { path: '/api/tags', body: { models: [{ name: 'qwen3:4b' }] } },
+  abilities: { path: '/api/show', body: { capabilities: ['completion', 'tools'] } },
   words: (content) => line({ model: 'm', message: { role: 'assistant', content }, done: false }),
   toolCall: (name, args) => {
     const calls = [{ function: { name, arguments: args } }];
