@@ -209,14 +209,14 @@ export function engineTraces(traces: CallTraces): EngineTraces {
   };
 }
 
-function readTrace({ messages, isTruncated }: CallTrace): SipTrace {
+function readTrace({ calendarAheadMs, messages, isTruncated }: CallTrace): SipTrace {
   return {
     isTruncated,
     messages: messages.map((message) => {
       const { atMs, isIncoming, protocol, local, remote } = message;
       const [from, to] = isIncoming ? [remote, local] : [local, remote];
       return {
-        at: new Date(atMs),
+        at: new Date(atMs + calendarAheadMs),
         direction: isIncoming ? 'in' : 'out',
         transport: protocol,
         from: formatEndpoint(from),

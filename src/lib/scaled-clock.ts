@@ -38,8 +38,10 @@ export class ScaledClock implements Clock {
     return this.#shownMs + (this.#clock.nowMs() - this.#realMs) * this.#pace;
   }
 
+  /** As far from the calendar of the clock under it as `nowMs` is from its `nowMs`: that calendar may have been set. */
   now(): Date {
-    return new Date(this.nowMs());
+    const aheadMs = this.nowMs() - this.#clock.nowMs();
+    return new Date(this.#clock.now().getTime() + aheadMs);
   }
 
   after(delayMs: number, ring: () => void): () => void {

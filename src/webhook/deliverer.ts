@@ -1,7 +1,7 @@
 /** Delivers webhooks: makes deliveries of events, sends due ones with bounded concurrency, and records the answers. */
 import { setImmediate } from 'node:timers/promises';
 import type { AttemptResult, DueDelivery, Outbox } from '../domain/webhook/outbox.ts';
-import { nextAttemptAt } from '../domain/webhook/retry-schedule.ts';
+import { longestWaitMs, nextAttemptAt } from '../domain/webhook/retry-schedule.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { Repeater } from '../lib/repeater.ts';
@@ -19,6 +19,9 @@ const ATTEMPTS_A_LOOK = 64;
 
 /** Other processes, such as the admin commands, write to the outbox too and cannot notify this process. */
 const LOOK_AGAIN_MS = 1000;
+
+/** A calendar that is slewed moves by less between two looks. */
+const SET_BACK_MS_MIN = 500;
 
 /** Time limit of a stop: the events of the last calls were written just before, and are sent. */
 const DRAIN_MS_MAX = 2000;
@@ -60,6 +63,8 @@ export class Deliverer {
   #stopped: Promise<void> | undefined;
   /** A pass is scheduled and has not begun. */
   #isLookComing = false;
+  /** How far the calendar was ahead of the clock that never goes back, at the newest look. */
+  #calendarAheadMs = Number.POSITIVE_INFINITY;
 
   constructor(options: DelivererOptions) {
     this.#options = options;
@@ -136,6 +141,7 @@ export class Deliverer {
   async #deliver(): Promise<number> {
     const { outbox, clock } = this.#options;
     const now = clock.now();
+    await this.#noteCalendar(now);
     const events = await outbox.fanOut({ limit: EVENTS_A_LOOK, now });
     let left = ATTEMPTS_A_LOOK;
     let delayMs = LOOK_AGAIN_MS;
@@ -149,6 +155,16 @@ export class Deliverer {
       if (left === 0) return 0;
     }
     return events === EVENTS_A_LOOK ? 0 : delayMs;
+  }
+
+  /** Retries that a clock has timed which was set back since would wait for as long again. */
+  async #noteCalendar(now: Date): Promise<void> {
+    const { outbox, clock, waitsSeconds } = this.#options;
+    const aheadMs = now.getTime() - clock.nowMs();
+    if (aheadMs < this.#calendarAheadMs - SET_BACK_MS_MIN) {
+      await outbox.hurry({ now, latest: new Date(now.getTime() + longestWaitMs(waitsSeconds)) });
+    }
+    this.#calendarAheadMs = aheadMs;
   }
 
   /** @returns how many attempts began. */

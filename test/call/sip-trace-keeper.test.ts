@@ -53,6 +53,16 @@ test('SipTraceKeeper shows the messages of a call that goes on, without credenti
   expect(trace.messages[0]?.text).toMatch(/^INVITE sip:agent@192\.0\.2\.2 SIP\/2\.0\r\n/);
 });
 
+test('SipTraceKeeper shows when messages came by the calendar, which was set since the server started', async () => {
+  const { clock, keeper, comes } = await openKeeper();
+  clock.setCalendar(-3_600_000);
+  comes('INVITE');
+
+  const trace = await keeper.of(buildCall({ carrierCallSid: 'sid-1', status: 'in_progress' }));
+
+  expect(trace.messages).toMatchObject([{ at: new Date(STORE_NOW_MS - 3_600_000) }]);
+});
+
 test('SipTraceKeeper keeps the messages once none has come for 5 s, those after the end among them', async () => {
   const { clock, traces, keeper, comes, goes, ends, kept } = await openKeeper();
   comes('INVITE');

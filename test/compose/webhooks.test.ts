@@ -25,6 +25,8 @@ class EmptyOutbox implements Outbox {
     return [];
   }
 
+  async hurry(): Promise<void> {}
+
   async record(): Promise<readonly []> {
     return [];
   }

@@ -15,6 +15,19 @@ test('ScaledClock begins at the real instant and runs ahead of it', () => {
   expect(clock.now()).toEqual(new Date(3500));
 });
 
+test.each([
+  3_600_000, -3_600_000,
+])('ScaledClock shows the calendar of the clock under it after that was set by %i ms', (byMs) => {
+  const real = new FakeClock(1000);
+  const clock = new ScaledClock({ speed: 10, clock: real });
+
+  real.setCalendar(byMs);
+  real.advance(250);
+
+  expect(clock.nowMs()).toBe(3500);
+  expect(clock.now()).toEqual(new Date(3500 + byMs));
+});
+
 test('ScaledClock rings when its own time has passed, not the real one', () => {
   const real = new FakeClock();
   const clock = new ScaledClock({ speed: 10, clock: real });

@@ -66,6 +66,17 @@ describe('CallTraces', () => {
     expect(traces.get('call-1')).toMatchObject({ isAnswered: true, isOver: true });
   });
 
+  test('keeps the distance from the calendar that a call began with, though the clock is set meanwhile', () => {
+    const { clock, traces, comes, goes } = openTraces();
+
+    clock.setCalendar(HOUR_MS);
+    comes('INVITE');
+    clock.setCalendar(-3 * HOUR_MS);
+    goes('SIP/2.0 200 OK');
+
+    expect(traces.get('call-1')).toMatchObject({ calendarAheadMs: HOUR_MS });
+  });
+
   test.each([
     ['application/dtmf-relay', 'Signal=5\r\nDuration=160\r\n', 'Signal=x\r\nDuration=160\r\n'],
     ['application/dtmf-relay', 'Signal= #\r\nDuration= 90', 'Signal= x\r\nDuration= 90'],

@@ -213,6 +213,7 @@ test('Deliverer.stop listens no longer, and ends at once when nothing was starte
     waiting: () => store.outbox.waiting(),
     due: (endpointId, options) => store.outbox.due(endpointId, options),
     record: (results, now) => store.outbox.record(results, now),
+    hurry: (options) => store.outbox.hurry(options),
     counts: () => store.outbox.counts(),
   };
   const { deliverer } = openByHand(store, outbox);

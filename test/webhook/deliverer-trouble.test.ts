@@ -34,6 +34,7 @@ function fillableOutbox(store: TestStore, failing: readonly ('fanOut' | 'record'
     },
     waiting: () => outbox.waiting(),
     due: (endpointId, options) => outbox.due(endpointId, options),
+    hurry: (options) => outbox.hurry(options),
     counts: () => outbox.counts(),
   };
   return { disk, outbox: fillable };
@@ -98,6 +99,42 @@ test('Deliverer waits while events cannot be fanned out, and goes on by itself',
 
   expect(receiver.ids).toEqual(['evt_1']);
   expect(lines).toEqual(['webhooks wait: the outbox cannot be used']);
+});
+
+test.each([
+  ['while it runs', false],
+  ['while it was down', true],
+])('Deliverer retries as soon as it would have, when the clock is set back %s', async (_when, isDown) => {
+  const store = await openTestStore();
+  const receiver = await WebhookReceiver.open(answers(503));
+  await store.webhookEndpoints.insert(buildEndpoint({ url: receiver.url }));
+  const first = startDeliverer(store, { clock: store.clock });
+  await happen(store, buildEvent({ id: 'evt_1' }));
+  await until(async () => (await deliveries(store))[0]?.attempts === 1);
+
+  if (isDown) await first.stop();
+  store.clock.setCalendar(-3 * 3_600_000);
+  if (isDown) startDeliverer(store, { clock: store.clock });
+  else store.clock.advance(30_000);
+
+  await until(async () => (await deliveries(store))[0]?.attempts === 2);
+  expect(receiver.ids).toEqual(['evt_1', 'evt_1']);
+});
+
+test('Deliverer leaves retries as they are when the clock is set forward', async () => {
+  const store = await openTestStore();
+  const receiver = await WebhookReceiver.open(answers(503));
+  await store.webhookEndpoints.insert(buildEndpoint({ url: receiver.url }));
+  startDeliverer(store, { clock: store.clock });
+  await happen(store, buildEvent({ id: 'evt_1' }));
+  await until(async () => (await deliveries(store))[0]?.attempts === 1);
+
+  store.clock.setCalendar(10_000);
+  store.clock.advance(1000);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+
+  const dueAt = new Date(STORE_NOW_MS + 30_000);
+  expect(await deliveries(store)).toMatchObject([{ attempts: 1, nextAttemptAt: dueAt }]);
 });
 
 test('Deliverer.stop does not wait for an outbox that cannot be used', async () => {

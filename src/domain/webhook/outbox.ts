@@ -81,5 +81,8 @@ export interface Outbox {
    */
   record(results: readonly AttemptResult[], now: Date): Promise<readonly string[]>;
 
+  /** Makes pending deliveries due now that fall due after `latest`: a clock that has been set back since said when. */
+  hurry(options: { readonly now: Date; readonly latest: Date }): Promise<void>;
+
   counts(): Promise<OutboxCounts>;
 }

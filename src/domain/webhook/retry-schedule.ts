@@ -10,6 +10,11 @@ export const RETRY_WAITS_SECONDS: readonly number[] = [0, 30, 120, 600, 1800];
 /** Waits are lengthened by up to this share, so that deliveries that failed together do not come back together. */
 const JITTER_SHARE = 0.05;
 
+/** The longest time between two attempts, in milliseconds. */
+export function longestWaitMs(waitsSeconds: readonly number[]): number {
+  return Math.max(0, ...waitsSeconds) * 1000 * (1 + JITTER_SHARE);
+}
+
 /**
  * The instant of the attempt that follows attempt `attempt` (1-based); null after the last.
  *

@@ -90,7 +90,8 @@ export class CallTraces implements MessageTrace {
   #traceFor(callId: string, mayBegin: boolean): CallTrace | undefined {
     const known = this.get(callId);
     if (known !== undefined || !mayBegin || callId === '') return known;
-    const trace = new CallTrace();
+    const calendarAheadMs = this.#clock.now().getTime() - Math.floor(this.#clock.nowMs());
+    const trace = new CallTrace(calendarAheadMs);
     this.#unanswered.set(callId, trace);
     return trace;
   }
@@ -148,6 +149,7 @@ export const MESSAGE_BYTES_KEPT = 16 * 1024;
 
 /** A message of a trace, with its time, direction and addresses. */
 export interface TracedMessage {
+  /** Of the clock that never goes back. */
   readonly atMs: number;
   readonly isIncoming: boolean;
   readonly protocol: Protocol;
@@ -158,6 +160,8 @@ export interface TracedMessage {
 
 /** Messages of one Call-ID: the first and the last ones, within limits. */
 export class CallTrace {
+  /** From an instant of a message to the calendar, as that was when the trace began: it may be set during the call. */
+  readonly calendarAheadMs: number;
   readonly #first: TracedMessage[] = [];
   readonly #last: TracedMessage[] = [];
   #firstBytes = 0;
@@ -169,6 +173,10 @@ export class CallTrace {
   /** Whether a BYE was sent or received. */
   isOver = false;
   lastAtMs = 0;
+
+  constructor(calendarAheadMs = 0) {
+    this.calendarAheadMs = calendarAheadMs;
+  }
 
   get messages(): readonly TracedMessage[] {
     return [...this.#first, ...this.#last];

@@ -101,6 +101,16 @@ export class SqliteOutbox implements Outbox {
     });
   }
 
+  async hurry({ now, latest }: Parameters<Outbox['hurry']>[0]): Promise<void> {
+    await this.#database.run(
+      build
+        .updateTable('webhook_deliveries as delivery')
+        .set({ next_attempt_at: now.getTime() })
+        .where(IS_PENDING)
+        .where('next_attempt_at', '>', latest.getTime()),
+    );
+  }
+
   /** With more than 10,000 pending deliveries `oldestAt` is the oldest of that many. */
   async counts(): Promise<OutboxCounts> {
     const pending = build

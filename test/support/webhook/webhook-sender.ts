@@ -21,6 +21,7 @@ const toldOutbox: Outbox = {
   fanOut: (options) => outbox.fanOut(options),
   waiting: () => outbox.waiting(),
   due: (endpointId, options) => outbox.due(endpointId, options),
+  hurry: (options) => outbox.hurry(options),
   counts: () => outbox.counts(),
   record: async (results, now) => {
     const disabled = await outbox.record(results, now);
