@@ -113,13 +113,14 @@ export class DrachtioCarrier implements Carrier {
     this.#channels = options.channels ?? new TrunkChannels();
     this.#sourceAcl = new SourceAcl({ ...options, table: this.#table });
     this.#orphans = new OrphanedLegs(options);
+    this.#contacts = new OurContacts(options);
+    const contacts = this.#contacts;
     this.#link = new SrfLink(options, {
+      listening: (hostPorts) => contacts.serverListens(hostPorts),
       connected: () => this.#onConnected(),
       lost: () => this.#onLost(),
     });
     const { srf } = this.#link;
-    this.#contacts = new OurContacts({ ...options, listening: () => this.#link.addresses });
-    const contacts = this.#contacts;
     const { endInvite = invitesOver(srf, options.clock) } = options;
     this.#connection = { name: this.#name, srf, endInvite };
     this.#outgoing = new OutgoingCalls({
@@ -244,8 +245,10 @@ export class DrachtioCarrier implements Carrier {
 
   /** Of the server alone. */
   listenerReport(): CarrierReport {
-    const { isConnected, addresses, problem } = this.#link;
-    const places = addresses.map(({ transport, hostPort }) => `${transport} ${hostPort}`);
+    const { isConnected, problem } = this.#link;
+    const places = this.#contacts.listening.map(
+      ({ transport, hostPort }) => `${transport} ${hostPort}`,
+    );
     const listening = places.length === 0 ? 'ready' : `listening on ${places.join(' and ')}`;
     return {
       name: this.#name,
@@ -369,7 +372,7 @@ export class DrachtioCarrier implements Carrier {
   #onConnected(): void {
     const { log, journal, mayRegister } = this.#options;
     // The engine of calls from browsers listens nowhere.
-    const level = this.#link.addresses.length === 0 ? 'debug' : 'info';
+    const level = this.#contacts.listening.length === 0 ? 'debug' : 'info';
     log[level]({ carrier: this.#name, state: this.listenerReport().state }, 'SIP is ready');
     journal?.connected(this.#connection);
     this.#orphans.connected();
