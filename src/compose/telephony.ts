@@ -18,6 +18,7 @@ import {
 import { CarrierPool, type CarrierPoolMember } from '../telephony/drachtio/carrier/carrier-pool.ts';
 import { DrachtioCarrier } from '../telephony/drachtio/carrier/drachtio-carrier.ts';
 import { OpenDialogJournal } from '../telephony/drachtio/carrier/open-dialog-journal.ts';
+import { type StrangerCounts, Strangers } from '../telephony/drachtio/carrier/source-acl.ts';
 import { openSrf } from '../telephony/drachtio/carrier/srf.ts';
 import { TrunkChannels } from '../telephony/drachtio/carrier/trunk-channels.ts';
 import { PhoneRegistrar } from '../telephony/phones/phone-registrar.ts';
@@ -25,7 +26,6 @@ import { type Phone, parsePhones } from '../telephony/phones/phones.ts';
 import type { TextMessage, TextOutcome } from '../telephony/text-message.ts';
 import type { OurAddresses } from '../telephony/trunks/our-addresses.ts';
 import { secureProxyFor } from '../telephony/trunks/secure-proxy.ts';
-import { type StrangerCounts, Strangers } from '../telephony/trunks/strangers.ts';
 import { NOT_STARTED, operatorTrunks, TrunkRegistry } from '../telephony/trunks/trunk-registry.ts';
 import { TrunkTable } from '../telephony/trunks/trunk-table.ts';
 import type { Trunk } from '../telephony/trunks/trunks.ts';

@@ -16,7 +16,6 @@ import type { Phone } from '../../phones/phones.ts';
 import type { TextMessage, TextOutcome } from '../../text-message.ts';
 import { numberOfUri } from '../../trunks/number.ts';
 import type { AdvertisedAddresses } from '../../trunks/our-addresses.ts';
-import type { Strangers } from '../../trunks/strangers.ts';
 import { TrunkTable } from '../../trunks/trunk-table.ts';
 import type { Trunk } from '../../trunks/trunks.ts';
 import type { AnswerChallenge } from '../leg/in-dialog-request.ts';
@@ -32,7 +31,7 @@ import {
   type OutgoingRequest,
   type PlacedCall,
 } from './outgoing-calls.ts';
-import { refuse, SourceAcl } from './source-acl.ts';
+import { refuse, SourceAcl, type Strangers } from './source-acl.ts';
 import { reasonOf, type SrfAnswer, type SrfClient, type SrfRequest } from './srf.ts';
 import { SrfLink } from './srf-link.ts';
 import { TextMessages } from './text-messages.ts';
