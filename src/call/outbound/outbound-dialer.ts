@@ -18,10 +18,15 @@ import type { CallRegistry } from '../call-registry.ts';
 import type { CallParts } from '../session/call-parts.ts';
 import { failureBecause } from '../session/end-reason.ts';
 import { endedEntry } from '../session/session-timeline.ts';
-import { type DialHolds, dialHolds, type HoursOf } from './dial-holds.ts';
 import { type DialCarrier, DialLines } from './dial-lines.ts';
 import { OutboundCall } from './outbound-call.ts';
-import { OutboundQueue, type WaitingCall } from './outbound-queue.ts';
+import {
+  type DialHolds,
+  dialHolds,
+  type HoursOf,
+  OutboundQueue,
+  type WaitingCall,
+} from './outbound-queue.ts';
 
 const RINGING_TIMEOUT_MS = 60_000;
 

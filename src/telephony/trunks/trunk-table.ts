@@ -1,7 +1,7 @@
-/** Trunk look-up: by source address, by number, and by the realm of a challenge; pure */
-import { BlockList, isIPv4, isIPv6 } from 'node:net';
+/** Trunk look-up: by source address, by number, by the realm of a challenge, and by a next hop of TLS; pure */
+import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 import { numberOfHeader } from './number.ts';
-import { addNetwork, type Trunk } from './trunks.ts';
+import { addNetwork, proxyUriOf, type Trunk } from './trunks.ts';
 
 const LOOPBACK = ['127.0.0.0/8', '::1'];
 
@@ -202,6 +202,28 @@ export function credentialsOf(trunks: readonly Trunk[]): FindCredentials {
 
 function isOf(trunk: Trunk, caller: string): boolean {
   return trunk.username === caller || trunk.callerId === caller || hasNumber(trunk, caller);
+}
+
+/**
+ * URI of the proxy of the trunk that a TLS next hop belongs to: the trunk whose sources have its IP address, which no
+ * certificate proves, else the only one with TLS.
+ *
+ * @param nextHop URI, or Route value.
+ * @returns undefined where the next hop has a name, is not over TLS, or belongs to no trunk.
+ */
+export function secureProxyFor(trunks: readonly Trunk[], nextHop: string): string | undefined {
+  const [, uri = nextHop] = /<([^>]*)>/.exec(nextHop) ?? [];
+  const family = isIP(hostOfUri(uri));
+  if (family === 0 || !isSecure(uri)) return undefined;
+  const named = trunks.filter(({ proxy }) => proxy.transport === 'tls' && isIP(proxy.host) === 0);
+  const trunk =
+    named.find((each) => sourcesOf(each).check(hostOfUri(uri), family === 4 ? 'ipv4' : 'ipv6')) ??
+    (named.length === 1 ? named[0] : undefined);
+  return trunk && proxyUriOf(trunk);
+}
+
+function isSecure(uri: string): boolean {
+  return /^sips:/i.test(uri) || /;transport=tls(?=[;?]|$)/i.test(uri);
 }
 
 /** Host and port of a sip URI, without its user and parameters. */

@@ -1,19 +1,20 @@
 /** The telephone network by SIP trunks: call control over drachtio-srf, embedded engine or real server alike. */
 import type { TrunkStatus } from '../../../domain/dialing/trunk.ts';
 import { type Clock, within } from '../../../lib/clock.ts';
+import { ownAddressCheck } from '../../../lib/local-routes.ts';
 import type { Logger } from '../../../lib/logger.ts';
-import { ownAddressCheck } from '../../../lib/own-addresses.ts';
 import {
   type Carrier,
   CarrierError,
   type CarrierReport,
   type IncomingCall,
+  type TextMessage,
+  type TextOutcome,
   type TrunkRoute,
 } from '../../carrier.ts';
 import type { MediaGateway } from '../../media-gateway.ts';
 import type { PhoneRegistrar } from '../../phones/phone-registrar.ts';
 import type { Phone } from '../../phones/phones.ts';
-import type { TextMessage, TextOutcome } from '../../text-message.ts';
 import { numberOfUri } from '../../trunks/number.ts';
 import type { AdvertisedAddresses } from '../../trunks/our-addresses.ts';
 import { TrunkTable } from '../../trunks/trunk-table.ts';

@@ -1,7 +1,7 @@
 /** Text messages over one SIP server, each through the trunk with its number. */
 import { type Clock, OverdueError, TRANSACTION_MS, within } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
-import type { TextMessage, TextOutcome } from '../../text-message.ts';
+import type { TextMessage, TextOutcome } from '../../carrier.ts';
 import { callerHeadersOf } from '../../trunks/caller-headers.ts';
 import { isDialable, numberOfHeader } from '../../trunks/number.ts';
 import { proxyUriOf, type Trunk, targetUriOf } from '../../trunks/trunks.ts';
