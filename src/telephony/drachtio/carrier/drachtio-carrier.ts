@@ -12,15 +12,15 @@ import {
   type TextOutcome,
   type TrunkRoute,
 } from '../../carrier.ts';
+import { calledNumberOf, numberOfUri } from '../../far-end-headers.ts';
 import type { MediaGateway } from '../../media-gateway.ts';
 import type { PhoneRegistrar } from '../../phones/phone-registrar.ts';
 import type { Phone } from '../../phones/phones.ts';
-import { numberOfUri } from '../../trunks/number.ts';
 import type { AdvertisedAddresses } from '../../trunks/our-addresses.ts';
 import { TrunkTable } from '../../trunks/trunk-table.ts';
 import type { Trunk } from '../../trunks/trunks.ts';
 import type { AnswerChallenge } from '../leg/in-dialog-request.ts';
-import { calledNumberOf, SrfIncomingCall } from '../leg/incoming-call.ts';
+import { SrfIncomingCall } from '../leg/incoming-call.ts';
 import type { SrfLeg } from '../leg/srf-leg.ts';
 import { replaceFarEnd, replacementOf } from '../transfer/replaces.ts';
 import type { OpenDialogJournal, ServerConnection } from './open-dialog-journal.ts';
