@@ -1,10 +1,12 @@
-/** Routes incoming calls: to the agent that answers, of a telephone of the operator's too, or to the SIP status that refuses. */
+/** Takes incoming calls, of the operator's telephones too: answers for the agent that is called, or refuses with a SIP status. */
 import type { Agent } from '../domain/agent/agent.ts';
-import type { IncomingCall } from '../telephony/carrier.ts';
+import type { Call } from '../domain/call/call.ts';
+import { ringing } from '../domain/call/call-life.ts';
+import { CarrierError, type IncomingCall, type Leg } from '../telephony/carrier.ts';
 import type { CallRegistry } from './call-registry.ts';
-import { ringing } from './session/call-journal.ts';
 import type { CallParts } from './session/call-parts.ts';
-import { answerAndHold } from './session/hold-call.ts';
+import { CALLER_GAVE_UP, failureOf } from './session/end-reason.ts';
+import { endUnanswered, type Held, holdCall } from './session/hold-call.ts';
 
 /** Retry-After of a refused call: about the length of a typical call. */
 const RETRY_AFTER_SECONDS = 30;
@@ -119,6 +121,53 @@ export class InboundRouter {
     });
     const save = () => calls.insert(call, []);
     await answerAndHold({ parts, registry, agent, call, incoming, save });
+  }
+}
+
+/**
+ * Answers a call that rings here, and runs it until its end.
+ *
+ * @param held.save puts the call on record, where it is not yet.
+ */
+export async function answerAndHold(
+  held: Held & { readonly incoming: IncomingCall; readonly save?: () => Promise<void> },
+): Promise<void> {
+  const { call, incoming, parts, registry, save } = held;
+  const refuse = () => incoming.reject(503);
+  registry.add({ callId: call.id, hangUp: refuse, end: async () => refuse() });
+  try {
+    await save?.();
+    const leg = await answerOf(incoming, call, parts);
+    if (leg !== undefined) await holdCall({ ...held, leg });
+  } finally {
+    registry.delete(call.id);
+  }
+}
+
+/** @returns undefined when the caller gave up; the call is over and on record then. */
+async function answerOf(
+  incoming: IncomingCall,
+  call: Call,
+  parts: CallParts,
+): Promise<Leg | undefined> {
+  let isCancelled = false;
+  incoming.onCancelled(() => {
+    isCancelled = true;
+  });
+  try {
+    return await incoming.answer({ callId: call.id });
+  } catch (error) {
+    const isGone = isCancelled || (error instanceof CarrierError && error.sipStatus === 487);
+    const isTheirFault = error instanceof CarrierError && error.sipStatus < 500;
+    if (!isGone) {
+      const facts = { callId: call.id, err: error };
+      parts.log[isTheirFault ? 'warn' : 'error'](facts, 'incoming call was not answered');
+    }
+    const end = isGone
+      ? { reason: 'no_answer' as const, failure: CALLER_GAVE_UP }
+      : { reason: 'error' as const, failure: failureOf(error) };
+    await endUnanswered(parts, call, end);
+    return undefined;
   }
 }
 

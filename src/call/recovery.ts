@@ -1,9 +1,9 @@
 /** Crash recovery at start: ends the calls that the previous process left unfinished. */
 import type { Call, CallStore } from '../domain/call/call.ts';
+import { answered, ended } from '../domain/call/call-life.ts';
 import type { OpenDialog } from '../domain/call/open-dialog.ts';
 import type { NewId } from '../domain/ids.ts';
 import type { Logger } from '../lib/logger.ts';
-import { answered, ended } from './session/call-journal.ts';
 import { failureBecause } from './session/end-reason.ts';
 import { beginningOf, endedEntry } from './session/session-timeline.ts';
 

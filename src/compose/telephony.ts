@@ -5,29 +5,29 @@ import type { ReadinessCheck } from '../domain/call/engine-state.ts';
 import type { DialogStore } from '../domain/call/open-dialog.ts';
 import type { StoredTrunks, TrunkCheck, Trunks } from '../domain/dialing/trunk.ts';
 import type { Clock } from '../lib/clock.ts';
+import { ownAddressCheck } from '../lib/local-routes.ts';
 import type { Logger } from '../lib/logger.ts';
-import { ownAddressCheck } from '../lib/own-addresses.ts';
 import type { EngineCounts } from '../sip/engine-stats.ts';
 import { CallTraces } from '../sip/trace/call-traces.ts';
 import {
   CarrierError,
   type CarrierReport,
   type IncomingCall,
+  type TextMessage,
+  type TextOutcome,
   type TrunkRoute,
 } from '../telephony/carrier.ts';
 import { CarrierPool, type CarrierPoolMember } from '../telephony/drachtio/carrier/carrier-pool.ts';
 import { DrachtioCarrier } from '../telephony/drachtio/carrier/drachtio-carrier.ts';
 import { OpenDialogJournal } from '../telephony/drachtio/carrier/open-dialog-journal.ts';
+import { type StrangerCounts, Strangers } from '../telephony/drachtio/carrier/source-acl.ts';
 import { openSrf } from '../telephony/drachtio/carrier/srf.ts';
 import { TrunkChannels } from '../telephony/drachtio/carrier/trunk-channels.ts';
 import { PhoneRegistrar } from '../telephony/phones/phone-registrar.ts';
 import { type Phone, parsePhones } from '../telephony/phones/phones.ts';
-import type { TextMessage, TextOutcome } from '../telephony/text-message.ts';
 import type { OurAddresses } from '../telephony/trunks/our-addresses.ts';
-import { secureProxyFor } from '../telephony/trunks/secure-proxy.ts';
-import { type StrangerCounts, Strangers } from '../telephony/trunks/strangers.ts';
 import { NOT_STARTED, operatorTrunks, TrunkRegistry } from '../telephony/trunks/trunk-registry.ts';
-import { TrunkTable } from '../telephony/trunks/trunk-table.ts';
+import { secureProxyFor, TrunkTable } from '../telephony/trunks/trunk-table.ts';
 import type { Trunk } from '../telephony/trunks/trunks.ts';
 import { openAddresses, unreachableFault } from './addresses.ts';
 import { readHoldMusic } from './hold-music.ts';

@@ -1,4 +1,4 @@
-/** IP addresses: the local address that packets to a far end leave from, and the range that an address belongs to. */
+/** IP addresses: the local one that packets to a far end leave from, this machine's own, and the range that one belongs to. */
 import { createSocket } from 'node:dgram';
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
@@ -171,4 +171,25 @@ function blockListOf(networks: readonly string[]): BlockList {
     list.addSubnet(address, Number(bits), isIP(address) === 4 ? 'ipv4' : 'ipv6');
   }
   return list;
+}
+
+/** Interfaces come and go seldom, and strangers ask often. */
+const OWN_KEPT_MS = 2000;
+
+/**
+ * Compares with the addresses of the interfaces, of which it reads a new list every two seconds at most.
+ *
+ * A packet from outside cannot have such a source: Linux drops it (martian source, `accept_local` is off).
+ */
+export function ownAddressCheck(clock: Clock): (address: string) => boolean {
+  let readAtMs = Number.NEGATIVE_INFINITY;
+  let own: ReadonlySet<string> = new Set();
+  return (address) => {
+    if (clock.nowMs() - readAtMs > OWN_KEPT_MS) {
+      const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+      own = new Set(all.map((each) => each.address.toLowerCase()));
+      readAtMs = clock.nowMs();
+    }
+    return own.has(address.toLowerCase().replace(/^::ffff:(?=\d+\.)/, ''));
+  };
 }

@@ -1,10 +1,9 @@
-/** Requests and responses of our user agent: Contact, Allow, Supported, product name, application headers; pure */
+/** Requests and responses of our user agent: Contact, Allow, Supported, product name, application headers, random identifiers; pure */
 
 import { canonicalName } from './message/grammar.ts';
-import type { Tokens } from './message/identifiers.ts';
 import { makeResponse, SipMessage } from './message/message.ts';
 import { ifSound } from './message/status.ts';
-import { parseNameAddr, parseUri } from './message/uri.ts';
+import { BRANCH_COOKIE, parseNameAddr, parseUri } from './message/uri.ts';
 import { SERVED_METHODS, SUPPORTED_EXTENSIONS } from './parser/request-check.ts';
 import type { HeaderValues, MessageParts, OutgoingRequest, ResponseParts } from './requests.ts';
 import { type Flow, formatEndpoint, transportParam } from './transport/flow.ts';
@@ -153,4 +152,46 @@ export function newResponse(options: ResponseOptions): SipMessage {
   if (product !== undefined) response.add('server', product);
   addParts(response, parts);
   return response;
+}
+
+/** Source of unpredictable bytes; `crypto.randomBytes` in production. */
+export type RandomBytes = (count: number) => Uint8Array;
+
+/** Random branches, tags and Call-IDs. */
+export class Tokens {
+  readonly #randomBytes: RandomBytes;
+
+  constructor(randomBytes: RandomBytes) {
+    this.#randomBytes = randomBytes;
+  }
+
+  /** 96 random bits after the magic cookie, so that responses cannot be forged off the path. */
+  branch(): string {
+    return BRANCH_COOKIE + this.#hex(12);
+  }
+
+  /** 64 bits; RFC 3261, 19.3 asks for 32. */
+  tag(): string {
+    return this.#hex(8);
+  }
+
+  callId(): string {
+    return this.#hex(16);
+  }
+
+  /** First CSeq or RSeq: small, so that counting up never overflows. RFC 3261, 8.1.1.5; RFC 3262, 3. */
+  sequence(): number {
+    const [high = 0, low = 0] = this.#randomBytes(2);
+    return 1 + high * 256 + low;
+  }
+
+  /** Random number from 0 (inclusive) to 1 (exclusive), for back-off jitter. */
+  fraction(): number {
+    const [high = 0, low = 0] = this.#randomBytes(2);
+    return (high * 256 + low) / 65_536;
+  }
+
+  #hex(bytes: number): string {
+    return Buffer.from(this.#randomBytes(bytes)).toString('hex');
+  }
 }

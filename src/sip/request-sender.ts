@@ -3,11 +3,10 @@ import type { Clock } from '../lib/clock.ts';
 import { nextHopUri } from './dialog/dialog-state.ts';
 import type { DigestClient } from './digest/digest.ts';
 import { type EngineStats, sendCounted } from './engine-stats.ts';
-import type { Tokens } from './message/identifiers.ts';
 import { makeResponse, type SipMessage } from './message/message.ts';
 import { SipError } from './message/status.ts';
 import { parseUri } from './message/uri.ts';
-import { contactOf, userOf } from './own-messages.ts';
+import { contactOf, type Tokens, userOf } from './own-messages.ts';
 import {
   type ClientTransaction,
   requestOfSameTransaction,

@@ -2,8 +2,7 @@
 import { EventEmitter } from 'node:events';
 import type { Dialog, DialogTable } from './dialog/dialog.ts';
 import { serverDialogState } from './dialog/dialog-state.ts';
-import type { MessageIds } from './message/identifiers.ts';
-import { makeResponse, type SipMessage } from './message/message.ts';
+import { type MessageIds, makeResponse, type SipMessage } from './message/message.ts';
 import { SipError } from './message/status.ts';
 import { newResponse } from './own-messages.ts';
 import type { ResponseParts } from './requests.ts';

@@ -5,7 +5,7 @@ import { LocalRoutes } from '../lib/local-routes.ts';
 import { type Logger, silentLogger } from '../lib/logger.ts';
 import type { SessionTimerOptions } from './dialog/session-timer.ts';
 import type { EngineStats } from './engine-stats.ts';
-import type { RandomBytes, Tokens } from './message/identifiers.ts';
+import type { RandomBytes, Tokens } from './own-messages.ts';
 import type { RequestSender } from './request-sender.ts';
 import type { MessageTrace } from './trace/call-traces.ts';
 import { type BaseTimers, STANDARD_TIMERS } from './transaction/timers.ts';

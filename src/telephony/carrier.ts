@@ -1,4 +1,4 @@
-/** Ports to the telephone network: carriers, incoming and outgoing calls, and the legs of answered calls. */
+/** Ports to the telephone network: carriers, incoming and outgoing calls, the legs of answered calls, and text messages. */
 import type { CallPrice } from '../domain/call/call-cost.ts';
 import type { AudioStream } from '../media/audio-stream.ts';
 
@@ -262,3 +262,19 @@ export interface Carrier {
 
   reports(): readonly CarrierReport[];
 }
+
+/** A text message outside of calls: SIP MESSAGE. */
+export interface TextMessage {
+  /** E.164, or the user part of the far end's URI as received. */
+  readonly from: string;
+  readonly to: string;
+  readonly text: string;
+}
+
+/** What became of a message that was sent. */
+export type TextOutcome =
+  | { readonly kind: 'taken' }
+  /** The message went no further. `sipStatus` is the far end's final response; null where nothing was sent. */
+  | { readonly kind: 'refused'; readonly sipStatus: number | null; readonly reason: string }
+  /** The far end did not answer: it may have the message or not. */
+  | { readonly kind: 'unanswered' };

@@ -1,7 +1,6 @@
 /** What keeps waiting calls from being dialled, and what it costs to find out for a long queue. */
 import { expect, test } from 'vitest';
-import { dialHolds } from '../../src/call/outbound/dial-holds.ts';
-import type { WaitingCall } from '../../src/call/outbound/outbound-queue.ts';
+import { dialHolds, type WaitingCall } from '../../src/call/outbound/outbound-queue.ts';
 import type { CallingHours } from '../../src/domain/dialing/calling-hours.ts';
 
 const NOW = new Date('2026-11-20T22:00:00.000Z');

@@ -1,7 +1,9 @@
-/** Which of our addresses packets leave from: asked of the system, and cached for a while. */
+/** Which of our addresses packets leave from, and which are ours: asked of the system, and cached for a while. */
 import { isIPv4 } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { expect, test } from 'vitest';
-import { LocalRoutes } from '../../src/lib/local-routes.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { LocalRoutes, ownAddressCheck } from '../../src/lib/local-routes.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 
 /** Answers with an address of its own for each far end, and counts how often it is asked. */
@@ -58,4 +60,17 @@ test('LocalRoutes keeps a bounded number of far ends', () => {
   routes.towards('0.0.0.0', '10.1.0.0');
 
   expect(asked).toHaveLength(1026);
+});
+
+test('ownAddressCheck knows each address of the interfaces, as IPv4 in IPv6 too, and no other', () => {
+  const isOwn = ownAddressCheck(systemClock);
+  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  const own = all.map(({ address }) => address);
+  const mapped = all
+    .filter(({ family }) => family === 'IPv4')
+    .map((each) => `::FFFF:${each.address}`);
+
+  expect(own.length).toBeGreaterThan(0);
+  expect([...own, ...mapped].filter((address) => !isOwn(address))).toEqual([]);
+  expect(['203.0.113.77', '2001:db8::77', '', 'not an address'].filter(isOwn)).toEqual([]);
 });

@@ -13,7 +13,7 @@ export async function startRealGateway(servers: RealServers) {
   const secret = servers.drachtioSecret;
   const link = new SrfLink(
     { ...drachtio, secret, srf, clock: systemClock, log: silentLogger },
-    { connected: () => undefined, lost: () => undefined },
+    { listening: () => undefined, connected: () => undefined, lost: () => undefined },
   );
   const gateway = freeSwitchGateway(servers, srf, engineOf());
   await link.start();

@@ -8,8 +8,7 @@ import {
   withAnswer,
   withTarget,
 } from '../../src/sip/dialog/dialog-state.ts';
-import { idsOf } from '../../src/sip/message/identifiers.ts';
-import type { SipMessage } from '../../src/sip/message/message.ts';
+import { idsOf, type SipMessage } from '../../src/sip/message/message.ts';
 import { request, responseTo } from './messages.ts';
 
 const stateOf = (invite: SipMessage) => serverDialogState(invite, idsOf(invite), 'ours', 100);

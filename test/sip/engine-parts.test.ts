@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { type Logger, silentLogger } from '../../src/lib/logger.ts';
 import { EngineStats } from '../../src/sip/engine-stats.ts';
-import { Tokens } from '../../src/sip/message/identifiers.ts';
 import { SipMessage } from '../../src/sip/message/message.ts';
+import { Tokens } from '../../src/sip/own-messages.ts';
 import { RefusedPeers } from '../../src/sip/request-sender.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 import { FakeFlow } from './messages.ts';

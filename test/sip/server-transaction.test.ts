@@ -1,7 +1,6 @@
 /** Server transactions: 100 by themselves, timers G, H, I, J, L. */
 import { describe, expect, test } from 'vitest';
-import { idsOf } from '../../src/sip/message/identifiers.ts';
-import { makeResponse } from '../../src/sip/message/message.ts';
+import { idsOf, makeResponse } from '../../src/sip/message/message.ts';
 import { ServerTransaction } from '../../src/sip/transaction/server-transaction.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 import { FakeFlow, request, transactionContext } from './messages.ts';

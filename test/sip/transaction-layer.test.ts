@@ -1,8 +1,8 @@
 /** TransactionLayer: which message belongs to which transaction, and what belongs to none. */
 import { expect, test } from 'vitest';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { Tokens } from '../../src/sip/message/identifiers.ts';
 import { makeResponse, type SipMessage } from '../../src/sip/message/message.ts';
+import { Tokens } from '../../src/sip/own-messages.ts';
 import { type Arrival, TransactionLayer } from '../../src/sip/transaction/transaction-layer.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 import { FakeFlow, request, responseTo, transactionContext } from './messages.ts';

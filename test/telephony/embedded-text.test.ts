@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { TRANSACTION_MS } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
+import type { TextMessage } from '../../src/telephony/carrier.ts';
 import type { DrachtioCarrierOptions } from '../../src/telephony/drachtio/carrier/drachtio-carrier.ts';
 import { SourceAcl } from '../../src/telephony/drachtio/carrier/source-acl.ts';
 import type {
@@ -13,7 +14,6 @@ import type {
   SrfSentRequest,
 } from '../../src/telephony/drachtio/carrier/srf.ts';
 import { TextMessages } from '../../src/telephony/drachtio/carrier/text-messages.ts';
-import type { TextMessage } from '../../src/telephony/text-message.ts';
 import { TrunkTable } from '../../src/telephony/trunks/trunk-table.ts';
 import type { Trunk } from '../../src/telephony/trunks/trunks.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';

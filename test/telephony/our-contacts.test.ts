@@ -20,28 +20,51 @@ const MEDIA = {
 };
 
 /** As docs/drachtio.md has it: a second contact on loopback, towards FreeSWITCH. */
-const LISTENING = ['127.0.0.1:5070', '10.0.0.5:5060'].flatMap((hostPort) => [
-  { transport: 'udp', hostPort, isExternal: false },
-  { transport: 'tcp', hostPort, isExternal: false },
-]);
+const LISTENING = 'udp/127.0.0.1:5070,tcp/127.0.0.1:5070,udp/10.0.0.5:5060,tcp/10.0.0.5:5060';
 
-/** The same server, started with `--external-ip`. */
-const WITH_EXTERNAL = [
-  { transport: 'udp', hostPort: '203.0.113.10:5060', isExternal: true },
-  ...LISTENING,
-];
-
-/** Whoever is outside sees us as `advertised`. */
-function contactsOf(advertised: string | undefined, listening = LISTENING): OurContacts {
-  return new OurContacts({
+/**
+ * The far ends outside see us as `advertised`.
+ *
+ * @param external address of a server that was started with `--external-ip`.
+ */
+function contactsOf(advertised: string | undefined, external?: string): OurContacts {
+  const contacts = new OurContacts({
     addresses: {
       advertisedTo: (farEnd) => (farEnd.startsWith('10.') ? undefined : advertised),
       isOutside: (farEnd) => !farEnd.startsWith('10.'),
       proxyAddressOf: async ({ proxy }) => proxy.host,
     },
-    listening: () => listening,
   });
+  const all = external === undefined ? LISTENING : `${external},${LISTENING}`;
+  contacts.serverListens([all, 'v0.9.10', LISTENING]);
+  return contacts;
 }
+
+const EXTERNAL = 'udp/203.0.113.10:5060';
+
+test('OurContacts knows where the server listens, UDP first', () => {
+  const contacts = new OurContacts({});
+
+  contacts.serverListens(['tcp/192.0.2.1:5060,udp/192.0.2.1:5060', 'v0.8.30']);
+
+  expect(contacts.listening).toEqual([
+    { transport: 'udp', hostPort: '192.0.2.1:5060', isExternal: false },
+    { transport: 'tcp', hostPort: '192.0.2.1:5060', isExternal: false },
+  ]);
+});
+
+test('OurContacts tells the external address of a server from those it listens on', () => {
+  const contacts = new OurContacts({});
+  const local = 'udp/127.0.0.1:5070,udp/10.0.0.5:5060';
+
+  contacts.serverListens([`udp/127.0.0.1:5070,${EXTERNAL}`, 'v0.9.10', local]);
+
+  expect(contacts.listening).toEqual([
+    { transport: 'udp', hostPort: '127.0.0.1:5070', isExternal: false },
+    { transport: 'udp', hostPort: '203.0.113.10:5060', isExternal: true },
+    { transport: 'udp', hostPort: '10.0.0.5:5060', isExternal: false },
+  ]);
+});
 
 test.each([
   ['a far end outside', '203.0.113.50', 'udp', { Contact: '<sip:203.0.113.10:5060>' }],
@@ -54,8 +77,7 @@ test.each([
 });
 
 test('OurContacts takes the port of the contact that has the external address', () => {
-  const external = { transport: 'udp', hostPort: '203.0.113.10:5090', isExternal: true };
-  const contacts = contactsOf('203.0.113.10', [...LISTENING, external]);
+  const contacts = contactsOf('203.0.113.10', 'udp/203.0.113.10:5090');
 
   const { Contact } = contacts.headers('', { trunk: undefined, transport: 'udp' });
 
@@ -63,7 +85,7 @@ test('OurContacts takes the port of the contact that has the external address', 
 });
 
 test('OurContacts tells far ends of our network the local address of a server that knows its external one', async () => {
-  const contacts = contactsOf('203.0.113.10', WITH_EXTERNAL);
+  const contacts = contactsOf('203.0.113.10', EXTERNAL);
 
   const inside = contacts.headers('10.0.0.77', { trunk: undefined, transport: 'udp' });
   const registered = await contacts.ofTrunk(trunkTo('10.0.0.77'));
@@ -73,7 +95,7 @@ test('OurContacts tells far ends of our network the local address of a server th
 });
 
 test('OurContacts leaves the external address to a server that alone knows it', () => {
-  const contacts = contactsOf(undefined, WITH_EXTERNAL);
+  const contacts = contactsOf(undefined, EXTERNAL);
 
   expect(contacts.headers('203.0.113.50', { trunk: undefined, transport: 'udp' })).toEqual({});
 });

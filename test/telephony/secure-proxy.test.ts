@@ -1,6 +1,6 @@
 /** Which proxy stands for an IP address over TLS. */
 import { expect, test } from 'vitest';
-import { secureProxyFor } from '../../src/telephony/trunks/secure-proxy.ts';
+import { secureProxyFor } from '../../src/telephony/trunks/trunk-table.ts';
 import { parseTrunks } from '../../src/telephony/trunks/trunks.ts';
 
 const ACME = {

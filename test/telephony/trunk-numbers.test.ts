@@ -38,6 +38,17 @@ test('TrunkNumbers knows no account of a number that no trunk has', () => {
   expect(new TrunkNumbers(TRUNKS.slice(2)).accountOf('+441234567890')).toBeUndefined();
 });
 
+test('TrunkNumbers finds among the trunks that it was given last', () => {
+  const numbers = new TrunkNumbers(TRUNKS);
+  const { accountOf, trunksOf } = numbers;
+
+  numbers.useTrunks([{ name: 'd', numbers: ['+441234567890'], account: 'acct_2' }]);
+
+  expect(numbers.all).toEqual(['+441234567890']);
+  expect([trunksOf('+390612345678'), trunksOf('+441234567890')]).toEqual([[], ['d']]);
+  expect(accountOf('+441234567890')).toBe('acct_2');
+});
+
 test('TrunkNumbers of no trunks has nothing', () => {
   const numbers = new TrunkNumbers([]);
 

@@ -2,6 +2,7 @@
 import type { Environment } from '../../domain/account/account.ts';
 import type { Agent, Scope } from '../../domain/agent/agent.ts';
 import type { Call, CallStore } from '../../domain/call/call.ts';
+import { dialling, ended } from '../../domain/call/call-life.ts';
 import {
   AGENT_PAUSED,
   type DialQueue,
@@ -14,14 +15,18 @@ import type { Logger } from '../../lib/logger.ts';
 import { Repeater } from '../../lib/repeater.ts';
 import type { TrunkRoute } from '../../telephony/carrier.ts';
 import type { CallRegistry } from '../call-registry.ts';
-import { dialling, ended } from '../session/call-journal.ts';
 import type { CallParts } from '../session/call-parts.ts';
 import { failureBecause } from '../session/end-reason.ts';
 import { endedEntry } from '../session/session-timeline.ts';
-import { type DialHolds, dialHolds, type HoursOf } from './dial-holds.ts';
 import { type DialCarrier, DialLines } from './dial-lines.ts';
 import { OutboundCall } from './outbound-call.ts';
-import { OutboundQueue, type WaitingCall } from './outbound-queue.ts';
+import {
+  type DialHolds,
+  dialHolds,
+  type HoursOf,
+  OutboundQueue,
+  type WaitingCall,
+} from './outbound-queue.ts';
 
 const RINGING_TIMEOUT_MS = 60_000;
 

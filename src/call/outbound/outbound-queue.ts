@@ -1,6 +1,7 @@
-/** In-memory copy of one environment's outbound queue. */
+/** In-memory copy of one environment's outbound queue, and what keeps its calls from being dialled apart from their trunk. */
 import type { WaitingParty } from '../../domain/call/call.ts';
-import { countryOf } from '../../domain/dialing/calling-hours.ts';
+import { type CallingHours, countryOf } from '../../domain/dialing/calling-hours.ts';
+import { hoursHold, windowHold } from '../../domain/dialing/dial-window.ts';
 import { QUEUED_CALLS_MAX } from '../../domain/dialing/outbound-rules.ts';
 import type { Clock } from '../../lib/clock.ts';
 
@@ -122,4 +123,33 @@ export class OutboundQueue {
     }
     return known + Math.max(0, queued - this.#waiting.size);
   }
+}
+
+/** Reads the calling hours of an account; null where it has none. */
+export type HoursOf = (accountId: string) => Promise<CallingHours | null>;
+
+/** Sentences by call id; of the calls that are not to be dialled now. */
+export type DialHolds = ReadonlyMap<string, string>;
+
+/**
+ * Finds which calls are not to be dialled now, by their own window and the account's calling hours: reads the hours of each
+ * account once, and applies them once per country.
+ */
+export async function dialHolds(
+  waiting: readonly WaitingCall[],
+  { now, hoursOf }: { readonly now: Date; readonly hoursOf: HoursOf },
+): Promise<DialHolds> {
+  const hours = new Map<string, CallingHours | null>();
+  const closed = new Map<string, string | undefined>();
+  const holds = new Map<string, string>();
+  for (const call of waiting) {
+    const { accountId, callId, country } = call;
+    if (!hours.has(accountId)) hours.set(accountId, await hoursOf(accountId));
+    const open = hours.get(accountId) ?? null;
+    const key = `${accountId} ${country}`;
+    if (open !== null && !closed.has(key)) closed.set(key, hoursHold(country, open, now));
+    const hold = windowHold(call, now) ?? closed.get(key);
+    if (hold !== undefined) holds.set(callId, hold);
+  }
+  return holds;
 }

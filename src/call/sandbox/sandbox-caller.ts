@@ -7,9 +7,10 @@ import type { Clock } from '../../lib/clock.ts';
 import { Repeater } from '../../lib/repeater.ts';
 import type { IncomingCall } from '../../telephony/carrier.ts';
 import type { CallRegistry } from '../call-registry.ts';
+import { answerAndHold } from '../inbound-router.ts';
 import type { CallParts } from '../session/call-parts.ts';
 import { failureBecause } from '../session/end-reason.ts';
-import { answerAndHold, endUnanswered } from '../session/hold-call.ts';
+import { endUnanswered } from '../session/hold-call.ts';
 
 /** How long to wait for the database before looking again. */
 const LOOK_AGAIN_MS = 1000;

@@ -1,10 +1,4 @@
 /** Writes one call's record in order; retries while the database refuses writes. */
-
-import type { Agent } from '../../domain/agent/agent.ts';
-import type { Call, CallChange, CallDirection, EndReason } from '../../domain/call/call.ts';
-import type { CallPrice } from '../../domain/call/call-cost.ts';
-import { callEndedEvent, callStartedEvent } from '../../domain/call/call-events.ts';
-import { endCall, type Failure, moveCall, newCall } from '../../domain/call/call-life.ts';
 import { StoreError } from '../../domain/service-error.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
@@ -74,65 +68,4 @@ export class CallJournal {
     this.#drained = [];
     for (const listener of listeners) listener();
   }
-}
-
-/** The record of a call that begins to ring. */
-export function ringing(facts: {
-  readonly id: string;
-  readonly agent: Agent;
-  readonly direction: CallDirection;
-  readonly from: string;
-  readonly to: string;
-  readonly carrierCallSid: string;
-  readonly metadata?: Call['metadata'] | undefined;
-  readonly now: Date;
-}): Call {
-  const { agent, carrierCallSid, metadata = {}, ...beginning } = facts;
-  return moveCall(newCall(agent, { ...beginning, metadata }), 'ringing', {
-    startedAt: facts.now,
-    carrierCallSid,
-  });
-}
-
-/** The record of a call that leaves the queue to be dialled: it began now, and nothing keeps it any more. */
-export function dialling(call: Call, now: Date): Call {
-  return moveCall(call, 'ringing', { startedAt: now, failureReason: null });
-}
-
-/** The caller was picked up, or the callee answered: `call.started`. */
-export function answered(
-  call: Call,
-  facts: {
-    readonly now: Date;
-    readonly recordingFile: string | null;
-    /** What the carrier charges; null where that is unknown. */
-    readonly price: CallPrice | null;
-    readonly eventId: string;
-  },
-): CallChange {
-  const { now: answeredAt, recordingFile, price } = facts;
-  const changes = { answeredAt, recordingFile, price };
-  const moved = moveCall(call, 'in_progress', changes);
-  return {
-    call: moved,
-    events: [callStartedEvent(moved, { id: facts.eventId, now: facts.now })],
-  };
-}
-
-/** The call is over: `call.ended`, created at `eventAt` (later than the end, after a crash). */
-export function ended(
-  call: Call,
-  facts: {
-    readonly endedAt: Date;
-    readonly eventAt: Date;
-    readonly reason: EndReason;
-    /** Of a call that fails. */
-    readonly failure?: Failure | undefined;
-    readonly eventId: string;
-  },
-): CallChange {
-  const { reason: endReason, endedAt, failure } = facts;
-  const over = endCall(call, { endReason, endedAt, failure });
-  const now = over.endedAt !== null && over.endedAt > facts.eventAt ? over.endedAt : facts.eventAt;
-  return { call: over, events: [callEndedEvent(over, { id: facts.eventId, now })] };
 }

@@ -8,13 +8,13 @@ import type {
 import type { Agent, Scope } from '../../domain/agent/agent.ts';
 import type { TransferManner } from '../../domain/agent/transfer-rules.ts';
 import type { Call, EndReason, TranscriptEntry } from '../../domain/call/call.ts';
-import type { Failure } from '../../domain/call/call-life.ts';
+import { answered, ended, type Failure } from '../../domain/call/call-life.ts';
 import type { TransferStart } from '../../domain/call/live-sound.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { AudioStats, AudioStream, RecordingFailure } from '../../media/audio-stream.ts';
 import type { Leg, ReleaseCause } from '../../telephony/carrier.ts';
 import type { CallInProgress, LiveCall } from '../call-registry.ts';
-import { answered, CallJournal, ended } from './call-journal.ts';
+import { CallJournal } from './call-journal.ts';
 import { briefOf, type CallParts, type TalkingParty } from './call-parts.ts';
 import { countPackets, qualityOf } from './call-quality.ts';
 import { lineClosed } from './call-sound.ts';

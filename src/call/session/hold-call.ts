@@ -1,71 +1,23 @@
 /** Runs an answered call until its end, and ends the record of calls that were never answered. */
 import type { Agent } from '../../domain/agent/agent.ts';
 import type { Call, EndReason } from '../../domain/call/call.ts';
-import type { Failure } from '../../domain/call/call-life.ts';
-import { isOver } from '../../domain/call/call-life.ts';
-import { CarrierError, type IncomingCall, type Leg } from '../../telephony/carrier.ts';
+import { ended, type Failure, isOver } from '../../domain/call/call-life.ts';
+import type { Leg } from '../../telephony/carrier.ts';
 import type { CallRegistry } from '../call-registry.ts';
-import { CallJournal, ended } from './call-journal.ts';
+import { CallJournal } from './call-journal.ts';
 import type { CallParts } from './call-parts.ts';
 import { CallSession } from './call-session.ts';
-import { CALLER_GAVE_UP, failureOf } from './end-reason.ts';
 import { beginningOf, endedEntry } from './session-timeline.ts';
 
 /** Time limit for saving the end of an unanswered call. */
 const RECORD_WAIT_MS = 60_000;
 
-interface Held {
+/** What the session of one call is made from. */
+export interface Held {
   readonly parts: CallParts;
   readonly registry: CallRegistry;
   readonly agent: Agent;
   readonly call: Call;
-}
-
-/**
- * Answers a call that rings here, and runs it until its end.
- *
- * @param held.save puts the call on record, where it is not yet.
- */
-export async function answerAndHold(
-  held: Held & { readonly incoming: IncomingCall; readonly save?: () => Promise<void> },
-): Promise<void> {
-  const { call, incoming, parts, registry, save } = held;
-  const refuse = () => incoming.reject(503);
-  registry.add({ callId: call.id, hangUp: refuse, end: async () => refuse() });
-  try {
-    await save?.();
-    const leg = await answerOf(incoming, call, parts);
-    if (leg !== undefined) await holdCall({ ...held, leg });
-  } finally {
-    registry.delete(call.id);
-  }
-}
-
-/** @returns undefined when the caller gave up; the call is over and on record then. */
-async function answerOf(
-  incoming: IncomingCall,
-  call: Call,
-  parts: CallParts,
-): Promise<Leg | undefined> {
-  let isCancelled = false;
-  incoming.onCancelled(() => {
-    isCancelled = true;
-  });
-  try {
-    return await incoming.answer({ callId: call.id });
-  } catch (error) {
-    const isGone = isCancelled || (error instanceof CarrierError && error.sipStatus === 487);
-    const isTheirFault = error instanceof CarrierError && error.sipStatus < 500;
-    if (!isGone) {
-      const facts = { callId: call.id, err: error };
-      parts.log[isTheirFault ? 'warn' : 'error'](facts, 'incoming call was not answered');
-    }
-    const end = isGone
-      ? { reason: 'no_answer' as const, failure: CALLER_GAVE_UP }
-      : { reason: 'error' as const, failure: failureOf(error) };
-    await endUnanswered(parts, call, end);
-    return undefined;
-  }
 }
 
 /** Runs the session of an answered call. Never rejects: a call that cannot be held is hung up and ends as `error`. */

@@ -1,7 +1,8 @@
-/** State transitions of a call's record, and its quality; pure */
+/** State transitions of a call's record with their events, and its quality; pure */
 import type { Agent } from '../agent/agent.ts';
-import type { Call, CallStatus, EndReason } from './call.ts';
-import { costOf } from './call-cost.ts';
+import type { Call, CallChange, CallDirection, CallStatus, EndReason } from './call.ts';
+import { type CallPrice, costOf } from './call-cost.ts';
+import { callEndedEvent, callStartedEvent } from './call-events.ts';
 
 /** What a call begins with; the rest of its record is empty. */
 interface CallBeginning
@@ -134,6 +135,67 @@ export function endCall(
 
 function latest(first: Date, ...others: readonly (Date | null)[]): Date {
   return new Date(Math.max(first.getTime(), ...others.map((date) => date?.getTime() ?? 0)));
+}
+
+/** The record of a call that begins to ring. */
+export function ringing(facts: {
+  readonly id: string;
+  readonly agent: Agent;
+  readonly direction: CallDirection;
+  readonly from: string;
+  readonly to: string;
+  readonly carrierCallSid: string;
+  readonly metadata?: Call['metadata'] | undefined;
+  readonly now: Date;
+}): Call {
+  const { agent, carrierCallSid, metadata = {}, ...beginning } = facts;
+  return moveCall(newCall(agent, { ...beginning, metadata }), 'ringing', {
+    startedAt: facts.now,
+    carrierCallSid,
+  });
+}
+
+/** The record of a call that leaves the queue to be dialled: it began now, and nothing keeps it any more. */
+export function dialling(call: Call, now: Date): Call {
+  return moveCall(call, 'ringing', { startedAt: now, failureReason: null });
+}
+
+/** The caller was picked up, or the callee answered: `call.started`. */
+export function answered(
+  call: Call,
+  facts: {
+    readonly now: Date;
+    readonly recordingFile: string | null;
+    /** What the carrier charges; null where that is unknown. */
+    readonly price: CallPrice | null;
+    readonly eventId: string;
+  },
+): CallChange {
+  const { now: answeredAt, recordingFile, price } = facts;
+  const changes = { answeredAt, recordingFile, price };
+  const moved = moveCall(call, 'in_progress', changes);
+  return {
+    call: moved,
+    events: [callStartedEvent(moved, { id: facts.eventId, now: facts.now })],
+  };
+}
+
+/** The call is over: `call.ended`, created at `eventAt` (later than the end, after a crash). */
+export function ended(
+  call: Call,
+  facts: {
+    readonly endedAt: Date;
+    readonly eventAt: Date;
+    readonly reason: EndReason;
+    /** Of a call that fails. */
+    readonly failure?: Failure | undefined;
+    readonly eventId: string;
+  },
+): CallChange {
+  const { reason: endReason, endedAt, failure } = facts;
+  const over = endCall(call, { endReason, endedAt, failure });
+  const now = over.endedAt !== null && over.endedAt > facts.eventAt ? over.endedAt : facts.eventAt;
+  return { call: over, events: [callEndedEvent(over, { id: facts.eventId, now })] };
 }
 
 /** Received direction, by our own counts over the whole call. */

@@ -6,12 +6,12 @@ import { ReceiveRing } from '../buffers/receive-ring.ts';
 import { SpeechRing } from '../buffers/speech-ring.ts';
 import { LevelMeter } from '../dsp/level-meter.ts';
 import type { FromWorker, ToWorker, WorkerStart } from '../engine/media-protocol.ts';
-import { DrainingPorts, PortPair } from '../engine/port-pool.ts';
 import { RtpSession } from '../rtp-session/rtp-session.ts';
 import type { SoundFeed } from '../rtp-session/sound-feed.ts';
 import { openSockets } from '../sockets/open-sockets.ts';
 import type { DatagramListener, RtpSockets } from '../sockets/rtp-sockets.ts';
 import { Pacer } from './pacer.ts';
+import { DrainingPorts, PortPair } from './port-pair.ts';
 import { raiseThreadPriority } from './thread-priority.ts';
 
 /** A request about an open session. */

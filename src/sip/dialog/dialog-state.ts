@@ -1,6 +1,5 @@
 /** The state of a dialog as RFC 3261, section 12 defines it, and the requests made from it; pure */
-import type { MessageIds } from '../message/identifiers.ts';
-import { SipMessage } from '../message/message.ts';
+import { type MessageIds, SipMessage } from '../message/message.ts';
 import { ifSound } from '../message/status.ts';
 import { formatUri, parseNameAddr, parseUri, type SipUri } from '../message/uri.ts';
 

@@ -1,7 +1,6 @@
 /** SIP dialogs: requests of the peer inside them, and the table of all dialogs of a user agent. */
 import type { Clock } from '../../lib/clock.ts';
-import type { MessageIds } from '../message/identifiers.ts';
-import type { SipMessage } from '../message/message.ts';
+import type { MessageIds, SipMessage } from '../message/message.ts';
 import { SESSION_TYPES } from '../message/session-body.ts';
 import { newResponse } from '../own-messages.ts';
 import type { ResponseParts, ServerReinvite } from '../requests.ts';

@@ -1,8 +1,7 @@
 /** SIP messages: start line, headers in order, body; and the responses made from requests; pure */
 import { isToken, isWireText, parseDecimal, splitList, wireName } from './grammar.ts';
 import { ifSound, reasonPhrase, SipError } from './status.ts';
-import { type NameAddr, parseNameAddr } from './uri.ts';
-import { parseVia, type Via } from './via.ts';
+import { type NameAddr, parseNameAddr, parseVia, type Via } from './uri.ts';
 
 const NO_BODY = Buffer.alloc(0);
 
@@ -196,6 +195,25 @@ function parseCSeq(text: string): CSeq {
   const seq = parseDecimal(digits, SEQ_MAX);
   if (seq === undefined || !isToken(method)) throw new SipError(400, 'Bad CSeq');
   return { seq, method };
+}
+
+/** Call-ID, tags and CSeq of a message. */
+export interface MessageIds {
+  readonly callId: string;
+  readonly fromTag: string;
+  /** Empty outside of dialogs. */
+  readonly toTag: string;
+  readonly sequence: number;
+}
+
+/** @throws {SipError} 400 when one of the headers is missing or malformed. */
+export function idsOf(message: SipMessage): MessageIds {
+  return {
+    callId: message.callId,
+    fromTag: message.fromTag,
+    toTag: message.toTag,
+    sequence: message.cseq.seq,
+  };
 }
 
 /** Headers that every response copies from its request. */

@@ -10,8 +10,7 @@ import {
 } from '../message/grammar.ts';
 import { BadMessageError, type HeaderLine, SipMessage } from '../message/message.ts';
 import { faultOf, SipError } from '../message/status.ts';
-import { parseNameAddr, parseUri } from '../message/uri.ts';
-import { parseVia, type Via } from '../message/via.ts';
+import { BRANCH_COOKIE, parseNameAddr, parseUri, parseVia, type Via } from '../message/uri.ts';
 import { isKnownMethod } from './request-check.ts';
 
 const CRLF_CRLF = Buffer.from('\r\n\r\n');
@@ -188,9 +187,6 @@ const SINGLE = new Set(
 
 const MAX_FORWARDS_MAX = 255;
 
-/** Branch of the magic cookie alone, which identifies no transaction. */
-const EMPTY_BRANCH = 'z9hG4bK';
-
 /**
  * Checks the mandatory headers, and the syntax of those that the engine reads.
  *
@@ -212,7 +208,8 @@ function checkVias(message: SipMessage): void {
   const topVia = readTopVia(message);
   if (topVia.version !== '2.0' || message.all('via').includes(''))
     throw new SipError(400, 'Bad Via');
-  if (topVia.params.get('branch') === EMPTY_BRANCH) throw new SipError(400, 'Bad Branch');
+  // The cookie alone identifies no transaction.
+  if (topVia.params.get('branch') === BRANCH_COOKIE) throw new SipError(400, 'Bad Branch');
   const values = message.list('via');
   for (let i = 1; i < values.length; i++) parseVia(values[i] ?? '');
 }

@@ -9,7 +9,7 @@ import {
   sessionBodyOf,
 } from '../message/session-body.ts';
 import { faultOf, ifSound, reasonPhrase } from '../message/status.ts';
-import { uriScheme } from '../message/uri.ts';
+import { BRANCH_COOKIE, uriScheme } from '../message/uri.ts';
 
 /** @see IANA, Session Initiation Protocol parameters, methods */
 const KNOWN = new Set(
@@ -117,7 +117,7 @@ function checkContact(request: SipMessage): Refusal | undefined {
 }
 
 function isRfc3261(request: SipMessage): boolean {
-  return request.via.params.get('branch')?.startsWith('z9hG4bK') === true;
+  return request.via.params.get('branch')?.startsWith(BRANCH_COOKIE) === true;
 }
 
 function checkEncoding(request: SipMessage): Refusal | undefined {

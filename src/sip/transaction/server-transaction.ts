@@ -1,7 +1,6 @@
 /** Server transactions: of INVITE (RFC 3261, 17.2.1, with the Accepted state of RFC 6026) and of all other requests (17.2.2). */
 import { sendCounted } from '../engine-stats.ts';
-import type { MessageIds } from '../message/identifiers.ts';
-import { makeResponse, type SipMessage } from '../message/message.ts';
+import { type MessageIds, makeResponse, type SipMessage } from '../message/message.ts';
 import type { Endpoint, Flow } from '../transport/flow.ts';
 import {
   Retransmitter,

@@ -1,9 +1,9 @@
 /** Brings every message to its transaction, makes new ones, and keeps their number bounded. */
 
 import type { Logger } from '../../lib/logger.ts';
-import { BRANCH_COOKIE, idsOf, type MessageIds, type Tokens } from '../message/identifiers.ts';
-import { makeResponse, type SipMessage } from '../message/message.ts';
-import type { Via } from '../message/via.ts';
+import { idsOf, type MessageIds, makeResponse, type SipMessage } from '../message/message.ts';
+import { BRANCH_COOKIE, type Via } from '../message/uri.ts';
+import type { Tokens } from '../own-messages.ts';
 import type { Flow } from '../transport/flow.ts';
 import { makeRefusal, type TransportLayer } from '../transport/transport-layer.ts';
 import { ClientTransaction, type ClientTransactionUser } from './client-transaction.ts';

@@ -1,6 +1,6 @@
 /** Where registered telephones can be reached: contacts with their expiry. RFC 3261, 10.3. */
 import type { Clock } from '../../lib/clock.ts';
-import { withoutQuotedText } from '../trunks/number.ts';
+import { withoutQuotedText } from '../far-end-headers.ts';
 
 /** Limits of a registration. */
 const REGISTRATION_SECONDS = { min: 60, max: 3600, default: 300 } as const;

@@ -1,7 +1,7 @@
 /** Telephones that register and call with a password: challenge, check, back-off, contacts. */
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
-import { withoutQuotedText } from '../trunks/number.ts';
+import { withoutQuotedText } from '../far-end-headers.ts';
 import { Bindings } from './bindings.ts';
 import { credentialsFrom, DigestAuthority } from './digest-authority.ts';
 import { type Phone, sourcesOfPhones } from './phones.ts';

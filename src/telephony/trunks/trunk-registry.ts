@@ -28,8 +28,9 @@ export type FindFault = (trunk: Trunk) => TrunkFault | undefined;
 export class TrunkRegistry {
   readonly #ofFile: readonly Trunk[];
   readonly #findFault: FindFault;
+  /** Which numbers the trunks have, now and after each change. */
+  readonly numbers: TrunkNumbers;
   #stored: readonly Trunk[] = [];
-  #numbers: TrunkNumbers;
 
   /**
    * @param ofFile trunks of the operator's file, which stay until the next start.
@@ -40,17 +41,12 @@ export class TrunkRegistry {
     this.#ofFile = ofFile;
     this.#findFault = findFault;
     for (const trunk of ofFile) this.#refuse(trunk);
-    this.#numbers = new TrunkNumbers(ofFile);
+    this.numbers = new TrunkNumbers(ofFile);
   }
 
   /** In the order of preference. */
   get all(): readonly Trunk[] {
     return [...this.#ofFile, ...this.#stored];
-  }
-
-  /** Which numbers the trunks have. */
-  get numbers(): TrunkNumbers {
-    return this.#numbers;
   }
 
   find(name: string): Trunk | undefined {
@@ -76,7 +72,7 @@ export class TrunkRegistry {
       return [];
     });
     this.#stored = trunks;
-    this.#numbers = new TrunkNumbers(this.all);
+    this.numbers.useTrunks(this.all);
     return problems;
   }
 
@@ -171,6 +167,7 @@ export function operatorTrunks(
     readonly callsOn: (trunk: Trunk) => number;
   },
 ): Trunks {
+  const { numbers } = registry;
   return {
     list: () =>
       registry.all.map((trunk) => ({
@@ -180,9 +177,9 @@ export function operatorTrunks(
         callsInProgress: now.callsOn(trunk),
       })),
     get numbers() {
-      return registry.numbers.all;
+      return numbers.all;
     },
-    trunksOf: (number) => registry.numbers.trunksOf(number),
-    accountOf: (number) => registry.numbers.accountOf(number),
+    trunksOf: numbers.trunksOf,
+    accountOf: numbers.accountOf,
   };
 }

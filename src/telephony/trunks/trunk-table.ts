@@ -1,7 +1,7 @@
-/** Trunk look-up: by source address, by number, and by the realm of a challenge; pure */
-import { BlockList, isIPv4, isIPv6 } from 'node:net';
-import { numberOfHeader } from './number.ts';
-import { addNetwork, type Trunk } from './trunks.ts';
+/** Trunk look-up: by source address, by number, by the realm of a challenge, and by a next hop of TLS; pure */
+import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
+import { numberOfHeader } from '../far-end-headers.ts';
+import { addNetwork, proxyUriOf, type Trunk } from './trunks.ts';
 
 const LOOPBACK = ['127.0.0.0/8', '::1'];
 
@@ -94,53 +94,75 @@ export function isOn(list: BlockList, address: string): boolean {
   return isIPv6(plain) && list.check(plain, 'ipv6');
 }
 
-/** Finds the trunks that have a number, for lists of many numbers */
-export class TrunkNumbers {
-  /** Every number, or beginning and star, once, sorted. */
-  readonly all: readonly string[];
-  readonly #names = new Map<string, string[]>();
-  readonly #beginnings: readonly { readonly start: string; readonly name: string }[];
-  /** Places of the trunks in the order of preference. */
-  readonly #places: ReadonlyMap<string, number>;
-  /** Account ids by the trunk's name. */
-  readonly #accounts: ReadonlyMap<string, string | null>;
+type Numbered = Pick<Trunk, 'name' | 'numbers' | 'account'>;
 
-  constructor(trunks: readonly Pick<Trunk, 'name' | 'numbers' | 'account'>[]) {
-    const entries = trunks.flatMap(({ name, numbers }) =>
-      numbers.map((number) => ({ name, number })),
-    );
-    for (const { name, number } of entries) {
-      const names = this.#names.get(number) ?? [];
-      if (!names.includes(name)) names.push(name);
-      this.#names.set(number, names);
-    }
-    this.#beginnings = entries
-      .filter(({ number }) => number.endsWith('*'))
-      .map(({ name, number }) => ({ name, start: number.slice(0, -1) }));
-    this.#places = new Map(trunks.map(({ name }, place) => [name, place]));
-    this.#accounts = new Map(trunks.map(({ name, account = null }) => [name, account]));
-    this.all = [...this.#names.keys()].sort();
+/** Finds the trunks that have a number, for lists of many numbers. */
+export class TrunkNumbers {
+  #index: NumberIndex;
+
+  constructor(trunks: readonly Numbered[]) {
+    this.#index = indexOf(trunks);
+  }
+
+  /** Finds among these from now on. */
+  useTrunks(trunks: readonly Numbered[]): void {
+    this.#index = indexOf(trunks);
+  }
+
+  /** Every number, or beginning and star, once, sorted. */
+  get all(): readonly string[] {
+    return this.#index.all;
   }
 
   /** Trunk names in the order of preference. A pattern `+39*` belongs to the trunks that list it or a shorter one. */
-  trunksOf(number: string): readonly string[] {
+  readonly trunksOf = (number: string): readonly string[] => {
+    const { beginnings, names, places } = this.#index;
     const written = number.endsWith('*') ? number.slice(0, -1) : number;
-    const byStart = this.#beginnings
+    const byStart = beginnings
       .filter(({ start }) => written.startsWith(start))
       .map(({ name }) => name);
-    const names = new Set([...(this.#names.get(number) ?? []), ...byStart]);
-    return [...names].sort((a, b) => this.#placeOf(a) - this.#placeOf(b));
-  }
+    const found = new Set([...(names.get(number) ?? []), ...byStart]);
+    const placeOf = (name: string) => places.get(name) ?? 0;
+    return [...found].sort((a, b) => placeOf(a) - placeOf(b));
+  };
 
   /** Account id of the first trunk with the number, null if it names none; undefined without a trunk. */
   readonly accountOf = (number: string): string | null | undefined => {
     const [trunk] = this.trunksOf(number);
-    return trunk === undefined ? undefined : this.#accounts.get(trunk);
+    return trunk === undefined ? undefined : this.#index.accounts.get(trunk);
   };
+}
 
-  #placeOf(name: string): number {
-    return this.#places.get(name) ?? 0;
+interface NumberIndex {
+  readonly all: readonly string[];
+  /** Trunk names by number, or beginning and star. */
+  readonly names: ReadonlyMap<string, readonly string[]>;
+  readonly beginnings: readonly { readonly start: string; readonly name: string }[];
+  /** Places of the trunks in the order of preference. */
+  readonly places: ReadonlyMap<string, number>;
+  /** Account ids by the trunk's name. */
+  readonly accounts: ReadonlyMap<string, string | null>;
+}
+
+function indexOf(trunks: readonly Numbered[]): NumberIndex {
+  const entries = trunks.flatMap(({ name, numbers }) =>
+    numbers.map((number) => ({ name, number })),
+  );
+  const names = new Map<string, string[]>();
+  for (const { name, number } of entries) {
+    const known = names.get(number) ?? [];
+    if (!known.includes(name)) known.push(name);
+    names.set(number, known);
   }
+  return {
+    all: [...names.keys()].sort(),
+    names,
+    beginnings: entries
+      .filter(({ number }) => number.endsWith('*'))
+      .map(({ name, number }) => ({ name, start: number.slice(0, -1) })),
+    places: new Map(trunks.map(({ name }, place) => [name, place])),
+    accounts: new Map(trunks.map(({ name, account = null }) => [name, account])),
+  };
 }
 
 /** Finds the user name and password for a carrier's challenge */
@@ -180,6 +202,28 @@ export function credentialsOf(trunks: readonly Trunk[]): FindCredentials {
 
 function isOf(trunk: Trunk, caller: string): boolean {
   return trunk.username === caller || trunk.callerId === caller || hasNumber(trunk, caller);
+}
+
+/**
+ * URI of the proxy of the trunk that a TLS next hop belongs to: the trunk whose sources have its IP address, which no
+ * certificate proves, else the only one with TLS.
+ *
+ * @param nextHop URI, or Route value.
+ * @returns undefined where the next hop has a name, is not over TLS, or belongs to no trunk.
+ */
+export function secureProxyFor(trunks: readonly Trunk[], nextHop: string): string | undefined {
+  const [, uri = nextHop] = /<([^>]*)>/.exec(nextHop) ?? [];
+  const family = isIP(hostOfUri(uri));
+  if (family === 0 || !isSecure(uri)) return undefined;
+  const named = trunks.filter(({ proxy }) => proxy.transport === 'tls' && isIP(proxy.host) === 0);
+  const trunk =
+    named.find((each) => sourcesOf(each).check(hostOfUri(uri), family === 4 ? 'ipv4' : 'ipv6')) ??
+    (named.length === 1 ? named[0] : undefined);
+  return trunk && proxyUriOf(trunk);
+}
+
+function isSecure(uri: string): boolean {
+  return /^sips:/i.test(uri) || /;transport=tls(?=[;?]|$)/i.test(uri);
 }
 
 /** Host and port of a sip URI, without its user and parameters. */

@@ -1,7 +1,13 @@
 /** Several SIP servers as one carrier: outgoing calls use a healthy server, incoming calls arrive at all of them. */
 import type { TrunkStatus } from '../../../domain/dialing/trunk.ts';
-import type { Carrier, CarrierReport, IncomingCall, TrunkRoute } from '../../carrier.ts';
-import type { TextMessage, TextOutcome } from '../../text-message.ts';
+import type {
+  Carrier,
+  CarrierReport,
+  IncomingCall,
+  TextMessage,
+  TextOutcome,
+  TrunkRoute,
+} from '../../carrier.ts';
 import { WeightedTurns } from '../../trunks/server-list.ts';
 import type { Trunk } from '../../trunks/trunks.ts';
 import type { DrachtioCarrier, DrachtioCarrierOptions } from './drachtio-carrier.ts';

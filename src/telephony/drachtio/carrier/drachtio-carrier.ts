@@ -1,26 +1,26 @@
 /** The telephone network by SIP trunks: call control over drachtio-srf, embedded engine or real server alike. */
 import type { TrunkStatus } from '../../../domain/dialing/trunk.ts';
 import { type Clock, within } from '../../../lib/clock.ts';
+import { ownAddressCheck } from '../../../lib/local-routes.ts';
 import type { Logger } from '../../../lib/logger.ts';
-import { ownAddressCheck } from '../../../lib/own-addresses.ts';
 import {
   type Carrier,
   CarrierError,
   type CarrierReport,
   type IncomingCall,
+  type TextMessage,
+  type TextOutcome,
   type TrunkRoute,
 } from '../../carrier.ts';
+import { calledNumberOf, numberOfUri } from '../../far-end-headers.ts';
 import type { MediaGateway } from '../../media-gateway.ts';
 import type { PhoneRegistrar } from '../../phones/phone-registrar.ts';
 import type { Phone } from '../../phones/phones.ts';
-import type { TextMessage, TextOutcome } from '../../text-message.ts';
-import { numberOfUri } from '../../trunks/number.ts';
 import type { AdvertisedAddresses } from '../../trunks/our-addresses.ts';
-import type { Strangers } from '../../trunks/strangers.ts';
 import { TrunkTable } from '../../trunks/trunk-table.ts';
 import type { Trunk } from '../../trunks/trunks.ts';
 import type { AnswerChallenge } from '../leg/in-dialog-request.ts';
-import { calledNumberOf, SrfIncomingCall } from '../leg/incoming-call.ts';
+import { SrfIncomingCall } from '../leg/incoming-call.ts';
 import type { SrfLeg } from '../leg/srf-leg.ts';
 import { replaceFarEnd, replacementOf } from '../transfer/replaces.ts';
 import type { OpenDialogJournal, ServerConnection } from './open-dialog-journal.ts';
@@ -32,7 +32,7 @@ import {
   type OutgoingRequest,
   type PlacedCall,
 } from './outgoing-calls.ts';
-import { refuse, SourceAcl } from './source-acl.ts';
+import { refuse, SourceAcl, type Strangers } from './source-acl.ts';
 import { reasonOf, type SrfAnswer, type SrfClient, type SrfRequest } from './srf.ts';
 import { SrfLink } from './srf-link.ts';
 import { TextMessages } from './text-messages.ts';
@@ -113,13 +113,14 @@ export class DrachtioCarrier implements Carrier {
     this.#channels = options.channels ?? new TrunkChannels();
     this.#sourceAcl = new SourceAcl({ ...options, table: this.#table });
     this.#orphans = new OrphanedLegs(options);
+    this.#contacts = new OurContacts(options);
+    const contacts = this.#contacts;
     this.#link = new SrfLink(options, {
+      listening: (hostPorts) => contacts.serverListens(hostPorts),
       connected: () => this.#onConnected(),
       lost: () => this.#onLost(),
     });
     const { srf } = this.#link;
-    this.#contacts = new OurContacts({ ...options, listening: () => this.#link.addresses });
-    const contacts = this.#contacts;
     const { endInvite = invitesOver(srf, options.clock) } = options;
     this.#connection = { name: this.#name, srf, endInvite };
     this.#outgoing = new OutgoingCalls({
@@ -244,8 +245,10 @@ export class DrachtioCarrier implements Carrier {
 
   /** Of the server alone. */
   listenerReport(): CarrierReport {
-    const { isConnected, addresses, problem } = this.#link;
-    const places = addresses.map(({ transport, hostPort }) => `${transport} ${hostPort}`);
+    const { isConnected, problem } = this.#link;
+    const places = this.#contacts.listening.map(
+      ({ transport, hostPort }) => `${transport} ${hostPort}`,
+    );
     const listening = places.length === 0 ? 'ready' : `listening on ${places.join(' and ')}`;
     return {
       name: this.#name,
@@ -369,7 +372,7 @@ export class DrachtioCarrier implements Carrier {
   #onConnected(): void {
     const { log, journal, mayRegister } = this.#options;
     // The engine of calls from browsers listens nowhere.
-    const level = this.#link.addresses.length === 0 ? 'debug' : 'info';
+    const level = this.#contacts.listening.length === 0 ? 'debug' : 'info';
     log[level]({ carrier: this.#name, state: this.listenerReport().state }, 'SIP is ready');
     journal?.connected(this.#connection);
     this.#orphans.connected();

@@ -1,26 +1,42 @@
-/** Contact headers sent through a drachtio-server: the address for the far end's own requests. */
+/** SIP addresses of a drachtio-server, and the Contact headers sent through it: where far ends send their own requests. */
 import type { AdvertisedAddresses } from '../../trunks/our-addresses.ts';
 import type { Trunk } from '../../trunks/trunks.ts';
-import type { SipAddress } from './srf-link.ts';
 
 /** drachtio-server replaces the host of a Contact `user@localhost` by its own, external if configured. */
 const SERVERS_OWN = 'localhost';
 
 const LOOPBACK = /^(127\.|\[::1\])/;
 
+/** One SIP address of the server, `udp/192.0.2.1:5060` in drachtio's notation. */
+interface SipAddress {
+  readonly transport: string;
+  readonly hostPort: string;
+  /** External address, which the server does not listen on. */
+  readonly isExternal: boolean;
+}
+
 interface OurContactsOptions {
   /** Default: the server's own Contact for all far ends. */
   readonly addresses?: AdvertisedAddresses | undefined;
-  /** Addresses of the server, external ones included; empty until it has reported them. */
-  readonly listening: () => readonly SipAddress[];
 }
 
 /** The embedded engine writes each Contact itself and ignores these. */
 export class OurContacts {
   readonly #options: OurContactsOptions;
+  #listening: readonly SipAddress[] = [];
 
   constructor(options: OurContactsOptions) {
     this.#options = options;
+  }
+
+  /** Addresses of the server, external ones included; empty until it has told them. */
+  get listening(): readonly SipAddress[] {
+    return this.#listening;
+  }
+
+  /** @param hostPorts what the server tells at each connect: the fields of drachtio-srf's `connect` event. */
+  serverListens(hostPorts: readonly unknown[]): void {
+    this.#listening = addressesOf(hostPorts);
   }
 
   /**
@@ -48,8 +64,8 @@ export class OurContacts {
 
   /** Undefined for the server's own. */
   #hostPort(farEnd: string, trunk: Trunk | undefined, transport: string): string | undefined {
-    const { addresses, listening } = this.#options;
-    const places = listening().filter((each) => each.transport === transport);
+    const { addresses } = this.#options;
+    const places = this.#listening.filter((each) => each.transport === transport);
     const local = facing(places.filter(({ isExternal }) => !isExternal));
     const told = addresses?.advertisedTo(farEnd, trunk);
     if (told !== undefined) {
@@ -61,6 +77,27 @@ export class OurContacts {
     const isInside = addresses?.isOutside(farEnd) === false;
     return isTurnedOut && isInside ? local?.hostPort : undefined;
   }
+}
+
+/** The `connect` event has lists such as `udp/127.0.0.1:5060,tcp/127.0.0.1:5060`, and a version among them. */
+function addressesOf(hostPorts: readonly unknown[]): readonly SipAddress[] {
+  const [, , local] = hostPorts;
+  const isExternal = (text: string) => typeof local === 'string' && !local.includes(text);
+  const texts = hostPorts.flatMap((value) => (typeof value === 'string' ? value.split(',') : []));
+  const found = texts.flatMap((text) => {
+    const [, transport, hostPort] = /^(udp|tcp|tls|ws|wss)\/(.+)$/.exec(text.trim()) ?? [];
+    return transport && hostPort ? [{ transport, hostPort, isExternal: isExternal(text) }] : [];
+  });
+  const distinct = found.filter(
+    (address, at) =>
+      found.findIndex(
+        ({ transport, hostPort }) =>
+          transport === address.transport && hostPort === address.hostPort,
+      ) === at,
+  );
+  // drachtio-server lists TCP first; carriers use UDP unless their trunk says otherwise.
+  const rank = ({ transport }: SipAddress) => (transport === 'udp' ? 0 : 1);
+  return distinct.sort((one, other) => rank(one) - rank(other));
 }
 
 /** The address for far ends: loopback only without another. */

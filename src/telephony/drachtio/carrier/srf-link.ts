@@ -37,15 +37,9 @@ interface SrfLinkOptions {
   readonly log: Logger;
 }
 
-/** One SIP address of the server, `udp/192.0.2.1:5060` in drachtio's notation. */
-export interface SipAddress {
-  readonly transport: string;
-  readonly hostPort: string;
-  /** External address, which the server does not listen on. */
-  readonly isExternal: boolean;
-}
-
 interface SrfLinkListener {
+  /** The server has told its SIP addresses: the fields of drachtio-srf's `connect` event. */
+  listening(hostPorts: readonly unknown[]): void;
   connected(): void;
   lost(): void;
 }
@@ -64,7 +58,6 @@ export class SrfLink {
   readonly #options: SrfLinkOptions;
   readonly #listener: SrfLinkListener;
   #state: 'stopped' | 'connecting' | 'connected' | 'silent' | 'waiting' = 'stopped';
-  #addresses: readonly SipAddress[] = [];
   #problem = 'not started';
   #retryMs = RETRY_MS_MIN;
   #attempt = 0;
@@ -85,11 +78,6 @@ export class SrfLink {
 
   get isConnected(): boolean {
     return this.#state === 'connected';
-  }
-
-  /** SIP addresses of the server; empty until it has reported them. */
-  get addresses(): readonly SipAddress[] {
-    return this.#addresses;
   }
 
   /** Reason of the missing connection. */
@@ -151,7 +139,7 @@ export class SrfLink {
       return;
     }
     this.#cancelTimer();
-    this.#addresses = addressesOf(hostPorts);
+    this.#listener.listening(hostPorts);
     void this.#beReady();
   }
 
@@ -247,25 +235,4 @@ export class SrfLink {
   get #place(): string {
     return `${this.#options.host}:${this.#options.port}`;
   }
-}
-
-/** The `connect` event has lists such as `udp/127.0.0.1:5060,tcp/127.0.0.1:5060`, and a version among them. */
-function addressesOf(hostPorts: readonly unknown[]): readonly SipAddress[] {
-  const [, , local] = hostPorts;
-  const isExternal = (text: string) => typeof local === 'string' && !local.includes(text);
-  const texts = hostPorts.flatMap((value) => (typeof value === 'string' ? value.split(',') : []));
-  const found = texts.flatMap((text) => {
-    const [, transport, hostPort] = /^(udp|tcp|tls|ws|wss)\/(.+)$/.exec(text.trim()) ?? [];
-    return transport && hostPort ? [{ transport, hostPort, isExternal: isExternal(text) }] : [];
-  });
-  const distinct = found.filter(
-    (address, at) =>
-      found.findIndex(
-        ({ transport, hostPort }) =>
-          transport === address.transport && hostPort === address.hostPort,
-      ) === at,
-  );
-  // drachtio-server lists TCP first; carriers use UDP unless their trunk says otherwise.
-  const rank = ({ transport }: SipAddress) => (transport === 'udp' ? 0 : 1);
-  return distinct.sort((one, other) => rank(one) - rank(other));
 }

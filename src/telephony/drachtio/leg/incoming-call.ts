@@ -4,9 +4,9 @@ import type { CallPrice } from '../../../domain/call/call-cost.ts';
 import { type Clock, TRANSACTION_MS, within } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import { type AnswerOptions, CarrierError, type IncomingCall } from '../../carrier.ts';
+import { calledNumberOf, callerOf, sipMetadataOf } from '../../far-end-headers.ts';
 import { type MediaEndpoint, type MediaGateway, statusOf } from '../../media-gateway.ts';
 import type { Phone } from '../../phones/phones.ts';
-import { isE164, numberOfHeader, numberOfUri } from '../../trunks/number.ts';
 import type { AdvertisedAddresses } from '../../trunks/our-addresses.ts';
 import { hostPortOfUri, sourcesOf } from '../../trunks/trunk-table.ts';
 import { domainOf, type Trunk } from '../../trunks/trunks.ts';
@@ -29,7 +29,6 @@ import {
 import type { AcceptedTransfers } from '../transfer/far-end-moves.ts';
 import { extensionsOf } from '../transfer/replaces.ts';
 import type { CallSecond, ThirdPartyOptions } from '../transfer/transfer.ts';
-import { screenedPartyOf, sipMetadataOf } from './sip-metadata.ts';
 import { SrfLeg } from './srf-leg.ts';
 
 /** 64 bits; RFC 3261, 19.3 asks for 32. */
@@ -299,32 +298,4 @@ async function describeTo(remoteSdp: string, endpoint: MediaEndpoint): Promise<M
   if (remoteSdp === '') endpoint.offer();
   else await endpoint.negotiate(remoteSdp);
   return endpoint;
-}
-
-/**
- * Caller's number. P-Asserted-Identity, or a screened Remote-Party-ID without it, is trusted from a trunk only, and
- * ignored if the caller asks for privacy. RFC 3325, 5 and 7.
- */
-function callerOf(request: SrfRequest, trunk: Trunk | undefined): string {
-  const isSecret = /\b(id|user)\b/i.test(request.get('Privacy') ?? '');
-  const asserted =
-    request.get('P-Asserted-Identity') ?? screenedPartyOf(request.get('Remote-Party-ID') ?? '');
-  const isTrusted = trunk !== undefined && !isSecret && asserted !== undefined;
-  const number = isTrusted ? numberOfHeader(asserted) : '';
-  if (isE164(number)) return number;
-  return numberOfHeader(request.get('from') ?? '') || 'anonymous';
-}
-
-/** Carriers that we register with ring the registered name; the number dialled is then in To alone. */
-export function calledNumberOf(request: SrfRequest, trunk: Trunk | undefined): string {
-  const number = numberOfUri(request.uri);
-  const isOurName = trunk?.username !== undefined && number === trunk.username;
-  if (isE164(number) && !isOurName) return number;
-  const inTo = numberOfHeader(request.get('to') ?? '');
-  return isE164(inTo) ? inTo : withPlus(number, trunk);
-}
-
-/** Many carriers omit the plus; the trunk's own numbers show that it belongs there. */
-function withPlus(number: string, trunk: Trunk | undefined): string {
-  return trunk?.numbers.includes(`+${number}`) ? `+${number}` : number;
 }

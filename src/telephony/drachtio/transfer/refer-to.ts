@@ -1,5 +1,5 @@
 /** Reads whom a far end's REFER names (Refer-To): a number at a domain of its trunk; pure */
-import { isDialable, numberOfUri, withoutQuotedText } from '../../trunks/number.ts';
+import { isDialable, numberOfUri, withoutQuotedText } from '../../far-end-headers.ts';
 import { hostOfUri } from '../../trunks/trunk-table.ts';
 
 /** Longer values are refused unread. */

@@ -2,9 +2,9 @@
 import type { Logger } from '../../../lib/logger.ts';
 import type { MediaSession } from '../../../media/audio-stream.ts';
 import { CarrierError, type Leg, type OutgoingCall, type TransferOptions } from '../../carrier.ts';
+import { isDialable } from '../../far-end-headers.ts';
 import { connectAudio, type MediaEndpoint, mixAudio, statusOf } from '../../media-gateway.ts';
 import { ringbackFor } from '../../ringback.ts';
-import { isDialable } from '../../trunks/number.ts';
 import type { Trunk } from '../../trunks/trunks.ts';
 import { reasonOf } from '../carrier/srf.ts';
 import type { DialogPeer } from '../leg/in-dialog-request.ts';

@@ -1,5 +1,118 @@
-/** What the headers of an INVITE tell about its call besides the numbers, within limits; pure */
-import { numberOfHeader, withoutQuotedText } from '../../trunks/number.ts';
+/** What the SIP headers of a far end say of a call: who calls whom, and what its record keeps, within limits; pure */
+import type { Trunk } from './trunks/trunks.ts';
+
+/** An INVITE, or another request that names its sender and its target so. */
+interface Invite {
+  readonly uri: string;
+  /** First value of a header, by its name in any case. */
+  get(name: string): string | undefined;
+}
+
+/**
+ * Caller's number. P-Asserted-Identity, or a screened Remote-Party-ID without it, is trusted from a trunk only, and
+ * ignored if the caller asks for privacy. RFC 3325, 5 and 7.
+ */
+export function callerOf(request: Invite, trunk: Trunk | undefined): string {
+  const isSecret = /\b(id|user)\b/i.test(request.get('Privacy') ?? '');
+  const asserted =
+    request.get('P-Asserted-Identity') ?? screenedPartyOf(request.get('Remote-Party-ID') ?? '');
+  const isTrusted = trunk !== undefined && !isSecret && asserted !== undefined;
+  const number = isTrusted ? numberOfHeader(asserted) : '';
+  if (isE164(number)) return number;
+  return numberOfHeader(request.get('from') ?? '') || 'anonymous';
+}
+
+/** Carriers that we register with ring the registered name; the number dialled is then in To alone. */
+export function calledNumberOf(request: Invite, trunk: Trunk | undefined): string {
+  const number = numberOfUri(request.uri);
+  const isOurName = trunk?.username !== undefined && number === trunk.username;
+  if (isE164(number) && !isOurName) return number;
+  const inTo = numberOfHeader(request.get('to') ?? '');
+  return isE164(inTo) ? inTo : withPlus(number, trunk);
+}
+
+/** Many carriers omit the plus; the trunk's own numbers show that it belongs there. */
+function withPlus(number: string, trunk: Trunk | undefined): string {
+  return trunk?.numbers.includes(`+${number}`) ? `+${number}` : number;
+}
+
+const E164 = /^\+[1-9]\d{6,14}$/;
+/** Quoted text. One without an end reaches to the end of the header: so each character is read once. */
+const QUOTED = /"(?:\\.|[^"\\])*("|\\?$)/gs;
+
+const VISUAL_SEPARATORS = /[-.() ]/g;
+
+/**
+ * The number in a header such as From, To or P-Asserted-Identity; of several addresses, the first.
+ *
+ * @param header `"Bob" <sip:+390612345678@carrier.example>;tag=1`, or a bare address.
+ * @returns as `numberOfUri`.
+ */
+export function numberOfHeader(header: string): string {
+  const withoutName = withoutQuotedText(header);
+  const open = withoutName.indexOf('<');
+  if (open < 0) return numberOfUri(withoutName.split(/[;,]/, 1)[0] ?? '');
+  const close = withoutName.indexOf('>', open);
+  return numberOfUri(withoutName.slice(open + 1, close < 0 ? undefined : close));
+}
+
+/** A header without its quoted text, such as display names, which may look like an address; what has no end quote stays. */
+export function withoutQuotedText(header: string): string {
+  return header.replace(QUOTED, (quoted, end) => (end === '"' ? '' : quoted));
+}
+
+/**
+ * Number of a sip, sips or tel URI.
+ *
+ * @returns E.164 for `+`, `00` or a global phone-context; otherwise the user part as received, such as `anonymous` or
+ * a national number of unknown country.
+ * @see RFC 3261 section 19.1.1, RFC 3966 section 5
+ */
+export function numberOfUri(uri: string): string {
+  const [, scheme = '', rest = ''] = /^\s*(sips?|tel):(.*?)\s*$/is.exec(uri) ?? [];
+  if (scheme === '') return '';
+  const isTel = scheme.toLowerCase() === 'tel';
+  const at = rest.lastIndexOf('@');
+  if (!isTel && at < 0) return '';
+
+  const [user = '', ...params] = (isTel ? rest : rest.slice(0, at)).split(';');
+  const plain = decode(isTel ? user : (user.split(':', 1)[0] ?? ''));
+  return toE164(plain, phoneContextOf(params)) ?? plain;
+}
+
+/** Whether the text is a whole E.164 number. */
+export function isE164(text: string): boolean {
+  return E164.test(text);
+}
+
+/** Whether the text can be dialled as it is: a number or a short code, with nothing that SIP would read otherwise. */
+export function isDialable(text: string): boolean {
+  return /^\+?[0-9*#]{1,32}$/.test(text);
+}
+
+/** Certain cases only: a wrong country would route a call, or a transfer, to a stranger. */
+function toE164(text: string, phoneContext: string): string | undefined {
+  const digits = text.replace(VISUAL_SEPARATORS, '');
+  if (!/^\+?\d+$/.test(digits)) return undefined;
+  const candidate = digits.startsWith('00') ? `+${digits.slice(2)}` : digits;
+  const whole = candidate.startsWith('+') ? candidate : phoneContext + candidate;
+  return E164.test(whole) ? whole : undefined;
+}
+
+function phoneContextOf(params: readonly string[]): string {
+  const [, context = ''] =
+    params.map((param) => /^phone-context=(\+\d+)$/i.exec(param)).find((found) => found) ?? [];
+  return context;
+}
+
+function decode(user: string): string {
+  try {
+    return decodeURIComponent(user);
+  } catch {
+    // Not an escape sequence: the text is used as received.
+    return user;
+  }
+}
 
 /** Limits of `metadata.sip`. A header beyond them is left out and counted in `dropped`; none is cut. */
 export const SIP_METADATA_LIMITS = {
