@@ -3,7 +3,8 @@
 import { canonicalName } from './message/grammar.ts';
 import { makeResponse, SipMessage } from './message/message.ts';
 import { ifSound } from './message/status.ts';
-import { BRANCH_COOKIE, parseNameAddr, parseUri } from './message/uri.ts';
+import { parseNameAddr, parseUri } from './message/uri.ts';
+import { BRANCH_COOKIE } from './message/via.ts';
 import { SERVED_METHODS, SUPPORTED_EXTENSIONS } from './parser/request-check.ts';
 import type { HeaderValues, MessageParts, OutgoingRequest, ResponseParts } from './requests.ts';
 import { type Flow, formatEndpoint, transportParam } from './transport/flow.ts';

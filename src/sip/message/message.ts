@@ -1,7 +1,8 @@
 /** SIP messages: start line, headers in order, body; and the responses made from requests; pure */
 import { isToken, isWireText, parseDecimal, splitList, wireName } from './grammar.ts';
 import { ifSound, reasonPhrase, SipError } from './status.ts';
-import { type NameAddr, parseNameAddr, parseVia, type Via } from './uri.ts';
+import { type NameAddr, parseNameAddr } from './uri.ts';
+import { parseVia, type Via } from './via.ts';
 
 const NO_BODY = Buffer.alloc(0);
 

@@ -1,4 +1,4 @@
-/** Addresses in messages: URIs, From, To and Contact, and the hops of Via; pure */
+/** Addresses: sip, sips and tel URIs; pure */
 import {
   formatParams,
   NO_PARAMS,
@@ -33,7 +33,7 @@ const UNRESERVED = "\\w\\-.!~*'()";
 const PARAMS = `((?:;[${UNRESERVED}[\\]/:&+$%]+(?:=[${UNRESERVED}[\\]/:&+$%]+)?)*)`;
 
 /** A host with an optional port; with the underscore that many private networks use. @see RFC 3261 section 25.1, hostport */
-const HOST = '([\\w.\\-]+|\\[[0-9a-fA-F:.]+\\])';
+export const HOST = '([\\w.\\-]+|\\[[0-9a-fA-F:.]+\\])';
 
 /**
  * The user part may hold `#`, which is not in the grammar: carriers send service codes such as `*31#` unescaped, and it
@@ -115,7 +115,7 @@ function uriParams(text: string): Params {
  *
  * @throws {SipError} 400 when it is not 1 to 65535.
  */
-function portOf(digits: string | undefined): number | undefined {
+export function portOf(digits: string | undefined): number | undefined {
   if (digits === undefined) return undefined;
   const port = Number(digits);
   if (port < 1 || port > 65_535) throw new SipError(400, 'Bad Port');
@@ -139,7 +139,7 @@ interface HostPort {
 }
 
 /** Formats a host with its optional port. */
-function formatHostPort(address: HostPort): string {
+export function formatHostPort(address: HostPort): string {
   return address.port === undefined ? address.host : `${address.host}:${address.port}`;
 }
 
@@ -182,54 +182,4 @@ export function parseNameAddr(text: string): NameAddr {
 function decodeUtf8(latin1: string): string {
   if (!/[\x80-\xff]/.test(latin1)) return latin1;
   return Buffer.from(latin1, 'latin1').toString('utf8');
-}
-
-/** One Via value. @see RFC 3261 section 20.42 */
-export interface Via {
-  /** `2.0` in everything that can be answered. */
-  readonly version: string;
-
-  /** Upper case: UDP, TCP, TLS, or any other token. */
-  readonly transport: string;
-
-  /** The sent-by host, lower case; an IPv6 address keeps its brackets. */
-  readonly host: string;
-  readonly port: number | undefined;
-  readonly params: Params;
-}
-
-/** Prefix of every RFC 3261 branch. RFC 3261, 8.1.1.7. */
-export const BRANCH_COOKIE = 'z9hG4bK';
-
-const VIA = new RegExp(
-  '^[ \\t]*SIP[ \\t]*/[ \\t]*(\\d+\\.\\d+)[ \\t]*/[ \\t]*' +
-    `([${TOKEN}]+)[ \\t]+${HOST}[ \\t]*(?::[ \\t]*(\\d+))?([\\s\\S]*)$`,
-  'i',
-);
-
-/**
- * Reads one Via value.
- *
- * ```
- * SIP / 2.0 / UDP  host : port ; branch = z9hG4bK...
- * ```
- *
- * @throws {SipError} 400 when the text is none.
- * @see RFC 3261 section 20.42 and section 25.1, via-parm
- */
-export function parseVia(text: string): Via {
-  const [, version, transport = '', host = '', port, params = ''] = VIA.exec(text) ?? [];
-  if (version === undefined) throw new SipError(400, 'Bad Via');
-  return {
-    version,
-    transport: transport.toUpperCase(),
-    host: host.toLowerCase(),
-    port: portOf(port),
-    params: parseParams(params),
-  };
-}
-
-/** Writes the Via back. */
-export function formatVia(via: Via): string {
-  return `SIP/${via.version}/${via.transport} ${formatHostPort(via)}${formatParams(via.params)}`;
 }

@@ -10,7 +10,8 @@ import {
 } from '../message/grammar.ts';
 import { BadMessageError, type HeaderLine, SipMessage } from '../message/message.ts';
 import { faultOf, SipError } from '../message/status.ts';
-import { BRANCH_COOKIE, parseNameAddr, parseUri, parseVia, type Via } from '../message/uri.ts';
+import { parseNameAddr, parseUri } from '../message/uri.ts';
+import { BRANCH_COOKIE, parseVia, type Via } from '../message/via.ts';
 import { isKnownMethod } from './request-check.ts';
 
 const CRLF_CRLF = Buffer.from('\r\n\r\n');

@@ -9,7 +9,8 @@ import {
   sessionBodyOf,
 } from '../message/session-body.ts';
 import { faultOf, ifSound, reasonPhrase } from '../message/status.ts';
-import { BRANCH_COOKIE, uriScheme } from '../message/uri.ts';
+import { uriScheme } from '../message/uri.ts';
+import { BRANCH_COOKIE } from '../message/via.ts';
 
 /** @see IANA, Session Initiation Protocol parameters, methods */
 const KNOWN = new Set(

@@ -2,7 +2,7 @@
 
 import type { Logger } from '../../lib/logger.ts';
 import { idsOf, type MessageIds, makeResponse, type SipMessage } from '../message/message.ts';
-import { BRANCH_COOKIE, type Via } from '../message/uri.ts';
+import { BRANCH_COOKIE, type Via } from '../message/via.ts';
 import type { Tokens } from '../own-messages.ts';
 import type { Flow } from '../transport/flow.ts';
 import { makeRefusal, type TransportLayer } from '../transport/transport-layer.ts';

@@ -3,7 +3,7 @@ import { urlHost } from '../../lib/local-routes.ts';
 import { splitList } from '../message/grammar.ts';
 import type { SipMessage } from '../message/message.ts';
 import { SipError } from '../message/status.ts';
-import { formatVia, type Via } from '../message/uri.ts';
+import { formatVia, type Via } from '../message/via.ts';
 
 /** What we open sockets for ourselves. */
 export type ListenProtocol = 'UDP' | 'TCP' | 'TLS';
