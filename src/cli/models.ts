@@ -216,7 +216,7 @@ function sayNextStart(config: Config, models: readonly Model[]): void {
 /** Tries what was downloaded; the process exits with 1 where an engine fails. */
 async function proveModels(config: Config): Promise<void> {
   screen.write('\nSelf-test: about two minutes.\n');
-  const { runSelfTest } = await import('../compose/self-test.ts');
+  const { runSelfTest } = await import('../compose/self-test/self-test.ts');
   const report = await runSelfTest({
     ...{ config, isFull: false, engineMsMax: 1000 * SELF_TEST_ENGINE_S_MAX },
     onProgress: (text) => {
