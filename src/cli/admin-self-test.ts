@@ -10,7 +10,7 @@ import {
   type Verdict,
   verdictsOf,
 } from '../speech/self-test/self-test-report.ts';
-import { estimateText } from '../speech/self-test/speed-estimate.ts';
+import { estimateText, type SpeedEstimates } from '../speech/self-test/speed-estimate.ts';
 import { type Console, type Result, showing, table } from './admin-command.ts';
 
 const EXIT_FAILED = 1;
@@ -95,7 +95,7 @@ function textOf(report: SelfTestReport, verdicts: readonly Verdict[], calls: num
       .map(({ subject, kind, reason }) => `${kind.toUpperCase()}  ${subject}: ${reason}`)
       .join('\n'),
     `Calls at once by processor time, without the language model: about ${calls}.`,
-    estimatesText(report),
+    estimatesText(report.estimates),
   ].join('\n\n');
 }
 
@@ -123,7 +123,7 @@ function recognizerRows({ recognizers }: SelfTestReport): readonly (readonly str
 }
 
 /** What other models would be like; the last part of the report, since it is a guess. */
-function estimatesText({ estimates: { list, failure } }: SelfTestReport): string {
+export function estimatesText({ list, failure }: SpeedEstimates): string {
   if (failure !== null) return `Models that are not installed cannot be estimated: ${failure}`;
   const rows = list.map((estimate) => [
     estimate.model,

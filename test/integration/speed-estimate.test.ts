@@ -48,7 +48,7 @@ test.each([
   await prepareModels(modelsDir);
 
   const measuredMs = await measuredAnswerMs(folder);
-  const estimatedMs = answerMsOf(id, await measureMachine()) ?? Number.NaN;
+  const estimatedMs = answerMsOf(id, await measureMachine());
 
   expect(measuredMs / estimatedMs).toBeGreaterThan(0.5);
   expect(measuredMs / estimatedMs).toBeLessThan(2);
@@ -57,8 +57,21 @@ test.each([
 test('estimateMissing estimates the recognisers of every profile where none is installed', async () => {
   const settings = { MODELS_PROFILE: 'standard', OLLAMA_HOST: 'http://127.0.0.1:9' } as const;
 
-  const estimates = await estimateMissing({ ...settings, MODELS_DIR: scratch() });
+  const { list, failure } = await estimateMissing({ ...settings, MODELS_DIR: scratch() });
 
-  expect(estimates.flatMap(({ profiles }) => profiles)).toEqual(['small', 'standard', 'best']);
-  for (const { answerMs } of estimates) expect(answerMs).toBeGreaterThan(1);
+  expect(failure).toBeNull();
+  expect(list.flatMap(({ profiles }) => profiles)).toEqual(['small', 'standard', 'best']);
+  for (const { answerMs } of list) expect(answerMs).toBeGreaterThan(1);
+});
+
+test('estimateMissing says why it estimates nothing where the list of models cannot be read', async () => {
+  const settings = { MODELS_PROFILE: 'standard', OLLAMA_HOST: 'http://127.0.0.1:9' } as const;
+  const modelsDir = scratch();
+
+  const found = await estimateMissing(
+    { ...settings, MODELS_DIR: modelsDir },
+    join(modelsDir, 'no'),
+  );
+
+  expect(found).toEqual({ list: [], failure: expect.stringContaining('Cannot read the list') });
 });

@@ -1,6 +1,10 @@
 /** Estimates of recognisers that are not installed. */
 import { expect, test } from 'vitest';
-import { answerMsOf, estimateText } from '../../src/speech/self-test/speed-estimate.ts';
+import {
+  answerMsOf,
+  estimateText,
+  isEstimable,
+} from '../../src/speech/self-test/speed-estimate.ts';
 
 const CORE = { matrixPerSecond: 150e9, vectorPerSecond: 15e9 };
 
@@ -10,7 +14,7 @@ test('answerMsOf grows with the model, and shrinks with the speed of the core', 
   const ids = ['whisper-tiny', 'whisper-base', 'whisper-small', 'whisper-large-v3-turbo'];
   const twice = { matrixPerSecond: 300e9, vectorPerSecond: 30e9 };
 
-  const all = ids.map((id) => answerMsOf(id, CORE) ?? 0);
+  const all = ids.map((id) => answerMsOf(id, CORE));
 
   expect(all).toEqual(all.toSorted((one, other) => one - other));
   expect(answerMsOf('whisper-base', twice)).toBeCloseTo((all[1] ?? 0) / 2);
@@ -25,8 +29,9 @@ test('answerMsOf counts the multiply-adds of the published shape', () => {
   expect(answerMsOf('whisper-base', decoderOnly)).toBeCloseTo((1.3 * 13 * token) / 1e6);
 });
 
-test('answerMsOf gives no figure for a model whose arithmetic is not known', () => {
-  expect(answerMsOf('kokoro-82m', CORE)).toBeUndefined();
+test('answerMsOf refuses a model whose arithmetic is not known', () => {
+  expect(isEstimable('kokoro-82m')).toBe(false);
+  expect(() => answerMsOf('kokoro-82m', CORE)).toThrow(RangeError);
 });
 
 test.each([

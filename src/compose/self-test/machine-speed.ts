@@ -1,13 +1,18 @@
 /** Measures how fast one core multiplies, and estimates by it the recognisers of the list of models that are not installed. */
 import { writeModel } from '../../../models/prepare/onnx/onnx-writer.ts';
 import type { Config } from '../../config/config.ts';
+import { messageOf } from '../../lib/message-of.ts';
 import { type InferenceSession, loadOnnxRuntime, Tensor } from '../../lib/onnx/onnx-runtime.ts';
 import { catalogueOf, readShelf } from '../../model-store/server-downloads/model-catalogue.ts';
 import {
   answerMsOf,
+  isEstimable,
   type MachineSpeed,
   type SpeedEstimate,
+  type SpeedEstimates,
 } from '../../speech/self-test/speed-estimate.ts';
+
+type Settings = Pick<Config, 'MODELS_DIR' | 'MODELS_PROFILE' | 'OLLAMA_HOST'>;
 
 /** Shape of a product, and how often it is run; the fastest run counts, since others share the core. */
 interface Product {
@@ -29,22 +34,36 @@ const INT8 = 3;
 
 /**
  * Estimates the recognisers that are not installed. Takes half a second of one core, and holds up its process: not for a server.
+ * Never rejects.
  *
- * @throws {ModelsError} when the list or the folder of models cannot be read. @throws {Error} where ONNX Runtime does not load.
+ * @param manifestFile the list of the repository unless given.
  */
 export async function estimateMissing(
-  config: Pick<Config, 'MODELS_DIR' | 'MODELS_PROFILE' | 'OLLAMA_HOST'>,
+  config: Settings,
+  manifestFile?: string,
+): Promise<SpeedEstimates> {
+  try {
+    return { list: await estimatesOf(config, manifestFile), failure: null };
+  } catch (error) {
+    return { list: [], failure: messageOf(error) };
+  }
+}
+
+async function estimatesOf(
+  config: Settings,
+  manifestFile: string | undefined,
 ): Promise<readonly SpeedEstimate[]> {
   // Language models are not estimated, so no Ollama is asked.
-  const { models, profiles } = await catalogueOf(await readShelf({ ...config, LLM: 'scripted' }));
+  const shelf = await readShelf({ ...config, LLM: 'scripted' }, manifestFile);
+  const { models, profiles } = await catalogueOf(shelf);
+  const missing = models.filter(({ id, state }) => state !== 'there' && isEstimable(id));
+  if (missing.length === 0) return [];
   const speed = await measureMachine();
-  return models
-    .filter(({ state }) => state !== 'there')
-    .flatMap(({ id, name: model }) => {
-      const answerMs = answerMsOf(id, speed);
-      const own = profiles.filter(({ modelIds }) => modelIds.includes(id)).map(({ name }) => name);
-      return answerMs === undefined ? [] : [{ model, profiles: own, answerMs }];
-    });
+  return missing.map(({ id, name: model }) => ({
+    model,
+    profiles: profiles.filter(({ modelIds }) => modelIds.includes(id)).map(({ name }) => name),
+    answerMs: answerMsOf(id, speed),
+  }));
 }
 
 /** @throws {Error} where ONNX Runtime does not load. */

@@ -5,7 +5,6 @@ import { resolve } from 'node:path';
 import type { Config } from '../../config/config.ts';
 import { systemClock as clock } from '../../lib/clock.ts';
 import { silentLogger as logger } from '../../lib/logger.ts';
-import { messageOf } from '../../lib/message-of.ts';
 import { type ModelTimes, UNCOUNTED } from '../../lib/metrics/model-metrics.ts';
 import { machineShare, memoryBytes } from '../../speech/hearing/choose-hearing.ts';
 import { installedRecognizers, installedVoices } from '../../speech/self-test/installed-engines.ts';
@@ -58,10 +57,7 @@ export async function runSelfTest(options: SelfTestOptions): Promise<SelfTestRep
     recognizers: installedRecognizers({ ...engines, stt: config.STT, threads: machine.threads }),
   });
   onProgress('speed of this machine');
-  const estimates = await estimateMissing(config).then(
-    (list) => ({ list, failure: null }),
-    (error: unknown) => ({ list: [], failure: messageOf(error) }),
-  );
+  const estimates = await estimateMissing(config);
   onProgress('language model');
   const languageModel = await testModel(config);
   const tookSeconds = (clock.nowMs() - beganAtMs) / 1000;

@@ -1,5 +1,5 @@
 /** The self-test's report: figures, verdicts and the number of calls that a machine can carry; pure */
-import type { SpeedEstimate } from './speed-estimate.ts';
+import type { SpeedEstimates } from './speed-estimate.ts';
 
 /** What one voice engine did. */
 export interface VoiceResult {
@@ -65,8 +65,7 @@ export interface SelfTestReport {
   readonly machine: Machine;
   readonly voices: readonly VoiceResult[];
   readonly recognizers: readonly RecognizerResult[];
-  /** Of recognisers that are not installed; `failure` says why there are none. */
-  readonly estimates: { readonly list: readonly SpeedEstimate[]; readonly failure: string | null };
+  readonly estimates: SpeedEstimates;
   readonly languageModel: LanguageModelResult | null;
   readonly tookSeconds: number;
 }

@@ -18,6 +18,12 @@ export interface SpeedEstimate {
   readonly answerMs: number;
 }
 
+/** Of all that are not installed; `failure` says why there are none. */
+export interface SpeedEstimates {
+  readonly list: readonly SpeedEstimate[];
+  readonly failure: string | null;
+}
+
 /** Published shape of a Whisper. */
 interface WhisperShape {
   readonly modelSize: number;
@@ -43,7 +49,7 @@ const SHAPES: Readonly<Record<string, WhisperShape>> = {
 const VOCABULARY = 51_866;
 
 /** An ordinary sentence: ten words, and the tokens before them in one step. */
-export const SENTENCE_SECONDS = 3;
+const SENTENCE_SECONDS = 3;
 const DECODER_STEPS = 13;
 
 /** Rows of the encoder's input and output for one second of sound. */
@@ -62,13 +68,22 @@ const OVERHEAD = 1.3;
 /** An estimate may be off by this factor, either way. */
 const ERROR = 1.5;
 
-/** @returns milliseconds from the end of a sentence of 3 s to its text; undefined for a model whose arithmetic is not known. */
+/** Whether the arithmetic of the model is known. @param modelId id of the list of models. */
+export function isEstimable(modelId: string): boolean {
+  return SHAPES[modelId] !== undefined;
+}
+
+/**
+ * Milliseconds from the end of a sentence of 3 s to its text.
+ *
+ * @throws {RangeError} for a model that is not estimable.
+ */
 export function answerMsOf(
   modelId: string,
   { matrixPerSecond, vectorPerSecond }: MachineSpeed,
-): number | undefined {
+): number {
   const shape = SHAPES[modelId];
-  if (shape === undefined) return undefined;
+  if (shape === undefined) throw new RangeError(`Cannot estimate "${modelId}": unknown shape`);
   const encoderSeconds = encoderProducts(shape) / matrixPerSecond;
   const decoderSeconds = (DECODER_STEPS * stepProducts(shape)) / vectorPerSecond;
   return 1000 * OVERHEAD * (encoderSeconds + decoderSeconds);
