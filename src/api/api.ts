@@ -42,6 +42,7 @@ import { addSmsCallbackRoutes } from './routes/sms/sms-callback-routes.ts';
 import { addSmsRoutes } from './routes/sms/sms-routes.ts';
 import { addToolRoutes } from './routes/tool-routes.ts';
 import { addTransferRoutes } from './routes/transfer-routes.ts';
+import { addTrunkCheckRoutes } from './routes/trunk-check-routes.ts';
 import { addTrunkRoutes } from './routes/trunk-routes.ts';
 import { addVoiceRoutes } from './routes/voice-routes.ts';
 import { addWebhookEndpointRoutes } from './routes/webhook-endpoint-routes.ts';
@@ -93,6 +94,7 @@ export function createApi({ addRoutes, ...deps }: ApiParts): ApiApp {
   addKeyRoutes(api, deps, keys);
   addSandboxRoutes(api, deps);
   addTrunkRoutes(api, deps);
+  addTrunkCheckRoutes(api, deps);
   addNumberRoutes(api, deps);
   addSipTraceRoutes(api, deps);
   addLogRoutes(api, deps);

@@ -1,6 +1,7 @@
 /** `admin self-test`: proves the installed models on this machine, without a running server. */
 import { type Command, InvalidArgumentError } from 'commander';
 import {
+  ANSWER_MS_MAX,
   callsByProcessorTime,
   errorPercent,
   type HeardResult,
@@ -9,6 +10,7 @@ import {
   type Verdict,
   verdictsOf,
 } from '../speech/self-test/self-test-report.ts';
+import { estimateText, type SpeedEstimates } from '../speech/self-test/speed-estimate.ts';
 import { type Console, type Result, showing, table } from './admin-command.ts';
 
 const EXIT_FAILED = 1;
@@ -39,7 +41,7 @@ export function addSelfTestCommand(root: Command, console: Console): void {
       secondsOption,
     );
   showing<SelfTestWords>(command, console, async ({ full = false, seconds }) => {
-    const { runSelfTest } = await import('../compose/self-test.ts');
+    const { runSelfTest } = await import('../compose/self-test/self-test.ts');
     const config = console.config();
     const engineMsMax = 1000 * (seconds ?? (full ? FULL_ENGINE_S_MAX : SELF_TEST_ENGINE_S_MAX));
     const onProgress = (text: string) => console.progress(text);
@@ -93,6 +95,7 @@ function textOf(report: SelfTestReport, verdicts: readonly Verdict[], calls: num
       .map(({ subject, kind, reason }) => `${kind.toUpperCase()}  ${subject}: ${reason}`)
       .join('\n'),
     `Calls at once by processor time, without the language model: about ${calls}.`,
+    estimatesText(report.estimates),
   ].join('\n\n');
 }
 
@@ -117,6 +120,18 @@ function recognizerRows({ recognizers }: SelfTestReport): readonly (readonly str
       figure(realTimeFactor, 3),
     ]),
   );
+}
+
+/** What other models would be like; the last part of the report, since it is a guess. */
+export function estimatesText({ list, failure }: SpeedEstimates): string {
+  if (failure !== null) return `Models that are not installed cannot be estimated: ${failure}`;
+  const rows = list.map((estimate) => [
+    estimate.model,
+    estimate.profiles.join(' ') || '-',
+    estimateText(estimate, ANSWER_MS_MAX),
+  ]);
+  const head = ['RECOGNISER, NOT INSTALLED', 'PROFILE', 'ON ONE CORE'];
+  return table([head, ...rows], 'Every recogniser that can be estimated is installed.');
 }
 
 function countText(done: number, planned: number): string {
@@ -152,6 +167,10 @@ function jsonOf(report: SelfTestReport, verdicts: readonly Verdict[], calls: num
       languageModel === null
         ? null
         : { ...languageModel, firstTextMs: known(medianOf(languageModel.firstTextMs)) },
+    estimates: {
+      ...report.estimates,
+      list: report.estimates.list.map((one) => ({ ...one, answerMs: known(one.answerMs) })),
+    },
     verdicts,
   };
 }

@@ -30,7 +30,7 @@ import { diskError, ModelsError, type ModelsFailure } from '../model-store/model
 import { plainText, type Screen } from '../model-store/progress.ts';
 import { whisperEngine } from '../speech/stt/recognizer-engines.ts';
 import { sileroEngine } from '../speech/vad/silero/silero-engine.ts';
-import { SELF_TEST_ENGINE_S_MAX, selfTestResult } from './admin-self-test.ts';
+import { estimatesText, SELF_TEST_ENGINE_S_MAX, selfTestResult } from './admin-self-test.ts';
 import { installLlama } from './install-llama.ts';
 import { type ModelsOptions, modelsProgram } from './models-program.ts';
 
@@ -81,11 +81,18 @@ async function run(words: ModelsOptions, signal: AbortSignal): Promise<void> {
   const profile = words.profile ?? config.MODELS_PROFILE;
   const models = modelsOf(manifest, { profile, only: words.only });
   const desk = { config, manifest, manifestText, models, signal };
-  const modelsDir = config.MODELS_DIR;
-  if (words.list) return listRun(manifest, { modelsDir, screen });
+  if (words.list) return list(words, desk);
   if (words.check) return check(desk);
   if (words.fromBundle !== undefined) return unpack(words.fromBundle, desk);
   await fetch(words, desk);
+}
+
+async function list({ manifest: file }: ModelsOptions, { config, manifest }: Desk): Promise<void> {
+  await listRun(manifest, { modelsDir: config.MODELS_DIR, screen });
+  const { estimateMissing } = await import('../compose/self-test/machine-speed.ts');
+  const estimates = await estimateMissing(config, file);
+  const isEmpty = estimates.failure === null && estimates.list.length === 0;
+  if (!isEmpty) screen.write(`\n${estimatesText(estimates)}\n`);
 }
 
 async function check({ config, models, signal }: Desk): Promise<void> {
@@ -216,7 +223,7 @@ function sayNextStart(config: Config, models: readonly Model[]): void {
 /** Tries what was downloaded; the process exits with 1 where an engine fails. */
 async function proveModels(config: Config): Promise<void> {
   screen.write('\nSelf-test: about two minutes.\n');
-  const { runSelfTest } = await import('../compose/self-test.ts');
+  const { runSelfTest } = await import('../compose/self-test/self-test.ts');
   const report = await runSelfTest({
     ...{ config, isFull: false, engineMsMax: 1000 * SELF_TEST_ENGINE_S_MAX },
     onProgress: (text) => {

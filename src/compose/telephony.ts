@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { type Config, readConfig, readSettingsFile } from '../config/config.ts';
 import type { ReadinessCheck } from '../domain/call/engine-state.ts';
 import type { DialogStore } from '../domain/call/open-dialog.ts';
-import type { StoredTrunks, TrunkCheck, Trunks } from '../domain/dialing/trunk.ts';
+import type { StoredTrunks, TrunkCheck, TrunkCheckWatch, Trunks } from '../domain/dialing/trunk.ts';
 import type { Clock } from '../lib/clock.ts';
 import { ownAddressCheck } from '../lib/local-routes.ts';
 import type { Logger } from '../lib/logger.ts';
@@ -156,9 +156,10 @@ export class Telephony {
   }
 
   /** Checks a trunk step by step; undefined without a trunk of that name. */
-  async check(name: string): Promise<TrunkCheck | undefined> {
+  async check(name: string, watch?: TrunkCheckWatch): Promise<TrunkCheck | undefined> {
     const trunk = this.#registry.find(name);
-    return trunk && (await diagnose(trunk, { ...this.#options, addresses: this.#addresses }));
+    const options = { ...this.#options, addresses: this.#addresses, watch };
+    return trunk && (await diagnose(trunk, options));
   }
 
   /** @throws {CarrierError} as every carrier does, and 503 before the start. */

@@ -39,6 +39,8 @@ export interface Ask {
   /** The version that a change is made from: its `updatedAt`. Answers 412 when it is not the newest. */
   readonly ifUpdatedAt?: string;
   readonly signal?: AbortSignal;
+  /** The type that is wanted, where the server has several. */
+  readonly accept?: string;
   /** Answers with this status are no errors: `/readyz` says 503 with a report. */
   readonly alsoGood?: number;
 }
@@ -281,7 +283,7 @@ export class ApiClient {
   }
 
   async #ask(path: string, ask: Ask, headers: Readonly<Record<string, string>>): Promise<Response> {
-    const { method = 'GET', query = {}, body, signal, ifUpdatedAt } = ask;
+    const { method = 'GET', query = {}, body, signal, ifUpdatedAt, accept } = ask;
     const isForm = body instanceof FormData;
     const isJson = body !== undefined && !isForm;
     try {
@@ -289,6 +291,7 @@ export class ApiClient {
         method,
         headers: {
           ...headers,
+          ...(accept !== undefined && { Accept: accept }),
           ...(ifUpdatedAt !== undefined && { 'If-Match': `"${ifUpdatedAt}"` }),
           ...(isJson && { 'Content-Type': 'application/json' }),
         },

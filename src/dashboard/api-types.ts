@@ -90,6 +90,8 @@ export type ChatToolCall = ChatAnswer['toolCalls'][number];
 
 export type HttpTool = Schemas['Tool'];
 export type TrunkCheck = Schemas['TrunkCheck'];
+export type TrunkCheckProgress = Schemas['TrunkCheckProgressEvent']['data'];
+export type TrunkCheckFailure = Schemas['TrunkCheckFailedEvent']['data'];
 export type ToolTrial = Schemas['ToolTrial'];
 export type McpServer = Schemas['McpServer'];
 export type McpTrial = Schemas['McpTrial'];

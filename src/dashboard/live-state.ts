@@ -1,16 +1,13 @@
 /** What the live view knows, and how each event of the stream changes it; pure */
-import type { EventSourceMessage } from 'eventsource-parser';
 import type { CallCommon, TimelineEntry, TranscriptEntry } from './api-types.ts';
 import type { Levels } from './meter-board.ts';
+import type { SseEvent } from './read-events.ts';
 
 /** Entries kept of each call: the whole transcript is on the call's own page. */
 const WORDS_MAX = 200;
 
 /** Ended calls that stay on the page. */
 const ENDED_MAX = 10;
-
-/** An event of the stream as it came. */
-export type SseEvent = Pick<EventSourceMessage, 'event' | 'data'>;
 
 export interface LiveCall extends CallCommon {
   readonly transcript: readonly TranscriptEntry[];

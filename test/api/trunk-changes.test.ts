@@ -1,6 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { ServiceError } from '../../src/domain/service-error.ts';
-import { readTrunkSettings } from '../../src/telephony/trunks/trunk-registry.ts';
 import { addKey, FOREIGN_KEY, openTestApi, TEST_KEY } from '../support/api/test-api.ts';
 
 const ADMIN_KEY = `svc_live_${'7'.repeat(32)}`;
@@ -250,34 +248,4 @@ test('A trunk of the file is listed with its source, and answers 409 to changes'
   expect(list.body.data).toEqual([expect.objectContaining({ name: 'acme', source: 'file' })]);
   expect(await ask409('PATCH', { maxCalls: 1 })).toBe(409);
   expect(await ask409('DELETE')).toBe(409);
-});
-
-test('POST /api/trunks/{name}/check answers with the steps, and 404 without the trunk', async () => {
-  const { ask } = await openWorld();
-  await ask('POST', '/api/trunks', ACME);
-
-  const found = await ask('POST', '/api/trunks/acme/check');
-  const none = await ask('POST', '/api/trunks/none/check');
-
-  expect([found.status, none.status]).toEqual([200, 404]);
-  expect(found.body).toEqual({ ok: true, steps: [] });
-});
-
-test('POST /api/trunks/{name}/check answers 503 with Retry-After while too many checks are in progress', async () => {
-  const refused = new ServiceError('SERVICE_UNAVAILABLE', 'Cannot check the trunk now');
-  const { api } = await openWorld({
-    trunkControl: {
-      read: readTrunkSettings,
-      reload: async () => undefined,
-      check: () => Promise.reject(refused),
-    },
-  });
-  const headers = { 'X-Idempotency-Key': 'k1' };
-
-  const response = await api.request('POST', '/api/trunks/acme/check', { key: ADMIN_KEY, headers });
-  const again = await api.request('POST', '/api/trunks/acme/check', { key: ADMIN_KEY, headers });
-
-  expect([response.status, response.headers.get('Retry-After')]).toEqual([503, '10']);
-  // The key is free for another try.
-  expect(again.headers.get('Idempotent-Replayed')).toBeNull();
 });

@@ -145,6 +145,33 @@ test('diagnose closes the connection to a port that leaves TLS unanswered, when 
   expect(found.wrong.map(({ step }) => step)).toEqual(['certificate']);
 }, 20_000);
 
+test('diagnose follows the steps of a trunk that registers over TLS as far as it comes, and skips the others', async () => {
+  const config = readConfig({});
+  const trunk = trunkTo(`127.0.0.1:${await freePort()};transport=tls`, ACCOUNT);
+  const addresses = openAddresses({
+    ...{ config, trunks: [trunk], onChange: () => undefined, clock: systemClock, log },
+  });
+  const told: string[] = [];
+  const onProgress = (steps: readonly { readonly step: string; readonly state: string }[]) => {
+    told.push(steps.map(({ step, state }) => `${step} ${state}`).join(', '));
+  };
+  const watch = { onProgress, signal: new AbortController().signal };
+
+  await diagnose(trunk, { config, addresses, clock: systemClock, log, watch });
+
+  const rest = (state: string) =>
+    ['certificate', 'options', 'registration', 'address', 'codecs', 'clock']
+      .map((step) => `${step} ${state}`)
+      .join(', ');
+  expect(told).toEqual([
+    `dns running, connection waiting, ${rest('waiting')}`,
+    `dns ok, connection waiting, ${rest('waiting')}`,
+    `dns ok, connection running, ${rest('waiting')}`,
+    `dns ok, connection failed, ${rest('waiting')}`,
+    `dns ok, connection failed, ${rest('skipped')}`,
+  ]);
+});
+
 test('diagnose says that a connection is refused', async () => {
   const found = await check(`127.0.0.1:${await freePort()};transport=tcp`);
 

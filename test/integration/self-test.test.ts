@@ -36,6 +36,7 @@ interface Report {
   readonly voices: readonly { engine: string; sentences: number; realTimeFactor: number }[];
   readonly recognizers: readonly { model: string; heard: readonly Heard[] }[];
   readonly languageModel: { readonly isRuleBook: boolean };
+  readonly estimates: { readonly list: readonly object[]; readonly failure: string | null };
   readonly verdicts: readonly { subject: string; kind: string; reason: string }[];
 }
 
@@ -83,6 +84,7 @@ test('proves the default models: forty English sentences, clean and with babble,
   expect(percentOf(found, 'clean', 'es')).toBeLessThanOrEqual(10);
   expect(found.callsByProcessorTime).toBeGreaterThan(0);
   expect(found.languageModel.isRuleBook).toBe(true);
+  expect(found.estimates).toMatchObject({ failure: null, list: [{}, {}, {}, {}] });
   expect(found.verdicts.map(({ kind }) => kind)).toEqual(['ok', 'ok', 'ok']);
   for (const place of [homedir(), tmpdir(), process.cwd()])
     expect(output).not.toContain(`${place}/`);

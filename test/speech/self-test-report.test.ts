@@ -38,6 +38,7 @@ function reportOf(parts: {
     machine: { ...machine, cores: parts.cores ?? 2, threads: 1 },
     voices: [{ ...VOICE, ...parts.voice }],
     recognizers: [{ ...RECOGNIZER, ...parts.recognizer }],
+    estimates: { list: [], failure: null },
     ...{ languageModel: null, tookSeconds: 1 },
   };
 }

@@ -56,7 +56,8 @@ function isForeseen(error: unknown): error is ServiceError {
   return error instanceof ServiceError && error.code === 'SERVICE_UNAVAILABLE';
 }
 
-function serviceErrorOf(error: unknown): ServiceError {
+/** What the client is told of a thrown value; our own failures keep their details from it. */
+export function serviceErrorOf(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error;
   if (error instanceof StoreError) {
     return new ServiceError(

@@ -1,4 +1,4 @@
-/** `/api/trunks`: lists, sets up, changes, removes and checks the SIP trunks of the installation. */
+/** `/api/trunks`: lists, sets up, changes and removes the SIP trunks of the installation. */
 import type { TrunkState } from '../../domain/dialing/trunk.ts';
 import {
   changeTrunk,
@@ -17,7 +17,6 @@ import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
 import {
   createTrunkSchema,
   patchTrunkSchema,
-  trunkCheckSchema,
   trunkListSchema,
   trunkPathSchema,
   trunkSchema,
@@ -28,9 +27,6 @@ const shared = { tag: 'Trunks', scope: 'admin' } as const;
 
 const whose =
   'A live key of the first account, and the dashboard, see every trunk; a live key of another account those whose `account` it is. A test key sees none: the sandbox has no trunks.';
-
-/** A check takes seconds, 25 at most. */
-const CHECK_RETRY_SECONDS = 10;
 
 const listRoute = describeRoute({
   ...shared,
@@ -88,33 +84,9 @@ const deleteRoute = describeRoute({
   errors: [409],
 });
 
-const checkRoute = describeRoute({
-  ...shared,
-  operationId: 'checkTrunk',
-  method: 'post',
-  path: '/api/trunks/{trunkName}/check',
-  summary: 'Checks a SIP trunk step by step',
-  description: `Resolves the proxy, connects, sends OPTIONS, and REGISTER where the trunk registers, without changing the registration. Each step says what is wrong and what to do. Takes up to 25 s where the carrier is silent. 503 with Retry-After while too many checks are in progress. ${NEEDS_OPERATOR_KEY}`,
-  request: { params: trunkPathSchema },
-  responses: { 200: jsonResponse('What was found.', trunkCheckSchema) },
-});
-
 export function addTrunkRoutes(api: ApiApp, deps: ApiDeps): void {
   addReads(api, deps);
   addWrites(api, deps);
-
-  api.openapi(checkRoute, async (context) => {
-    await requireOperator(context, deps);
-    const { trunkName: name } = context.req.valid('param');
-    context.set('retryAfterSeconds', CHECK_RETRY_SECONDS);
-    return answerOnce(context, deps, {
-      work: async () => {
-        const check = await deps.trunkControl.check(name);
-        if (check === undefined) throw noTrunk(name);
-        return { status: 200, body: trunkCheckSchema.parse(check) };
-      },
-    });
-  });
 }
 
 function addReads(api: ApiApp, deps: ApiDeps): void {

@@ -5,7 +5,7 @@ import { jsonResponse } from './json-content.ts';
 
 const CODES = Object.keys(ERROR_STATUS) as ErrorCode[];
 
-const errorSchema = z
+export const errorSchema = z
   .object({
     error: z.object({
       code: z.enum(CODES).openapi({ example: 'AGENT_NOT_FOUND' }),

@@ -1,6 +1,7 @@
 /** What the live view takes and tells: the one source of validation and documentation. */
 import { z } from '@hono/zod-openapi';
 import { callItemSchema, timelinePageSchema, transcriptEntrySchema } from './call-schemas.ts';
+import { eventOf } from './event-schema.ts';
 
 export const liveQuerySchema = z.strictObject({
   callId: z
@@ -56,13 +57,5 @@ export const liveEventSchema = z
     eventOf('levels', 'LiveLevelsEvent', z.object({ levels: levelsSchema })),
   ])
   .openapi('LiveEvent', { description: 'An event of `GET /api/live/calls`.' });
-
-function eventOf<const Name extends string, Data extends z.ZodObject>(
-  event: Name,
-  name: string,
-  data: Data,
-) {
-  return z.object({ event: z.literal(event), data }).openapi(name);
-}
 
 export type LiveEvent = z.infer<typeof liveEventSchema>;

@@ -1,5 +1,7 @@
 /** What trunks look like in bodies and answers. Bodies are validated by the one validator of trunks, not here. */
 import { z } from '@hono/zod-openapi';
+import { errorSchema } from './error-schema.ts';
+import { eventOf } from './event-schema.ts';
 
 const number = z.string().openapi({
   description: 'E.164, or the beginning of numbers and a star.',
@@ -240,3 +242,30 @@ export const trunkCheckSchema = z
     ),
   })
   .openapi('TrunkCheck');
+
+const checkProgressSchema = z.object({
+  steps: z.array(
+    z.object({
+      step: z.string().openapi({ example: 'dns' }),
+      state: z.enum(['waiting', 'running', 'ok', 'failed', 'skipped']).openapi({
+        description: '`skipped`: a step before it made it impossible.',
+      }),
+      message: z.string().nullable().openapi({ description: 'Null unless `ok` or `failed`.' }),
+    }),
+  ),
+});
+
+/** Every event of a check in progress: its name, and its `data`. */
+export const trunkCheckEventSchema = z
+  .union([
+    eventOf('progress', 'TrunkCheckProgressEvent', checkProgressSchema),
+    eventOf('check', 'TrunkCheckResultEvent', trunkCheckSchema),
+    // Written out: client libraries have a class of their own for `Error`.
+    eventOf('failed', 'TrunkCheckFailedEvent', z.object({ error: errorSchema.shape.error })),
+  ])
+  .openapi('TrunkCheckEvent', {
+    description:
+      'An event of `POST /api/trunks/{trunkName}/check`, where it answers with a stream.',
+  });
+
+export type TrunkCheckEvent = z.infer<typeof trunkCheckEventSchema>;

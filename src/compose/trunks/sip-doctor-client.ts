@@ -2,10 +2,11 @@
 import { connect, isIPv6, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Config } from '../../config/config.ts';
-import type { TrunkCheck } from '../../domain/dialing/trunk.ts';
+import type { TrunkCheck, TrunkCheckWatch } from '../../domain/dialing/trunk.ts';
 import { type Clock, OverdueError, within } from '../../lib/clock.ts';
 import { rangeOfAddress, urlHost } from '../../lib/local-routes.ts';
 import type { Logger } from '../../lib/logger.ts';
+import { unlessAborted } from '../../lib/time-limit.ts';
 import { DigestClient } from '../../sip/digest/digest.ts';
 import type { SipMessage } from '../../sip/message/message.ts';
 import { SipError } from '../../sip/message/status.ts';
@@ -42,14 +43,24 @@ interface DoctorOptions {
   readonly addresses: OurAddresses;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly watch?: TrunkCheckWatch | undefined;
 }
 
-/** Checks a trunk, in 25 s at most. */
+/**
+ * Checks a trunk, in 25 s at most.
+ *
+ * @throws {SipError} 503 when no port is free.
+ * @throws the reason of the watch's signal when it is aborted.
+ */
 export async function diagnose(trunk: Trunk, options: DoctorOptions): Promise<TrunkCheck> {
   const client = new SipDoctorClient(trunk, options);
   try {
     await client.start();
-    return await checkTrunk(trunk, { client, now: () => options.clock.now() });
+    const onProgress = options.watch?.onProgress;
+    return await checkTrunk(trunk, {
+      ...{ client, now: () => options.clock.now() },
+      ...(onProgress !== undefined && { onProgress }),
+    });
   } finally {
     await client.stop();
   }
@@ -165,14 +176,15 @@ class SipDoctorClient implements DoctorClient {
     return this.#trunk.realm === undefined || this.#trunk.realm === realm;
   }
 
-  /** Undefined when it takes too long: silence is a finding. */
+  /** Undefined when it takes too long: silence is a finding. Rejects when the check is stopped. */
   #inTime<Value>(work: Promise<Value>, waitMsMax = WAIT_MS_MAX): Promise<Value | undefined> {
-    const { clock } = this.#options;
+    const { clock, watch } = this.#options;
     const waitMs = Math.min(waitMsMax, Math.max(0, this.#untilMs - clock.nowMs()));
-    return within(clock, waitMs, work).catch((error: unknown) => {
+    const answered = within(clock, waitMs, work).catch((error: unknown) => {
       if (error instanceof OverdueError) return undefined;
       throw error;
     });
+    return watch === undefined ? answered : unlessAborted(answered, watch.signal);
   }
 }
 

@@ -20,11 +20,11 @@ export function openTrunkControl(from: {
   return {
     read: (settings) => readTrunkSettings(settings, unreachableFault(config)),
     reload: oneAtATime(() => telephony.useStored(store.storedTrunks)),
-    check: async (name) => {
+    check: async (name, watch) => {
       if (checks >= CHECKS_MAX) throw tooMany();
       checks += 1;
       try {
-        return await telephony.check(name);
+        return await telephony.check(name, watch);
       } finally {
         checks -= 1;
       }

@@ -1,5 +1,4 @@
 /** The live view as a page follows it, from when it comes to when it goes. */
-import { createParser } from 'eventsource-parser';
 import { useEffect, useState } from 'preact/hooks';
 import type { Query } from '../api-client.ts';
 import { client, complain, sentence, t } from '../app-state.ts';
@@ -8,10 +7,10 @@ import {
   type LiveState,
   levelsOf,
   NOTHING_LIVE,
-  type SseEvent,
   transferFailureOf,
 } from '../live-state.ts';
 import type { MeterBoard } from '../meter-board.ts';
+import { readEvents, type SseEvent } from '../read-events.ts';
 
 /** Many calls tell more than an eye can follow: what comes within this time is drawn together. */
 const DRAW_MS = 80;
@@ -53,12 +52,6 @@ export function useLive(
 const WAIT_MS_FIRST = 1000;
 const WAIT_MS_MAX = 30_000;
 
-/** Time without data after which the stream is dead: comments come every 15 s. */
-const SILENT_MS_MAX = 45_000;
-
-/** What is longer than this is no event of ours. */
-const BUFFER_CHARS_MAX = 4_000_000;
-
 interface LiveListener {
   readonly onEvent: (event: SseEvent) => void;
   readonly onConnected: (isConnected: boolean) => void;
@@ -76,7 +69,7 @@ async function followLive(
       const response = await client.open('api/live/calls', { query, signal });
       listener.onConnected(true);
       waitMs = WAIT_MS_FIRST;
-      await read(response, listener, signal);
+      await readEvents(response, listener.onEvent, signal);
     } catch {
       // The next try shows whether the fault lasts.
     }
@@ -85,21 +78,4 @@ async function followLive(
     await new Promise((resolve) => setTimeout(resolve, waitMs));
     waitMs = Math.min(waitMs * 2, WAIT_MS_MAX);
   }
-}
-
-async function read(
-  response: Response,
-  { onEvent }: LiveListener,
-  signal: AbortSignal,
-): Promise<void> {
-  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
-  if (reader === undefined) return;
-  const parser = createParser({ onEvent, maxBufferSize: BUFFER_CHARS_MAX });
-  while (!signal.aborted) {
-    const timer = setTimeout(() => void reader.cancel(), SILENT_MS_MAX);
-    const { done, value } = await reader.read().finally(() => clearTimeout(timer));
-    if (done) return;
-    parser.feed(value);
-  }
-  await reader.cancel();
 }

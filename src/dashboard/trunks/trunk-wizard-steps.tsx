@@ -7,13 +7,15 @@ import { mergedFields } from '../changed-fields.ts';
 import { PlaceCallForm } from '../outbound/place-call.tsx';
 import { SelectField } from '../parts/field.tsx';
 import { Form } from '../parts/form.tsx';
-import { Button, Problem } from '../parts/page.tsx';
+import { Button } from '../parts/page.tsx';
+import { stepsFound } from './check-progress.ts';
 import { answererName, answererOf } from './save-trunk.ts';
-import { CheckOutcome, CheckSteps, testNumberOf, useTrunkCheck } from './trunk-check.tsx';
+import { CheckButton, CheckReport, CheckSteps, testNumberOf } from './trunk-check.tsx';
 import { numbersOf } from './trunk-draft.ts';
 import { TrunkFields } from './trunk-fields.tsx';
 import { draftOfPreset, neededFields, PRESETS } from './trunk-presets.ts';
 import { TrunkPriceFields } from './trunk-price-fields.tsx';
+import { useTrunkCheck } from './use-trunk-check.ts';
 import type { Wizard } from './use-trunk-wizard.ts';
 import { ACCESS_FIELDS, faultsOfAccess, NUMBER_FIELDS, stepOfRefusal } from './wizard-steps.ts';
 
@@ -102,7 +104,7 @@ export function AccessStep(wizard: Wizard) {
     <StepForm wizard={wizard} onBack={() => go('carrier')} onNext={() => go('numbers')}>
       {faults.length > 0 && (
         <div class="box bad">
-          <CheckSteps steps={faults} />
+          <CheckSteps steps={stepsFound(faults)} />
         </div>
       )}
       <TrunkFields form={form} names={needed} required={required} hasPassword={hasPassword} />
@@ -155,8 +157,9 @@ function Answerer({ number, form, agents }: Wizard & { readonly number: string }
 
 /** Checks the trunk as soon as it is shown. */
 export function CheckStep({ trunk, onChecked, go }: Wizard & { readonly trunk: Trunk }) {
-  const { check, isBusy, error, submit } = useTrunkCheck(trunk.name);
-  useEffect(submit, []);
+  const checking = useTrunkCheck(trunk.name);
+  const { check, start } = checking;
+  useEffect(start, []);
   useEffect(() => {
     if (check !== undefined) onChecked(check);
   }, [check]);
@@ -164,12 +167,10 @@ export function CheckStep({ trunk, onChecked, go }: Wizard & { readonly trunk: T
   return (
     <div class="wizard-step">
       <p class="hint">{t('trunk.checkHint')}</p>
-      {isBusy && <p role="status">{t('trunk.checking')}</p>}
-      <Problem error={error} />
-      {check !== undefined && <CheckOutcome check={check} />}
+      <CheckReport {...checking} />
       <div class="actions">
         <Button text={t('app.back')} onClick={() => go('numbers')} />
-        <Button text={t('wizard.checkAgain')} onClick={submit} />
+        <CheckButton checking={checking} label={t('wizard.checkAgain')} />
         {isMendable && <Button class="main" text={t('wizard.mend')} onClick={() => go('access')} />}
         <Button
           class={isMendable ? '' : 'main'}

@@ -99,6 +99,23 @@ export interface TrunkCheck {
   readonly steps: readonly TrunkCheckStep[];
 }
 
+/** A step of a check in progress. */
+export interface TrunkCheckProgress {
+  readonly step: string;
+  /** `skipped`: a step before it made it impossible. */
+  readonly state: 'waiting' | 'running' | 'ok' | 'failed' | 'skipped';
+  /** What was found; null unless `ok` or `failed`. */
+  readonly message: string | null;
+}
+
+/** Follows a check in progress, and stops it. */
+export interface TrunkCheckWatch {
+  /** Called at every change, with all steps in their order; must not throw. */
+  readonly onProgress: (steps: readonly TrunkCheckProgress[]) => void;
+  /** Stops the check, which then rejects with the signal's reason. */
+  readonly signal: AbortSignal;
+}
+
 /** Changes the trunks of a running server. */
 export interface TrunkControl {
   /**
@@ -117,9 +134,9 @@ export interface TrunkControl {
    * Checks a trunk step by step, in 25 s at most.
    *
    * @returns undefined without a trunk of that name.
-   * @throws {ServiceError} SERVICE_UNAVAILABLE while too many checks are in progress.
+   * @throws {ServiceError} SERVICE_UNAVAILABLE while too many checks are in progress; before `watch` is told anything.
    */
-  check(name: string): Promise<TrunkCheck | undefined>;
+  check(name: string, watch?: TrunkCheckWatch): Promise<TrunkCheck | undefined>;
 }
 
 /** A trunk of the database. */

@@ -1,4 +1,5 @@
 /** The self-test's report: figures, verdicts and the number of calls that a machine can carry; pure */
+import type { SpeedEstimates } from './speed-estimate.ts';
 
 /** What one voice engine did. */
 export interface VoiceResult {
@@ -64,6 +65,7 @@ export interface SelfTestReport {
   readonly machine: Machine;
   readonly voices: readonly VoiceResult[];
   readonly recognizers: readonly RecognizerResult[];
+  readonly estimates: SpeedEstimates;
   readonly languageModel: LanguageModelResult | null;
   readonly tookSeconds: number;
 }
@@ -76,7 +78,7 @@ export interface Verdict {
 
 /** A caller who waits longer for any of these finds the agent slow. */
 const FIRST_SOUND_MS_MAX = 700;
-const ANSWER_MS_MAX = 700;
+export const ANSWER_MS_MAX = 700;
 const FIRST_TEXT_MS_MAX = 1500;
 
 /** A voice that needs longer for its sound than the sound lasts stutters; some time is left for other calls. */

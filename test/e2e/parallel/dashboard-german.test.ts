@@ -65,11 +65,14 @@ describeWith(['chromium'], 'the dashboard in German', () => {
   test.each([
     'acme',
     'deaf',
-  ])('the page of trunk %s with what its check found has no English sentence', async (name) => {
+  ])('the page of trunk %s with what its check finds has no English sentence', async (name) => {
     await open(`trunks/${name}`);
     await page.getByRole('button', { name: 'Jetzt prüfen' }).click();
+    await page.locator('.outcome li', { hasText: 'wird geprüft…' }).waitFor(CHECKED);
+    const during = await englishOn(page);
     await page.getByText('funktioniert noch nicht', { exact: true }).waitFor(CHECKED);
 
+    expect(during).toEqual([]);
     expect(await englishOn(page)).toEqual([]);
   });
 

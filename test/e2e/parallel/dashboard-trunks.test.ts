@@ -43,6 +43,9 @@ describeWith(['chromium'], 'trunks of the dashboard', () => {
 
   const field = (label: string) => page.getByLabel(label, { exact: true });
   const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
+  const steps = () => page.locator('.outcome li').allTextContents();
+  const step = (name: string, text: string) =>
+    page.locator('.outcome li', { hasText: `${name} ${text}` });
   const check = async (outcome: string) => {
     await press('Check now');
     await page.getByText(outcome, { exact: true }).waitFor(CHECKED);
@@ -104,6 +107,54 @@ describeWith(['chromium'], 'trunks of the dashboard', () => {
     await shown.picture('trunk-silent');
   });
 
+  test('the steps of a check are shown as they happen while a slow carrier takes its time', async () => {
+    let mayAnswer = false;
+    carrier.script = (request) => (mayAnswer ? REGISTRAR(request) : undefined);
+    await field('Address of the carrier').fill(carrier.hostPort);
+    await press('Save');
+    await page.getByText('Trunk saved').waitFor();
+
+    await press('Check now');
+    await step('Answer', 'being checked…').waitFor(CHECKED);
+    const during = await steps();
+    const findings = await shown.findings();
+    await shown.picture('trunk-checking');
+    mayAnswer = true;
+    await page.getByText('works', { exact: true }).waitFor(CHECKED);
+
+    expect(during).toEqual([
+      expect.stringMatching(/^Host name "127\.0\.0\.1" is at/),
+      'Connection UDP needs no connection',
+      'Answer being checked…',
+    ]);
+    expect(findings).toEqual([]);
+    expect(await page.locator('[aria-live="polite"] > .check-steps > li').count()).toBe(7);
+  });
+
+  test('a check is stopped by the button that began it, and says what was not checked', async () => {
+    carrier.script = () => undefined;
+    await page.getByRole('button', { name: 'Check now', exact: true }).focus();
+    await page.keyboard.press('Enter');
+    await step('Answer', 'being checked…').waitFor(CHECKED);
+
+    await page.keyboard.press('Enter');
+    await page.getByText('The check ended before its result.').waitFor();
+
+    expect((await steps()).at(-1)).toBe('Answer not checked');
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Check now');
+    expect(await page.getByRole('alert').count()).toBe(0);
+  });
+
+  test('a check that the server does not begin ends at its time limit, with a sentence', async () => {
+    await page.route('**/check', () => undefined);
+
+    await press('Check now');
+    await page.getByText(/took longer than 40 s/).waitFor(CHECKED);
+    await page.unrouteAll();
+
+    expect(await page.getByRole('button', { name: 'Check now', exact: true }).count()).toBe(1);
+  });
+
   test('a trunk is deleted', async () => {
     await press('Delete trunk');
     await page.getByRole('dialog').getByRole('button', { name: 'Delete trunk' }).click();
@@ -111,5 +162,17 @@ describeWith(['chromium'], 'trunks of the dashboard', () => {
 
     expect((await server.api('GET', '/api/trunks')).body.data).toEqual([]);
     expect(shown.complaints).toEqual([]);
+  });
+
+  test('a check whose server goes away says that the connection broke off', async () => {
+    await server.api('POST', '/api/trunks', { name: 'last', proxy: carrier.hostPort });
+    await page.goto(`${server.baseUrl}/#/trunks/last`);
+    await press('Check now');
+    await step('Answer', 'being checked…').waitFor(CHECKED);
+
+    server.kill('SIGKILL');
+
+    await page.getByText(/broke off before the check was over/).waitFor(CHECKED);
+    expect((await steps()).at(-1)).toBe('Answer not checked');
   });
 });

@@ -2,22 +2,23 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism, homedir } from 'node:os';
 import { resolve } from 'node:path';
-import type { Config } from '../config/config.ts';
-import { systemClock as clock } from '../lib/clock.ts';
-import { silentLogger as logger } from '../lib/logger.ts';
-import { type ModelTimes, UNCOUNTED } from '../lib/metrics/model-metrics.ts';
-import { machineShare, memoryBytes } from '../speech/hearing/choose-hearing.ts';
-import { installedRecognizers, installedVoices } from '../speech/self-test/installed-engines.ts';
-import { testSpeech } from '../speech/self-test/self-test.ts';
+import type { Config } from '../../config/config.ts';
+import { systemClock as clock } from '../../lib/clock.ts';
+import { silentLogger as logger } from '../../lib/logger.ts';
+import { type ModelTimes, UNCOUNTED } from '../../lib/metrics/model-metrics.ts';
+import { machineShare, memoryBytes } from '../../speech/hearing/choose-hearing.ts';
+import { installedRecognizers, installedVoices } from '../../speech/self-test/installed-engines.ts';
+import { testSpeech } from '../../speech/self-test/self-test.ts';
 import {
   type LanguageModelResult,
   type Machine,
   type SelfTestReport,
   withoutPaths,
-} from '../speech/self-test/self-test-report.ts';
-import { composeModel } from './llm.ts';
+} from '../../speech/self-test/self-test-report.ts';
+import { composeModel } from '../llm.ts';
+import { estimateMissing } from './machine-speed.ts';
 
-const PACKAGE = new URL('../../package.json', import.meta.url);
+const PACKAGE = new URL('../../../package.json', import.meta.url);
 
 /** Large weights from a slow disk. */
 const MODEL_LOAD_MS_MAX = 120_000;
@@ -55,15 +56,17 @@ export async function runSelfTest(options: SelfTestOptions): Promise<SelfTestRep
     voices: await installedVoices({ ...engines, tts: config.TTS }),
     recognizers: installedRecognizers({ ...engines, stt: config.STT, threads: machine.threads }),
   });
+  onProgress('speed of this machine');
+  const estimates = await estimateMissing(config);
   onProgress('language model');
   const languageModel = await testModel(config);
   const tookSeconds = (clock.nowMs() - beganAtMs) / 1000;
   return withoutPaths(
-    { machine, voices, recognizers, languageModel, tookSeconds },
+    { machine, voices, recognizers, estimates, languageModel, tookSeconds },
     {
       [resolve(config.MODELS_DIR)]: 'MODELS_DIR',
       [resolve(config.DATA_DIR)]: 'DATA_DIR',
-      [resolve(import.meta.dirname, '../..')]: 'OFFHOOK',
+      [resolve(import.meta.dirname, '../../..')]: 'OFFHOOK',
       [homedir()]: '~',
     },
   );
