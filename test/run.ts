@@ -19,6 +19,9 @@ const BIN = join(import.meta.dirname, '../node_modules/.bin');
 /** What only computes leaves the processor to what speaks and listens in real time beside it. */
 const YIELDING = ['nice', '-n', '5'];
 
+/** What takes only what the others leave. */
+const LAST = ['nice', '-n', '19'];
+
 /** Runs a program with its output shown, or given to the sink; resolves with its exit status. */
 function run(words: readonly string[], sink: Sink | null): Promise<number> {
   const [program = '', ...args] = words;
@@ -96,16 +99,18 @@ const STAGES: readonly Stage[] = [
       { name: 'dead code', run: check('knip', ['--production', '--include', 'files,exports']) },
       { name: 'unit', run: suite('unit', YIELDING) },
     ],
-    [
-      { name: 'parallel', run: suite('parallel') },
-      { name: 'integration', run: suite('integration') },
-    ],
+    [{ name: 'parallel', run: suite('parallel') }],
+    [{ name: 'integration', run: suite('integration') }],
+  ],
+  [
+    [{ name: 'end to end', run: suite('e2e') }],
+    [{ name: 'real servers', run: suite('real') }],
+    [{ name: 'builds and crashes', run: suite('yielding', LAST) }],
   ],
   [
     [
-      { name: 'end to end', run: suite('e2e') },
       { name: 'measured', run: suite('measured') },
-      { name: 'real servers', run: suite('real') },
+      { name: 'real servers under load', run: suite('real-load') },
     ],
   ],
 ];
