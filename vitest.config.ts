@@ -9,6 +9,9 @@ process.env.ORT_DISABLE_TELEMETRY = '1';
 // biome-ignore lint/style/noProcessEnv: the processes inherit it
 process.env.NODE_COMPILE_CACHE = COMPILE_CACHE;
 
+/** Takes the machine to itself. */
+const REAL_LOAD = ['test/real/load.test.ts'];
+
 /** One suite per folder, run one after the other in `groupOrder`. */
 export default defineConfig({
   test: {
@@ -46,25 +49,36 @@ export default defineConfig({
           include: ['test/e2e/parallel/*.test.ts'],
           testTimeout: 300_000,
           hookTimeout: 120_000,
-          maxWorkers: 4,
+          maxWorkers: 5,
         },
       },
       {
-        // Whole servers that speak and listen in real time: two leave each other room.
+        // Whole servers that speak and listen in real time, each on a quarter of a core: three leave each other room.
         test: {
           name: 'e2e',
           sequence: { groupOrder: 3 },
           include: ['test/e2e/*.test.ts'],
           testTimeout: 240_000,
           hookTimeout: 120_000,
-          maxWorkers: 2,
+          maxWorkers: 3,
         },
       },
       {
-        // Whole servers under load, or whose times and sound are measured, and builds of minutes: one at a time.
+        // Builds and crashes of a minute's work: one at a time, on what those that speak leave.
+        test: {
+          name: 'yielding',
+          sequence: { groupOrder: 4 },
+          include: ['test/e2e/yielding/*.test.ts'],
+          testTimeout: 240_000,
+          hookTimeout: 120_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        // Whole servers under load, or whose times are measured: one at a time.
         test: {
           name: 'measured',
-          sequence: { groupOrder: 4 },
+          sequence: { groupOrder: 5 },
           include: ['test/e2e/measured/*.test.ts'],
           testTimeout: 240_000,
           hookTimeout: 120_000,
@@ -75,11 +89,20 @@ export default defineConfig({
         // drachtio-server and FreeSWITCH, where DRACHTIO_* and FREESWITCH_* name them.
         test: {
           name: 'real',
-          sequence: { groupOrder: 5 },
+          sequence: { groupOrder: 6 },
           include: ['test/real/**/*.test.ts'],
+          exclude: REAL_LOAD,
           testTimeout: 90_000,
           hookTimeout: 60_000,
           fileParallelism: false,
+        },
+      },
+      {
+        // The same under load.
+        test: {
+          name: 'real-load',
+          sequence: { groupOrder: 7 },
+          include: REAL_LOAD,
         },
       },
     ],

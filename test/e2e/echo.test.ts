@@ -3,9 +3,9 @@ import { afterAll, beforeAll, test } from 'vitest';
 import {
   expectEchoHidesNoCaller,
   expectEchoIsNoCaller,
-} from '../../support/speech/agent-lines.contract.ts';
-import { type AgentLines, openTelephoneLines } from '../../support/speech/agent-lines.ts';
-import { LINE_ECHOES } from '../../support/speech/echo-calls.ts';
+} from '../support/speech/agent-lines.contract.ts';
+import { type AgentLines, openTelephoneLines } from '../support/speech/agent-lines.ts';
+import { LINE_ECHOES } from '../support/speech/echo-calls.ts';
 
 let lines: AgentLines;
 

@@ -1,12 +1,12 @@
 /** Callers in a room full of talk, on real calls with the voice detector that comes with Offhook. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Listener } from '../../../examples/demo/listener.ts';
-import { phrasesFor } from '../../../src/conversation/reply/phrases.ts';
-import { phraseSaying } from '../../speech/spoken-phrases.ts';
-import { beOnTime } from '../../support/speech/agent-call.ts';
-import { type AgentLines, openTelephoneLines } from '../../support/speech/agent-lines.ts';
-import { babble } from '../../support/speech/babble.ts';
-import { RATE_HZ } from '../../support/speech/sound-shapes.ts';
+import { Listener } from '../../examples/demo/listener.ts';
+import { phrasesFor } from '../../src/conversation/reply/phrases.ts';
+import { phraseSaying } from '../speech/spoken-phrases.ts';
+import { beOnTime } from '../support/speech/agent-call.ts';
+import { type AgentLines, openTelephoneLines } from '../support/speech/agent-lines.ts';
+import { babble } from '../support/speech/babble.ts';
+import { RATE_HZ } from '../support/speech/sound-shapes.ts';
 
 /** What is talked in the room. */
 interface Room {

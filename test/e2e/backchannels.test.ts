@@ -6,14 +6,14 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { describeWith } from '../../support/server/programs.ts';
-import { startServer, type TestServer } from '../../support/server/server.ts';
-import { backchannelCalls, interruptionCalls } from '../../support/speech/backchannels.ts';
+import { describeWith } from '../support/server/programs.ts';
+import { startServer, type TestServer } from '../support/server/server.ts';
+import { backchannelCalls, interruptionCalls } from '../support/speech/backchannels.ts';
 import {
   type OverlapOutcome,
   overlapEnvironment,
   playOverlaps,
-} from '../../support/speech/overlap-calls.ts';
+} from '../support/speech/overlap-calls.ts';
 
 const CALLS_AT_ONCE = 6;
 

@@ -1,6 +1,6 @@
 /** Faults of a language model on real calls: how long the line is silent, and whether the call goes on. */
 import { expect, test } from 'vitest';
-import { hearModelFaults } from '../../support/server/model-fault-calls.ts';
+import { hearModelFaults } from '../support/server/model-fault-calls.ts';
 
 /** The target is 2 s (`npm run bench -- dead-air`); other tests run on the same machine. */
 const FIRST_MS_MAX = 2300;
