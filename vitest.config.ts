@@ -49,7 +49,7 @@ export default defineConfig({
           include: ['test/e2e/parallel/*.test.ts'],
           testTimeout: 300_000,
           hookTimeout: 120_000,
-          maxWorkers: 5,
+          maxWorkers: 4,
         },
       },
       {

@@ -40,13 +40,9 @@ function run(words: readonly string[], sink: Sink | null): Promise<number> {
 }
 
 /** A check that passes or fails as a whole. */
-function check(
-  program: string,
-  args: readonly string[],
-  before: readonly string[] = LAST,
-): (sink: Sink | null) => Promise<Outcome> {
+function check(program: string, args: readonly string[]): (sink: Sink | null) => Promise<Outcome> {
   return async (sink) => {
-    const isGood = (await run([...before, join(BIN, program), ...args], sink)) === 0;
+    const isGood = (await run([...YIELDING, join(BIN, program), ...args], sink)) === 0;
     return { passed: isGood ? 1 : 0, failed: isGood ? 0 : 1, skipped: 0 };
   };
 }
@@ -90,15 +86,20 @@ function suite(
 }
 
 /**
- * First whole servers, and unit and integration tests on the rest of the processor. Then conversations in real time, which need
- * half of it, with builds and checks that take the other half. Last what needs the machine to itself.
+ * First whole servers, and checks, unit and integration tests on the rest of the processor. Then conversations in real time,
+ * which need half of it, with builds and crashes that take the other half. Last what needs the machine to itself.
  */
 const STAGES: readonly Stage[] = [
   [
     [
-      // The types of the API: for the dashboard, and for the client libraries.
-      { name: 'types', run: check('node', ['test/api-types.ts'], YIELDING) },
-      { name: 'types', run: check('node', ['clients/generator/main.ts'], YIELDING) },
+      { name: 'format and lint', run: check('biome', ['ci', '--error-on-warnings', '.']) },
+      // The first two write those of the API: for the dashboard, and for the client libraries.
+      { name: 'types', run: check('node', ['test/api-types.ts']) },
+      { name: 'types', run: check('node', ['clients/generator/main.ts']) },
+      { name: 'types', run: check('tsc', ['--noEmit']) },
+      { name: 'types', run: check('tsc', ['--noEmit', '-p', 'src/dashboard']) },
+      { name: 'types', run: check('tsc', ['--noEmit', '-p', 'docs/tools/site']) },
+      { name: 'dead code', run: check('knip', ['--production', '--include', 'files,exports']) },
       { name: 'unit', run: suite('unit', YIELDING) },
       { name: 'integration', run: suite('integration') },
     ],
@@ -107,14 +108,7 @@ const STAGES: readonly Stage[] = [
   [
     [{ name: 'end to end', run: suite('e2e') }],
     [{ name: 'real servers', run: suite('real') }],
-    [
-      { name: 'builds and crashes', run: suite('yielding', LAST) },
-      { name: 'format and lint', run: check('biome', ['ci', '--error-on-warnings', '.']) },
-      { name: 'types', run: check('tsc', ['--noEmit']) },
-      { name: 'types', run: check('tsc', ['--noEmit', '-p', 'src/dashboard']) },
-      { name: 'types', run: check('tsc', ['--noEmit', '-p', 'docs/tools/site']) },
-      { name: 'dead code', run: check('knip', ['--production', '--include', 'files,exports']) },
-    ],
+    [{ name: 'builds and crashes', run: suite('yielding', LAST) }],
   ],
   [
     [
