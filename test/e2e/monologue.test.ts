@@ -1,7 +1,7 @@
 /**
  * A caller who tells a story on a real call: twenty sentences that the tiny recogniser knows, with pauses of 0.3 to 1.2 s.
  * Voice detector, recogniser and endpointing are those that come with Offhook. Other languages, hesitations and lists, which the
- * tiny recogniser does not know: `test/e2e/monologues.test.ts`.
+ * tiny recogniser does not know: `test/e2e/measured/monologues.test.ts`.
  */
 import { expect, test } from 'vitest';
 import { describeWith } from '../support/server/programs.ts';

@@ -48,7 +48,7 @@ describeWith(['chromium'], 'the frame of the dashboard', () => {
 
     expect(findings).toEqual([]);
     expect(await palette().count()).toBe(0);
-    expect(await page.evaluate('document.activeElement.tagName')).toBe('H1');
+    await expect.poll(() => page.evaluate('document.activeElement.tagName')).toBe('H1');
   });
 
   test('the palette finds an agent by its name and a call by its id', async () => {

@@ -101,8 +101,8 @@ describeWith(['chromium'], 'the dashboard', () => {
     await page.keyboard.press('Enter');
 
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
-    const focused = await page.evaluate('document.activeElement.tagName');
-    expect(focused).toBe('H1');
+    const focused = () => page.evaluate('document.activeElement.tagName');
+    await expect.poll(focused).toBe('H1');
   });
 
   test('an agent is refused at its field, then made', async () => {

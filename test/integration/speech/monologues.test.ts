@@ -1,7 +1,7 @@
 /**
  * Callers who take their time, as Silero and the turn machine have them: sentences with pauses of 0.3 to 1.2 s, hesitations, lists
  * and numbers, in three languages. Spoken by espeak-ng over G.711; the words of each stretch of voice are given, and time is
- * simulated, so that a busy machine changes nothing. On calls: `test/e2e/monologues.test.ts`.
+ * simulated, so that a busy machine changes nothing. On calls: `test/e2e/measured/monologues.test.ts`.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { decodeG711, encodeG711 } from '../../../src/media/dsp/g711.ts';

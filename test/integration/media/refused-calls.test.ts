@@ -3,11 +3,11 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import type { AudioStats } from '../../src/media/audio-stream.ts';
-import type { SocketsReport } from '../../src/media/sockets/rtp-sockets.ts';
-import type { RefusableCall } from '../support/server/refused-calls.ts';
+import type { AudioStats } from '../../../src/media/audio-stream.ts';
+import type { SocketsReport } from '../../../src/media/sockets/rtp-sockets.ts';
+import type { RefusableCall } from '../../support/server/refused-calls.ts';
 
-const PROGRAM = fileURLToPath(new URL('refused-calls-call.ts', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../../media/refused-calls-call.ts', import.meta.url));
 const PACKETS = 125;
 
 /** A tenth fewer may be on their way, or late on a busy machine. */

@@ -3,18 +3,18 @@
  * and endpointing are those that come with Offhook; a speech server that knows what is said recognises it.
  */
 import { expect, test } from 'vitest';
-import { describeWith } from '../support/server/programs.ts';
-import { startServer } from '../support/server/server.ts';
-import { beOnTime } from '../support/speech/agent-call.ts';
-import { NO_MODELS, recordOf, tell } from '../support/speech/monologue-calls.ts';
+import { describeWith } from '../../support/server/programs.ts';
+import { startServer } from '../../support/server/server.ts';
+import { beOnTime } from '../../support/speech/agent-call.ts';
+import { NO_MODELS, recordOf, tell } from '../../support/speech/monologue-calls.ts';
 import {
   MONOLOGUES,
   type Monologue,
   type SpokenTrack,
   speakMonologue,
-} from '../support/speech/monologues.ts';
-import { OpenAiSpeechServer } from '../support/speech/openai-speech-server.ts';
-import { TrackHearing } from '../support/speech/track-hearing.ts';
+} from '../../support/speech/monologues.ts';
+import { OpenAiSpeechServer } from '../../support/speech/openai-speech-server.ts';
+import { TrackHearing } from '../../support/speech/track-hearing.ts';
 
 /** In twenty breaths. Who breaks off in mid-sentence pauses as others do at its end. */
 const INTERRUPTIONS_MAX = { story: 1, 'hesitations and a list': 2 } as const;

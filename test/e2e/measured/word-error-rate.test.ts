@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { measureWordErrors, wordErrorTable } from '../../bench/word-error-rate.ts';
-import { describeWith } from '../support/server/programs.ts';
+import { measureWordErrors, wordErrorTable } from '../../../bench/word-error-rate.ts';
+import { describeWith } from '../../support/server/programs.ts';
 
 const PERCENT_MAX = 8;
 const POINTS_BEYOND_DIRECT_MAX = 2;
