@@ -190,7 +190,8 @@ describeWith(['chromium'], 'windows of the dashboard', () => {
     const send = dialog.locator('button[type=submit]');
     if (fields.length > 0 && (await send.count()) > 0) await send.first().click();
     // It is disabled until the server has answered, and gone with the window.
-    const isOver = async () => (await send.count()) === 0 || (await send.first().isEnabled());
+    const waiting = dialog.locator('button[type=submit]:disabled');
+    const isOver = async () => (await waiting.count()) === 0;
     await expect.poll(isOver, SOON).toBe(true);
     await page.evaluate('new Promise(requestAnimationFrame)');
 
