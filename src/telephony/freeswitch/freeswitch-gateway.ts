@@ -1,6 +1,7 @@
 /** Media gateway through FreeSWITCH, which handles codecs, SRTP and NAT; the media engine stays behind it. */
 import { type Clock, within } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
+import { unlessAborted } from '../../lib/time-limit.ts';
 import type { MediaSession } from '../../media/audio-stream.ts';
 import type { CarrierReport } from '../carrier.ts';
 import {
@@ -127,7 +128,7 @@ export class FreeSwitchGateway implements MediaGateway {
     const session = await openSession(this.#options.engine, line);
     const made = this.#bridge(place, session, { ...options, offer });
     try {
-      return await unlessAborted(place.connection.lost, made);
+      return await unlessAborted(made, place.connection.lost);
     } catch (error) {
       made.then((late) => late.close()).catch(() => undefined);
       await session.close();
@@ -176,14 +177,4 @@ export class FreeSwitchGateway implements MediaGateway {
     const failed = [outer, inner].find((result) => result?.status === 'rejected');
     throw failed?.status === 'rejected' ? failed.reason : new Error('no leg');
   }
-}
-
-/** Waits for a promise, or until the signal is aborted. @throws the signal's reason. */
-function unlessAborted<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason);
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort);
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
 }

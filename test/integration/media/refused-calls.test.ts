@@ -7,7 +7,7 @@ import type { AudioStats } from '../../../src/media/audio-stream.ts';
 import type { SocketsReport } from '../../../src/media/sockets/rtp-sockets.ts';
 import type { RefusableCall } from '../../support/server/refused-calls.ts';
 
-const PROGRAM = fileURLToPath(new URL('../../media/refused-calls-call.ts', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('refused-calls-call.ts', import.meta.url));
 const PACKETS = 125;
 
 /** A tenth fewer may be on their way, or late on a busy machine. */

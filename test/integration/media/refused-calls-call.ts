@@ -1,11 +1,11 @@
 /** A program: one call's sound through the media engine while the kernel refuses the calls named on the command line. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { systemClock } from '../../src/lib/clock.ts';
-import { silentLogger } from '../../src/lib/logger.ts';
-import { MediaEngine } from '../../src/media/engine/media-engine.ts';
-import { type RefusableCall, refuseCalls } from '../support/server/refused-calls.ts';
-import { TestPhone } from './test-phone.ts';
-import { VOICE } from './test-session.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { silentLogger } from '../../../src/lib/logger.ts';
+import { MediaEngine } from '../../../src/media/engine/media-engine.ts';
+import { TestPhone } from '../../media/test-phone.ts';
+import { VOICE } from '../../media/test-session.ts';
+import { type RefusableCall, refuseCalls } from '../../support/server/refused-calls.ts';
 
 const [port = '', packets = '', ...refused] = process.argv.slice(2);
 refuseCalls(refused as RefusableCall[]);
