@@ -6,7 +6,7 @@
  */
 import { decodeG711, encodeG711 } from '../src/media/dsp/g711.ts';
 import type { VoiceEvent } from '../src/speech/hearing/hearing.ts';
-import { wordErrors } from '../src/speech/self-test/word-errors.ts';
+import { wordErrors } from '../src/speech/self-test/self-test.ts';
 import {
   type VoiceShare,
   withoutHallucination,
@@ -15,9 +15,8 @@ import type { Recognizer } from '../src/speech/stt/pool/recognizer.ts';
 import { openRecognizer } from '../src/speech/stt/whisper/whisper-recognizer.ts';
 import { openVoiceDetector } from '../src/speech/vad/silero/silero-detector.ts';
 import { bundledSilero } from '../src/speech/vad/silero/silero-engine.ts';
-import type { Vad } from '../src/speech/vad/vad.ts';
 import { VadGate } from '../src/speech/vad/vad-gate.ts';
-import { VadTrack } from '../src/speech/vad/vad-track.ts';
+import { type Vad, VadTrack } from '../src/speech/vad/vad-track.ts';
 import { TINY_WHISPER_DIR } from '../test/speech/spoken-phrases.ts';
 import { babble } from '../test/support/speech/babble.ts';
 import { nonSpeech } from '../test/support/speech/non-speech.ts';

@@ -7,7 +7,7 @@
 import { FRAME_SAMPLES } from '../src/media/audio-stream.ts';
 import { decodeG711, encodeG711 } from '../src/media/dsp/g711.ts';
 import { LossConcealment } from '../src/media/dsp/loss-concealment.ts';
-import { wordErrors } from '../src/speech/self-test/word-errors.ts';
+import { wordErrors } from '../src/speech/self-test/self-test.ts';
 import type { Recognizer } from '../src/speech/stt/pool/recognizer.ts';
 import { openRecognizer } from '../src/speech/stt/whisper/whisper-recognizer.ts';
 import { TINY_WHISPER_DIR } from '../test/speech/spoken-phrases.ts';

@@ -1,7 +1,7 @@
 /** Row 15, stt: our Whisper against transformers.js: words on our tiny model, cost on one of the real size. */
 import { fileURLToPath } from 'node:url';
 import { env, pipeline } from '@huggingface/transformers';
-import { wordErrors } from '../src/speech/self-test/word-errors.ts';
+import { wordErrors } from '../src/speech/self-test/self-test.ts';
 import { Upsampler } from '../src/speech/stt/features/resampler.ts';
 import { openRecognizer } from '../src/speech/stt/whisper/whisper-recognizer.ts';
 import {

@@ -1,8 +1,7 @@
 /** Row 8, vad: the 8 kHz detector over 1, 8, 32 and 100 calls a run, against the file as it is at 16 kHz, a call at a time. */
 import { basename, join } from 'node:path';
 import { openSilero, openVoiceDetector } from '../src/speech/vad/silero/silero-detector.ts';
-import type { Vad } from '../src/speech/vad/vad.ts';
-import { VadTrack } from '../src/speech/vad/vad-track.ts';
+import { type Vad, VadTrack } from '../src/speech/vad/vad-track.ts';
 import { readPhrase, SPOKEN_PHRASES, TINY_VAD_PATH } from '../test/speech/spoken-phrases.ts';
 import { detectorFolder } from './lib/detector-folder.ts';
 import {

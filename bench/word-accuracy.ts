@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { decodeG711, encodeG711 } from '../src/media/dsp/g711.ts';
-import { wordErrors } from '../src/speech/self-test/word-errors.ts';
+import { wordErrors } from '../src/speech/self-test/self-test.ts';
 import { EspeakWave } from '../src/speech/tts/espeak/sentence-job.ts';
 import { seededChance } from '../test/support/speech/onnx-file.ts';
 import { checkTargets, markdownTable, numberArg, printJson } from './lib/harness.ts';

@@ -1,6 +1,6 @@
 /** Words that go wrong on their way through a whole call, against the same audio given to recognisers directly. */
 import { decodeG711, encodeG711 } from '../src/media/dsp/g711.ts';
-import { wordErrors } from '../src/speech/self-test/word-errors.ts';
+import { wordErrors } from '../src/speech/self-test/self-test.ts';
 import { checkTargets, markdownTable, numberArg, printJson } from './lib/harness.ts';
 import { openOurEar, openTransformersEar, type RecognizerEar } from './lib/recognizer-ears.ts';
 import { type SpokenPhrase, speakSample } from './lib/spoken-sample.ts';

@@ -10,9 +10,14 @@ import { env } from 'node:process';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { completionScript } from '../src/cli/admin-program.ts';
+import {
+  addressFinding,
+  nodeFinding,
+  openFilesFinding,
+  portFindings,
+  serverFindings,
+} from '../src/cli/doctor/doctor-checks.ts';
 import { findingsText } from '../src/cli/doctor/finding.ts';
-import { nodeFinding, openFilesFinding } from '../src/cli/doctor/machine-checks.ts';
-import { addressFinding, portFindings, serverFindings } from '../src/cli/doctor/network-checks.ts';
 import { readConfig } from '../src/config/config.ts';
 
 const plain = (_colour: string, text: string) => text;

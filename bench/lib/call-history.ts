@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { addUpCallsSince } from '../../src/store/sqlite/quarter-hours-step.ts';
+import { addUpCallsSince } from '../../src/store/sqlite/schema-steps.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,12 +1,12 @@
 /** What the peers of the rest benchmark do for each request: the same rows and writes, the same headers and bodies. Of rows read it makes objects, as one does with a framework. */
 
-import { KeyCache } from '../../src/api/http/key-cache.ts';
+import { KeyCache } from '../../src/api/http/access.ts';
 import { agentSchema, createdAgentSchema } from '../../src/api/schemas/agent-schemas.ts';
 import {
   serializeCallCommon,
   serializeTranscriptEntry,
-} from '../../src/api/serializers/call-serializer.ts';
-import { viewOf } from '../../src/api/serializers/view-of.ts';
+  viewOf,
+} from '../../src/api/serializers.ts';
 import type { Account } from '../../src/domain/account/account.ts';
 import {
   ANONYMOUS_REQUESTS_AN_HOUR,

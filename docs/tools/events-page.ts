@@ -1,5 +1,5 @@
 /** The reference of webhook events: when each is sent, and a body as the server makes it. */
-import { EVENT_BODIES } from '../../src/api/schemas/event-body-schemas.ts';
+import { EVENT_BODIES } from '../../src/api/routes/event-routes.ts';
 import type { Call } from '../../src/domain/call/call.ts';
 import {
   appointmentBookedEvent,

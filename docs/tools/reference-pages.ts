@@ -1,5 +1,5 @@
 /** The pages of `docs/reference/`, each from the tables and programs that the server itself runs on. */
-import { errorCodeTable } from '../../src/api/schemas/error-schema.ts';
+import { errorCodeTable } from '../../src/api/http/describe-route.ts';
 import { commandsPage } from './commands-page.ts';
 import { eventsPage } from './events-page.ts';
 import { page, table } from './markdown.ts';

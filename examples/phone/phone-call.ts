@@ -4,7 +4,7 @@ import { agree, answer, type LocalMedia, offer } from '../../src/rtp/sdp-answer.
 import type { Dialog } from '../../src/sip/dialog/dialog.ts';
 import type { DialogEnd } from '../../src/sip/dialog/dialog-core.ts';
 import type { SipMessage } from '../../src/sip/message/message.ts';
-import type { ServerReinvite, ServerRequest } from '../../src/sip/requests.ts';
+import type { ServerReinvite, ServerRequest } from '../../src/sip/own-messages.ts';
 import type { PhoneLine } from './phone-line.ts';
 
 export class PhoneCall {

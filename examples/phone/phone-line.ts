@@ -2,9 +2,8 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { systemClock } from '../../src/lib/clock.ts';
-import { DtmfDetector } from '../../src/media/dsp/dtmf-detector.ts';
-import { keyToneFrame } from '../../src/media/dsp/dtmf-tones.ts';
 import { decodeG711, encodeG711, type G711Law, SILENCE_BYTE } from '../../src/media/dsp/g711.ts';
+import { DtmfDetector, keyToneFrame } from '../../src/media/dsp/in-band-dtmf.ts';
 import { levelDbfs } from '../../src/media/dsp/level-meter.ts';
 import { isG711 } from '../../src/rtp/codecs.ts';
 import { DtmfReceiver, DtmfSender } from '../../src/rtp/dtmf.ts';

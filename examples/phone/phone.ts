@@ -20,7 +20,7 @@ import { SdesKeys, type SrtpPolicy } from '../../src/rtp/srtp/sdes.ts';
 import type { ClientInvite } from '../../src/sip/client-invite.ts';
 import type { DigestClient } from '../../src/sip/digest/digest.ts';
 import type { SipMessage } from '../../src/sip/message/message.ts';
-import type { HeaderValues } from '../../src/sip/requests.ts';
+import type { HeaderValues } from '../../src/sip/own-messages.ts';
 import type { ServerInvite } from '../../src/sip/server-invite.ts';
 import type { Protocol } from '../../src/sip/transport/flow.ts';
 import type { TlsSettings } from '../../src/sip/transport/tls-layer.ts';

@@ -1,10 +1,6 @@
 /** Reads and writes WAV files of 8 kHz, mono, 16 bits: what the example telephone speaks and hears. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import {
-  readWavHeader,
-  WAV_HEADER_BYTES,
-  wavHeader,
-} from '../../src/media/recording/wav-format.ts';
+import { readWavHeader, WAV_HEADER_BYTES, wavHeader } from '../../src/media/recording/wav-file.ts';
 
 const RATE_HZ = 8000;
 

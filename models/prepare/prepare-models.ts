@@ -1,14 +1,13 @@
 /** Prepares the models of a folder for the server: rewrites graphs that it would run slower as they are exported. */
 import { createHash } from 'node:crypto';
 import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { graphPath } from '../../src/speech/models/model-folders.ts';
-import { preparedMark, preparedPathOf } from '../../src/speech/models/prepared-file.ts';
+import { graphPath, preparedMark, preparedPathOf } from '../../src/speech/models/model-files.ts';
 import { whisperEngine } from '../../src/speech/stt/recognizer-engines.ts';
 import {
+  openEncoderFile,
   readWhisperConfig,
   type WhisperConfig,
-} from '../../src/speech/stt/whisper/whisper-config.ts';
-import { openEncoderFile } from '../../src/speech/stt/whisper/whisper-model.ts';
+} from '../../src/speech/stt/whisper/whisper-model.ts';
 import { openSilero } from '../../src/speech/vad/silero/silero-detector.ts';
 import { sileroEngine } from '../../src/speech/vad/silero/silero-engine.ts';
 import { freeEncoderWindow } from './encoder-window.ts';

@@ -4,7 +4,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { EspeakWave } from '../../src/speech/tts/espeak/sentence-job.ts';
-import { LOUDNESS_DBFS } from '../../src/speech/tts/pool/voice-line.ts';
+import { LOUDNESS_DBFS } from '../../src/speech/tts/pool/line-pcm.ts';
 import { loadVoiceBook } from '../../src/speech/tts/voices/voice-book.ts';
 
 const TEXT =

@@ -5,8 +5,12 @@ import { Argument, type Command, Option } from 'commander';
 import { databaseFileOf } from '../config/config.ts';
 import { systemClock } from '../lib/clock.ts';
 import { SqliteLeftovers } from '../store/accounts/sqlite-erasure-store.ts';
-import { BACKUP_DATABASE, copyDatabase, makeBackup } from '../store/backup/backup.ts';
-import type { RecordingMode } from '../store/backup/backup-recordings.ts';
+import {
+  BACKUP_DATABASE,
+  copyDatabase,
+  makeBackup,
+  type RecordingMode,
+} from '../store/backup/backup.ts';
 import { DatabasePresentError, restoreBackup } from '../store/backup/backup-restore.ts';
 import { type Database, openDatabase } from '../store/sqlite/database.ts';
 import { DatabaseInUseError, lockDatabase } from '../store/sqlite/database-lock.ts';

@@ -6,21 +6,20 @@ import type { Command } from 'commander';
 import { readTrunksFile } from '../compose/trunks/trunks-file.ts';
 import type { Config } from '../config/config.ts';
 import { databaseFileOf } from '../config/config.ts';
-import { systemClock as clock } from '../lib/clock.ts';
+import { systemClock as clock, TimeLimit, unlessAborted } from '../lib/clock.ts';
 import { silentLogger as log } from '../lib/logger.ts';
 import { UNCOUNTED } from '../lib/metrics/model-metrics.ts';
-import { TimeLimit, unlessAborted } from '../lib/time-limit.ts';
 import { TrunkRegistry } from '../telephony/trunks/trunk-registry.ts';
 import { type Console, type Result, showing, withDesk } from './admin-command.ts';
 import { checkTrunk, type KnownTrunks, readTrunks } from './admin-trunks.ts';
-import { type Finding, findingsText } from './doctor/finding.ts';
-import { machineFindings } from './doctor/machine-checks.ts';
 import {
   addressFinding,
   askServer,
+  machineFindings,
   portFindings,
   serverFindings,
-} from './doctor/network-checks.ts';
+} from './doctor/doctor-checks.ts';
+import { type Finding, findingsText } from './doctor/finding.ts';
 
 const EXIT_FAILED = 1;
 

@@ -3,12 +3,12 @@ import { Argument, type Command } from 'commander';
 import { openEraser } from '../compose/retention.ts';
 import { databaseFileOf } from '../config/config.ts';
 import type { Account, Environment } from '../domain/account/account.ts';
-import { limitsOf } from '../domain/account/account-retention.ts';
 import {
   checkErasedNumber,
   ERASED_CALLS_MAX,
   type ErasureKind,
   type ErasureOrder,
+  limitsOf,
 } from '../domain/account/erasure.ts';
 import { silentLogger } from '../lib/logger.ts';
 import { DatabaseInUseError, lockDatabase } from '../store/sqlite/database-lock.ts';

@@ -1,15 +1,13 @@
 /** The tree of the operator's commands; `admin.ts` runs it, and the reference is written from it. */
 import { Argument, Command } from 'commander';
-import { addAccountCommands } from './admin-accounts.ts';
+import { addAccountCommands, addKeyCommands } from './admin-accounts.ts';
 import { addBackupCommands } from './admin-backup.ts';
 import type { Console } from './admin-command.ts';
 import { addDoctorCommand } from './admin-doctor.ts';
 import { addEraseCommands } from './admin-erase.ts';
-import { addKeyCommands } from './admin-keys.ts';
-import { addForgetCommand, addSecretCommands } from './admin-secrets.ts';
 import { addSelfTestCommand } from './admin-self-test.ts';
 import { addNumberCommands, addTrunkCommands } from './admin-trunks.ts';
-import { addWebhookCommands } from './admin-webhooks.ts';
+import { addForgetCommand, addSecretCommands, addWebhookCommands } from './admin-webhooks.ts';
 import { addOperatorCommands, addUserCommands } from './users/admin-users.ts';
 
 const HELP = `

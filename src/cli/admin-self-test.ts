@@ -4,13 +4,14 @@ import {
   ANSWER_MS_MAX,
   callsByProcessorTime,
   errorPercent,
+  estimateText,
   type HeardResult,
   medianOf,
   type SelfTestReport,
+  type SpeedEstimates,
   type Verdict,
   verdictsOf,
 } from '../speech/self-test/self-test-report.ts';
-import { estimateText, type SpeedEstimates } from '../speech/self-test/speed-estimate.ts';
 import { type Console, type Result, showing, table } from './admin-command.ts';
 
 const EXIT_FAILED = 1;

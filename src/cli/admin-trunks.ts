@@ -4,7 +4,7 @@ import { openAddresses } from '../compose/addresses.ts';
 import { diagnose } from '../compose/trunks/sip-doctor-client.ts';
 import { readTrunksFile } from '../compose/trunks/trunks-file.ts';
 import { assignNumber, NumberOwners, unassignNumber } from '../domain/dialing/number-owner.ts';
-import { removeTrunk } from '../domain/dialing/trunk-changes.ts';
+import { removeTrunk } from '../domain/dialing/trunk.ts';
 import { systemClock as clock } from '../lib/clock.ts';
 import { silentLogger as log } from '../lib/logger.ts';
 import { operatorTrunks, TrunkRegistry, viewOfTrunk } from '../telephony/trunks/trunk-registry.ts';

@@ -2,7 +2,7 @@
 import { copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { prepareModels } from '../../models/prepare/prepare-models.ts';
-import { findPrepared } from '../speech/models/prepared-file.ts';
+import { findPrepared } from '../speech/models/model-files.ts';
 import { BUNDLED_DIR, bundledSilero } from '../speech/vad/silero/silero-engine.ts';
 
 const SILERO = join(BUNDLED_DIR, 'vad/silero-v5/silero_vad.onnx');

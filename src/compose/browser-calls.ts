@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../config/config.ts';
 import type { Agent, AgentStore } from '../domain/agent/agent.ts';
-import { agentOnTrial, type SavedDraftStore } from '../domain/agent/saved-draft.ts';
+import { agentOnTrial, type SavedDraftStore } from '../domain/agent/agent-version.ts';
 import type { ReadinessCheck } from '../domain/call/engine-state.ts';
 import {
   BROWSER_CALLER,

@@ -10,7 +10,7 @@ import type { NewId } from '../domain/ids.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { makeFolder, PRIVATE_FOLDER_MODE, tightenTree } from '../lib/private-tree.ts';
-import { repairWav } from '../media/recording/wav-format.ts';
+import { repairWav } from '../media/recording/wav-file.ts';
 import type { Store } from '../store/store.ts';
 import type { AppParts } from './app-parts.ts';
 

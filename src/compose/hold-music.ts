@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { type Config, ConfigError } from '../config/config.ts';
 import { LINE_RATE_HZ } from '../media/audio-stream.ts';
-import { LinePcm } from '../speech/tts/network/line-pcm.ts';
+import { LinePcm } from '../speech/tts/pool/line-pcm.ts';
 
 const LENGTH_SECONDS = { min: 1, max: 600 };
 

@@ -2,8 +2,13 @@
 import { styleText } from 'node:util';
 import type { Config } from '../config/config.ts';
 import { systemClock } from '../lib/clock.ts';
-import { openStandardOutput, type Paint, prettyLine } from '../lib/log-destination.ts';
-import { type Logger, openLogger } from '../lib/logger.ts';
+import {
+  type Logger,
+  openLogger,
+  openStandardOutput,
+  type Paint,
+  prettyLine,
+} from '../lib/logger.ts';
 import { ServerLog } from '../lib/server-log.ts';
 import { jsonLine, type Notice } from './startup-banner.ts';
 

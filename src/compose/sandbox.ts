@@ -4,9 +4,8 @@ import { AdmittingRegistry, type CallGate } from '../call/admission/admission-wa
 import { OutboundDialer } from '../call/outbound/outbound-dialer.ts';
 import { SandboxCaller } from '../call/sandbox/sandbox-caller.ts';
 import { SandboxListener, sandboxVoice } from '../call/sandbox/sandbox-listener.ts';
-import { searchInRealTime, toolInRealTime } from '../call/sandbox/sandbox-own-tools.ts';
 import { sandboxRules, sandboxToolbox } from '../call/sandbox/sandbox-rules.ts';
-import { sandboxSms } from '../call/sandbox/sandbox-sms.ts';
+import { sandboxSms, searchInRealTime, toolInRealTime } from '../call/sandbox/sandbox-tools.ts';
 import type {
   CallMetrics,
   CallParts,
@@ -20,10 +19,9 @@ import { Conversation } from '../conversation/conversation.ts';
 import type { Agent, Scope } from '../domain/agent/agent.ts';
 import type { DialQueue } from '../domain/dialing/outbound-rules.ts';
 import type { NewId } from '../domain/ids.ts';
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, ScaledClock } from '../lib/clock.ts';
 import type { DiskSpace } from '../lib/disk-space.ts';
 import type { Logger } from '../lib/logger.ts';
-import { ScaledClock } from '../lib/scaled-clock.ts';
 import { parseRuleBook } from '../llm/scripted/rule-book.ts';
 import { ScriptedModel } from '../llm/scripted/scripted-model.ts';
 import type { Store } from '../store/store.ts';

@@ -6,7 +6,7 @@ import type { OpenInvite } from '../domain/call/open-dialog.ts';
 import type { SipTrace } from '../domain/call/sip-trace.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
-import { answerChallenge } from '../sip/drachtio-server/answer-challenge.ts';
+import { answerChallenge } from '../sip/digest/digest.ts';
 import { DrachtioServer } from '../sip/drachtio-server/drachtio-server.ts';
 import { type EngineCounts, EngineStats } from '../sip/engine-stats.ts';
 import type { SipMessage } from '../sip/message/message.ts';

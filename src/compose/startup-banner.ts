@@ -1,9 +1,9 @@
 /** What the operator reads at a start: the keys, once, where the server can be reached, and with which engines; pure */
 import type { Config } from '../config/config.ts';
 import type { BootstrapSecrets } from '../domain/account/bootstrap.ts';
-import { SETUP_LINK_LIFE_MS } from '../domain/account/operator.ts';
+import { SETUP_LINK_LIFE_MS } from '../domain/account/user.ts';
 import type { EngineJob, EngineState, ReadinessReport } from '../domain/call/engine-state.ts';
-import type { Paint } from '../lib/log-destination.ts';
+import type { Paint } from '../lib/logger.ts';
 
 const FIRST_START = 'First start. Keep these: the keys are shown this once.';
 

@@ -4,7 +4,7 @@ import { type Clock, OverdueError, within } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { KnowledgeCounts } from '../lib/metrics/model-metrics.ts';
 import type { ChatMessage } from '../llm/language-model.ts';
-import { questionIn } from './history/knowledge-note.ts';
+import { questionIn } from './history/prompt.ts';
 
 /** The caller does not wait longer: then the model answers without passages. */
 export const LOOKUP_MS_MAX = 50;

@@ -1,4 +1,4 @@
-/** What every page shares: the session, what is looked at, and how it is shown. */
+/** What every page shares: the session, what is looked at, and how it is shown, with the choice of theme and language. */
 import { computed, signal } from '@preact/signals';
 import { QueryClient } from '@tanstack/preact-query';
 import { ApiClient } from './api-client.ts';
@@ -10,7 +10,7 @@ import { routeOf } from './router.ts';
 import { errorText, fieldTexts, sentenceText } from './text/server-words.ts';
 import { LANGUAGES, type Language, type TextKey, textOf, wordOf } from './text/text.ts';
 
-export type Theme = 'auto' | 'light' | 'dark';
+type Theme = 'auto' | 'light' | 'dark';
 
 export const THEMES: readonly Theme[] = ['auto', 'light', 'dark'];
 
@@ -153,3 +153,16 @@ function browserLanguage(): Language {
 }
 
 environment.value = route.value.environment ?? chosen('environment', ['live', 'test'], 'live');
+
+/** Each in its own language. */
+export const LANGUAGE_NAMES: Readonly<Record<Language, string>> = { en: 'English', de: 'Deutsch' };
+
+export function chooseTheme(name: Theme): void {
+  theme.value = name;
+  keep(BROWSER, 'theme', name);
+}
+
+export function chooseLanguage(name: Language): void {
+  language.value = name;
+  keep(BROWSER, 'language', name);
+}

@@ -1,24 +1,27 @@
-/** The frame round every page: who is signed in, where one can go, and what has just happened. */
+/** The frame round every page: who is signed in, where one can go, what has just happened, and signing in again. */
 import { useQuery } from '@tanstack/preact-query';
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import {
   accountId,
+  client,
   complain,
   environment,
   isPlacingCall,
+  isSessionOver,
   message,
   queries,
   route,
   session,
   t,
 } from './app-state.ts';
-import { loadPage } from './frame/page-modules.ts';
+import { loadPage } from './frame/navigation.ts';
 import type { PaletteProps } from './frame/palette.tsx';
-import { SessionOver } from './frame/session-over.tsx';
 import { Sidebar } from './frame/sidebar.tsx';
-import { AccessPage } from './pages/access-page.tsx';
-import { Button, Loading } from './parts/page.tsx';
+import { AccessPage, Login } from './pages/access-page.tsx';
+import { Dialog } from './parts/dialog.tsx';
+import { Button, Loading, Shown } from './parts/page.tsx';
+import { useLoad } from './parts/use-load.ts';
 
 export function App() {
   if (session.value === null) return <p class="starting">{t('app.starting')}</p>;
@@ -134,5 +137,22 @@ function Messages() {
         </p>
       )}
     </div>
+  );
+}
+
+/** Nothing while the session goes on. */
+function SessionOver() {
+  return isSessionOver.value ? <SignInAgain /> : null;
+}
+
+/** Comes back when it is closed: nothing on the page works without a session. */
+function SignInAgain() {
+  const [round, setRound] = useState(0);
+  const loaded = useLoad(['state'], () => client.state(), { isKept: false });
+  return (
+    <Dialog key={round} title={t('session.over')} onClose={() => setRound((before) => before + 1)}>
+      <p>{t('session.kept')}</p>
+      <Shown loaded={loaded}>{({ asksName }) => <Login asksName={asksName} />}</Shown>
+    </Dialog>
   );
 }

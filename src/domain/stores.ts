@@ -1,5 +1,5 @@
 /** The store contracts that one transaction can span. */
-import type { AccountStore } from './account/account-store.ts';
+import type { AccountStore } from './account/account-rules.ts';
 import type { ApiKeyStore } from './account/api-key.ts';
 import type { AuditLog } from './account/audit-log.ts';
 import type { SecretStore } from './account/bootstrap.ts';
@@ -7,15 +7,13 @@ import type { ErasureStore } from './account/erasure.ts';
 import type { IdempotencyStore } from './account/rate-limit.ts';
 import type { UserStore } from './account/user.ts';
 import type { AgentStore } from './agent/agent.ts';
-import type { AgentVersionStore } from './agent/agent-version.ts';
-import type { SavedDraftStore } from './agent/saved-draft.ts';
+import type { AgentVersionStore, SavedDraftStore } from './agent/agent-version.ts';
+import type { QuarterHours } from './analytics/analytics-details.ts';
 import type { AnalyticsStore } from './analytics/analytics-report.ts';
-import type { QuarterHours } from './analytics/quarter-hours.ts';
 import type { AppointmentStore } from './calendar/appointment.ts';
 import type { CalendarStore } from './calendar/calendar.ts';
-import type { AnalysisStore, CallStore } from './call/call.ts';
+import type { AnalysisStore, CallNoteStore, CallStore } from './call/call.ts';
 import type { CallQualityStore } from './call/call-life.ts';
-import type { CallNoteStore } from './call/call-note.ts';
 import type { DialogStore } from './call/open-dialog.ts';
 import type { SipTraceStore } from './call/sip-trace.ts';
 import type { CampaignStore } from './campaign/campaign.ts';
@@ -23,14 +21,13 @@ import type { NumberAssignments } from './dialing/number-owner.ts';
 import type { NumberHolders } from './dialing/phone-number.ts';
 import type { StoredTrunks } from './dialing/trunk.ts';
 import type { KnowledgeStore } from './knowledge/knowledge.ts';
-import type { OptOutStore } from './sms/opt-out.ts';
 import type { SmsGatewayStore } from './sms/sms-gateway.ts';
 import type { SmsMessageStore } from './sms/sms-message.ts';
+import type { OptOutStore } from './sms/sms-rules.ts';
 import type { CustomToolStore } from './tool/custom-tool.ts';
 import type { McpServerStore } from './tool/mcp-server.ts';
-import type { Outbox } from './webhook/outbox.ts';
 import type { EventStore } from './webhook/service-event.ts';
-import type { DeliveryStore } from './webhook/webhook-delivery.ts';
+import type { DeliveryStore, Outbox } from './webhook/webhook-delivery.ts';
 import type { WebhookEndpointStore } from './webhook/webhook-endpoint.ts';
 
 /** Stores of the server, or of one transaction. */

@@ -1,4 +1,4 @@
-/** Time as an injected part, so that tests control it; notifiers and time limits. */
+/** Time as an injected part, so that tests control it: clocks, notifiers and time limits. */
 
 /** Current time and one-shot timers. Instants are comparable between threads and processes of one machine. */
 export interface Clock {
@@ -96,4 +96,165 @@ export function within<T>(clock: Clock, limitMs: number, promise: Promise<T>): P
     );
     promise.then(resolve, reject).finally(cancel);
   });
+}
+
+/** A time limit as a signal. Declare it by `using`: leaving the scope ends the wait. */
+export class TimeLimit implements Disposable {
+  /** Aborts when the time is over, or with the signal of the caller. */
+  readonly signal: AbortSignal;
+  readonly #end = new AbortController();
+  readonly #cancel: () => void;
+  #isOver = false;
+
+  /** @param options.reason message of the signal's reason. */
+  constructor(
+    clock: Clock,
+    limitMs: number,
+    options: { readonly signal?: AbortSignal; readonly reason: string },
+  ) {
+    const { signal, reason } = options;
+    this.signal = signal ? AbortSignal.any([signal, this.#end.signal]) : this.#end.signal;
+    this.#cancel = clock.after(limitMs, () => {
+      this.#isOver = true;
+      this.#end.abort(new Error(reason));
+    });
+  }
+
+  /** Whether the time was over. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Aborts what still runs before the time is over. */
+  abort(reason: Error): void {
+    this.#end.abort(reason);
+  }
+
+  [Symbol.dispose](): void {
+    this.#cancel();
+  }
+}
+
+/**
+ * Waits for work that may ignore the signal.
+ *
+ * @throws the signal's reason when aborted.
+ */
+export async function unlessAborted<Result>(
+  work: Promise<Result>,
+  signal: AbortSignal,
+): Promise<Result> {
+  const aborted = Promise.withResolvers<never>();
+  const stop = () => aborted.reject(signal.reason);
+  if (signal.aborted) stop();
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    return await Promise.race([aborted.promise, work]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+/** Waits for work to end, but no longer than `limitMs`. */
+export async function waitAtMost(
+  clock: Clock,
+  limitMs: number,
+  work: Promise<unknown>,
+): Promise<void> {
+  const over = Promise.withResolvers<void>();
+  const cancel = clock.after(limitMs, over.resolve);
+  await Promise.race([work, over.promise]).finally(cancel);
+}
+
+/** A ring that is to come, at an instant of the faster clock. */
+interface Waiting {
+  readonly atMs: number;
+  readonly ring: () => void;
+  cancel: () => void;
+}
+
+/**
+ * Begins at the real instant at which it is made, and runs `speed` times as fast from there: its instants lie ahead of
+ * the real ones, and two of them made at different instants do not agree. Make one for each thing that is simulated.
+ */
+export class ScaledClock implements Clock {
+  readonly #clock: Clock;
+  readonly #speed: number;
+  readonly #waiting = new Set<Waiting>();
+  /** How many have asked for real speed. */
+  #slowings = 0;
+  /** An instant of the clock under this one, and what this one showed then. */
+  #realMs: number;
+  #shownMs: number;
+
+  /** @throws {RangeError} when `speed` is not a positive number. */
+  constructor(options: { readonly speed: number; readonly clock?: Clock }) {
+    const { speed, clock = systemClock } = options;
+    if (!Number.isFinite(speed) || speed <= 0) {
+      throw new RangeError(`Cannot run a clock at speed ${speed}: expected a positive number`);
+    }
+    this.#speed = speed;
+    this.#clock = clock;
+    this.#realMs = clock.nowMs();
+    this.#shownMs = this.#realMs;
+  }
+
+  nowMs(): number {
+    return this.#shownMs + (this.#clock.nowMs() - this.#realMs) * this.#pace;
+  }
+
+  /** As far from the calendar of the clock under it as `nowMs` is from its `nowMs`: that calendar may have been set. */
+  now(): Date {
+    const aheadMs = this.nowMs() - this.#clock.nowMs();
+    return new Date(this.#clock.now().getTime() + aheadMs);
+  }
+
+  after(delayMs: number, ring: () => void): () => void {
+    const waiting = { atMs: this.nowMs() + delayMs, ring, cancel: () => undefined };
+    this.#waiting.add(waiting);
+    this.#schedule(waiting);
+    return () => {
+      waiting.cancel();
+      this.#waiting.delete(waiting);
+    };
+  }
+
+  /**
+   * Runs as fast as the clock under it for a while: what is not simulated, such as an engine or a disk, is given its
+   * time, and takes as long as it would in a real call.
+   *
+   * @returns ends that; safe to call twice. Time is slow until everybody who slowed it has done so.
+   */
+  slowDown(): () => void {
+    this.#change(1);
+    let isOver = false;
+    return () => {
+      if (!isOver) this.#change(-1);
+      isOver = true;
+    };
+  }
+
+  get #pace(): number {
+    return this.#slowings > 0 ? 1 : this.#speed;
+  }
+
+  #change(slowings: number): void {
+    const paceBefore = this.#pace;
+    this.#shownMs = this.nowMs();
+    this.#realMs = this.#clock.nowMs();
+    this.#slowings += slowings;
+    if (this.#pace === paceBefore) return;
+    for (const waiting of this.#waiting) {
+      waiting.cancel();
+      this.#schedule(waiting);
+    }
+  }
+
+  #schedule(waiting: Waiting): void {
+    const restMs = Math.max(0, waiting.atMs - this.nowMs());
+    waiting.cancel = this.#clock.after(restMs / this.#pace, () => {
+      this.#waiting.delete(waiting);
+      waiting.ring();
+    });
+  }
 }

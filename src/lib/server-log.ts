@@ -1,7 +1,32 @@
-/** The newest warnings and errors of the log, for the dashboard: message and ids of ours, no other field. */
+/** The newest warnings and errors of the log, for the dashboard: message and ids of ours, no other field; in bounded memory. */
 import type { Clock } from './clock.ts';
 import type { Logger } from './logger.ts';
-import { RecentItems } from './recent-items.ts';
+
+/** Keeps a fixed number of items; a newer one takes the place of the oldest. */
+export class RecentItems<Item> {
+  readonly #kept: Item[] = [];
+  readonly #max: number;
+  /** Where the next item goes, once all places are taken: the oldest lies there. */
+  #oldest = 0;
+
+  /** @param max items, 1 at least. */
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  add(item: Item): void {
+    if (this.#kept.length < this.#max) {
+      this.#kept.push(item);
+      return;
+    }
+    this.#kept[this.#oldest] = item;
+    this.#oldest = (this.#oldest + 1) % this.#max;
+  }
+
+  newestFirst(): readonly Item[] {
+    return [...this.#kept.slice(this.#oldest), ...this.#kept.slice(0, this.#oldest)].reverse();
+  }
+}
 
 /** Some 300 KB at most. */
 export const SERVER_LOG_MAX = 1000;
@@ -11,9 +36,9 @@ const MESSAGE_CHARACTERS_MAX = 300;
 
 export const SERVER_LOG_LEVELS = ['warn', 'error'] as const;
 
-export type ServerLogLevel = (typeof SERVER_LOG_LEVELS)[number];
+type ServerLogLevel = (typeof SERVER_LOG_LEVELS)[number];
 
-export interface ServerLogEntry {
+interface ServerLogEntry {
   readonly at: Date;
   readonly level: ServerLogLevel;
   /** Word before the message's colon, such as `http`; `server` where there is none. */

@@ -4,9 +4,8 @@ import { type Context, type HrTime, ROOT_CONTEXT, type Tracer, trace } from '@op
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, type SpanExporter, TracerProvider } from '@opentelemetry/sdk-trace';
-import { systemClock } from './clock.ts';
+import { systemClock, waitAtMost } from './clock.ts';
 import type { Logger } from './logger.ts';
-import { waitAtMost } from './time-limit.ts';
 
 /** A span and what is inside it; instants are milliseconds since 1970. */
 export interface SpanTree {

@@ -1,8 +1,7 @@
 /** Reads prompts into models before their first answer. */
 
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, TimeLimit } from '../lib/clock.ts';
 import type { LanguageModelCounts } from '../lib/metrics/model-metrics.ts';
-import { TimeLimit } from '../lib/time-limit.ts';
 import type { LanguageModel, ModelRequest } from './language-model.ts';
 
 /** Parallel prompts slow each other down, and most servers cache few of them. */

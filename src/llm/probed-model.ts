@@ -1,7 +1,6 @@
 /** A language model that is skipped while it fails, and probed in the background until it answers again. */
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, TimeLimit } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
-import { TimeLimit } from '../lib/time-limit.ts';
 import type { ChatMessage, LanguageModel, ModelEvent, ModelRequest } from './language-model.ts';
 
 /** Pauses between the probes of a model that failed a caller. */

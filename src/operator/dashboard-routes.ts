@@ -1,12 +1,20 @@
-/** `/dashboard/…` and `/manual/…`: the routes of the page itself, and the guards that each of the page's requests passes. */
-
+/** `/dashboard/…` and `/manual/…`: sessions, users, invites, browser calls and self-test, and the guards of each request. */
 import { z } from 'zod';
 import type { ApiApp, ApiContext, ApiDeps } from '../api/api-env.ts';
 import { noBody } from '../api/http/request-body.ts';
-import { replacePassword } from '../domain/account/user-changes.ts';
-import { existingDraft } from '../domain/agent/saved-draft.ts';
+import { type Invite, ROLES, type StoredUser } from '../domain/account/user.ts';
+import {
+  addInvite,
+  changeUser,
+  isOpenInvite,
+  removeUser,
+  replacePassword,
+  revokeInvite,
+} from '../domain/account/user-changes.ts';
+import { existingDraft } from '../domain/agent/agent-version.ts';
 import { BROWSER_DOMAIN } from '../domain/call/live-sound.ts';
 import { ServiceError } from '../domain/service-error.ts';
+import type { Stores } from '../domain/stores.ts';
 import type { Dashboard } from './dashboard.ts';
 import {
   bodyOf,
@@ -17,12 +25,18 @@ import {
   sameOrigin,
   sessionOf,
 } from './dashboard-requests.ts';
-import type { ManualFiles } from './page-files.ts';
-import { addPageRoutes, sendNotBuilt, sendPage } from './page-routes.ts';
+import { addPageRoutes, type ManualFiles, sendNotBuilt, sendPage } from './pages.ts';
 import { PHONE_PATH } from './phone-sockets.ts';
-import { chosenPassword, cookieFor, isPasswordOf, sessionView, shownPassword } from './sign-in.ts';
-import { addSignInRoutes } from './sign-in-routes.ts';
-import { addUserRoutes } from './user-routes.ts';
+import { hashOfText, newSecretText } from './secret-text.ts';
+import {
+  addSignInRoutes,
+  chosenName,
+  chosenPassword,
+  cookieFor,
+  isPasswordOf,
+  sessionView,
+  shownPassword,
+} from './sign-in.ts';
 
 /** None of it is in the OpenAPI document: it is no interface for customers. */
 export function addDashboardRoutes(api: ApiApp, deps: ApiDeps, dashboard: Dashboard): void {
@@ -37,7 +51,7 @@ export function addDashboardRoutes(api: ApiApp, deps: ApiDeps, dashboard: Dashbo
   addManualRoutes(api, dashboard.manual);
 }
 
-const changeSchema = z.strictObject({ current: shownPassword, next: chosenPassword });
+const passwordChangeSchema = z.strictObject({ current: shownPassword, next: chosenPassword });
 
 const id = z.string().max(100);
 
@@ -71,7 +85,7 @@ function addSessionRoutes(api: ApiApp, deps: ApiDeps, dashboard: Dashboard): voi
 
   api.post('/dashboard/password', async (context) => {
     const { hash, user } = await changingSessionOf(context, sessions);
-    const { current, next } = bodyOf(context, changeSchema);
+    const { current, next } = bodyOf(context, passwordChangeSchema);
     // Not 401: the page would take the session for over.
     const shown = { user, name: user.name, password: current };
     if (!(await isPasswordOf(context, { dashboard, deps }, shown))) {
@@ -167,4 +181,78 @@ function addManualRoutes(api: ApiApp, files: ManualFiles): void {
     }
     return sendPage(context, file, { cacheControl: 'no-cache', policy: MANUAL_POLICY });
   });
+}
+
+const role = z.enum(ROLES);
+
+const inviteSchema = z.strictObject({ role });
+
+const userChangeSchema = z
+  .strictObject({
+    name: chosenName.optional(),
+    role: role.optional(),
+    isDisabled: z.boolean().optional(),
+  })
+  .refine((change) => Object.keys(change).length > 0, 'expected one field at least');
+
+/** Reached by admins alone: see the role table. */
+export function addUserRoutes(api: ApiApp, deps: ApiDeps, dashboard: Dashboard): void {
+  api.get('/dashboard/users', async (context) => {
+    const { users } = dashboard;
+    const now = deps.clock.now();
+    const invites = (await users.invites()).filter((invite) => isOpenInvite(invite, now));
+    const body = { users: (await users.list()).map(userView), invites: invites.map(inviteView) };
+    return context.json(body, 200);
+  });
+
+  const changing = async (context: ApiContext) => {
+    const { user: by } = await changingSessionOf(context, dashboard.sessions);
+    return (stores: Stores) => ({ users: stores.users, by, now: deps.clock.now() });
+  };
+
+  api.patch('/dashboard/users/:userId', async (context) => {
+    const by = await changing(context);
+    const change = bodyOf(context, userChangeSchema);
+    const userId = context.req.param('userId');
+    const user = await deps.transaction((stores) => changeUser(userId, change, by(stores)));
+    return context.json(userView(user), 200);
+  });
+
+  api.delete('/dashboard/users/:userId', noBody, async (context) => {
+    const by = await changing(context);
+    const userId = context.req.param('userId');
+    await deps.transaction((stores) => removeUser(userId, by(stores)));
+    return context.body(null, 204);
+  });
+
+  api.post('/dashboard/invites', async (context) => {
+    const by = await changing(context);
+    const secret = newSecretText(deps.random);
+    const facts = { id: deps.newId('inv'), hash: hashOfText(secret) };
+    const draft = { ...facts, ...bodyOf(context, inviteSchema) };
+    const invite = await deps.transaction((stores) => addInvite(draft, by(stores)));
+    context.set('auditResource', invite.id);
+    return context.json({ ...inviteView(invite), url: joinUrl(deps.publicUrl, secret) }, 201);
+  });
+
+  api.delete('/dashboard/invites/:inviteId', noBody, async (context) => {
+    const by = await changing(context);
+    const inviteId = context.req.param('inviteId');
+    await deps.transaction((stores) => revokeInvite(inviteId, by(stores)));
+    return context.body(null, 204);
+  });
+}
+
+/** The secret is behind the `#`: browsers send it to no server, and proxies log none of it. */
+function joinUrl(publicUrl: string, secret: string): string {
+  return `${publicUrl}/#/join?token=${secret}`;
+}
+
+function userView(user: StoredUser) {
+  const { id, name, role, createdAt, lastSignInAt, disabledAt } = user;
+  return { id, name, role, createdAt, lastSignInAt, disabledAt };
+}
+
+function inviteView({ id, role, createdBy, createdAt, expiresAt }: Invite) {
+  return { id, role, createdBy, createdAt, expiresAt };
 }

@@ -1,17 +1,14 @@
 /** The dashboard's side of the server: users, sessions and their keys, and the page's files. */
 
-import { SETUP_LINK_LIFE_MS } from '../domain/account/operator.ts';
-import { isSetUp, type UserStore } from '../domain/account/user.ts';
+import { isSetUp, SETUP_LINK_LIFE_MS, type UserStore } from '../domain/account/user.ts';
 import type { NewId, RandomBytes } from '../domain/ids.ts';
 import type { Clock } from '../lib/clock.ts';
 import { LoginGuard } from './login-guard.ts';
-import { OperatorSessions } from './operator-sessions.ts';
-import { ManualFiles, PageFiles } from './page-files.ts';
+import { OperatorSessions, PhoneTickets, SessionKeys } from './operator-sessions.ts';
+import { ManualFiles, PageFiles } from './pages.ts';
 import { PasswordHasher } from './password-hasher.ts';
-import { PhoneTickets } from './phone-tickets.ts';
 import { hashOfText, isSameText, newSecretText } from './secret-text.ts';
 import { type RunSelfTest, SelfTestRun } from './self-test.ts';
-import { SessionKeys } from './session-keys.ts';
 
 interface DashboardOptions {
   readonly users: UserStore;

@@ -5,7 +5,7 @@ import {
   nextTryAtMs,
   type WrongTries,
   withWrongTry,
-} from '../domain/account/operator.ts';
+} from '../domain/account/user.ts';
 import type { Clock } from '../lib/clock.ts';
 
 /** Clients cached; beyond, the one that tried longest ago is forgotten: what counts then is the count of all. */

@@ -1,8 +1,25 @@
-/** Who is signed in to the dashboard: sessions in memory, known by the hash of what the browser's cookie holds. */
+/** Sessions of the dashboard in memory, with their short-lived API keys and the tickets of browser calls. */
 
-import { SESSIONS_MAX, sessionEndsAtMs } from '../domain/account/operator.ts';
-import type { StoredUser } from '../domain/account/user.ts';
-import type { RandomBytes } from '../domain/ids.ts';
+import type { Environment } from '../domain/account/account.ts';
+import {
+  API_SCOPES,
+  type ApiKey,
+  describeKey,
+  hashOfKey,
+  newKeyText,
+} from '../domain/account/api-key.ts';
+import {
+  KEYS_A_SESSION_MAX,
+  OPERATOR_KEY_LIFE_MS,
+  type OperatorKey,
+  type OperatorKeys,
+  SESSIONS_MAX,
+  type StoredUser,
+  sessionEndsAtMs,
+  type User,
+} from '../domain/account/user.ts';
+import { type BrowserCaller, PHONE_TICKET_LIFE_MS } from '../domain/call/live-sound.ts';
+import type { NewId, RandomBytes } from '../domain/ids.ts';
 import type { Clock } from '../lib/clock.ts';
 import { hashOfText, newSecretText } from './secret-text.ts';
 
@@ -16,7 +33,7 @@ export interface OperatorSession {
   readonly user: StoredUser;
 }
 
-interface Entry extends Omit<OperatorSession, 'user'> {
+interface SessionEntry extends Omit<OperatorSession, 'user'> {
   readonly createdAtMs: number;
   lastUsedAtMs: number;
   readonly userId: string;
@@ -31,7 +48,7 @@ export class OperatorSessions {
   readonly #random: RandomBytes;
   readonly #findUser: FindUser;
   /** In the order of their last use. */
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, SessionEntry>();
 
   /** @param options.findUser tells the user as they are now. */
   constructor(options: {
@@ -53,7 +70,7 @@ export class OperatorSessions {
     if (this.#entries.size >= SESSIONS_MAX) this.#makeRoomFor(user);
     const cookie = newSecretText(this.#random);
     const nowMs = this.#clock.nowMs();
-    const entry: Entry = {
+    const entry: SessionEntry = {
       hash: hashOfText(cookie),
       csrfToken: newSecretText(this.#random),
       createdAtMs: nowMs,
@@ -109,7 +126,7 @@ export class OperatorSessions {
     if (entry !== undefined) entry.stamp = stamp;
   }
 
-  async #userOf(entry: Entry): Promise<StoredUser | undefined> {
+  async #userOf(entry: SessionEntry): Promise<StoredUser | undefined> {
     if (this.#clock.nowMs() >= sessionEndsAtMs(entry)) return undefined;
     const user = await this.#findUser(entry.userId);
     const isGood = user?.stamp === entry.stamp && user.disabledAt === null;
@@ -117,6 +134,124 @@ export class OperatorSessions {
   }
 }
 
-function sessionOf({ hash, csrfToken }: Entry, user: StoredUser): OperatorSession {
+function sessionOf({ hash, csrfToken }: SessionEntry, user: StoredUser): OperatorSession {
   return { hash, csrfToken, user };
+}
+
+interface KeyEntry {
+  readonly apiKey: ApiKey;
+  readonly hash: string;
+  readonly sessionHash: string;
+  readonly endsAtMs: number;
+}
+
+interface SessionKeysOptions {
+  readonly clock: Clock;
+  readonly random: RandomBytes;
+  readonly newId: NewId;
+  /** The user of a session as they are now; undefined when it is over. */
+  readonly userOf: (sessionHash: string) => Promise<User | undefined>;
+}
+
+export class SessionKeys implements OperatorKeys {
+  readonly #options: SessionKeysOptions;
+  /** By the key's hash, oldest first. */
+  readonly #byHash = new Map<string, KeyEntry>();
+  readonly #byId = new Map<string, KeyEntry>();
+
+  constructor(options: SessionKeysOptions) {
+    this.#options = options;
+  }
+
+  /** Makes a key that may do what the user's role may. @returns its text, shown this once, and when it dies. */
+  make(
+    sessionHash: string,
+    scope: { readonly accountId: string; readonly environment: Environment },
+  ): { readonly keyText: string; readonly expiresAt: Date } {
+    const { clock, random, newId } = this.#options;
+    this.#tidy(sessionHash);
+    const keyText = newKeyText(scope.environment, random);
+    const now = clock.now();
+    const facts = { id: newId('key'), name: 'Dashboard', scopes: API_SCOPES, createdAt: now };
+    const entry: KeyEntry = {
+      apiKey: describeKey(keyText, { ...scope, ...facts }),
+      hash: hashOfKey(keyText),
+      sessionHash,
+      endsAtMs: clock.nowMs() + OPERATOR_KEY_LIFE_MS,
+    };
+    this.#byHash.set(entry.hash, entry);
+    this.#byId.set(entry.apiKey.id, entry);
+    return { keyText, expiresAt: new Date(now.getTime() + OPERATOR_KEY_LIFE_MS) };
+  }
+
+  async findByHash(hash: string): Promise<OperatorKey | undefined> {
+    const entry = this.#byHash.get(hash);
+    const user = entry && (await this.#userOf(entry));
+    return entry === undefined || user === undefined ? undefined : { apiKey: entry.apiKey, user };
+  }
+
+  async isAlive(apiKeyId: string): Promise<boolean> {
+    const entry = this.#byId.get(apiKeyId);
+    return entry !== undefined && (await this.#userOf(entry)) !== undefined;
+  }
+
+  async #userOf({ endsAtMs, sessionHash }: KeyEntry): Promise<User | undefined> {
+    const { clock, userOf } = this.#options;
+    return clock.nowMs() < endsAtMs ? userOf(sessionHash) : undefined;
+  }
+
+  /** Forgets what is too old, and makes room for one more of the session. */
+  #tidy(sessionHash: string): void {
+    const nowMs = this.#options.clock.nowMs();
+    for (const entry of [...this.#byHash.values()]) {
+      if (entry.endsAtMs <= nowMs) this.#forget(entry);
+    }
+    const own = [...this.#byHash.values()].filter((entry) => entry.sessionHash === sessionHash);
+    const [oldest] = own;
+    if (own.length >= KEYS_A_SESSION_MAX && oldest !== undefined) this.#forget(oldest);
+  }
+
+  #forget({ hash, apiKey }: KeyEntry): void {
+    this.#byHash.delete(hash);
+    this.#byId.delete(apiKey.id);
+  }
+}
+
+/** More tickets than an operator needs in a minute; beyond that the oldest expires. */
+const TICKETS_MAX = 100;
+
+/** What a ticket stands for. */
+export interface PhoneTicket extends BrowserCaller {
+  /** Session of the operator that requested it. */
+  readonly sessionHash: string;
+}
+
+export class PhoneTickets {
+  readonly #clock: Clock;
+  readonly #random: RandomBytes;
+  /** By the hash of the ticket, oldest first. */
+  readonly #entries = new Map<string, PhoneTicket & { readonly endsAtMs: number }>();
+
+  constructor(options: { readonly clock: Clock; readonly random: RandomBytes }) {
+    this.#clock = options.clock;
+    this.#random = options.random;
+  }
+
+  /** @returns the ticket's text, shown this once, and until when it is good. */
+  issue(ticket: PhoneTicket): { readonly text: string; readonly expiresAt: Date } {
+    const [oldest] = this.#entries.keys();
+    if (this.#entries.size >= TICKETS_MAX && oldest !== undefined) this.#entries.delete(oldest);
+    const text = newSecretText(this.#random);
+    const endsAtMs = this.#clock.nowMs() + PHONE_TICKET_LIFE_MS;
+    this.#entries.set(hashOfText(text), { ...ticket, endsAtMs });
+    return { text, expiresAt: new Date(this.#clock.now().getTime() + PHONE_TICKET_LIFE_MS) };
+  }
+
+  /** Uses the ticket up. @returns undefined when there is none, or no longer. */
+  take(text: string): PhoneTicket | undefined {
+    const hash = hashOfText(text);
+    const entry = this.#entries.get(hash);
+    this.#entries.delete(hash);
+    return entry !== undefined && this.#clock.nowMs() < entry.endsAtMs ? entry : undefined;
+  }
 }

@@ -1,7 +1,7 @@
 /** Passwords of users: kept as scrypt hashes, and hashed outside the main thread. */
 import { scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import { normalPassword } from '../domain/account/operator.ts';
+import { normalPassword } from '../domain/account/user.ts';
 import type { RandomBytes } from '../domain/ids.ts';
 import { ServiceError } from '../domain/service-error.ts';
 

@@ -14,8 +14,7 @@ import type {
   SocketEnd,
 } from '../lib/process/message-socket.ts';
 import { isOurOrigin } from './dashboard-requests.ts';
-import type { OperatorSessions } from './operator-sessions.ts';
-import type { PhoneTicket, PhoneTickets } from './phone-tickets.ts';
+import type { OperatorSessions, PhoneTicket, PhoneTickets } from './operator-sessions.ts';
 
 export const PHONE_PATH = '/dashboard/sip';
 

@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Clock } from '../lib/clock.ts';
-import { setLowPriority } from '../lib/process/low-priority.ts';
+import { setLowPriority } from '../lib/process/child-supervisor.ts';
 
 /** What a run came to. */
 interface SelfTestOutcome {

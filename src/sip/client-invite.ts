@@ -6,8 +6,8 @@ import { addSessionExpires, answeredTerms, parseMinSe } from './dialog/session-t
 import type { DigestClient } from './digest/digest.ts';
 import { makeResponse, type SipMessage } from './message/message.ts';
 import { SipError } from './message/status.ts';
+import type { OutgoingInvite } from './own-messages.ts';
 import type { Reply } from './request-sender.ts';
-import type { OutgoingInvite } from './requests.ts';
 import type { Flow } from './transport/flow.ts';
 import type { EngineContext } from './user-agent-options.ts';
 

@@ -1,8 +1,7 @@
 /** All stores of the domain, in one SQLite file. */
 import { randomBytes } from 'node:crypto';
 import type { Retention } from '../domain/account/account.ts';
-import type { AccountRetention } from '../domain/account/account-retention.ts';
-import type { Leftovers } from '../domain/account/erasure.ts';
+import type { AccountRetention, Leftovers } from '../domain/account/erasure.ts';
 import type { RateStore } from '../domain/account/rate-limit.ts';
 import type { LiveFeed } from '../domain/call/live-sound.ts';
 import { idMaker } from '../domain/ids.ts';
@@ -10,28 +9,31 @@ import type { RunTransaction, Stores } from '../domain/stores.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { SecretBox } from '../lib/secret-box.ts';
-import { SqliteAccountStore } from './accounts/sqlite-account-store.ts';
-import { SqliteApiKeyStore } from './accounts/sqlite-api-key-store.ts';
+import { SqliteAccountStore, SqliteApiKeyStore } from './accounts/sqlite-account-store.ts';
 import { SqliteErasureStore, SqliteLeftovers } from './accounts/sqlite-erasure-store.ts';
 import { SqliteIdempotencyStore } from './accounts/sqlite-idempotency-store.ts';
 import { SqliteAccountRetention, SqliteRetention } from './accounts/sqlite-retention.ts';
 import { SqliteAuditLog, SqliteUserStore } from './accounts/sqlite-user-store.ts';
-import { SqliteAgentStore, SqliteAgentVersionStore } from './agents/sqlite-agent-store.ts';
-import { SqliteSavedDraftStore } from './agents/sqlite-saved-draft-store.ts';
-import { SqliteAppointmentStore } from './calendars/sqlite-appointment-store.ts';
-import { SqliteCalendarStore } from './calendars/sqlite-calendar-store.ts';
-import { indexRegularly } from './calls/call-search.ts';
+import {
+  SqliteAgentStore,
+  SqliteAgentVersionStore,
+  SqliteSavedDraftStore,
+} from './agents/sqlite-agent-store.ts';
+import { SqliteAppointmentStore, SqliteCalendarStore } from './calendars/sqlite-calendar-store.ts';
+import { indexRegularly } from './calls/call-list.ts';
 import { SqliteAnalysisStore } from './calls/sqlite-analysis-store.ts';
-import { SqliteAnalyticsStore } from './calls/sqlite-analytics-store.ts';
+import { SqliteAnalyticsStore, SqliteQuarterHours } from './calls/sqlite-analytics-store.ts';
 import { SqliteCallQualityStore, SqliteSipTraceStore } from './calls/sqlite-call-diagnostics.ts';
 import { SqliteCallNoteStore } from './calls/sqlite-call-note-store.ts';
 import { SqliteCallStore, SqliteDialogStore } from './calls/sqlite-call-store.ts';
-import { SqliteQuarterHours } from './calls/sqlite-quarter-hours.ts';
 import { SqliteCampaignStore } from './campaigns/sqlite-campaign-store.ts';
 import { SqliteKnowledgeStore } from './knowledge/sqlite-knowledge-store.ts';
 import type { Queries } from './queries.ts';
-import { SqliteSmsGatewayStore } from './sms/sqlite-sms-gateway-store.ts';
-import { SqliteOptOutStore, SqliteSmsMessageStore } from './sms/sqlite-sms-message-store.ts';
+import {
+  SqliteOptOutStore,
+  SqliteSmsGatewayStore,
+  SqliteSmsMessageStore,
+} from './sms/sqlite-sms-stores.ts';
 import { Checkpointer } from './sqlite/checkpointer.ts';
 import { type Database, openDatabase } from './sqlite/database.ts';
 import { build } from './sqlite/schema.ts';

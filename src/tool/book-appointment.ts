@@ -1,6 +1,7 @@
 /** Tool `book_appointment` and the port of the calendar. */
+
+import { localInstant, type Schedule, writtenIn } from '../domain/calendar/calendar.ts';
 import type { Appointment } from '../domain/call/call.ts';
-import { localInstant, type Schedule, writtenIn } from './calendar/schedule.ts';
 import type { Tool, ToolArguments, ToolContext, ToolOutcome } from './tool.ts';
 
 /** What the tool of one call needs. */

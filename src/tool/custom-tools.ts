@@ -1,5 +1,5 @@
 /** Custom tools of agents, for calls and for trials over REST. */
-import type { AccountStore } from '../domain/account/account-store.ts';
+import type { AccountStore } from '../domain/account/account-rules.ts';
 import type { Agent, Scope } from '../domain/agent/agent.ts';
 import type { NewId } from '../domain/ids.ts';
 import type { CustomTool, CustomToolStore, ToolTrial } from '../domain/tool/custom-tool.ts';

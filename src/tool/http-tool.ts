@@ -1,9 +1,8 @@
 /** A tool of one call made from a custom tool: builds the request, signs it, and says to the model what was answered. */
 import type { CustomTool, ToolMethod } from '../domain/tool/custom-tool.ts';
-import { withoutSecrets } from '../domain/tool/tool-headers.ts';
-import { filledUrl, restOf } from '../domain/tool/tool-url.ts';
+import { filledUrl, restOf, withoutSecrets } from '../domain/tool/tool-request.ts';
 import { checkWebhookUrl, type WebhookUrlRules } from '../domain/webhook/webhook-url.ts';
-import { jsonOf, valueAt } from '../lib/json-value.ts';
+import { jsonOf, valueAt } from '../lib/unknown-value.ts';
 import { answerOfError, answerOfStatus } from '../webhook/answer.ts';
 import { type SigningKeys, signatureHeaders } from '../webhook/signature.ts';
 import type { Tool, ToolArguments, ToolOutcome } from './tool.ts';

@@ -2,8 +2,7 @@
 
 import { AGENT_TOOLS } from '../domain/agent/agent-rules.ts';
 import { argumentFaults } from '../domain/tool/argument-schema.ts';
-import type { Clock } from '../lib/clock.ts';
-import { TimeLimit, unlessAborted } from '../lib/time-limit.ts';
+import { type Clock, TimeLimit, unlessAborted } from '../lib/clock.ts';
 import type { ToolCall, ToolDescription } from '../llm/language-model.ts';
 import { CollectedDigits, createCollectDigits, sendDigits } from './keypad-tools.ts';
 import {

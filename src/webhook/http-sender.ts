@@ -3,18 +3,17 @@
 import { type Agent, request } from 'undici';
 import { ServiceError } from '../domain/service-error.ts';
 import { checkWebhookUrl, type WebhookUrlRules } from '../domain/webhook/webhook-url.ts';
-import type { Clock } from '../lib/clock.ts';
-import { TimeLimit } from '../lib/time-limit.ts';
+import { type Clock, TimeLimit } from '../lib/clock.ts';
 import {
   type Answer,
   answerOfError,
   answerOfStatus,
+  keptHeaders,
   refusedAnswer,
   type Sender,
   type SentDelivery,
   timeoutAnswer,
 } from './answer.ts';
-import { keptHeaders } from './kept-headers.ts';
 import { signatureHeaders } from './signature.ts';
 import { guardedAgent, type ResolveName } from './ssrf-guard.ts';
 

@@ -1,6 +1,6 @@
 /** The language model of an agent over REST: what is taken, what is refused, and what can be chosen. */
 import { describe, expect, test } from 'vitest';
-import type { LanguageModels } from '../../src/domain/agent/language-models.ts';
+import type { LanguageModels } from '../../src/domain/agent/agent-rules.ts';
 import { openTestApi, type TestApi } from '../support/api/test-api.ts';
 
 const DRAFT = { name: 'Till', greeting: 'Hello', systemPrompt: 'Be brief.' };

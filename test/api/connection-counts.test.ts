@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { ConnectionLimits } from '../../src/api/http/connection-limits.ts';
+import { ConnectionLimits } from '../../src/api/http/http-server.ts';
 
 /** A connection as far as it is counted. */
 class TestSocket extends EventEmitter {

@@ -1,6 +1,6 @@
 /** Keys that are cached for half a second: when they are read again, and how many are. */
 import { expect, test } from 'vitest';
-import { KeyCache } from '../../src/api/http/key-cache.ts';
+import { KeyCache } from '../../src/api/http/access.ts';
 import type { ApiKeyStore } from '../../src/domain/account/api-key.ts';
 import { addKey } from '../support/api/test-api.ts';
 import { openTestStore } from '../support/store/test-store.ts';

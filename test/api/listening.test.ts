@@ -6,7 +6,7 @@ import type { Call } from '../../src/domain/call/call.ts';
 import type { Listening, LiveSound, SoundListener } from '../../src/domain/call/live-sound.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { type Logger, silentLogger } from '../../src/lib/logger.ts';
-import { endlessWavHeader, readWavHeader } from '../../src/media/recording/wav-format.ts';
+import { endlessWavHeader, readWavHeader } from '../../src/media/recording/wav-file.ts';
 import { addKey, FOREIGN_KEY, LIVE_KEY, openTestApi, TEST_KEY } from '../support/api/test-api.ts';
 import { buildCall } from '../support/store/build-call.ts';
 

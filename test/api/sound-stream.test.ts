@@ -1,6 +1,6 @@
 /** Sound to one client: what is too much for it is left out, and its right to hear is asked for. */
 import { expect, test } from 'vitest';
-import { SoundStream } from '../../src/api/http/sound-stream.ts';
+import { SoundStream } from '../../src/api/routes/listening-routes.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 
 const WAITING_BYTES = 64 * 1024;

@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { voiceCatalogue } from '../../src/call/voice-catalogue.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { readWavHeader } from '../../src/media/recording/wav-format.ts';
-import type { ServerVoice } from '../../src/speech/tts/network/server-voices.ts';
+import { readWavHeader } from '../../src/media/recording/wav-file.ts';
+import type { ServerVoice } from '../../src/speech/tts/network/voice-server.ts';
 import type { Synthesizer } from '../../src/speech/tts/pool/synthesizer.ts';
 import { loadVoiceBook } from '../../src/speech/tts/voices/voice-book.ts';
 import { openTestApi } from '../support/api/test-api.ts';

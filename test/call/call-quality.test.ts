@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { CallSound } from '../../src/call/live/live-calls.ts';
 import { qualityOf } from '../../src/call/session/call-quality.ts';
-import { CallSound } from '../../src/call/session/call-sound.ts';
 import type { AudioStats, StreamDetails } from '../../src/media/audio-stream.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 import { openCallWorld } from './support/call-world.ts';

@@ -5,7 +5,7 @@ import { type RecoveryParts, recoverCalls } from '../../src/call/recovery.ts';
 import type { Call } from '../../src/domain/call/call.ts';
 import type { OpenDialog, OpenInvite } from '../../src/domain/call/open-dialog.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { readWavHeader, repairWav, wavHeader } from '../../src/media/recording/wav-format.ts';
+import { readWavHeader, repairWav, wavHeader } from '../../src/media/recording/wav-file.ts';
 import { buildCall } from '../support/store/build-call.ts';
 import { openTestStore, STORE_NOW_MS, type TestStore } from '../support/store/test-store.ts';
 

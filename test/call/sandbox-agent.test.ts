@@ -7,7 +7,7 @@ import {
   tomorrowAtTen,
 } from '../../src/call/sandbox/sandbox-rules.ts';
 import { PARTY_SCRIPTS, partyLines } from '../../src/domain/sandbox/sandbox-scenario.ts';
-import { ScaledClock } from '../../src/lib/scaled-clock.ts';
+import { ScaledClock } from '../../src/lib/clock.ts';
 import type { ModelEvent } from '../../src/llm/language-model.ts';
 import { parseRuleBook } from '../../src/llm/scripted/rule-book.ts';
 import { ScriptedModel } from '../../src/llm/scripted/scripted-model.ts';

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readHoldMusic } from '../../src/compose/hold-music.ts';
-import { wavHeader } from '../../src/media/recording/wav-format.ts';
+import { wavHeader } from '../../src/media/recording/wav-file.ts';
 import { testFolder } from '../support/store/test-store.ts';
 
 /** A WAV file of `seconds` in which each sample has the value 1000. */

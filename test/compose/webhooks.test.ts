@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { Webhooks } from '../../src/compose/webhooks.ts';
 import { readConfig } from '../../src/config/config.ts';
-import type { Outbox } from '../../src/domain/webhook/outbox.ts';
+import type { Outbox } from '../../src/domain/webhook/webhook-delivery.ts';
 import { Notifier } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { Metrics } from '../../src/lib/metrics/metrics.ts';

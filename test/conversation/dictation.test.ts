@@ -1,7 +1,10 @@
 /** What callers dictate, and whether it is all there. */
 import { expect, test } from 'vitest';
-import { countryOfNumber, dictationOf } from '../../src/conversation/endpointing/dictation.ts';
-import { trailingDigits } from '../../src/conversation/endpointing/number-words.ts';
+import {
+  countryOfNumber,
+  dictationOf,
+  trailingDigits,
+} from '../../src/conversation/endpointing/dictation.ts';
 
 const US = { language: 'en-US', country: 'US' };
 const DE = { language: 'de-DE', country: 'DE' };

@@ -1,6 +1,6 @@
 /** Passages of the agent's documents in a conversation: in the prompt before the caller's words, or left out in time. */
 import { expect, test } from 'vitest';
-import { noteOf, questionIn, withNote } from '../../src/conversation/history/knowledge-note.ts';
+import { noteOf, questionIn, withNote } from '../../src/conversation/history/prompt.ts';
 import { LOOKUP_MS_MAX } from '../../src/conversation/knowledge-lookup.ts';
 import type { FoundPassage, PassageSearch } from '../../src/domain/knowledge/knowledge.ts';
 import { type Logger, silentLogger } from '../../src/lib/logger.ts';

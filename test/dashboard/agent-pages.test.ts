@@ -1,6 +1,6 @@
 /** Versions of agents, the written conversation, and the rows of the form. */
 import { expect, test } from 'vitest';
-import { differencesOf, fieldOf } from '../../src/dashboard/agent/agent-differences.ts';
+import { differencesOf, fieldOf } from '../../src/dashboard/agent/agent-changes.ts';
 import {
   isNumberFreed,
   NEW_AGENT,

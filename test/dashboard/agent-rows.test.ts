@@ -1,6 +1,6 @@
 /** Calls by agent, with the rest of the period's calls. */
 import { expect, test } from 'vitest';
-import { shownAgents } from '../../src/dashboard/analytics/agent-rows.ts';
+import { shownAgents } from '../../src/dashboard/analytics/report-sums.ts';
 import type { AnalyticsDetails } from '../../src/dashboard/api-types.ts';
 
 const SUMS = {

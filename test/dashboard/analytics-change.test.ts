@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { changeOf, differenceOf, shareOf } from '../../src/dashboard/analytics/change.ts';
+import { changeOf, differenceOf, shareOf } from '../../src/dashboard/analytics/report-sums.ts';
 
 test.each([
   [120, 100, 'neither', { by: 0.2, tone: 'plain' }],

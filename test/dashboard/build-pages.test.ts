@@ -1,12 +1,12 @@
 /** What the forms of tools and calendars send, and how appointments are laid out by day. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { daysOf, hoursText, localDay } from '../../src/dashboard/calendars/appointment-days.ts';
-import * as calendars from '../../src/dashboard/calendars/calendar-draft.ts';
-import { broughtBack } from '../../src/dashboard/kept-form.ts';
+import * as calendars from '../../src/dashboard/calendars/calendar.ts';
+import { daysOf, hoursText, localDay } from '../../src/dashboard/calendars/calendar.ts';
+import { broughtBack } from '../../src/dashboard/forms/form-changes.ts';
 import * as gateways from '../../src/dashboard/sms/gateway-draft.ts';
-import { jsonFault } from '../../src/dashboard/tools/json-fault.ts';
 import * as tools from '../../src/dashboard/tools/tool-draft.ts';
+import { jsonFault } from '../../src/dashboard/tools/tool-draft.ts';
 
 const TOOL = {
   name: 'order_status',

@@ -5,7 +5,7 @@ import { levelsOf, transferFailureOf } from '../../src/dashboard/live-state.ts';
 import { fallen, fillOf } from '../../src/dashboard/meter-board.ts';
 import { columnsOf, deedOf, heightOf, pointsFor } from '../../src/dashboard/time-line.ts';
 import { SoundSchedule, WavStreamReader } from '../../src/dashboard/wav-stream.ts';
-import { wavHeader } from '../../src/media/recording/wav-format.ts';
+import { wavHeader } from '../../src/media/recording/wav-file.ts';
 
 test('columnsOf loses no peak, however few columns there are', () => {
   const peaks = [0, 0, 0.9, 0, 0.1, 0, 0, 0.4];

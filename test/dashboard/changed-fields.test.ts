@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { mergedFields } from '../../src/dashboard/changed-fields.ts';
+import { mergedFields } from '../../src/dashboard/forms/form-changes.ts';
 
 test('mergedFields keeps the changes of the form, and takes all others from the newer version', () => {
   const begun = { url: 'https://one.example.com', rows: [{ name: 'A' }], note: 'As it was' };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { contactListOf } from '../../src/dashboard/outbound/contact-list.ts';
+import { contactListOf } from '../../src/dashboard/csv.ts';
 import { readContacts } from '../../src/domain/campaign/new-campaign.ts';
 import { ServiceError } from '../../src/domain/service-error.ts';
 

@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { detailsText } from '../../src/dashboard/call/timeline.ts';
 import { formatsOf } from '../../src/dashboard/format.ts';
-import { detailsText } from '../../src/dashboard/text/event-details.ts';
 import { type Language, wordOf } from '../../src/dashboard/text/text.ts';
 import { isEnglish } from '../support/dashboard/english-on.ts';
 import { EVERY_ENTRY } from '../support/store/seed-failed-call.ts';

@@ -1,6 +1,6 @@
 /** Phone numbers as people read them. */
 import { expect, test } from 'vitest';
-import { phoneText } from '../../src/dashboard/phone-text.ts';
+import { phoneText } from '../../src/dashboard/format.ts';
 
 test.each([
   ['+12025550123', '+1 202 555 0123'],

@@ -1,6 +1,5 @@
 /** An agent's form between the live agent and the draft of the server. */
 import { expect, test } from 'vitest';
-import { keptDraft, NEW_AGENT } from '../../src/dashboard/agent/agent-draft.ts';
 import {
   begunWith,
   changesToPublish,
@@ -10,7 +9,8 @@ import {
   savedAs,
   settledForm,
   tagOf,
-} from '../../src/dashboard/agent/saved-draft.ts';
+} from '../../src/dashboard/agent/agent-changes.ts';
+import { keptDraft, NEW_AGENT } from '../../src/dashboard/agent/agent-draft.ts';
 import type { Agent, SavedDraft } from '../../src/dashboard/api-types.ts';
 
 const AGENT: Agent = {

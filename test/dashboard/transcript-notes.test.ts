@@ -1,6 +1,6 @@
 /** What stands between the words of a transcript. */
 import { expect, test } from 'vitest';
-import { notesOf, transcriptText } from '../../src/dashboard/call/transcript-notes.ts';
+import { notesOf, transcriptText } from '../../src/dashboard/call/timeline.ts';
 
 const at = (seconds: number) => new Date(Date.UTC(2026, 10, 21, 8, 0, seconds)).toISOString();
 

@@ -5,7 +5,7 @@ import {
   currentEntry,
   tickStepMs,
   waterfallOf,
-} from '../../src/dashboard/waterfall.ts';
+} from '../../src/dashboard/call/timeline.ts';
 
 const ORIGIN = Date.parse('2026-11-21T08:00:00.000Z');
 

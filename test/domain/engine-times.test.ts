@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
-import { ENGINE_SCALE, percentilesOf } from '../../src/domain/analytics/answer-times.ts';
-import { countEngines } from '../../src/domain/analytics/engine-times.ts';
+import {
+  countEngines,
+  ENGINE_SCALE,
+  percentilesOf,
+} from '../../src/domain/analytics/answer-times.ts';
 
 const turn = (details: Record<string, unknown>) => ({
   at: new Date('2026-11-20T12:00:00.000Z'),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { tellingWords } from '../../src/domain/knowledge/function-words.ts';
+import { tellingWords } from '../../src/domain/knowledge/passages.ts';
 
 test.each([
   ['How much is the cleaning, the cleaning?', 'en-US', ['much', 'cleaning']],

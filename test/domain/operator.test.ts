@@ -1,6 +1,6 @@
 /** How wrong tries are held back and forgiven, and when a session is over. */
 import { expect, test } from 'vitest';
-import { nextTryAtMs, sessionEndsAtMs, withWrongTry } from '../../src/domain/account/operator.ts';
+import { nextTryAtMs, sessionEndsAtMs, withWrongTry } from '../../src/domain/account/user.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;

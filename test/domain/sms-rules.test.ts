@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { optOutWord } from '../../src/domain/sms/opt-out.ts';
 import { moveSms, SMS_STATES, type SmsMessage } from '../../src/domain/sms/sms-message.ts';
-import { decideRecipient, otherPartyOf } from '../../src/domain/sms/sms-recipient.ts';
+import { decideRecipient, optOutWord, otherPartyOf } from '../../src/domain/sms/sms-rules.ts';
 import { buildSms } from '../support/store/build-sms.ts';
 
 const NOW = new Date('2026-11-20T12:00:05.000Z');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isLinkAllowed, linksIn, smsPartsOf, textFault } from '../../src/domain/sms/sms-text.ts';
+import { isLinkAllowed, linksIn, smsPartsOf, textFault } from '../../src/domain/sms/sms-rules.ts';
 
 const PAY = ['https://shop.example.com/pay'];
 

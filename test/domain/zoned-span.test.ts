@@ -4,7 +4,7 @@ import {
   QUARTER_HOUR_MS,
   spanBefore,
   spanOf,
-} from '../../src/domain/analytics/zoned-span.ts';
+} from '../../src/domain/analytics/period.ts';
 
 const at = (iso: string) => Date.parse(iso) / QUARTER_HOUR_MS;
 

@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
-import { LogDestination, type LostLines } from '../../src/lib/log-destination.ts';
+import { LogDestination, type LostLines } from '../../src/lib/logger.ts';
 
 const LINE = `${'x'.repeat(999)}\n`;
 

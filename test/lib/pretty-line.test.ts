@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Paint, prettyLine } from '../../src/lib/log-destination.ts';
-import { openLogger } from '../../src/lib/logger.ts';
+import { openLogger, type Paint, prettyLine } from '../../src/lib/logger.ts';
 
 const plain: Paint = (_style, text) => text;
 const marked: Paint = (style, text) => `<${style}>${text}</${style}>`;

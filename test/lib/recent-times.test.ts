@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RecentTimes } from '../../src/lib/metrics/recent-times.ts';
+import { RecentTimes } from '../../src/lib/metrics/model-metrics.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 
 function openTimes() {

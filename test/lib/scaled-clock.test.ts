@@ -1,6 +1,6 @@
 /** Time that runs faster than the clock under it. */
 import { expect, test } from 'vitest';
-import { ScaledClock } from '../../src/lib/scaled-clock.ts';
+import { ScaledClock } from '../../src/lib/clock.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 
 test('ScaledClock begins at the real instant and runs ahead of it', () => {

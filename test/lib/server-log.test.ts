@@ -1,8 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { openLogger } from '../../src/lib/logger.ts';
-import { RecentItems } from '../../src/lib/recent-items.ts';
-import { SERVER_LOG_MAX, ServerLog } from '../../src/lib/server-log.ts';
+import { RecentItems, SERVER_LOG_MAX, ServerLog } from '../../src/lib/server-log.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 
 function watched() {

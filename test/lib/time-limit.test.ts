@@ -1,6 +1,6 @@
 /** Work that takes too long, is given up, or ignores its signal. */
 import { expect, test } from 'vitest';
-import { TimeLimit, unlessAborted, waitAtMost } from '../../src/lib/time-limit.ts';
+import { TimeLimit, unlessAborted, waitAtMost } from '../../src/lib/clock.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 
 test('TimeLimit aborts its signal with the reason when the time is over', () => {

@@ -1,8 +1,8 @@
 /** Beeps of answering machines, and sounds that are none. */
 import { expect, test } from 'vitest';
 import { BeepDetector } from '../../src/media/dsp/beep-detector.ts';
-import { keyTone } from '../../src/media/dsp/dtmf-tones.ts';
 import { decodeG711, encodeG711 } from '../../src/media/dsp/g711.ts';
+import { keyTone } from '../../src/media/dsp/in-band-dtmf.ts';
 import { tone } from '../support/speech/tone.ts';
 
 const silence = (ms: number) => new Int16Array(ms * 8);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { DrainQueue } from '../../src/media/engine/media-engine.ts';
-import type { ToWorker } from '../../src/media/engine/media-protocol.ts';
+import type { ToWorker } from '../../src/media/engine/media-worker-handle.ts';
 
 /** A worker that answers for its sessions: `true` frees the ports, `false` keeps them. */
 function workerOf(queue: DrainQueue, answers: Readonly<Record<number, boolean>>) {

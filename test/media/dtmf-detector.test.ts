@@ -1,7 +1,13 @@
 import { expect, test } from 'vitest';
-import { DtmfDetector } from '../../src/media/dsp/dtmf-detector.ts';
-import { COLUMNS_HZ, KEYS, keyTone, ROWS_HZ, toneOf } from '../../src/media/dsp/dtmf-tones.ts';
 import { decodeG711, encodeG711, type G711Law } from '../../src/media/dsp/g711.ts';
+import {
+  COLUMNS_HZ,
+  DtmfDetector,
+  KEYS,
+  keyTone,
+  ROWS_HZ,
+  toneOf,
+} from '../../src/media/dsp/in-band-dtmf.ts';
 import { LossConcealment } from '../../src/media/dsp/loss-concealment.ts';
 import { readPhrase, SPOKEN_PHRASES } from '../speech/spoken-phrases.ts';
 import { seededChance } from '../support/sip/sip-mutants.ts';

@@ -3,8 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 import { silentLogger } from '../../src/lib/logger.ts';
-import type { ToWorker } from '../../src/media/engine/media-protocol.ts';
-import { MediaWorkerHandle } from '../../src/media/engine/media-worker-handle.ts';
+import { MediaWorkerHandle, type ToWorker } from '../../src/media/engine/media-worker-handle.ts';
 
 const PCM = new Int16Array(160);
 

@@ -2,8 +2,8 @@
 import { readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { type Libc, loadLibc } from '../../src/media/sockets/epoll/epoll.ts';
 import { EpollSockets } from '../../src/media/sockets/epoll/epoll-sockets.ts';
-import { type Libc, loadLibc } from '../../src/media/sockets/epoll/libc.ts';
 import { openSockets } from '../../src/media/sockets/open-sockets.ts';
 import { ADAPTERS, listeningSocket, peerAt, ringAfter, sendTo } from './test-sockets.ts';
 

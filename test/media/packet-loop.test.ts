@@ -1,8 +1,7 @@
 /** What the media thread still does while packets come without end, as from a stranger who means no good. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Libc } from '../../src/media/sockets/epoll/libc.ts';
-import { PacketLoop } from '../../src/media/sockets/epoll/packet-loop.ts';
+import { type Libc, PacketLoop } from '../../src/media/sockets/epoll/epoll.ts';
 
 const SOCKET = 50;
 const flooded = { fd: SOCKET, read: () => undefined };

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { keyTone } from '../../src/media/dsp/dtmf-tones.ts';
+import { keyTone } from '../../src/media/dsp/in-band-dtmf.ts';
 import { levelDbfs } from '../../src/media/dsp/level-meter.ts';
 import { SILENCE, TestSession, VOICE } from './test-session.ts';
 

@@ -3,9 +3,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { keyTone } from '../../src/media/dsp/dtmf-tones.ts';
 import { decodeG711 } from '../../src/media/dsp/g711.ts';
-import { WAV_HEADER_BYTES } from '../../src/media/recording/wav-format.ts';
+import { keyTone } from '../../src/media/dsp/in-band-dtmf.ts';
+import { WAV_HEADER_BYTES } from '../../src/media/recording/wav-file.ts';
 import { writeTelephoneEvent } from '../../src/rtp/dtmf.ts';
 import { SILENCE, TestSession } from './test-session.ts';
 

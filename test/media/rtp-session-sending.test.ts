@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { DtmfDetector } from '../../src/media/dsp/dtmf-detector.ts';
-import { keyTone } from '../../src/media/dsp/dtmf-tones.ts';
 import { decodeG711, encodeG711 } from '../../src/media/dsp/g711.ts';
+import { DtmfDetector, keyTone } from '../../src/media/dsp/in-band-dtmf.ts';
 import { parseTelephoneEvent } from '../../src/rtp/dtmf.ts';
 import { readStereo } from '../support/speech/recording.ts';
 import { testFolder } from '../support/store/test-store.ts';

@@ -12,7 +12,7 @@ import { SpeechRing } from '../../src/media/buffers/speech-ring.ts';
 import { LevelMeter } from '../../src/media/dsp/level-meter.ts';
 import { MediaEngine } from '../../src/media/engine/media-engine.ts';
 import { startMediaWorker } from '../../src/media/engine/media-worker-handle.ts';
-import { loadLibc, newMemory } from '../../src/media/sockets/epoll/libc.ts';
+import { loadLibc, newMemory } from '../../src/media/sockets/epoll/epoll.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 import {
   ADAPTERS,

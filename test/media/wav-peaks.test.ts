@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { peakReader } from '../../src/call/live/live-calls.ts';
-import { wavHeader } from '../../src/media/recording/wav-format.ts';
-import { readWavPeaks } from '../../src/media/recording/wav-peaks.ts';
+import { readWavPeaks, wavHeader } from '../../src/media/recording/wav-file.ts';
 import { testFolder } from '../support/store/test-store.ts';
 
 const SHAPE = { channels: 2, rateHz: 8000 };

@@ -10,7 +10,7 @@ import {
   repairWav,
   WAV_HEADER_BYTES,
   wavHeader,
-} from '../../src/media/recording/wav-format.ts';
+} from '../../src/media/recording/wav-file.ts';
 import { WavRecorder } from '../../src/media/recording/wav-recorder.ts';
 import { fill, mounted, skipWithoutMount } from '../support/store/small-disk.ts';
 

@@ -5,8 +5,8 @@ import {
   SESSION_IDLE_MS,
   SESSION_LIFE_MS,
   SESSIONS_MAX,
-} from '../../src/domain/account/operator.ts';
-import type { StoredUser } from '../../src/domain/account/user.ts';
+  type StoredUser,
+} from '../../src/domain/account/user.ts';
 import { OperatorSessions } from '../../src/operator/operator-sessions.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 

@@ -1,7 +1,7 @@
 /** `POST /dashboard/phone`: who gets a ticket to call an agent from the browser, and how long it is good. */
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { PhoneTickets } from '../../src/operator/phone-tickets.ts';
+import { PhoneTickets } from '../../src/operator/operator-sessions.ts';
 import { openSignedIn } from '../support/dashboard/dashboard-world.ts';
 import { buildAgent } from '../support/store/build-agent.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';

@@ -2,9 +2,12 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { hashOfKey } from '../../src/domain/account/api-key.ts';
-import { KEYS_A_SESSION_MAX, OPERATOR_KEY_LIFE_MS } from '../../src/domain/account/operator.ts';
-import type { User } from '../../src/domain/account/user.ts';
-import { SessionKeys } from '../../src/operator/session-keys.ts';
+import {
+  KEYS_A_SESSION_MAX,
+  OPERATOR_KEY_LIFE_MS,
+  type User,
+} from '../../src/domain/account/user.ts';
+import { SessionKeys } from '../../src/operator/operator-sessions.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 
 const SCOPE = { accountId: 'acct_1', environment: 'test' } as const;

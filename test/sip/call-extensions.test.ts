@@ -1,6 +1,6 @@
 /** What dialogs can beyond a plain call: hold, UPDATE, PRACK, session timers. */
 import { afterEach, describe, expect, test } from 'vitest';
-import type { OutgoingInvite } from '../../src/sip/requests.ts';
+import type { OutgoingInvite } from '../../src/sip/own-messages.ts';
 import type { Acceptance, ServerInvite } from '../../src/sip/server-invite.ts';
 import type { UserAgentOptions } from '../../src/sip/user-agent-options.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';

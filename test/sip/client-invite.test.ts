@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ClientInvite } from '../../src/sip/client-invite.ts';
 import { DigestClient } from '../../src/sip/digest/digest.ts';
-import type { OutgoingInvite } from '../../src/sip/requests.ts';
+import type { OutgoingInvite } from '../../src/sip/own-messages.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
 import { SDP } from './messages.ts';
 import { ScriptedPeer } from './scripted-peer.ts';

@@ -4,7 +4,7 @@ import { afterEach, expect, test } from 'vitest';
 import type { Dialog } from '../../src/sip/dialog/dialog.ts';
 import type { DialogEnd } from '../../src/sip/dialog/dialog-core.ts';
 import type { SipMessage } from '../../src/sip/message/message.ts';
-import type { ServerRequest } from '../../src/sip/requests.ts';
+import type { ServerRequest } from '../../src/sip/own-messages.ts';
 import {
   type DrachtioServerWorld,
   openDrachtioServerWorld,

@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from 'vitest';
 import type { ClientInvite } from '../../src/sip/client-invite.ts';
 import type { Dialog } from '../../src/sip/dialog/dialog.ts';
-import type { OutgoingInvite } from '../../src/sip/requests.ts';
+import type { OutgoingInvite } from '../../src/sip/own-messages.ts';
 import type { ServerInvite } from '../../src/sip/server-invite.ts';
 import { STANDARD_TIMERS } from '../../src/sip/transaction/timers.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';

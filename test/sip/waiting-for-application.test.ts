@@ -8,11 +8,11 @@ import type {
 import { parseApplicationMessage } from '../../src/sip/drachtio-server/client-protocol.ts';
 import {
   type DialogRegister,
+  IncomingCalls,
   PendingRequests,
 } from '../../src/sip/drachtio-server/dialog-register.ts';
-import { IncomingCalls } from '../../src/sip/drachtio-server/incoming-calls.ts';
 import type { SipMessage } from '../../src/sip/message/message.ts';
-import type { ResponseParts, ServerRequest } from '../../src/sip/requests.ts';
+import type { ResponseParts, ServerRequest } from '../../src/sip/own-messages.ts';
 import type { ServerInvite } from '../../src/sip/server-invite.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 import { FakeFlow, request } from './messages.ts';

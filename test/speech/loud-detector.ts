@@ -1,6 +1,6 @@
 /** A voice detector for tests that takes what is loud for a voice, and breaks at full scale. */
-import type { SpeechEngine } from '../../src/speech/models/speech-engine.ts';
-import type { DetectorStream, Vad } from '../../src/speech/vad/vad.ts';
+import type { SpeechEngine } from '../../src/speech/models/model-files.ts';
+import type { DetectorStream, Vad } from '../../src/speech/vad/vad-track.ts';
 
 /** How many calls each run scored. */
 export const batchSizes: number[] = [];

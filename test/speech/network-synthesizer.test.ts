@@ -2,8 +2,12 @@
 import { expect, test } from 'vitest';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { NetworkSynthesizer } from '../../src/speech/tts/network/network-synthesizer.ts';
-import { type ServerVoice, serverVoice } from '../../src/speech/tts/network/server-voices.ts';
-import type { VoiceRequest, VoiceServer } from '../../src/speech/tts/network/voice-server.ts';
+import {
+  type ServerVoice,
+  serverVoice,
+  type VoiceRequest,
+  type VoiceServer,
+} from '../../src/speech/tts/network/voice-server.ts';
 import { loadVoiceBook } from '../../src/speech/tts/voices/voice-book.ts';
 import { ScriptedSynthesizer } from '../support/speech/scripted-synthesizer.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { babbleOf, onTheLine } from '../../src/speech/self-test/line-sound.ts';
 import {
+  babbleOf,
+  onTheLine,
   REFERENCE_SENTENCES,
   REFERENCE_VOICES,
 } from '../../src/speech/self-test/reference-sentences.ts';
@@ -12,7 +13,7 @@ import {
   verdictsOf,
   withoutPaths,
 } from '../../src/speech/self-test/self-test-report.ts';
-import { languageOf } from '../../src/speech/tts/voices/voice-list.ts';
+import { languageOf } from '../../src/speech/tts/voices/voice-ids.ts';
 
 const VOICE: VoiceResult = {
   ...{ engine: 'piper', version: '1', voices: [], sentences: 1, planned: 1, audioSeconds: 1 },

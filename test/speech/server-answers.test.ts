@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import { HttpStatusError, request } from '../../src/speech/network/speech-http.ts';
-import { recognitionOf } from '../../src/speech/stt/network/transcription.ts';
-import { LinePcm } from '../../src/speech/tts/network/line-pcm.ts';
-import { serverVoice, usableVoices } from '../../src/speech/tts/network/server-voices.ts';
+import { recognitionOf } from '../../src/speech/stt/network/recognition-server.ts';
+import { serverVoice, usableVoices } from '../../src/speech/tts/network/voice-server.ts';
 import { openAiVoices } from '../../src/speech/tts/openai/openai-voices.ts';
+import { LinePcm } from '../../src/speech/tts/pool/line-pcm.ts';
 
 const ASKED = { language: 'en', audioMs: 2000 };
 

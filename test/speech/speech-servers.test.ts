@@ -1,7 +1,7 @@
 /** Speech servers: which one is asked, when a failed one is used again, and what their answers mean. */
 import { expect, test } from 'vitest';
 import { type SpeechServer, SpeechServers } from '../../src/speech/network/speech-servers.ts';
-import { recognitionOf } from '../../src/speech/stt/network/transcription.ts';
+import { recognitionOf } from '../../src/speech/stt/network/recognition-server.ts';
 import { unspokenPart } from '../../src/speech/tts/network/network-synthesizer.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 

@@ -4,7 +4,7 @@ import {
   answerMsOf,
   estimateText,
   isEstimable,
-} from '../../src/speech/self-test/speed-estimate.ts';
+} from '../../src/speech/self-test/self-test-report.ts';
 
 const CORE = { matrixPerSecond: 150e9, vectorPerSecond: 15e9 };
 

@@ -1,6 +1,6 @@
 /** A recogniser pool of fake processes, started as far as a test wants. */
 
-import type { LoadOutcome } from '../../src/speech/models/speech-engine.ts';
+import type { LoadOutcome } from '../../src/speech/models/model-files.ts';
 import type {
   CallRecognizer,
   RecognitionOrder,

@@ -1,9 +1,12 @@
 /** Who waits for the turn detector, and what becomes of them when its process dies. */
 import { expect, test } from 'vitest';
 import type { Loaded, LoadOrder, StopOrder } from '../../src/speech/stt/pool/model-process.ts';
-import type { FromTurnChild, ToTurnChild } from '../../src/speech/turn-detection/turn-detector.ts';
-import type { TurnProcess } from '../../src/speech/turn-detection/turn-lane.ts';
-import { TurnLane } from '../../src/speech/turn-detection/turn-lane.ts';
+import {
+  type FromTurnChild,
+  type ToTurnChild,
+  TurnLane,
+  type TurnProcess,
+} from '../../src/speech/turn-detection/turn-detector.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 
 class FakeTurnProcess implements TurnProcess {

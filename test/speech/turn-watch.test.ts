@@ -1,7 +1,7 @@
 /** Which pauses the turn detector is asked about, and when. */
 import { expect, test } from 'vitest';
 import type { VoiceEvent } from '../../src/speech/hearing/hearing.ts';
-import { TurnWatch } from '../../src/speech/turn-detection/turn-lane.ts';
+import { TurnWatch } from '../../src/speech/turn-detection/turn-detector.ts';
 
 function watchEars() {
   const asked: number[] = [];

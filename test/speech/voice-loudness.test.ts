@@ -1,8 +1,7 @@
 /** How loud a voice was, as a call's track tells it. */
 import { expect, test } from 'vitest';
 import type { VoiceEvent } from '../../src/speech/hearing/hearing.ts';
-import type { Vad } from '../../src/speech/vad/vad.ts';
-import { VadTrack } from '../../src/speech/vad/vad-track.ts';
+import { type Vad, VadTrack } from '../../src/speech/vad/vad-track.ts';
 
 const detector: Vad = {
   rateHz: 8000,

@@ -1,6 +1,6 @@
 /** How the names of voices are read. */
 import { expect, test } from 'vitest';
-import { languageOf, parseVoiceName } from '../../src/speech/tts/voices/voice-list.ts';
+import { languageOf, parseVoiceName } from '../../src/speech/tts/voices/voice-ids.ts';
 
 test.each([
   ['en-US-JennyNeural', { locale: 'en-US', language: 'en', speaker: 'Jenny' }],

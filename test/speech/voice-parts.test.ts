@@ -3,19 +3,21 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { VoiceLevel } from '../../src/speech/tts/neural/model-cache.ts';
-import type { NeuralVoice } from '../../src/speech/tts/neural/voice-model.ts';
-import { endsOfDurations } from '../../src/speech/tts/neural/voice-model.ts';
+import {
+  endsOfDurations,
+  type NeuralVoice,
+  VoiceLevel,
+} from '../../src/speech/tts/neural/voice-model.ts';
 import { LayeredSynthesizer } from '../../src/speech/tts/pool/choose-synthesizer.ts';
 import type { SpeechRequest } from '../../src/speech/tts/pool/synthesizer.ts';
 import { bareWords, chunksOf, phrasesOf } from '../../src/speech/tts/pool/voice-job.ts';
 import { loadVoiceBook } from '../../src/speech/tts/voices/voice-book.ts';
-import { chooseNeuralVoice } from '../../src/speech/tts/voices/voice-choice.ts';
 import {
+  chooseNeuralVoice,
   listedVoices,
   parseVoiceName,
   sampleText,
-} from '../../src/speech/tts/voices/voice-list.ts';
+} from '../../src/speech/tts/voices/voice-ids.ts';
 import { ScriptedSynthesizer } from '../support/speech/scripted-synthesizer.ts';
 
 const book = await loadVoiceBook();

@@ -1,6 +1,6 @@
 /** How the benchmarks count wrong words. */
 import { expect, test } from 'vitest';
-import { wordErrors } from '../../src/speech/self-test/word-errors.ts';
+import { wordErrors } from '../../src/speech/self-test/self-test.ts';
 
 test.each([
   { said: 'Yes, please.', heard: 'yes please', errors: 0, words: 2 },

@@ -1,9 +1,8 @@
 /** When words were said: by attention where the model tells, by letters where not. */
 import { expect, test } from 'vitest';
-import { agreedWords, wordsOf } from '../../src/speech/stt/pool/word-groups.ts';
-import { tokenStarts } from '../../src/speech/stt/whisper/attention-times.ts';
+import { agreedWords, tokenStarts, wordsOf } from '../../src/speech/stt/decoding/word-times.ts';
 import { openRecognizer } from '../../src/speech/stt/whisper/whisper-recognizer.ts';
-import { VoicedSpan } from '../../src/speech/vad/voiced-span.ts';
+import { VoicedSpan } from '../../src/speech/vad/vad-gate.ts';
 import { phraseSaying, TINY_WHISPER_DIR } from './spoken-phrases.ts';
 
 /** A token that listens to some steps of ten and hardly to others. */

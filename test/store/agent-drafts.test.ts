@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Scope } from '../../src/domain/agent/agent.ts';
-import type { SavedDraft } from '../../src/domain/agent/saved-draft.ts';
+import type { SavedDraft } from '../../src/domain/agent/agent-version.ts';
 import { buildAgent } from '../support/store/build-agent.ts';
 import { addAccount, openTestStore } from '../support/store/test-store.ts';
 

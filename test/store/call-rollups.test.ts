@@ -9,7 +9,7 @@ import type {
 } from '../../src/domain/analytics/analytics-report.ts';
 import type { Call } from '../../src/domain/call/call.ts';
 import { canMove, endCall, moveCall } from '../../src/domain/call/call-life.ts';
-import { addUpCallsSince } from '../../src/store/sqlite/quarter-hours-step.ts';
+import { addUpCallsSince } from '../../src/store/sqlite/schema-steps.ts';
 import { buildCall } from '../support/store/build-call.ts';
 import { addAccount, openTestStore, type TestStore } from '../support/store/test-store.ts';
 

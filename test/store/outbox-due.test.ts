@@ -1,6 +1,6 @@
 import Sqlite from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import type { DueDelivery } from '../../src/domain/webhook/outbox.ts';
+import type { DueDelivery } from '../../src/domain/webhook/webhook-delivery.ts';
 import { openTestStore, STORE_NOW_MS, type TestStore } from '../support/store/test-store.ts';
 import { leastMs } from '../support/time/least-ms.ts';
 import { buildEndpoint, buildEvent, happen, SCOPE } from '../support/webhook/webhook-world.ts';

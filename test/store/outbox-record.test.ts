@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { ATTEMPTS_KEPT } from '../../src/domain/account/account.ts';
-import type { AttemptResult } from '../../src/domain/webhook/outbox.ts';
-import type { DeliveryAttempt } from '../../src/domain/webhook/webhook-delivery.ts';
+import type { AttemptResult, DeliveryAttempt } from '../../src/domain/webhook/webhook-delivery.ts';
 import { openTestStore, STORE_NOW_MS, type TestStore } from '../support/store/test-store.ts';
 import { buildEndpoint, buildEvent, SCOPE } from '../support/webhook/webhook-world.ts';
 

@@ -5,7 +5,7 @@ import {
   numberOfHeader,
   numberOfUri,
   withoutQuotedText,
-} from '../../src/telephony/far-end-headers.ts';
+} from '../../src/telephony/call-headers.ts';
 
 test.each([
   ['sip:+390612345678@carrier.example', '+390612345678'],

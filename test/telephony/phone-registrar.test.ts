@@ -2,9 +2,12 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { Bindings } from '../../src/telephony/phones/bindings.ts';
 import { credentialsFrom } from '../../src/telephony/phones/digest-authority.ts';
-import { type PhoneAnswer, PhoneRegistrar } from '../../src/telephony/phones/phone-registrar.ts';
+import {
+  Bindings,
+  type PhoneAnswer,
+  PhoneRegistrar,
+} from '../../src/telephony/phones/phone-registrar.ts';
 import { parsePhones } from '../../src/telephony/phones/phones.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 

@@ -1,7 +1,7 @@
 /** Whom a far end's REFER names: hostile and odd values of Refer-To. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readReferTo } from '../../src/telephony/drachtio/transfer/refer-to.ts';
+import { readReferTo } from '../../src/telephony/drachtio/transfer/far-end-moves.ts';
 
 const RULES = { isSips: false, isKnownHost: (host: string) => host === 'pbx.example' };
 

@@ -1,4 +1,4 @@
-import { ScaledClock } from '../../src/lib/scaled-clock.ts';
+import { ScaledClock } from '../../src/lib/clock.ts';
 import { SandboxLeg } from '../../src/telephony/sandbox/sandbox-leg.ts';
 import { type Behaviour, type CarrierWorld, describeCarrier } from './carrier.contract.ts';
 import { FROM, openCarrier, settle } from './sandbox-world.ts';

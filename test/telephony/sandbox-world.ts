@@ -1,6 +1,7 @@
 /** The played telephone network, in time that the test turns. */
+
+import { ScaledClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { ScaledClock } from '../../src/lib/scaled-clock.ts';
 import { CarrierError, type ReleaseCause } from '../../src/telephony/carrier.ts';
 import { SandboxCarrier } from '../../src/telephony/sandbox/sandbox-carrier.ts';
 import { SandboxLeg } from '../../src/telephony/sandbox/sandbox-leg.ts';

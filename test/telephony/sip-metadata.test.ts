@@ -1,6 +1,6 @@
 /** Headers of an INVITE as they go into a call's record: what is kept, and what a hostile far end cannot get in. */
 import { describe, expect, test } from 'vitest';
-import { screenedPartyOf, sipMetadataOf } from '../../src/telephony/far-end-headers.ts';
+import { screenedPartyOf, sipMetadataOf } from '../../src/telephony/call-headers.ts';
 
 function invite(...lines: readonly string[]): string {
   const head = [

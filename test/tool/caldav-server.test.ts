@@ -1,7 +1,7 @@
 /** CalDAV with a server that does not behave: nothing is taken for a free calendar, and nothing is sent elsewhere. */
 import { expect, onTestFinished, test } from 'vitest';
 import type { Calendar } from '../../src/domain/calendar/calendar.ts';
-import { CalendarServers } from '../../src/tool/calendar/calendar-servers.ts';
+import { CalendarServers } from '../../src/tool/calendar/live-calendars.ts';
 import { buildAppointment, buildCalendar } from '../support/store/build-appointment.ts';
 import { type Behaviour, WebhookReceiver } from '../support/webhook/webhook-receiver.ts';
 

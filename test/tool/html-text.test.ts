@@ -1,7 +1,7 @@
 /** The text of HTML pages: headings stay, scripts and navigation go, nothing hostile takes long. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { htmlText } from '../../src/tool/knowledge/html-text.ts';
+import { htmlText } from '../../src/tool/knowledge/document-text.ts';
 
 const CHARS_MAX = 100_000;
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { httpOf, type SmsGateway } from '../../src/domain/sms/sms-gateway.ts';
 import type { SmsNews } from '../../src/domain/sms/sms-message.ts';
 import { HttpToolClient } from '../../src/tool/http-tool-client.ts';
-import { httpSmsSender } from '../../src/tool/sms/http-sms-sender.ts';
+import { httpSmsSender } from '../../src/tool/sms/call-sms.ts';
 import { buildSms, buildSmsGateway } from '../support/store/build-sms.ts';
 import { answers, type Behaviour, WebhookReceiver } from '../support/webhook/webhook-receiver.ts';
 

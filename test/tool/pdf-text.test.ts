@@ -1,6 +1,6 @@
 /** The text of PDFs: headings, paragraphs, parted words. */
 import { expect, test } from 'vitest';
-import { pdfText, textOfLines } from '../../src/tool/knowledge/pdf-text.ts';
+import { pdfText, textOfLines } from '../../src/tool/knowledge/document-text.ts';
 import { buildPdf } from '../support/knowledge/build-pdf.ts';
 
 const CHARS_MAX = 100_000;

@@ -1,7 +1,7 @@
 /** What `send_sms` lets out, and what the model is told, while a model tries everything and gateways fail. */
 import { describe, expect, test } from 'vitest';
 import type { SmsMessage, SmsNews, SmsRefusal } from '../../src/domain/sms/sms-message.ts';
-import type { RecipientDecision } from '../../src/domain/sms/sms-recipient.ts';
+import type { RecipientDecision } from '../../src/domain/sms/sms-rules.ts';
 import { createSendSms, type SmsSender } from '../../src/tool/sms/send-sms.ts';
 import type { ToolContext } from '../../src/tool/tool.ts';
 import { Toolbox } from '../../src/tool/toolbox.ts';

@@ -4,9 +4,8 @@ import { type AddressInfo, createServer } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { SmsGateway } from '../../src/domain/sms/sms-gateway.ts';
-import { type Clock, systemClock } from '../../src/lib/clock.ts';
+import { type Clock, ScaledClock, systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { ScaledClock } from '../../src/lib/scaled-clock.ts';
 import { SmppGateways } from '../../src/tool/sms/smpp/smpp-gateways.ts';
 import {
   COMMANDS,

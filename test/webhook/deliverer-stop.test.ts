@@ -1,6 +1,6 @@
 /** How the deliverer stops: nothing is lost, and nothing holds the stop up. */
 import { expect, test } from 'vitest';
-import type { Outbox } from '../../src/domain/webhook/outbox.ts';
+import type { Outbox } from '../../src/domain/webhook/webhook-delivery.ts';
 import { Notifier } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { type Answer, answerOfStatus, type Sender } from '../../src/webhook/answer.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { StoreError } from '../../src/domain/service-error.ts';
-import type { Outbox } from '../../src/domain/webhook/outbox.ts';
+import type { Outbox } from '../../src/domain/webhook/webhook-delivery.ts';
 import { type Logger, silentLogger } from '../../src/lib/logger.ts';
 import { openTestStore, STORE_NOW_MS, type TestStore } from '../support/store/test-store.ts';
 import { answers, WebhookReceiver } from '../support/webhook/webhook-receiver.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { keptHeaders } from '../../src/webhook/kept-headers.ts';
+import { keptHeaders } from '../../src/webhook/answer.ts';
 
 test('keptHeaders keeps names and values, each value of a header by itself', () => {
   const kept = keptHeaders({ server: 'nginx', via: ['1.1 a', '1.1 b'], age: undefined });

@@ -1,8 +1,18 @@
-/** Server-Sent Events to one client: bounded backlog, pings, and an end when the key is revoked. */
+/** Server-Sent Events to one client: form of an event, bounded backlog, pings, and an end when the key is revoked. */
+import { z } from '@hono/zod-openapi';
 import { stream } from 'hono/streaming';
 import type { StreamingApi } from 'hono/utils/stream';
 import type { Clock } from '../../lib/clock.ts';
 import type { ApiContext } from '../api-env.ts';
+
+/** @param name of the schema in the OpenAPI document. */
+export function eventOf<const Name extends string, Data extends z.ZodType>(
+  event: Name,
+  name: string,
+  data: Data,
+) {
+  return z.object({ event: z.literal(event), data }).openapi(name);
+}
 
 /** Proxies cut connections that are silent for a minute. */
 const PING_MS = 15_000;
@@ -15,7 +25,7 @@ const RETRY_MS = 2000;
 
 const CHECK_MS = 500;
 
-export interface EventStreamOptions {
+interface EventStreamOptions {
   readonly clock: Clock;
   /** Checked twice a second; the stream ends when it returns false, such as for a revoked key, or fails. */
   readonly mayGoOn: () => Promise<boolean>;

@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { bodyLimit } from 'hono/body-limit';
 import { z } from 'zod';
-import { jsonOf } from '../../lib/json-value.ts';
+import { jsonOf } from '../../lib/unknown-value.ts';
 import type { ApiContext, Guard } from '../api-env.ts';
 import { invalidInput, unreadableBody } from './errors.ts';
 

@@ -10,10 +10,15 @@ import {
 import { base62 } from '../../domain/ids.ts';
 import { type ApiApp, type ApiDeps, scopeOf } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
-import { describeRoute } from '../http/describe-route.ts';
+import {
+  describeRoute,
+  jsonBody,
+  jsonResponse,
+  TAKES_IF_MATCH,
+  taggedResponse,
+} from '../http/describe-route.ts';
 import { entityTag, requireMatch } from '../http/entity-tag.ts';
 import { existing } from '../http/errors.ts';
-import { TAKES_IF_MATCH } from '../openapi/common-components.ts';
 import {
   appointmentPageSchema,
   appointmentQuerySchema,
@@ -25,8 +30,7 @@ import {
   createCalendarSchema,
   patchCalendarSchema,
 } from '../schemas/calendar-schemas.ts';
-import { jsonBody, jsonResponse, taggedResponse } from '../schemas/json-content.ts';
-import { viewOf } from '../serializers/view-of.ts';
+import { viewOf } from '../serializers.ts';
 
 const reads = { tag: 'Calendars', scope: 'agents:read' } as const;
 

@@ -2,11 +2,10 @@
 import { z } from '@hono/zod-openapi';
 import type { CallSipTrace, SipTraceMessage } from '../../domain/call/sip-trace.ts';
 import { type ApiApp, type ApiDeps, scopeOf } from '../api-env.ts';
-import { describeRoute } from '../http/describe-route.ts';
+import { describeRoute, jsonResponse } from '../http/describe-route.ts';
 import { existing } from '../http/errors.ts';
 import { callPathSchema } from '../schemas/call-schemas.ts';
-import { jsonResponse } from '../schemas/json-content.ts';
-import { viewOf } from '../serializers/view-of.ts';
+import { viewOf } from '../serializers.ts';
 
 const count = z.int().min(0);
 const percent = z.number().min(0).max(100);

@@ -18,7 +18,7 @@ import { callingNumber, requireOutbound } from '../../domain/dialing/outbound-ru
 import type { Stores } from '../../domain/stores.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
-import { describeRoute } from '../http/describe-route.ts';
+import { describeRoute, jsonBody, jsonResponse } from '../http/describe-route.ts';
 import { existing } from '../http/errors.ts';
 import {
   campaignContactPageSchema,
@@ -30,8 +30,7 @@ import {
   campaignSchema,
   createCampaignSchema,
 } from '../schemas/campaign-schemas.ts';
-import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
-import { viewOf } from '../serializers/view-of.ts';
+import { viewOf } from '../serializers.ts';
 
 const tag = 'Campaigns';
 const PATH = '/api/campaigns/{campaignId}';

@@ -10,14 +10,13 @@ import {
 } from '../../domain/account/api-key.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, callerOf } from '../api-env.ts';
+import type { KeyCache } from '../http/access.ts';
 import { answerOnce } from '../http/answer-once.ts';
-import { describeRoute } from '../http/describe-route.ts';
+import { describeRoute, jsonBody, jsonResponse } from '../http/describe-route.ts';
 import { existing } from '../http/errors.ts';
-import type { KeyCache } from '../http/key-cache.ts';
 import { allDifferent, words } from '../schemas/agent-schemas.ts';
-import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
-import { PAGE_LIMIT, pageOf, pagingFields } from '../schemas/paging-schema.ts';
-import { viewOf } from '../serializers/view-of.ts';
+import { PAGE_LIMIT, pageOf, pagingFields } from '../schemas/query-schemas.ts';
+import { viewOf } from '../serializers.ts';
 
 const NAME_CHARS_MAX = 120;
 

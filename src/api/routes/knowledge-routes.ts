@@ -1,4 +1,4 @@
-/** `/api/agents/{agentId}/knowledge`: the documents that an agent looks things up in, as JSON or as files. */
+/** `/api/agents/{agentId}/knowledge`: the documents of an agent, as JSON or as files; with their schemas. */
 
 import { createHash } from 'node:crypto';
 import { extname } from 'node:path';
@@ -7,6 +7,7 @@ import { bodyLimit } from 'hono/body-limit';
 import {
   contentOf,
   KNOWLEDGE_LIMITS,
+  KNOWLEDGE_TYPES,
   type KnowledgeDraft,
   type KnowledgeType,
 } from '../../domain/knowledge/knowledge.ts';
@@ -14,23 +15,111 @@ import { ServiceError } from '../../domain/service-error.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, scopeOf } from '../api-env.ts';
 import { checkScope } from '../http/access.ts';
 import { answerOnce } from '../http/answer-once.ts';
-import { describeRoute } from '../http/describe-route.ts';
+import { describeRoute, jsonBody, jsonResponse } from '../http/describe-route.ts';
 import { existing, invalidInput, unreadableBody } from '../http/errors.ts';
-import { agentPathSchema } from '../schemas/agent-schemas.ts';
-import { jsonResponse } from '../schemas/json-content.ts';
+import { agentPathSchema, moreThanBlanks } from '../schemas/agent-schemas.ts';
 import {
-  documentNameSchema,
-  knowledgeBody,
-  knowledgeDocumentSchema,
-  knowledgePageSchema,
-  knowledgePathSchema,
-  knowledgeQuerySchema,
-  knowledgeTextSchema,
-  knowledgeVersionQuerySchema,
-  knowledgeVersionSchema,
-} from '../schemas/knowledge-schemas.ts';
-import { noQuery } from '../schemas/paging-schema.ts';
-import { viewOf } from '../serializers/view-of.ts';
+  noQuery,
+  PAGE_LIMIT,
+  pageOf,
+  pagingFields,
+  wholeNumber,
+} from '../schemas/query-schemas.ts';
+import { viewOf } from '../serializers.ts';
+
+const LIMITS = KNOWLEDGE_LIMITS;
+
+const documentNameSchema = moreThanBlanks(LIMITS.nameCharsMax).openapi({
+  description: 'A document of the same name gets a new version.',
+  example: 'Opening hours',
+});
+
+const addKnowledgeSchema = z
+  .strictObject({
+    name: documentNameSchema,
+    text: moreThanBlanks(LIMITS.textCharsMax).openapi({
+      description: 'Plain text or Markdown. Its headings are kept with the passages under them.',
+      example: '# Opening hours\n\nFrom nine to five, Monday to Friday.',
+    }),
+  })
+  .openapi('AddKnowledge');
+
+const fileContent = {
+  'multipart/form-data': {
+    schema: {
+      type: 'object',
+      required: ['file'],
+      additionalProperties: false,
+      properties: {
+        name: {
+          type: 'string',
+          maxLength: LIMITS.nameCharsMax,
+          description: 'Name of the document; the name of the file unless given.',
+        },
+        file: {
+          type: 'string',
+          format: 'binary',
+          description: `Text or Markdown (in UTF-8), HTML or PDF, at most ${LIMITS.fileBytesMax / 1024 / 1024} MiB. Scanned pages have no text.`,
+        },
+      },
+    },
+  },
+};
+
+const jsonContent = jsonBody(addKnowledgeSchema);
+
+/** JSON as routes validate it; the schema of a file is documentation, and `knowledge-upload.ts` validates it. */
+const knowledgeBody: typeof jsonContent = {
+  ...jsonContent,
+  content: { ...jsonContent.content, ...fileContent },
+};
+
+const versionFields = {
+  version: z.int().openapi({ description: 'Counted from 1.' }),
+  mediaType: z.enum(KNOWLEDGE_TYPES),
+  chars: z.int().openapi({ description: 'Length of its text in characters.' }),
+  createdAt: z.iso.datetime(),
+};
+
+const knowledgeDocumentSchema = z
+  .object({
+    id: z.string().openapi({ example: 'doc_0VbZOZK8iLGcXSKvcmQMdaX5' }),
+    name: z.string(),
+    ...versionFields,
+    passages: z.int().openapi({
+      description: 'Passages of its newest version, which are what a search finds.',
+    }),
+    updatedAt: z.iso.datetime().openapi({ description: 'When its newest version was added.' }),
+  })
+  .openapi('KnowledgeDocument');
+
+const knowledgeVersionSchema = z.object(versionFields);
+
+const knowledgeTextSchema = knowledgeDocumentSchema
+  .extend({
+    text: z.string().openapi({ description: 'Of the version asked for, without layout.' }),
+    versions: z.array(knowledgeVersionSchema).openapi({
+      description: `Newest first; the last ${LIMITS.versionsKept} are kept.`,
+    }),
+  })
+  .openapi('KnowledgeText');
+
+const knowledgePageSchema = pageOf(knowledgeDocumentSchema).openapi('KnowledgePage');
+
+const knowledgeQuerySchema = z.strictObject(pagingFields(PAGE_LIMIT));
+
+const knowledgePathSchema = z.object({ agentId: z.string(), documentId: z.string() });
+
+const knowledgeVersionQuerySchema = z.strictObject({
+  version: wholeNumber({ min: 1, max: 1_000_000_000 })
+    .optional()
+    .openapi({
+      param: { description: 'Which version the text is of; the newest unless given.' },
+      type: 'integer',
+      minimum: 1,
+      maximum: 1_000_000_000,
+    }),
+});
 
 const reads = { tag: 'Knowledge', scope: 'agents:read' } as const;
 

@@ -1,14 +1,81 @@
-/** `/api/live/calls/{callId}/audio`: listening in on a call as it goes on. */
+/** `/api/live/calls/{callId}/audio`: streams the sound of a call in progress; drops what the client is too slow for. */
+
 import { z } from '@hono/zod-openapi';
 import type { Call } from '../../domain/call/call.ts';
 import type { Listening } from '../../domain/call/live-sound.ts';
 import { ServiceError } from '../../domain/service-error.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
+import { isKeyAlive } from '../http/access.ts';
 import { describeRoute } from '../http/describe-route.ts';
 import { existing } from '../http/errors.ts';
-import { isKeyAlive } from '../http/key-cache.ts';
-import { SoundStream } from '../http/sound-stream.ts';
 import { callPathSchema } from '../schemas/call-schemas.ts';
+
+/** Two seconds of it: a network that stumbles is no reason to lose anything. */
+const WAITING_BYTES_MAX = 64 * 1024;
+
+const CHECK_MS = 500;
+
+interface SoundStreamOptions {
+  readonly clock: Clock;
+  /** Asked twice a second; the stream ends when it says no, such as when the key was revoked, and when it fails. */
+  readonly mayGoOn: () => Promise<boolean>;
+  /** Called once, however the stream ends. */
+  readonly onEnded: () => void;
+}
+
+/** The body of an answer that never ends by itself. */
+export class SoundStream {
+  readonly body: ReadableStream<Uint8Array>;
+  readonly #options: SoundStreamOptions;
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  #checkedAtMs: number;
+
+  constructor(options: SoundStreamOptions) {
+    this.#options = options;
+    this.#checkedAtMs = options.clock.nowMs();
+    this.body = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          this.#controller = controller;
+        },
+        cancel: () => this.#letGo(),
+      },
+      { highWaterMark: WAITING_BYTES_MAX, size: (chunk) => chunk?.byteLength ?? 0 },
+    );
+  }
+
+  /** Sends a piece whole, or leaves it out. It must not be changed afterwards. */
+  send(bytes: Uint8Array): void {
+    this.#check();
+    const controller = this.#controller;
+    if (controller === undefined) return;
+    if ((controller.desiredSize ?? 0) >= bytes.byteLength) controller.enqueue(bytes);
+  }
+
+  /** Ends the stream; what was sent arrives. Safe to call twice. */
+  end(): void {
+    const controller = this.#controller;
+    this.#letGo();
+    controller?.close();
+  }
+
+  #check(): void {
+    const { clock, mayGoOn } = this.#options;
+    if (clock.nowMs() - this.#checkedAtMs < CHECK_MS) return;
+    this.#checkedAtMs = clock.nowMs();
+    // An error, such as of the database, counts as a no.
+    void mayGoOn()
+      .catch(() => false)
+      .then((mayGo) => (mayGo ? undefined : this.end()));
+  }
+
+  #letGo(): void {
+    if (this.#controller === undefined) return;
+    this.#controller = undefined;
+    this.#options.onEnded();
+  }
+}
 
 /** An estimate of when another listener leaves. */
 const RETRY_AFTER_SECONDS = 10;

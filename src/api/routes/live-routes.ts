@@ -1,4 +1,5 @@
-/** `/api/live/calls`: what happens on calls, as it happens, over Server-Sent Events. */
+/** `/api/live/calls`: events of calls in progress over Server-Sent Events; with their schemas. */
+
 import { isDeepStrictEqual } from 'node:util';
 import { z } from '@hono/zod-openapi';
 import type { Scope } from '../../domain/agent/agent.ts';
@@ -6,16 +7,77 @@ import type { Call, TranscriptEntry } from '../../domain/call/call.ts';
 import type { CallLevels, LiveCallEvent } from '../../domain/call/live-sound.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
+import { isKeyAlive } from '../http/access.ts';
 import { describeRoute } from '../http/describe-route.ts';
 import { existing } from '../http/errors.ts';
-import { type EventStream, sendEvents } from '../http/event-stream.ts';
-import { isKeyAlive } from '../http/key-cache.ts';
-import { type LiveEvent, liveEventSchema, liveQuerySchema } from '../schemas/live-schemas.ts';
+import { type EventStream, eventOf, sendEvents } from '../http/event-stream.ts';
+import {
+  callItemSchema,
+  timelinePageSchema,
+  transcriptEntrySchema,
+} from '../schemas/call-schemas.ts';
 import {
   serializeCallCommon,
   serializeTimelineEntry,
   serializeTranscriptEntry,
-} from '../serializers/call-serializer.ts';
+} from '../serializers.ts';
+
+const liveQuerySchema = z.strictObject({
+  callId: z
+    .string()
+    .min(1)
+    .max(100)
+    .optional()
+    .openapi({ param: { description: 'Tells of this call only, with what was said so far.' } }),
+  levels: z
+    .enum(['true', 'false'])
+    .optional()
+    .openapi({
+      param: { description: 'Whether to tell how loud calls are, four times a second.' },
+    }),
+});
+
+const ofCall = { callId: z.string() };
+
+const levelSchema = z.int().min(-90).max(0);
+
+const liveCallSchema = callItemSchema
+  .omit({ tags: true, hasTranscript: true, hasRecording: true })
+  .extend({
+    transcript: z
+      .array(transcriptEntrySchema)
+      .optional()
+      .openapi({ description: 'There only in the snapshot of one call.' }),
+  })
+  .openapi('LiveCall');
+
+const levelsSchema = z
+  .array(z.object({ ...ofCall, caller: levelSchema, agent: levelSchema }))
+  .openapi({ description: 'The loudest 20 ms of each side since the last time, in dBFS.' });
+
+const hearingSchema = z.string().openapi({
+  description: 'What the caller seems to be saying; the next one replaces it.',
+});
+
+const timelineEntrySchema = timelinePageSchema.shape.data.element;
+
+/** Every event of the stream: its name, and its `data`. */
+const liveEventSchema = z
+  .union([
+    eventOf(
+      'snapshot',
+      'LiveSnapshotEvent',
+      z.object({ calls: z.array(liveCallSchema), queuedCalls: z.int() }),
+    ),
+    eventOf('call', 'LiveCallEvent', liveCallSchema),
+    eventOf('said', 'LiveSaidEvent', z.object({ ...ofCall, entry: transcriptEntrySchema })),
+    eventOf('timeline', 'LiveTimelineEvent', z.object({ ...ofCall, entry: timelineEntrySchema })),
+    eventOf('hearing', 'LiveHearingEvent', z.object({ ...ofCall, text: hearingSchema })),
+    eventOf('levels', 'LiveLevelsEvent', z.object({ levels: levelsSchema })),
+  ])
+  .openapi('LiveEvent', { description: 'An event of `GET /api/live/calls`.' });
+
+type LiveEvent = z.infer<typeof liveEventSchema>;
 
 /** Views that are open at a time, over all accounts: each holds a connection and a buffer. */
 const VIEWS_MAX = 200;

@@ -1,29 +1,108 @@
-/** `/api/mcp-servers`: makes, lists, shows, changes, deletes and tries MCP servers. */
+/** `/api/mcp-servers`: makes, lists, shows, changes, deletes and tries MCP servers; with their schemas. */
+import { z } from '@hono/zod-openapi';
 import { ServiceError } from '../../domain/service-error.ts';
 import {
   createMcpServer,
   MCP_LIMITS,
+  MCP_SERVER_NAME,
   type McpServer,
   type McpTrialOutcome,
   patchMcpServer,
 } from '../../domain/tool/mcp-server.ts';
+import { WEBHOOK_URL_CHARS_MAX } from '../../domain/webhook/webhook-url.ts';
 import { type ApiApp, type ApiDeps, scopeOf } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
-import { describeRoute } from '../http/describe-route.ts';
+import {
+  describeRoute,
+  jsonBody,
+  jsonResponse,
+  TAKES_IF_MATCH,
+  taggedResponse,
+} from '../http/describe-route.ts';
 import { entityTag, requireMatch } from '../http/entity-tag.ts';
 import { existing } from '../http/errors.ts';
-import { TAKES_IF_MATCH } from '../openapi/common-components.ts';
-import { jsonBody, jsonResponse, taggedResponse } from '../schemas/json-content.ts';
-import {
-  createMcpServerSchema,
-  mcpServerPageSchema,
-  mcpServerPathSchema,
-  mcpServerQuerySchema,
-  mcpServerSchema,
-  mcpTrialSchema,
-  patchMcpServerSchema,
-} from '../schemas/mcp-schemas.ts';
-import { viewOf } from '../serializers/view-of.ts';
+import { PAGE_LIMIT, pageOf, pagingFields } from '../schemas/query-schemas.ts';
+import { viewOf } from '../serializers.ts';
+import { headersInput, headersShown } from './tool-routes.ts';
+
+const name = z
+  .string()
+  .regex(MCP_SERVER_NAME, 'expected lower-case letters, digits and _, a letter first, 31 at most')
+  .openapi({
+    pattern: MCP_SERVER_NAME.source,
+    description:
+      'Unique among the tools and MCP servers of the environment; not the name of a built-in tool (409). Agents list it in `tools`.',
+    example: 'shop',
+  });
+
+const url = z.string().min(1).max(WEBHOOK_URL_CHARS_MAX).openapi({
+  description:
+    'https; where the server speaks MCP by streamable HTTP. The address that the host resolves to is checked at every request.',
+  example: 'https://shop.example.com/mcp',
+});
+
+const allowedTools = z
+  .array(z.string().min(1).max(MCP_LIMITS.toolNameCharsMax))
+  .max(MCP_LIMITS.allowedToolsMax)
+  .refine((names) => new Set(names).size === names.length, 'names must differ')
+  .openapi({
+    uniqueItems: true,
+    description:
+      'Names of tools of the server that agents get; others are not offered to a model and not called. `POST …/test` lists what the server has.',
+    example: ['find_order'],
+  });
+
+const createMcpServerSchema = z
+  .strictObject({ name, url, headers: headersInput.optional(), allowedTools })
+  .openapi('CreateMcpServer');
+
+const patchMcpServerSchema = z
+  .strictObject({
+    url: url.optional(),
+    headers: headersInput.optional(),
+    allowedTools: allowedTools.optional(),
+  })
+  .openapi('PatchMcpServer', {
+    minProperties: 1,
+    description:
+      'Only the fields that are there change; `headers` and `allowedTools` are replaced whole.',
+  });
+
+const mcpServerSchema = z
+  .object({
+    name: z.string(),
+    url: z.string(),
+    headers: headersShown,
+    allowedTools: z.array(z.string()),
+    createdAt: z.iso.datetime(),
+    updatedAt: z.iso.datetime(),
+  })
+  .openapi('McpServer');
+
+const mcpServerPageSchema = pageOf(mcpServerSchema).openapi('McpServerPage');
+
+const mcpServerQuerySchema = z.strictObject(pagingFields(PAGE_LIMIT));
+
+const mcpServerPathSchema = z.object({ mcpServerName: z.string() });
+
+const mcpTrialSchema = z
+  .object({
+    ok: z.boolean(),
+    tools: z.array(
+      z.object({
+        name: z.string(),
+        description: z.string(),
+        isAllowed: z.boolean().openapi({ description: 'Whether `allowedTools` names it.' }),
+      }),
+    ),
+    problem: z.string().nullable().openapi({
+      description:
+        'Why the server cannot be used, or which allowed tools it has not; null where all is well.',
+      example: 'no server listens at its port (ECONNREFUSED)',
+    }),
+    tookMs: z.int(),
+  })
+  .openapi('McpTrial');
 
 const reads = { tag: 'Tools', scope: 'agents:read' } as const;
 

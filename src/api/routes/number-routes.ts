@@ -1,15 +1,20 @@
 /** `/api/phone-numbers`: telephone numbers, whose they are, and which agents answer. */
 
 import { z } from '@hono/zod-openapi';
-import { type ListedNumber, liveNumber, numberPage } from '../../domain/dialing/number-list.ts';
-import { assignNumber, NumberOwners, unassignNumber } from '../../domain/dialing/number-owner.ts';
+import {
+  assignNumber,
+  type ListedNumber,
+  liveNumber,
+  NumberOwners,
+  numberPage,
+  unassignNumber,
+} from '../../domain/dialing/number-owner.ts';
 import type { Stores } from '../../domain/stores.ts';
 import { type ApiApp, type ApiDeps, scopeOf } from '../api-env.ts';
 import { isOperator, requireOperator } from '../http/access.ts';
-import { describeRoute } from '../http/describe-route.ts';
-import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
-import { pageOf, pagingFields } from '../schemas/paging-schema.ts';
-import { viewOf } from '../serializers/view-of.ts';
+import { describeRoute, jsonBody, jsonResponse } from '../http/describe-route.ts';
+import { pageOf, pagingFields } from '../schemas/query-schemas.ts';
+import { viewOf } from '../serializers.ts';
 
 const number = z.string().openapi({
   description: 'E.164, or the beginning of numbers and a star.',

@@ -9,11 +9,10 @@ import { checkRecordingLink, PEAK_POINTS } from '../../domain/call/recording-lin
 import { ServiceError } from '../../domain/service-error.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, scopeOf } from '../api-env.ts';
 import { checkScope } from '../http/access.ts';
-import { describeRoute } from '../http/describe-route.ts';
+import { describeRoute, jsonResponse } from '../http/describe-route.ts';
 import { errorBody, existing } from '../http/errors.ts';
 import { callPathSchema, recordingQuerySchema } from '../schemas/call-schemas.ts';
-import { jsonResponse } from '../schemas/json-content.ts';
-import { wholeNumber } from '../schemas/paging-schema.ts';
+import { wholeNumber } from '../schemas/query-schemas.ts';
 
 const wav = { 'audio/wav': { schema: z.string().openapi({ format: 'binary' }) } };
 

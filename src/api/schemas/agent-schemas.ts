@@ -7,14 +7,15 @@ import {
   isLanguageTag,
   isPlainText,
   isSayable,
+  MODEL_NAME,
+  MODEL_NAME_CHARS_MAX,
 } from '../../domain/agent/agent-rules.ts';
-import { MODEL_NAME, MODEL_NAME_CHARS_MAX } from '../../domain/agent/language-models.ts';
 import { VOICE_ID } from '../../domain/agent/voice-catalogue.ts';
 import { CALENDAR_NAME } from '../../domain/calendar/calendar.ts';
 import { SMS_GATEWAY_NAME } from '../../domain/sms/sms-gateway.ts';
 import { SCHEMA_LIMITS } from '../../domain/tool/argument-schema.ts';
 import { TOOL_NAME } from '../../domain/tool/custom-tool.ts';
-import { PAGE_LIMIT, pageOf, pagingFields } from './paging-schema.ts';
+import { PAGE_LIMIT, pageOf, pagingFields } from './query-schemas.ts';
 
 const LIMITS = AGENT_LIMITS;
 

@@ -9,7 +9,7 @@ import {
 import { WEBHOOK_URL_CHARS_MAX } from '../../domain/webhook/webhook-url.ts';
 import { WEEKDAYS } from '../../domain/zoned-time.ts';
 import { words } from './agent-schemas.ts';
-import { PAGE_LIMIT, pageOf, pagingFields } from './paging-schema.ts';
+import { PAGE_LIMIT, pageOf, pagingFields } from './query-schemas.ts';
 
 const LIMITS = CALENDAR_LIMITS;
 

@@ -1,10 +1,21 @@
 /** What calls look like in queries and answers: the one source of validation, types and documentation. */
 import { z } from '@hono/zod-openapi';
-import type { CallPosition } from '../../domain/call/call.ts';
-import { NOTE_CHARS_MAX, TAG_CHARS_MAX, TAGS_MAX } from '../../domain/call/call-note.ts';
+import {
+  type CallPosition,
+  NOTE_CHARS_MAX,
+  TAG_CHARS_MAX,
+  TAGS_MAX,
+} from '../../domain/call/call.ts';
 import { searchOf } from '../../domain/call/call-search.ts';
-import { dayDocs, dayEnd, dayStart } from './day-schema.ts';
-import { PAGE_LIMIT, pageOf, pagingFields, wholeNumber } from './paging-schema.ts';
+import {
+  dayDocs,
+  dayEnd,
+  dayStart,
+  PAGE_LIMIT,
+  pageOf,
+  pagingFields,
+  wholeNumber,
+} from './query-schemas.ts';
 import { smsMessageSchema } from './sms-schemas.ts';
 
 /** Unix milliseconds and the call's id. */

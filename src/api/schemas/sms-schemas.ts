@@ -9,7 +9,7 @@ import {
 import { SMS_STATES } from '../../domain/sms/sms-message.ts';
 import { WEBHOOK_URL_CHARS_MAX } from '../../domain/webhook/webhook-url.ts';
 import { allDifferent, words } from './agent-schemas.ts';
-import { PAGE_LIMIT, pageOf, pagingFields } from './paging-schema.ts';
+import { PAGE_LIMIT, pageOf, pagingFields } from './query-schemas.ts';
 
 const LIMITS = SMS_GATEWAY_LIMITS;
 

@@ -1,7 +1,7 @@
 /** What trunks look like in bodies and answers. Bodies are validated by the one validator of trunks, not here. */
 import { z } from '@hono/zod-openapi';
-import { errorSchema } from './error-schema.ts';
-import { eventOf } from './event-schema.ts';
+import { errorSchema } from '../http/describe-route.ts';
+import { eventOf } from '../http/event-stream.ts';
 
 const number = z.string().openapi({
   description: 'E.164, or the beginning of numbers and a star.',

@@ -9,8 +9,7 @@ import {
 } from '../../domain/webhook/webhook-endpoint.ts';
 import { WEBHOOK_URL_CHARS_MAX } from '../../domain/webhook/webhook-url.ts';
 import { PLAIN_TEXT } from './agent-schemas.ts';
-import { dayEnd, dayStart } from './day-schema.ts';
-import { PAGE_LIMIT, pageOf, pagingFields } from './paging-schema.ts';
+import { dayEnd, dayStart, PAGE_LIMIT, pageOf, pagingFields } from './query-schemas.ts';
 
 const timestamp = z.iso.datetime();
 

@@ -1,6 +1,5 @@
 /** Asks a language model about an ended call within a time limit, and reads the JSON object of its answer. */
-import type { Clock } from '../../lib/clock.ts';
-import { TimeLimit, unlessAborted } from '../../lib/time-limit.ts';
+import { type Clock, TimeLimit, unlessAborted } from '../../lib/clock.ts';
 import type { LanguageModel, ModelRequest } from '../../llm/language-model.ts';
 
 /** How long one request may take. */

@@ -14,7 +14,7 @@ import type { SoundTap } from '../../media/audio-stream.ts';
 import type { ReceiveRing } from '../../media/buffers/receive-ring.ts';
 import type { LevelMeter } from '../../media/dsp/level-meter.ts';
 import { StereoTrack, type TrackSide } from '../../media/recording/stereo-track.ts';
-import { endlessWavHeader } from '../../media/recording/wav-format.ts';
+import { endlessWavHeader } from '../../media/recording/wav-file.ts';
 import type { CallInProgress } from '../call-registry.ts';
 
 /** Who listens to a call is somebody's supervisor, not an audience. */

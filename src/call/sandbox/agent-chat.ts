@@ -1,8 +1,7 @@
 /** Text chat with an agent, with the prompt, tools and model of its calls. */
 
 import { HistoryKeeper } from '../../conversation/history/history-keeper.ts';
-import { noteOf } from '../../conversation/history/knowledge-note.ts';
-import { messagesFor, prefixFor } from '../../conversation/history/prompt.ts';
+import { messagesFor, noteOf, prefixFor } from '../../conversation/history/prompt.ts';
 import { KnowledgeLookup } from '../../conversation/knowledge-lookup.ts';
 import { speakable } from '../../conversation/reply/clause-splitter.ts';
 import { CALLS_MAX, CHARACTERS_MAX } from '../../conversation/reply/llm-stream.ts';
@@ -12,10 +11,9 @@ import type { AgentChat, ChatLine, ChatReply } from '../../domain/agent/agent-ve
 import { NO_VARIABLES } from '../../domain/agent/prompt-variables.ts';
 import type { PassageSearch } from '../../domain/knowledge/knowledge.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, TimeLimit } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { KnowledgeCounts } from '../../lib/metrics/model-metrics.ts';
-import { TimeLimit } from '../../lib/time-limit.ts';
 import type { ChatMessage, LanguageModel, ModelEvent, ToolCall } from '../../llm/language-model.ts';
 import type { Tool } from '../../tool/tool.ts';
 import { toolboxFor } from '../../tool/toolbox.ts';

@@ -1,6 +1,5 @@
 /** Speech of a simulated call: a recogniser that reads the script, and a voice from the phrase cache. */
-import type { Clock } from '../../lib/clock.ts';
-import type { ScaledClock } from '../../lib/scaled-clock.ts';
+import type { Clock, ScaledClock } from '../../lib/clock.ts';
 import type { SpeechListener, Utterance } from '../../speech/hearing/hearing.ts';
 import {
   type SpeechRequest,

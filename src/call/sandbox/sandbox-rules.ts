@@ -7,7 +7,7 @@ import { CollectedDigits, createCollectDigits } from '../../tool/keypad-tools.ts
 import { endCall, type Tool } from '../../tool/tool.ts';
 import { Toolbox } from '../../tool/toolbox.ts';
 import { createTransferCall, outcomeOf } from '../../tool/transfer-call.ts';
-import { ownToolRules } from './sandbox-own-tools.ts';
+import { ownToolRules } from './sandbox-tools.ts';
 
 /** When the appointment of a simulated call begins, for how long it lasts, and for whom it is. */
 export const SANDBOX_APPOINTMENT = {

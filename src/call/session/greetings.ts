@@ -1,6 +1,6 @@
 /** Greetings and fillers: synthesised before the first call of an agent. */
 import { phrasesFor } from '../../conversation/reply/phrases.ts';
-import type { AccountStore } from '../../domain/account/account-store.ts';
+import type { AccountStore } from '../../domain/account/account-rules.ts';
 import type { Agent, AgentStore } from '../../domain/agent/agent.ts';
 import { filledIn, NO_VARIABLES } from '../../domain/agent/prompt-variables.ts';
 import { systemClock } from '../../lib/clock.ts';

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { RECORDINGS } from '../../domain/call/recording-link.ts';
 import type { DiskSpace } from '../../lib/disk-space.ts';
-import { WAV_HEADER_BYTES } from '../../media/recording/wav-format.ts';
+import { WAV_HEADER_BYTES } from '../../media/recording/wav-file.ts';
 import type { Recordings } from './call-parts.ts';
 
 /** Makes recordings in the data folder; none begins while its disk is short of space. */

@@ -1,8 +1,8 @@
 /** Measures how fast one core multiplies, and estimates by it the recognisers of the list of models that are not installed. */
 import { writeModel } from '../../../models/prepare/onnx/onnx-writer.ts';
 import type { Config } from '../../config/config.ts';
-import { messageOf } from '../../lib/message-of.ts';
-import { type InferenceSession, loadOnnxRuntime, Tensor } from '../../lib/onnx/onnx-runtime.ts';
+import { type InferenceSession, loadOnnxRuntime, Tensor } from '../../lib/onnx/onnx-session.ts';
+import { messageOf } from '../../lib/unknown-value.ts';
 import { catalogueOf, readShelf } from '../../model-store/server-downloads/model-catalogue.ts';
 import {
   answerMsOf,
@@ -10,7 +10,7 @@ import {
   type MachineSpeed,
   type SpeedEstimate,
   type SpeedEstimates,
-} from '../../speech/self-test/speed-estimate.ts';
+} from '../../speech/self-test/self-test-report.ts';
 
 type Settings = Pick<Config, 'MODELS_DIR' | 'MODELS_PROFILE' | 'OLLAMA_HOST'>;
 

@@ -1,9 +1,8 @@
 /** Keeps requests within the model's context window: summarises the older part of a long call between turns. */
 
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, TimeLimit } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { type LanguageModelCounts, UNCOUNTED } from '../../lib/metrics/model-metrics.ts';
-import { TimeLimit } from '../../lib/time-limit.ts';
 import {
   ANSWER_TOKENS_MAX,
   type ChatMessage,
@@ -11,8 +10,13 @@ import {
   type ModelUsage,
   type ToolDescription,
 } from '../../llm/language-model.ts';
-import { withNote } from './knowledge-note.ts';
-import { readSummary, SUMMARY_CHARS_MAX, summaryMessage, summaryRequest } from './prompt.ts';
+import {
+  readSummary,
+  SUMMARY_CHARS_MAX,
+  summaryMessage,
+  summaryRequest,
+  withNote,
+} from './prompt.ts';
 
 /** A summary that takes longer comes too late. */
 const SUMMARY_MS_MAX = 20_000;

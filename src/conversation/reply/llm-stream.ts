@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { ChatMessage, LanguageModel, ToolDescription } from '../../llm/language-model.ts';
 import type { FittingRequest, HistoryKeeper } from '../history/history-keeper.ts';
-import { noteOf } from '../history/knowledge-note.ts';
+import { noteOf } from '../history/prompt.ts';
 import type { KnowledgeLookup } from '../knowledge-lookup.ts';
 import type { TurnEvent } from '../turn/turn-event.ts';
 import { ClauseSplitter, hasSound, speakable } from './clause-splitter.ts';

@@ -1,9 +1,10 @@
-/** How a conversation ends: longest duration, closing sentence, silence timeout, hang-up; pure */
+/** How a conversation ends: longest duration, closing sentence, silence, hang-up, or the message for a machine that answered; pure */
 import type { ConversationEnd } from '../conversation-port.ts';
 import { dropReply, sayPhrase } from '../reply/reply.ts';
 import { emitCallersWords } from './barge-in.ts';
 import { forgetUtterance } from './caller-utterance.ts';
-import { act, change, type Draft, type TurnState } from './turn-state.ts';
+import type { TurnEventOf } from './turn-event.ts';
+import { act, change, changeUtterance, type Draft, type TurnState } from './turn-state.ts';
 
 /** Enough for the whole sentence in the shortest call that can be asked for, of 10 s. */
 const TIME_IS_UP_SHARE_MAX = 0.6;
@@ -100,4 +101,32 @@ export function onSilence(draft: Draft, atMs: number): void {
   }
   change(draft, { hasCheckedIn: true });
   sayPhrase(draft, 'check-in', draft.state.rules.phrases.checkIn);
+}
+
+/** Listens without a word. */
+export function beginScreening(draft: Draft): void {
+  limitDuration(draft);
+  change(draft, { stage: 'screening' });
+  act(draft, { kind: 'set-pause-after', voiceMs: null });
+}
+
+/** Stops the greeting, if it has begun, and listens to the machine; what it says needs no answer. */
+export function onMachineAnswered(draft: Draft, event: TurnEventOf<'machine-answered'>): void {
+  dropReply(draft, event.atMs);
+  // Otherwise the silence after the machine's words would be taken for a caller who was not understood.
+  changeUtterance(draft, { cutOff: null });
+  change(draft, { stage: 'screening', isOwedAnswer: false, digits: '' });
+  act(
+    draft,
+    { kind: 'set-pause-after', voiceMs: null },
+    { kind: 'cancel-timer', timer: 'silence' },
+    { kind: 'cancel-timer', timer: 'digits' },
+    { kind: 'cancel-timer', timer: 'barge-in' },
+  );
+}
+
+/** The message is heard whole: nothing that the machine does stops it. */
+export function onMessageDue(draft: Draft, event: TurnEventOf<'message-due'>): void {
+  const { messageMsMax } = draft.state.rules.timing;
+  closeWith(draft, event.text, { kind: 'agent-hangup' }, event.atMs, messageMsMax);
 }

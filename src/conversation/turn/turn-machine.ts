@@ -40,15 +40,17 @@ import {
   requestWords,
 } from './caller-utterance.ts';
 import {
+  beginScreening,
   closeWith,
   endNow,
   isQuiet,
   limitDuration,
+  onMachineAnswered,
+  onMessageDue,
   onSilence,
   stopNow,
   watchSilence,
 } from './ending.ts';
-import { beginScreening, onMachineAnswered, onMessageDue } from './screening.ts';
 import { onFarEndMoved, onReturn, onThirdParty, onTransferFailed } from './third-party.ts';
 import {
   onEndOfTurnTimer,

@@ -1,6 +1,6 @@
 /** An agent as the form holds it, and as the API takes it; pure */
 import type { Agent, TransferTarget } from '../api-types.ts';
-import { changedFields, type Fields } from '../changed-fields.ts';
+import { changedFields, type Fields } from '../forms/form-changes.ts';
 import { type Box, keep, kept } from '../kept.ts';
 
 export const TOOLS = [

@@ -1,16 +1,23 @@
-/** The settings of an agent: what it says, how it talks, and what it may do. */
+/** The settings of an agent: the template it begins with, what it says, how it talks, and what it may do. */
+
+import { useState } from 'preact/hooks';
 import { messageUnder } from '../api-error.ts';
 import type { Agent } from '../api-types.ts';
-import { t } from '../app-state.ts';
+import { language, t } from '../app-state.ts';
+import { Dialog, Question } from '../parts/dialog.tsx';
 import { CheckField, SelectField, TextField, type TextFieldProps } from '../parts/field.tsx';
 import { Button } from '../parts/page.tsx';
-import type { FormParts } from './agent-draft.ts';
-import { ModelField } from './model-field.tsx';
-import { PromptField } from './prompt-field.tsx';
-import { Pronunciations, TransferTargets } from './rows.tsx';
+import { type AgentDraft, type FormParts, NEW_AGENT } from './agent-draft.ts';
+import {
+  ModelField,
+  NameField,
+  PromptField,
+  Pronunciations,
+  ToolsField,
+  TransferTargets,
+} from './agent-fields.tsx';
 import { SaveBar } from './save-bar.tsx';
-import { TemplatePicker } from './template-picker.tsx';
-import { NameField, ToolsField } from './tools-field.tsx';
+import { isAsTemplate, TEMPLATES, type TemplateName, templatePart } from './templates.ts';
 import type { AgentFormState } from './use-agent-form.ts';
 import { VoicePicker } from './voice-picker.tsx';
 
@@ -207,5 +214,50 @@ function Afterwards(form: FormParts) {
       />
       <TextField {...fieldOf('extract', form)} rows={4} hint={t('agent.extractHint')} />
     </>
+  );
+}
+
+function TemplatePicker(props: {
+  readonly draft: AgentDraft;
+  readonly onChosen: (part: Partial<AgentDraft>) => void;
+}) {
+  const { draft, onChosen } = props;
+  const [asked, setAsked] = useState<TemplateName | undefined>(undefined);
+  const spoken = language.value;
+  const current = TEMPLATES.find((name) => isAsTemplate(draft, name, spoken));
+  const isEmpty =
+    draft.greeting === NEW_AGENT.greeting && draft.systemPrompt === NEW_AGENT.systemPrompt;
+  const choose = (name: TemplateName) => {
+    setAsked(undefined);
+    onChosen(templatePart(name, spoken));
+  };
+  return (
+    <fieldset class="templates">
+      <legend>{t('template.title')}</legend>
+      <div class="templates-choices">
+        {TEMPLATES.map((name) => (
+          <button
+            key={name}
+            type="button"
+            aria-pressed={name === current}
+            onClick={() => (isEmpty || current !== undefined ? choose(name) : setAsked(name))}
+          >
+            <strong>{t(`template.${name}`)}</strong>
+            <span class="small">{t(`template.${name}Hint`)}</span>
+          </button>
+        ))}
+      </div>
+      {asked !== undefined && (
+        <Dialog title={t(`template.${asked}`)} onClose={() => setAsked(undefined)}>
+          <Question
+            text={t('template.question')}
+            yes={t('template.use')}
+            class="danger"
+            onNo={() => setAsked(undefined)}
+            onYes={() => choose(asked)}
+          />
+        </Dialog>
+      )}
+    </fieldset>
   );
 }

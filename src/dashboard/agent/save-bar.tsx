@@ -1,7 +1,7 @@
 /** The foot of an agent's form, in sight while something is not live: saves, publishes, shows changes and conflicts. */
 import type { Agent } from '../api-types.ts';
 import { formats, may, t } from '../app-state.ts';
-import { ChangeConflict } from '../forms/change-conflict.tsx';
+import { ChangeConflict } from '../forms/resource-form.tsx';
 import { ConfirmButton, DialogButton } from '../parts/dialog.tsx';
 import { Button, Problem } from '../parts/page.tsx';
 import { type AgentDraft, agentWith, isNumberFreed } from './agent-draft.ts';

@@ -2,12 +2,12 @@
 import { useState } from 'preact/hooks';
 import type { Agent, AgentContent, AgentVersion, Paged, Responsiveness } from '../api-types.ts';
 import { client, t, word } from '../app-state.ts';
-import { DifferenceList } from '../forms/difference-list.tsx';
+import { DifferenceList } from '../forms/resource-form.tsx';
 import { ConfirmButton, DialogButton } from '../parts/dialog.tsx';
 import { SelectField } from '../parts/field.tsx';
 import { Button, Instant, Pager, Section, Shown, Table } from '../parts/page.tsx';
 import { useApi } from '../parts/use-load.ts';
-import { differencesOf, fieldOf } from './agent-differences.ts';
+import { differencesOf, fieldOf } from './agent-changes.ts';
 
 const PER_PAGE = 10;
 

@@ -3,8 +3,7 @@ import { useMemo } from 'preact/hooks';
 import type { AnalyticsDetails } from '../api-types.ts';
 import { formats, language, t } from '../app-state.ts';
 import { Section, Table } from '../parts/page.tsx';
-import { Chart } from './chart.tsx';
-import type { ChartFacts } from './chart-options.ts';
+import { Chart, type ChartFacts } from './chart.tsx';
 
 type Day = AnalyticsDetails['days'][number];
 

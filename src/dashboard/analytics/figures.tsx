@@ -4,7 +4,7 @@ import type { AnalyticsDetails } from '../api-types.ts';
 import { formats, t } from '../app-state.ts';
 import { clockText } from '../format.ts';
 import { FactList } from '../parts/page.tsx';
-import { type Change, changeOf, differenceOf, shareOf } from './change.ts';
+import { type Change, changeOf, differenceOf, shareOf } from './report-sums.ts';
 
 type Summary = AnalyticsDetails['summary'];
 

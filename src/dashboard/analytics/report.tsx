@@ -4,11 +4,10 @@ import type { Analytics, AnalyticsDetails } from '../api-types.ts';
 import { formats, language, t, word } from '../app-state.ts';
 import { FactList, Section, Table } from '../parts/page.tsx';
 import type { Agents } from '../parts/use-load.ts';
-import { type ShownAgent, shownAgents } from './agent-rows.ts';
-import { Chart } from './chart.tsx';
-import type { ChartFacts } from './chart-options.ts';
+import { Chart, type ChartFacts } from './chart.tsx';
 import { EngineCharts } from './engine-charts.tsx';
 import { Figures } from './figures.tsx';
+import { type ShownAgent, shownAgents } from './report-sums.ts';
 
 type Day = AnalyticsDetails['days'][number];
 

@@ -2,13 +2,12 @@
 import { messageUnder } from '../api-error.ts';
 import type { Calendar } from '../api-types.ts';
 import { say, t, word } from '../app-state.ts';
-import { FormConflict } from '../forms/change-conflict.tsx';
-import { useResourceForm } from '../forms/use-resource-form.ts';
-import { BroughtBack } from '../parts/brought-back.tsx';
+import { BroughtBack } from '../forms/kept-form.tsx';
+import { FormConflict, useResourceForm } from '../forms/resource-form.tsx';
 import { SelectField, TextField } from '../parts/field.tsx';
 import { Form, type FormState } from '../parts/form.tsx';
 import { RowsField } from '../parts/rows-field.tsx';
-import { AddressHelp } from '../tools/address-help.tsx';
+import { AddressHelp } from '../tools/http-request.tsx';
 import {
   bodyOf,
   type CalendarDraft,
@@ -17,7 +16,7 @@ import {
   NEW_HOURS,
   newCalendar,
   WEEKDAYS,
-} from './calendar-draft.ts';
+} from './calendar.ts';
 
 const CALENDARS = 'api/calendars';
 

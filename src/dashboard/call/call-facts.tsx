@@ -1,12 +1,13 @@
-/** What a call was: how it went in a sentence, what was extracted from it, and its facts. */
+/** What became of a call: its outcome, extracted data, facts, messages, and the operator's tags and note. */
 import type { ComponentChildren } from 'preact';
 import type { CallDetail, TimelineEntry } from '../api-types.ts';
-import { formats, sentence, t, word } from '../app-state.ts';
-import { clockText } from '../format.ts';
+import { client, formats, say, sentence, t, word } from '../app-state.ts';
+import { clockText, phoneText } from '../format.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
-import { FactList, Instant, Section, State } from '../parts/page.tsx';
+import { TextField } from '../parts/field.tsx';
+import { Form, useForm } from '../parts/form.tsx';
+import { FactList, Instant, Section, State, Table } from '../parts/page.tsx';
 import { useAgents } from '../parts/use-load.ts';
-import { phoneText } from '../phone-text.ts';
 
 interface FactsProps {
   readonly call: CallDetail;
@@ -122,4 +123,61 @@ function otherPartiesOf(timeline: readonly TimelineEntry[], originMs: number): r
     if (kind !== 'transfer' && kind !== 'three_way' && kind !== 'three_way_ended') return [];
     return t(`company.${kind}`, { at });
   });
+}
+
+/** Nothing where no message was sent. */
+export function Messages({ messages }: Required<Pick<CallDetail, 'messages'>>) {
+  if (messages.length === 0) return null;
+  return (
+    <Section title={t('messages.title')}>
+      <Table
+        label={t('messages.title')}
+        rows={messages}
+        columns={{
+          instant: ({ createdAt }) => <Instant at={createdAt} />,
+          to: ({ to }) => to,
+          status: ({ status }) => <State of={status} />,
+          text: ({ text }) => text ?? '–',
+          details: ['small', ({ reason }) => reason && sentence(reason)],
+        }}
+      />
+    </Section>
+  );
+}
+
+interface Values {
+  /** With commas between them. */
+  readonly tags: string;
+  readonly note: string;
+}
+
+/** The form keeps what is typed while the page follows the call. */
+export function CallNote({ call }: { readonly call: CallDetail }) {
+  const begun = { tags: call.tags.join(', '), note: call.note ?? '' };
+  const form = useForm<Values>(begun, async ({ tags, note }) => {
+    await client.api(`api/calls/${encodeURIComponent(call.id)}`, {
+      method: 'PATCH',
+      body: { tags: tagsOf(tags), note: note.trim() === '' ? null : note },
+    });
+    say(t('callNote.saved'));
+  });
+  return (
+    <Section title={t('callNote.title')}>
+      <Form form={form} label={t('callNote.save')} class="button" needs="editor">
+        <TextField
+          label={t('callNote.tags')}
+          hint={t('callNote.tagsHint')}
+          {...form.field('tags')}
+        />
+        <TextField label={t('callNote.note')} rows={3} {...form.field('note')} />
+      </Form>
+    </Section>
+  );
+}
+
+function tagsOf(text: string): readonly string[] {
+  return text
+    .split(',')
+    .map((tag) => tag.trim())
+    .filter((tag) => tag !== '');
 }

@@ -1,15 +1,23 @@
-/** Below the words of a call: its turns, tools, sound quality, signalling, events and timeline, a tab each where there is something. */
-import type { CallDetail, CallQuality, SipLog, TimelineEntry } from '../api-types.ts';
-import { formats, language, t, word } from '../app-state.ts';
+/** Tabs below the words of a call: turns, tools, sound quality, signalling, events with deliveries, and timeline. */
+import type {
+  CallDetail,
+  CallQuality,
+  Delivery,
+  LedgerEvent,
+  Paged,
+  SipLog,
+  TimelineEntry,
+} from '../api-types.ts';
+import { client, formats, language, t, word } from '../app-state.ts';
 import { clockText } from '../format.ts';
-import { Instant, Loading, Problem, Section, Table } from '../parts/page.tsx';
+import { CopyButton } from '../parts/copy-button.tsx';
+import { FactList, Instant, Loading, Problem, Section, Table } from '../parts/page.tsx';
 import { type Tab, Tabs } from '../parts/tabs.tsx';
-import { type Loaded, useApi } from '../parts/use-load.ts';
+import { type Loaded, useApi, useLoad } from '../parts/use-load.ts';
 import { Waterfall } from '../parts/waterfall.tsx';
-import { detailsText } from '../text/event-details.ts';
-import { CallEvents, type EventsOfCall, useCallEvents } from './call-events.tsx';
-import { isMeasured, QualityFigures } from './call-quality.tsx';
+import { DeliveryTable } from '../webhooks/deliveries.tsx';
 import { SipLadder, useSipLog } from './sip-ladder.tsx';
+import { detailsText } from './timeline.ts';
 
 interface EntriesProps {
   readonly entries: readonly TimelineEntry[];
@@ -116,4 +124,96 @@ function Timeline({ entries, originMs }: EntriesProps) {
       }}
     />
   );
+}
+
+/** Whether anything was measured. */
+function isMeasured({ local, remote, mos }: CallQuality): boolean {
+  return local !== null || remote !== null || mos !== null;
+}
+
+function QualityFigures({ quality }: { readonly quality: CallQuality }) {
+  const { codec, local, remote, mos } = quality;
+  const { count, decimal } = formats.value;
+  const figure = (value: number | null | undefined, unit = '') =>
+    value === null || value === undefined ? '–' : `${decimal(value)}${unit}`;
+  const figures = [
+    [t('quality.mos'), mos === null ? '–' : `${decimal(mos)} (${t(`quality.${wordOfMos(mos)}`)})`],
+    [t('quality.codec'), codec ?? '–'],
+    [t('quality.received'), local === null ? '–' : count(local.packetsReceived)],
+    [t('quality.lost'), figure(local?.packetsLost)],
+    [t('quality.late'), figure(local?.packetsLate)],
+    [t('quality.loss'), figure(local?.lossPercent, ' %')],
+    [t('quality.jitter'), figure(local?.jitterMs, ' ms')],
+    [t('quality.sent'), local === null ? '–' : count(local.packetsSent)],
+    [t('quality.unsent'), figure(local?.packetsUnsent)],
+    [t('quality.farLoss'), figure(remote?.lossPercent, ' %')],
+    [t('quality.farJitter'), figure(remote?.jitterMs, ' ms')],
+    [t('quality.roundTrip'), figure(remote?.roundTripMs, ' ms')],
+  ] as const;
+  return <FactList class="facts" facts={figures} />;
+}
+
+/** Users satisfied, some dissatisfied, many dissatisfied. @see ITU-T G.107, Annex B */
+function wordOfMos(mos: number): 'good' | 'fair' | 'poor' {
+  if (mos >= 4.03) return 'good';
+  return mos >= 3.6 ? 'fair' : 'poor';
+}
+
+interface EventsOfCall {
+  readonly events: readonly LedgerEvent[];
+  readonly deliveries: readonly Delivery[];
+}
+
+/** @param status of the call: each change brings an event. */
+function useCallEvents(callId: string, status: string): Loaded<EventsOfCall> {
+  return useLoad(['events', callId, status], (signal) => load(callId, signal));
+}
+
+function CallEvents(props: EventsOfCall & { readonly onChanged: () => void }) {
+  const { events, deliveries, onChanged } = props;
+  return (
+    <>
+      <Table
+        label={t('field.events')}
+        rows={events}
+        keyOf={({ id }) => id}
+        columns={{
+          event: ({ event }) => event,
+          created: ({ createdAt }) => <Instant at={createdAt} />,
+          id: ({ id }) => <code>{id}</code>,
+          payload: (event) => <Payload of={event} />,
+        }}
+      />
+      {deliveries.length > 0 && (
+        <>
+          <h3>{t('deliveries.title')}</h3>
+          <DeliveryTable deliveries={deliveries} onChanged={onChanged} />
+        </>
+      )}
+    </>
+  );
+}
+
+/** As endpoints get it. */
+function Payload({ of: event }: { readonly of: LedgerEvent }) {
+  const text = JSON.stringify(event, null, 2);
+  return (
+    <details class="payload">
+      <summary>JSON</summary>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard. */}
+      <pre tabIndex={0}>{text}</pre>
+      <CopyButton label={t('app.copy')} text={text} />
+    </details>
+  );
+}
+
+async function load(callId: string, signal: AbortSignal): Promise<EventsOfCall> {
+  const query = { callId, limit: 20 };
+  const { data: events } = await client.api<Paged<LedgerEvent>>('api/events', { query, signal });
+  const pages = await Promise.all(
+    events.map(({ id }) =>
+      client.api<Paged<Delivery>>('api/webhooks/deliveries', { query: { eventId: id }, signal }),
+    ),
+  );
+  return { events, deliveries: pages.flatMap(({ data }) => data) };
 }

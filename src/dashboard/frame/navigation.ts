@@ -1,4 +1,4 @@
-/** The pages that the sidebar and the command palette lead to. A page more is a line here, and one in `page-modules.ts`. */
+/** The pages: their places in the sidebar and the palette, and their code, which is loaded when a page is opened first. */
 import {
   BookText,
   Bot,
@@ -21,6 +21,7 @@ import {
   Webhook,
   Wrench,
 } from 'lucide';
+import type { ComponentType } from 'preact';
 import type { Role } from '../api-types.ts';
 import type { PageName } from '../router.ts';
 import type { TextKey } from '../text/text.ts';
@@ -34,7 +35,7 @@ export interface NavigationEntry {
   readonly needs?: Role;
 }
 
-export interface NavigationGroup {
+interface NavigationGroup {
   readonly text: TextKey;
   readonly entries: readonly NavigationEntry[];
 }
@@ -84,3 +85,48 @@ export const NAVIGATION: readonly NavigationGroup[] = [
 
 /** Relative, as the server may lie below any path of a proxy. */
 export const DOCS_ADDRESS = 'docs';
+
+type PageComponent = ComponentType<{ readonly id: string }>;
+
+type Load = () => Promise<PageComponent>;
+
+const PAGES: Readonly<Record<string, Load>> = {
+  overview: async () => (await import('../pages/overview-page.tsx')).OverviewPage,
+  live: async () => (await import('../pages/live-page.tsx')).LivePage,
+  calls: async () => (await import('../pages/calls-page.tsx')).CallsPage,
+  campaigns: async () => (await import('../pages/campaigns-page.tsx')).CampaignsPage,
+  agents: async () => (await import('../pages/agents-page.tsx')).AgentsPage,
+  tools: async () => (await import('../pages/tools-page.tsx')).ToolsPage,
+  knowledge: async () => (await import('../pages/knowledge-page.tsx')).KnowledgePage,
+  calendars: async () => (await import('../pages/calendars-page.tsx')).CalendarsPage,
+  gateways: async () => (await import('../pages/gateways-page.tsx')).GatewaysPage,
+  numbers: async () => (await import('../pages/numbers-page.tsx')).NumbersPage,
+  trunks: async () => (await import('../pages/trunks-page.tsx')).TrunksPage,
+  analytics: async () => (await import('../pages/analytics-page.tsx')).AnalyticsPage,
+  webhooks: async () => (await import('../pages/develop/webhooks-page.tsx')).WebhooksPage,
+  keys: async () => (await import('../pages/develop/keys-page.tsx')).KeysPage,
+  logs: async () => (await import('../pages/develop/logs-page.tsx')).LogsPage,
+  settings: async () => (await import('../pages/server/settings-page.tsx')).SettingsPage,
+  system: async () => (await import('../pages/server/system-page.tsx')).SystemPage,
+  models: async () => (await import('../pages/server/models-page.tsx')).ModelsPage,
+  users: async () => (await import('../pages/server/users-page.tsx')).UsersPage,
+  'audit-log': async () => (await import('../pages/server/audit-log-page.tsx')).AuditLogPage,
+  missing: async () => (await import('../pages/not-found-page.tsx')).NotFoundPage,
+};
+
+/** Pages of one thing, by the page of its list. */
+const DETAIL_PAGES: Readonly<Record<string, Load>> = {
+  calls: async () => (await import('../pages/call-page.tsx')).CallPage,
+  campaigns: async () => (await import('../pages/campaign-page.tsx')).CampaignPage,
+  agents: async () => (await import('../pages/agent-page.tsx')).AgentPage,
+  tools: async () => (await import('../pages/tool-page.tsx')).ToolPage,
+  calendars: async () => (await import('../pages/calendar-page.tsx')).CalendarPage,
+  trunks: async () => (await import('../trunks/trunk-page.tsx')).TrunkPage,
+};
+
+/** @throws {TypeError} when the server has a newer page, or does not answer. */
+export function loadPage(page: string, id: string): Promise<PageComponent> {
+  const load = (id === '' ? PAGES[page] : (DETAIL_PAGES[page] ?? PAGES[page])) ?? PAGES.overview;
+  if (load === undefined) throw new TypeError(`No page is named "${page}"`);
+  return load();
+}

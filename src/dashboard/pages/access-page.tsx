@@ -4,8 +4,16 @@ import { useEffect } from 'preact/hooks';
 import type { AccessState } from '../api-client.ts';
 import { ApiError } from '../api-error.ts';
 import type { Session } from '../api-types.ts';
-import { client, enter, language, route, t, wordsOf } from '../app-state.ts';
-import { chooseLanguage, LANGUAGE_NAMES } from '../frame/appearance.ts';
+import {
+  chooseLanguage,
+  client,
+  enter,
+  LANGUAGE_NAMES,
+  language,
+  route,
+  t,
+  wordsOf,
+} from '../app-state.ts';
 import mark from '../icon.svg';
 import { BareSelect, NewPasswordField, TextField } from '../parts/field.tsx';
 import { type FormState, useForm } from '../parts/form.tsx';

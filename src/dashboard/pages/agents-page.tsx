@@ -3,11 +3,11 @@ import { Bot } from 'lucide';
 import { useVoices } from '../agent/voice-picker.tsx';
 import type { AgentItem, Voice } from '../api-types.ts';
 import { client, complain, formats, may, t } from '../app-state.ts';
+import { phoneText } from '../format.ts';
+import { SimulateButton, useTalk } from '../parts/call-buttons.tsx';
 import { Button, Empty, Page, ShownPage, State, Table } from '../parts/page.tsx';
 import { ENGINE_JOBS, StandIns } from '../parts/stand-ins.tsx';
-import { SimulateButton, useTalk } from '../parts/talk-button.tsx';
 import { usePages } from '../parts/use-load.ts';
-import { phoneText } from '../phone-text.ts';
 
 export function AgentsPage() {
   const loaded = usePages<AgentItem>('api/agents', 50);

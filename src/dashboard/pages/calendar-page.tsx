@@ -1,12 +1,14 @@
-/** One calendar: made, changed, its appointments and its feed. */
-import type { Calendar } from '../api-types.ts';
-import { client, t } from '../app-state.ts';
-import { Appointments } from '../calendars/appointments.tsx';
+/** The page of one calendar: its form, its appointments day by day, and its iCalendar feed. */
+
+import { useRef, useState } from 'preact/hooks';
+import type { Appointment, Calendar } from '../api-types.ts';
+import { client, complain, language, say, t, word } from '../app-state.ts';
+import { daysOf, hoursText, localDay } from '../calendars/calendar.ts';
 import { CalendarForm } from '../calendars/calendar-form.tsx';
-import { Feed } from '../calendars/feed.tsx';
-import { ConfirmButton } from '../parts/dialog.tsx';
-import { Missing, Page, Shown } from '../parts/page.tsx';
-import { useLoad } from '../parts/use-load.ts';
+import { ConfirmButton, copyText } from '../parts/dialog.tsx';
+import { TextField } from '../parts/field.tsx';
+import { Button, Missing, Page, Section, Shown, ShownPage, State } from '../parts/page.tsx';
+import { useLoad, usePages } from '../parts/use-load.ts';
 import { NEW_ID } from '../router.ts';
 
 /** @param props.id the calendar's name. */
@@ -68,5 +70,93 @@ function Panes(props: { readonly calendar: Calendar | undefined; readonly onChan
         <Feed calendar={calendar} onRenewed={onChanged} />
       </div>
     </div>
+  );
+}
+
+const PER_PAGE = 50;
+
+export function Appointments({ calendar }: { readonly calendar: Calendar }) {
+  const [date, setDate] = useState(() => localDay(new Date()));
+  return (
+    <Section title={t('calendar.appointments')}>
+      <div class="filters">
+        <TextField label={t('calendar.from')} type="date" value={date} onValue={setDate} />
+      </div>
+      <Days key={date} calendar={calendar} date={date} />
+    </Section>
+  );
+}
+
+/** @param props.date of the reader, empty while it is being typed, which shows those to come. */
+function Days(props: { readonly calendar: Calendar; readonly date: string }) {
+  const { calendar, date } = props;
+  const from = date === '' ? undefined : new Date(`${date}T00:00`).toISOString();
+  const path = `api/calendars/${calendar.name}/appointments`;
+  const loaded = usePages<Appointment>(path, PER_PAGE, { from });
+  const zone = { timeZone: calendar.timeZone, language: language.value };
+  return (
+    <ShownPage loaded={loaded}>
+      {(appointments) =>
+        appointments.length === 0 ? (
+          <p class="empty">{t('calendar.noAppointments')}</p>
+        ) : (
+          daysOf(appointments, zone).map(({ day, appointments: those }) => (
+            <div key={day} class="day">
+              <h3>{day}</h3>
+              <ul>
+                {those.map((one) => (
+                  <Row key={one.id} appointment={one} hours={hoursText(one, zone)} />
+                ))}
+              </ul>
+            </div>
+          ))
+        )
+      }
+    </ShownPage>
+  );
+}
+
+function Row(props: { readonly appointment: Appointment; readonly hours: string }) {
+  const { title, attendeeName, attendeePhone, status, reason, callId } = props.appointment;
+  return (
+    <li class="appointment">
+      <span class="number">{props.hours}</span>
+      <div>
+        <strong>{title}</strong> {attendeeName} <span class="number muted">{attendeePhone}</span>
+        <div class="small">
+          <State of={status} /> {reason !== null && word('appointmentReason', reason)}
+        </div>
+      </div>
+      <a href={`#/calls/${callId}`}>{t('calendar.call')}</a>
+    </li>
+  );
+}
+
+export function Feed(props: { readonly calendar: Calendar; readonly onRenewed: () => void }) {
+  const { calendar, onRenewed } = props;
+  const shown = useRef<HTMLElement>(null);
+  const copy = () =>
+    void copyText(calendar.feedUrl, shown.current).then(() => say(t('app.copied')), complain);
+  const path = `api/calendars/${calendar.name}/feed`;
+  return (
+    <Section title={t('calendar.feed')}>
+      <p>{t('calendar.feedText')}</p>
+      <p>
+        <code class="secret" ref={shown}>
+          {calendar.feedUrl}
+        </code>
+      </p>
+      <div class="actions">
+        <Button text={t('app.copy')} onClick={copy} />
+        <ConfirmButton
+          needs="editor"
+          class=""
+          label={t('calendar.renew')}
+          question={t('calendar.renewQuestion')}
+          done={t('calendar.renewed')}
+          onConfirm={() => client.api(path, { method: 'POST' }).then(onRenewed)}
+        />
+      </div>
+    </Section>
   );
 }

@@ -3,10 +3,9 @@ import { useEffect, useMemo } from 'preact/hooks';
 import { isMissing } from '../api-error.ts';
 import type { CallDetail, Paged, TimelineEntry } from '../api-types.ts';
 import { callsAddress, client, t } from '../app-state.ts';
-import { CallFacts } from '../call/call-facts.tsx';
-import { CallNote } from '../call/call-note.tsx';
+import { CallFacts, CallNote, Messages } from '../call/call-facts.tsx';
 import { CallTabs } from '../call/call-tabs.tsx';
-import { Messages } from '../call/messages.tsx';
+import { phoneText } from '../format.ts';
 import { isOver } from '../live-state.ts';
 import { CallControls } from '../parts/call-controls.tsx';
 import { CopyLink } from '../parts/copy-button.tsx';
@@ -15,7 +14,6 @@ import { Heard, LevelMeters, useMeterBoard, Words } from '../parts/heard.tsx';
 import { Missing, Page, Section, Shown } from '../parts/page.tsx';
 import { useLive } from '../parts/use-live.ts';
 import { useAgents, useLoad } from '../parts/use-load.ts';
-import { phoneText } from '../phone-text.ts';
 import { recordingOriginMs } from '../time-line.ts';
 
 /** More entries than that a page does not draw. */

@@ -11,7 +11,7 @@ import {
   type FilterField,
   filterOf,
 } from '../format.ts';
-import { PlaceCallButton } from '../outbound/place-call-button.tsx';
+import { PlaceCallButton } from '../parts/call-buttons.tsx';
 import { CallTable } from '../parts/call-table.tsx';
 import { SelectField, TextField } from '../parts/field.tsx';
 import { Button, Empty, Page, Pager, Shown } from '../parts/page.tsx';

@@ -2,7 +2,7 @@
 import { Megaphone } from 'lucide';
 import type { Campaign } from '../api-types.ts';
 import { formats, may, t } from '../app-state.ts';
-import { PlaceCallButton } from '../outbound/place-call-button.tsx';
+import { PlaceCallButton } from '../parts/call-buttons.tsx';
 import { Ago, Empty, Page, ShownPage, State, Table } from '../parts/page.tsx';
 import { useAgents, usePages } from '../parts/use-load.ts';
 

@@ -1,12 +1,13 @@
-/** The SMS gateways that messages of agents go out over, and the numbers that want none. */
-import type { SmsGateway } from '../api-types.ts';
-import { client, may, t } from '../app-state.ts';
+/** The SMS gateways that messages of agents go out over, and the numbers that want no messages (opt-outs). */
+import type { SmsGateway, SmsOptOut } from '../api-types.ts';
+import { client, may, say, t } from '../app-state.ts';
 import { ConfirmButton, DialogButton } from '../parts/dialog.tsx';
-import { Empty, Page, ShownPage, Table } from '../parts/page.tsx';
+import { TextField } from '../parts/field.tsx';
+import { Form, useForm } from '../parts/form.tsx';
+import { Empty, Instant, Page, Section, ShownPage, Table } from '../parts/page.tsx';
 import { usePages } from '../parts/use-load.ts';
 import { typeOf } from '../sms/gateway-draft.ts';
 import { GATEWAYS, GatewayForm } from '../sms/gateway-form.tsx';
-import { OptOuts } from '../sms/opt-outs.tsx';
 
 export function GatewaysPage() {
   const loaded = usePages<SmsGateway>(GATEWAYS, 50);
@@ -62,4 +63,73 @@ function Actions(props: { readonly gateway: SmsGateway; readonly onChanged: () =
       />
     </div>
   );
+}
+
+const OPT_OUTS = 'api/sms-opt-outs';
+
+const PER_PAGE = 50;
+
+export function OptOuts() {
+  const loaded = usePages<SmsOptOut>(OPT_OUTS, PER_PAGE);
+  return (
+    <Section
+      title={t('sms.optOuts')}
+      actions={
+        <DialogButton needs="admin" label={t('sms.addOptOut')}>
+          {(close) => <OptOutForm onSaved={loaded.reload} onClose={close} />}
+        </DialogButton>
+      }
+    >
+      <p class="muted">{t('sms.optOutsHint')}</p>
+      <ShownPage loaded={loaded}>
+        {(optOuts) => (
+          <Table
+            label={t('sms.optOuts')}
+            empty={t('sms.noOptOuts')}
+            rows={optOuts}
+            keyOf={({ number }) => number}
+            columns={{
+              number: ['number', ({ number }) => number],
+              since: ({ createdAt }) => <Instant at={createdAt} />,
+              actions: ({ number }) => (
+                <ConfirmButton
+                  needs="admin"
+                  label={t('sms.allow')}
+                  question={t('sms.allowQuestion', { number })}
+                  done={t('sms.allowed')}
+                  onConfirm={() =>
+                    client.api(pathOf(number), { method: 'DELETE' }).then(loaded.reload)
+                  }
+                />
+              ),
+            }}
+          />
+        )}
+      </ShownPage>
+    </Section>
+  );
+}
+
+function OptOutForm(props: { readonly onSaved: () => void; readonly onClose: () => void }) {
+  const form = useForm({ number: '' }, async ({ number }) => {
+    await client.api(pathOf(number.trim()), { method: 'PUT' });
+    say(t('sms.optOutAdded'));
+    props.onSaved();
+    props.onClose();
+  });
+  return (
+    <Form form={form} label={t('sms.addOptOut')} onCancel={props.onClose} isChecked>
+      <TextField
+        label={t('field.number')}
+        hint={t('sms.optOutHint')}
+        type="tel"
+        isRequired
+        {...form.field('number')}
+      />
+    </Form>
+  );
+}
+
+function pathOf(number: string): string {
+  return `${OPT_OUTS}/${encodeURIComponent(number)}`;
 }

@@ -1,19 +1,17 @@
 /** Calls as they go on: their state, how loud they are, what is said as it is said, and taking part. */
 import type { RefObject } from 'preact';
-import { useMemo, useRef } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { CallCommon } from '../api-types.ts';
 import { formats, t } from '../app-state.ts';
 import { clockText } from '../format.ts';
 import { isOver, type LiveCall } from '../live-state.ts';
 import type { MeterBoard } from '../meter-board.ts';
+import { SimulateButton } from '../parts/call-buttons.tsx';
 import { CallControls } from '../parts/call-controls.tsx';
 import { LevelMeters, useMeterBoard, Words } from '../parts/heard.tsx';
 import { Empty, Page, State } from '../parts/page.tsx';
-import { SimulateButton } from '../parts/talk-button.tsx';
-import { useLive } from '../parts/use-live.ts';
+import { useLive, useNowMs } from '../parts/use-live.ts';
 import { useAgents } from '../parts/use-load.ts';
-import { useNowMs } from '../parts/use-now.ts';
-import { useSeen } from '../parts/use-seen.ts';
 
 export function LivePage() {
   const board = useMeterBoard();
@@ -122,4 +120,21 @@ function CallTimer(props: {
       {clockText((untilMs - Date.parse(since)) / 1000)}
     </span>
   );
+}
+
+/** Elements this near to the window count as seen: they are up to date when they come into sight. */
+const MARGIN = '300px';
+
+/** True until the browser has looked. */
+export function useSeen(element: RefObject<HTMLElement | null>): boolean {
+  const [isSeen, setSeen] = useState(true);
+  useEffect(() => {
+    if (element.current === null) return;
+    const look = (entries: readonly IntersectionObserverEntry[]) =>
+      setSeen(entries.at(-1)?.isIntersecting ?? true);
+    const observer = new IntersectionObserver(look, { rootMargin: MARGIN });
+    observer.observe(element.current);
+    return () => observer.disconnect();
+  }, []);
+  return isSeen;
 }

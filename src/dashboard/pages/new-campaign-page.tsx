@@ -2,7 +2,7 @@
 import { useMemo } from 'preact/hooks';
 import type { Campaign } from '../api-types.ts';
 import { client, complain, formats, t } from '../app-state.ts';
-import { type ContactList, contactListOf } from '../outbound/contact-list.ts';
+import { type ContactList, contactListOf } from '../csv.ts';
 import { FileField, SelectField, TextField } from '../parts/field.tsx';
 import { Form, type FormState, useForm } from '../parts/form.tsx';
 import { Page, Table } from '../parts/page.tsx';

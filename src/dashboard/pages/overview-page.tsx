@@ -16,11 +16,10 @@ import { problemsOf, type Step, stepsOf } from '../first-steps.ts';
 import { lastDays } from '../format.ts';
 import { Icon } from '../frame/icon.tsx';
 import { BROWSER, keep, kept } from '../kept.ts';
-import { PlaceCallButton } from '../outbound/place-call-button.tsx';
+import { PlaceCallButton, useTalk } from '../parts/call-buttons.tsx';
 import { CallTable } from '../parts/call-table.tsx';
 import { Button, FactList, Page, Section, Shown } from '../parts/page.tsx';
 import { ENGINE_JOBS, StandIns } from '../parts/stand-ins.tsx';
-import { useTalk } from '../parts/talk-button.tsx';
 import { useAgents, useLoad } from '../parts/use-load.ts';
 
 const REFRESH_MS = 10_000;

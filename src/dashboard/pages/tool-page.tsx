@@ -1,12 +1,17 @@
-/** One HTTP tool: made, changed, tested, deleted. */
-import type { HttpTool } from '../api-types.ts';
-import { client, may, t } from '../app-state.ts';
+/** The page of one HTTP tool: new, changed, tested, deleted. */
+
+import { useState } from 'preact/hooks';
+import type { HttpTool, ToolTrial } from '../api-types.ts';
+import { client, formats, may, sentence, t } from '../app-state.ts';
 import { ConfirmButton } from '../parts/dialog.tsx';
-import { Missing, Page, Shown } from '../parts/page.tsx';
+import { TextField } from '../parts/field.tsx';
+import { useSubmit } from '../parts/form.tsx';
+import { Missing, Page, Problem, Section, Shown } from '../parts/page.tsx';
 import { useLoad } from '../parts/use-load.ts';
 import { NEW_ID } from '../router.ts';
+import { AddressHelp } from '../tools/http-request.tsx';
+import { jsonFault, sampleArguments } from '../tools/tool-draft.ts';
 import { ToolForm, useToolForm } from '../tools/tool-form.tsx';
-import { ToolTest } from '../tools/tool-test.tsx';
 
 /** @param props.id the tool's name. */
 export function ToolPage({ id }: { readonly id: string }) {
@@ -63,6 +68,68 @@ function Panes(props: { readonly tool: HttpTool | undefined; readonly onSaved: (
         <ToolForm form={form} isNew={tool === undefined} />
       </div>
       {isTested && <ToolTest tool={tool} isChanged={form.isChanged} />}
+    </div>
+  );
+}
+
+export function ToolTest(props: {
+  readonly tool: HttpTool;
+  /** Whether the form next to it differs from what is tested. */
+  readonly isChanged: boolean;
+}) {
+  const { tool, isChanged } = props;
+  const [given, setGiven] = useState(() =>
+    JSON.stringify(sampleArguments(JSON.stringify(tool.parameters)), null, 2),
+  );
+  const [trial, setTrial] = useState<ToolTrial | undefined>(undefined);
+  const fault = jsonFault(given);
+  const { isBusy, error, submit } = useSubmit(async () => {
+    setTrial(undefined);
+    if (fault !== undefined) throw new Error(t('tool.notJson', fault));
+    const body = { arguments: JSON.parse(given) };
+    setTrial(await client.api(`api/tools/${tool.name}/test`, { method: 'POST', body }));
+  });
+  return (
+    <aside class="pane-test" aria-label={t('tool.test')}>
+      <Section title={t('tool.test')}>
+        {isChanged && <p class="box busy small">{t('try.unsaved')}</p>}
+        <p class="hint">{t('tool.testHint')}</p>
+        <form onSubmit={submit} class="code">
+          <TextField
+            label={t('tool.arguments')}
+            rows={5}
+            value={given}
+            error={fault && t('tool.notJson', fault)}
+            onValue={setGiven}
+          />
+          <div class="actions">
+            <button type="submit" class="main" disabled={isBusy}>
+              {t('tool.run')}
+            </button>
+            {isBusy && <span role="status">{t('tool.running')}</span>}
+          </div>
+        </form>
+        <Problem error={error} />
+        {trial !== undefined && <Outcome trial={trial} />}
+      </Section>
+    </aside>
+  );
+}
+
+function Outcome({ trial }: { readonly trial: ToolTrial }) {
+  const { done, result, problem, tookMs } = trial;
+  const took = { ms: formats.value.count(tookMs) };
+  return (
+    <div class="outcome" role="status">
+      <p>
+        <span class={`state ${done ? 'good' : 'bad'}`}>
+          {t(done ? 'tool.worked' : 'tool.failed', took)}
+        </span>
+      </p>
+      {problem !== null && <p class="wrong">{sentence(problem)}</p>}
+      <AddressHelp error={problem} />
+      <h3>{t('tool.told')}</h3>
+      <pre class="report">{result}</pre>
     </div>
   );
 }

@@ -2,9 +2,8 @@
 import { PhoneIncoming, PhoneOutgoing } from 'lucide';
 import type { CallItem } from '../api-types.ts';
 import { t, word } from '../app-state.ts';
-import { clockText } from '../format.ts';
+import { clockText, phoneText } from '../format.ts';
 import { Icon } from '../frame/icon.tsx';
-import { phoneText } from '../phone-text.ts';
 import { Ago, State, Table } from './page.tsx';
 import type { Agents } from './use-load.ts';
 

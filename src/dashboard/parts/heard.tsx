@@ -4,10 +4,15 @@ import { type ComponentChildren, Fragment } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { CallDetail, TimelineEntry, TranscriptEntry } from '../api-types.ts';
 import { formats, t, word } from '../app-state.ts';
-import { notesOf, type TranscriptNotes, transcriptText } from '../call/transcript-notes.ts';
+import {
+  currentEntry,
+  notesOf,
+  type TranscriptNotes,
+  transcriptText,
+  waterfallOf,
+} from '../call/timeline.ts';
 import { clockText } from '../format.ts';
 import { type BoardWorld, MeterBoard } from '../meter-board.ts';
-import { currentEntry, waterfallOf } from '../waterfall.ts';
 import { CopyButton } from './copy-button.tsx';
 import { Button, Section } from './page.tsx';
 import { SoundLine } from './sound-line.tsx';

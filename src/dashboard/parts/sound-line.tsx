@@ -3,6 +3,7 @@ import { useComputed, useSignalEffect } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { RecordingPeaks } from '../api-types.ts';
 import { formats, shownTheme, t } from '../app-state.ts';
+import type { TurnBars } from '../call/timeline.ts';
 import { clockText } from '../format.ts';
 import {
   deedOf,
@@ -17,7 +18,6 @@ import {
   wholeOf,
   zoomed,
 } from '../time-line.ts';
-import type { TurnBars } from '../waterfall.ts';
 import { drawWave } from '../wave-canvas.ts';
 import { SelectField } from './field.tsx';
 import { Button, Problem } from './page.tsx';

@@ -1,4 +1,4 @@
-/** The live view as a page follows it, from when it comes to when it goes. */
+/** The live view as a page follows it, from when it comes to when it goes, and the clock of its timers. */
 import { useEffect, useState } from 'preact/hooks';
 import type { Query } from '../api-client.ts';
 import { client, complain, sentence, t } from '../app-state.ts';
@@ -78,4 +78,19 @@ async function followLive(
     await new Promise((resolve) => setTimeout(resolve, waitMs));
     waitMs = Math.min(waitMs * 2, WAIT_MS_MAX);
   }
+}
+
+const TICK_MS = 1000;
+
+/** Unix milliseconds, new each second while it ticks. */
+export function useNowMs(isTicking: boolean): number {
+  const [nowMs, setNowMs] = useState(() => Date.now());
+  useEffect(() => {
+    if (!isTicking) return;
+    const tick = () => setNowMs(Date.now());
+    tick();
+    const timer = setInterval(tick, TICK_MS);
+    return () => clearInterval(timer);
+  }, [isTicking]);
+  return nowMs;
 }

@@ -2,8 +2,8 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { TimelineEntry } from '../api-types.ts';
 import { formats, t } from '../app-state.ts';
+import { answerFigures, SPANS, type TurnBars, tickStepMs, waterfallOf } from '../call/timeline.ts';
 import { clockText } from '../format.ts';
-import { answerFigures, SPANS, type TurnBars, tickStepMs, waterfallOf } from '../waterfall.ts';
 import { type Columns, FactList, Scroller, Table } from './page.tsx';
 
 /** In pixels, as are all measures of the drawing. */

@@ -2,10 +2,9 @@
 import { SessionDescriptionHandler } from 'sip.js/lib/platform/web/session-description-handler/session-description-handler.js';
 import { ApiError } from '../api-error.ts';
 import { client, wordsOf } from '../app-state.ts';
-import { GAP_MS, TONE_MS } from './keys.ts';
-import { type BrowserMicrophone, openMicrophone } from './microphone.ts';
+import { type BrowserMicrophone, openMicrophone } from './microphone.tsx';
 import { Phone, type PhoneTicket, socketAddress } from './phone.ts';
-import { PhoneError, type PhoneState, problemOfTicket } from './phone-state.ts';
+import { GAP_MS, PhoneError, type PhoneState, problemOfTicket, TONE_MS } from './phone-state.ts';
 import { type LineMedia, openSipLine } from './sip-line.ts';
 
 export type BrowserPhone = Phone<BrowserMicrophone>;

@@ -1,4 +1,4 @@
-/** What the phone in the page is doing, and what each happening makes of it; pure */
+/** What the phone in the page is doing, what each event makes of it, and the keys of a telephone (DTMF); pure */
 
 export type PhoneStatus = 'idle' | 'asking' | 'connecting' | 'ringing' | 'talking' | 'ended';
 
@@ -178,4 +178,21 @@ export function problemOfSip(status: number, reason: string): PhoneProblem {
 export function problemOf(error: unknown): PhoneProblem {
   if (error instanceof PhoneError) return error.problem;
   return { kind: 'refused', detail: error instanceof Error ? error.message : String(error) };
+}
+
+/** Row by row. */
+export const KEYS = ['1', '2', '3', '4', '5', '6', '7', '8', '9', '*', '0', '#'] as const;
+
+/** How long a key sounds, and the pause after it. RFC 4733 says 40 ms at least; machines that listen want more. */
+export const TONE_MS = 160;
+export const GAP_MS = 80;
+
+/** The telephone's key for one of the keyboard's; undefined where there is none. */
+export function keyOf(typed: string): string | undefined {
+  return KEYS.find((key) => key === typed);
+}
+
+/** The body of a SIP INFO of type `application/dtmf-relay`. */
+export function dtmfRelay(digit: string): string {
+  return `Signal=${digit}\r\nDuration=${TONE_MS}\r\n`;
 }

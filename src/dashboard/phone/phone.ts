@@ -1,4 +1,4 @@
-/** The phone in the page: one call at a time, from the microphone to the hang-up. */
+/** The phone in the page: one call at a time, from the microphone to the hang-up, and the microphones to choose from. */
 import {
   AT_REST,
   afterPhoneEvent,
@@ -182,4 +182,26 @@ export class Phone<Mic extends Microphone> {
     this.#state = next;
     this.#parts.onState(next);
   }
+}
+
+export interface MicrophoneDevice {
+  readonly deviceId: string;
+  /** Empty until the page has been allowed to use a microphone. */
+  readonly label: string;
+}
+
+interface Device extends MicrophoneDevice {
+  readonly kind: string;
+}
+
+/** The microphones by name; empty while the browser tells no names, because then it tells no ids either. */
+export function microphonesOf(devices: readonly Device[]): readonly MicrophoneDevice[] {
+  return devices
+    .filter(({ kind, deviceId, label }) => kind === 'audioinput' && deviceId !== '' && label !== '')
+    .map(({ deviceId, label }) => ({ deviceId, label }));
+}
+
+/** The one chosen before where it is still there, else the browser's own choice: ''. */
+export function chosenOf(microphones: readonly MicrophoneDevice[], remembered: string): string {
+  return microphones.some(({ deviceId }) => deviceId === remembered) ? remembered : '';
 }

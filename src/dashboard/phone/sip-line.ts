@@ -4,9 +4,14 @@ import type { SessionDescriptionHandlerFactory } from 'sip.js/lib/api/session-de
 import { SessionState } from 'sip.js/lib/api/session-state.js';
 import { UserAgent } from 'sip.js/lib/api/user-agent.js';
 import type { IncomingResponse } from 'sip.js/lib/core/messages/incoming-response.js';
-import { dtmfRelay } from './keys.ts';
 import type { Line, LineListener, PhoneTicket } from './phone.ts';
-import { PhoneError, type PhoneProblem, problemOf, problemOfSip } from './phone-state.ts';
+import {
+  dtmfRelay,
+  PhoneError,
+  type PhoneProblem,
+  problemOf,
+  problemOfSip,
+} from './phone-state.ts';
 
 /** The server names the call in its answer. */
 const CALL_ID_HEADER = 'X-Service-Call';

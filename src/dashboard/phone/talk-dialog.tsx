@@ -9,17 +9,19 @@ import { Words } from '../parts/heard.tsx';
 import { Button } from '../parts/page.tsx';
 import { ENGINE_JOBS, StandIns } from '../parts/stand-ins.tsx';
 import { useFollow } from '../parts/use-follow.ts';
-import { useLive } from '../parts/use-live.ts';
-import { useNowMs } from '../parts/use-now.ts';
+import { useLive, useNowMs } from '../parts/use-live.ts';
 import type { TextKey } from '../text/text.ts';
 import { type BrowserPhone, browserPhone } from './browser-phone.ts';
-import { KEYS, keyOf } from './keys.ts';
+import { type MicrophoneChoice, MicrophoneSelect, useMicrophoneChoice } from './microphone.tsx';
 import {
-  type MicrophoneChoice,
-  MicrophoneSelect,
-  useMicrophoneChoice,
-} from './microphone-select.tsx';
-import { AT_REST, isBusy, type PhoneProblem, type PhoneState, talkedMs } from './phone-state.ts';
+  AT_REST,
+  isBusy,
+  KEYS,
+  keyOf,
+  type PhoneProblem,
+  type PhoneState,
+  talkedMs,
+} from './phone-state.ts';
 
 export interface TalkDialogProps {
   readonly agentId: string;

@@ -1,11 +1,13 @@
-/** The form of an SMS gateway; its secret is never shown again. */
+/** The form of an SMS gateway, with the request that a gateway on one's own server gets; its secret is never shown again. */
+
+import { messageUnder } from '../api-error.ts';
 import type { SmsGateway } from '../api-types.ts';
 import { say, t, word } from '../app-state.ts';
-import { FormConflict } from '../forms/change-conflict.tsx';
-import { useResourceForm } from '../forms/use-resource-form.ts';
+import { FormConflict, useResourceForm } from '../forms/resource-form.tsx';
 import { SelectField, TextField } from '../parts/field.tsx';
 import { Form, type FormState } from '../parts/form.tsx';
-import { AddressHelp } from '../tools/address-help.tsx';
+import { RowsField } from '../parts/rows-field.tsx';
+import { AddressHelp } from '../tools/http-request.tsx';
 import {
   bodyOf,
   changesOf,
@@ -14,10 +16,11 @@ import {
   type GatewayDraft,
   hasTemplate,
   NEW_GATEWAY,
+  NEW_ROW,
   needsOf,
+  REQUEST_FORMATS,
   rowsText,
 } from './gateway-draft.ts';
-import { TemplateFields } from './template-fields.tsx';
 
 export const GATEWAYS = 'api/sms-gateways';
 
@@ -109,5 +112,73 @@ function Credentials(props: { readonly form: FormState<GatewayDraft>; readonly i
         <TextField label={t('field.url')} hint={t('sms.urlHint')} {...form.field('url')} />
       )}
     </>
+  );
+}
+
+/** As many as the server takes. */
+const ROWS_MAX = 30;
+
+/** Places of a template, as the manual describes them. */
+const PLACES = [
+  ...['to', 'toDigits', 'from', 'fromDigits', 'text', 'alphabet', 'id', 'statusUrl'],
+  ...['username', 'secret', 'basic'],
+];
+
+const placesText = PLACES.map((name) => `{${name}}`).join(', ');
+
+function TemplateFields({ form }: { readonly form: FormState<GatewayDraft> }) {
+  const { value: format, onValue } = form.field('format');
+  return (
+    <>
+      <SelectField
+        label={t('sms.format')}
+        hint={t('sms.formatHint')}
+        value={format}
+        error={form.wrong.template}
+        onValue={onValue}
+        options={REQUEST_FORMATS.map((name) => [name, t(`sms.format.${name}`)])}
+      />
+      {hasTemplate(form.values) && (
+        <>
+          <TemplateRows form={form} name="fields" path="template.body" />
+          <TemplateRows form={form} name="headers" path="template.headers" />
+          <TextField
+            label={t('sms.idPath')}
+            hint={t('sms.idPathHint')}
+            value={form.values.idPath}
+            error={messageUnder(form.wrong, 'template.idPath')}
+            onValue={(idPath) => form.change({ idPath })}
+          />
+        </>
+      )}
+    </>
+  );
+}
+
+function TemplateRows(props: {
+  readonly form: FormState<GatewayDraft>;
+  readonly name: 'fields' | 'headers';
+  readonly path: string;
+}) {
+  const { form, name, path } = props;
+  const isHeader = name === 'headers';
+  const wrong = messageUnder(form.wrong, path);
+  return (
+    <RowsField
+      label={t(isHeader ? 'tool.headers' : 'sms.fields')}
+      hint={isHeader ? t('sms.headersHint') : t('sms.fieldsHint', { places: placesText })}
+      path={path}
+      wrong={wrong === undefined ? {} : { [path]: wrong }}
+      rows={form.values[name]}
+      columns={[
+        { name: 'name', label: t(isHeader ? 'tool.header' : 'sms.field') },
+        { name: 'value', label: t('tool.headerValue') },
+      ]}
+      empty={NEW_ROW}
+      addText={t(isHeader ? 'tool.addHeader' : 'sms.addField')}
+      nameOf={({ name: row }) => row}
+      max={ROWS_MAX}
+      onRows={(rows) => form.change({ [name]: rows })}
+    />
   );
 }

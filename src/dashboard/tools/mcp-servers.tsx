@@ -2,16 +2,14 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { McpServer, McpTrial, Paged } from '../api-types.ts';
 import { client, formats, say, sentence, t } from '../app-state.ts';
-import { changedFields } from '../changed-fields.ts';
-import { FormConflict } from '../forms/change-conflict.tsx';
-import { useResourceForm } from '../forms/use-resource-form.ts';
+import { changedFields } from '../forms/form-changes.ts';
+import { FormConflict, useResourceForm } from '../forms/resource-form.tsx';
 import { ConfirmButton, DialogButton } from '../parts/dialog.tsx';
 import { ChecksField, type Option, TextField } from '../parts/field.tsx';
 import { Form, useSubmit } from '../parts/form.tsx';
 import { Button, Problem, Section, Shown, Table } from '../parts/page.tsx';
 import { useApi } from '../parts/use-load.ts';
-import { AddressHelp } from './address-help.tsx';
-import { HeaderRows } from './header-rows.tsx';
+import { AddressHelp, HeaderRows } from './http-request.tsx';
 import { type HeaderRow, headerRows, headersOf, headersText } from './tool-draft.ts';
 
 const SERVERS = 'api/mcp-servers';

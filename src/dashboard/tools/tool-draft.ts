@@ -1,7 +1,6 @@
-/** An HTTP tool as its form holds it, and as the API takes it; pure */
+/** An HTTP tool as its form holds it and as the API takes it, and where a text of it stops being JSON; pure */
 import type { HttpTool } from '../api-types.ts';
-import { changedFields } from '../changed-fields.ts';
-import { jsonFault } from './json-fault.ts';
+import { changedFields } from '../forms/form-changes.ts';
 
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
@@ -151,4 +150,59 @@ function sampleOf(schema: Schema): unknown {
     default:
       return '';
   }
+}
+
+const STRING = String.raw`"(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"`;
+const NUMBER = String.raw`-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?`;
+const TOKEN = new RegExp(
+  String.raw`\s*(?:(${STRING})|(?:${NUMBER})|true|false|null|([{}[\],:]))`,
+  'uy',
+);
+
+/** Both counted from 1; undefined where the text is JSON. */
+export function jsonFault(
+  text: string,
+): { readonly line: number; readonly column: number } | undefined {
+  try {
+    JSON.parse(text);
+    return undefined;
+  } catch {
+    const before = text.slice(0, faultAt(text)).split('\n');
+    return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
+  }
+}
+
+/** What may come next: `k` is a key, `v` a value, a sign itself; several where there is a choice. */
+type Wanted = string;
+
+/** Index of the first token that has no place; the end where a token is missing. */
+function faultAt(text: string): number {
+  const open: string[] = [];
+  let wanted: Wanted = 'v';
+  let index = 0;
+  for (;;) {
+    TOKEN.lastIndex = index;
+    const [whole, string, sign] = TOKEN.exec(text) ?? [];
+    const kind = sign ?? (string !== undefined && wanted.includes('k') ? 'k' : 'v');
+    const isValueSign = kind === '{' || kind === '[';
+    const isTaken = wanted.includes(kind) || (isValueSign && wanted.includes('v'));
+    if (whole === undefined || !isTaken)
+      return index + (/^\s*/.exec(text.slice(index))?.[0] ?? '').length;
+    index += whole.length;
+    wanted = wantedAfter(kind, open);
+  }
+}
+
+function wantedAfter(kind: string, open: string[]): Wanted {
+  if (kind === '{' || kind === '[') {
+    open.push(kind);
+    return kind === '{' ? 'k}' : 'v]';
+  }
+  if (kind === 'k') return ':';
+  if (kind === ':') return 'v';
+  if (kind === ',') return open.at(-1) === '{' ? 'k' : 'v';
+  if (kind === '}' || kind === ']') open.pop();
+  const around = open.at(-1);
+  if (around === undefined) return '';
+  return around === '{' ? ',}' : ',]';
 }

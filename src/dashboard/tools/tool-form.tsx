@@ -1,20 +1,18 @@
 /** The editor of an HTTP tool: what the model is told of it, and the request that it makes. */
 import type { HttpTool } from '../api-types.ts';
 import { say, t } from '../app-state.ts';
-import { FormConflict } from '../forms/change-conflict.tsx';
-import { type ResourceFormState, useResourceForm } from '../forms/use-resource-form.ts';
-import { BroughtBack } from '../parts/brought-back.tsx';
+import { BroughtBack } from '../forms/kept-form.tsx';
+import { FormConflict, type ResourceFormState, useResourceForm } from '../forms/resource-form.tsx';
 import { SelectField, TextField } from '../parts/field.tsx';
 import { Form, type FormState } from '../parts/form.tsx';
-import { AddressHelp } from './address-help.tsx';
-import { HeaderRows } from './header-rows.tsx';
-import { jsonFault } from './json-fault.ts';
+import { AddressHelp, HeaderRows } from './http-request.tsx';
 import {
   argumentNames,
   bodyOf,
   changesOf,
   draftOf,
   headersText,
+  jsonFault,
   METHODS,
   NEW_TOOL,
   type ToolDraft,

@@ -1,13 +1,17 @@
-/** One trunk: made step by step, changed, checked. */
+/** The page of one trunk: its state, its form, its check, or the wizard of a new one. */
 import { useState } from 'preact/hooks';
 import type { Trunk } from '../api-types.ts';
-import { client, formats, route, sentence, t } from '../app-state.ts';
+import { client, formats, route, say, sentence, t } from '../app-state.ts';
+import { BroughtBack, useKeptForm } from '../forms/kept-form.tsx';
 import { ConfirmButton } from '../parts/dialog.tsx';
+import { Form } from '../parts/form.tsx';
 import { Empty, Page, Section, Shown, State } from '../parts/page.tsx';
 import { useLoad } from '../parts/use-load.ts';
 import { NEW_ID } from '../router.ts';
+import { saveTrunk } from './save-trunk.ts';
 import { TrunkCheckPane } from './trunk-check.tsx';
-import { TrunkForm } from './trunk-form.tsx';
+import { draftOf, EDITABLE_FIELDS, type TrunkDraft } from './trunk-draft.ts';
+import { TrunkFields, TrunkPriceFields } from './trunk-fields.tsx';
 import { TrunkWizard } from './trunk-wizard.tsx';
 import { MADE_TRUNK } from './wizard-steps.ts';
 
@@ -99,5 +103,34 @@ function Now({ trunk }: { readonly trunk: Trunk }) {
       </p>
       <p class="number">{numbers.join(', ')}</p>
     </Section>
+  );
+}
+
+export function TrunkForm(props: {
+  readonly trunk: Trunk;
+  readonly onSaved: (trunk: Trunk) => void;
+}) {
+  const { trunk, onSaved } = props;
+  const form = useKeptForm<TrunkDraft>({
+    kept: {
+      path: `api/trunks/${trunk.name}`,
+      withoutSecrets: (draft) => ({ ...draft, password: '' }),
+    },
+    fresh: () => draftOf(trunk),
+    send: async (draft, begun) => {
+      const saved = await saveTrunk(trunk, draft, begun);
+      say(t('trunk.saved'));
+      onSaved(saved);
+      return draftOf(saved);
+    },
+  });
+  return (
+    <div class="card">
+      <BroughtBack form={form} />
+      <Form form={form} label={t('app.save')} needs="admin">
+        <TrunkFields form={form} names={EDITABLE_FIELDS} hasPassword={trunk.hasPassword} />
+        <TrunkPriceFields form={form} />
+      </Form>
+    </div>
   );
 }

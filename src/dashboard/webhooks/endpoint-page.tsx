@@ -1,12 +1,12 @@
-/** The page of an endpoint: what it gets, how it does, and its deliveries. */
-import { useCallback, useState } from 'preact/hooks';
-import type { Endpoint } from '../api-types.ts';
-import { formats, say, t } from '../app-state.ts';
-import { FactList, Instant, Missing, Page, Shown } from '../parts/page.tsx';
+/** One webhook endpoint: its page, its state and actions, and the test event with the receiver's answer. */
+import { useCallback, useEffect, useState } from 'preact/hooks';
+import type { DeliveryDetail, Endpoint } from '../api-types.ts';
+import { client, complain, formats, may, say, sentence, t } from '../app-state.ts';
+import { ConfirmButton, DialogButton } from '../parts/dialog.tsx';
+import { Button, FactList, Instant, Missing, Page, Problem, Shown, State } from '../parts/page.tsx';
 import { useApi } from '../parts/use-load.ts';
-import { Deliveries } from './deliveries.tsx';
-import { ENDPOINTS } from './endpoint-form.tsx';
-import { EndpointActions, EndpointState, LastAttempt, successRate } from './endpoint-parts.tsx';
+import { AttemptDetails, Deliveries } from './deliveries.tsx';
+import { EditEndpoint, ENDPOINTS } from './endpoint-form.tsx';
 
 export function EndpointPage({ id }: { readonly id: string }) {
   const path = `${ENDPOINTS}/${encodeURIComponent(id)}`;
@@ -60,4 +60,141 @@ function factsOf(endpoint: Endpoint) {
     [t('field.lastAnswer'), <LastAttempt endpoint={endpoint} />],
     [t('field.created'), <Instant at={createdAt} />],
   ] as const;
+}
+
+export function EndpointState({ endpoint }: { readonly endpoint: Endpoint }) {
+  const { status, disabledReason } = endpoint;
+  return (
+    <>
+      <State of={status} /> {disabledReason !== null && sentence(disabledReason)}
+    </>
+  );
+}
+
+/** Share of the deliveries that are over; a dash before the first. */
+export function successRate({ deliveryCounts: { succeeded, failed } }: Endpoint): string {
+  const over = succeeded + failed;
+  return over === 0 ? '–' : formats.value.percent(succeeded / over);
+}
+
+/** What the newest attempt met, and when. */
+export function LastAttempt({ endpoint: { lastAttempt } }: { readonly endpoint: Endpoint }) {
+  if (lastAttempt === null) return <>–</>;
+  const { error, statusCode, timestamp } = lastAttempt;
+  return (
+    <>
+      {error === null ? statusCode : sentence(error)}{' '}
+      <span class="muted small">
+        <Instant at={timestamp} />
+      </span>
+    </>
+  );
+}
+
+/** Nothing for those who may not change endpoints. */
+function EndpointActions(props: {
+  readonly endpoint: Endpoint;
+  /** After a change, and after a test event has its answer. */
+  readonly onChanged: () => void;
+  readonly onDeleted: () => void;
+}) {
+  const { endpoint, onChanged, onDeleted } = props;
+  if (!may('admin')) return null;
+  const path = `${ENDPOINTS}/${endpoint.id}`;
+  const isActive = endpoint.status === 'active';
+  const toggle = () => {
+    const body = { status: isActive ? 'disabled' : 'active' };
+    client.api(path, { method: 'PATCH', body }).then(onChanged, complain);
+  };
+  return (
+    <div class="actions">
+      <TestEventButton endpoint={endpoint} onSent={onChanged} />
+      <DialogButton label={t('webhooks.edit')}>
+        {(close) => <EditEndpoint endpoint={endpoint} onDone={onChanged} onClose={close} />}
+      </DialogButton>
+      <Button text={t(isActive ? 'webhooks.disable' : 'webhooks.enable')} onClick={toggle} />
+      <ConfirmButton
+        label={t('webhooks.delete')}
+        question={t('webhooks.deleteQuestion', { url: endpoint.url })}
+        onConfirm={() => client.api(path, { method: 'DELETE' }).then(onDeleted)}
+      />
+    </div>
+  );
+}
+
+/** An attempt takes up to ten seconds. */
+const LOOK_MS = 500;
+
+export function TestEventButton(props: {
+  readonly endpoint: Endpoint;
+  readonly onSent: () => void;
+}) {
+  if (props.endpoint.status !== 'active') return null;
+  return (
+    <DialogButton label={t('webhooks.test')} needs="admin">
+      {(close) => <TestEvent {...props} onClose={close} />}
+    </DialogButton>
+  );
+}
+
+function TestEvent(props: {
+  readonly endpoint: Endpoint;
+  readonly onSent: () => void;
+  readonly onClose: () => void;
+}) {
+  const { endpoint, onSent, onClose } = props;
+  const [deliveryId, setDeliveryId] = useState<string>();
+  const [error, setError] = useState<unknown>();
+  useEffect(() => {
+    const sent = client.api<{ readonly deliveryId: string }>(`${ENDPOINTS}/${endpoint.id}/test`, {
+      method: 'POST',
+    });
+    sent.then((answer) => setDeliveryId(answer.deliveryId), setError);
+  }, [endpoint.id]);
+  return (
+    <>
+      <p>{endpoint.url}</p>
+      <Problem error={error} />
+      {error === undefined &&
+        (deliveryId === undefined ? (
+          <p role="status">{t('webhooks.testSending')}</p>
+        ) : (
+          <Answer deliveryId={deliveryId} onAnswered={onSent} />
+        ))}
+      <div class="actions">
+        <Button text={t('app.close')} onClick={onClose} />
+      </div>
+    </>
+  );
+}
+
+function Answer(props: { readonly deliveryId: string; readonly onAnswered: () => void }) {
+  const { deliveryId, onAnswered } = props;
+  const [isOver, setOver] = useState(false);
+  const path = `api/webhooks/deliveries/${deliveryId}`;
+  const refresh = isOver ? {} : { refreshMs: LOOK_MS };
+  const { value, error } = useApi<DeliveryDetail>(path, {}, undefined, refresh);
+  const attempt = value?.attemptDetails.at(-1);
+  const hasAnswer = attempt !== undefined;
+  useEffect(() => {
+    if (!hasAnswer) return;
+    setOver(true);
+    onAnswered();
+  }, [hasAnswer, onAnswered]);
+  if (attempt === undefined) {
+    return (
+      <>
+        <Problem error={error} />
+        <p role="status">{t('webhooks.testSending')}</p>
+      </>
+    );
+  }
+  return (
+    <>
+      <p role="status" class={attempt.error === null ? 'box good' : 'box bad'}>
+        {attempt.error === null ? t('webhooks.testReceived') : sentence(attempt.error)}
+      </p>
+      <AttemptDetails attempt={attempt} />
+    </>
+  );
 }

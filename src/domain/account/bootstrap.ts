@@ -1,7 +1,7 @@
 /** The first start: one account, one key and one signing secret an environment; pure */
 import type { NewId, RandomBytes } from '../ids.ts';
 import { type Environment, KEEP_CALLS, type Plan } from './account.ts';
-import type { AccountStore } from './account-store.ts';
+import type { AccountStore } from './account-rules.ts';
 import {
   API_SCOPES,
   type ApiKeyStore,

@@ -1,8 +1,7 @@
-/** Erasure of calls: orders, counts, audit log, and the contracts of its stores. */
-
+/** Erasure of calls: orders, counts, audit log, retention of an account's calls, and the contracts of its stores. */
 import type { Notifier } from '../../lib/clock.ts';
 import { ServiceError } from '../service-error.ts';
-import type { Environment } from './account.ts';
+import type { Account, CallRetention, Environment } from './account.ts';
 
 /** Noted calls that one step erases: a few milliseconds on the thread of the conversations. */
 export const ERASED_CALLS_MAX = 20;
@@ -129,4 +128,40 @@ export function checkErasedNumber(text: string): void {
 /** @throws {ServiceError} CONFLICT. */
 export function refuseLiveCall(): never {
   throw new ServiceError('CONFLICT', 'Cannot delete the call: it is not over; hang it up first');
+}
+
+const DAY_MS = 86_400_000;
+
+/** Calls that began before these instants lose recording, transcript or record; null: none does. */
+export interface RetentionLimits {
+  readonly recordingsBefore: Date | null;
+  readonly transcriptsBefore: Date | null;
+  readonly callsBefore: Date | null;
+}
+
+/** Undefined where the account keeps everything. */
+export function limitsOf(retention: CallRetention, now: Date): RetentionLimits | undefined {
+  const { recordingsDays, transcriptsDays, callsDays } = retention;
+  if (recordingsDays === null && transcriptsDays === null && callsDays === null) return undefined;
+  const before = (days: number | null) =>
+    days === null ? null : new Date(now.getTime() - days * DAY_MS);
+  return {
+    recordingsBefore: before(recordingsDays),
+    transcriptsBefore: before(transcriptsDays),
+    callsBefore: before(callsDays),
+  };
+}
+
+/** Erases records past their retention, of calls that are over, in both environments. Leaves no tombstones. */
+export interface AccountRetention {
+  /**
+   * Erases, in one transaction, of `ERASED_CALLS_MAX` calls at most: whole calls first, then recordings, then words.
+   *
+   * @param order of kind `retention`; the same one in every step of a round.
+   * @returns of how many calls; `ERASED_CALLS_MAX` means that there may be more.
+   */
+  apply(account: Account, order: ErasureOrder): Promise<number>;
+
+  /** What `apply` would take, until nothing is left. */
+  count(account: Account, now: Date): Promise<ErasureCounts>;
 }

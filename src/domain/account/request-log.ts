@@ -1,6 +1,6 @@
 /** The newest requests to the REST interface, in memory: which of them, and what of each. */
 import type { Clock } from '../../lib/clock.ts';
-import { RecentItems } from '../../lib/recent-items.ts';
+import { RecentItems } from '../../lib/server-log.ts';
 import type { ErrorCode } from '../service-error.ts';
 import type { Environment } from './account.ts';
 

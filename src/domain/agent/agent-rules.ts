@@ -1,8 +1,8 @@
-/** Rules of agents: limits, defaults, creation and changes; pure */
+/** Rules of agents: limits, defaults, creation, changes, and the language models that agents may name. */
 import { type DialRules, decideDial } from '../dialing/dial-policy.ts';
 import { parsePhoneNumber } from '../dialing/phone-number.ts';
 import { emptyPatch, given, laterThan, type Unset } from '../ids.ts';
-import { type ErrorDetail, requireNoFaults, ServiceError } from '../service-error.ts';
+import { bodyFault, type ErrorDetail, requireNoFaults, ServiceError } from '../service-error.ts';
 import { schemaFault } from '../tool/argument-schema.ts';
 import {
   type Agent,
@@ -48,7 +48,7 @@ export const DEFAULT_LANGUAGE = 'en-US';
 type SettingsDraft = Unset<AgentSettings>;
 
 /** An agent as customers describe it, of the right types and lengths. */
-export interface AgentDraft
+interface AgentDraft
   extends Pick<Agent, 'name' | 'greeting' | 'systemPrompt'>,
     Unset<
       Pick<Agent, 'voice' | 'language' | 'tools' | 'responsiveness' | 'smsGateway' | 'calendar'>
@@ -249,4 +249,56 @@ function editDistance(from: string, to: string): number {
     row = next;
   }
   return row[to.length] ?? 0;
+}
+
+/** Longest name of a language model, in characters. */
+export const MODEL_NAME_CHARS_MAX = 200;
+
+/** One line of printable characters, without blanks around it. */
+export const MODEL_NAME = /^[^\p{C}\s](?:[^\p{C}]*[^\p{C}\s])?$/u;
+
+/** Names that the message of a refusal has. */
+const NAMED_MODELS_MAX = 10;
+
+/** The models that the server's language model engine has. */
+export interface LanguageModels {
+  /** Of what answers for agents that name none, such as `ollama/qwen3:4b`. */
+  readonly ownName: string;
+
+  /** Whether the engine has several models to choose from. */
+  readonly isChoosable: boolean;
+
+  /**
+   * Lists the names that agents may give, within 2 s. Never rejects.
+   *
+   * @param options.isFresh asks the engine, however short ago it was asked.
+   * @returns empty where there is nothing to choose, undefined while the engine does not answer.
+   */
+  names(options?: { readonly isFresh?: boolean }): Promise<readonly string[] | undefined>;
+}
+
+/**
+ * Requires that the engine has the model that an agent is to have. A model that it has already stays, and while the engine does
+ * not answer every name is taken: a call whose model is missing is answered by the server's own.
+ *
+ * @param model undefined where it does not change.
+ * @param before the agent's model so far.
+ * @throws {ServiceError} VALIDATION_ERROR naming models that there are.
+ */
+export async function requireKnownModel(
+  model: Agent['model'] | undefined,
+  before: Agent['model'],
+  models: LanguageModels,
+): Promise<void> {
+  if (model === undefined || model === null || model === before) return;
+  if (!models.isChoosable) {
+    const message = `expected null: this server's engine has no other model than "${models.ownName}"`;
+    throw bodyFault('model', message);
+  }
+  const names = await models.names({ isFresh: true });
+  // Ollama's tag of a name without one is `latest`.
+  if (names === undefined || names.includes(model) || names.includes(`${model}:latest`)) return;
+  const known = names.slice(0, NAMED_MODELS_MAX).join(', ');
+  const has = known === '' ? 'which has no models' : `which has: ${known}`;
+  throw bodyFault('model', `"${model}" is not at the model server, ${has}`);
 }

@@ -1,4 +1,4 @@
-/** Times from a caller's last sound to the agent's first, counted in buckets, and their percentiles; pure */
+/** Times from a caller's last sound to the agent's first, and of each engine in them, counted in buckets; pure */
 import type { TimelineEntry } from '../call/call.ts';
 
 /** Each bucket is this much longer than the one before: a percentile is then off by 4 % at most. */
@@ -75,4 +75,60 @@ export function percentilesOf(counts: AnswerCounts, scale: TimeScale): AnswerTim
     return Math.round((scale.firstMs * GROWTH ** bucket) / 10) * 10;
   };
   return { turns, p50Ms: at(0.5), p95Ms: at(0.95) };
+}
+
+/** Engines that callers wait for: recogniser, language model, voice. */
+const ANSWER_ENGINES = ['recognition', 'model', 'voice'] as const;
+
+export type AnswerEngine = (typeof ANSWER_ENGINES)[number];
+
+/** Turns by bucket of the time of each engine (`ENGINE_SCALE`). */
+export type EngineCounts = Readonly<Record<AnswerEngine, AnswerCounts>>;
+
+/** Percentiles of the time of each engine; null where it had no turn. */
+export type EngineTimes = Readonly<Record<AnswerEngine, AnswerTimes | null>>;
+
+/** The marks of a turn, each with the engine that it ends the work of; null is waiting and network. */
+const MARKS = [
+  ['endOfTurnMs', null],
+  ['textFinalMs', 'recognition'],
+  ['firstTokenMs', 'model'],
+  ['firstClauseMs', 'model'],
+  ['firstAudioMs', 'voice'],
+  ['firstPacketMs', null],
+] as const satisfies readonly (readonly [string, AnswerEngine | null])[];
+
+/** Counts the times of each engine over the turns whose answer was heard. */
+export function countEngines(timeline: readonly TimelineEntry[]): EngineCounts {
+  const turns = timeline
+    .filter(({ kind, details }) => kind === 'turn' && isTime(details.firstPacketMs))
+    .map(({ details }) => engineTimesOf(details));
+  const countsOf = (engine: AnswerEngine) =>
+    countTimes(turns.map((times) => times.get(engine)).filter(isTime), ENGINE_SCALE);
+  return {
+    recognition: countsOf('recognition'),
+    model: countsOf('model'),
+    voice: countsOf('voice'),
+  };
+}
+
+/**
+ * Milliseconds that the caller waited for each engine after the last sound. By time and not by kind: an answer that was
+ * begun before the end of the turn has its words before it, and the caller did not wait for them.
+ */
+function engineTimesOf(details: TimelineEntry['details']): ReadonlyMap<AnswerEngine, number> {
+  const marks = MARKS.flatMap(([mark, engine]) => {
+    const atMs = details[mark];
+    return isTime(atMs) && atMs > 0 ? [{ engine, atMs }] : [];
+  }).sort((one, other) => one.atMs - other.atMs);
+  const times = new Map<AnswerEngine, number>();
+  for (const [index, { engine, atMs }] of marks.entries()) {
+    const tookMs = atMs - (marks[index - 1]?.atMs ?? 0);
+    if (engine !== null) times.set(engine, (times.get(engine) ?? 0) + tookMs);
+  }
+  return times;
+}
+
+function isTime(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value);
 }

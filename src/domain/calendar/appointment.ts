@@ -1,5 +1,4 @@
-/** Appointments in calendars, as they are kept here, and the contract of their store. */
-
+/** Appointments in calendars, as they are kept here, the contract of their store, and the port of calendar servers. */
 import type { Environment } from '../account/account.ts';
 import type { Appointment } from '../call/call.ts';
 import type { PageRange } from '../ids.ts';
@@ -10,7 +9,7 @@ import type { TimeSpan } from './slots.ts';
  * `pending`: its time is held while the calendar server is asked. `confirmed`: it is in the calendar. `open`: it was noted
  * for the caller, and is not in the calendar. `cancelled`: it is off.
  */
-export type AppointmentStatus = 'pending' | 'confirmed' | 'open' | 'cancelled';
+type AppointmentStatus = 'pending' | 'confirmed' | 'open' | 'cancelled';
 
 /** Why an appointment is open: the server is tried again, or a person has to find another time. */
 export type OpenReason = 'unreachable' | 'taken';
@@ -149,3 +148,28 @@ function isSameWord(a: string, b: string): boolean {
   ];
   return rests.some(([one, other]) => one === other);
 }
+
+/** The server did not do what it was asked: no connection, no answer in time, a refusal. No secret is in the message. */
+export class CalendarServerError extends Error {
+  override readonly name = 'CalendarServerError';
+}
+
+/** One calendar on its server. Every method may be repeated: it makes the server what it is to be. */
+export interface CalendarServer {
+  /**
+   * Times that are taken within the span.
+   *
+   * @param exceptId the appointment whose own event does not count.
+   * @throws {CalendarServerError}
+   */
+  busy(span: TimeSpan, exceptId: string, signal: AbortSignal): Promise<readonly TimeSpan[]>;
+
+  /** Makes or moves the event of an appointment. @throws {CalendarServerError} */
+  put(appointment: BookedAppointment, signal: AbortSignal): Promise<void>;
+
+  /** Removes the event of an appointment, where there is one. @throws {CalendarServerError} */
+  remove(appointment: BookedAppointment, signal: AbortSignal): Promise<void>;
+}
+
+/** Gives the server of a calendar; undefined for a built-in one. */
+export type OpenCalendarServer = (calendar: Calendar) => CalendarServer | undefined;

@@ -1,18 +1,18 @@
-/** Calendars that agents book appointments in: settings, their rules, and the contract of the store. */
+/** Calendars that agents book appointments in: settings, rules, the contract of the store, and local times as a model writes them. */
 import type { Environment } from '../account/account.ts';
 import type { Scope } from '../agent/agent.ts';
 import { emptyPatch, given, laterThan, type PageRange, type Unset } from '../ids.ts';
 import { bodyFault, type ErrorDetail, requireNoFaults } from '../service-error.ts';
-import { requireSecretAgain } from '../stored-secret.ts';
+import { requireSecretAgain } from '../tool/tool-request.ts';
 import { checkWebhookUrl, type WebhookUrlRules } from '../webhook/webhook-url.ts';
-import { isTimeZone, WEEKDAYS } from '../zoned-time.ts';
+import { instantsOf, isTimeZone, WEEKDAYS, writtenLocally } from '../zoned-time.ts';
 import type { OpenHours, SlotRules } from './slots.ts';
 
 /** `builtin` keeps appointments here alone, `caldav` in a collection of a CalDAV server as well. */
 export const CALENDAR_KINDS = ['builtin', 'caldav'] as const;
 
 /** One of `CALENDAR_KINDS`. */
-export type CalendarKind = (typeof CALENDAR_KINDS)[number];
+type CalendarKind = (typeof CALENDAR_KINDS)[number];
 
 /** Where a CalDAV collection is, and as whom it is used; all null for a built-in calendar. */
 interface CalDavAccess {
@@ -96,12 +96,12 @@ export interface CalendarStore {
 type Access = Unset<CalDavAccess>;
 
 /** A calendar as customers describe it, of the right types and lengths. */
-export type CalendarDraft = Pick<Calendar, 'name' | 'kind' | 'timeZone'> &
+type CalendarDraft = Pick<Calendar, 'name' | 'kind' | 'timeZone'> &
   Unset<Omit<SlotRules, 'timeZone'>> &
   Access;
 
 /** A change: only the fields that are there. */
-export type CalendarPatch = Unset<SlotRules> & Access;
+type CalendarPatch = Unset<SlotRules> & Access;
 
 /**
  * Makes a calendar.
@@ -207,4 +207,65 @@ function accessFaults(calendar: Calendar): ErrorDetail[] {
   }
   const isPath = !/[?#]/.test(calendar.url ?? '');
   return isPath ? [] : [{ path: 'url', message: 'expected a URL without query and fragment' }];
+}
+
+/** What a model has to know of the times of a calendar. */
+export interface Schedule {
+  readonly timeZone: string;
+  readonly slotMinutes: number;
+  /** Today's date and the opening hours. */
+  readonly description: string;
+  /** How a start is written. */
+  readonly startDescription: string;
+}
+
+const LOCAL = /^(\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2})(?::00(?:\.0+)?)?$/;
+
+/** Made when a call begins: days are said, and no time of day, so that prompts of one day begin alike. */
+export function scheduleOf(calendar: Calendar, now: Date): Schedule {
+  const { slotMinutes, timeZone } = calendar;
+  const [today = ''] = writtenLocally(now, timeZone).split(/ (?=\d\d:)/);
+  return {
+    timeZone,
+    slotMinutes,
+    description: `Today is ${today}. Open: ${hoursOf(calendar)}.`,
+    startDescription: `Begin, local time in ${timeZone} without an offset, such as 2026-03-01T10:00.`,
+  };
+}
+
+/** The instant of a local time, the earlier of two; or why there is none, as the rest of a sentence. */
+export function localInstant(text: string, { timeZone }: Schedule): Date | string {
+  const [, year, month, day, hour, minute] = (LOCAL.exec(text) ?? []).map(Number);
+  if (year === undefined || month === undefined || day === undefined) {
+    return 'the time is not a local date and time without an offset, such as 2026-03-01T10:00';
+  }
+  const local = { year, month, day, hour: hour ?? 0, minute: minute ?? 0 };
+  const [instant] = isReal(local) ? instantsOf(local, timeZone) : [];
+  return instant ?? 'that time does not exist: look at the date, and at changes of the clocks';
+}
+
+/** For the model, such as `Tuesday 2026-12-01 10:00`. */
+export function writtenIn({ timeZone }: Pick<Schedule, 'timeZone'>, instant: Date): string {
+  return writtenLocally(instant, timeZone);
+}
+
+/** No 30th of February, and no hour 25. */
+function isReal(local: { year: number; month: number; day: number; hour: number; minute: number }) {
+  const { year, month, day, hour, minute } = local;
+  const date = new Date(Date.UTC(year, month - 1, day, hour, minute));
+  return (
+    year > 1970 &&
+    date.getUTCMonth() === month - 1 &&
+    date.getUTCDate() === day &&
+    date.getUTCHours() === hour &&
+    date.getUTCMinutes() === minute
+  );
+}
+
+function hoursOf({ workingHours }: Calendar): string {
+  const days = WEEKDAYS.flatMap((weekday) => {
+    const hours = (workingHours[weekday] ?? []).map(({ from, to }) => `${from}-${to}`);
+    return hours.length === 0 ? [] : [`${weekday} ${hours.join(' and ')}`];
+  });
+  return days.length === 0 ? 'never' : days.join(', ');
 }

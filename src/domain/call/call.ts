@@ -1,5 +1,4 @@
-/** The record of a call that a customer sees, its states, and the contract of the store that keeps it. */
-
+/** The record of a call that a customer sees, its states, tags and note, and the contracts of the stores that keep it. */
 import type { Notifier } from '../../lib/clock.ts';
 import type { Environment } from '../account/account.ts';
 import type { Scope, Voicemail } from '../agent/agent.ts';
@@ -301,3 +300,26 @@ export interface Appointment {
   readonly calendarId: string;
   readonly confirmed: boolean;
 }
+
+export const TAGS_MAX = 20;
+
+export const TAG_CHARS_MAX = 50;
+
+export const NOTE_CHARS_MAX = 10_000;
+
+/** Tags are sorted and without repetitions; the note is null where there is none. */
+export interface CallNote {
+  readonly tags: readonly string[];
+  readonly note: string | null;
+}
+
+/** Keeps notes apart from the calls: a call that is going on writes its whole record, and would write over them. */
+export interface CallNoteStore {
+  /** The notes of calls, by id; calls without one are missing. */
+  ofCalls(callIds: readonly string[]): Promise<ReadonlyMap<string, CallNote>>;
+
+  /** Replaces what is given and leaves the rest. @returns the whole note. */
+  change(callId: string, change: Partial<CallNote>): Promise<CallNote>;
+}
+
+export const NO_NOTE: CallNote = { tags: [], note: null };

@@ -1,6 +1,6 @@
 /** HTTP requests that hand messages to a gateway: templates with places, those of known gateways, and what answers mean; pure */
-import { jsonOf, valueAt } from '../../lib/json-value.ts';
-import { gsmOctetsOf } from './sms-text.ts';
+import { jsonOf, valueAt } from '../../lib/unknown-value.ts';
+import { gsmOctetsOf } from './sms-rules.ts';
 
 /** A request that sends one message. Places such as `{to}` stand in texts: see `PLACES`. */
 export interface HttpTemplate {

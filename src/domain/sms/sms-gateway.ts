@@ -5,9 +5,13 @@ import type { NumberOwners } from '../dialing/number-owner.ts';
 import { isPhoneNumber } from '../dialing/phone-number.ts';
 import { emptyPatch, given, laterThan, type PageRange, type Unset } from '../ids.ts';
 import { bodyFault } from '../service-error.ts';
-import { requireSecretAgain } from '../stored-secret.ts';
-import { headerNameFault, headerValueFault } from '../tool/tool-headers.ts';
-import { checkToolUrl, placesOf } from '../tool/tool-url.ts';
+import {
+  checkToolUrl,
+  headerNameFault,
+  headerValueFault,
+  placesOf,
+  requireSecretAgain,
+} from '../tool/tool-request.ts';
 import { checkWebhookUrl, type WebhookUrlRules } from '../webhook/webhook-url.ts';
 import {
   type HttpTemplate,

@@ -7,12 +7,13 @@ import { bodyFault, requireNoFaults, ServiceError } from '../service-error.ts';
 import type { WebhookUrlRules } from '../webhook/webhook-url.ts';
 import { schemaFault } from './argument-schema.ts';
 import {
+  checkToolUrl,
   type HeaderDraft,
   headersOf,
+  placesOf,
   requireSecretHeadersAgain,
   type ToolHeader,
-} from './tool-headers.ts';
-import { checkToolUrl, placesOf } from './tool-url.ts';
+} from './tool-request.ts';
 
 /** Methods of a tool's request. */
 export const TOOL_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;

@@ -10,7 +10,7 @@ import {
   headersOf,
   requireSecretHeadersAgain,
   type ToolHeader,
-} from './tool-headers.ts';
+} from './tool-request.ts';
 
 /** A server that speaks MCP by streamable HTTP. @see https://modelcontextprotocol.io/specification */
 export interface McpServer {

@@ -18,9 +18,9 @@ import {
   knowledgeMetrics,
   languageModelMetrics,
   modelMetrics,
+  RecentTimes,
   speechServerMetrics,
 } from './model-metrics.ts';
-import { RecentTimes } from './recent-times.ts';
 
 /** Where the time of one turn went, in milliseconds after the caller's last voiced frame; what did not happen is left out. */
 export interface MeasuredTurn {

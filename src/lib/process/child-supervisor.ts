@@ -1,5 +1,6 @@
-/** Supervises a child process: start with a time limit, restart with back-off, polite stop, replacement of a hung child. */
+/** Supervises a child process: start with a time limit, restart with back-off, polite stop, replacement of a hung child, low priority. */
 import { fork } from 'node:child_process';
+import { setPriority } from 'node:os';
 import type { Clock } from '../clock.ts';
 
 /** Time for a polite stop; then the child is killed. */
@@ -53,11 +54,11 @@ export function forkChild<ToChild extends object, FromChild>(
 }
 
 /** What a child's message says about its start. */
-export type StartReport<Ready> =
+type StartReport<Ready> =
   | { readonly isReady: true; readonly value: Ready }
   | { readonly isReady: false; readonly reason: string };
 
-export interface ChildSupervisorOptions<ToChild extends object, FromChild, Ready> {
+interface ChildSupervisorOptions<ToChild extends object, FromChild, Ready> {
   readonly fork: () => Child<ToChild, FromChild>;
   readonly clock: Clock;
   readonly startMsMax: number;
@@ -244,4 +245,16 @@ export async function endProcess(release: () => unknown): Promise<never> {
 /** The child's side: sends a message to the parent; lost where the parent is gone. */
 export function tellParent(message: object): void {
   process.send?.(message, undefined, undefined, () => undefined);
+}
+
+/** As `nice -n 10`. */
+const PRIORITY = 10;
+
+/** Lowers the priority of a process; one that has ended, or a system that does not allow it, changes nothing. */
+export function setLowPriority(pid: number): void {
+  try {
+    setPriority(pid, PRIORITY);
+  } catch {
+    // It then runs like everything else.
+  }
 }

@@ -1,5 +1,5 @@
 /** An embedding model behind Ollama (`/api/embed`) or a server that speaks OpenAI's interface (`/embeddings`). */
-import { jsonOf } from '../../lib/json-value.ts';
+import { jsonOf } from '../../lib/unknown-value.ts';
 import { LanguageModelError } from '../language-model.ts';
 import { fetchFromServer } from '../model-server.ts';
 import { type Embedder, rolePrefix, type TextRole } from './embedder.ts';

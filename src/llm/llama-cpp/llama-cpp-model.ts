@@ -2,9 +2,8 @@
 
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, TimeLimit, unlessAborted } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
-import { TimeLimit, unlessAborted } from '../../lib/time-limit.ts';
 import {
   type LanguageModel,
   LanguageModelError,

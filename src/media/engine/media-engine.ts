@@ -7,12 +7,12 @@ import type { MediaSession } from '../audio-stream.ts';
 import { type ReceiveRing, RingPool } from '../buffers/receive-ring.ts';
 import { LevelMeter } from '../dsp/level-meter.ts';
 import type { SocketsReport } from '../sockets/rtp-sockets.ts';
-import type { WorkerSettings } from './media-protocol.ts';
 import {
   MediaWorkerHandle,
   type SessionMessage,
   type StartWorker,
   startMediaWorker,
+  type WorkerSettings,
 } from './media-worker-handle.ts';
 import { PortPool, type PortRange } from './port-pool.ts';
 import { RtpSessionHandle } from './rtp-session-handle.ts';

@@ -10,8 +10,7 @@ import {
 } from '../audio-stream.ts';
 import { ReceiveRing } from '../buffers/receive-ring.ts';
 import type { LevelMeter } from '../dsp/level-meter.ts';
-import type { ToWorker } from './media-protocol.ts';
-import type { MediaWorkerHandle, SessionMessage } from './media-worker-handle.ts';
+import type { MediaWorkerHandle, SessionMessage, ToWorker } from './media-worker-handle.ts';
 
 const NO_STATS: AudioStats = {
   packetsReceived: 0,

@@ -3,7 +3,7 @@ import { type FileHandle, open, rm } from 'node:fs/promises';
 import { PRIVATE_FILE_MODE } from '../../lib/private-tree.ts';
 import { LINE_RATE_HZ, type RecordingFailure } from '../audio-stream.ts';
 import { StereoTrack, type TrackSide } from './stereo-track.ts';
-import { WAV_HEADER_BYTES, wavHeader } from './wav-format.ts';
+import { WAV_HEADER_BYTES, wavHeader } from './wav-file.ts';
 
 const SHAPE = { channels: 2, rateHz: LINE_RATE_HZ } as const;
 const FRAME_BYTES = 4;

@@ -1,4 +1,4 @@
-/** Receiving half of an RTP session: packets in, unbroken sound and DTMF digits out. */
+/** Receiving half of an RTP session: packets in, unbroken sound and DTMF digits out, also after the media thread stood still. */
 import { CODECS, type CodecName, isG711 } from '../../rtp/codecs.ts';
 import { DtmfReceiver, type PressedDigit } from '../../rtp/dtmf.ts';
 import { PacketInHand, type RtpPacket, sequenceDistance } from '../../rtp/packet.ts';
@@ -10,7 +10,6 @@ import { G722Decoder } from '../codecs/g722.ts';
 import { OpusDecoder } from '../codecs/opus.ts';
 import { decodeG711Into } from '../dsp/g711.ts';
 import { LossConcealment } from '../dsp/loss-concealment.ts';
-import { StallWatch } from './stall-watch.ts';
 
 /** The RTP session that a receiver delivers to. */
 export interface ListeningSession {
@@ -28,7 +27,7 @@ export interface ListeningSession {
 }
 
 /** Time without packets, except on hold, after which media counts as lost. */
-export const MEDIA_LOST_MS = 15_000;
+const MEDIA_LOST_MS = 15_000;
 
 /** Delay of a packet after which silence is inserted by the clock. */
 const OVERDUE_MS = 60;
@@ -285,5 +284,47 @@ export class RtpReceiver {
   #pass(pcm: Int16Array, atMs: number, isConcealed = false): void {
     this.#heardUntilMs = atMs;
     this.#session.hear(pcm, atMs, isConcealed);
+  }
+}
+
+/** A longer time between ticks means that the thread stalled and packets may wait in the socket. */
+const TICK_APART_MS_MAX = 2 * FRAME_MS + 1;
+
+/** Sound that is further behind has no place right after the sound before it: a suspended machine. */
+const BEHIND_MS_MAX = 5000;
+
+/** One session's. Its ticks are due every 20 ms. */
+class StallWatch {
+  #tickedAtMs = Number.NEGATIVE_INFINITY;
+  /** Instant of the ticks that follow a stall. */
+  #stalledAtMs = Number.NEGATIVE_INFINITY;
+
+  /** Call it before the first tick. */
+  start(nowMs: number): void {
+    this.#tickedAtMs = nowMs;
+  }
+
+  /**
+   * Notes a tick. @returns whether the thread stalled before it, so that packets may be unread and nothing is known to be missing. Missed
+   * ticks follow at one instant; the sockets are read before the next.
+   */
+  tick(nowMs: number): boolean {
+    if (this.#isLate(nowMs)) this.#stalledAtMs = nowMs;
+    this.#tickedAtMs = nowMs;
+    return nowMs === this.#stalledAtMs;
+  }
+
+  /**
+   * Instant at which sound ends that is read or sent now: now or, where the thread was late with it, right after the sound
+   * before it, which ended at `untilMs`.
+   */
+  placeOf(samples: number, untilMs: number, nowMs: number): number {
+    const isLate = this.#isLate(nowMs) || nowMs - this.#stalledAtMs < FRAME_MS;
+    if (!isLate || nowMs - untilMs > BEHIND_MS_MAX) return nowMs;
+    return Math.min(nowMs, untilMs + (samples * 1000) / LINE_RATE_HZ);
+  }
+
+  #isLate(nowMs: number): boolean {
+    return nowMs - this.#tickedAtMs > TICK_APART_MS_MAX;
   }
 }

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { isIPv4 } from 'node:net';
 import { systemClock } from '../../lib/clock.ts';
 import type { Source } from '../../rtp/source-lock.ts';
+import { loadLibc } from './epoll/epoll.ts';
 import { EpollSockets } from './epoll/epoll-sockets.ts';
-import { loadLibc } from './epoll/libc.ts';
 import type { DatagramListener, RtpSocket, RtpSockets, SocketsReport } from './rtp-sockets.ts';
 
 /**

@@ -12,7 +12,7 @@ import type {
 import { ServiceError } from '../../domain/service-error.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
-import { setLowPriority } from '../../lib/process/low-priority.ts';
+import { setLowPriority } from '../../lib/process/child-supervisor.ts';
 import type { ModelSettings } from '../manifest.ts';
 import { ModelsError } from '../models-error.ts';
 import type { ProgressReport } from '../progress.ts';

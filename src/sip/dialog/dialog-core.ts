@@ -2,8 +2,7 @@
 import { EventEmitter } from 'node:events';
 import type { DigestClient } from '../digest/digest.ts';
 import type { SipMessage } from '../message/message.ts';
-import { addCapabilities } from '../own-messages.ts';
-import type { ServerReinvite, ServerRequest } from '../requests.ts';
+import { addCapabilities, type ServerReinvite, type ServerRequest } from '../own-messages.ts';
 import type { AckWait, ReliableProvisionals } from '../transaction/reliable-responses.ts';
 import { bareHost, type Flow } from '../transport/flow.ts';
 import type { EngineContext } from '../user-agent-options.ts';

@@ -2,9 +2,8 @@
 import { sendCounted } from '../engine-stats.ts';
 import { makeResponse, type SipMessage } from '../message/message.ts';
 import { SipError } from '../message/status.ts';
-import { addParts } from '../own-messages.ts';
+import { addParts, type MessageParts, type OutgoingReinvite } from '../own-messages.ts';
 import type { Reply, SendOptions, SentAck } from '../request-sender.ts';
-import type { MessageParts, OutgoingReinvite } from '../requests.ts';
 import { DialogCore, type DialogEnd, type DialogOptions } from './dialog-core.ts';
 import {
   addSessionExpires,

@@ -2,8 +2,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { MessageIds, SipMessage } from '../message/message.ts';
 import { SESSION_TYPES } from '../message/session-body.ts';
-import { newResponse } from '../own-messages.ts';
-import type { ResponseParts, ServerReinvite } from '../requests.ts';
+import { newResponse, type ResponseParts, type ServerReinvite } from '../own-messages.ts';
 import { AckWait } from '../transaction/reliable-responses.ts';
 import type { ServerTransaction } from '../transaction/server-transaction.ts';
 import type { Arrival } from '../transaction/transaction-layer.ts';

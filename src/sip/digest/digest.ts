@@ -1,7 +1,9 @@
-/** Client side of digest authentication: answers challenges with user name and password. */
+/** Client side of digest authentication: answers challenges of carriers, also on behalf of an application. */
 import { createHash, randomBytes } from 'node:crypto';
 import { QUOTED, quote, TOKEN, unquote } from '../message/grammar.ts';
 import type { SipMessage } from '../message/message.ts';
+import { ifSound } from '../message/status.ts';
+import { parseMessage } from '../parser/parser.ts';
 
 /** User name and password. */
 export interface DigestCredentials {
@@ -253,3 +255,45 @@ function chooseQop(offer: string | undefined): 'auth' | 'auth-int' | undefined |
   if (offered.includes('auth')) return 'auth';
   return offered.includes('auth-int') ? 'auth-int' : null;
 }
+
+/**
+ * Makes the header that answers a 401 or 407.
+ *
+ * @param refused the whole request as sent.
+ * @param response the whole challenge.
+ * @returns undefined for an unreadable challenge, and without a password.
+ */
+export function answerChallenge(
+  credentialsFor: CredentialsFor,
+  refused: string,
+  response: string,
+): { readonly name: string; readonly value: string } | undefined {
+  // An unreadable challenge cannot be answered: the caller sees the refusal itself.
+  return ifSound(() => {
+    const request = parseMessage(Buffer.from(refused, 'utf8'));
+    const { uri } = request;
+    const from = request.get('from') ?? '';
+    const digest = new DigestClient({
+      credentialsFor: (realm) => credentialsFor(realm, uri, from),
+    });
+    if (!digest.accept(parseMessage(Buffer.from(response, 'utf8')), request)) return undefined;
+    digest.authorize(request);
+    const name =
+      request.get('authorization') !== undefined ? 'authorization' : 'proxy-authorization';
+    return { name, value: request.get(name) ?? '' };
+  });
+}
+
+/**
+ * Credentials for a challenge.
+ *
+ * @param realm of the challenge.
+ * @param requestUri of the refused request.
+ * @param from of the refused request; distinguishes several accounts at one carrier.
+ * @returns undefined to pass the challenge on to the application.
+ */
+export type CredentialsFor = (
+  realm: string,
+  requestUri: string,
+  from: string | undefined,
+) => DigestCredentials | undefined;

@@ -2,7 +2,7 @@
 
 import { canonicalName } from '../message/grammar.ts';
 import { SipError } from '../message/status.ts';
-import type { MessageParts, ResponseParts } from '../requests.ts';
+import type { MessageParts, ResponseParts } from '../own-messages.ts';
 
 /** What an application wants sent. Text is Unicode, unlike in `SipMessage`. */
 export interface ApplicationMessage {

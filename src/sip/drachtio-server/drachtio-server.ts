@@ -3,13 +3,13 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type Server, type Socket } from 'node:net';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { type Logger, silentLogger } from '../../lib/logger.ts';
+import type { CredentialsFor } from '../digest/digest.ts';
 import type { SipMessage } from '../message/message.ts';
 import { SipError } from '../message/status.ts';
-import type { ServerRequest } from '../requests.ts';
+import type { ServerRequest } from '../own-messages.ts';
 import type { ServerInvite } from '../server-invite.ts';
 import { type Flow, formatEndpoint } from '../transport/flow.ts';
 import type { UserAgent } from '../user-agent.ts';
-import type { CredentialsFor } from './answer-challenge.ts';
 import { ApplicationLink } from './application-connection.ts';
 import {
   type ApplicationCommand,
@@ -17,8 +17,7 @@ import {
   parseApplicationMessage,
   partsOf,
 } from './client-protocol.ts';
-import { DialogRegister, PendingRequests } from './dialog-register.ts';
-import { IncomingCalls, refuse } from './incoming-calls.ts';
+import { DialogRegister, IncomingCalls, PendingRequests, refuse } from './dialog-register.ts';
 import { OutgoingRequests, type OutgoingRequestsOptions } from './outgoing-requests.ts';
 
 /** drachtio-server version whose behaviour is served; clients send pings from v0.8.2 on. */

@@ -6,7 +6,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { Provider } from '../../lib/onnx/onnx-providers.ts';
 import { planEngine } from '../models/engine-plan.ts';
-import type { SpeechEngine } from '../models/speech-engine.ts';
+import type { SpeechEngine } from '../models/model-files.ts';
 import type { Hearing } from './hearing.ts';
 import { type RecognitionServersPlan, ThreadedHearing } from './threaded-hearing.ts';
 

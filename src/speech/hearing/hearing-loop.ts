@@ -1,9 +1,9 @@
 /** The work of the hearing thread: every 32 ms it reads all calls and scores their voice activity in one model run. */
 
 import type { Clock } from '../../lib/clock.ts';
-import { messageOf } from '../../lib/message-of.ts';
+import { messageOf } from '../../lib/unknown-value.ts';
 import { ReceiveRing } from '../../media/buffers/receive-ring.ts';
-import type { LoadOutcome } from '../models/speech-engine.ts';
+import type { LoadOutcome } from '../models/model-files.ts';
 import { SpeechServers } from '../network/speech-servers.ts';
 import { NetworkRecognizer } from '../stt/network/network-recognizer.ts';
 import type {
@@ -21,9 +21,8 @@ import {
   TurnLane,
   type TurnProcess,
   TurnWatch,
-} from '../turn-detection/turn-lane.ts';
-import type { Vad, VadModule } from '../vad/vad.ts';
-import { VadTrack } from '../vad/vad-track.ts';
+} from '../turn-detection/turn-detector.ts';
+import { type Vad, type VadModule, VadTrack } from '../vad/vad-track.ts';
 import { CallListener } from './call-listener.ts';
 import type { VoiceEvent } from './hearing.ts';
 import type { EngineOrder, FromThread, HearingOrder, ToThread } from './hearing-messages.ts';

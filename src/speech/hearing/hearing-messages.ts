@@ -2,7 +2,7 @@
 
 import type { Provider } from '../../lib/onnx/onnx-providers.ts';
 import type { ReceiveRingBuffer } from '../../media/buffers/receive-ring.ts';
-import type { LoadOutcome } from '../models/speech-engine.ts';
+import type { LoadOutcome } from '../models/model-files.ts';
 import type { ServerState } from '../network/speech-servers.ts';
 import type { RecognitionServersOrder } from '../stt/network/recognition-server.ts';
 import type { Recognition } from '../stt/pool/recognizer.ts';

@@ -1,14 +1,12 @@
 /** Hearing in a worker thread: starts, watches and stops the thread. */
 
 import { Worker } from 'node:worker_threads';
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, waitAtMost } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
-import { waitAtMost } from '../../lib/time-limit.ts';
 import type { ReceiveRing } from '../../media/buffers/receive-ring.ts';
 import { type EnginePlan, reportOf } from '../models/engine-plan.ts';
-import type { LoadOutcome } from '../models/speech-engine.ts';
-import { logServerChange, serverReport } from '../network/server-report.ts';
-import type { ServerState } from '../network/speech-servers.ts';
+import type { LoadOutcome } from '../models/model-files.ts';
+import { logServerChange, type ServerState, serverReport } from '../network/speech-servers.ts';
 import type { RecognitionServersOrder } from '../stt/network/recognition-server.ts';
 import type { EngineReport, Hearing, MeasuredRecognition, SpeechListener } from './hearing.ts';
 import type { FromThread, HearingOrder, ToThread } from './hearing-messages.ts';

@@ -3,7 +3,7 @@
 import type { Provider } from '../../lib/onnx/onnx-providers.ts';
 import type { EngineReport } from '../hearing/hearing.ts';
 import type { EngineOrder } from '../hearing/hearing-messages.ts';
-import type { LoadOutcome, SpeechEngine } from './speech-engine.ts';
+import type { LoadOutcome, SpeechEngine } from './model-files.ts';
 
 /** An operator's choice for one job. */
 export interface EngineChoice {

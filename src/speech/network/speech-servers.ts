@@ -1,8 +1,8 @@
-/** Several speech servers that do the same work: probes, health, and the least busy one for each request. */
-
-import type { Clock } from '../../lib/clock.ts';
-import { messageOf } from '../../lib/message-of.ts';
-import { TimeLimit, waitAtMost } from '../../lib/time-limit.ts';
+/** Several speech servers that do the same work: probes, health, the least busy one for each request, and the report on them. */
+import { type Clock, TimeLimit, waitAtMost } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/logger.ts';
+import { messageOf } from '../../lib/unknown-value.ts';
+import type { EngineReport } from '../hearing/hearing.ts';
 
 /** One server on the network. */
 export interface SpeechServer {
@@ -25,7 +25,7 @@ export interface ServerState {
 }
 
 /** What happens to servers. */
-export interface ServerEvents {
+interface ServerEvents {
   /** Called after each change of a state. */
   readonly onStates?: (states: readonly ServerState[]) => void;
   /** @param tookMs null for a request that failed. */
@@ -55,7 +55,7 @@ const RETRY_MS_MAX = 60_000;
 /** A start does not wait longer for the first probes. */
 const START_MS_MAX = 5000;
 
-export interface SpeechServersOptions<Server> extends ServerEvents {
+interface SpeechServersOptions<Server> extends ServerEvents {
   readonly servers: readonly Server[];
   readonly clock: Clock;
 }
@@ -218,4 +218,52 @@ export class SpeechServers<Server extends SpeechServer> {
       else void this.#probe(watched);
     });
   }
+}
+
+/**
+ * The servers' engine while one of them works, else the local one.
+ *
+ * @param local report on the engine that takes over.
+ */
+export function serverReport(facts: {
+  readonly job: 'stt' | 'tts';
+  /** As in the settings `STT` and `TTS`. */
+  readonly engine: string;
+  readonly states: readonly ServerState[];
+  readonly local: EngineReport;
+}): EngineReport {
+  const { job, engine, states, local } = facts;
+  const up = states.filter(({ isUp }) => isUp);
+  const down = states
+    .filter(({ isUp }) => !isUp)
+    .map(({ address, fault }) => `"${address}" cannot be used: ${fault}`);
+  if (up.length === 0) {
+    const how = `Check the server: ${down.join('; ')}`;
+    return {
+      standIn: 'second_choice',
+      ...local,
+      reason: `${down.join('; ')}; ${local.reason}`,
+      isFallback: true,
+      replacement: { engine, how },
+    };
+  }
+  const names = up.map(({ address }) => `"${address}"`).join(', ');
+  const working = `${names} ${up.length === 1 ? 'answers' : 'answer'}`;
+  const behind =
+    local.standIn === 'no_model'
+      ? 'nothing takes over when they fail ("npm run models" installs a local engine)'
+      : `${local.engine} takes over when they fail`;
+  return { job, engine, reason: [working, ...down, behind].join('; '), isFallback: false };
+}
+
+/** Logs a server that has failed, failed otherwise, or recovered. @param before undefined at the start. */
+export function logServerChange(
+  logger: Logger,
+  job: 'stt' | 'tts',
+  before: ServerState | undefined,
+  { address, isUp, fault }: ServerState,
+): void {
+  if (before?.isUp === isUp && before.fault === fault) return;
+  if (!isUp) logger.warn({ job, server: address, fault }, 'speech server failed');
+  else if (before !== undefined) logger.info({ job, server: address }, 'speech server works');
 }

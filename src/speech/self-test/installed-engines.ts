@@ -4,7 +4,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { silentLogger } from '../../lib/logger.ts';
 import { TINY_DIR } from '../hearing/choose-hearing.ts';
 import type { EngineOrder } from '../hearing/hearing-messages.ts';
-import type { SpeechEngine } from '../models/speech-engine.ts';
+import type { SpeechEngine } from '../models/model-files.ts';
 import { forkRecognizer } from '../stt/pool/recognizer-lane.ts';
 import { RecognizerPool } from '../stt/pool/recognizer-pool.ts';
 import { moonshineEngine, transformersEngine, whisperEngine } from '../stt/recognizer-engines.ts';

@@ -1,18 +1,17 @@
-/** The self-test's run: every voice engine says the reference sentences, every recogniser hears them over a telephone line. */
-
+/** The self-test's run: every voice engine says the reference sentences, every recogniser hears them; and the count of wrong words. */
 import type { Clock } from '../../lib/clock.ts';
-import { messageOf } from '../../lib/message-of.ts';
+import { messageOf } from '../../lib/unknown-value.ts';
 import { LINE_RATE_HZ } from '../../media/audio-stream.ts';
 import type { Synthesizer } from '../tts/pool/synthesizer.ts';
-import { languageOf } from '../tts/voices/voice-list.ts';
-import { babbleOf, onTheLine } from './line-sound.ts';
+import { languageOf } from '../tts/voices/voice-ids.ts';
 import {
+  babbleOf,
+  onTheLine,
   REFERENCE_SENTENCES,
   REFERENCE_VOICES,
   type ReferenceVoice,
 } from './reference-sentences.ts';
 import type { HeardResult, RecognizerResult, VoiceResult } from './self-test-report.ts';
-import { wordErrors } from './word-errors.ts';
 
 /** An installed voice engine. */
 export interface VoiceUnderTest {
@@ -41,7 +40,7 @@ export interface OpenRecognizer {
   close(): Promise<void>;
 }
 
-export interface SpeechTestOptions {
+interface SpeechTestOptions {
   readonly voices: readonly VoiceUnderTest[];
   readonly recognizers: readonly RecognizerUnderTest[];
   readonly clock: Clock;
@@ -233,4 +232,31 @@ class HeardTally {
 
 function millisecondsOf(pcm: Int16Array): number {
   return (pcm.length * 1000) / LINE_RATE_HZ;
+}
+
+/** Insertions, deletions and substitutions between two sentences; capitals and punctuation don't count. */
+export function wordErrors(said: string, heard: string): { errors: number; words: number } {
+  const [expected, actual] = [wordsOf(said), wordsOf(heard)];
+  let row = Array.from({ length: actual.length + 1 }, (_, index) => index);
+  for (const [index, word] of expected.entries()) row = nextRow(row, index + 1, word, actual);
+  return { errors: row.at(-1) ?? 0, words: expected.length };
+}
+
+/** Levenshtein's table, one row on. */
+function nextRow(row: readonly number[], first: number, word: string, actual: readonly string[]) {
+  const next = [first];
+  for (const [index, other] of actual.entries()) {
+    const substituted = (row[index] ?? 0) + (other === word ? 0 : 1);
+    next.push(Math.min((row[index + 1] ?? 0) + 1, (next[index] ?? 0) + 1, substituted));
+  }
+  return next;
+}
+
+function wordsOf(sentence: string): string[] {
+  return (
+    sentence
+      .toLowerCase()
+      .replaceAll('’', "'")
+      .match(/[\p{L}\p{N}']+/gu) ?? []
+  );
 }

@@ -1,6 +1,5 @@
 /** The speech-to-text engines to choose from: where their models lie. */
-import { modelFolders } from '../models/model-folders.ts';
-import type { SpeechEngine } from '../models/speech-engine.ts';
+import { modelFolders, type SpeechEngine } from '../models/model-files.ts';
 
 /** Finds `whisper*`, `whisper/<name>` and `stt/<name>`, except models of another of our engines. */
 export const whisperEngine: SpeechEngine = {

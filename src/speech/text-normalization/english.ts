@@ -1,6 +1,6 @@
 /** English, American and British: how it reads out what is not written in words; pure */
 import type { CalendarDay, ClockTime, Counted, LanguagePack, Rule } from './language-pack.ts';
-import { byScales, END, START } from './number-text.ts';
+import { byScales, END, START } from './quantity-rules.ts';
 
 const MONTHS =
   'January February March April May June July August September October November December'.split(

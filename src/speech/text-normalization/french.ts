@@ -1,6 +1,6 @@
 /** French: how it reads out what is not written in words; pure */
 import type { CalendarDay, ClockTime, LanguagePack, Rule } from './language-pack.ts';
-import { byScales, START } from './number-text.ts';
+import { byScales, START } from './quantity-rules.ts';
 
 const DIGITS = 'zéro un deux trois quatre cinq six sept huit neuf'.split(' ');
 

@@ -1,6 +1,6 @@
 /** German: how it reads out what is not written in words; pure */
 import type { CalendarDay, ClockTime, Found, LanguagePack, Rule } from './language-pack.ts';
-import { byScales, START } from './number-text.ts';
+import { byScales, START } from './quantity-rules.ts';
 
 const DIGITS = 'null eins zwei drei vier fünf sechs sieben acht neun'.split(' ');
 

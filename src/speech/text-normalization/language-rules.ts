@@ -3,8 +3,7 @@ import { english } from './english.ts';
 import { french } from './french.ts';
 import { german } from './german.ts';
 import type { CalendarDay, LanguagePack, Rule } from './language-pack.ts';
-import { rowOfDigits } from './number-text.ts';
-import { quantityRules } from './quantity-rules.ts';
+import { quantityRules, rowOfDigits } from './quantity-rules.ts';
 import { spanish } from './spanish.ts';
 
 /** English outside of these is read as in Britain. */

@@ -1,6 +1,6 @@
 /** Spanish: how it reads out what is not written in words; pure */
 import type { CalendarDay, ClockTime, LanguagePack, Rule } from './language-pack.ts';
-import { byScales, START } from './number-text.ts';
+import { byScales, START } from './quantity-rules.ts';
 
 const DIGITS = 'cero uno dos tres cuatro cinco seis siete ocho nueve'.split(' ');
 

@@ -1,6 +1,7 @@
 /** The turn detector's child process: one model for all calls, one score at a time. */
-import { messageOf } from '../../lib/message-of.ts';
+
 import { endProcess, obeyParent, tellParent } from '../../lib/process/child-supervisor.ts';
+import { messageOf } from '../../lib/unknown-value.ts';
 import {
   type Loaded,
   type LoadOrder,

@@ -1,11 +1,10 @@
-/** Voice activity detection of one call: cuts audio into windows, gates their scores by the VAD threshold, measures the voice's level. */
+/** Voice activity detection (VAD) of one call: the detector's port, windows of audio, gated scores, and the voice's level. */
 import { LINE_RATE_HZ } from '../../media/audio-stream.ts';
 import { dbfsOf, meanPower } from '../../media/dsp/level-meter.ts';
 import type { VoiceEvent } from '../hearing/hearing.ts';
 import type { VoiceShare } from '../stt/decoding/hallucination-gate.ts';
 import { Upsampler } from '../stt/features/resampler.ts';
 import { BackgroundTalk, TALK_WINDOWS } from './background-talk.ts';
-import type { DetectorStream, Vad } from './vad.ts';
 import { VAD_THRESHOLD, VadGate } from './vad-gate.ts';
 
 /** One window: 32 ms of 8 kHz audio, at either rate of the detector. */
@@ -17,7 +16,7 @@ const SAMPLES_PER_MS = LINE_RATE_HZ / 1000;
 const SCORES_MAX = 1000;
 
 /** A position in a `ReceiveRing`, and its instant. */
-export interface PositionInstant {
+interface PositionInstant {
   readonly position: number;
   readonly atMs: number;
 }
@@ -232,4 +231,45 @@ export class PendingSamples {
     this.#end = waiting.length;
     this.#start = 0;
   }
+}
+
+/** One call's state in the model. */
+export interface DetectorStream {
+  /** Clears the state. */
+  reset(): void;
+}
+
+/** A voice activity detection model in memory. */
+export interface Vad {
+  /** 8000 or 16000: what `score` takes. */
+  readonly rateHz: 8000 | 16_000;
+
+  /** Samples in one window, 32 ms. */
+  readonly windowSamples: number;
+
+  /** A limitation and its remedy, such as a model that is not prepared. */
+  readonly drawback?: string;
+
+  /** Opens one call's state. */
+  open(): DetectorStream;
+
+  /**
+   * Scores one window of each call given, in one run.
+   *
+   * @param windows mono, -1..1, `windowSamples` each, a call occurs once.
+   * @returns chance of speech for each, from 0 to 1, in the same order.
+   * @throws {RangeError} when a window has another length.
+   */
+  score(
+    windows: readonly { readonly stream: DetectorStream; readonly pcm: Float32Array }[],
+  ): Promise<readonly number[]>;
+
+  /** Releases the model. Call it when no `score` is under way. */
+  close(): Promise<void>;
+}
+
+/** Exports of the module of a VAD engine. */
+export interface VadModule {
+  /** @throws {Error} naming the file, the cause and the remedy. */
+  openVoiceDetector(modelPath: string): Promise<Vad>;
 }

@@ -1,8 +1,12 @@
 /** Retention rounds: delete calls by their account's retention, and the server's own rows by age. */
 import { type Account, PRUNED_ROWS_MAX, type Retention } from '../../domain/account/account.ts';
-import { type AccountRetention, limitsOf } from '../../domain/account/account-retention.ts';
-import type { AccountStore } from '../../domain/account/account-store.ts';
-import { ERASED_CALLS_MAX, type ErasureOrder } from '../../domain/account/erasure.ts';
+import type { AccountStore } from '../../domain/account/account-rules.ts';
+import {
+  type AccountRetention,
+  ERASED_CALLS_MAX,
+  type ErasureOrder,
+  limitsOf,
+} from '../../domain/account/erasure.ts';
 import type { NewId } from '../../domain/ids.ts';
 import { StoreError } from '../../domain/service-error.ts';
 import type { Clock } from '../../lib/clock.ts';

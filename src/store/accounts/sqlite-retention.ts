@@ -1,16 +1,14 @@
 /** Retention in SQLite: deletes the server's own rows by age, and what has outlived the retention of its account, a bounded number a call. */
 import { type RawBuilder, sql } from 'kysely';
 import { type Account, PRUNED_ROWS_MAX, type Retention } from '../../domain/account/account.ts';
-import {
-  type AccountRetention,
-  limitsOf,
-  type RetentionLimits,
-} from '../../domain/account/account-retention.ts';
 import { AUDIT_KEPT_MS, AUDIT_ROWS_MAX } from '../../domain/account/audit-log.ts';
 import {
+  type AccountRetention,
   ERASED_CALLS_MAX,
   type ErasureCounts,
   type ErasureOrder,
+  limitsOf,
+  type RetentionLimits,
 } from '../../domain/account/erasure.ts';
 import { IDEMPOTENCY_KEPT_MS } from '../../domain/account/rate-limit.ts';
 import { SIP_TRACES_KEPT_MS } from '../../domain/call/sip-trace.ts';
@@ -18,8 +16,7 @@ import { EVENTS_KEPT_MS } from '../../domain/webhook/service-event.ts';
 import type { Notifier } from '../../lib/clock.ts';
 import type { Queries } from '../queries.ts';
 import { build } from '../sqlite/schema.ts';
-import { CallErasure } from './call-erasure.ts';
-import { erasureRowOf } from './sqlite-erasure-store.ts';
+import { CallErasure, erasureRowOf } from './sqlite-erasure-store.ts';
 
 /** Prunes in SQLite. */
 export class SqliteRetention implements Retention {

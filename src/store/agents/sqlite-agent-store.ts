@@ -1,5 +1,4 @@
-/** Agents in SQLite, with their calls of today. */
-
+/** Agents in SQLite, with their versions, drafts and calls of today. */
 import { sql } from 'kysely';
 import {
   type Agent,
@@ -12,6 +11,7 @@ import {
   DEFAULT_AGENT_SETTINGS,
   type Scope,
 } from '../../domain/agent/agent.ts';
+import type { AgentPatch } from '../../domain/agent/agent-rules.ts';
 import {
   AGENT_VERSIONS_KEPT,
   type AgentContent,
@@ -19,6 +19,8 @@ import {
   type AgentVersionPage,
   type AgentVersionStore,
   changedFields,
+  type SavedDraft,
+  type SavedDraftStore,
 } from '../../domain/agent/agent-version.ts';
 import type { PageRange } from '../../domain/ids.ts';
 import { ServiceError } from '../../domain/service-error.ts';
@@ -302,4 +304,47 @@ function versionOf(row: AgentVersionRow): AgentVersion {
     changed: JSON.parse(changed) as string[],
     agent: withDefaults(recordOf<AgentContent>(content, { json: JSON_FIELDS })),
   };
+}
+
+/** Keeps drafts in SQLite. */
+export class SqliteSavedDraftStore implements SavedDraftStore {
+  readonly #database: Queries;
+
+  constructor(database: Queries) {
+    this.#database = database;
+  }
+
+  async find({ accountId, environment }: Scope, agentId: string): Promise<SavedDraft | undefined> {
+    const query = build
+      .selectFrom('agent_drafts')
+      .innerJoin('agents', 'agents.id', 'agent_drafts.agent_id')
+      .selectAll('agent_drafts')
+      .where('agent_drafts.agent_id', '=', agentId)
+      .where('agents.account_id', '=', accountId)
+      .where('agents.environment', '=', environment);
+    const row = await this.#database.get(query);
+    if (row === undefined) return undefined;
+    return {
+      changes: JSON.parse(row.changes) as AgentPatch,
+      basedOnAt: new Date(row.based_on_at),
+      by: row.changed_by as ChangedBy,
+      updatedAt: new Date(row.updated_at),
+    };
+  }
+
+  async save(agentId: string, draft: SavedDraft): Promise<void> {
+    await this.#database.run(
+      build.replaceInto('agent_drafts').values({
+        agent_id: agentId,
+        changes: JSON.stringify(draft.changes),
+        based_on_at: draft.basedOnAt.getTime(),
+        changed_by: draft.by,
+        updated_at: draft.updatedAt.getTime(),
+      }),
+    );
+  }
+
+  async delete(agentId: string): Promise<void> {
+    await this.#database.run(build.deleteFrom('agent_drafts').where('agent_id', '=', agentId));
+  }
 }

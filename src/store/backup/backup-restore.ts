@@ -7,8 +7,7 @@ import Sqlite from 'better-sqlite3';
 import { callEndedEvent } from '../../domain/call/call-events.ts';
 import { endCall, type Failure, isOver } from '../../domain/call/call-life.ts';
 import { idMaker } from '../../domain/ids.ts';
-import { CallErasure } from '../accounts/call-erasure.ts';
-import { SqliteLeftovers } from '../accounts/sqlite-erasure-store.ts';
+import { CallErasure, SqliteLeftovers } from '../accounts/sqlite-erasure-store.ts';
 import { SqliteCallStore } from '../calls/sqlite-call-store.ts';
 import type { Queries } from '../queries.ts';
 import { type Database, openDatabase } from '../sqlite/database.ts';
@@ -21,8 +20,14 @@ import {
 } from '../sqlite/schema.ts';
 import { addKeys, keyFileOf, readKeys } from '../sqlite/sealed-columns.ts';
 import { newStoreFeeds } from '../store-feeds.ts';
-import { BACKUP_DATABASE, type BackupManifest, readManifest, syncFile } from './backup.ts';
-import { type CopiedRecordings, copyRecordings } from './backup-recordings.ts';
+import {
+  BACKUP_DATABASE,
+  type BackupManifest,
+  type CopiedRecordings,
+  copyRecordings,
+  readManifest,
+  syncFile,
+} from './backup.ts';
 
 const NO_THREAD = { checkpointer: () => undefined };
 

@@ -1,15 +1,24 @@
-/** Calendars in SQLite. */
+/** Calendars and their appointments in SQLite. */
+
+import { sql } from 'kysely';
 import type { Scope } from '../../domain/agent/agent.ts';
+import type {
+  AppointmentStore,
+  BookedAppointment,
+  CalendarKey,
+} from '../../domain/calendar/appointment.ts';
 import {
   CALENDAR_LIMITS,
   type Calendar,
   type CalendarStore,
 } from '../../domain/calendar/calendar.ts';
+import type { TimeSpan } from '../../domain/calendar/slots.ts';
 import type { PageRange } from '../../domain/ids.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type { SecretBox } from '../../lib/secret-box.ts';
-import { inScope, type Queries } from '../queries.ts';
+import { countOf, inScope, type Queries } from '../queries.ts';
 import { NamedRecords } from '../sqlite/named-records.ts';
+import { type RowOf, recordOf, rowOf } from '../sqlite/rows.ts';
 import { build } from '../sqlite/schema.ts';
 
 /** Keeps calendars in SQLite. */
@@ -93,4 +102,98 @@ function calendarsIn(database: Queries, box: SecretBox): NamedRecords<Calendar> 
 
 function conflict(message: string): ServiceError {
   return new ServiceError('CONFLICT', message);
+}
+
+/** Bound of what is read at one time; two weeks of five-minute slots. */
+const READ_MAX = 5000;
+
+/** Keeps appointments in SQLite. */
+export class SqliteAppointmentStore implements AppointmentStore {
+  readonly #database: Queries;
+
+  constructor(database: Queries) {
+    this.#database = database;
+  }
+
+  async insert(appointment: BookedAppointment): Promise<void> {
+    await this.#database.run(build.insertInto('appointments').values(rowOf(appointment)));
+  }
+
+  async update(appointment: BookedAppointment): Promise<void> {
+    await this.#database.run(
+      build.updateTable('appointments').set(rowOf(appointment)).where('id', '=', appointment.id),
+    );
+  }
+
+  async find(id: string): Promise<BookedAppointment | undefined> {
+    const query = build.selectFrom('appointments').selectAll().where('id', '=', id);
+    const row = await this.#database.get(query);
+    return row === undefined ? undefined : appointmentOf(row);
+  }
+
+  holding(key: CalendarKey, { start, end }: TimeSpan): Promise<readonly BookedAppointment[]> {
+    const [startMs, endMs] = [start.getTime(), end.getTime()];
+    return this.#read(
+      appointmentsOf(key)
+        .where(sql<boolean>`(starts_at < ${endMs} and ends_at > ${startMs}
+          or previous_starts_at < ${endMs} and previous_ends_at > ${startMs})`)
+        .where(sql<boolean>`status <> 'cancelled' and reason is not 'taken'`),
+    );
+  }
+
+  upcomingOf(key: CalendarKey, phone: string, now: Date): Promise<readonly BookedAppointment[]> {
+    return this.#read(
+      appointmentsOf(key)
+        .where('attendee_phone', '=', phone)
+        .where('starts_at', '>', now.getTime())
+        .where('status', '<>', 'cancelled'),
+    );
+  }
+
+  ofCall(callId: string): Promise<readonly BookedAppointment[]> {
+    return this.#read(build.selectFrom('appointments').where('call_id', '=', callId));
+  }
+
+  async list(
+    key: CalendarKey,
+    query: PageRange & { readonly from: Date },
+  ): Promise<{ readonly appointments: readonly BookedAppointment[]; readonly total: number }> {
+    const listed = appointmentsOf(key).where('starts_at', '>=', query.from.getTime());
+    const page = listed.selectAll().orderBy('starts_at').orderBy('id');
+    const rows = await this.#database.all(page.limit(query.limit).offset(query.offset));
+    return {
+      appointments: rows.map(appointmentOf),
+      total: await countOf(this.#database, listed),
+    };
+  }
+
+  async unsynced(query: {
+    readonly now: Date;
+    readonly before: Date;
+    readonly limit: number;
+  }): Promise<readonly BookedAppointment[]> {
+    const rows = build
+      .selectFrom('appointments')
+      .selectAll()
+      // As the index `appointments_unsynced` has it.
+      .where('is_synced', '=', sql.lit(0))
+      .where('updated_at', '<', query.before.getTime())
+      .where('starts_at', '>', query.now.getTime())
+      .orderBy('updated_at')
+      .limit(query.limit);
+    return (await this.#database.all(rows)).map(appointmentOf);
+  }
+
+  async #read(selected: ReturnType<typeof appointmentsOf>): Promise<readonly BookedAppointment[]> {
+    const query = selected.selectAll().orderBy('starts_at').limit(READ_MAX);
+    return (await this.#database.all(query)).map(appointmentOf);
+  }
+}
+
+function appointmentsOf(key: CalendarKey) {
+  return build.selectFrom('appointments').where(inScope(key)).where('calendar', '=', key.name);
+}
+
+function appointmentOf(row: RowOf<BookedAppointment>): BookedAppointment {
+  return recordOf<BookedAppointment>(row, { flags: ['isSynced'] });
 }

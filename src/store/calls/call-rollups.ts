@@ -1,7 +1,7 @@
 /** Sums of calls by day, updated in the transaction of each change; totals and analytics read them. */
 
 import { CompiledQuery } from 'kysely';
-import { QUARTER_HOUR_MS } from '../../domain/analytics/zoned-span.ts';
+import { QUARTER_HOUR_MS } from '../../domain/analytics/period.ts';
 import { END_REASONS, type EndReason } from '../../domain/call/call.ts';
 import type { CallCost } from '../../domain/call/call-cost.ts';
 import type { Queries } from '../queries.ts';

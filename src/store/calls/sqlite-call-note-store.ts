@@ -1,5 +1,5 @@
 /** Tags and notes of calls in SQLite; they go with their call. */
-import { type CallNote, type CallNoteStore, NO_NOTE } from '../../domain/call/call-note.ts';
+import { type CallNote, type CallNoteStore, NO_NOTE } from '../../domain/call/call.ts';
 import type { Queries } from '../queries.ts';
 import { build } from '../sqlite/schema.ts';
 

@@ -2,8 +2,12 @@
 import { sql } from 'kysely';
 import type { Environment } from '../../domain/account/account.ts';
 import type { Scope } from '../../domain/agent/agent.ts';
-import { ANSWER_SCALE, answerTimesOf, countTimes } from '../../domain/analytics/answer-times.ts';
-import { countEngines } from '../../domain/analytics/engine-times.ts';
+import {
+  ANSWER_SCALE,
+  answerTimesOf,
+  countEngines,
+  countTimes,
+} from '../../domain/analytics/answer-times.ts';
 import type {
   Call,
   CallChange,
@@ -27,7 +31,7 @@ import type { StoreFeeds } from '../store-feeds.ts';
 import { SqliteEventStore } from '../webhooks/sqlite-event-store.ts';
 import { callOf, listCalls } from './call-list.ts';
 import { CallRollups, quarterHourOf } from './call-rollups.ts';
-import { addAnswers } from './sqlite-quarter-hours.ts';
+import { addAnswers } from './sqlite-analytics-store.ts';
 
 /** Keeps calls in SQLite; their sums, events and analysis jobs are written in the same transaction. */
 export class SqliteCallStore implements CallStore {

@@ -2,8 +2,13 @@
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
-import type { SearchAnswer, SearchOrder, SearchRequest } from './knowledge-search-thread.ts';
-import type { PassageHit, QuestionVector } from './passage-queries.ts';
+import type {
+  PassageHit,
+  QuestionVector,
+  SearchAnswer,
+  SearchOrder,
+  SearchRequest,
+} from './knowledge-search-thread.ts';
 
 /** Searches that wait for an answer; one more is refused, because it would come too late. */
 const WAITING_MAX = 64;

@@ -1,8 +1,7 @@
 /** Brings a database to the current schema, in one transaction. Its `user_version` is the number of its newest step. */
 import type Sqlite from 'better-sqlite3';
 import { BASELINE } from './baseline.ts';
-import { CALL_SEARCH } from './call-search-step.ts';
-import { QUARTER_HOURS } from './quarter-hours-step.ts';
+import { CALL_SEARCH, QUARTER_HOURS } from './schema-steps.ts';
 
 interface Step {
   /** Begins with its number. */

@@ -8,7 +8,7 @@ import type {
   Outbox,
   OutboxCounts,
   WaitingEndpoint,
-} from '../../domain/webhook/outbox.ts';
+} from '../../domain/webhook/webhook-delivery.ts';
 import type { Notifier } from '../../lib/clock.ts';
 import type { Queries } from '../queries.ts';
 import { rowOf } from '../sqlite/rows.ts';

@@ -1,7 +1,6 @@
 /** Media gateway through FreeSWITCH, which handles codecs, SRTP and NAT; the media engine stays behind it. */
-import { type Clock, within } from '../../lib/clock.ts';
+import { type Clock, unlessAborted, within } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
-import { unlessAborted } from '../../lib/time-limit.ts';
 import type { MediaSession } from '../../media/audio-stream.ts';
 import type { CarrierReport } from '../carrier.ts';
 import {

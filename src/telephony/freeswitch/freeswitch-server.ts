@@ -3,7 +3,7 @@
 import { setMaxListeners } from 'node:events';
 import { type Clock, within } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
-import { messageOf } from '../../lib/message-of.ts';
+import { messageOf } from '../../lib/unknown-value.ts';
 import type { CarrierReport } from '../carrier.ts';
 import { placeOf, type ServerAddress } from '../trunks/server-list.ts';
 import { EventSocket } from './event-socket.ts';

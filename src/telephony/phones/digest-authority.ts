@@ -1,4 +1,4 @@
-/** The server's side of digest authentication: challenges, and the check of what answers them. RFC 3261, 22; RFC 7616. */
+/** Server's side of digest authentication: challenges, the check of answers, and the back-off of sources that guess passwords. */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../lib/clock.ts';
 
@@ -11,7 +11,7 @@ const NONCES_MAX = 10_000;
 const REALM = 'offhook';
 
 /** The credentials of a request, and what the check needs to know of it. */
-export interface Credentials {
+interface Credentials {
   readonly username: string;
   readonly nonce: string;
   readonly params: Readonly<Record<string, string>>;
@@ -21,7 +21,7 @@ export interface Credentials {
  * Result of a check. `stale`: the password is right, and the nonce is too old or was used. `foreign`: the nonce was not made
  * here for the source, which may be forged then; the password was not looked at.
  */
-export type DigestVerdict = 'right' | 'wrong' | 'stale' | 'foreign';
+type DigestVerdict = 'right' | 'wrong' | 'stale' | 'foreign';
 
 /** Makes nonces and checks responses. A nonce is good for one source, five minutes, and each nonce count once. */
 export class DigestAuthority {
@@ -122,4 +122,104 @@ export function credentialsFrom(header: string): Credentials | undefined {
 function isEqual(one: string, other: string): boolean {
   const [a, b] = [Buffer.from(one), Buffer.from(other)];
   return a.length === b.length && timingSafeEqual(a, b);
+}
+
+/** A mistyped password, on a telephone that tries again by itself. */
+const FREE_TRIES = 5;
+
+/** From there on a source that goes on in its wait gets no answer. */
+const SILENT_FROM_TRIES = 8;
+
+const FIRST_WAIT_MS = 2_000;
+const WAIT_MS_MAX = 900_000;
+
+/**
+ * A right password makes the wrong ones before it forgotten, at most once in this time: else each registration of a telephone
+ * would allow its address new guesses.
+ */
+const FORGIVE_MS_MIN = 600_000;
+
+/** Challenges, and refusals in a wait, in ten seconds: a forged source must not have us flood its owner. */
+const ANSWERS_MAX = 40;
+const ANSWERS_MS = 10_000;
+
+/** Sources that are kept; the one that failed longest ago is forgotten first. */
+const SOURCES_MAX = 1000;
+
+interface Tries {
+  readonly count: number;
+  /** No try before. */
+  readonly nextAtMs: number;
+  /** When a right password forgot wrong ones. */
+  readonly forgivenAtMs: number;
+}
+
+const NO_TRIES: Tries = { count: 0, nextAtMs: 0, forgivenAtMs: Number.NEGATIVE_INFINITY };
+
+/** Counts wrong passwords by source address. */
+export class SourceBackOff {
+  readonly #clock: Clock;
+  readonly #tries = new Map<string, Tries>();
+  #answers = new Map<string, number>();
+  #answersFromMs = Number.NEGATIVE_INFINITY;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** How long a source has to wait until its next try, in milliseconds; 0 when it may try now. */
+  waitMs(sourceAddress: string): number {
+    return Math.max(0, this.#triesOf(sourceAddress).nextAtMs - this.#clock.nowMs());
+  }
+
+  /** Whether a source gets no answer at all for now. */
+  isSilenced(sourceAddress: string): boolean {
+    const { count } = this.#triesOf(sourceAddress);
+    const isGuessing = count >= SILENT_FROM_TRIES && this.waitMs(sourceAddress) > 0;
+    return isGuessing || this.#answersOf(sourceAddress) >= ANSWERS_MAX;
+  }
+
+  /** Counts a challenge, or a refusal in a wait. */
+  answered(sourceAddress: string): void {
+    const count = this.#answersOf(sourceAddress);
+    if (count > 0 || this.#answers.size < SOURCES_MAX) {
+      this.#answers.set(sourceAddress, count + 1);
+    }
+  }
+
+  /** Counts a wrong password. */
+  failed(sourceAddress: string): void {
+    const { forgivenAtMs, ...tries } = this.#triesOf(sourceAddress);
+    const count = tries.count + 1;
+    const waitMs =
+      count <= FREE_TRIES
+        ? 0
+        : Math.min(WAIT_MS_MAX, FIRST_WAIT_MS * 2 ** (count - FREE_TRIES - 1));
+    this.#tries.delete(sourceAddress);
+    const [oldest] = this.#tries.keys();
+    if (this.#tries.size >= SOURCES_MAX && oldest !== undefined) this.#tries.delete(oldest);
+    const nextAtMs = this.#clock.nowMs() + waitMs;
+    this.#tries.set(sourceAddress, { count, nextAtMs, forgivenAtMs });
+  }
+
+  /** Forgets the wrong passwords of a source that knew one, once in ten minutes. */
+  succeeded(sourceAddress: string): void {
+    const { count, forgivenAtMs } = this.#triesOf(sourceAddress);
+    const nowMs = this.#clock.nowMs();
+    if (count === 0 || nowMs - forgivenAtMs < FORGIVE_MS_MIN) return;
+    this.#tries.set(sourceAddress, { ...NO_TRIES, forgivenAtMs: nowMs });
+  }
+
+  #triesOf(sourceAddress: string): Tries {
+    return this.#tries.get(sourceAddress) ?? NO_TRIES;
+  }
+
+  #answersOf(sourceAddress: string): number {
+    const nowMs = this.#clock.nowMs();
+    if (nowMs - this.#answersFromMs >= ANSWERS_MS) {
+      this.#answers = new Map();
+      this.#answersFromMs = nowMs;
+    }
+    return this.#answers.get(sourceAddress) ?? 0;
+  }
 }

@@ -1,6 +1,6 @@
 /** Leg of a simulated call, with a scripted party at its other end. */
 import type { PartyScript } from '../../domain/sandbox/sandbox-scenario.ts';
-import type { ScaledClock } from '../../lib/scaled-clock.ts';
+import type { ScaledClock } from '../../lib/clock.ts';
 import {
   CarrierError,
   type Leg,

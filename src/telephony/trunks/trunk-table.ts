@@ -1,6 +1,6 @@
 /** Trunk look-up: by source address, by number, by the realm of a challenge, and by a next hop of TLS; pure */
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
-import { numberOfHeader } from '../far-end-headers.ts';
+import { numberOfHeader } from '../call-headers.ts';
 import { addNetwork, proxyUriOf, type Trunk } from './trunks.ts';
 
 const LOOPBACK = ['127.0.0.0/8', '::1'];

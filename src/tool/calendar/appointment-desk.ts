@@ -1,6 +1,8 @@
 /** Books, moves and cancels appointments of one calendar for the caller of one call. */
 import {
   type BookedAppointment,
+  type CalendarServer,
+  CalendarServerError,
   heldSpans,
   isKnownNumber,
   isSameName,
@@ -9,10 +11,9 @@ import type { Calendar } from '../../domain/calendar/calendar.ts';
 import { freeSlots, searchedSpan, slotFault, type TimeSpan } from '../../domain/calendar/slots.ts';
 import type { Call } from '../../domain/call/call.ts';
 import type { Stores } from '../../domain/stores.ts';
+import { TimeLimit, unlessAborted } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
-import { TimeLimit, unlessAborted } from '../../lib/time-limit.ts';
 import { AppointmentLedger, type LedgerParts } from './appointment-ledger.ts';
-import { type CalendarServer, CalendarServerError } from './calendar-server.ts';
 
 /** Dependencies that all desks share. */
 export interface DeskParts extends LedgerParts {

@@ -1,17 +1,16 @@
 /** Tells calendar servers what they did not hear when it happened: after a failure of theirs, or a crash of ours. */
-import type { BookedAppointment } from '../../domain/calendar/appointment.ts';
-import type { Calendar } from '../../domain/calendar/calendar.ts';
-import { isFree } from '../../domain/calendar/slots.ts';
-import type { Stores } from '../../domain/stores.ts';
-import type { Clock } from '../../lib/clock.ts';
-import type { Logger } from '../../lib/logger.ts';
-import { TimeLimit, unlessAborted } from '../../lib/time-limit.ts';
-import { AppointmentLedger, type LedgerParts } from './appointment-ledger.ts';
 import {
+  type BookedAppointment,
   type CalendarServer,
   CalendarServerError,
   type OpenCalendarServer,
-} from './calendar-server.ts';
+} from '../../domain/calendar/appointment.ts';
+import type { Calendar } from '../../domain/calendar/calendar.ts';
+import { isFree } from '../../domain/calendar/slots.ts';
+import type { Stores } from '../../domain/stores.ts';
+import { type Clock, TimeLimit, unlessAborted } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/logger.ts';
+import { AppointmentLedger, type LedgerParts } from './appointment-ledger.ts';
 
 /** Dependencies of the rounds. */
 interface SyncParts extends LedgerParts {

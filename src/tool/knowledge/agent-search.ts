@@ -1,12 +1,12 @@
 /** Searches the documents of one agent: by words and, where an embedding model is set, by meaning. */
-import { tellingWords } from '../../domain/knowledge/function-words.ts';
+
 import type { FoundPassage, PassageSearch } from '../../domain/knowledge/knowledge.ts';
+import { tellingWords } from '../../domain/knowledge/passages.ts';
 import { fusedRanks } from '../../domain/knowledge/rank-fusion.ts';
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, TimeLimit, unlessAborted } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
-import { messageOf } from '../../lib/message-of.ts';
 import type { EmbeddingResult } from '../../lib/metrics/model-metrics.ts';
-import { TimeLimit, unlessAborted } from '../../lib/time-limit.ts';
+import { messageOf } from '../../lib/unknown-value.ts';
 import type { Embedder } from '../../llm/embeddings/embedder.ts';
 
 /** Passages that a question is answered with, if they fit into the prompt. */

@@ -1,8 +1,7 @@
 /** The process that reads one document: started by `DocumentReaders`, which ends it at its time limit. */
 import { Worker } from 'node:worker_threads';
 import { type DocumentFile, KNOWLEDGE_LIMITS } from '../../domain/knowledge/knowledge.ts';
-import { htmlText } from './html-text.ts';
-import { pdfText } from './pdf-text.ts';
+import { htmlText, pdfText } from './document-text.ts';
 
 /** What the process answers: the text, or what is wrong with the document. */
 export type ReadAnswer = { readonly text: string } | { readonly problem: string };

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { DocumentFile, DocumentReader } from '../../domain/knowledge/knowledge.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { setLowPriority } from '../../lib/process/low-priority.ts';
+import { setLowPriority } from '../../lib/process/child-supervisor.ts';
 import type { ReadAnswer } from './document-reader-child.ts';
 
 const CHILD = fileURLToPath(new URL('./document-reader-child.ts', import.meta.url));

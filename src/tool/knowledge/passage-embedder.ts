@@ -1,10 +1,9 @@
 /** Computes the meaning of passages in the background: those of new documents, and all of them after a change of the model. */
 import type { KnowledgeStore, UnreadPassage } from '../../domain/knowledge/knowledge.ts';
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, TimeLimit } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
-import { messageOf } from '../../lib/message-of.ts';
 import { Repeater } from '../../lib/repeater.ts';
-import { TimeLimit } from '../../lib/time-limit.ts';
+import { messageOf } from '../../lib/unknown-value.ts';
 import type { Embedder } from '../../llm/embeddings/embedder.ts';
 
 /** Passages of one request. */

@@ -7,11 +7,10 @@ import type {
   McpTrial,
   McpTrialOutcome,
 } from '../../domain/tool/mcp-server.ts';
-import { withoutSecrets } from '../../domain/tool/tool-headers.ts';
+import { withoutSecrets } from '../../domain/tool/tool-request.ts';
 import { checkWebhookUrl, type WebhookUrlRules } from '../../domain/webhook/webhook-url.ts';
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, waitAtMost } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
-import { waitAtMost } from '../../lib/time-limit.ts';
 import { ANSWER_AS_DATA, LATE_TEXT } from '../http-tool.ts';
 import type { Tool, ToolOutcome } from '../tool.ts';
 import type { McpConnection, McpTool } from './mcp-connection.ts';
@@ -264,7 +263,7 @@ interface McpClient {
 async function openClient({ rules, version }: Options): Promise<McpClient> {
   const [{ McpConnection }, { openMcpFetch }, { nameResolver }] = await Promise.all([
     import('./mcp-connection.ts'),
-    import('./mcp-fetch.ts'),
+    import('./mcp-connection.ts'),
     import('../../webhook/ssrf-guard.ts'),
   ]);
   const { fetch, close } = openMcpFetch({ rules, resolve: nameResolver() });

@@ -1,9 +1,7 @@
 /** Tool `send_sms`: one message to the other party of the call. The model writes the text, and never the number. */
 import type { SmsMessage, SmsNews, SmsRefusal } from '../../domain/sms/sms-message.ts';
-import type { RecipientDecision } from '../../domain/sms/sms-recipient.ts';
-import { textFault } from '../../domain/sms/sms-text.ts';
-import type { Clock } from '../../lib/clock.ts';
-import { TimeLimit, unlessAborted } from '../../lib/time-limit.ts';
+import { type RecipientDecision, textFault } from '../../domain/sms/sms-rules.ts';
+import { type Clock, TimeLimit, unlessAborted } from '../../lib/clock.ts';
 import type { Tool, ToolOutcome } from '../tool.ts';
 
 /** Hands messages to a gateway. */

@@ -4,12 +4,12 @@ import {
   hearCallee,
   isGreetingOver,
   judgeCallee,
+  machineSignIn,
   mayGreet,
   openScreen,
   type ScreenEvent,
   type ScreenState,
 } from '../../../src/conversation/screening/answer-screen.ts';
-import { machineSignIn } from '../../../src/conversation/screening/machine-words.ts';
 
 /** A voice from one instant after the answer to another, in milliseconds. */
 const voice = (fromMs: number, toMs: number): readonly ScreenEvent[] => [

@@ -1,9 +1,8 @@
 /** Keys, levels, microphones and the address: what the phone decides without a browser. */
 import { expect, test } from 'vitest';
 import { levelDbfs } from '../../../src/dashboard/meter-board.ts';
-import { dtmfRelay, KEYS, keyOf } from '../../../src/dashboard/phone/keys.ts';
-import { chosenOf, microphonesOf } from '../../../src/dashboard/phone/microphone-choice.ts';
-import { socketAddress } from '../../../src/dashboard/phone/phone.ts';
+import { chosenOf, microphonesOf, socketAddress } from '../../../src/dashboard/phone/phone.ts';
+import { dtmfRelay, KEYS, keyOf } from '../../../src/dashboard/phone/phone-state.ts';
 import { digitOf } from '../../../src/telephony/drachtio/leg/dtmf-methods.ts';
 
 test('keyOf knows the telephone’s keys and no others', () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Phone } from '../../../examples/phone/phone.ts';
-import { readWavHeader } from '../../../src/media/recording/wav-format.ts';
+import { readWavHeader } from '../../../src/media/recording/wav-file.ts';
 import { startServer } from '../../support/server/server.ts';
 
 const CALLS = 20;

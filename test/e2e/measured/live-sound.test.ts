@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Phone } from '../../../examples/phone/phone.ts';
 import type { PhoneCall } from '../../../examples/phone/phone-call.ts';
 import { levelDbfs } from '../../../src/media/dsp/level-meter.ts';
-import { readWavHeader, WAV_HEADER_BYTES } from '../../../src/media/recording/wav-format.ts';
+import { readWavHeader, WAV_HEADER_BYTES } from '../../../src/media/recording/wav-file.ts';
 import { EventReader } from '../../support/api/event-reader.ts';
 import { LIVE_KEY, startServer, type TestServer } from '../../support/server/server.ts';
 

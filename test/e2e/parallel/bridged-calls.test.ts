@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import type { PhoneCall } from '../../../examples/phone/phone-call.ts';
 import type { PhoneLine } from '../../../examples/phone/phone-line.ts';
 import { readWav } from '../../../examples/phone/wav.ts';
-import { wavHeader } from '../../../src/media/recording/wav-format.ts';
+import { wavHeader } from '../../../src/media/recording/wav-file.ts';
 import { LIVE_KEY } from '../../support/server/server.ts';
 import {
   COLLEAGUE,

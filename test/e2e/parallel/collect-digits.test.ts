@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { Phone } from '../../../examples/phone/phone.ts';
 import type { PhoneCall } from '../../../examples/phone/phone-call.ts';
-import { DtmfDetector } from '../../../src/media/dsp/dtmf-detector.ts';
+import { DtmfDetector } from '../../../src/media/dsp/in-band-dtmf.ts';
 import { startServer, type TestServer } from '../../support/server/server.ts';
 import { speakPhrase } from '../../support/speech/espeak-phrase.ts';
 import { answers, WebhookReceiver } from '../../support/webhook/webhook-receiver.ts';

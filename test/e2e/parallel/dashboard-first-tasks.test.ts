@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { phoneText } from '../../../src/dashboard/phone-text.ts';
+import { phoneText } from '../../../src/dashboard/format.ts';
 import { type BrowserPage, launchBrowser } from '../../support/dashboard/browser.ts';
 import { buildDashboard, openDashboard } from '../../support/dashboard/dashboard-page.ts';
 import { describeWith } from '../../support/server/programs.ts';

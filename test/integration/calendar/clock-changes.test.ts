@@ -1,7 +1,7 @@
 /** Appointments on a real CalDAV server around changes of the clocks: twelve cases, and one moved over a change. */
 import { expect, onTestFinished, test } from 'vitest';
 import type { Calendar } from '../../../src/domain/calendar/calendar.ts';
-import { CalendarServers } from '../../../src/tool/calendar/calendar-servers.ts';
+import { CalendarServers } from '../../../src/tool/calendar/live-calendars.ts';
 import { CALLER, openAppointmentWorld } from '../../support/calendar/appointment-world.ts';
 import { PASSWORD, Radicale, USERNAME } from '../../support/calendar/radicale.ts';
 import { buildCalendar } from '../../support/store/build-appointment.ts';

@@ -1,7 +1,7 @@
 /** CalDAV on a real server: book, move, cancel, clashes with events of others, and a server that dies at the worst moment. */
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../../src/lib/clock.ts';
-import { CalendarServers } from '../../../src/tool/calendar/calendar-servers.ts';
+import { CalendarServers } from '../../../src/tool/calendar/live-calendars.ts';
 import { CALLER, openAppointmentWorld } from '../../support/calendar/appointment-world.ts';
 import { PASSWORD, Radicale, USERNAME } from '../../support/calendar/radicale.ts';
 import { buildCalendar } from '../../support/store/build-appointment.ts';

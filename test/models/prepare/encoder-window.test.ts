@@ -16,9 +16,12 @@ import {
   varintField,
 } from '../../../models/prepare/onnx/protobuf.ts';
 import { prepareModels } from '../../../models/prepare/prepare-models.ts';
-import { preparedPathOf } from '../../../src/speech/models/prepared-file.ts';
-import { readWhisperConfig } from '../../../src/speech/stt/whisper/whisper-config.ts';
-import { type Encoder, openEncoder } from '../../../src/speech/stt/whisper/whisper-model.ts';
+import { preparedPathOf } from '../../../src/speech/models/model-files.ts';
+import {
+  type Encoder,
+  openEncoder,
+  readWhisperConfig,
+} from '../../../src/speech/stt/whisper/whisper-model.ts';
 import { TINY_WHISPER_DIR } from '../../speech/spoken-phrases.ts';
 import { seededChance } from '../../support/speech/onnx-file.ts';
 

@@ -5,10 +5,9 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { sileroSized } from '../../../bench/lib/silero-sized.ts';
 import { prepareModels } from '../../../models/prepare/prepare-models.ts';
-import { preparedPathOf } from '../../../src/speech/models/prepared-file.ts';
+import { preparedPathOf } from '../../../src/speech/models/model-files.ts';
 import { openSilero, openVoiceDetector } from '../../../src/speech/vad/silero/silero-detector.ts';
-import type { Vad } from '../../../src/speech/vad/vad.ts';
-import { VadTrack } from '../../../src/speech/vad/vad-track.ts';
+import { type Vad, VadTrack } from '../../../src/speech/vad/vad-track.ts';
 import { readPhrase, SPOKEN_PHRASES, TINY_VAD_PATH } from '../../speech/spoken-phrases.ts';
 import type { OnnxNode } from '../../support/speech/onnx-file.ts';
 

@@ -1,5 +1,5 @@
 /** A server whose engine has one language model, for tests that choose none. */
-import type { LanguageModels } from '../../../src/domain/agent/language-models.ts';
+import type { LanguageModels } from '../../../src/domain/agent/agent-rules.ts';
 
 export const OWN_MODEL_ONLY: LanguageModels = {
   ownName: 'scripted',

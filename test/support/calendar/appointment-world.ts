@@ -1,17 +1,17 @@
 /** Appointment tools of calls on a real store; the calendar server is the test's. */
 import { randomBytes } from 'node:crypto';
 import type { Agent } from '../../../src/domain/agent/agent.ts';
-import type { BookedAppointment } from '../../../src/domain/calendar/appointment.ts';
+import type {
+  BookedAppointment,
+  CalendarServer,
+  OpenCalendarServer,
+} from '../../../src/domain/calendar/appointment.ts';
 import type { Calendar } from '../../../src/domain/calendar/calendar.ts';
 import type { Call } from '../../../src/domain/call/call.ts';
 import { idMaker } from '../../../src/domain/ids.ts';
 import type { Clock } from '../../../src/lib/clock.ts';
 import { silentLogger } from '../../../src/lib/logger.ts';
 import { AppointmentSync } from '../../../src/tool/calendar/appointment-sync.ts';
-import type {
-  CalendarServer,
-  OpenCalendarServer,
-} from '../../../src/tool/calendar/calendar-server.ts';
 import { LiveCalendars } from '../../../src/tool/calendar/live-calendars.ts';
 import type { ToolContext } from '../../../src/tool/tool.ts';
 import { Toolbox } from '../../../src/tool/toolbox.ts';

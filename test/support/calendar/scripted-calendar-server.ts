@@ -1,10 +1,10 @@
 /** A calendar server in memory that fails as the test says. */
-import type { BookedAppointment } from '../../../src/domain/calendar/appointment.ts';
-import type { TimeSpan } from '../../../src/domain/calendar/slots.ts';
 import {
+  type BookedAppointment,
   type CalendarServer,
   CalendarServerError,
-} from '../../../src/tool/calendar/calendar-server.ts';
+} from '../../../src/domain/calendar/appointment.ts';
+import type { TimeSpan } from '../../../src/domain/calendar/slots.ts';
 
 /** `lost`: it does what it is asked, and the answer is lost. `dead`: neither an answer nor an error, ever. */
 type Mode = 'up' | 'down' | 'lost' | 'dead';

@@ -6,8 +6,8 @@ import { HttpServer } from '../../../src/api/http/http-server.ts';
 import type { BrowserCaller } from '../../../src/domain/call/live-sound.ts';
 import { silentLogger } from '../../../src/lib/logger.ts';
 import type { MessageSocket } from '../../../src/lib/process/message-socket.ts';
+import { PhoneTickets } from '../../../src/operator/operator-sessions.ts';
 import { PhoneSockets } from '../../../src/operator/phone-sockets.ts';
-import { PhoneTickets } from '../../../src/operator/phone-tickets.ts';
 import { FakeClock } from '../time/fake-clock.ts';
 
 const stops: (() => unknown)[] = [];

@@ -1,7 +1,7 @@
 /** A sound file that a browser takes for its microphone: sentences, each at its time. */
 import { writeFileSync } from 'node:fs';
 import { speakAll } from '../../../examples/demo/voice.ts';
-import { wavHeader } from '../../../src/media/recording/wav-format.ts';
+import { wavHeader } from '../../../src/media/recording/wav-file.ts';
 
 const RATE_HZ = 8000;
 

@@ -1,6 +1,6 @@
 /** Reads so many damaged PDFs in a process of its own, as the server does, and says how many gave a text or an error. */
 import fc from 'fast-check';
-import { pdfText } from '../../../src/tool/knowledge/pdf-text.ts';
+import { pdfText } from '../../../src/tool/knowledge/document-text.ts';
 import { buildPdf } from './build-pdf.ts';
 
 const SAMPLE = buildPdf([

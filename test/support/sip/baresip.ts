@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeWav } from '../../../examples/phone/wav.ts';
-import { readWavHeader, WAV_HEADER_BYTES } from '../../../src/media/recording/wav-format.ts';
+import { readWavHeader, WAV_HEADER_BYTES } from '../../../src/media/recording/wav-file.ts';
 import { freePort } from '../network/free-ports.ts';
 
 const START_MS_MAX = 10_000;

@@ -1,6 +1,6 @@
 /** Reads the recording of a call, as the server writes it. */
 import { readFileSync } from 'node:fs';
-import { readWavHeader, WAV_HEADER_BYTES } from '../../../src/media/recording/wav-format.ts';
+import { readWavHeader, WAV_HEADER_BYTES } from '../../../src/media/recording/wav-file.ts';
 
 export interface StereoRecording {
   /** The caller; 8 kHz. */

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { silentLogger } from '../../../src/lib/logger.ts';
-import { wavHeader } from '../../../src/media/recording/wav-format.ts';
+import { wavHeader } from '../../../src/media/recording/wav-file.ts';
 import { openStore, type Store } from '../../../src/store/store.ts';
 import type { TestServer } from '../server/server.ts';
 import { buildCall } from './build-call.ts';

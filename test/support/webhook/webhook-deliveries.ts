@@ -1,6 +1,8 @@
 /** Brings deliveries into the states that tests need, through the stores that bring them there in the server. */
-import type { AttemptResult } from '../../../src/domain/webhook/outbox.ts';
-import type { DeliveryStatus } from '../../../src/domain/webhook/webhook-delivery.ts';
+import type {
+  AttemptResult,
+  DeliveryStatus,
+} from '../../../src/domain/webhook/webhook-delivery.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { openTestStore, STORE_NOW_MS, type TestStore } from '../store/test-store.ts';
 import { buildEndpoint, buildEvent } from './webhook-world.ts';

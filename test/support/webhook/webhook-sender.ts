@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import { writeSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
-import type { Outbox } from '../../../src/domain/webhook/outbox.ts';
+import type { Outbox } from '../../../src/domain/webhook/webhook-delivery.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { silentLogger } from '../../../src/lib/logger.ts';
 import { openStore } from '../../../src/store/store.ts';

@@ -1,20 +1,23 @@
 /** `/api/agents/{agentId}/draft`: changes that are kept without being live, and making them live. */
 import { z } from '@hono/zod-openapi';
 import type { Agent, Scope } from '../../../domain/agent/agent.ts';
-import { existingDraft, type SavedDraft } from '../../../domain/agent/saved-draft.ts';
+import { existingDraft, type SavedDraft } from '../../../domain/agent/agent-version.ts';
 import { laterThan } from '../../../domain/ids.ts';
 import { ServiceError } from '../../../domain/service-error.ts';
 import type { Stores } from '../../../domain/stores.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, changedBy, scopeOf } from '../../api-env.ts';
 import { answerOnce } from '../../http/answer-once.ts';
-import { describeRoute } from '../../http/describe-route.ts';
+import {
+  describeRoute,
+  jsonBody,
+  TAKES_IF_MATCH,
+  taggedResponse,
+} from '../../http/describe-route.ts';
 import { entityTag, requireTag } from '../../http/entity-tag.ts';
 import { existing } from '../../http/errors.ts';
-import { TAKES_IF_MATCH } from '../../openapi/common-components.ts';
 import { agentPathSchema, agentSchema, patchAgentSchema } from '../../schemas/agent-schemas.ts';
-import { jsonBody, taggedResponse } from '../../schemas/json-content.ts';
-import { viewOf } from '../../serializers/view-of.ts';
-import { changedAgent, requireOwnNumberAndModel } from './agent-change.ts';
+import { viewOf } from '../../serializers.ts';
+import { changedAgent, requireOwnNumberAndModel } from './agent-routes.ts';
 
 const draftSchema = z
   .object({

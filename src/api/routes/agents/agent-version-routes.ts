@@ -1,25 +1,28 @@
 /** `/api/agents/{agentId}/versions`: what an agent was like after each change, and going back to it. */
 import { z } from '@hono/zod-openapi';
+import { requireKnownModel } from '../../../domain/agent/agent-rules.ts';
 import {
   AGENT_VERSIONS_KEPT,
   type AgentVersion,
   restoreAgent,
 } from '../../../domain/agent/agent-version.ts';
-import { requireKnownModel } from '../../../domain/agent/language-models.ts';
 import { requireKnownCalendar } from '../../../domain/calendar/calendar.ts';
 import { ServiceError } from '../../../domain/service-error.ts';
 import { requireKnownGateway } from '../../../domain/sms/sms-gateway.ts';
 import { requireKnownTools } from '../../../domain/tool/custom-tool.ts';
 import { type ApiApp, type ApiDeps, changedBy, scopeOf } from '../../api-env.ts';
 import { answerOnce } from '../../http/answer-once.ts';
-import { describeRoute } from '../../http/describe-route.ts';
+import {
+  describeRoute,
+  jsonResponse,
+  TAKES_IF_MATCH,
+  taggedResponse,
+} from '../../http/describe-route.ts';
 import { entityTag, requireMatch } from '../../http/entity-tag.ts';
 import { existing } from '../../http/errors.ts';
-import { TAKES_IF_MATCH } from '../../openapi/common-components.ts';
 import { agentPathSchema, agentSchema } from '../../schemas/agent-schemas.ts';
-import { jsonResponse, taggedResponse } from '../../schemas/json-content.ts';
-import { PAGE_LIMIT, pageOf, pagingFields } from '../../schemas/paging-schema.ts';
-import { viewOf } from '../../serializers/view-of.ts';
+import { PAGE_LIMIT, pageOf, pagingFields } from '../../schemas/query-schemas.ts';
+import { viewOf } from '../../serializers.ts';
 
 const agentVersionSchema = z
   .object({

@@ -4,26 +4,25 @@ import type { Scope } from '../../../domain/agent/agent.ts';
 import {
   type AnalyticsDetails,
   detailsOf,
+  type Outcomes,
+  type QuarterHours,
   type Totals,
 } from '../../../domain/analytics/analytics-details.ts';
-import type { Period } from '../../../domain/analytics/period.ts';
-import type { Outcomes, QuarterHours } from '../../../domain/analytics/quarter-hours.ts';
 import {
   localDateOf,
+  type Period,
   QUARTER_HOUR_MS,
   spanBefore,
   spanOf,
   type ZonedSpan,
-} from '../../../domain/analytics/zoned-span.ts';
+} from '../../../domain/analytics/period.ts';
 import { END_REASONS } from '../../../domain/call/call.ts';
 import { isTimeZone } from '../../../domain/zoned-time.ts';
 import { type ApiApp, type ApiDeps, scopeOf } from '../../api-env.ts';
-import { describeRoute } from '../../http/describe-route.ts';
+import { describeRoute, jsonResponse } from '../../http/describe-route.ts';
 import { costSchema } from '../../schemas/call-schemas.ts';
-import { jsonResponse } from '../../schemas/json-content.ts';
-import { askedPeriod, checkDates, periodFields } from '../../schemas/period-schema.ts';
-import { costView } from '../../serializers/call-serializer.ts';
-import { minutesOf, rounded } from '../../serializers/view-of.ts';
+import { askedPeriod, checkDates, periodFields } from '../../schemas/query-schemas.ts';
+import { costView, minutesOf, rounded } from '../../serializers.ts';
 
 const timestamp = z.iso.datetime();
 

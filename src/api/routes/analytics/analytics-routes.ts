@@ -7,10 +7,9 @@ import {
 } from '../../../domain/analytics/analytics-report.ts';
 import { periodOf } from '../../../domain/analytics/period.ts';
 import { type ApiApp, type ApiDeps, callerOf, scopeOf } from '../../api-env.ts';
-import { describeRoute } from '../../http/describe-route.ts';
-import { jsonResponse } from '../../schemas/json-content.ts';
-import { askedPeriod, checkDates, periodFields } from '../../schemas/period-schema.ts';
-import { minutesOf, rounded } from '../../serializers/view-of.ts';
+import { describeRoute, jsonResponse } from '../../http/describe-route.ts';
+import { askedPeriod, checkDates, periodFields } from '../../schemas/query-schemas.ts';
+import { minutesOf, rounded } from '../../serializers.ts';
 
 const timestamp = z.iso.datetime();
 

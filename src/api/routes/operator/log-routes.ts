@@ -13,10 +13,9 @@ import type { PageRange } from '../../../domain/ids.ts';
 import { SERVER_LOG_LEVELS, SERVER_LOG_MAX } from '../../../lib/server-log.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, scopeOf } from '../../api-env.ts';
 import { isOperator, requireOperator } from '../../http/access.ts';
-import { describeRoute } from '../../http/describe-route.ts';
-import { jsonResponse } from '../../schemas/json-content.ts';
-import { PAGE_LIMIT, pageOf, pagingFields } from '../../schemas/paging-schema.ts';
-import { viewOf } from '../../serializers/view-of.ts';
+import { describeRoute, jsonResponse } from '../../http/describe-route.ts';
+import { PAGE_LIMIT, pageOf, pagingFields } from '../../schemas/query-schemas.ts';
+import { viewOf } from '../../serializers.ts';
 
 const requestId = z.string().openapi({ example: 'req_0VbZOZK8iLGcXSKvcmQMdaX5' });
 

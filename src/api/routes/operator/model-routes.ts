@@ -13,9 +13,8 @@ import {
 import type { ApiApp, ApiDeps } from '../../api-env.ts';
 import { NEEDS_OPERATOR_KEY, requireOperator } from '../../http/access.ts';
 import { answerOnce } from '../../http/answer-once.ts';
-import { describeRoute } from '../../http/describe-route.ts';
-import { jsonBody, jsonResponse } from '../../schemas/json-content.ts';
-import { viewOf } from '../../serializers/view-of.ts';
+import { describeRoute, jsonBody, jsonResponse } from '../../http/describe-route.ts';
+import { viewOf } from '../../serializers.ts';
 
 const profile = z.enum(MODEL_PROFILES);
 

@@ -13,11 +13,15 @@ import {
 } from '../../../domain/sms/sms-gateway.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, scopeOf } from '../../api-env.ts';
 import { answerOnce } from '../../http/answer-once.ts';
-import { describeRoute } from '../../http/describe-route.ts';
+import {
+  describeRoute,
+  jsonBody,
+  jsonResponse,
+  TAKES_IF_MATCH,
+  taggedResponse,
+} from '../../http/describe-route.ts';
 import { entityTag, requireMatch } from '../../http/entity-tag.ts';
 import { existing } from '../../http/errors.ts';
-import { TAKES_IF_MATCH } from '../../openapi/common-components.ts';
-import { jsonBody, jsonResponse, taggedResponse } from '../../schemas/json-content.ts';
 import {
   createSmsGatewaySchema,
   optOutPageSchema,
@@ -29,7 +33,7 @@ import {
   smsGatewaySchema,
   smsQuerySchema,
 } from '../../schemas/sms-schemas.ts';
-import { viewOf } from '../../serializers/view-of.ts';
+import { viewOf } from '../../serializers.ts';
 
 /** As trunks: gateways hold credentials that cost money. */
 const shared = { tag: 'SMS', scope: 'admin' } as const;

@@ -1,15 +1,19 @@
 /** Webhooks: the endpoints and how each does, the deliveries, and the secret that signs them. */
 import { useCallback, useState } from 'preact/hooks';
-import type { Endpoint, Paged } from '../../api-types.ts';
-import { may, t } from '../../app-state.ts';
-import { Empty, Page, Section, Shown, Table } from '../../parts/page.tsx';
+import type { Endpoint, Paged, SigningSecret } from '../../api-types.ts';
+import { client, complain, formats, may, t } from '../../app-state.ts';
+import { ConfirmButton } from '../../parts/dialog.tsx';
+import { Button, Empty, Page, Section, Shown, Table } from '../../parts/page.tsx';
 import { useApi } from '../../parts/use-load.ts';
 import { Deliveries } from '../../webhooks/deliveries.tsx';
 import { ENDPOINTS, NewEndpointButton } from '../../webhooks/endpoint-form.tsx';
-import { EndpointPage } from '../../webhooks/endpoint-page.tsx';
-import { EndpointState, LastAttempt, successRate } from '../../webhooks/endpoint-parts.tsx';
-import { SigningSecretCard } from '../../webhooks/signing-secret.tsx';
-import { TestEventButton } from '../../webhooks/test-event.tsx';
+import {
+  EndpointPage,
+  EndpointState,
+  LastAttempt,
+  successRate,
+  TestEventButton,
+} from '../../webhooks/endpoint-page.tsx';
 
 /** @param props.id of the endpoint whose page it is; empty for the list. */
 export function WebhooksPage({ id }: { readonly id: string }) {
@@ -67,5 +71,55 @@ function EndpointTable(props: {
           ((endpoint) => <TestEventButton endpoint={endpoint} onSent={onChanged} />),
       }}
     />
+  );
+}
+
+const SECRET = 'api/account/signing-secret';
+
+export function SigningSecretCard() {
+  const loaded = useApi<SigningSecret>(SECRET);
+  const send = (path: string, method: 'POST' | 'DELETE') =>
+    client.api(`${SECRET}${path}`, { method }).then(loaded.reload);
+  return (
+    <Section title={t('secret.title')}>
+      <p>{t('secret.text')}</p>
+      <Shown loaded={loaded}>
+        {({ preparedSecret: prepared, previousValidUntil: until }) => (
+          <>
+            {prepared === null ? (
+              <Button text={t('secret.prepare')} onClick={() => send('', 'POST').catch(complain)} />
+            ) : (
+              <>
+                <p>{t('secret.prepared')}</p>
+                <code class="secret">{prepared}</code>
+                <div class="actions">
+                  <ConfirmButton
+                    label={t('agents.activate')}
+                    question={t('secret.activateQuestion')}
+                    onConfirm={() => send('/activate', 'POST')}
+                    class="main"
+                  />
+                  <ConfirmButton
+                    label={t('secret.dropPrepared')}
+                    question={t('secret.dropPreparedQuestion')}
+                    onConfirm={() => send('/prepared', 'DELETE')}
+                  />
+                </div>
+              </>
+            )}
+            {until !== null && (
+              <>
+                <p>{t('secret.previous', { until: formats.value.instant(until) })}</p>
+                <ConfirmButton
+                  label={t('secret.dropPrevious')}
+                  question={t('secret.dropPreviousQuestion')}
+                  onConfirm={() => send('/previous', 'DELETE')}
+                />
+              </>
+            )}
+          </>
+        )}
+      </Shown>
+    </Section>
   );
 }

@@ -2,10 +2,9 @@
 import { useEffect } from 'preact/hooks';
 import type { Model, ModelCatalogue, ModelDownload } from '../../api-types.ts';
 import { client, formats, sentence, t, word } from '../../app-state.ts';
-import { EngineTable } from '../../parts/engine-table.tsx';
+import { EngineTable, SelfTestSection } from '../../parts/engines.tsx';
 import { useSubmit } from '../../parts/form.tsx';
 import { Button, Page, Problem, Section, Shown, State, Table } from '../../parts/page.tsx';
-import { SelfTestSection } from '../../parts/self-test.tsx';
 import { useReadiness } from '../../parts/stand-ins.tsx';
 import { useLoad } from '../../parts/use-load.ts';
 

@@ -1,6 +1,7 @@
 /** The embedding model's child process: one model, one text at a time. A crash or a kill affects no other process. */
-import { messageOf } from '../../../lib/message-of.ts';
+
 import { endProcess, obeyParent, tellParent } from '../../../lib/process/child-supervisor.ts';
+import { messageOf } from '../../../lib/unknown-value.ts';
 import { openSentenceModel, type SentenceModel } from './sentence-model.ts';
 
 /** Messages to the process; `load` is the first. */

@@ -1,11 +1,10 @@
 /** An embedding model in a child process of the server's own: no server to install, and no text leaves the machine. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Clock } from '../../../lib/clock.ts';
+import { type Clock, unlessAborted } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
-import { messageOf } from '../../../lib/message-of.ts';
 import { type Child, ChildSupervisor, forkChild } from '../../../lib/process/child-supervisor.ts';
-import { unlessAborted } from '../../../lib/time-limit.ts';
+import { messageOf } from '../../../lib/unknown-value.ts';
 import { LanguageModelError } from '../../language-model.ts';
 import { type Embedder, rolePrefix, type TextRole } from '../embedder.ts';
 import type { FromEmbeddingChild, ToEmbeddingChild } from './embedding-child.ts';

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { Tokenizer } from '@huggingface/tokenizers';
 import { z } from 'zod';
 import { ModelFileError } from '../../../lib/onnx/model-file-error.ts';
-import { type InferenceSession, Tensor } from '../../../lib/onnx/onnx-runtime.ts';
-import { openSession } from '../../../lib/onnx/onnx-session.ts';
+import { type InferenceSession, openSession, Tensor } from '../../../lib/onnx/onnx-session.ts';
 
 const MODEL = 'embedding model';
 

@@ -2,8 +2,7 @@
 import { isIPv4 } from 'node:net';
 import type { Source } from '../../../rtp/source-lock.ts';
 import type { DatagramListener, RtpSocket, RtpSockets, SocketsReport } from '../rtp-sockets.ts';
-import { checked, type Libc, newMemory } from './libc.ts';
-import { PacketLoop, type ReadableSocket } from './packet-loop.ts';
+import { checked, type Libc, newMemory, PacketLoop, type ReadableSocket } from './epoll.ts';
 
 /** Sockets of one thread, which sleeps in its `PacketLoop` while any of them is open. */
 export class EpollSockets implements RtpSockets {

@@ -2,8 +2,7 @@
 
 import type { InferenceSession } from 'onnxruntime-node';
 import { ModelFileError } from '../../../lib/onnx/model-file-error.ts';
-import { Tensor } from '../../../lib/onnx/onnx-runtime.ts';
-import { openSession } from '../../../lib/onnx/onnx-session.ts';
+import { openSession, Tensor } from '../../../lib/onnx/onnx-session.ts';
 import type { Logits } from './token-choice.ts';
 
 /** One head of one layer, by numbers from 0. */

@@ -3,13 +3,13 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { InferenceSession } from 'onnxruntime-node';
 import { ModelFileError } from '../../../lib/onnx/model-file-error.ts';
-import { Tensor } from '../../../lib/onnx/onnx-runtime.ts';
-import { openSession } from '../../../lib/onnx/onnx-session.ts';
-import { graphPath } from '../../models/model-folders.ts';
-import { VoicedSpan } from '../../vad/voiced-span.ts';
+import { openSession, Tensor } from '../../../lib/onnx/onnx-session.ts';
+import { graphPath } from '../../models/model-files.ts';
+import { VoicedSpan } from '../../vad/vad-gate.ts';
 import { DecoderRun, type MergedDecoder, openMergedDecoder } from '../decoding/decoder-run.ts';
 import { decodeGreedily } from '../decoding/greedy-decoder.ts';
 import { type AllowedTokens, allowedTokens } from '../decoding/token-choice.ts';
+import { agreedWords, wordsOf } from '../decoding/word-times.ts';
 import { MODEL_RATE_HZ } from '../features/log-mel.ts';
 import { Upsampler } from '../features/resampler.ts';
 import type {
@@ -19,7 +19,6 @@ import type {
   RecognizerOptions,
   UtteranceStream,
 } from '../pool/recognizer.ts';
-import { agreedWords, wordsOf } from '../pool/word-groups.ts';
 
 /** Shorter audio holds no word, and is shorter than the encoder's first filters. */
 const AUDIO_MS_MIN = 100;

@@ -1,9 +1,9 @@
 /** Recognition by servers on the network: the least busy one is asked, and the local engine takes over what they do not answer. */
 
-import type { Clock } from '../../../lib/clock.ts';
-import { messageOf } from '../../../lib/message-of.ts';
-import { TimeLimit } from '../../../lib/time-limit.ts';
+import { type Clock, TimeLimit } from '../../../lib/clock.ts';
+import { messageOf } from '../../../lib/unknown-value.ts';
 import type { ServerLease, SpeechServers } from '../../network/speech-servers.ts';
+import { agreedWords } from '../decoding/word-times.ts';
 import {
   type CallRecognizer,
   type OpenUtterance,
@@ -14,7 +14,6 @@ import {
   type UtteranceOptions,
 } from '../pool/recognition-request.ts';
 import type { Recognition, RecognizedWord } from '../pool/recognizer.ts';
-import { agreedWords } from '../pool/word-groups.ts';
 import type { RecognitionServer } from './recognition-server.ts';
 
 /** Shorter audio has no word, and servers refuse it. */

@@ -1,21 +1,21 @@
 /** Speech recognition over OpenAI's transcription interface: OpenAI, speaches, vLLM, LocalAI and others. */
-import { wavHeader } from '../../../media/recording/wav-format.ts';
+import { wavHeader } from '../../../media/recording/wav-file.ts';
 import {
   HttpStatusError,
   limitedJson,
   operationUrl,
   request as send,
 } from '../../network/speech-http.ts';
-import { languageOf } from '../../tts/voices/voice-list.ts';
+import { languageOf } from '../../tts/voices/voice-ids.ts';
 import {
   PROBE_PCM,
   type RecognitionRequest,
   type RecognitionServer,
   type RecognitionServerOptions,
+  recognitionOf,
   WIDEBAND_HZ,
   wideband,
 } from '../network/recognition-server.ts';
-import { recognitionOf } from '../network/transcription.ts';
 import type { Recognition } from '../pool/recognizer.ts';
 
 /** OpenAI's name, which others take as an alias of theirs. */

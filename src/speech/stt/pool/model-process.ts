@@ -1,10 +1,10 @@
 /** One model's supervised child process, and the messages that all model children share. */
 
 import type { Clock } from '../../../lib/clock.ts';
-import { messageOf } from '../../../lib/message-of.ts';
 import { type Child, ChildSupervisor, forkChild } from '../../../lib/process/child-supervisor.ts';
+import { messageOf } from '../../../lib/unknown-value.ts';
 import type { EngineOrder } from '../../hearing/hearing-messages.ts';
-import type { LoadOutcome } from '../../models/speech-engine.ts';
+import type { LoadOutcome } from '../../models/model-files.ts';
 
 /** Large models take seconds from a cold disk. */
 const LOAD_MS_MAX = 60_000;

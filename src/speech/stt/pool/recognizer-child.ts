@@ -1,8 +1,8 @@
 /** The recogniser's child process: one model, one request at a time. A crash or a kill affects no other process. */
 
-import { messageOf } from '../../../lib/message-of.ts';
 import { onnxProviders } from '../../../lib/onnx/onnx-providers.ts';
 import { endProcess, obeyParent, tellParent } from '../../../lib/process/child-supervisor.ts';
+import { messageOf } from '../../../lib/unknown-value.ts';
 import { type Loaded, type LoadOrder, openFirst, type StopOrder } from './model-process.ts';
 import type {
   FromChild,

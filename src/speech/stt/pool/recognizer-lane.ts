@@ -1,7 +1,7 @@
 /** One recogniser process: the audio that it was sent, and the one request that it runs. */
 import type { Clock } from '../../../lib/clock.ts';
 import type { EngineOrder } from '../../hearing/hearing-messages.ts';
-import type { LoadOutcome } from '../../models/speech-engine.ts';
+import type { LoadOutcome } from '../../models/model-files.ts';
 import { forkModelChild, type ModelChild, ModelProcess, type Note } from './model-process.ts';
 import type { OpenUtterance, RecognitionOrder } from './recognition-request.ts';
 import type { FromChild, Recognition, ToChild } from './recognizer.ts';

@@ -1,7 +1,7 @@
 /** The pool of recogniser processes behind one queue: an utterance's audio is sent ahead to one process; a free one runs its request. */
 import type { Clock } from '../../../lib/clock.ts';
 import type { EngineOrder } from '../../hearing/hearing-messages.ts';
-import type { LoadOutcome } from '../../models/speech-engine.ts';
+import type { LoadOutcome } from '../../models/model-files.ts';
 import type { Note } from './model-process.ts';
 import {
   type CallRecognizer,

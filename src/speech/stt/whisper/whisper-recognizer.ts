@@ -1,8 +1,9 @@
 /** Whisper speech recognition: mel features grow with the audio; each request runs the encoder once and decodes greedily. */
-import { VoicedSpan } from '../../vad/voiced-span.ts';
+import { VoicedSpan } from '../../vad/vad-gate.ts';
 import { type AttentionHead, DecoderRun } from '../decoding/decoder-run.ts';
 import { type DecodedToken, decodeGreedily, isRepetitive } from '../decoding/greedy-decoder.ts';
 import { type Logits, likeliestOf, probabilityOf } from '../decoding/token-choice.ts';
+import { agreedWords, type SpokenTimes, tokenStarts, wordsOf } from '../decoding/word-times.ts';
 import { FULL_WINDOW_FRAMES, LogMel, MODEL_RATE_HZ } from '../features/log-mel.ts';
 import { Upsampler } from '../features/resampler.ts';
 import type {
@@ -12,8 +13,6 @@ import type {
   RecognizerOptions,
   UtteranceStream,
 } from '../pool/recognizer.ts';
-import { agreedWords, type SpokenTimes, wordsOf } from '../pool/word-groups.ts';
-import { tokenStarts } from './attention-times.ts';
 import { type EncodedAudio, loadWhisperModel, type WhisperModel } from './whisper-model.ts';
 
 /** Shorter audio holds no word. */

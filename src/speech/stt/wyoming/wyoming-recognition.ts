@@ -1,17 +1,16 @@
 /** Speech recognition over the Wyoming protocol: Home Assistant's faster-whisper, Vosk and others. */
-import { WyomingConnection } from '../../network/wyoming-connection.ts';
+import { describeWyoming, WyomingConnection } from '../../network/wyoming-connection.ts';
 import type { WyomingEvent } from '../../network/wyoming-events.ts';
-import { describeWyoming } from '../../network/wyoming-info.ts';
-import { languageOf } from '../../tts/voices/voice-list.ts';
+import { languageOf } from '../../tts/voices/voice-ids.ts';
 import {
   PROBE_PCM,
   type RecognitionRequest,
   type RecognitionServer,
   type RecognitionServerOptions,
+  recognitionOf,
   WIDEBAND_HZ,
   wideband,
 } from '../network/recognition-server.ts';
-import { recognitionOf } from '../network/transcription.ts';
 import type { Recognition } from '../pool/recognizer.ts';
 
 const FORMAT = { rate: WIDEBAND_HZ, width: 2, channels: 1 };

@@ -2,8 +2,7 @@
 
 import type { SpokenSentence } from '../pool/synthesizer-pool.ts';
 import type { VoiceBook } from '../voices/voice-book.ts';
-import { genderOf, hashOf } from '../voices/voice-choice.ts';
-import { languageOf, parseVoiceName } from '../voices/voice-list.ts';
+import { genderOf, hashOf, languageOf, parseVoiceName } from '../voices/voice-ids.ts';
 
 /** A voice as espeak-ng's command line names it. */
 export interface EspeakVoice {

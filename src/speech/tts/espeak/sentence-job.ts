@@ -2,8 +2,8 @@
 
 import { LINE_RATE_HZ } from '../../../media/audio-stream.ts';
 import { Resampler } from '../../stt/features/resampler.ts';
+import { concat, VoiceLine } from '../pool/line-pcm.ts';
 import type { SpeakingReply } from '../pool/synthesizer-pool.ts';
-import { concat, VoiceLine } from '../pool/voice-line.ts';
 import type { Sentence } from './espeak-voice.ts';
 
 /** Work done on a wave between two looks at whether the first piece can go: 46 ms of speech. */

@@ -1,7 +1,7 @@
 /** Kokoro: finds its model and voices in the models folder. */
 
 import { join } from 'node:path';
-import { filesIn, voiceFolders } from '../../models/model-folders.ts';
+import { filesIn, voiceFolders } from '../../models/model-files.ts';
 import { type VoiceEngineOptions, voiceEngine } from '../neural/voice-engine.ts';
 import type { NeuralVoice } from '../neural/voice-model.ts';
 import type { SynthesizerEngine } from '../pool/choose-synthesizer.ts';

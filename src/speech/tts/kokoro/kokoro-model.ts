@@ -4,9 +4,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { ModelFileError } from '../../../lib/onnx/model-file-error.ts';
-import { type InferenceSession, Tensor } from '../../../lib/onnx/onnx-runtime.ts';
-import { openSession } from '../../../lib/onnx/onnx-session.ts';
-import { filesIn, parsedJson } from '../../models/model-folders.ts';
+import { type InferenceSession, openSession, Tensor } from '../../../lib/onnx/onnx-session.ts';
+import { filesIn, parsedJson } from '../../models/model-files.ts';
 import {
   endsOfDurations,
   type VoiceAudio,

@@ -1,13 +1,17 @@
 /** Speaks with voices of servers on the network; the local engine speaks what they do not. */
-import type { Clock } from '../../../lib/clock.ts';
+import { type Clock, unlessAborted } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
-import { messageOf } from '../../../lib/message-of.ts';
 import type { SpeechServerCounts } from '../../../lib/metrics/model-metrics.ts';
-import { unlessAborted } from '../../../lib/time-limit.ts';
+import { messageOf } from '../../../lib/unknown-value.ts';
 import { LINE_RATE_HZ } from '../../../media/audio-stream.ts';
 import type { EngineReport } from '../../hearing/hearing.ts';
-import { logServerChange, serverReport } from '../../network/server-report.ts';
-import { type ServerLease, type ServerState, SpeechServers } from '../../network/speech-servers.ts';
+import {
+  logServerChange,
+  type ServerLease,
+  type ServerState,
+  SpeechServers,
+  serverReport,
+} from '../../network/speech-servers.ts';
 import { spokenText } from '../pool/spoken-text.ts';
 import type { SpeechRequest, Synthesizer, VoiceChoice } from '../pool/synthesizer.ts';
 import {
@@ -16,8 +20,8 @@ import {
   serverVoice,
   serverVoiceFor,
   type VoiceRules,
-} from './server-voices.ts';
-import type { VoiceServer } from './voice-server.ts';
+  type VoiceServer,
+} from './voice-server.ts';
 
 /** Servers that a sentence tries before the local engine. */
 const ATTEMPTS_MAX = 2;

@@ -16,7 +16,7 @@ import {
 import type { ModelFailure } from '../pool/synthesizer-pool.ts';
 import { SynthesizerPool } from '../pool/synthesizer-pool.ts';
 import type { VoiceBook } from '../voices/voice-book.ts';
-import { chooseNeuralVoice } from '../voices/voice-choice.ts';
+import { chooseNeuralVoice } from '../voices/voice-ids.ts';
 import type { NeuralSentence, NeuralVoice, SynthesisJobSetup } from './voice-model.ts';
 
 /** Options of every neural engine, from the registry. */

@@ -1,19 +1,21 @@
 /** Speech synthesis over OpenAI's speech interface: OpenAI, speaches, Kokoro-FastAPI, LocalAI, vLLM and others. */
-import { messageOf } from '../../../lib/message-of.ts';
+import { messageOf } from '../../../lib/unknown-value.ts';
 import {
   HttpStatusError,
   limitedJson,
   operationUrl,
   request as send,
 } from '../../network/speech-http.ts';
-import { LinePcm } from '../network/line-pcm.ts';
-import { type ServerVoice, serverVoice, usableVoices } from '../network/server-voices.ts';
 import {
   PROBE_TEXT,
+  type ServerVoice,
+  serverVoice,
+  usableVoices,
   type VoiceRequest,
   type VoiceServer,
   type VoiceServerOptions,
 } from '../network/voice-server.ts';
+import { LinePcm } from '../pool/line-pcm.ts';
 
 /** OpenAI's names, which others take as aliases of theirs. */
 const DEFAULT_MODEL = 'tts-1';

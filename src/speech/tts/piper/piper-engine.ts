@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { filesIn, voiceFolders } from '../../models/model-folders.ts';
+import { filesIn, voiceFolders } from '../../models/model-files.ts';
 import { type VoiceEngineOptions, voiceEngine } from '../neural/voice-engine.ts';
 import type { NeuralVoice } from '../neural/voice-model.ts';
 import type { SynthesizerEngine } from '../pool/choose-synthesizer.ts';

@@ -1,7 +1,7 @@
 /** Chooses the TTS engine, set by name or the best installed one, and the engines that stand in for it. */
 
 import { type Logger, silentLogger } from '../../../lib/logger.ts';
-import { messageOf } from '../../../lib/message-of.ts';
+import { messageOf } from '../../../lib/unknown-value.ts';
 import type { EngineReport } from '../../hearing/hearing.ts';
 import type { SpeechRequest, Synthesizer, VoiceChoice } from './synthesizer.ts';
 

@@ -2,13 +2,13 @@
 
 import { onnxProviders } from '../../../lib/onnx/onnx-providers.ts';
 import { endProcess, obeyParent, tellParent } from '../../../lib/process/child-supervisor.ts';
-import { ModelCache } from '../neural/model-cache.ts';
-import type {
-  NeuralSentence,
-  NeuralVoice,
-  PhonemizerModule,
-  SynthesisJobSetup,
-  VoiceModelModule,
+import {
+  ModelCache,
+  type NeuralSentence,
+  type NeuralVoice,
+  type PhonemizerModule,
+  type SynthesisJobSetup,
+  type VoiceModelModule,
 } from '../neural/voice-model.ts';
 import type { ModelFailure, SpeakingReply, SpeakingRequest } from './synthesizer-pool.ts';
 import { VoiceJob } from './voice-job.ts';

@@ -2,11 +2,16 @@
 
 import { LINE_RATE_HZ } from '../../../media/audio-stream.ts';
 import { Resampler } from '../../stt/features/resampler.ts';
-import type { ModelCache } from '../neural/model-cache.ts';
-import type { NeuralSentence, Phonemizer, VoiceAudio, VoiceModel } from '../neural/voice-model.ts';
+import type {
+  ModelCache,
+  NeuralSentence,
+  Phonemizer,
+  VoiceAudio,
+  VoiceModel,
+} from '../neural/voice-model.ts';
+import { concat, FULL_SCALE, VoiceLine } from './line-pcm.ts';
 import { pauseAfterMs } from './spoken-text.ts';
 import type { SpeakingReply } from './synthesizer-pool.ts';
-import { concat, FULL_SCALE, VoiceLine } from './voice-line.ts';
 
 /** Audio in one message: a quarter of a second. */
 const PIECE_SAMPLES = LINE_RATE_HZ / 4;

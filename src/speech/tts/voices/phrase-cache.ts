@@ -1,8 +1,8 @@
 /** Keeps the PCM of phrases that are said again and again, so that they sound at once. */
 import { hash } from 'node:crypto';
 import type { EngineReport } from '../../hearing/hearing.ts';
+import { concat } from '../pool/line-pcm.ts';
 import type { SpeechRequest, Synthesizer, VoiceChoice, WordEnds } from '../pool/synthesizer.ts';
-import { concat } from '../pool/voice-line.ts';
 
 /** Phrases cached by a hash only, to tell a second saying from a first. */
 const ONCE_SAID_MAX = 2000;

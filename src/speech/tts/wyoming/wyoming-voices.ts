@@ -1,10 +1,19 @@
 /** Speech synthesis over the Wyoming protocol: Home Assistant's Piper and others. */
-import { WyomingConnection } from '../../network/wyoming-connection.ts';
+import {
+  describeWyoming,
+  type WyomingArtifact,
+  WyomingConnection,
+} from '../../network/wyoming-connection.ts';
 import type { WyomingEvent } from '../../network/wyoming-events.ts';
-import { describeWyoming, type WyomingArtifact } from '../../network/wyoming-info.ts';
-import { LinePcm } from '../network/line-pcm.ts';
-import { type ServerVoice, serverVoice, usableVoices } from '../network/server-voices.ts';
-import { PROBE_TEXT, type VoiceRequest, type VoiceServer } from '../network/voice-server.ts';
+import {
+  PROBE_TEXT,
+  type ServerVoice,
+  serverVoice,
+  usableVoices,
+  type VoiceRequest,
+  type VoiceServer,
+} from '../network/voice-server.ts';
+import { LinePcm } from '../pool/line-pcm.ts';
 
 /** Makes a server. It is not connected to before the first request. */
 export function wyomingVoices(address: string): VoiceServer {

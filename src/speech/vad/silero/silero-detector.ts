@@ -1,10 +1,9 @@
 /** Silero VAD, version 5 or 6, on ONNX Runtime: one run scores the newest window of every call. */
 import type { InferenceSession } from 'onnxruntime-node';
 import { ModelFileError } from '../../../lib/onnx/model-file-error.ts';
-import { Tensor } from '../../../lib/onnx/onnx-runtime.ts';
-import { openSession } from '../../../lib/onnx/onnx-session.ts';
-import { findPrepared } from '../../models/prepared-file.ts';
-import type { DetectorStream, Vad } from '../vad.ts';
+import { openSession, Tensor } from '../../../lib/onnx/onnx-session.ts';
+import { findPrepared } from '../../models/model-files.ts';
+import type { DetectorStream, Vad } from '../vad-track.ts';
 
 const MODEL = 'voice detector';
 

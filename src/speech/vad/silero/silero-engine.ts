@@ -2,8 +2,7 @@
 import { existsSync, globSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { isPrepared } from '../../models/prepared-file.ts';
-import type { SpeechEngine } from '../../models/speech-engine.ts';
+import { isPrepared, type SpeechEngine } from '../../models/model-files.ts';
 
 /** Where `src/cli/prepare-bundled-models.ts` prepares the models of npm packages, laid out as MODELS_DIR. */
 export const BUNDLED_DIR = fileURLToPath(new URL('../../../../models/bundled', import.meta.url));

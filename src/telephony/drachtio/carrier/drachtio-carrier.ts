@@ -3,6 +3,7 @@ import type { TrunkStatus } from '../../../domain/dialing/trunk.ts';
 import { type Clock, within } from '../../../lib/clock.ts';
 import { ownAddressCheck } from '../../../lib/local-routes.ts';
 import type { Logger } from '../../../lib/logger.ts';
+import { calledNumberOf, numberOfUri } from '../../call-headers.ts';
 import {
   type Carrier,
   CarrierError,
@@ -12,7 +13,6 @@ import {
   type TextOutcome,
   type TrunkRoute,
 } from '../../carrier.ts';
-import { calledNumberOf, numberOfUri } from '../../far-end-headers.ts';
 import type { MediaGateway } from '../../media-gateway.ts';
 import type { PhoneRegistrar } from '../../phones/phone-registrar.ts';
 import type { Phone } from '../../phones/phones.ts';

@@ -3,7 +3,7 @@ import type { CallPrice } from '../../../domain/call/call-cost.ts';
 import type { DialogStore, OpenDialog, OpenInvite } from '../../../domain/call/open-dialog.ts';
 import { type Clock, TRANSACTION_MS, within } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
-import { withoutQuotedText } from '../../far-end-headers.ts';
+import { withoutQuotedText } from '../../call-headers.ts';
 import { type EndInvite, endAnswered, type FindProxy } from './orphaned-calls.ts';
 import {
   reasonOf,

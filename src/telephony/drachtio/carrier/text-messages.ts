@@ -1,9 +1,8 @@
 /** Text messages over one SIP server, each through the trunk with its number. */
 import { type Clock, OverdueError, TRANSACTION_MS, within } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
+import { callerHeadersOf, isDialable, numberOfHeader } from '../../call-headers.ts';
 import type { TextMessage, TextOutcome } from '../../carrier.ts';
-import { isDialable, numberOfHeader } from '../../far-end-headers.ts';
-import { callerHeadersOf } from '../../trunks/caller-headers.ts';
 import { proxyUriOf, type Trunk, targetUriOf } from '../../trunks/trunks.ts';
 import { type AnswerChallenge, secondTry } from '../leg/in-dialog-request.ts';
 import { refuse, type SourceAcl } from './source-acl.ts';

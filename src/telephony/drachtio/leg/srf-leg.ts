@@ -16,10 +16,14 @@ import type { OrphanedLeg } from '../carrier/orphaned-calls.ts';
 import { reasonOf, type SrfAnswer, type SrfRequest } from '../carrier/srf.ts';
 import { type AcceptedTransfers, FarEndMoves } from '../transfer/far-end-moves.ts';
 import type { Successor } from '../transfer/incoming-refer.ts';
-import { isOfRefer, noticeOf } from '../transfer/referral.ts';
 import type { ReplacedDialog } from '../transfer/replaces.ts';
 import { ThirdParty } from '../transfer/third-party.ts';
-import type { SecondLeg, ThirdPartyOptions } from '../transfer/transfer.ts';
+import {
+  isOfRefer,
+  noticeOf,
+  type SecondLeg,
+  type ThirdPartyOptions,
+} from '../transfer/transfer.ts';
 import { answerInfo, DtmfMethods } from './dtmf-methods.ts';
 import { type DialogPeer, isDialogGone, sendInDialog } from './in-dialog-request.ts';
 import { Negotiation } from './negotiation.ts';

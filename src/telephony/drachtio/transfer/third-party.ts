@@ -8,8 +8,12 @@ import {
 } from '../../carrier.ts';
 import { connectAudio, type MediaEndpoint, statusOf } from '../../media-gateway.ts';
 import { reasonOf } from '../carrier/srf.ts';
-import type { ReferNotice } from './referral.ts';
-import { type SecondLeg, type ThirdPartyOptions, TransferRequest } from './transfer.ts';
+import {
+  type ReferNotice,
+  type SecondLeg,
+  type ThirdPartyOptions,
+  TransferRequest,
+} from './transfer.ts';
 
 /** Methods of the call's leg. */
 export interface Host {

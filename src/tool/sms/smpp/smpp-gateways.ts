@@ -2,7 +2,6 @@
 import type { LookupFunction } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
 import { isPhoneNumber } from '../../../domain/dialing/phone-number.ts';
-import { takeIncoming } from '../../../domain/sms/opt-out.ts';
 import type { SmsCallback } from '../../../domain/sms/sms-callback.ts';
 import type { SmsGateway } from '../../../domain/sms/sms-gateway.ts';
 import {
@@ -11,6 +10,7 @@ import {
   type SmsNews,
   type SmsState,
 } from '../../../domain/sms/sms-message.ts';
+import { takeIncoming } from '../../../domain/sms/sms-rules.ts';
 import type { RunTransaction, Stores } from '../../../domain/stores.ts';
 import type { WebhookUrlRules } from '../../../domain/webhook/webhook-url.ts';
 import type { Clock } from '../../../lib/clock.ts';

@@ -2,9 +2,8 @@
 import { isIP, type LookupFunction, connect as tcpConnect } from 'node:net';
 import { connect as tlsConnect } from 'node:tls';
 import { addressRefusal, type WebhookUrlRules } from '../../../domain/webhook/webhook-url.ts';
-import type { Clock } from '../../../lib/clock.ts';
+import { type Clock, TimeLimit } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
-import { TimeLimit } from '../../../lib/time-limit.ts';
 import type { Delivery } from './smpp-pdu.ts';
 import { SmppSession } from './smpp-session.ts';
 

@@ -1,5 +1,5 @@
 /** PDUs of SMPP 3.4 that a client needs (bind, submit, deliver, link check, unbind), and the alphabets of their texts; pure */
-import { gsmOctetsOf, gsmTextOf } from '../../../domain/sms/sms-text.ts';
+import { gsmOctetsOf, gsmTextOf } from '../../../domain/sms/sms-rules.ts';
 
 // A PDU: command_length (4 octets, all of it), command_id (4), command_status (4), sequence_number (4), body. Numbers are
 // big-endian; texts end with NUL; optional parameters are tag (2), length (2), value. SMPP 3.4, 3.2.

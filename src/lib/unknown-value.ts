@@ -1,0 +1,24 @@
+/** Values of unknown type: JSON of other servers, and thrown values in words; pure */
+
+/** The value of a JSON text, or undefined where the text is none. */
+export function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Servers and their proxies answer errors with pages.
+    return undefined;
+  }
+}
+
+/** The part of a JSON value that a dotted path leads to, such as `data.items.0.price`; undefined where it leads nowhere. */
+export function valueAt(json: unknown, path: string): unknown {
+  return path.split('.').reduce((value: unknown, step) => {
+    const isInside = typeof value === 'object' && value !== null && Object.hasOwn(value, step);
+    return isInside ? (value as Readonly<Record<string, unknown>>)[step] : undefined;
+  }, json);
+}
+
+/** The message of a thrown value. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,323 @@
+/** Pages: files of the dashboard, of `/docs` and of the manual, and the routes that serve the first two. */
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, extname, join, relative, sep } from 'node:path';
+import type { ApiApp, ApiContext } from '../api/api-env.ts';
+import { ServiceError } from '../domain/service-error.ts';
+
+type Encoding = 'br' | 'gzip';
+
+/** One form of a file, as it is sent. */
+interface PageBody {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Strong: of these bytes. */
+  readonly etag: string;
+}
+
+interface PageFile {
+  /** `Content-Type`. */
+  readonly type: string;
+  readonly plain: PageBody;
+  readonly encoded: Readonly<Partial<Record<Encoding, PageBody>>>;
+}
+
+const INDEX: PageName = 'index.html';
+
+const ASSETS = 'assets';
+
+/** Bounds of the memory that the files may take. */
+const FILES_MAX = 500;
+const FILE_BYTES_MAX = 8 * 1024 * 1024;
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.json': 'application/json',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.webp': 'image/webp',
+  '.ico': 'image/x-icon',
+  '.woff2': 'font/woff2',
+  '.wasm': 'application/wasm',
+  '.wav': 'audio/wav',
+  '.mp3': 'audio/mpeg',
+  '.txt': 'text/plain; charset=utf-8',
+};
+
+const ENCODED_NAMES: readonly (readonly [Encoding, string])[] = [
+  ['br', '.br'],
+  ['gzip', '.gz'],
+];
+
+/** The pages that the build makes. */
+type PageName = 'index.html' | 'docs.html';
+
+/** The built pages and their assets; each file is read on its first request and then kept in memory. */
+export class PageFiles {
+  readonly #folder: string;
+  #builtAtMs: number | undefined;
+  readonly #files = new Map<string, PageFile>();
+  #assetNames: ReadonlySet<string> = new Set();
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** A page of the newest build; undefined when nothing has been built. */
+  page(name: PageName): PageFile | undefined {
+    this.#refresh();
+    return this.#builtAtMs === undefined ? undefined : this.#file(this.#folder, name);
+  }
+
+  /** @param name File name of an asset, without its folder. */
+  asset(name: string): PageFile | undefined {
+    if (this.#builtAtMs === undefined) this.#refresh();
+    return this.#assetNames.has(name) ? this.#file(join(this.#folder, ASSETS), name) : undefined;
+  }
+
+  /** Forgets all files after another build. */
+  #refresh(): void {
+    const found = statSync(join(this.#folder, INDEX), { throwIfNoEntry: false });
+    if (found?.mtimeMs === this.#builtAtMs) return;
+    this.#files.clear();
+    this.#assetNames = found === undefined ? new Set() : assetNames(join(this.#folder, ASSETS));
+    this.#builtAtMs = found?.mtimeMs;
+  }
+
+  #file(folder: string, name: string): PageFile | undefined {
+    const path = join(folder, name);
+    const known = this.#files.get(path);
+    if (known !== undefined) return known;
+    if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return undefined;
+    const file = readPageFile(folder, name);
+    this.#files.set(path, file);
+    return file;
+  }
+}
+
+function assetNames(folder: string): ReadonlySet<string> {
+  if (statSync(folder, { throwIfNoEntry: false }) === undefined) return new Set();
+  const names = readdirSync(folder, { withFileTypes: true })
+    // A link might lead out of the folder.
+    .filter((entry) => entry.isFile() && extname(entry.name) in TYPES)
+    .map(({ name }) => name);
+  return new Set(names.slice(0, FILES_MAX));
+}
+
+/** Reads a file of a build with its packed forms. @throws {RangeError} when it is larger than any of a page's. */
+function readPageFile(folder: string, name: string): PageFile {
+  const encoded = ENCODED_NAMES.flatMap(([encoding, ending]) => {
+    const path = join(folder, `${name}${ending}`);
+    const isThere = statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+    return isThere ? [[encoding, readBody(path)] as const] : [];
+  });
+  return {
+    type: TYPES[extname(name)] ?? 'application/octet-stream',
+    plain: readBody(join(folder, name)),
+    encoded: Object.fromEntries(encoded),
+  };
+}
+
+/** @throws {RangeError} when the file is larger than any of the page's. */
+function readBody(path: string): PageBody {
+  const bytes = readFileSync(path);
+  if (bytes.length > FILE_BYTES_MAX) throw new RangeError(`Cannot serve "${path}": too large`);
+  const sum = createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
+  return { bytes: new Uint8Array(bytes), etag: `"${sum}"` };
+}
+
+/** Bound of the memory that the files may take. */
+const MANUAL_FILES_MAX = 1000;
+
+/** Kinds of files that the build makes: pages, their style, the search and its index. */
+const MANUAL_TYPES = ['.html', '.css', '.js', '.json'];
+
+const MANUAL_START: ManualFileName = 'index.html';
+
+/** Path in the folder, with slashes: `reference/settings.html`. */
+type ManualFileName = string;
+
+/** The built manual; each file is read on its first request and then kept in memory. */
+export class ManualFiles {
+  readonly #folder: string;
+  #builtAtMs: number | undefined;
+  #names: ReadonlySet<ManualFileName> = new Set();
+  readonly #files = new Map<ManualFileName, PageFile>();
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Whether there is a manual. */
+  get isBuilt(): boolean {
+    this.#refresh();
+    return this.#builtAtMs !== undefined;
+  }
+
+  /** The start page for an empty name; undefined for what the build did not make. */
+  file(name: ManualFileName): PageFile | undefined {
+    this.#refresh();
+    const wanted = name === '' ? MANUAL_START : name;
+    if (!this.#names.has(wanted)) return undefined;
+    const known = this.#files.get(wanted);
+    if (known !== undefined) return known;
+    const path = join(this.#folder, wanted);
+    const file = readPageFile(dirname(path), relative(dirname(path), path));
+    this.#files.set(wanted, file);
+    return file;
+  }
+
+  /** Forgets all files after another build. */
+  #refresh(): void {
+    const found = statSync(join(this.#folder, MANUAL_START), { throwIfNoEntry: false });
+    if (found?.mtimeMs === this.#builtAtMs) return;
+    this.#files.clear();
+    this.#names = found === undefined ? new Set() : namesBelow(this.#folder);
+    this.#builtAtMs = found?.mtimeMs;
+  }
+}
+
+function namesBelow(folder: string): ReadonlySet<ManualFileName> {
+  const names = readdirSync(folder, { withFileTypes: true, recursive: true })
+    // A link might lead out of the folder.
+    .filter((entry) => entry.isFile() && MANUAL_TYPES.includes(extname(entry.name)))
+    .map(({ parentPath, name }) => relative(folder, join(parentPath, name)).replaceAll(sep, '/'));
+  return new Set(names.slice(0, MANUAL_FILES_MAX));
+}
+
+/** Sources that the dashboard may load from: this server. Inline scripts and styles are blocked. */
+const DASHBOARD_POLICY = {
+  'default-src': "'none'",
+  'script-src': "'self'",
+  'style-src': "'self'",
+  'img-src': "'self' data:",
+  'media-src': "'self' blob:",
+  'connect-src': "'self'",
+  'font-src': "'self'",
+  'base-uri': "'none'",
+  'form-action': "'self'",
+  'frame-ancestors': "'none'",
+};
+
+/** Scalar puts style elements of its theme into the page. */
+const DOCS_POLICY = { ...DASHBOARD_POLICY, 'style-src': "'self' 'unsafe-inline'" };
+
+const PAGE_HEADERS = {
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Permissions-Policy': 'camera=(), geolocation=(), microphone=(self), payment=(), usb=()',
+  Vary: 'Accept-Encoding',
+};
+
+/** The page names its assets by a hash of what is in them. */
+const FOREVER = 'public, max-age=31536000, immutable';
+
+export function addPageRoutes(api: ApiApp, files: PageFiles): void {
+  addPage(api, '/', () => files.page('index.html'), {
+    title: 'dashboard',
+    policy: DASHBOARD_POLICY,
+  });
+  addPage(api, '/docs', () => files.page('docs.html'), {
+    title: 'API reference',
+    policy: DOCS_POLICY,
+  });
+  // Relative: a proxy may serve all of this under a path of its own.
+  api.get('/docs/', (context) => context.body(null, 308, { Location: '../docs' }));
+
+  api.get('/assets/:file', (context) => {
+    const file = files.asset(context.req.param('file') ?? '');
+    if (file === undefined) {
+      throw new ServiceError('NOT_FOUND', 'Cannot find this file of the page: reload the page');
+    }
+    return sendPage(context, file, { cacheControl: FOREVER, policy: DASHBOARD_POLICY });
+  });
+}
+
+type Policy = Readonly<Record<string, string>>;
+
+function addPage(
+  api: ApiApp,
+  path: string,
+  read: () => PageFile | undefined,
+  { title, policy }: { readonly title: string; readonly policy: Policy },
+): void {
+  api.get(path, (context) => {
+    const file = read();
+    if (file !== undefined) return sendPage(context, file, { cacheControl: 'no-cache', policy });
+    return sendNotBuilt(context, { title, policy });
+  });
+}
+
+/** Answers 404 with a page that says how to build what is missing. */
+export function sendNotBuilt(
+  context: ApiContext,
+  { title, policy }: { readonly title: string; readonly policy: Policy },
+): Response {
+  const headers = { ...headersWith(policy), 'Content-Type': 'text/html; charset=utf-8' };
+  return context.body(notBuilt(title), 404, headers);
+}
+
+function notBuilt(title: string): string {
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>Offhook</title>
+<h1>The ${title} has not been built</h1>
+<p>Calls and the REST interface work without it. To build it, run <code>npm ci</code> and then <code>npm run build</code> in the
+server's folder, and load this page again.</p>
+<p>The OpenAPI document: <code>/api/openapi.json</code></p>
+</html>
+`;
+}
+
+function headersWith(policy: Policy): Record<string, string> {
+  const directives = Object.entries(policy).map((directive) => directive.join(' '));
+  return { ...PAGE_HEADERS, 'Content-Security-Policy': directives.join('; ') };
+}
+
+/** Sends a built file: packed where the client reads that, 304 where it has it. */
+export function sendPage(
+  context: ApiContext,
+  file: PageFile,
+  { cacheControl, policy }: { readonly cacheControl: string; readonly policy: Policy },
+): Response {
+  const [encoding, body] = bodyFor(context, file);
+  const headers = { ...headersWith(policy), 'Cache-Control': cacheControl, ETag: body.etag };
+  if (isKnown(context.req.header('if-none-match'), body.etag)) {
+    return context.body(null, 304, headers);
+  }
+  return context.body(body.bytes, 200, {
+    ...headers,
+    'Content-Type': file.type,
+    'Content-Length': String(body.bytes.length),
+    ...(encoding === undefined ? {} : { 'Content-Encoding': encoding }),
+  });
+}
+
+/** The shortest form that the client reads. */
+function bodyFor(
+  context: ApiContext,
+  { plain, encoded }: PageFile,
+): readonly [Encoding | undefined, PageBody] {
+  const accepted = acceptedBy(context.req.header('accept-encoding') ?? '');
+  for (const encoding of ['br', 'gzip'] as const) {
+    const body = encoded[encoding];
+    if (body !== undefined && accepted.includes(encoding)) return [encoding, body];
+  }
+  return [undefined, plain];
+}
+
+/** @see RFC 9110, 12.5.3: `q=0` means not at all */
+function acceptedBy(header: string): readonly string[] {
+  return header
+    .toLowerCase()
+    .split(',')
+    .filter((part) => !/;\s*q=0(\.0*)?\s*$/.test(part))
+    .map((part) => (part.split(';')[0] ?? '').trim());
+}
+
+/** @see RFC 9110, 13.1.2: compared weakly, because a proxy may have made it weak */
+function isKnown(header: string | undefined, etag: string): boolean {
+  const tags = (header ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+  return tags.includes(etag) || tags.includes('*');
+}

@@ -1,0 +1,226 @@
+/** SMS gateways, messages and opt-outs in SQLite. */
+
+import { sql } from 'kysely';
+import type { Scope } from '../../domain/agent/agent.ts';
+import type { PageRange } from '../../domain/ids.ts';
+import { ServiceError } from '../../domain/service-error.ts';
+import {
+  SMS_GATEWAY_LIMITS,
+  type SmsGateway,
+  type SmsGatewayKind,
+  type SmsGatewayStore,
+} from '../../domain/sms/sms-gateway.ts';
+import {
+  SMS_CAPS,
+  type SmsMessage,
+  type SmsMessageStore,
+  type SmsRefusal,
+} from '../../domain/sms/sms-message.ts';
+import type { OptOut, OptOutStore } from '../../domain/sms/sms-rules.ts';
+import type { SecretBox } from '../../lib/secret-box.ts';
+import { countOf, inScope, type Queries } from '../queries.ts';
+import { NamedRecords } from '../sqlite/named-records.ts';
+import { recordOf, rowOf } from '../sqlite/rows.ts';
+import { build } from '../sqlite/schema.ts';
+
+/** Keeps SMS gateways in SQLite. */
+export class SqliteSmsGatewayStore implements SmsGatewayStore {
+  readonly #database: Queries;
+  readonly #box: SecretBox;
+  readonly #gateways: NamedRecords<SmsGateway>;
+
+  constructor(database: Queries, box: SecretBox) {
+    this.#database = database;
+    this.#box = box;
+    this.#gateways = gatewaysIn(database, box);
+  }
+
+  async insert(gateway: SmsGateway): Promise<void> {
+    const { name } = gateway;
+    const { gatewaysMax } = SMS_GATEWAY_LIMITS;
+    await this.#database.transaction(async (transaction) => {
+      const gateways = gatewaysIn(transaction, this.#box);
+      if ((await gateways.find(gateway, name)) !== undefined) {
+        throw conflict(`Cannot make the SMS gateway "${name}": there is one with this name`);
+      }
+      if ((await gateways.count(gateway)) >= gatewaysMax) {
+        throw conflict(`Cannot make the SMS gateway: there are ${gatewaysMax} already`);
+      }
+      await gateways.insert(gateway);
+    });
+  }
+
+  update(gateway: SmsGateway): Promise<void> {
+    return this.#gateways.update(gateway);
+  }
+
+  async delete(scope: Scope, name: string): Promise<void> {
+    await this.#database.transaction(async (transaction) => {
+      const agents = build.selectFrom('agents').select('name').where(inScope(scope));
+      const user = await transaction.get(agents.where('sms_gateway', '=', name).limit(1));
+      if (user !== undefined) {
+        throw conflict(
+          `Cannot delete the SMS gateway "${name}": the agent "${user.name}" names it`,
+        );
+      }
+      await gatewaysIn(transaction, this.#box).delete(scope, name);
+    });
+  }
+
+  find(scope: Scope, name: string): Promise<SmsGateway | undefined> {
+    return this.#gateways.find(scope, name);
+  }
+
+  async findById(id: string): Promise<SmsGateway | undefined> {
+    const query = build.selectFrom('sms_gateways').selectAll().where('id', '=', id);
+    return (await this.#gateways.read(query))[0];
+  }
+
+  ofKind(kind: SmsGatewayKind): Promise<readonly SmsGateway[]> {
+    const query = build.selectFrom('sms_gateways').selectAll().where('kind', '=', kind);
+    return this.#gateways.read(query);
+  }
+
+  async list(
+    scope: Scope,
+    page: PageRange,
+  ): Promise<{ readonly gateways: readonly SmsGateway[]; readonly total: number }> {
+    const { records: gateways, total } = await this.#gateways.page(scope, page);
+    return { gateways, total };
+  }
+}
+
+function gatewaysIn(database: Queries, box: SecretBox): NamedRecords<SmsGateway> {
+  const format = { json: ['allowedLinks', 'template'] } as const;
+  return new NamedRecords(database, { table: 'sms_gateways', box, format });
+}
+
+function conflict(message: string): ServiceError {
+  return new ServiceError('CONFLICT', message);
+}
+
+const DAY_MS = 86_400_000;
+
+/** Keeps messages in SQLite. */
+export class SqliteSmsMessageStore implements SmsMessageStore {
+  readonly #database: Queries;
+
+  constructor(database: Queries) {
+    this.#database = database;
+  }
+
+  async admit(message: SmsMessage, dailyMax: number): Promise<SmsRefusal | undefined> {
+    return this.#database.transaction(async (transaction) => {
+      const refusal = await refusalOf(transaction, message, dailyMax);
+      if (refusal !== undefined) return refusal;
+      await transaction.run(build.insertInto('sms_messages').values(rowOf(message)));
+      return undefined;
+    });
+  }
+
+  async insert(message: SmsMessage): Promise<void> {
+    await this.#database.run(build.insertInto('sms_messages').values(rowOf(message)));
+  }
+
+  async update(message: SmsMessage): Promise<void> {
+    const { status, reason, provider_id, updated_at } = rowOf(message);
+    const changes = { status, reason, provider_id, updated_at };
+    await this.#database.run(
+      build.updateTable('sms_messages').set(changes).where('id', '=', message.id),
+    );
+  }
+
+  async find(scope: Scope, id: string): Promise<SmsMessage | undefined> {
+    const row = await this.#database.get(messagesOf(scope).selectAll().where('id', '=', id));
+    return row === undefined ? undefined : recordOf<SmsMessage>(row);
+  }
+
+  async findByProviderId(
+    scope: Scope & { readonly gateway: string },
+    providerId: string,
+  ): Promise<SmsMessage | undefined> {
+    const query = messagesOf(scope)
+      .selectAll()
+      .where('gateway', '=', scope.gateway)
+      .where('provider_id', '=', providerId);
+    const row = await this.#database.get(query);
+    return row === undefined ? undefined : recordOf<SmsMessage>(row);
+  }
+
+  async accepted(): Promise<readonly SmsMessage[]> {
+    // As the index `sms_messages_accepted` has it.
+    const query = build.selectFrom('sms_messages').selectAll();
+    const rows = await this.#database.all(query.where('status', '=', sql.lit('accepted')));
+    return rows.map((row) => recordOf<SmsMessage>(row));
+  }
+
+  async ofCall(callId: string): Promise<readonly SmsMessage[]> {
+    const query = build.selectFrom('sms_messages').selectAll().where('call_id', '=', callId);
+    const rows = await this.#database.all(query.orderBy('created_at').orderBy('id'));
+    return rows.map((row) => recordOf<SmsMessage>(row));
+  }
+}
+
+function messagesOf(scope: Scope) {
+  return build.selectFrom('sms_messages').where(inScope(scope));
+}
+
+async function refusalOf(
+  database: Queries,
+  message: SmsMessage,
+  dailyMax: number,
+): Promise<SmsRefusal | undefined> {
+  const { callId, createdAt, to } = message;
+  const isOut = optOutsOf(message).select('number').where('number', '=', to);
+  if ((await database.get(isOut)) !== undefined) return 'opted-out';
+  const ofCall = await new SqliteSmsMessageStore(database).ofCall(callId);
+  const isSame = ({ text, status }: SmsMessage) => text === message.text && status !== 'failed';
+  if (ofCall.some(isSame)) return 'repeated';
+  if (ofCall.length >= SMS_CAPS.perCall) return 'call-cap';
+  const midnightMs = Math.floor(createdAt.getTime() / DAY_MS) * DAY_MS;
+  const today = messagesOf(message).where('created_at', '>=', midnightMs);
+  if ((await countOf(database, today.where('to', '=', to))) >= SMS_CAPS.perNumberADay) {
+    return 'number-cap';
+  }
+  return (await countOf(database, today)) >= dailyMax ? 'daily-cap' : undefined;
+}
+
+/** Keeps opt-outs in SQLite. */
+export class SqliteOptOutStore implements OptOutStore {
+  readonly #database: Queries;
+
+  constructor(database: Queries) {
+    this.#database = database;
+  }
+
+  async add({ accountId, environment }: Scope, { number, createdAt }: OptOut): Promise<void> {
+    const row = { account_id: accountId, environment, number, created_at: createdAt.getTime() };
+    await this.#database.run(build.insertInto('sms_opt_outs').orIgnore().values(row));
+  }
+
+  async remove(scope: Scope, number: string): Promise<boolean> {
+    const removed = build.deleteFrom('sms_opt_outs').where(inScope(scope));
+    return (await this.#database.run(removed.where('number', '=', number))) > 0;
+  }
+
+  async list(
+    scope: Scope,
+    { limit, offset }: PageRange,
+  ): Promise<{ readonly optOuts: readonly OptOut[]; readonly total: number }> {
+    const page = optOutsOf(scope)
+      .select(['number', 'created_at'])
+      .orderBy('created_at', 'desc')
+      .orderBy('number')
+      .limit(limit)
+      .offset(offset);
+    return {
+      optOuts: (await this.#database.all(page)).map((row) => recordOf<OptOut>(row)),
+      total: await countOf(this.#database, optOutsOf(scope)),
+    };
+  }
+}
+
+/** The opt-outs of an account and environment. */
+function optOutsOf(scope: Scope) {
+  return build.selectFrom('sms_opt_outs').where(inScope(scope));
+}
