@@ -8,6 +8,7 @@ import { type Config, ConfigError, printConfig, readProcessConfig } from './conf
 import { systemClock } from './lib/clock.ts';
 import type { Logger } from './lib/logger.ts';
 import { ThreadUse } from './lib/process/thread-use.ts';
+import { messageOf } from './lib/unknown-value.ts';
 import { TrunkSettingsError } from './telephony/trunks/trunks.ts';
 
 /** EX_USAGE of sysexits.h. */
@@ -29,9 +30,8 @@ function settings(): Config | undefined {
 
 /** Prints one line with the reason, and ends the process. */
 function giveUp(error: unknown): never {
-  const why = error instanceof Error ? error.message : String(error);
   const isSetting = error instanceof ConfigError || error instanceof TrunkSettingsError;
-  console.error(isSetting ? why : `Cannot start: ${why}`);
+  console.error(`${isSetting ? '' : 'Cannot start: '}${messageOf(error)}`);
   process.exit(isSetting ? EXIT_CONFIG : 1);
 }
 

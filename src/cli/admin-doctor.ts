@@ -9,6 +9,7 @@ import { databaseFileOf } from '../config/config.ts';
 import { systemClock as clock, TimeLimit, unlessAborted } from '../lib/clock.ts';
 import { silentLogger as log } from '../lib/logger.ts';
 import { UNCOUNTED } from '../lib/metrics/model-metrics.ts';
+import { messageOf } from '../lib/unknown-value.ts';
 import { TrunkRegistry } from '../telephony/trunks/trunk-registry.ts';
 import { type Console, type Result, showing, withDesk } from './admin-command.ts';
 import { checkTrunk, type KnownTrunks, readTrunks } from './admin-trunks.ts';
@@ -83,8 +84,7 @@ async function modelFinding(config: Config): Promise<Finding> {
         : engine;
     return { check, state: 'limited', found, advice: replacement?.how ?? reason };
   } catch (error) {
-    const found = error instanceof Error ? error.message : String(error);
-    return { check, state: 'wrong', found, advice: 'docs/language-models.md' };
+    return { check, state: 'wrong', found: messageOf(error), advice: 'docs/language-models.md' };
   } finally {
     await model.stop();
   }
@@ -110,8 +110,7 @@ async function trunkFindings(console: Console): Promise<readonly Finding[]> {
     const found = `${rest} more were not asked: npm run admin -- trunk check <name>`;
     return [...findings, { check, state: 'limited', found }];
   } catch (error) {
-    const found = error instanceof Error ? error.message : String(error);
-    return [{ check, state: 'wrong', found, advice: 'docs/carriers.md' }];
+    return [{ check, state: 'wrong', found: messageOf(error), advice: 'docs/carriers.md' }];
   }
 }
 

@@ -1,6 +1,7 @@
 /** The operator's commands: `npm run admin -- …`. Works on the server's database, whether the server runs or not. */
 import { CommanderError } from 'commander';
 import { ConfigError, readProcessConfig } from '../config/config.ts';
+import { messageOf } from '../lib/unknown-value.ts';
 import { type Console, UsageError } from './admin-command.ts';
 import { adminProgram } from './admin-program.ts';
 
@@ -22,7 +23,7 @@ const terminal: Console = {
 /** Says what went wrong, and gives the exit status. Commander has told of its own errors already. */
 function statusOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
-  console.error(error instanceof Error ? error.message : String(error));
+  console.error(messageOf(error));
   if (error instanceof UsageError) return EXIT_USAGE;
   return error instanceof ConfigError ? EXIT_CONFIG : EXIT_FAILED;
 }

@@ -1,6 +1,7 @@
 /** The image's health check: asks the server of this machine for `/healthz`, and ends with 0 or 1. */
 import { readProcessConfig } from '../config/config.ts';
 import { urlHost } from '../lib/local-routes.ts';
+import { messageOf } from '../lib/unknown-value.ts';
 
 const TIMEOUT_MS = 4000;
 
@@ -20,7 +21,7 @@ async function isAlive(): Promise<boolean> {
 }
 
 const isHealthy = await isAlive().catch((error: unknown) => {
-  process.stderr.write(`not healthy: ${error instanceof Error ? error.message : error}\n`);
+  process.stderr.write(`not healthy: ${messageOf(error)}\n`);
   return false;
 });
 process.exitCode = isHealthy ? 0 : 1;

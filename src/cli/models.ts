@@ -9,6 +9,7 @@ import { type Preparation, prepareModels } from '../../models/prepare/prepare-mo
 import { llamaFolderOf } from '../compose/llm.ts';
 import { type Config, ConfigError, readProcessConfig } from '../config/config.ts';
 import { systemClock } from '../lib/clock.ts';
+import { messageOf } from '../lib/unknown-value.ts';
 import { installCommand, isLlamaInstalled } from '../llm/llama-cpp/llama-program.ts';
 import { makeBundleRun, takeBundleRun } from '../model-store/bundle.ts';
 import { DEFAULT_LIMITS } from '../model-store/download-file.ts';
@@ -252,7 +253,7 @@ function giveUp(failures: readonly ModelsError[]): void {
 function statusOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT.usage;
   if (stopping.signal.aborted) return EXIT.interrupted;
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`${messageOf(error)}\n`);
   if (error instanceof ModelsError) return EXIT_OF[error.failure];
   return error instanceof ConfigError ? EXIT.config : EXIT.failed;
 }

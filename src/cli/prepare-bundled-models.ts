@@ -2,6 +2,7 @@
 import { copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { prepareModels } from '../../models/prepare/prepare-models.ts';
+import { messageOf } from '../lib/unknown-value.ts';
 import { findPrepared } from '../speech/models/model-files.ts';
 import { BUNDLED_DIR, bundledSilero } from '../speech/vad/silero/silero-engine.ts';
 
@@ -24,8 +25,7 @@ try {
   process.stdout.write(`${await run()}\n`);
 } catch (error) {
   rmSync(SILERO, { force: true });
-  const reason = error instanceof Error ? error.message : String(error);
   process.stdout.write(
-    `Voice detector: not prepared: ${reason}; it runs as it is, which is slower\n`,
+    `Voice detector: not prepared: ${messageOf(error)}; it runs as it is, which is slower\n`,
   );
 }

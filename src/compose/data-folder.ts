@@ -10,6 +10,7 @@ import type { NewId } from '../domain/ids.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { makeFolder, PRIVATE_FOLDER_MODE, tightenTree } from '../lib/private-tree.ts';
+import { messageOf } from '../lib/unknown-value.ts';
 import { repairWav } from '../media/recording/wav-file.ts';
 import type { Store } from '../store/store.ts';
 import type { AppParts } from './app-parts.ts';
@@ -40,7 +41,7 @@ function makeFolderFor(setting: keyof Config, folder: string): void {
   try {
     makeFolder(folder, PRIVATE_FOLDER_MODE);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     const problem = `Cannot use ${setting}: the folder "${folder}" cannot be made: ${why}`;
     throw new ConfigError(problem, { cause: error });
   }

@@ -1,6 +1,7 @@
 /** Reads the operator's hold music, `HOLD_MUSIC_FILE`. */
 import { readFileSync } from 'node:fs';
 import { type Config, ConfigError } from '../config/config.ts';
+import { messageOf } from '../lib/unknown-value.ts';
 import { LINE_RATE_HZ } from '../media/audio-stream.ts';
 import { LinePcm } from '../speech/tts/pool/line-pcm.ts';
 
@@ -23,7 +24,7 @@ export function readHoldMusic({
   try {
     return shared(musicOf(readFileSync(path)));
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new ConfigError(`Cannot use HOLD_MUSIC_FILE "${path}": ${why}`, { cause: error });
   }
 }

@@ -5,6 +5,7 @@ import { type Config, ConfigError } from '../config/config.ts';
 import type { ReadinessCheck } from '../domain/call/engine-state.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
+import { messageOf } from '../lib/unknown-value.ts';
 import { tlsFailureOf } from '../sip/transport/tls-failure.ts';
 import { checkIdentity, type TlsSettings } from '../sip/transport/tls-layer.ts';
 
@@ -133,11 +134,10 @@ function readPem(config: TlsConfig, name: 'SIP_TLS_CERT' | 'SIP_TLS_KEY' | 'SIP_
   try {
     return readFileSync(path, 'utf8');
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
     throw problem(
       name,
       path,
-      `cannot be read (${why}); correct the path, or let this user read it`,
+      `cannot be read (${messageOf(cause)}); correct the path, or let this user read it`,
     );
   }
 }

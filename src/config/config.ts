@@ -7,6 +7,7 @@ import { isProxyNetwork } from '../domain/trusted-proxies.ts';
 import { RETRY_WAITS_SECONDS } from '../domain/webhook/retry-schedule.ts';
 import { DEFAULT_PROVIDERS, PROVIDERS, type Provider } from '../lib/onnx/onnx-providers.ts';
 import { parseStunServer } from '../lib/stun-client.ts';
+import { messageOf } from '../lib/unknown-value.ts';
 import { TTS_ENGINE_NAMES } from '../speech/tts/tts-engines.ts';
 import {
   ADVERTISED_ADDRESS_EXPECTED,
@@ -279,7 +280,7 @@ function withSecretFiles(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
     try {
       merged[name] = readFileSync(file, 'utf8').trim();
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       throw new ConfigError(`Cannot read ${name}_FILE "${file}": ${why}`, { cause: error });
     }
   }
@@ -361,8 +362,7 @@ export function readSettingsFile(path: string, environment = process.env): strin
       return JSON.stringify(value).slice(1, -1);
     });
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new ConfigError(`Cannot read "${path}": ${why}`, { cause: error });
+    throw new ConfigError(`Cannot read "${path}": ${messageOf(error)}`, { cause: error });
   }
 }
 

@@ -6,6 +6,7 @@ import {
   type LanguageModelCounts,
   UNCOUNTED,
 } from '../lib/metrics/model-metrics.ts';
+import { messageOf } from '../lib/unknown-value.ts';
 import type { ChatMessage, LanguageModel, ToolCall } from '../llm/language-model.ts';
 import type { AudioEvent, AudioStream } from '../media/audio-stream.ts';
 import type { Hearing, SpeechListener } from '../speech/hearing/hearing.ts';
@@ -203,8 +204,7 @@ export class Conversation {
 
   /** Ends this conversation alone: a fault in it must not reach the other calls of the process. */
   #fail(error: unknown): void {
-    const reason = error instanceof Error ? error.message : String(error);
-    this.#options.log.error({ reason, err: error }, 'conversation broke');
+    this.#options.log.error({ reason: messageOf(error), err: error }, 'conversation broke');
     const wasOver = this.#state.stage === 'over';
     this.#state = { ...this.#state, stage: 'over' };
     this.#events.length = 0;

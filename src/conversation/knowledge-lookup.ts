@@ -3,6 +3,7 @@ import type { FoundPassage, PassageSearch } from '../domain/knowledge/knowledge.
 import { type Clock, OverdueError, within } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { KnowledgeCounts } from '../lib/metrics/model-metrics.ts';
+import { messageOf } from '../lib/unknown-value.ts';
 import type { ChatMessage } from '../llm/language-model.ts';
 import { questionIn } from './history/prompt.ts';
 
@@ -46,8 +47,7 @@ export class KnowledgeLookup {
       const isLate = error instanceof OverdueError;
       counts.lookedUp(isLate ? 'late' : 'failed', clock.nowMs() - startMs);
       // The message of a search names no words of the caller.
-      const reason = error instanceof Error ? error.message : String(error);
-      log.warn({ reason }, 'knowledge: the model answers without the documents');
+      log.warn({ reason: messageOf(error) }, 'knowledge: the model answers without the documents');
       return NOTHING;
     }
   }

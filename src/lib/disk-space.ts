@@ -2,6 +2,7 @@
 import { statfs } from 'node:fs/promises';
 import type { Clock } from './clock.ts';
 import type { Logger } from './logger.ts';
+import { messageOf } from './unknown-value.ts';
 
 /** 200 recordings fill 32 MB meanwhile. */
 const LOOK_MS = 5000;
@@ -84,7 +85,7 @@ export class DiskSpace {
       this.#freeBytes = await freeBytesOf(folder);
     } catch (error) {
       this.#freeBytes = undefined;
-      this.#problem = error instanceof Error ? error.message : String(error);
+      this.#problem = messageOf(error);
     }
     this.#judge();
   }

@@ -22,3 +22,8 @@ export function valueAt(json: unknown, path: string): unknown {
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
+
+/** The first line of that message: those of native libraries go on with paths and stack frames. */
+export function firstLineOf(error: unknown): string {
+  return messageOf(error).split('\n')[0] ?? '';
+}

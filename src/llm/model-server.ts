@@ -1,5 +1,6 @@
 /** What the adapters of model servers share: time limits of an answer, HTTP requests and their errors. */
 import type { Clock } from '../lib/clock.ts';
+import { messageOf } from '../lib/unknown-value.ts';
 import { LanguageModelError } from './language-model.ts';
 
 export interface AnswerLimits {
@@ -53,7 +54,7 @@ export class AnswerWatch {
   explain(error: unknown): unknown {
     if (this.signal.aborted) return this.signal.reason;
     if (error instanceof LanguageModelError) return error;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     return new LanguageModelError(`Cannot get an answer from "${this.#modelName}": ${reason}`, {
       cause: error,
     });

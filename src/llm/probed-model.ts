@@ -1,6 +1,7 @@
 /** A language model that is skipped while it fails, and probed in the background until it answers again. */
 import { type Clock, TimeLimit } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
+import { messageOf } from '../lib/unknown-value.ts';
 import type { ChatMessage, LanguageModel, ModelEvent, ModelRequest } from './language-model.ts';
 
 /** Pauses between the probes of a model that failed a caller. */
@@ -134,7 +135,7 @@ export class ProbedModel {
   }
 
   #fail(error: unknown): void {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     const isNews = this.#failure !== message;
     this.#failure = message;
     if (isNews) this.#options.onFailure?.(message);

@@ -1,5 +1,6 @@
 /** HTTP downloads with undici: redirect rules, and errors in words for the operator. */
 import { type Dispatcher, request } from 'undici';
+import { messageOf } from '../lib/unknown-value.ts';
 import { ModelsError } from './models-error.ts';
 
 const REDIRECTS_MAX = 5;
@@ -169,6 +170,5 @@ export function networkError(error: unknown): ServerTrouble {
   if (error instanceof ServerTrouble) return error;
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-  const text = error instanceof Error ? error.message : String(error);
-  return new ServerTrouble(REASONS[code] ?? text, { cause: error });
+  return new ServerTrouble(REASONS[code] ?? messageOf(error), { cause: error });
 }

@@ -1,6 +1,7 @@
 /** Port to the carrier's RTP: SDP in, SDP out, and the call's audio stream. */
 import { randomInt } from 'node:crypto';
 import type { BlockList } from 'node:net';
+import { messageOf } from '../lib/unknown-value.ts';
 import type {
   AudioEvent,
   AudioStats,
@@ -133,7 +134,7 @@ export async function openSession(
   try {
     return await engine.open(options);
   } catch (error) {
-    throw lineError(error instanceof Error ? error.message : String(error), error);
+    throw lineError(messageOf(error), error);
   }
 }
 

@@ -8,6 +8,7 @@ import {
 import { cached, systemClock } from '../../lib/clock.ts';
 import type { DiskSpace } from '../../lib/disk-space.ts';
 import type { Logger } from '../../lib/logger.ts';
+import { messageOf } from '../../lib/unknown-value.ts';
 import type { LanguageModelReport } from '../../llm/fallback-model.ts';
 import type { CarrierReport } from '../../telephony/carrier.ts';
 
@@ -100,7 +101,7 @@ export class Health {
       await this.#parts.model.check();
       this.#modelProblem = undefined;
     } catch (error) {
-      this.#modelProblem = error instanceof Error ? error.message : String(error);
+      this.#modelProblem = messageOf(error);
     }
   }
 }
@@ -110,6 +111,6 @@ async function checkOf(name: string, probe: () => Promise<void>): Promise<Readin
     await probe();
     return { name, isOk: true, state: 'can be written' };
   } catch (error) {
-    return { name, isOk: false, state: error instanceof Error ? error.message : String(error) };
+    return { name, isOk: false, state: messageOf(error) };
   }
 }

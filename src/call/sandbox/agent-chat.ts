@@ -14,6 +14,7 @@ import { ServiceError } from '../../domain/service-error.ts';
 import { type Clock, TimeLimit } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { KnowledgeCounts } from '../../lib/metrics/model-metrics.ts';
+import { messageOf } from '../../lib/unknown-value.ts';
 import type { ChatMessage, LanguageModel, ModelEvent, ToolCall } from '../../llm/language-model.ts';
 import type { Tool } from '../../tool/tool.ts';
 import { toolboxFor } from '../../tool/toolbox.ts';
@@ -82,9 +83,8 @@ async function reply(asked: Asked, parts: Parts): Promise<ChatReply> {
   } catch (error) {
     if (asked.signal.aborted) throw unanswered('the client is gone');
     if (limit.isOver) throw unanswered(reason);
-    const why = error instanceof Error ? error.message : String(error);
     log.warn(
-      { agentId: asked.agent.id, model: model.name, reason: why },
+      { agentId: asked.agent.id, model: model.name, reason: messageOf(error) },
       'language model failed in a chat',
     );
     throw unanswered('the language model failed; retry later');
@@ -107,7 +107,7 @@ async function requestOf(
   });
   const rules = rulesFor({ brief, tools, clock: parts.clock });
   const greeting = messages[0]?.role === 'agent' ? [] : prefixFor(rules).slice(1);
-  const asked = messagesFor(rules, [...greeting, ...messages.map(messageOf)]);
+  const asked = messagesFor(rules, [...greeting, ...messages.map(chatMessageOf)]);
   const history = new HistoryKeeper({
     model: parts.model,
     clock: parts.clock,
@@ -122,7 +122,7 @@ async function requestOf(
   return { messages: fitting, onUsage, tools: tools.descriptions };
 }
 
-function messageOf({ role, text }: ChatLine): ChatMessage {
+function chatMessageOf({ role, text }: ChatLine): ChatMessage {
   return { role: role === 'agent' ? 'assistant' : 'user', content: text };
 }
 

@@ -3,6 +3,7 @@ import type { Account } from '../../domain/account/account.ts';
 import type { Agent } from '../../domain/agent/agent.ts';
 import { type DialDecision, decideDial, RINGS_HERE } from '../../domain/dialing/dial-policy.ts';
 import type { Logger } from '../../lib/logger.ts';
+import { messageOf } from '../../lib/unknown-value.ts';
 import type { IncomingRefer, Leg } from '../../telephony/carrier.ts';
 import type { CallParts, TalkingParty } from './call-parts.ts';
 import type { SessionTimeline } from './session-timeline.ts';
@@ -55,8 +56,7 @@ export class FarEndTransfers {
     } catch (error) {
       const { log, timeline } = this.#options;
       log.warn({ err: error }, 'the transfer by the far end failed');
-      const reason = error instanceof Error ? error.message : String(error);
-      timeline.add('far_end_transfer_failed', { reason });
+      timeline.add('far_end_transfer_failed', { reason: messageOf(error) });
       refer.refuse(500, 'the server could not decide about it');
     }
   }

@@ -11,6 +11,7 @@ import {
 import type { TransferStart } from '../../domain/call/live-sound.ts';
 import type { ServiceEvent } from '../../domain/webhook/service-event.ts';
 import type { Logger } from '../../lib/logger.ts';
+import { messageOf } from '../../lib/unknown-value.ts';
 import type { Leg, ThreeWayCall } from '../../telephony/carrier.ts';
 import type { CallJournal } from './call-journal.ts';
 import type { CallParts, TalkingParty } from './call-parts.ts';
@@ -249,8 +250,7 @@ export class SessionControl {
   #notTransferred(error: unknown): void {
     const { log, timeline } = this.#options;
     log.warn({ err: error }, 'call was not transferred');
-    const reason = error instanceof Error ? error.message : String(error);
-    timeline.add('transfer_failed', { reason });
+    timeline.add('transfer_failed', { reason: messageOf(error) });
   }
 
   #book(facts: Omit<Appointment, 'id'>): void {

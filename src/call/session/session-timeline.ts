@@ -3,6 +3,7 @@ import type { ConversationEvent, TurnTimes } from '../../conversation/conversati
 import type { Call, CallStore, TimelineEntry } from '../../domain/call/call.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
+import { messageOf } from '../../lib/unknown-value.ts';
 import type { RecordingFailure } from '../../media/audio-stream.ts';
 import type { Leg } from '../../telephony/carrier.ts';
 import type { CallJournal } from './call-journal.ts';
@@ -133,7 +134,7 @@ export class SessionRecording {
     try {
       this.#file = this.#options.recordings.start(callId, leg);
     } catch (error) {
-      this.#refusal = error instanceof Error ? error.message : String(error);
+      this.#refusal = messageOf(error);
       this.#options.log.warn({ reason: this.#refusal }, 'the call is not recorded');
     }
     return this.#file;

@@ -10,6 +10,7 @@ import type { EngineState, ReadinessReport } from '../../domain/call/engine-stat
 import { systemClock } from '../../lib/clock.ts';
 import { rangeOfAddress, urlHost } from '../../lib/local-routes.ts';
 import { silentLogger } from '../../lib/logger.ts';
+import { messageOf } from '../../lib/unknown-value.ts';
 import { openStore } from '../../store/store.ts';
 import type { Finding } from './finding.ts';
 
@@ -115,9 +116,8 @@ async function databaseFinding(config: Config): Promise<Finding> {
     await (await openStore({ ...options, secretsKey: config.SECRETS_KEY })).close();
     return { check, state: 'ok', found: `"${file}" is sound` };
   } catch (error) {
-    const found = error instanceof Error ? error.message : String(error);
     const advice = 'bring back a backup with "npm run admin -- restore <folder> --force"';
-    return { check, state: 'wrong', found, advice };
+    return { check, state: 'wrong', found: messageOf(error), advice };
   }
 }
 

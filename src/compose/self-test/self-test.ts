@@ -6,6 +6,7 @@ import type { Config } from '../../config/config.ts';
 import { systemClock as clock } from '../../lib/clock.ts';
 import { silentLogger as logger } from '../../lib/logger.ts';
 import { type ModelTimes, UNCOUNTED } from '../../lib/metrics/model-metrics.ts';
+import { messageOf } from '../../lib/unknown-value.ts';
 import { machineShare, memoryBytes } from '../../speech/hearing/choose-hearing.ts';
 import { installedRecognizers, installedVoices } from '../../speech/self-test/installed-engines.ts';
 import { testSpeech } from '../../speech/self-test/self-test.ts';
@@ -109,7 +110,7 @@ async function testModel(config: Config): Promise<LanguageModelResult> {
     const isWanted = config.LLM !== 'auto' || replacement?.engine.startsWith('llama-cpp/');
     return result(isWanted ? (replacement?.how ?? null) : null);
   } catch (error) {
-    return result(error instanceof Error ? error.message : String(error));
+    return result(messageOf(error));
   } finally {
     await model.stop?.();
   }

@@ -3,6 +3,7 @@
 import { type Clock, TimeLimit } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { type LanguageModelCounts, UNCOUNTED } from '../../lib/metrics/model-metrics.ts';
+import { messageOf } from '../../lib/unknown-value.ts';
 import {
   ANSWER_TOKENS_MAX,
   type ChatMessage,
@@ -166,9 +167,8 @@ export class HistoryKeeper {
       log.info({ covered: until }, 'older part of a long call summarised');
     } catch (error) {
       if (signal.aborted) return;
-      const reason = error instanceof Error ? error.message : String(error);
       this.#counts.historySummarised('failed');
-      log.warn({ reason }, 'older part of a long call could not be summarised');
+      log.warn({ reason: messageOf(error) }, 'older part of a long call could not be summarised');
       return;
     }
     await this.#warm(this.#shown(), signal);

@@ -1,6 +1,7 @@
 /** Streams the language model's answer for one reply: turn events for its first token, each clause, each tool call, its end. */
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
+import { messageOf } from '../../lib/unknown-value.ts';
 import type { ChatMessage, LanguageModel, ToolDescription } from '../../llm/language-model.ts';
 import type { FittingRequest, HistoryKeeper } from '../history/history-keeper.ts';
 import { noteOf } from '../history/prompt.ts';
@@ -54,7 +55,7 @@ export async function streamReply(request: ReplyRequest): Promise<void> {
     request.history.answered();
   } catch (error) {
     if (signal.aborted) return;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     log.warn({ reply, model: request.model.name, reason }, 'language model failed in a call');
     // The rest in the splitter broke off in mid-sentence: it is not spoken.
     tell({ kind: 'model-failed', reply });

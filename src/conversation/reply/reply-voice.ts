@@ -1,5 +1,6 @@
 /** Synthesises one reply clause by clause and holds its audio until release. */
 import type { Logger } from '../../lib/logger.ts';
+import { messageOf } from '../../lib/unknown-value.ts';
 import { type AudioStream, LINE_RATE_HZ } from '../../media/audio-stream.ts';
 import type { Pronunciation, Synthesizer, WordEnds } from '../../speech/tts/pool/synthesizer.ts';
 import type { TurnEvent } from '../turn/turn-event.ts';
@@ -114,8 +115,7 @@ export class ReplyVoice {
       }
     } catch (error) {
       if (signal.aborted) return;
-      const reason = error instanceof Error ? error.message : String(error);
-      this.#log.warn({ reply, reason }, 'voice failed in a call');
+      this.#log.warn({ reply, reason: messageOf(error) }, 'voice failed in a call');
     }
     if (!signal.aborted) this.#tell({ kind: 'voiced', reply, clause, audioMs: 0, isWhole: true });
   }

@@ -1,5 +1,6 @@
 /** Runs at most one transcription request per utterance; a newer request cancels the older one. */
 import type { Logger } from '../../lib/logger.ts';
+import { messageOf } from '../../lib/unknown-value.ts';
 import type { SpeechListener, TranscriptionPriority } from '../../speech/hearing/hearing.ts';
 import type { TurnEvent } from './turn-event.ts';
 
@@ -47,10 +48,9 @@ export class TranscriptionRequest {
     } catch (error) {
       if (signal.aborted) return;
       this.#request = undefined;
-      const reason = error instanceof Error ? error.message : String(error);
       // An interim result gives way to more urgent requests, which is not a failure.
       const level = priority === 'partial' ? 'debug' : 'warn';
-      this.#log[level]({ attempt, reason }, 'recogniser failed in a call');
+      this.#log[level]({ attempt, reason: messageOf(error) }, 'recogniser failed in a call');
       this.#tell({ kind: 'transcription-failed', attempt });
     }
   }

@@ -1,4 +1,5 @@
 /** Errors of model files, in words for the operator; pure */
+import { firstLineOf } from '../unknown-value.ts';
 
 /** A model file that cannot be used: the file, the cause and the remedy. Thrown by engines when they load a model. */
 export class ModelFileError extends Error {
@@ -18,10 +19,8 @@ export class ModelFileError extends Error {
   }
 }
 
-/** The first line of the message; ONNX Runtime's go on with paths and stack frames. */
 function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const [line = 'unknown error'] = error.message.split('\n');
+  const line = firstLineOf(error);
   if (line.includes('ENOENT') || line.includes("doesn't exist")) return 'there is no such file';
   if (/EISDIR|path is a directory/.test(line)) return 'it is a folder, not a file';
   // The last is said of an empty file.

@@ -1,4 +1,5 @@
 /** ONNX Runtime's execution providers of a process: which are wanted, which works, and how to get one that does not */
+import { firstLineOf } from '../unknown-value.ts';
 
 /** Values of `ONNX_PROVIDERS`: those that ONNX Runtime has for some system. */
 export const PROVIDERS = ['cpu', 'cuda', 'tensorrt', 'webgpu', 'coreml', 'dml'] as const;
@@ -37,7 +38,7 @@ export class OnnxProviders {
         const model = await create(provider);
         this.#used = provider;
         // A file that opens elsewhere is sound: the fault is the provider's.
-        for (const [other, error] of failed) this.#faults.set(other, messageOf(error));
+        for (const [other, error] of failed) this.#faults.set(other, firstLineOf(error));
         return model;
       } catch (error) {
         failed.push([provider, error]);
@@ -60,8 +61,3 @@ export class OnnxProviders {
 
 /** This process's. */
 export const onnxProviders = new OnnxProviders();
-
-function messageOf(error: unknown): string {
-  const [line = ''] = String(error instanceof Error ? error.message : error).split('\n');
-  return line;
-}

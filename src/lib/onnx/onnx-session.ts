@@ -3,6 +3,7 @@
 import { createRequire } from 'node:module';
 import type * as Runtime from 'onnxruntime-node';
 import type { InferenceSession } from 'onnxruntime-node';
+import { firstLineOf } from '../unknown-value.ts';
 import { ModelFileError } from './model-file-error.ts';
 import { onnxProviders } from './onnx-providers.ts';
 
@@ -46,8 +47,7 @@ export async function loadOnnxRuntime(): Promise<typeof Runtime> {
   try {
     return await import('onnxruntime-node');
   } catch (error) {
-    const [why] = String(error instanceof Error ? error.message : error).split('\n');
-    const message = `Cannot run speech models: ONNX Runtime does not load on ${process.platform} ${process.arch} (${why}); it needs Linux with glibc, macOS on Apple silicon, or Windows`;
+    const message = `Cannot run speech models: ONNX Runtime does not load on ${process.platform} ${process.arch} (${firstLineOf(error)}); it needs Linux with glibc, macOS on Apple silicon, or Windows`;
     throw new Error(message, { cause: error });
   }
 }

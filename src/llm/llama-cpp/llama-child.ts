@@ -1,6 +1,7 @@
 /** Child process that holds the weights: a crash of native code ends no call. */
 
 import { obeyParent, tellParent } from '../../lib/process/child-supervisor.ts';
+import { firstLineOf } from '../../lib/unknown-value.ts';
 import { LlamaEngine } from './llama-engine.ts';
 import type { FromLlama, LlamaOrder, ToLlama } from './llama-keeper.ts';
 
@@ -67,8 +68,6 @@ function send(message: FromLlama): void {
   tellParent(message);
 }
 
-/** The first line: native libraries go on with paths and stack frames. */
 function reasonOf(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
-  return (text.split('\n')[0] ?? '').slice(0, 300);
+  return firstLineOf(error).slice(0, 300);
 }

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import { type Clock, TimeLimit, unlessAborted } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
+import { messageOf } from '../../lib/unknown-value.ts';
 import {
   type LanguageModel,
   LanguageModelError,
@@ -181,7 +182,6 @@ export class LlamaCppModel implements LanguageModel {
 
   #unavailable(cause: unknown): LanguageModelError {
     if (cause instanceof LanguageModelError) return cause;
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    return new LanguageModelError(`Cannot use "${this.name}": ${reason}`, { cause });
+    return new LanguageModelError(`Cannot use "${this.name}": ${messageOf(cause)}`, { cause });
   }
 }

@@ -1,6 +1,7 @@
 /** Rule book of the scripted model: patterns of callers' words and the answers to them. */
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { messageOf } from '../../lib/unknown-value.ts';
 import { compile, type Rule, type RuleBook } from './default-rules.ts';
 
 const condition = z
@@ -45,8 +46,7 @@ export function loadRuleBook(file: string): RuleBook {
   try {
     return parseRuleBook(JSON.parse(readFileSync(file, 'utf8')));
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new TypeError(`Cannot use rule book "${file}": ${reason}`, { cause: error });
+    throw new TypeError(`Cannot use rule book "${file}": ${messageOf(error)}`, { cause: error });
   }
 }
 

@@ -1,6 +1,7 @@
 /** WAV recorder: writes a call to disk as it proceeds, without blocking the pacer. */
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { PRIVATE_FILE_MODE } from '../../lib/private-tree.ts';
+import { messageOf } from '../../lib/unknown-value.ts';
 import { LINE_RATE_HZ, type RecordingFailure } from '../audio-stream.ts';
 import { StereoTrack, type TrackSide } from './stereo-track.ts';
 import { WAV_HEADER_BYTES, wavHeader } from './wav-file.ts';
@@ -108,8 +109,7 @@ export class WavRecorder {
   #fail(error: unknown): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    const state = error instanceof Error ? error.message : String(error);
-    const reason = `Cannot write recording "${this.#path}": ${state}`;
+    const reason = `Cannot write recording "${this.#path}": ${messageOf(error)}`;
     this.#onFailed({ reason, recordedMs: this.#writtenBytes / BYTES_PER_MS });
   }
 

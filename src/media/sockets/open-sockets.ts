@@ -3,6 +3,7 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { isIPv4 } from 'node:net';
 import { systemClock } from '../../lib/clock.ts';
+import { messageOf } from '../../lib/unknown-value.ts';
 import type { Source } from '../../rtp/source-lock.ts';
 import { loadLibc } from './epoll/epoll.ts';
 import { EpollSockets } from './epoll/epoll-sockets.ts';
@@ -21,8 +22,7 @@ export async function openSockets(loadBest = loadEpoll): Promise<RtpSockets> {
     return sockets;
   } catch (error) {
     sockets?.stop();
-    const state = error instanceof Error ? error.message : String(error);
-    return new NodeSockets(`no system calls: ${state}`);
+    return new NodeSockets(`no system calls: ${messageOf(error)}`);
   }
 }
 

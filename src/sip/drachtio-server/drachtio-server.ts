@@ -3,6 +3,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type Server, type Socket } from 'node:net';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { type Logger, silentLogger } from '../../lib/logger.ts';
+import { messageOf } from '../../lib/unknown-value.ts';
 import type { CredentialsFor } from '../digest/digest.ts';
 import type { SipMessage } from '../message/message.ts';
 import { SipError } from '../message/status.ts';
@@ -321,8 +322,4 @@ class ApplicationSession {
     if (dialog === undefined) return this.#link.refuse(id, NO_DIALOG);
     await this.#outgoing.sendInDialog(id, message, dialog, dialogId);
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

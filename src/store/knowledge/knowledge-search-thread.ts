@@ -3,6 +3,7 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
 import type { FoundPassage } from '../../domain/knowledge/knowledge.ts';
+import { messageOf } from '../../lib/unknown-value.ts';
 
 /** A found passage with the row that it is kept in. */
 export interface PassageHit extends FoundPassage {
@@ -194,7 +195,7 @@ function run(port: MessagePort, { file }: SearchOrder): void {
     try {
       answer = { id, hits: find(request) };
     } catch (error) {
-      answer = { id, problem: error instanceof Error ? error.message : String(error) };
+      answer = { id, problem: messageOf(error) };
     }
     port.postMessage(answer);
   });

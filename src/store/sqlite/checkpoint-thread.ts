@@ -1,6 +1,7 @@
 /** The thread behind `Checkpointer`: copies SQLite's log into the database, and waits for the disk. */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
+import { messageOf } from '../../lib/unknown-value.ts';
 import { emptyLog } from './sqlite-file.ts';
 
 /** Start parameters of the thread. */
@@ -65,7 +66,7 @@ function failureOf(work: () => void): string | undefined {
     work();
     return undefined;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 }
 

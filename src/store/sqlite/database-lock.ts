@@ -2,6 +2,7 @@
 import { dirname } from 'node:path';
 import { makeFolder, PRIVATE_FOLDER_MODE } from '../../lib/private-tree.ts';
 import { type FileLock, lockFile } from '../../lib/process/file-lock.ts';
+import { messageOf } from '../../lib/unknown-value.ts';
 
 /** Another process works on the database. */
 export class DatabaseInUseError extends Error {
@@ -27,7 +28,6 @@ function lockOf(path: string): FileLock | undefined {
   try {
     return lockFile(path);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new Error(`Cannot make the lock file "${path}": ${why}`, { cause: error });
+    throw new Error(`Cannot make the lock file "${path}": ${messageOf(error)}`, { cause: error });
   }
 }

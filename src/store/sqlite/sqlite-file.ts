@@ -3,6 +3,7 @@ import { closeSync, openSync, statfsSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import { StoreError, type StoreErrorReason } from '../../domain/service-error.ts';
 import { PRIVATE_FILE_MODE, tighten } from '../../lib/private-tree.ts';
+import { messageOf } from '../../lib/unknown-value.ts';
 
 /** Time that a start waits while another process migrates. */
 const OPENING_BUSY_MS = 5000;
@@ -46,8 +47,7 @@ function configure(sqlite: Sqlite.Database): void {
 export function cannotOpen(file: string, error: unknown): Error {
   const known = storeErrorOf(error, file);
   if (known !== undefined) return known;
-  const why = error instanceof Error ? error.message : String(error);
-  return new Error(`Cannot open the database "${file}": ${why}`, { cause: error });
+  return new Error(`Cannot open the database "${file}": ${messageOf(error)}`, { cause: error });
 }
 
 /** Primary result codes that have their cause outside this program. @see https://www.sqlite.org/rescode.html */

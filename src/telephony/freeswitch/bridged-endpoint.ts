@@ -1,6 +1,7 @@
 /** Media of one call through FreeSWITCH: a leg to the carrier, a leg to the media engine, and their bridge. */
 import { type Clock, within } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
+import { messageOf } from '../../lib/unknown-value.ts';
 import type { MediaSession } from '../../media/audio-stream.ts';
 import type { CodecName } from '../../rtp/codecs.ts';
 import { offer } from '../../rtp/sdp-answer.ts';
@@ -125,7 +126,7 @@ export class BridgedEndpoint extends SessionEndpoint {
         await this.#changeOuter(this.#source.located(this.remoteSdp));
       }
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       log.warn({ why }, 'FreeSWITCH does not take another address of the far end');
     }
   }

@@ -1,5 +1,6 @@
 /** Types of the drachtio-fsmrf API that the media gateway uses, with workarounds for its lost BYEs and errors. */
 import { createRequire } from 'node:module';
+import { messageOf } from '../../lib/unknown-value.ts';
 import { MediaError } from '../media-gateway.ts';
 
 /** The SIP dialog between drachtio and FreeSWITCH. `remote.sdp` is FreeSWITCH's newest description. */
@@ -172,7 +173,7 @@ function endedBy(bye: Bye): LegEndedError {
 /** FreeSWITCH's refusal as the port's own error. */
 export function mediaErrorOf(cause: unknown): MediaError {
   const status = statusOf(cause);
-  const why = cause instanceof Error ? cause.message : String(cause);
+  const why = messageOf(cause);
   const sipStatus = status === 488 || status === 415 ? 488 : 503;
   return new MediaError(`Cannot set up sound in FreeSWITCH: ${why}`, sipStatus, { cause });
 }

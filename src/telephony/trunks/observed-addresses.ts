@@ -4,6 +4,7 @@ import type { AddressInUse } from '../../domain/dialing/trunk.ts';
 import { type Clock, within } from '../../lib/clock.ts';
 import { rangeOfAddress } from '../../lib/local-routes.ts';
 import type { Logger } from '../../lib/logger.ts';
+import { messageOf } from '../../lib/unknown-value.ts';
 import { isAdvertisable } from './advertised-address.ts';
 
 /** How long a call may reach the wrong address after ours has changed. */
@@ -126,9 +127,8 @@ export class ObservedAddresses {
   #missed(error: unknown): void {
     if (this.#isStunSilent) return;
     this.#isStunSilent = true;
-    const why = error instanceof Error ? error.message : String(error);
     this.#options.log.warn(
-      { why, address: this.#byStun },
+      { why: messageOf(error), address: this.#byStun },
       'the STUN server did not tell our address',
     );
   }

@@ -1,6 +1,7 @@
 /** Media gateway for browsers: WebRTC by werift in a thread of its own, started by the first call; the endpoint of each call. */
 import { type Clock, OverdueError, within } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
+import { messageOf } from '../../lib/unknown-value.ts';
 import type { MediaSession } from '../../media/audio-stream.ts';
 import type { Direction } from '../../rtp/sdp.ts';
 import type { AgreedMedia } from '../../rtp/sdp-answer.ts';
@@ -160,7 +161,7 @@ export class WeriftGateway implements MediaGateway {
   }
 
   #failed(cause: unknown): MediaError {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     this.#problem = why;
     return new MediaError(`Cannot set up sound for a browser: ${why}`, 503, { cause });
   }

@@ -1,6 +1,7 @@
 /** The thread of the browser calls: werift is loaded here and nowhere else. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock, within } from '../../lib/clock.ts';
+import { messageOf } from '../../lib/unknown-value.ts';
 import { FIFO_PRIORITY_LOW, raiseThreadPriority } from '../../media/worker/thread-priority.ts';
 import type { FromRelay, RelaySettings, ToRelay } from './relay-thread.ts';
 import { WeriftCall } from './werift-call.ts';
@@ -35,8 +36,7 @@ async function open(request: Extract<ToRelay, { kind: 'open' }>): Promise<void> 
     tell({ kind: 'opened', call, ...(await within(systemClock, OPEN_MS_MAX, made.open())) });
   } catch (error) {
     await close(call);
-    const reason = error instanceof Error ? error.message : String(error);
-    tell({ kind: 'refused', call, reason });
+    tell({ kind: 'refused', call, reason: messageOf(error) });
   }
 }
 

@@ -23,6 +23,7 @@ import { decideRecipient, otherPartyOf } from '../../domain/sms/sms-rules.ts';
 import type { RunTransaction, Stores } from '../../domain/stores.ts';
 import { checkWebhookUrl, type WebhookUrlRules } from '../../domain/webhook/webhook-url.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { messageOf } from '../../lib/unknown-value.ts';
 import { type Answer, answerOfError } from '../../webhook/answer.ts';
 import { type SigningKeys, signatureHeaders } from '../../webhook/signature.ts';
 import type { ToolClient } from '../http-tool.ts';
@@ -201,8 +202,7 @@ export function httpSmsSender(gateway: SmsGateway, way: HttpWay, parts: HttpSmsP
       try {
         request = await prepared(message, { gateway, way, parts });
       } catch (error) {
-        const why = error instanceof Error ? error.message : String(error);
-        return { status: 'failed', reason: `it was not sent: ${why}` };
+        return { status: 'failed', reason: `it was not sent: ${messageOf(error)}` };
       }
       return post(request, { way, parts, signal });
     },

@@ -2,6 +2,7 @@
 import type { SmsMessage, SmsNews, SmsRefusal } from '../../domain/sms/sms-message.ts';
 import { type RecipientDecision, textFault } from '../../domain/sms/sms-rules.ts';
 import { type Clock, TimeLimit, unlessAborted } from '../../lib/clock.ts';
+import { messageOf } from '../../lib/unknown-value.ts';
 import type { Tool, ToolOutcome } from '../tool.ts';
 
 /** Hands messages to a gateway. */
@@ -150,8 +151,7 @@ class CallMessages {
         // Reports name a message by the identifier that only the answer has. Without it, the state stays unknown.
         sending.then((news) => record(message, news)).catch(() => undefined);
       }
-      const reason = error instanceof Error ? error.message : String(error);
-      return { status: 'unknown', reason };
+      return { status: 'unknown', reason: messageOf(error) };
     }
   }
 }

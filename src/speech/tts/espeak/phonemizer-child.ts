@@ -1,5 +1,6 @@
 /** The process in which espeak-ng's WASM build writes phonemes, and nothing else; started by `espeak-phonemizer`, ends with it. */
 
+import { messageOf } from '../../../lib/unknown-value.ts';
 import { phonemeArguments } from './espeak-voice.ts';
 import { EspeakInstance, loadModule } from './wasm-instance.ts';
 
@@ -42,7 +43,7 @@ async function answer({ id, text, voice }: PhonemeRequest): Promise<void> {
     if (!program.isUsable) instance = undefined;
   } catch (error) {
     instance = undefined;
-    reply({ id, reason: error instanceof Error ? error.message : String(error) });
+    reply({ id, reason: messageOf(error) });
   }
 }
 

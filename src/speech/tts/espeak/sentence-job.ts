@@ -1,5 +1,6 @@
 /** One sentence on its way through the speaking child: WAV in, line-rate PCM out in handy pieces. */
 
+import { messageOf } from '../../../lib/unknown-value.ts';
 import { LINE_RATE_HZ } from '../../../media/audio-stream.ts';
 import { Resampler } from '../../stt/features/resampler.ts';
 import { concat, VoiceLine } from '../pool/line-pcm.ts';
@@ -48,7 +49,7 @@ export class SentenceJob implements WaveSink {
         this.#add(this.#wave.push(bytes.subarray(at, at + STEP_BYTES)));
       }
     } catch (error) {
-      this.failed(error instanceof Error ? error.message : String(error));
+      this.failed(messageOf(error));
     }
   }
 

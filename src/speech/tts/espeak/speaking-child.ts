@@ -2,6 +2,7 @@
 
 import { systemClock } from '../../../lib/clock.ts';
 import { endProcess, obeyParent, tellParent } from '../../../lib/process/child-supervisor.ts';
+import { messageOf } from '../../../lib/unknown-value.ts';
 import type { SpeakingReply, SpeakingRequest } from '../pool/synthesizer-pool.ts';
 import { EspeakProgram } from './espeak-program.ts';
 import type { EspeakEngine, Sentence, SpeakingOrder } from './espeak-voice.ts';
@@ -63,7 +64,7 @@ export class EspeakWasm implements SentenceEngine {
       if (!instance.isUsable) this.#instance = undefined;
     } catch (error) {
       this.#instance = undefined;
-      sink.failed(error instanceof Error ? error.message : String(error));
+      sink.failed(messageOf(error));
     }
     // Lets a cancel or a new text in before the next sentence.
     await new Promise(setImmediate);
@@ -102,7 +103,7 @@ async function begin(): Promise<void> {
     await proveSpeech();
     reply({ kind: 'ready' });
   } catch (error) {
-    reply({ kind: 'unready', reason: error instanceof Error ? error.message : String(error) });
+    reply({ kind: 'unready', reason: messageOf(error) });
   }
 }
 

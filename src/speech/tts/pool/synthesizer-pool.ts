@@ -2,6 +2,7 @@
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import { ChildSupervisor, forkChild } from '../../../lib/process/child-supervisor.ts';
+import { messageOf } from '../../../lib/unknown-value.ts';
 import { SynthesisError, type WordEnds } from './synthesizer.ts';
 
 interface ProcessOptions {
@@ -148,9 +149,8 @@ class SynthesizerProcess<Sentence extends SpokenSentence> {
       await this.#supervisor.start();
     } catch (error) {
       this.#isStopped = true;
-      const reason = error instanceof Error ? error.message : String(error);
       const { engine } = this.#options.child;
-      throw new SynthesisError(`Cannot start ${engine}: ${reason}`, { cause: error });
+      throw new SynthesisError(`Cannot start ${engine}: ${messageOf(error)}`, { cause: error });
     }
   }
 

@@ -1,5 +1,6 @@
 /** One text on its way through a neural voice: phonemes, one run of the model a sentence, line-rate PCM. */
 
+import { messageOf } from '../../../lib/unknown-value.ts';
 import { LINE_RATE_HZ } from '../../../media/audio-stream.ts';
 import { Resampler } from '../../stt/features/resampler.ts';
 import type {
@@ -50,8 +51,7 @@ export class VoiceJob {
       yield* this.#speak(phonemizer, cache);
       this.#tell({ kind: 'ended', id: this.id });
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      this.#tell({ kind: 'failed', id: this.id, reason: reason.slice(0, 500) });
+      this.#tell({ kind: 'failed', id: this.id, reason: messageOf(error).slice(0, 500) });
     }
   }
 

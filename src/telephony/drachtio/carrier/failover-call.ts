@@ -1,6 +1,7 @@
 /** An outgoing call that goes on to the next trunk when one is out of reach. */
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
+import { messageOf } from '../../../lib/unknown-value.ts';
 import { CarrierError, type OutgoingCall } from '../../carrier.ts';
 import type { Trunk } from '../../trunks/trunks.ts';
 import type { OutgoingCallOptions, SrfOutgoingCall } from '../leg/outgoing-call.ts';
@@ -122,7 +123,7 @@ export class FailoverCall implements OutgoingCall {
       this.#answered.reject(error);
       return;
     }
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     this.#options.log.warn({ trunk: trunk.name, next: this.#left[0]?.name, why }, 'trunk failover');
     try {
       this.#next();

@@ -16,6 +16,7 @@ import type { WebhookUrlRules } from '../../../domain/webhook/webhook-url.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import { Repeater } from '../../../lib/repeater.ts';
+import { messageOf } from '../../../lib/unknown-value.ts';
 import { SmppLine, type SmppPlace } from './smpp-line.ts';
 import { type Delivery, decodeText, encodeText } from './smpp-pdu.ts';
 import { hex } from './smpp-session.ts';
@@ -84,8 +85,7 @@ export class SmppGateways {
       if (outcome.kind === 'taken') return { status: 'sent', providerId: outcome.messageId };
       return { status: 'failed', reason: `the gateway refused it with ${hex(outcome.status)}` };
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      return { status: 'failed', reason: `it was not sent: ${why}` };
+      return { status: 'failed', reason: `it was not sent: ${messageOf(error)}` };
     }
   }
 

@@ -4,6 +4,7 @@ import { connect as tlsConnect } from 'node:tls';
 import { addressRefusal, type WebhookUrlRules } from '../../../domain/webhook/webhook-url.ts';
 import { type Clock, TimeLimit } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
+import { messageOf } from '../../../lib/unknown-value.ts';
 import type { Delivery } from './smpp-pdu.ts';
 import { SmppSession } from './smpp-session.ts';
 
@@ -72,9 +73,7 @@ export class SmppLine {
     let retryMs = RETRY_MS_MIN;
     while (!this.#stop.signal.aborted) {
       const beganMs = clock.nowMs();
-      const problem = await this.#serve().catch((error: unknown) =>
-        error instanceof Error ? error.message : String(error),
-      );
+      const problem = await this.#serve().catch((error: unknown) => messageOf(error));
       // A gateway that binds and hangs up at once is no better than one that is down.
       if (clock.nowMs() - beganMs >= RETRY_MS_MAX) retryMs = RETRY_MS_MIN;
       this.#lost(problem);

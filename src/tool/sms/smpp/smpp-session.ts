@@ -1,6 +1,7 @@
 /** One SMPP session as a transceiver: bound, kept alive, with a limit on every wait. */
 import type { Socket } from 'node:net';
 import type { Clock } from '../../../lib/clock.ts';
+import { messageOf } from '../../../lib/unknown-value.ts';
 import {
   bindBody,
   COMMANDS,
@@ -145,7 +146,7 @@ export class SmppSession {
         this.#serve(next.pdu);
       }
     } catch (error) {
-      this.#close(error instanceof Error ? error.message : String(error));
+      this.#close(messageOf(error));
     }
   }
 
