@@ -8,7 +8,7 @@ import { ACCOUNT_LIMITS } from '../domain/account/account-rules.ts';
 import { type AuditEntry, resourceNamed } from '../domain/account/audit-log.ts';
 import { idMaker, type NewId, type RandomBytes } from '../domain/ids.ts';
 import { StoreError } from '../domain/service-error.ts';
-import { systemClock } from '../lib/clock.ts';
+import { DAY_MS, HOUR_MS, systemClock } from '../lib/clock.ts';
 import { silentLogger } from '../lib/logger.ts';
 import { openStore, type Store } from '../store/store.ts';
 
@@ -196,7 +196,7 @@ export function environmentOption(text: string): Environment {
   throw new InvalidArgumentError('Expected live or test.');
 }
 
-const SPANS_MS: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000 };
+const SPANS_MS: Readonly<Record<string, number>> = { h: HOUR_MS, d: DAY_MS };
 
 /** Reads an ISO 8601 date or instant in UTC, or how long ago: `24h`, `7d`. */
 export function instantOption(text: string): Date {

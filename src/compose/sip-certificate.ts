@@ -3,7 +3,7 @@ import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type Config, ConfigError } from '../config/config.ts';
 import type { ReadinessCheck } from '../domain/call/engine-state.ts';
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, DAY_MS } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { messageOf } from '../lib/unknown-value.ts';
 import { tlsFailureOf } from '../sip/transport/tls-failure.ts';
@@ -11,8 +11,6 @@ import { checkIdentity, type TlsSettings } from '../sip/transport/tls-layer.ts';
 
 /** The files are small; programs that renew certificates replace them without a word to us. */
 const LOOK_MS = 10_000;
-
-const DAY_MS = 86_400_000;
 
 /** Time before the expiry from which `/readyz` says so. Certificates of 90 days are renewed 30 days before. */
 const WARN_MS = 14 * DAY_MS;

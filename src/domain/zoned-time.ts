@@ -1,4 +1,5 @@
 /** Local times of IANA time zones: what a clock on the wall shows, and which instants that is; pure */
+import { DAY_MS, MINUTE_MS } from '../lib/clock.ts';
 
 /** What a clock on the wall shows. `month` counts from 1; an hour of 24 is the next day's midnight. */
 export interface LocalTime {
@@ -17,10 +18,6 @@ export const WEEKDAYS = [
 
 /** One of `WEEKDAYS`. */
 export type Weekday = (typeof WEEKDAYS)[number];
-
-const MINUTE_MS = 60_000;
-
-const DAY_MS = 86_400_000;
 
 /** Whether the runtime knows a zone of this name, such as `Europe/Rome`. */
 export function isTimeZone(name: string): boolean {

@@ -1,5 +1,9 @@
 /** Time as an injected part, so that tests control it: clocks, notifiers and time limits. */
 
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
+
 /** Current time and one-shot timers. Instants are comparable between threads and processes of one machine. */
 export interface Clock {
   /** Milliseconds since 1970, with a fraction, never going back while the process lives. */

@@ -6,7 +6,7 @@ import type { RateStore } from '../domain/account/rate-limit.ts';
 import type { LiveFeed } from '../domain/call/live-sound.ts';
 import { idMaker } from '../domain/ids.ts';
 import type { RunTransaction, Stores } from '../domain/stores.ts';
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, DAY_MS } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { SecretBox } from '../lib/secret-box.ts';
 import { SqliteAccountStore, SqliteApiKeyStore } from './accounts/sqlite-account-store.ts';
@@ -52,7 +52,7 @@ import { SqliteEventStore } from './webhooks/sqlite-event-store.ts';
 import { SqliteOutbox } from './webhooks/sqlite-outbox.ts';
 import { SqliteWebhookEndpointStore } from './webhooks/sqlite-webhook-endpoint-store.ts';
 
-const OPTIMIZE_MS = 86_400_000;
+const OPTIMIZE_MS = DAY_MS;
 
 /** All stores. Every method is one transaction, and rejects with `StoreError` when disk or file fail. */
 export interface Store extends Stores {

@@ -15,7 +15,7 @@ import {
 } from '../../domain/dialing/outbound-rules.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type { Stores } from '../../domain/stores.ts';
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, DAY_MS } from '../../lib/clock.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
 import { type Answer, answerOnce, type Commit } from '../http/answer-once.ts';
 import { describeRoute, jsonBody, jsonResponse } from '../http/describe-route.ts';
@@ -219,8 +219,6 @@ const transferringCallSchema = z
     status: z.literal('transferring'),
   })
   .openapi('TransferringCall');
-
-const DAY_MS = 86_400_000;
 
 const transferRoute = describeRoute({
   tag: 'Calls',

@@ -8,6 +8,7 @@ import {
   type Period,
   periodOf,
 } from '../../domain/analytics/period.ts';
+import { DAY_MS } from '../../lib/clock.ts';
 
 /** A whole number as a query writes it; `1e2`, `+5` and ` 5` are refused. */
 export function wholeNumber(limits: { readonly min: number; readonly max: number }) {
@@ -55,8 +56,6 @@ export function pageOf<Item extends ZodType>(item: Item) {
 
 /** The query of routes that have no parameters: a misspelt or imagined one must not pass for understood. */
 export const noQuery = z.strictObject({});
-
-const DAY_MS = 86_400_000;
 
 /** A day that exists, as it was written. */
 const day = z.iso.date('expected a date that exists, as YYYY-MM-DD');

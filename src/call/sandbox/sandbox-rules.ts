@@ -1,7 +1,7 @@
 /** Rule book and tools of the agent in a simulated call; pure */
 import type { TransferTarget } from '../../domain/agent/agent.ts';
 import { TRANSFER_MODES } from '../../domain/agent/transfer-rules.ts';
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, DAY_MS } from '../../lib/clock.ts';
 import { type Calendar, createBookAppointment } from '../../tool/book-appointment.ts';
 import { CollectedDigits, createCollectDigits } from '../../tool/keypad-tools.ts';
 import { endCall, type Tool } from '../../tool/tool.ts';
@@ -15,8 +15,6 @@ export const SANDBOX_APPOINTMENT = {
   durationMinutes: 30,
   attendeeName: 'Alex Morgan',
 } as const;
-
-const DAY_MS = 86_400_000;
 
 /** 10:00 UTC of the day after `now`. */
 export function tomorrowAtTen(now: Date): Date {

@@ -3,15 +3,13 @@
 import type { ConversationBrief } from '../../conversation/conversation-port.ts';
 import type { Account } from '../../domain/account/account.ts';
 import type { Agent } from '../../domain/agent/agent.ts';
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, DAY_MS } from '../../lib/clock.ts';
 import type { TransferRules } from '../../tool/transfer-call.ts';
 
 /** Allows a second try at a busy colleague, or another colleague; more attempts suggest prompt injection. */
 const ATTEMPTS_A_CALL_MAX = 3;
 
 const TRANSFERS_A_DAY_MAX = 200;
-
-const DAY_MS = 86_400_000;
 
 /** Origin of a transfer: the model, the customer by REST, or the far end by REFER. */
 export type TransferAsker = 'agent' | 'customer' | 'far-end';

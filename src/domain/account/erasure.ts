@@ -1,5 +1,5 @@
 /** Erasure of calls: orders, counts, audit log, retention of an account's calls, and the contracts of its stores. */
-import type { Notifier } from '../../lib/clock.ts';
+import { DAY_MS, type Notifier } from '../../lib/clock.ts';
 import { ServiceError } from '../service-error.ts';
 import type { Account, CallRetention, Environment } from './account.ts';
 
@@ -129,8 +129,6 @@ export function checkErasedNumber(text: string): void {
 export function refuseLiveCall(): never {
   throw new ServiceError('CONFLICT', 'Cannot delete the call: it is not over; hang it up first');
 }
-
-const DAY_MS = 86_400_000;
 
 /** Calls that began before these instants lose recording, transcript or record; null: none does. */
 export interface RetentionLimits {

@@ -1,5 +1,6 @@
 /** Analytics of a period in a time zone, the period before it, and the contract of the store of sums by quarter hour. */
 
+import { DAY_MS } from '../../lib/clock.ts';
 import type { Scope } from '../agent/agent.ts';
 import { END_REASONS, type EndReason } from '../call/call.ts';
 import type { CallCost } from '../call/call-cost.ts';
@@ -15,8 +16,6 @@ import {
   sumOfCounts,
 } from './answer-times.ts';
 import { daysOf, localOf, type Period, type ZonedSpan } from './period.ts';
-
-const DAY_MS = 86_400_000;
 
 const HOURS_OF_DAY = 24;
 

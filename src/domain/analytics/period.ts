@@ -1,7 +1,6 @@
 /** Periods: named ones of whole UTC days, and the stretch that local days of a zone are, in quarter hours of UTC; pure */
+import { DAY_MS } from '../../lib/clock.ts';
 import { instantOf, localTimeOf, offsetMsAt } from '../zoned-time.ts';
-
-const DAY_MS = 86_400_000;
 
 /** The longest period that may be asked for: a leap year. */
 export const PERIOD_DAYS_MAX = 366;

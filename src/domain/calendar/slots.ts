@@ -1,4 +1,5 @@
 /** Slots of a calendar: when appointments may be, by working hours, notice and what is taken; pure */
+import { DAY_MS, MINUTE_MS } from '../../lib/clock.ts';
 import {
   dayAfter,
   instantOf,
@@ -34,10 +35,6 @@ export interface TimeSpan {
   readonly start: Date;
   readonly end: Date;
 }
-
-const MINUTE_MS = 60_000;
-
-const DAY_MS = 86_400_000;
 
 /** Days that are searched for slots. */
 const SEARCH_DAYS = 14;

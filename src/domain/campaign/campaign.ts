@@ -1,5 +1,5 @@
 /** Campaigns: calls to a list of numbers at a pace; their states, limits, and the contract of the store. */
-import type { Notifier } from '../../lib/clock.ts';
+import { DAY_MS, type Notifier } from '../../lib/clock.ts';
 import type { Agent, Scope } from '../agent/agent.ts';
 import type { Call, CallOverrides, CallStatus, EndReason } from '../call/call.ts';
 import { WINDOW_DAYS_MAX } from '../dialing/dial-window.ts';
@@ -214,8 +214,6 @@ export function requireActive(agent: Agent): void {
   const why = `the agent "${agent.name}" is paused; activate it first`;
   throw new ServiceError('CONFLICT', `Cannot run the campaign: ${why}`);
 }
-
-const DAY_MS = 86_400_000;
 
 /** @throws {ServiceError} VALIDATION_ERROR when the window is over, upside down or too far ahead. */
 export function checkCampaignWindow(

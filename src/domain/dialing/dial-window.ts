@@ -1,4 +1,5 @@
 /** When a queued call may be dialled: `notBefore`, `notAfter`, `expiresInSeconds` and the account's calling hours; pure */
+import { DAY_MS } from '../../lib/clock.ts';
 import type { Call } from '../call/call.ts';
 import { ServiceError } from '../service-error.ts';
 import {
@@ -14,8 +15,6 @@ export const EXPIRES_IN_SECONDS = { min: 10, default: 600, max: 86_400 } as cons
 
 /** How far ahead a call may be asked for, in days. */
 export const WINDOW_DAYS_MAX = 30;
-
-const DAY_MS = 86_400_000;
 
 /** The window as a request has it. */
 export interface WindowDraft {

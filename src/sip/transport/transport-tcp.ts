@@ -1,6 +1,6 @@
 /** TCP and TLS transport: one listening port, the connections it accepted, and those opened from it. */
 import { connect, createServer, isIPv6, type Server, type Socket } from 'node:net';
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, DAY_MS } from '../../lib/clock.ts';
 import { SipError } from '../message/status.ts';
 import type { StreamFrame } from '../parser/stream-framer.ts';
 import { ConnectionQuota, type QuotaLimits } from './connection-quota.ts';
@@ -49,7 +49,7 @@ export interface TcpLimits extends ConnectionLimits, QuotaLimits {
  * Idle time of our connections where no peer can connect: a carrier that we registered with has no other way to us. The
  * kernel's keep-alive holds the way open.
  */
-const KEPT_MS = 86_400_000;
+const KEPT_MS = DAY_MS;
 
 /** Listener and its connections. With TLS and without a certificate of ours it listens nowhere and only connects. */
 export class TcpTransport {

@@ -9,7 +9,7 @@ import {
 } from '../../domain/account/erasure.ts';
 import { RECORDINGS } from '../../domain/call/recording-link.ts';
 import { StoreError } from '../../domain/service-error.ts';
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, DAY_MS } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { RetentionSweep } from './retention-rounds.ts';
 
@@ -26,7 +26,7 @@ const FILES_MAX = 100;
 const COMPACTED_BYTES_MAX = 128 * 1024 * 1024;
 
 /** Between two rewrites of the file: a day where only retention deleted rows, to spare the disk. */
-const COMPACTED_EVERY_MS = { asked: 60_000, expired: 86_400_000 } as const;
+const COMPACTED_EVERY_MS = { asked: 60_000, expired: DAY_MS } as const;
 
 interface ErasureRoundParts {
   readonly erasures: Pick<ErasureStore, 'notifier' | 'eraseNoted'>;

@@ -24,11 +24,10 @@ import {
 } from '../../domain/agent/agent-version.ts';
 import type { PageRange } from '../../domain/ids.ts';
 import { ServiceError } from '../../domain/service-error.ts';
+import { DAY_MS } from '../../lib/clock.ts';
 import { countOf, inScope, type Queries } from '../queries.ts';
 import { recordOf, rowOf } from '../sqlite/rows.ts';
 import { type AgentRow, type AgentVersionRow, build } from '../sqlite/schema.ts';
-
-const DAY_MS = 86_400_000;
 
 /** Keeps agents in SQLite. */
 export class SqliteAgentStore implements AgentStore {

@@ -10,14 +10,12 @@ import type {
 } from '../../domain/call/call.ts';
 import type { CallSearch } from '../../domain/call/call-search.ts';
 import { StoreError } from '../../domain/service-error.ts';
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, DAY_MS } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { inScope, type Queries } from '../queries.ts';
 import { recordOf } from '../sqlite/rows.ts';
 import { build, type CallRow } from '../sqlite/schema.ts';
 import { EVERY_AGENT } from './call-rollups.ts';
-
-const DAY_MS = 86_400_000;
 
 /** Before and after every call. */
 const [EARLIEST_MS, LATEST_MS] = [0, Number.MAX_SAFE_INTEGER];

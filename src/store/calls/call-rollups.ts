@@ -4,6 +4,7 @@ import { CompiledQuery } from 'kysely';
 import { QUARTER_HOUR_MS } from '../../domain/analytics/period.ts';
 import { END_REASONS, type EndReason } from '../../domain/call/call.ts';
 import type { CallCost } from '../../domain/call/call-cost.ts';
+import { DAY_MS } from '../../lib/clock.ts';
 import type { Queries } from '../queries.ts';
 import type {
   CallCostRow,
@@ -12,8 +13,6 @@ import type {
   IntentDayRow,
   QuarterHourRow,
 } from '../sqlite/schema.ts';
-
-const DAY_MS = 86_400_000;
 
 /** The `agent_id` of the rows that add up all agents of an account; no agent has it. */
 export const EVERY_AGENT = '';

@@ -21,11 +21,10 @@ import {
 import type { ZonedSpan } from '../../domain/analytics/period.ts';
 import { END_REASONS } from '../../domain/call/call.ts';
 import type { CallCost } from '../../domain/call/call-cost.ts';
+import { DAY_MS } from '../../lib/clock.ts';
 import type { Queries } from '../queries.ts';
 import { type AnswerTimesRow, build } from '../sqlite/schema.ts';
 import { EVERY_AGENT } from './call-rollups.ts';
-
-const DAY_MS = 86_400_000;
 
 /** Reads a few hundred rows, however many calls there are. */
 export class SqliteAnalyticsStore implements AnalyticsStore {

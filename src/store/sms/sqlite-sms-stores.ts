@@ -17,6 +17,7 @@ import {
   type SmsRefusal,
 } from '../../domain/sms/sms-message.ts';
 import type { OptOut, OptOutStore } from '../../domain/sms/sms-rules.ts';
+import { DAY_MS } from '../../lib/clock.ts';
 import type { SecretBox } from '../../lib/secret-box.ts';
 import { countOf, inScope, type Queries } from '../queries.ts';
 import { NamedRecords } from '../sqlite/named-records.ts';
@@ -98,8 +99,6 @@ function gatewaysIn(database: Queries, box: SecretBox): NamedRecords<SmsGateway>
 function conflict(message: string): ServiceError {
   return new ServiceError('CONFLICT', message);
 }
-
-const DAY_MS = 86_400_000;
 
 /** Keeps messages in SQLite. */
 export class SqliteSmsMessageStore implements SmsMessageStore {

@@ -7,7 +7,7 @@ import type {
   LedgerPage,
   ServiceEvent,
 } from '../../domain/webhook/service-event.ts';
-import type { Notifier } from '../../lib/clock.ts';
+import { HOUR_MS, type Notifier } from '../../lib/clock.ts';
 import type { Queries } from '../queries.ts';
 import { type RowOf, recordOf, rowOf } from '../sqlite/rows.ts';
 import { build } from '../sqlite/schema.ts';
@@ -19,8 +19,6 @@ const LOOKED_AT_MAX = 10_000;
 
 /** As the index `events_by_hour` has it. */
 const HOUR = sql`created_at / 3600000`;
-
-const HOUR_MS = 3_600_000;
 
 /** Keeps events in SQLite. */
 export class SqliteEventStore implements EventStore {

@@ -9,7 +9,7 @@ import type {
   OutboxCounts,
   WaitingEndpoint,
 } from '../../domain/webhook/webhook-delivery.ts';
-import type { Notifier } from '../../lib/clock.ts';
+import { DAY_MS, type Notifier } from '../../lib/clock.ts';
 import type { Queries } from '../queries.ts';
 import { rowOf } from '../sqlite/rows.ts';
 import { build, dateOf } from '../sqlite/schema.ts';
@@ -22,7 +22,7 @@ const CURSOR = 'webhooks';
 const FAILURES_MAX = 10;
 
 /** … and least age of the first of them. */
-const FAILING_MS_MAX = 7 * 86_400_000;
+const FAILING_MS_MAX = 7 * DAY_MS;
 
 /** Deliveries that one transaction ends: a few milliseconds, because calls share the thread. */
 const ENDED_MAX = 500;

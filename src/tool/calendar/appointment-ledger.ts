@@ -13,7 +13,7 @@ import { isFree, type TimeSpan } from '../../domain/calendar/slots.ts';
 import { appointmentBookedEvent } from '../../domain/call/call-events.ts';
 import { laterThan, type NewId } from '../../domain/ids.ts';
 import type { RunTransaction, Stores } from '../../domain/stores.ts';
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, HOUR_MS } from '../../lib/clock.ts';
 
 /** Why a time could not be taken, for a sentence. */
 export type TakeRefusal = 'that time is taken' | 'this caller has too many appointments already';
@@ -27,8 +27,6 @@ export interface LedgerParts {
   readonly newId: NewId;
   readonly clock: Clock;
 }
-
-const HOUR_MS = 3_600_000;
 
 /** Writes appointments. */
 export class AppointmentLedger {
