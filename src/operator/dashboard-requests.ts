@@ -6,8 +6,8 @@ import { checkRole, isForAnyone } from '../api/http/access.ts';
 import { invalidInput, unreadableBody } from '../api/http/errors.ts';
 import { limitBody, parsedJson } from '../api/http/request-body.ts';
 import { ServiceError } from '../domain/service-error.ts';
+import { isSameSecret } from '../lib/same-secret.ts';
 import type { OperatorSession, OperatorSessions } from './operator-sessions.ts';
-import { isSameText } from './secret-text.ts';
 
 export const COOKIE = 'offhook_session';
 
@@ -96,7 +96,7 @@ export async function changingSessionOf(
   sessions: OperatorSessions,
 ): Promise<OperatorSession> {
   const session = await sessionOf(context, sessions);
-  if (!isSameText(context.req.header('x-csrf-token') ?? '', session.csrfToken)) {
+  if (!isSameSecret(context.req.header('x-csrf-token') ?? '', session.csrfToken)) {
     throw new ServiceError(
       'FORBIDDEN',
       `Cannot take the request: the header ${CSRF_HEADER} is missing or not the session's`,

@@ -3,11 +3,12 @@
 import { isSetUp, SETUP_LINK_LIFE_MS, type UserStore } from '../domain/account/user.ts';
 import type { NewId, RandomBytes } from '../domain/ids.ts';
 import type { Clock } from '../lib/clock.ts';
+import { isSameSecret } from '../lib/same-secret.ts';
 import { LoginGuard } from './login-guard.ts';
 import { OperatorSessions, PhoneTickets, SessionKeys } from './operator-sessions.ts';
 import { ManualFiles, PageFiles } from './pages.ts';
 import { PasswordHasher } from './password-hasher.ts';
-import { hashOfText, isSameText, newSecretText } from './secret-text.ts';
+import { hashOfText, newSecretText } from './secret-text.ts';
 import { type RunSelfTest, SelfTestRun } from './self-test.ts';
 
 interface DashboardOptions {
@@ -83,7 +84,7 @@ class SetupLink {
   isGood(token: string): boolean {
     const known = this.#known;
     if (known === undefined || this.#clock.nowMs() >= known.endsAtMs) return false;
-    return isSameText(hashOfText(token), known.hash);
+    return isSameSecret(hashOfText(token), known.hash);
   }
 
   /** No token is good any more. */

@@ -1,5 +1,6 @@
 /** Signed links to recordings: they need no key, expire, and cannot be forged without the secret; pure */
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
+import { isSameSecret } from '../../lib/same-secret.ts';
 import { ServiceError } from '../service-error.ts';
 
 /** The folder of recordings inside the data folder. */
@@ -43,7 +44,7 @@ export function checkRecordingLink(
   proof: LinkProof,
   { secret, now }: { readonly secret: string; readonly now: Date },
 ): void {
-  if (!isEqual(proof.signature, signatureOf(callId, proof.expires, secret))) {
+  if (!isSameSecret(proof.signature, signatureOf(callId, proof.expires, secret))) {
     throw new ServiceError('FORBIDDEN', 'Cannot open the recording: the link is not genuine');
   }
   if (isPast(proof.expires, now)) {
@@ -57,7 +58,7 @@ export function opensRecording(
   { expires, signature }: LinkProof,
   { secret, now }: { readonly secret: string; readonly now: Date },
 ): boolean {
-  const isGenuine = isEqual(signature, signatureOf(callId, expires, secret));
+  const isGenuine = isSameSecret(signature, signatureOf(callId, expires, secret));
   return isGenuine && !isPast(expires, now);
 }
 
@@ -67,12 +68,6 @@ function isPast(expires: string, now: Date): boolean {
 
 function signatureOf(callId: string, expires: string, secret: string): string {
   return createHmac('sha256', secret).update(`recording\n${callId}\n${expires}`).digest('hex');
-}
-
-/** Compares in a time that does not tell how much of it was right. */
-function isEqual(given: string, expected: string): boolean {
-  const [left, right] = [Buffer.from(given), Buffer.from(expected)];
-  return left.length === right.length && timingSafeEqual(left, right);
 }
 
 /** Number of stretches that peaks are given for. */

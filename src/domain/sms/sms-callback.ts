@@ -1,5 +1,6 @@
 /** What gateways send to us: delivery reports and incoming messages, in each gateway's format; and the secret link to it; pure */
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
+import { isSameSecret } from '../../lib/same-secret.ts';
 import { valueAt } from '../../lib/unknown-value.ts';
 import { isPhoneNumber } from '../dialing/phone-number.ts';
 import type { SmsPreset } from './http-template.ts';
@@ -25,8 +26,7 @@ export function callbackUrl(
 
 /** Whether the signature is that of the gateway's address. */
 export function isCallback(gatewayId: string, signature: string, secret: string): boolean {
-  const [left, right] = [Buffer.from(signature), Buffer.from(signatureOf(gatewayId, secret))];
-  return left.length === right.length && timingSafeEqual(left, right);
+  return isSameSecret(signature, signatureOf(gatewayId, secret));
 }
 
 function signatureOf(gatewayId: string, secret: string): string {

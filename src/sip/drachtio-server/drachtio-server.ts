@@ -1,8 +1,8 @@
 /** Serves drachtio's client protocol on a user agent, so that an unmodified drachtio-srf drives it. */
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type Server, type Socket } from 'node:net';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { type Logger, silentLogger } from '../../lib/logger.ts';
+import { isSameSecret } from '../../lib/same-secret.ts';
 import { messageOf } from '../../lib/unknown-value.ts';
 import type { CredentialsFor } from '../digest/digest.ts';
 import type { SipMessage } from '../message/message.ts';
@@ -170,7 +170,7 @@ export class DrachtioServer {
 
   #refusalOf({ verb, fields }: ApplicationCommand): string | undefined {
     if (verb !== 'authenticate') return 'not authenticated';
-    if (!isSame(fields[0] ?? '', this.#options.secret)) return 'wrong secret';
+    if (!isSameSecret(fields[0] ?? '', this.#options.secret)) return 'wrong secret';
     return this.#session === undefined ? undefined : 'another application is connected';
   }
 
@@ -181,12 +181,6 @@ export class DrachtioServer {
     this.#session = undefined;
     this.#logger.debug({ counts }, 'application disconnected');
   }
-}
-
-/** Compares in constant time. */
-function isSame(given: string, expected: string): boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(given), digest(expected));
 }
 
 interface ApplicationSessionOptions {

@@ -1,6 +1,7 @@
 /** Server's side of digest authentication: challenges, the check of answers, and the back-off of sources that guess passwords. */
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, randomBytes } from 'node:crypto';
 import type { Clock } from '../../lib/clock.ts';
+import { isSameSecret } from '../../lib/same-secret.ts';
 
 /** A phone that registers every few minutes begins with a new nonce each time. */
 const NONCE_MS_MAX = 300_000;
@@ -68,13 +69,13 @@ export class DigestAuthority {
         .digest('hex');
     const [one, two] = [hash(`${username}:${REALM}:${password}`), hash(`${method}:${uri}`)];
     const due = hash(`${one}:${nonce}:${nc}:${cnonce}:auth:${two}`);
-    if (!isEqual(due, response.toLowerCase())) return 'wrong';
+    if (!isSameSecret(due, response.toLowerCase())) return 'wrong';
     return this.#spend(nonce, Number.parseInt(nc, 16)) ? 'right' : 'stale';
   }
 
   #isOurs(nonce: string, sourceAddress: string): boolean {
     const [time = '', random = '', mac = ''] = nonce.split('.');
-    return isEqual(mac, this.#macOf(`${time}.${random}`, sourceAddress));
+    return isSameSecret(mac, this.#macOf(`${time}.${random}`, sourceAddress));
   }
 
   #spend(nonce: string, count: number): boolean {
@@ -117,11 +118,6 @@ export function credentialsFrom(header: string): Credentials | undefined {
     }
   }
   return undefined;
-}
-
-function isEqual(one: string, other: string): boolean {
-  const [a, b] = [Buffer.from(one), Buffer.from(other)];
-  return a.length === b.length && timingSafeEqual(a, b);
 }
 
 /** A mistyped password, on a telephone that tries again by itself. */
