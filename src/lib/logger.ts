@@ -4,6 +4,7 @@ import { constants, openSync, write, writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { pino, stdSerializers, stdTimeFunctions } from 'pino';
 import type { Clock } from './clock.ts';
+import { isObject } from './unknown-value.ts';
 
 /** Where a plane writes its log. The shape is pino's; planes know only this. */
 export interface Logger {
@@ -275,7 +276,7 @@ function factsOf(name: string, value: unknown): readonly string[] {
   if (Array.isArray(value) && value.length > 0 && value.every(isWord)) {
     return [`${name}=${value.join(',')}`];
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (!isObject(value)) {
     return [`${name}=${valueText(value)}`];
   }
   return Object.entries(value).flatMap(([field, inner]) => factsOf(`${name}.${field}`, inner));

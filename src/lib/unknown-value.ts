@@ -1,6 +1,14 @@
 /** Values of unknown type: JSON of other servers, and thrown values in words; pure */
 
-/** The value of a JSON text, or undefined where the text is none. */
+/** A JSON object, its fields not checked yet. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Whether the value is an object with fields: no array, not null. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The value of a JSON text, or undefined where the text is none: the message of `JSON.parse` would quote it in logs. */
 export function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -9,6 +9,7 @@ import {
   SIP_HEADER_NAME,
   SIP_HEADER_VALUE,
 } from '../../domain/dialing/sip-headers.ts';
+import { isObject } from '../../lib/unknown-value.ts';
 import { isDeeperThan } from '../http/request-body.ts';
 import { createAgentSchema, voicemailSchema } from './agent-schemas.ts';
 
@@ -57,7 +58,7 @@ const headers = z
   .unknown()
   // Comes before the record, which drops the key `__proto__` without a word.
   .superRefine((value, context) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
+    if (!isObject(value)) return;
     for (const { name, message } of faultsOfSipHeaders(Object.fromEntries(Object.entries(value)))) {
       context.addIssue({ code: 'custom', path: name === '' ? [] : [name], message });
     }

@@ -2,12 +2,11 @@
 import type { Agent } from '../../domain/agent/agent.ts';
 import type { Call, CallSuccess, TranscriptEntry } from '../../domain/call/call.ts';
 import { argumentFaults } from '../../domain/tool/argument-schema.ts';
+import { isObject, type JsonObject } from '../../lib/unknown-value.ts';
 import { type ChatMessage, LanguageModelError } from '../../llm/language-model.ts';
 import { cutTo, onOneLine } from './analysis-fallback.ts';
 import { askForText, jsonIn, type Parts, RubbishError } from './model-answer.ts';
 import { fenced, TRANSCRIPT_RULES } from './transcript-text.ts';
-
-type JsonObject = Readonly<Record<string, unknown>>;
 
 /** What an agent wants to know of its calls. */
 export type Wanted = Pick<Agent, 'extract' | 'successCriteria'>;
@@ -209,8 +208,4 @@ function withoutNulls(value: unknown, schema: JsonObject): unknown {
       return [name, isObject(partSchema) ? withoutNulls(part, partSchema) : part];
     }),
   );
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

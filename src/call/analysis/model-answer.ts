@@ -1,5 +1,6 @@
 /** Asks a language model about an ended call within a time limit, and reads the JSON object of its answer. */
 import { type Clock, TimeLimit, unlessAborted } from '../../lib/clock.ts';
+import { jsonOf } from '../../lib/unknown-value.ts';
 import type { LanguageModel, ModelRequest } from '../../llm/language-model.ts';
 
 /** How long one request may take. */
@@ -63,10 +64,5 @@ export function jsonIn(text: string): unknown {
   const said = text.replace(/<think>.*?<\/think>/gs, '');
   const [first, last] = [said.indexOf('{'), said.lastIndexOf('}')];
   if (first === -1 || last < first) return undefined;
-  try {
-    return JSON.parse(said.slice(first, last + 1));
-  } catch {
-    // As good as none: the caller asks again.
-    return undefined;
-  }
+  return jsonOf(said.slice(first, last + 1));
 }

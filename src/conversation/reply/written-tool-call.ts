@@ -1,4 +1,5 @@
 /** Tool calls that a model writes as text instead of making them, as small models do; pure */
+import { isObject, type JsonObject, jsonOf } from '../../lib/unknown-value.ts';
 import type { ToolCall, ToolDescription } from '../../llm/language-model.ts';
 
 /** Most text that is read as a call. */
@@ -25,17 +26,12 @@ export function writtenToolCall(text: string, tools: readonly ToolDescription[])
   return { id: `written-${name}`, name, arguments: args };
 }
 
-/** The value of a JSON text, or the only one in an array; null for any other text. */
+/** The value of a JSON text, or the only one in an array; undefined for any other text. */
 function parsed(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text);
-    return Array.isArray(value) && value.length === 1 ? value[0] : value;
-  } catch {
-    return null;
-  }
+  const value = jsonOf(text);
+  return Array.isArray(value) && value.length === 1 ? value[0] : value;
 }
 
-function asObject(value: unknown): Readonly<Record<string, unknown>> | null {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
-  return value as Readonly<Record<string, unknown>>;
+function asObject(value: unknown): JsonObject | null {
+  return isObject(value) ? value : null;
 }

@@ -1,5 +1,6 @@
 /** JSON Schema of tool arguments: which part of it is taken, and the check of arguments by it */
 import { createContext, Script } from 'node:vm';
+import { isObject } from '../../lib/unknown-value.ts';
 import type { ErrorDetail } from '../service-error.ts';
 
 /** The part of a JSON Schema that arguments are checked by. */
@@ -209,10 +210,6 @@ function hasType(value: unknown, type: string): boolean {
     default:
       return typeof value === type;
   }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isPattern(text: string): boolean {

@@ -1,6 +1,7 @@
 /** A language model served by Ollama, through its own npm client. */
 import { type ChatResponse, type Message, Ollama, type Tool } from 'ollama';
 import { type Clock, systemClock } from '../../lib/clock.ts';
+import { jsonOf } from '../../lib/unknown-value.ts';
 import {
   ANSWER_TOKENS_MAX,
   type ChatMessage,
@@ -245,12 +246,5 @@ export function strictLines(response: Response, server: string): Response {
 }
 
 function isJson(line: string): boolean {
-  if (line.trim() === '') return true;
-  try {
-    JSON.parse(line);
-    return true;
-  } catch {
-    // A line that cannot be read is the very thing asked about.
-    return false;
-  }
+  return line.trim() === '' || jsonOf(line) !== undefined;
 }

@@ -1,6 +1,7 @@
 /** A language model behind any server that speaks OpenAI's chat completions: llama.cpp, vLLM, LM Studio, Ollama. */
 import { z } from 'zod';
 import { type Clock, systemClock } from '../../lib/clock.ts';
+import { isObject, type JsonObject, jsonOf } from '../../lib/unknown-value.ts';
 import {
   ANSWER_TOKENS_MAX,
   type ChatMessage,
@@ -86,7 +87,7 @@ export class OpenAiModel implements ModelServer {
     const text = await response.text().catch((error: unknown) => {
       throw this.#late(error);
     });
-    const parsed = modelList.safeParse(jsonIn(text));
+    const parsed = modelList.safeParse(jsonOf(text));
     if (!parsed.success) throw this.#rubbish('its list of models is none');
     return parsed.data.data.map(({ id }) => id);
   }
@@ -223,7 +224,7 @@ interface ChatChunk {
  * @throws {TypeError} when it is not a chunk or says that the server failed.
  */
 export function readChunk(data: string): ChatChunk {
-  const parsed = chunk.safeParse(jsonIn(data));
+  const parsed = chunk.safeParse(jsonOf(data));
   if (!parsed.success) throw new TypeError('the answer is not a chat completion chunk');
   if (parsed.data.error !== undefined) throw new TypeError('the server failed while answering');
   const choice = parsed.data.choices[0];
@@ -305,20 +306,8 @@ function toFormat(schema: Readonly<Record<string, unknown>>) {
   return { type: 'json_schema', json_schema: { name: 'answer', strict: true, schema } };
 }
 
-function objectFrom(text: string): Record<string, unknown> {
-  const value: unknown = text.trim() === '' ? {} : jsonIn(text);
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-    return value as Record<string, unknown>;
-  }
+function objectFrom(text: string): JsonObject {
+  const value: unknown = text.trim() === '' ? {} : jsonOf(text);
+  if (isObject(value)) return value;
   throw new SyntaxError('the arguments of a tool call are not an object');
-}
-
-/** Undefined when it is none: the message of `JSON.parse` quotes the text, a caller's name perhaps, and errors are logged. */
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // The caller's error names the expected form.
-    return undefined;
-  }
 }

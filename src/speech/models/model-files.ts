@@ -82,15 +82,6 @@ export function graphPath(modelDir: string, name: string): string {
   return paths.find((path) => existsSync(path)) ?? join(modelDir, 'onnx', `${name}.onnx`);
 }
 
-/** Parses JSON; undefined where it is invalid, which no schema accepts. */
-export function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Sub-folders of `tts` in the models folder, by name; none where it does not exist. */
 export function voiceFolders(modelsDir: string): readonly string[] {
   const folder = join(modelsDir, 'tts');

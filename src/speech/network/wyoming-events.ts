@@ -1,4 +1,5 @@
 /** Events of the Wyoming protocol: writes them, and reads them as their bytes arrive; pure */
+import { isObject } from '../../lib/unknown-value.ts';
 
 /**
  * One event.
@@ -123,8 +124,4 @@ function lengthOf(value: unknown, max: number): number {
     return value;
   }
   throw new Error('it sent an event of an impossible length');
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

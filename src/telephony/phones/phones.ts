@@ -1,4 +1,5 @@
 /** Telephones of the operator's own as `sip-config/phones.json` describes them, validated; pure */
+import { isObject } from '../../lib/unknown-value.ts';
 import { isOn, listOf } from '../trunks/trunk-table.ts';
 import { isNetwork } from '../trunks/trunks.ts';
 
@@ -100,9 +101,7 @@ function parseList(json: string, cannot: string): readonly Settings[] {
   if (!Array.isArray(list) || list.length > PHONES_MAX) {
     throw new PhoneSettingsError(`${cannot}: ${expected}`);
   }
-  return list.map((one: unknown) =>
-    typeof one === 'object' && one !== null && !Array.isArray(one) ? (one as Settings) : {},
-  );
+  return list.map((one: unknown) => (isObject(one) ? one : {}));
 }
 
 function faultsOf(phone: Settings, index: number, all: readonly Settings[]): readonly string[] {

@@ -1,6 +1,7 @@
 /** The price of a trunk in its settings: the checks of its fields, and their defaults; pure */
 import { AMOUNT_DECIMALS_MAX, type CallPrice, isAmount } from '../../domain/call/call-cost.ts';
 import type { TrunkPrice } from '../../domain/dialing/trunk.ts';
+import { isObject } from '../../lib/unknown-value.ts';
 
 /** One direction, once every field has passed its check. */
 type PriceOfDirection = Pick<CallPrice, 'perMinute' | 'currency'> & Partial<CallPrice>;
@@ -91,8 +92,4 @@ export function trunkPriceOf({ inbound = null, outbound = null }: PriceSettings)
     inbound: inbound && { ...DEFAULTS, ...inbound },
     outbound: outbound && { ...DEFAULTS, ...outbound },
   };
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -2,6 +2,7 @@
 import { BlockList, isIP } from 'node:net';
 import type { TrunkPrice } from '../../domain/dialing/trunk.ts';
 import { urlHost } from '../../lib/local-routes.ts';
+import { isObject } from '../../lib/unknown-value.ts';
 import { CODEC_NAMES, type CodecName, USUAL_CODECS } from '../../rtp/codecs.ts';
 import { SRTP_POLICIES, type SrtpPolicy } from '../../rtp/srtp/sdes.ts';
 import { ADVERTISED_ADDRESS_EXPECTED, isAdvertisable } from './advertised-address.ts';
@@ -245,10 +246,6 @@ function problemsOf(settings: unknown): readonly string[] {
       ...(another ? [{ path: 'name', message: 'another trunk has it already' }] : []),
     ].map(({ path, message }) => `${name}: ${path}: ${message}`);
   });
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Every wrong field of one trunk; empty where all are right. */

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { ModelFileError } from '../../../lib/onnx/model-file-error.ts';
 import { type InferenceSession, openSession, Tensor } from '../../../lib/onnx/onnx-session.ts';
-import { filesIn, parsedJson } from '../../models/model-files.ts';
+import { jsonOf } from '../../../lib/unknown-value.ts';
+import { filesIn } from '../../models/model-files.ts';
 import {
   endsOfDurations,
   type VoiceAudio,
@@ -154,7 +155,7 @@ async function readVocab(folder: string): Promise<ReadonlyMap<string, number>> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
     throw ModelFileError.from('Kokoro vocabulary', path, error);
   });
-  const vocab = vocabSchema.safeParse(parsedJson(text));
+  const vocab = vocabSchema.safeParse(jsonOf(text));
   if (vocab.success) return new Map(Object.entries(vocab.data));
   throw new ModelFileError('Kokoro vocabulary', path, 'it has no "vocab" of symbols and numbers');
 }

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { ModelFileError } from '../../../lib/onnx/model-file-error.ts';
 import { type InferenceSession, openSession, Tensor } from '../../../lib/onnx/onnx-session.ts';
-import { parsedJson } from '../../models/model-files.ts';
+import { jsonOf } from '../../../lib/unknown-value.ts';
 import {
   endsOfDurations,
   type VoiceAudio,
@@ -137,7 +137,7 @@ async function readConfig(path: string): Promise<PiperConfig> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
     throw ModelFileError.from('Piper configuration', path, error);
   });
-  const config = configSchema.safeParse(parsedJson(text));
+  const config = configSchema.safeParse(jsonOf(text));
   if (config.success) return config.data;
   const [issue] = config.error.issues;
   const reason = `${issue?.path.join('.') || 'the whole'}: ${issue?.message}`;
