@@ -4,7 +4,8 @@ import { fastify } from 'fastify';
 import { z } from 'zod';
 import { createAgentSchema } from '../../src/api/schemas/agent-schemas.ts';
 import { startCallSchema } from '../../src/api/schemas/outbound-schemas.ts';
-import { isLanguageTag, isPlainText } from '../../src/domain/agent/agent-rules.ts';
+import { isPlainText } from '../../src/domain/agent/agent-rules.ts';
+import { isLanguageTag } from '../../src/lib/language-tag.ts';
 import { type Admission, type Answer, errorAnswer, RestPeer } from '../lib/rest-peer.ts';
 import { openRestWorld } from '../lib/rest-world.ts';
 

@@ -8,13 +8,14 @@ import {
   type VoiceCatalogue,
 } from '../domain/agent/voice-catalogue.ts';
 import { ServiceError } from '../domain/service-error.ts';
+import { languageOf } from '../lib/language-tag.ts';
 import type { Logger } from '../lib/logger.ts';
 import { LINE_RATE_HZ } from '../media/audio-stream.ts';
 import { wavHeader } from '../media/recording/wav-file.ts';
 import type { ServerVoice } from '../speech/tts/network/voice-server.ts';
 import type { Synthesizer } from '../speech/tts/pool/synthesizer.ts';
 import type { VoiceBook } from '../speech/tts/voices/voice-book.ts';
-import { languageOf, listedVoices, sampleText } from '../speech/tts/voices/voice-ids.ts';
+import { listedVoices, sampleText } from '../speech/tts/voices/voice-ids.ts';
 
 /** Previews at a time; calls come first. */
 const PREVIEWS_MAX = 2;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createAgent, isLanguageTag, patchAgent } from '../../src/domain/agent/agent-rules.ts';
+import { createAgent, patchAgent } from '../../src/domain/agent/agent-rules.ts';
 import { buildAgent } from '../support/store/build-agent.ts';
 
 const NOW = new Date('2026-11-21T09:00:00.000Z');
@@ -122,16 +122,4 @@ describe('patchAgent', () => {
 
     expect(second.updatedAt.getTime()).toBe(NOW.getTime() + 1);
   });
-});
-
-test.each([
-  ['en-US', true],
-  ['pt', true],
-  ['zh-Hant-TW', true],
-  ['en_US', false],
-  ['', false],
-  ['e', false],
-  ['en-US; rm', false],
-])('isLanguageTag(%j) is %s', (text, expected) => {
-  expect(isLanguageTag(text)).toBe(expected);
 });

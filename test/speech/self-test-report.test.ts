@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { languageOf } from '../../src/lib/language-tag.ts';
 import {
   babbleOf,
   onTheLine,
@@ -13,7 +14,6 @@ import {
   verdictsOf,
   withoutPaths,
 } from '../../src/speech/self-test/self-test-report.ts';
-import { languageOf } from '../../src/speech/tts/voices/voice-ids.ts';
 
 const VOICE: VoiceResult = {
   ...{ engine: 'piper', version: '1', voices: [], sentences: 1, planned: 1, audioSeconds: 1 },

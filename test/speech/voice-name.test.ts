@@ -1,6 +1,6 @@
 /** How the names of voices are read. */
 import { expect, test } from 'vitest';
-import { languageOf, parseVoiceName } from '../../src/speech/tts/voices/voice-ids.ts';
+import { parseVoiceName } from '../../src/speech/tts/voices/voice-ids.ts';
 
 test.each([
   ['en-US-JennyNeural', { locale: 'en-US', language: 'en', speaker: 'Jenny' }],
@@ -23,13 +23,4 @@ test.each([
   '../en-US-JennyNeural',
 ])('parseVoiceName gives null for "%s"', (voice) => {
   expect(parseVoiceName(voice)).toBeNull();
-});
-
-test.each([
-  ['en-US', 'en'],
-  ['ES', 'es'],
-  ['pt_BR', 'pt'],
-  ['', ''],
-])('languageOf finds the language of "%s"', (tag, language) => {
-  expect(languageOf(tag)).toBe(language);
 });

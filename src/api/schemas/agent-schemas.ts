@@ -4,7 +4,6 @@ import { AFTER_TRANSFER, RESPONSIVENESS, VOICEMAIL_ACTIONS } from '../../domain/
 import {
   AGENT_LIMITS,
   AGENT_TOOLS,
-  isLanguageTag,
   isPlainText,
   isSayable,
   MODEL_NAME,
@@ -15,6 +14,7 @@ import { CALENDAR_NAME } from '../../domain/calendar/calendar.ts';
 import { SMS_GATEWAY_NAME } from '../../domain/sms/sms-gateway.ts';
 import { SCHEMA_LIMITS } from '../../domain/tool/argument-schema.ts';
 import { TOOL_NAME } from '../../domain/tool/custom-tool.ts';
+import { isLanguageTag } from '../../lib/language-tag.ts';
 import { PAGE_LIMIT, pageOf, pagingFields } from './query-schemas.ts';
 
 const LIMITS = AGENT_LIMITS;

@@ -1,6 +1,7 @@
 /** Detects dictation and its progress: telephone number, digits or number words, spelling, e-mail or postal address; pure */
 import type { CountryCode } from 'libphonenumber-js/max';
 import { phoneLibrary } from '../../domain/dialing/phone-library.ts';
+import { languageOf } from '../../lib/language-tag.ts';
 import type { TurnState } from '../turn/turn-state.ts';
 
 /** What the caller dictates. */
@@ -243,8 +244,7 @@ function numberOf(word: string, language: string): number | undefined {
 }
 
 function wordsOf(language: string): NumberWords {
-  const code = language.toLowerCase().split('-')[0] ?? '';
-  return WORDS.get(code) ?? ENGLISH;
+  return WORDS.get(languageOf(language)) ?? ENGLISH;
 }
 
 function readWords(list: string): NumberWords {

@@ -1,4 +1,5 @@
 /** Set phrases of the agent in each language; pure */
+import { languageOf } from '../../lib/language-tag.ts';
 import type { Synthesizer } from '../../speech/tts/pool/synthesizer.ts';
 import type { ConversationBrief } from '../conversation-port.ts';
 
@@ -168,7 +169,7 @@ const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
 
 /** The phrases of a language, English where there are none. */
 export function phrasesFor(language: string): Phrases {
-  return BY_LANGUAGE[language.toLowerCase().split('-')[0] ?? ''] ?? ENGLISH;
+  return BY_LANGUAGE[languageOf(language)] ?? ENGLISH;
 }
 
 interface VoiceOptions {

@@ -1,4 +1,5 @@
 /** Answering machine detection (AMD): who has answered an outgoing call, by a machine's words and its greeting; pure */
+import { languageOf } from '../../lib/language-tag.ts';
 import type { AnswerSign } from '../conversation-port.ts';
 
 /** Pauses up to this are part of a talk: machines breathe. */
@@ -274,9 +275,8 @@ const ORDER: readonly MachineSign[] = ['tone', 'sure', 'likely'];
 
 /** The strongest sign of a machine in the words; undefined without one. English ones count in every language: networks announce in it. */
 export function machineSignIn(text: string, language: string): MachineSign | undefined {
-  const [code = ''] = language.toLowerCase().split('-');
   const said = ` ${folded(text)} `;
-  const tables = [BY_LANGUAGE[code] ?? ENGLISH, ENGLISH];
+  const tables = [BY_LANGUAGE[languageOf(language)] ?? ENGLISH, ENGLISH];
   return ORDER.find((sign) => tables.some((words) => words[sign].test(said)));
 }
 

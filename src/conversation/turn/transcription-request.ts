@@ -1,4 +1,5 @@
 /** Runs at most one transcription request per utterance; a newer request cancels the older one. */
+import { languageOf } from '../../lib/language-tag.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { messageOf } from '../../lib/unknown-value.ts';
 import type { SpeechListener, TranscriptionPriority } from '../../speech/hearing/hearing.ts';
@@ -66,6 +67,6 @@ const CODES: Readonly<Record<string, string>> = { nb: 'no', cmn: 'zh', fil: 'tl'
 
 /** `en` of `en-US`. */
 function languageCode(tag: string): string {
-  const [code = ''] = tag.toLowerCase().split('-');
+  const code = languageOf(tag);
   return CODES[code] ?? code;
 }

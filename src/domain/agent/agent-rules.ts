@@ -1,4 +1,5 @@
 /** Rules of agents: limits, defaults, creation, changes, and the language models that agents may name. */
+import { languageOf } from '../../lib/language-tag.ts';
 import { type DialRules, decideDial } from '../dialing/dial-policy.ts';
 import { parsePhoneNumber } from '../dialing/phone-number.ts';
 import { emptyPatch, given, laterThan, type Unset } from '../ids.ts';
@@ -146,20 +147,6 @@ export function isPlainText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
 
-/** A language, perhaps with a region: nothing of it can be malformed, and the library takes longer than all other checks. */
-const PLAIN_TAG = /^[a-z]{2,3}(?:-[A-Z]{2})?$/;
-
-/** Whether the text is a well-formed BCP 47 language tag, such as `pt-BR`. */
-export function isLanguageTag(text: string): boolean {
-  if (PLAIN_TAG.test(text)) return true;
-  try {
-    return Intl.getCanonicalLocales(text).length === 1;
-  } catch {
-    // A malformed tag is a RangeError, and that is the answer.
-    return false;
-  }
-}
-
 function mergeSettings(settings: AgentSettings, draft: SettingsDraft | undefined): AgentSettings {
   if (draft === undefined) return settings;
   for (const [index, { number }] of (draft.transferTargets ?? []).entries()) {
@@ -218,7 +205,7 @@ function voiceFaults({ voice }: SpeechChoice, voices: Known, at: string): ErrorD
 
 function languageFaults({ language }: SpeechChoice, voices: Known, at: string): ErrorDetail[] {
   if (language === undefined) return [];
-  const [code = ''] = language.toLowerCase().split('-');
+  const code = languageOf(language);
   const known = voices.languages();
   if (known.includes(code)) return [];
   const message = `expected a language that this server speaks; the nearest: ${nearest(code, known).join(', ')}`;

@@ -1,4 +1,5 @@
 /** Passages of documents: how a document is split, and which words of a question count; pure */
+import { languageOf } from '../../lib/language-tag.ts';
 
 /** A piece of a document that is found and shown by itself. */
 export interface Passage {
@@ -139,7 +140,7 @@ export function tellingWords(question: string, language: string): readonly strin
     .normalize('NFC')
     .match(/[\p{L}\p{N}]+/gu);
   const words = [...new Set(found)];
-  const [code = ''] = language.toLowerCase().split('-');
-  const telling = words.filter((word) => WORDS.get(code)?.has(word) !== true);
+  const functionWords = WORDS.get(languageOf(language));
+  const telling = words.filter((word) => functionWords?.has(word) !== true);
   return telling.length === 0 ? words : telling;
 }

@@ -1,9 +1,9 @@
 /** The self-test's run: every voice engine says the reference sentences, every recogniser hears them; and the count of wrong words. */
 import type { Clock } from '../../lib/clock.ts';
+import { languageOf } from '../../lib/language-tag.ts';
 import { messageOf } from '../../lib/unknown-value.ts';
 import { LINE_RATE_HZ } from '../../media/audio-stream.ts';
 import type { Synthesizer } from '../tts/pool/synthesizer.ts';
-import { languageOf } from '../tts/voices/voice-ids.ts';
 import {
   babbleOf,
   onTheLine,

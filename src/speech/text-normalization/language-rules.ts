@@ -1,4 +1,5 @@
 /** All rules of a language, in the order in which they are tried; pure */
+import { languageOf } from '../../lib/language-tag.ts';
 import { english } from './english.ts';
 import { french } from './french.ts';
 import { german } from './german.ts';
@@ -14,8 +15,7 @@ const cache = new Map<string, readonly Rule[]>();
 /** None for languages that are left to the engine. @param language BCP 47. */
 export function languageRules(language: string): readonly Rule[] {
   const tag = language.toLowerCase().replace('_', '-');
-  const name =
-    tag.startsWith('en') && !AMERICAN.includes(tag) ? 'en-gb' : (tag.split('-')[0] ?? '');
+  const name = tag.startsWith('en') && !AMERICAN.includes(tag) ? 'en-gb' : languageOf(tag);
   const known = cache.get(name);
   if (known !== undefined) return known;
   const pack = packFor(name);

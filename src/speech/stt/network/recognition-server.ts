@@ -1,6 +1,6 @@
 /** The port of a recogniser on the network, and how the answers of such servers are read. */
+import { languageOf } from '../../../lib/language-tag.ts';
 import type { SpeechServer } from '../../network/speech-servers.ts';
-import { languageOf } from '../../tts/voices/voice-ids.ts';
 import { Upsampler } from '../features/resampler.ts';
 import type { Recognition, RecognizedWord } from '../pool/recognizer.ts';
 

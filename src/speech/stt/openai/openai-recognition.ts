@@ -1,4 +1,5 @@
 /** Speech recognition over OpenAI's transcription interface: OpenAI, speaches, vLLM, LocalAI and others. */
+import { languageOf } from '../../../lib/language-tag.ts';
 import { wavHeader } from '../../../media/recording/wav-file.ts';
 import {
   HttpStatusError,
@@ -6,7 +7,6 @@ import {
   operationUrl,
   request as send,
 } from '../../network/speech-http.ts';
-import { languageOf } from '../../tts/voices/voice-ids.ts';
 import {
   PROBE_PCM,
   type RecognitionRequest,

@@ -1,6 +1,7 @@
 /** Speech recognition by transformers.js: each request runs the whole pipeline over a window of 30 s. */
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { languageOf } from '../../../lib/language-tag.ts';
 import { ModelFileError } from '../../../lib/onnx/model-file-error.ts';
 import { MODEL_RATE_HZ } from '../features/log-mel.ts';
 import { Upsampler } from '../features/resampler.ts';
@@ -73,7 +74,7 @@ class TransformersStream implements UtteranceStream {
 
   constructor(recognize: TransformersPipeline, language: string) {
     this.#recognize = recognize;
-    this.#language = language.split('-')[0]?.toLowerCase() ?? 'en';
+    this.#language = languageOf(language);
   }
 
   push(pcm: Int16Array): void {

@@ -1,4 +1,5 @@
 /** Whisper speech recognition: mel features grow with the audio; each request runs the encoder once and decodes greedily. */
+import { languageOf } from '../../../lib/language-tag.ts';
 import { VoicedSpan } from '../../vad/vad-gate.ts';
 import { type AttentionHead, DecoderRun } from '../decoding/decoder-run.ts';
 import { type DecodedToken, decodeGreedily, isRepetitive } from '../decoding/greedy-decoder.ts';
@@ -59,7 +60,7 @@ export async function openRecognizer(
 
 /** `en` of `en-US`; undefined when the model does not know it. */
 function knownLanguage(model: WhisperModel, language: string): string | undefined {
-  const code = language.split('-')[0]?.toLowerCase() ?? '';
+  const code = languageOf(language);
   return model.config.languageTokens.has(code) ? code : undefined;
 }
 

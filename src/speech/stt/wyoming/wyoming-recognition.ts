@@ -1,7 +1,7 @@
 /** Speech recognition over the Wyoming protocol: Home Assistant's faster-whisper, Vosk and others. */
+import { languageOf } from '../../../lib/language-tag.ts';
 import { describeWyoming, WyomingConnection } from '../../network/wyoming-connection.ts';
 import type { WyomingEvent } from '../../network/wyoming-events.ts';
-import { languageOf } from '../../tts/voices/voice-ids.ts';
 import {
   PROBE_PCM,
   type RecognitionRequest,

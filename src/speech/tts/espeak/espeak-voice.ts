@@ -1,8 +1,9 @@
 /** Finds espeak-ng's nearest voice for the voice that an agent names; pure */
 
+import { languageOf } from '../../../lib/language-tag.ts';
 import type { SpokenSentence } from '../pool/synthesizer-pool.ts';
 import type { VoiceBook } from '../voices/voice-book.ts';
-import { genderOf, hashOf, languageOf, parseVoiceName } from '../voices/voice-ids.ts';
+import { genderOf, hashOf, parseVoiceName } from '../voices/voice-ids.ts';
 
 /** A voice as espeak-ng's command line names it. */
 export interface EspeakVoice {

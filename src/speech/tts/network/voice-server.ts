@@ -1,8 +1,9 @@
 /** The port of a voice server on the network: its voices, and which one speaks for the voice that an agent names. */
+import { languageOf } from '../../../lib/language-tag.ts';
 import type { SpeechServer } from '../../network/speech-servers.ts';
 import type { VoiceChoice } from '../pool/synthesizer.ts';
 import type { VoiceBook } from '../voices/voice-book.ts';
-import { chooseNeuralVoice, languageOf, listedVoices } from '../voices/voice-ids.ts';
+import { chooseNeuralVoice, listedVoices } from '../voices/voice-ids.ts';
 
 export interface VoiceRequest {
   /** Cleaned by `spokenText`; never empty. */

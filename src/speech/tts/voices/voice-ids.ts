@@ -1,5 +1,6 @@
 /** Voice ids: the listed ones, their parts, and which installed voice speaks for the voice that an agent names; pure */
 
+import { languageOf } from '../../../lib/language-tag.ts';
 import type { NeuralVoice } from '../neural/voice-model.ts';
 import type { VoiceChoice } from '../pool/synthesizer.ts';
 import type { VoiceBook } from './voice-book.ts';
@@ -92,11 +93,6 @@ export function parseVoiceName(voice: string): VoiceName | null {
   }
   const lower = language.toLowerCase();
   return { locale: `${lower}-${region.toUpperCase()}`, language: lower, speaker };
-}
-
-/** The language of a BCP 47 tag, in lower case: `es` of `es-MX`. */
-export function languageOf(tag: string): string {
-  return (tag.split(/[-_]/)[0] ?? '').toLowerCase();
 }
 
 type Gender = 'female' | 'male';
