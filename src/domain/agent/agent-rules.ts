@@ -1,4 +1,5 @@
 /** Rules of agents: limits, defaults, creation, changes, and the language models that agents may name. */
+import { editDistance } from '../../lib/edit-distance.ts';
 import { languageOf } from '../../lib/language-tag.ts';
 import { type DialRules, decideDial } from '../dialing/dial-policy.ts';
 import { parsePhoneNumber } from '../dialing/phone-number.ts';
@@ -222,20 +223,6 @@ export function nearest(text: string, candidates: readonly string[]): readonly s
     .sort((a, b) => a.distance - b.distance || (a.candidate < b.candidate ? -1 : 1))
     .slice(0, SUGGESTIONS_MAX)
     .map(({ candidate }) => candidate);
-}
-
-/** Levenshtein's: insertions, deletions and replacements of one character. */
-function editDistance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (let at = 0; at < from.length; at += 1) {
-    const next = [at + 1];
-    for (let other = 0; other < to.length; other += 1) {
-      const replaced = (row[other] ?? 0) + (from[at] === to[other] ? 0 : 1);
-      next.push(Math.min(replaced, (row[other + 1] ?? 0) + 1, (next[other] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[to.length] ?? 0;
 }
 
 /** Longest name of a language model, in characters. */

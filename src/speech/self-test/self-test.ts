@@ -1,5 +1,6 @@
 /** The self-test's run: every voice engine says the reference sentences, every recogniser hears them; and the count of wrong words. */
 import type { Clock } from '../../lib/clock.ts';
+import { editDistance } from '../../lib/edit-distance.ts';
 import { languageOf } from '../../lib/language-tag.ts';
 import { messageOf } from '../../lib/unknown-value.ts';
 import { LINE_RATE_HZ } from '../../media/audio-stream.ts';
@@ -236,20 +237,8 @@ function millisecondsOf(pcm: Int16Array): number {
 
 /** Insertions, deletions and substitutions between two sentences; capitals and punctuation don't count. */
 export function wordErrors(said: string, heard: string): { errors: number; words: number } {
-  const [expected, actual] = [wordsOf(said), wordsOf(heard)];
-  let row = Array.from({ length: actual.length + 1 }, (_, index) => index);
-  for (const [index, word] of expected.entries()) row = nextRow(row, index + 1, word, actual);
-  return { errors: row.at(-1) ?? 0, words: expected.length };
-}
-
-/** Levenshtein's table, one row on. */
-function nextRow(row: readonly number[], first: number, word: string, actual: readonly string[]) {
-  const next = [first];
-  for (const [index, other] of actual.entries()) {
-    const substituted = (row[index] ?? 0) + (other === word ? 0 : 1);
-    next.push(Math.min((row[index + 1] ?? 0) + 1, (next[index] ?? 0) + 1, substituted));
-  }
-  return next;
+  const expected = wordsOf(said);
+  return { errors: editDistance(expected, wordsOf(heard)), words: expected.length };
 }
 
 function wordsOf(sentence: string): string[] {
