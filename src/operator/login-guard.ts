@@ -6,6 +6,7 @@ import {
   type WrongTries,
   withWrongTry,
 } from '../domain/account/user.ts';
+import { BoundedMap } from '../lib/bounded-map.ts';
 import type { Clock } from '../lib/clock.ts';
 
 /** Clients cached; beyond, the one that tried longest ago is forgotten: what counts then is the count of all. */
@@ -16,7 +17,7 @@ const KNOWN_CLIENTS_MAX = 100;
 
 export class LoginGuard {
   readonly #clock: Clock;
-  readonly #triesOf = new Map<string, WrongTries>();
+  readonly #triesOf = new BoundedMap<string, WrongTries>(CLIENTS_MAX);
   readonly #known = new Set<string>();
   #triesOfAll: WrongTries | undefined;
 
@@ -60,11 +61,8 @@ export class LoginGuard {
   }
 
   #put(client: string, tries: WrongTries | undefined): void {
-    this.#triesOf.delete(client);
-    if (tries === undefined) return;
-    const [oldest] = this.#triesOf.keys();
-    if (this.#triesOf.size >= CLIENTS_MAX && oldest !== undefined) this.#triesOf.delete(oldest);
-    this.#triesOf.set(client, tries);
+    if (tries === undefined) this.#triesOf.delete(client);
+    else this.#triesOf.set(client, tries);
   }
 }
 

@@ -20,6 +20,7 @@ import {
 } from '../domain/account/user.ts';
 import { type BrowserCaller, PHONE_TICKET_LIFE_MS } from '../domain/call/live-sound.ts';
 import type { NewId, RandomBytes } from '../domain/ids.ts';
+import { BoundedMap } from '../lib/bounded-map.ts';
 import type { Clock } from '../lib/clock.ts';
 import { hashOfText, newSecretText } from './secret-text.ts';
 
@@ -230,7 +231,9 @@ export class PhoneTickets {
   readonly #clock: Clock;
   readonly #random: RandomBytes;
   /** By the hash of the ticket, oldest first. */
-  readonly #entries = new Map<string, PhoneTicket & { readonly endsAtMs: number }>();
+  readonly #entries = new BoundedMap<string, PhoneTicket & { readonly endsAtMs: number }>(
+    TICKETS_MAX,
+  );
 
   constructor(options: { readonly clock: Clock; readonly random: RandomBytes }) {
     this.#clock = options.clock;
@@ -239,8 +242,6 @@ export class PhoneTickets {
 
   /** @returns the ticket's text, shown this once, and until when it is good. */
   issue(ticket: PhoneTicket): { readonly text: string; readonly expiresAt: Date } {
-    const [oldest] = this.#entries.keys();
-    if (this.#entries.size >= TICKETS_MAX && oldest !== undefined) this.#entries.delete(oldest);
     const text = newSecretText(this.#random);
     const endsAtMs = this.#clock.nowMs() + PHONE_TICKET_LIFE_MS;
     this.#entries.set(hashOfText(text), { ...ticket, endsAtMs });

@@ -1,4 +1,5 @@
 /** Sends a request until a final response: resolves targets, fails over to the next, answers challenges. */
+import { BoundedMap } from '../lib/bounded-map.ts';
 import type { Clock } from '../lib/clock.ts';
 import { nextHopUri } from './dialog/dialog-state.ts';
 import type { DigestClient } from './digest/digest.ts';
@@ -266,7 +267,7 @@ const PEERS_MAX = 256;
 /** Peers that refused TCP, remembered for five minutes so that long requests to them do not wait again. */
 export class RefusedPeers {
   readonly #clock: Clock;
-  readonly #untilMs = new Map<string, number>();
+  readonly #untilMs = new BoundedMap<string, number>(PEERS_MAX);
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -279,10 +280,6 @@ export class RefusedPeers {
 
   /** Evicts the oldest entry when full. */
   add(peer: Endpoint): void {
-    const key = formatEndpoint(peer);
-    this.#untilMs.delete(key);
-    const [oldest] = this.#untilMs.keys();
-    if (this.#untilMs.size >= PEERS_MAX && oldest !== undefined) this.#untilMs.delete(oldest);
-    this.#untilMs.set(key, this.#clock.nowMs() + REMEMBERED_MS);
+    this.#untilMs.set(formatEndpoint(peer), this.#clock.nowMs() + REMEMBERED_MS);
   }
 }

@@ -3,6 +3,7 @@ import { type ApiKey, type ApiScope, hashOfKey, mayUse } from '../../domain/acco
 import { roleNeededFor } from '../../domain/account/role-table.ts';
 import { mayActAs, type User } from '../../domain/account/user.ts';
 import { ServiceError } from '../../domain/service-error.ts';
+import { BoundedMap } from '../../lib/bounded-map.ts';
 import { type ApiContext, type ApiDeps, type Caller, callerOf, type Guard } from '../api-env.ts';
 import { quotaOf } from './rate-limit.ts';
 import { routesOf } from './request-identity.ts';
@@ -96,7 +97,7 @@ type KeyDeps = Pick<ApiDeps, 'accounts' | 'apiKeys' | 'clock' | 'operatorKeys'>;
 /** Caches keys by their hash; unknown keys are never cached. */
 export class KeyCache {
   readonly #deps: KeyDeps;
-  readonly #cached = new Map<string, Remembered>();
+  readonly #cached = new BoundedMap<string, Remembered>(KEYS_MAX);
 
   constructor(deps: KeyDeps) {
     this.#deps = deps;
@@ -115,7 +116,7 @@ export class KeyCache {
     // Not cached: it is in memory already, and is revoked at once.
     if (ofDashboard !== undefined) return this.#callerWith(ofDashboard.apiKey, ofDashboard.user);
     const caller = await this.#read(hash);
-    if (caller !== undefined) this.#remember(hash, { caller, readAtMs: nowMs });
+    if (caller !== undefined) this.#cached.set(hash, { caller, readAtMs: nowMs });
     return caller;
   }
 
@@ -142,13 +143,6 @@ export class KeyCache {
     if (account === undefined) return undefined;
     const quota = quotaOf(apiKey, account.plan, user);
     return { apiKey, account, isDashboard: user !== undefined, user, quota };
-  }
-
-  /** Evicts the oldest entry of a full cache. */
-  #remember(hash: string, entry: Remembered): void {
-    const [oldest] = this.#cached.keys();
-    if (this.#cached.size >= KEYS_MAX && oldest !== undefined) this.#cached.delete(oldest);
-    this.#cached.set(hash, entry);
   }
 }
 

@@ -1,4 +1,5 @@
 /** SRTP of a session: stands between the session and the network, and protects what passes. */
+import { BoundedMap } from '../../lib/bounded-map.ts';
 import { isRtcp } from '../../rtp/packet.ts';
 import type { Source } from '../../rtp/source-lock.ts';
 import type { SrtpKeys } from '../../rtp/srtp/crypto-suite.ts';
@@ -18,7 +19,7 @@ export class SecureRtp implements RtpNetwork {
   /** By key. Never evicted: we have one key for each suite and far end, and far ends are few. */
   readonly #senders = new Map<string, SrtpSender>();
   /** By key, the least recently agreed first. */
-  readonly #receivers = new Map<string, SrtpReceiver>();
+  readonly #receivers = new BoundedMap<string, SrtpReceiver>(RECEIVERS_MAX);
   readonly #indices = new StreamIndices();
   #sender: SrtpSender;
   #receiver: SrtpReceiver;
@@ -51,11 +52,6 @@ export class SecureRtp implements RtpNetwork {
   #receiverOf(keys: SrtpKeys): SrtpReceiver {
     const key = keyOf(keys);
     const receiver = this.#receivers.get(key) ?? new SrtpReceiver(keys, this.#indices);
-    this.#receivers.delete(key);
-    const [oldest] = this.#receivers.keys();
-    if (this.#receivers.size >= RECEIVERS_MAX && oldest !== undefined) {
-      this.#receivers.delete(oldest);
-    }
     this.#receivers.set(key, receiver);
     return receiver;
   }

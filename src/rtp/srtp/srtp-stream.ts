@@ -1,4 +1,5 @@
 /** SRTP state of both directions: roll-over counters, SRTCP indices and replay windows; pure */
+import { BoundedMap } from '../../lib/bounded-map.ts';
 import { RTP_HEADER_BYTES, uint16At, uint32At } from '../packet.ts';
 import type { SrtpKeys } from './crypto-suite.ts';
 import { createTransform, RTCP_CLEAR_BYTES, type Transform } from './transform.ts';
@@ -62,7 +63,7 @@ export class SrtpSender {
 /** The highest index of each far-end stream, by SSRC and not by key: a stream may go on under another one. */
 export class StreamIndices {
   /** The least recently heard first. */
-  readonly #bySsrc = new Map<number, number>();
+  readonly #bySsrc = new BoundedMap<number, number>(INDICES_MAX);
 
   /** -1 for an unknown stream. */
   of(ssrc: number): number {
@@ -71,9 +72,6 @@ export class StreamIndices {
 
   /** Notes an index of an authenticated packet. Evicts the least recently heard stream when full. */
   note(ssrc: number, index: number): void {
-    this.#bySsrc.delete(ssrc);
-    const [oldest] = this.#bySsrc.keys();
-    if (this.#bySsrc.size >= INDICES_MAX && oldest !== undefined) this.#bySsrc.delete(oldest);
     this.#bySsrc.set(ssrc, index);
   }
 }
@@ -89,7 +87,7 @@ interface ReceivedStream {
 export class SrtpReceiver {
   readonly #transform: Transform;
   /** By SSRC, the least recently heard first. */
-  readonly #streams = new Map<number, ReceivedStream>();
+  readonly #streams = new BoundedMap<number, ReceivedStream>(STREAMS_MAX);
   readonly #indices: StreamIndices;
 
   /** @param indices of the session: the receivers of all its keys share them. */
@@ -154,9 +152,6 @@ export class SrtpReceiver {
       ...{ rtp: new ReplayWindow(), rtcp: new ReplayWindow() },
       isResumed: false,
     };
-    this.#streams.delete(ssrc);
-    const [oldest] = this.#streams.keys();
-    if (this.#streams.size >= STREAMS_MAX && oldest !== undefined) this.#streams.delete(oldest);
     this.#streams.set(ssrc, stream);
     return stream;
   }

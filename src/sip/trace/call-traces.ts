@@ -1,6 +1,7 @@
 /** SIP traces: the messages of each call, by Call-ID, for the ladder diagram. */
 
 import { isUtf8 } from 'node:buffer';
+import { BoundedMap } from '../../lib/bounded-map.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { SipMessage } from '../message/message.ts';
 import type { Endpoint, Flow, Protocol } from '../transport/flow.ts';
@@ -29,7 +30,7 @@ const SWEEP_MS = 30_000;
 export class CallTraces implements MessageTrace {
   readonly #clock: Clock;
   readonly #unanswered = new Map<string, CallTrace>();
-  readonly #answered = new Map<string, CallTrace>();
+  readonly #answered = new BoundedMap<string, CallTrace>(ANSWERED_MAX);
   #unansweredBytes = 0;
   #sweptAtMs: number;
 
@@ -109,8 +110,6 @@ export class CallTraces implements MessageTrace {
       if (oldest === undefined) break;
       this.#dropUnanswered(...oldest);
     }
-    const [oldest] = this.#answered.size > ANSWERED_MAX ? this.#answered.keys() : [];
-    if (oldest !== undefined) this.#answered.delete(oldest);
     if (nowMs - this.#sweptAtMs >= SWEEP_MS) this.#sweep(nowMs);
   }
 

@@ -10,6 +10,7 @@ import {
   type Server,
   type TLSSocket,
 } from 'node:tls';
+import { BoundedMap } from '../../lib/bounded-map.ts';
 import { type Endpoint, formatEndpoint } from './flow.ts';
 import { tlsFailureOf } from './tls-failure.ts';
 
@@ -126,7 +127,7 @@ const NAMES_MAX = 256;
 
 /** Names that peers proved, by endpoint: a Contact often has an IP address where the certificate has a name. */
 export class PeerNames {
-  readonly #names = new Map<string, string>();
+  readonly #names = new BoundedMap<string, string>(NAMES_MAX);
 
   /** The target with the name that its peer proved before, where it has none of its own. */
   named(target: Endpoint & PeerName): Endpoint & PeerName {
@@ -137,10 +138,6 @@ export class PeerNames {
   /** Evicts the oldest entry when full. */
   proved(target: Endpoint & PeerName): void {
     if (target.serverName === undefined) return;
-    const key = formatEndpoint(target);
-    this.#names.delete(key);
-    const [oldest] = this.#names.keys();
-    if (this.#names.size >= NAMES_MAX && oldest !== undefined) this.#names.delete(oldest);
-    this.#names.set(key, target.serverName);
+    this.#names.set(formatEndpoint(target), target.serverName);
   }
 }

@@ -1,5 +1,6 @@
 /** Server's side of digest authentication: challenges, the check of answers, and the back-off of sources that guess passwords. */
 import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { BoundedMap } from '../../lib/bounded-map.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { isSameSecret } from '../../lib/same-secret.ts';
 
@@ -139,7 +140,7 @@ const FORGIVE_MS_MIN = 600_000;
 const ANSWERS_MAX = 40;
 const ANSWERS_MS = 10_000;
 
-/** Sources that are kept; the one that failed longest ago is forgotten first. */
+/** Sources that are kept; the one that changed longest ago is forgotten first. */
 const SOURCES_MAX = 1000;
 
 interface Tries {
@@ -155,7 +156,7 @@ const NO_TRIES: Tries = { count: 0, nextAtMs: 0, forgivenAtMs: Number.NEGATIVE_I
 /** Counts wrong passwords by source address. */
 export class SourceBackOff {
   readonly #clock: Clock;
-  readonly #tries = new Map<string, Tries>();
+  readonly #tries = new BoundedMap<string, Tries>(SOURCES_MAX);
   #answers = new Map<string, number>();
   #answersFromMs = Number.NEGATIVE_INFINITY;
 
@@ -191,9 +192,6 @@ export class SourceBackOff {
       count <= FREE_TRIES
         ? 0
         : Math.min(WAIT_MS_MAX, FIRST_WAIT_MS * 2 ** (count - FREE_TRIES - 1));
-    this.#tries.delete(sourceAddress);
-    const [oldest] = this.#tries.keys();
-    if (this.#tries.size >= SOURCES_MAX && oldest !== undefined) this.#tries.delete(oldest);
     const nextAtMs = this.#clock.nowMs() + waitMs;
     this.#tries.set(sourceAddress, { count, nextAtMs, forgivenAtMs });
   }

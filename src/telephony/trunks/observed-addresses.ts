@@ -1,6 +1,7 @@
 /** Our public address as far ends see it, for `auto`: by carriers (`received` in Via) and by a STUN server. */
 import { isIPv4 } from 'node:net';
 import type { AddressInUse } from '../../domain/dialing/trunk.ts';
+import { BoundedMap } from '../../lib/bounded-map.ts';
 import { type Clock, within } from '../../lib/clock.ts';
 import { rangeOfAddress } from '../../lib/local-routes.ts';
 import type { Logger } from '../../lib/logger.ts';
@@ -44,7 +45,7 @@ interface ObservedAddressesOptions {
 export class ObservedAddresses {
   readonly #options: ObservedAddressesOptions;
   /** By IP address of the carrier. */
-  readonly #byFarEnd = new Map<string, string>();
+  readonly #byFarEnd = new BoundedMap<string, string>(FAR_ENDS_MAX);
   #newest: string | undefined;
   #byStun: string | undefined;
   #isStunSilent = false;
@@ -81,8 +82,6 @@ export class ObservedAddresses {
     if (!isIPv4(address) || !isAdvertisable(address)) return;
     if (this.#byFarEnd.get(farEnd) === address) return;
     const told = this.for(farEnd)?.address;
-    const [oldest] = this.#byFarEnd.keys();
-    if (this.#byFarEnd.size >= FAR_ENDS_MAX && oldest !== undefined) this.#byFarEnd.delete(oldest);
     this.#byFarEnd.set(farEnd, address);
     if (rangeOfAddress(address) !== 'private') this.#newest = address;
     if (told !== address) this.#changed({ address, source: 'carrier' });

@@ -9,6 +9,7 @@ import type {
 } from '../../domain/tool/mcp-server.ts';
 import { withoutSecrets } from '../../domain/tool/tool-request.ts';
 import { checkWebhookUrl, type WebhookUrlRules } from '../../domain/webhook/webhook-url.ts';
+import { BoundedMap } from '../../lib/bounded-map.ts';
 import { type Clock, waitAtMost } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { ANSWER_AS_DATA, LATE_TEXT } from '../http-tool.ts';
@@ -59,7 +60,7 @@ const KNOWN_MAX = 200;
 /** Holds a connection to each server that calls use. */
 export class McpTools {
   readonly #options: Options;
-  readonly #known = new Map<string, Known>();
+  readonly #known = new BoundedMap<string, Known>(KNOWN_MAX);
   readonly #end = new AbortController();
   #client: Promise<McpClient> | undefined;
   #trials = 0;
@@ -173,11 +174,8 @@ export class McpTools {
             ...{ server, connection: open(server), tools: undefined, listing: undefined },
             ...{ askedAtMs: Number.NEGATIVE_INFINITY, isLate: false },
           };
-    // Set anew, so that the first is the one unused longest.
-    this.#known.delete(key);
+    // Set again, so that the oldest is the one unused longest.
     this.#known.set(key, known);
-    const [oldest] = this.#known.size > KNOWN_MAX ? this.#known.keys() : [];
-    if (oldest !== undefined) this.#known.delete(oldest);
     return known;
   }
 
