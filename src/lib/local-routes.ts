@@ -1,7 +1,7 @@
 /** IP addresses: the local one that packets to a far end leave from, this machine's own, and the range that one belongs to. */
 import { createSocket } from 'node:dgram';
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
-import { networkInterfaces } from 'node:os';
+import { type NetworkInterfaceInfo, networkInterfaces } from 'node:os';
 import type { Clock } from './clock.ts';
 
 const WILDCARDS: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
@@ -82,12 +82,16 @@ function askRoute(farEnd: string): string | undefined {
 
 /** For a machine without a route there: its first address that others can reach, else loopback. */
 function anyAddress(isSix: boolean): string {
-  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
-  const reachable = all.find(
+  const reachable = interfaceAddresses().find(
     ({ family, internal, address }) =>
       family === (isSix ? 'IPv6' : 'IPv4') && !internal && !isLinkLocal(address),
   );
   return reachable?.address ?? (isSix ? '::1' : '127.0.0.1');
+}
+
+/** The addresses of all interfaces of this machine, loopback included. */
+export function interfaceAddresses(): readonly NetworkInterfaceInfo[] {
+  return Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
 }
 
 /** RFC 3927 and RFC 4291, 2.5.6: addresses that mean something on one cable only. */
@@ -98,6 +102,24 @@ function isLinkLocal(address: string): boolean {
 /** IPv6 in brackets, once; names and IPv4 as they are. @see RFC 3986 section 3.2.2 */
 export function urlHost(host: string): string {
   return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
+}
+
+/** The host of URLs to a server of this machine that listens on `host`: a wildcard is no address to connect to. */
+export function localUrlHost(host: string): string {
+  if (!isWildcard(host)) return urlHost(host);
+  return isIPv6(host) ? '[::1]' : '127.0.0.1';
+}
+
+/** Whether a name is this machine's and never asked of name servers. @see RFC 6761, section 6.3 */
+export function isLocalName(name: string): boolean {
+  const bare = name.replace(/\.$/, '').toLowerCase();
+  return bare === 'localhost' || bare.endsWith('.localhost');
+}
+
+/** Whether a host is this machine and no other can call it so. @param host Name or address; IPv6 with or without brackets. */
+export function isLoopback(host: string): boolean {
+  const bare = host.replace(/^\[|\]$/g, '');
+  return isLocalName(bare) || rangeOfAddress(bare) === 'loopback';
 }
 
 /**
@@ -186,8 +208,7 @@ export function ownAddressCheck(clock: Clock): (address: string) => boolean {
   let own: ReadonlySet<string> = new Set();
   return (address) => {
     if (clock.nowMs() - readAtMs > OWN_KEPT_MS) {
-      const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
-      own = new Set(all.map((each) => each.address.toLowerCase()));
+      own = new Set(interfaceAddresses().map((each) => each.address.toLowerCase()));
       readAtMs = clock.nowMs();
     }
     return own.has(address.toLowerCase().replace(/^::ffff:(?=\d+\.)/, ''));

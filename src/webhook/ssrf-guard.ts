@@ -3,6 +3,7 @@ import { lookup, Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import { Agent, buildConnector } from 'undici';
 import { addressRefusal, type WebhookUrlRules } from '../domain/webhook/webhook-url.ts';
+import { isLocalName } from '../lib/local-routes.ts';
 import { AddressRefusedError } from './answer.ts';
 
 /** Servers keep idle connections for 5 seconds and more; a request over one that they have just closed would fail. */
@@ -91,11 +92,8 @@ async function resolveAllowed(
   return allowed.map((address) => ({ address, family: isIP(address) }));
 }
 
-/** `localhost` is this machine and never asked of name servers. @see RFC 6761, section 6.3 */
 async function addressesOf(name: string, resolve: ResolveName): Promise<readonly string[]> {
-  const bare = name.replace(/\.$/, '').toLowerCase();
-  const isLocal = bare === 'localhost' || bare.endsWith('.localhost');
-  return isLocal ? ['127.0.0.1', '::1'] : await resolve(name);
+  return isLocalName(name) ? ['127.0.0.1', '::1'] : await resolve(name);
 }
 
 /** Resolves a name to addresses in the order to try them. Rejects when there are none. */

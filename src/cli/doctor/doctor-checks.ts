@@ -3,12 +3,11 @@
 import { createSocket } from 'node:dgram';
 import { accessSync, constants, readFileSync, statfsSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { networkInterfaces } from 'node:os';
 import Sqlite from 'better-sqlite3';
 import { type Config, databaseFileOf } from '../../config/config.ts';
 import type { EngineState, ReadinessReport } from '../../domain/call/engine-state.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { rangeOfAddress, urlHost } from '../../lib/local-routes.ts';
+import { interfaceAddresses, localUrlHost, rangeOfAddress } from '../../lib/local-routes.ts';
 import { silentLogger } from '../../lib/logger.ts';
 import { messageOf } from '../../lib/unknown-value.ts';
 import { openStore } from '../../store/store.ts';
@@ -223,8 +222,7 @@ function bindUdp(host: string, port: number): Promise<void> {
 
 /** The addresses of this machine that are not its loopback. */
 function ownAddresses(): readonly string[] {
-  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
-  return all
+  return interfaceAddresses()
     .filter(({ family, internal }) => family === 'IPv4' && !internal)
     .map(({ address }) => address);
 }
@@ -268,10 +266,9 @@ const ENGINE_NAMES: Readonly<Record<EngineState['job'], string>> = {
 
 /** Undefined when no Offhook server answers there. */
 export async function askServer({ HOST, PORT }: Config): Promise<ReadinessReport | undefined> {
-  const host = HOST === '0.0.0.0' || HOST === '::' ? '127.0.0.1' : urlHost(HOST);
   try {
     const signal = AbortSignal.timeout(ANSWER_MS);
-    const response = await fetch(`http://${host}:${PORT}/readyz`, { signal });
+    const response = await fetch(`http://${localUrlHost(HOST)}:${PORT}/readyz`, { signal });
     const report = (await response.json()) as Partial<ReadinessReport>;
     return Array.isArray(report.engines) && Array.isArray(report.checks)
       ? (report as ReadinessReport)

@@ -1,6 +1,11 @@
 /** Rules against SSRF (server-side request forgery): which URLs and addresses webhooks may be sent to; pure */
 import { isIP } from 'node:net';
-import { type AddressRange, rangeOfAddress } from '../../lib/local-routes.ts';
+import {
+  type AddressRange,
+  isLocalName,
+  isLoopback,
+  rangeOfAddress,
+} from '../../lib/local-routes.ts';
 import { ServiceError } from '../service-error.ts';
 
 /** Receivers that the operator allows besides public servers. */
@@ -25,7 +30,7 @@ export function checkWebhookUrl(text: string, rules: WebhookUrlRules): URL {
   const url = parseUrl(text);
   checkScheme(url, rules);
   const host = hostOf(url);
-  const address = isLoopbackName(host) ? '127.0.0.1' : host;
+  const address = isLocalName(host) ? '127.0.0.1' : host;
   if (isIP(address) === 0) return url;
   const refusal = addressRefusal(address, url.protocol, rules);
   if (refusal !== undefined) {
@@ -103,15 +108,9 @@ function parseUrl(text: string): URL {
 function checkScheme(url: URL, rules: WebhookUrlRules): void {
   if (url.protocol === 'https:') return;
   if (url.protocol !== 'http:' || !rules.allowLocal) throw wrong('expected https');
-  const host = hostOf(url);
-  if (!isLoopbackName(host) && rangeOfAddress(host) !== 'loopback') {
+  if (!isLoopback(hostOf(url))) {
     throw wrong('expected https; http is taken for loopback hosts only');
   }
-}
-
-/** @see RFC 6761, section 6.3 */
-function isLoopbackName(host: string): boolean {
-  return host === 'localhost' || host.endsWith('.localhost');
 }
 
 function wrong(message: string): ServiceError {

@@ -1,11 +1,10 @@
 /** Public addresses of this server: `PUBLIC_ADDRESS` and those of trunks, with their host names resolved periodically. */
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { networkInterfaces } from 'node:os';
 import type { ReadinessCheck } from '../../domain/call/engine-state.ts';
 import type { AddressInUse } from '../../domain/dialing/trunk.ts';
 import { type Clock, cached, within } from '../../lib/clock.ts';
-import { rangeOfAddress } from '../../lib/local-routes.ts';
+import { interfaceAddresses, rangeOfAddress } from '../../lib/local-routes.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { advertisedAddressFor, listOf, placeOfFarEnd } from './advertised-address.ts';
 import { AUTO, type KnownAddress, ObservedAddresses } from './observed-addresses.ts';
@@ -281,6 +280,7 @@ const systemLookUp: LookUp = async (name) => {
 };
 
 function ownNetworks(): ReturnType<typeof listOf> {
-  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
-  return listOf(all.flatMap(({ family, cidr }) => (family === 'IPv4' && cidr ? [cidr] : [])));
+  return listOf(
+    interfaceAddresses().flatMap(({ family, cidr }) => (family === 'IPv4' && cidr ? [cidr] : [])),
+  );
 }

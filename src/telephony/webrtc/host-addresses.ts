@@ -1,8 +1,7 @@
 /** The addresses by which a browser may reach this machine. */
 import { lookup } from 'node:dns/promises';
-import { isIP } from 'node:net';
-import { networkInterfaces } from 'node:os';
 import { type Clock, within } from '../../lib/clock.ts';
+import { interfaceAddresses, isLoopback } from '../../lib/local-routes.ts';
 
 const LOOPBACK = '127.0.0.1';
 
@@ -31,21 +30,13 @@ export async function addressesFor(
   return hostAddresses(others.map(({ address }) => address));
 }
 
-/** Whether a host is this machine and no other can call it so. */
-export function isLoopback(host: string): boolean {
-  const bare = host.replace(/^\[|\]$/g, '').toLowerCase();
-  if (isIP(bare) === 0) return bare === 'localhost' || bare.endsWith('.localhost');
-  return bare.startsWith('127.') || bare === '::1';
-}
-
 /**
  * Reachable IPv4 addresses of this machine, or loopback without one.
  *
  * @param others other IPv4 addresses that lead here, such as that of a NAT.
  */
 export function hostAddresses(others: readonly string[] = []): readonly string[] {
-  const own = Object.values(networkInterfaces())
-    .flatMap((addresses) => addresses ?? [])
+  const own = interfaceAddresses()
     // RFC 3927: addresses that mean something on one cable only.
     .filter(({ family, internal, address }) => {
       return family === 'IPv4' && !internal && !address.startsWith('169.254.');

@@ -1,9 +1,9 @@
 /** One browser's connection inside the thread: ICE, DTLS and SRTP by werift, relayed as plain RTP to the media engine. */
 import { createSocket, type Socket } from 'node:dgram';
 import { MediaStreamTrack, RTCPeerConnection, RTCRtpCodecParameters, type RtpPacket } from 'werift';
+import { isLoopback } from '../../lib/local-routes.ts';
 import { parseRtp, sequenceDistance, writeRtp } from '../../rtp/packet.ts';
 import { withAddresses } from './browser-sdp.ts';
-import { isLoopback } from './host-addresses.ts';
 import type { ToRelay, UdpPlace } from './relay-thread.ts';
 
 const PCMU = 0;
