@@ -1,13 +1,12 @@
 /** Reception statistics of RTP streams, ours and the far end's (loss, jitter, round trip), for RTCP and call quality; pure */
 import { type RtpPacket, sequenceDistance } from './packet.ts';
+import { DROPOUT_MAX, MISORDER_MAX } from './reorder-buffer.ts';
 import { ntpMiddleOf, type ReportBlock } from './rtcp.ts';
 
 /** Of RTP timestamps where nothing else is agreed. */
 const USUAL_SAMPLES_PER_MS = 8;
 /** A longer way of a packet than the one before had is a restarted timestamp, not jitter. */
 const LEAP_MS = 1000;
-const DROPOUT_MAX = 3000;
-const MISORDER_MAX = 100;
 
 /** Figures of one SSRC's stream, and totals over the streams before it. @see RFC 3550 appendices A.1, A.3, A.8 */
 export class Reception {

@@ -13,9 +13,9 @@ const HELD_MAX = 2;
 /** Longest hold in the jitter buffer, in milliseconds, where no further packets come. */
 const HELD_MS_MAX = 60;
 /** A larger jump forward is a restarted count, not loss. RFC 3550, A.1. */
-const DROPOUT_MAX = 3000;
+export const DROPOUT_MAX = 3000;
 /** A packet further behind belongs to a restarted count and is not late. RFC 3550, A.1. */
-const MISORDER_MAX = 100;
+export const MISORDER_MAX = 100;
 
 const NONE: readonly OrderedPacket[] = [];
 

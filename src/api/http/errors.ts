@@ -81,7 +81,7 @@ export function serviceErrorOf(error: unknown): ServiceError {
   if (error instanceof HTTPException && error.status === 400) {
     return unreadableBody('', 'expected well-formed JSON');
   }
-  return new ServiceError('INTERNAL_ERROR', 'Cannot answer: the server failed');
+  return SERVER_FAILED;
 }
 
 /** Hook of all routes: a request that fails its schema is refused with every wrong field. */

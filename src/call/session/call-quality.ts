@@ -60,7 +60,8 @@ function percentOf(part: number, whole: number): number {
   return whole === 0 ? 0 : Math.round(Math.min(1, part / whole) * 10_000) / 100;
 }
 
-function tenths(value: number): number {
+/** Rounds to one decimal: clocks tell nanoseconds, and readers do not need them. */
+export function tenths(value: number): number {
   return Math.round(value * 10) / 10;
 }
 

@@ -8,6 +8,7 @@ import type { RecordingFailure } from '../../media/audio-stream.ts';
 import type { Leg } from '../../telephony/carrier.ts';
 import type { CallJournal } from './call-journal.ts';
 import type { CallMetrics, Recordings } from './call-parts.ts';
+import { tenths } from './call-quality.ts';
 
 /** Most DTMF entries on a timeline: a faulty telephone presses keys for hours. */
 const KEYS_MAX = 100;
@@ -100,11 +101,6 @@ export class SessionTimeline {
     const { callId, calls, journal } = this.#options;
     if (!this.#isOver) journal.write(() => calls.addTimelineEntry(callId, entry));
   }
-}
-
-/** Clocks tell nanoseconds, and conversations do not need them. */
-function tenths(value: number): number {
-  return Math.round(value * 10) / 10;
 }
 
 /** What a call's record says of its recording. */

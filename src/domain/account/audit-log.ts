@@ -53,7 +53,7 @@ export interface AuditLog {
 const CHANGING_METHODS: readonly string[] = ['DELETE', 'PATCH', 'POST', 'PUT'];
 
 /** Asked every few minutes by every open page, and changes nothing. */
-const NO_CHANGES: readonly string[] = ['POST /dashboard/key'];
+export const NO_CHANGES: readonly string[] = ['POST /dashboard/key'];
 
 /** Routes whose refusals are kept too: somebody may be guessing a password. */
 const SIGN_INS: readonly string[] = [

@@ -3,6 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { RecentItems } from '../../lib/server-log.ts';
 import type { ErrorCode } from '../service-error.ts';
 import type { Environment } from './account.ts';
+import { NO_CHANGES } from './audit-log.ts';
 
 /** Requests with a valid key or a session. */
 export const REQUESTS_MAX = 2000;
@@ -52,9 +53,6 @@ export class RequestLog {
     return all.sort((one, other) => other.at.getTime() - one.at.getTime());
   }
 }
-
-/** Every few seconds or minutes by each open page, and no change. */
-const NO_CHANGES: readonly string[] = ['POST /dashboard/key'];
 
 /**
  * Whether a request has an entry. Reading by the dashboard has none unless it fails: pages that refresh themselves would

@@ -2,12 +2,9 @@
 import type { Account } from '../account/account.ts';
 import type { Call } from '../call/call.ts';
 import { decideDial, RINGS_HERE } from '../dialing/dial-policy.ts';
-import { isPhoneNumber } from '../dialing/phone-number.ts';
+import { cannotUse, isPhoneNumber } from '../dialing/phone-number.ts';
 import { ServiceError } from '../service-error.ts';
 import type { Agent } from './agent.ts';
-
-/** What a message repeats of a text that is not a number. */
-const SHOWN_CHARS = 32;
 
 /** What a transfer request is checked against. */
 export interface TransferFacts {
@@ -41,9 +38,8 @@ export async function transferTarget(text: string, facts: TransferFacts): Promis
   });
   const isLoop = decision.isAllowed && (await holderOf(decision.number)) !== undefined;
   if (decision.isAllowed && !isLoop) return decision.number;
-  const shown = text.slice(0, SHOWN_CHARS);
   const reason = decision.isAllowed ? RINGS_HERE : decision.reason;
-  throw new ServiceError('UNPROCESSABLE', `Cannot use to "${shown}": ${reason}`);
+  throw new ServiceError('UNPROCESSABLE', `${cannotUse('to', text)}: ${reason}`);
 }
 
 /** Our side's number; undefined where it is none, as on a call from a browser. */

@@ -80,7 +80,8 @@ function monthDay(now: Date, months: number, day: number): string {
   return dateOf(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + months, day));
 }
 
-function dateOf(atMs: number): string {
+/** The UTC day of an instant, YYYY-MM-DD. @param atMs Since 1970. */
+export function dateOf(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 10);
 }
 

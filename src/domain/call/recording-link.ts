@@ -1,10 +1,16 @@
 /** Signed links to recordings: they need no key, expire, and cannot be forged without the secret; pure */
 import { createHmac } from 'node:crypto';
+import { normalize } from 'node:path';
 import { isSameSecret } from '../../lib/same-secret.ts';
 import { ServiceError } from '../service-error.ts';
 
 /** The folder of recordings inside the data folder. */
 export const RECORDINGS = 'recordings';
+
+/** Whether a path below the data folder leads into the folder of recordings: records may come from anywhere. */
+export function isRecordingPath(file: string): boolean {
+  return normalize(file).startsWith(`${RECORDINGS}/`);
+}
 
 /** How long a link works unless said otherwise: a day. */
 export const LINK_LIFETIME_MS = 86_400_000;

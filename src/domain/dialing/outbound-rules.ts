@@ -11,7 +11,7 @@ import type { CallingHours } from './calling-hours.ts';
 import { type DialRules, decideDial, isShortNumber, RINGS_HERE } from './dial-policy.ts';
 import { dialWindow, type WindowDraft } from './dial-window.ts';
 import { notOwn, type OwnerOf } from './number-owner.ts';
-import { parsePhoneNumber } from './phone-number.ts';
+import { cannotUse, parsePhoneNumber } from './phone-number.ts';
 
 /** Limits of `metadata` in POST /api/calls/outbound. */
 export const OUTBOUND_LIMITS = {
@@ -23,9 +23,6 @@ export const OUTBOUND_LIMITS = {
 
 /** Why a queued call failed whose agent was paused before it was dialled. */
 export const AGENT_PAUSED = 'The agent was paused meanwhile.';
-
-/** What a message repeats of a text that is not a number. */
-const SHOWN_CHARS = 32;
 
 /** An outgoing call as customers ask for it, of the right types and lengths. */
 export interface OutboundDraft extends WindowDraft {
@@ -157,10 +154,6 @@ async function calledNumber(text: string, from: string, facts: OutboundFacts): P
     throw unusable(`${cannotUse('to', text)}: ${RINGS_HERE}`);
   }
   return decision.number;
-}
-
-function cannotUse(path: string, text: string): string {
-  return `Cannot use ${path} "${text.slice(0, SHOWN_CHARS)}"`;
 }
 
 function unusable(message: string): ServiceError {

@@ -33,10 +33,15 @@ export function parsePhoneNumber(text: string, path: string): PhoneNumber {
   if (!isPhoneNumber(text)) {
     throw new ServiceError(
       'UNPROCESSABLE',
-      `Cannot use ${path} "${text.slice(0, SHOWN_CHARS)}": expected a possible number in E.164 form, such as +390612345678`,
+      `${cannotUse(path, text)}: expected a possible number in E.164 form, such as +390612345678`,
     );
   }
   return text;
+}
+
+/** The beginning of a refusal of a number. @param path Where it was written, such as `phoneNumber`. */
+export function cannotUse(path: string, text: string): string {
+  return `Cannot use ${path} "${text.slice(0, SHOWN_CHARS)}"`;
 }
 
 /** A number that an agent holds. */

@@ -1,13 +1,13 @@
 /** Rounds that finish erasures on the disk: noted calls, recordings, SQLite's log, unused pages of the database file. */
 import { open, rm } from 'node:fs/promises';
-import { dirname, join, normalize } from 'node:path';
+import { dirname, join } from 'node:path';
 import {
   ERASED_CALLS_MAX,
   type Eraser,
   type ErasureStore,
   type Leftovers,
 } from '../../domain/account/erasure.ts';
-import { RECORDINGS } from '../../domain/call/recording-link.ts';
+import { isRecordingPath } from '../../domain/call/recording-link.ts';
 import { StoreError } from '../../domain/service-error.ts';
 import { type Clock, DAY_MS } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
@@ -127,7 +127,7 @@ export class ErasureRounds implements Eraser {
     const gone: string[] = [];
     for (const file of files) {
       try {
-        if (isRecording(file)) await rm(join(dataFolder, file), { force: true });
+        if (isRecordingPath(file)) await rm(join(dataFolder, file), { force: true });
         else log.error({ file }, 'erasure: left alone, it lies outside the folder of recordings');
         gone.push(file);
       } catch (error) {
@@ -135,7 +135,7 @@ export class ErasureRounds implements Eraser {
       }
     }
     const folders = new Set(
-      gone.filter(isRecording).map((file) => dirname(join(dataFolder, file))),
+      gone.filter(isRecordingPath).map((file) => dirname(join(dataFolder, file))),
     );
     for (const folder of folders) await syncFolder(folder);
     return gone;
@@ -170,11 +170,6 @@ export class ErasureRounds implements Eraser {
       this.#parts.log[level]({ err: error }, 'erasure: not finished, will try again');
     }
   }
-}
-
-/** A database may come from anywhere: nothing but recordings is deleted for it. */
-function isRecording(file: string): boolean {
-  return normalize(file).startsWith(`${RECORDINGS}/`);
 }
 
 /** Syncs the folder, which makes deletions durable; a missing folder needs none. */

@@ -21,6 +21,7 @@ import { dirname, join, normalize, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import Sqlite from 'better-sqlite3';
 import { z } from 'zod';
+import { isRecordingPath } from '../../domain/call/recording-link.ts';
 import {
   makeFolder,
   PRIVATE_FILE_MODE,
@@ -28,9 +29,6 @@ import {
   tighten,
 } from '../../lib/private-tree.ts';
 import { addKeys, keyFileOf, readKeys } from '../sqlite/sealed-columns.ts';
-
-/** All recordings lie in this folder of the data folder. */
-const FOLDER = 'recordings/';
 
 /** `link` makes hard links where possible: no time, no space, and no safety from a failing disk. */
 export type RecordingMode = 'copy' | 'link' | 'none';
@@ -93,11 +91,10 @@ function namedBy(database: string): NamedRecording[] {
 
 /** Guards against path traversal: a backup may come from anywhere, and must not overwrite other files. */
 function recordingPath(file: string): string {
-  const path = normalize(file);
-  if (!path.startsWith(FOLDER)) {
+  if (!isRecordingPath(file)) {
     throw new Error(`Cannot copy recording "${file}": it lies outside the folder of recordings`);
   }
-  return path;
+  return normalize(file);
 }
 
 /** Undefined for a missing file. */

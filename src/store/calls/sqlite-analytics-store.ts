@@ -19,6 +19,7 @@ import {
   sumOfCounts,
 } from '../../domain/analytics/answer-times.ts';
 import type { ZonedSpan } from '../../domain/analytics/period.ts';
+import { dateOf } from '../../domain/analytics/period.ts';
 import { END_REASONS } from '../../domain/call/call.ts';
 import type { CallCost } from '../../domain/call/call-cost.ts';
 import { DAY_MS } from '../../lib/clock.ts';
@@ -57,7 +58,7 @@ export class SqliteAnalyticsStore implements AnalyticsStore {
       .groupBy('day')
       .orderBy('day');
     return (await this.#database.all(days)).map(({ day, ...sums }) => ({
-      date: dateOf(day),
+      date: dateOf(day * DAY_MS),
       ...sums,
     }));
   }
@@ -85,10 +86,6 @@ export class SqliteAnalyticsStore implements AnalyticsStore {
 /** Days since 1970. */
 function dayOf(date: string): number {
   return Date.parse(date) / DAY_MS;
-}
-
-function dateOf(day: number): string {
-  return new Date(day * DAY_MS).toISOString().slice(0, 10);
 }
 
 const OUTCOMES = ['calls', 'completed', 'missed', 'failed'] as const;
