@@ -1,5 +1,4 @@
 /** The server's process: settings in, signals in, exit status out. */
-import { readFileSync } from 'node:fs';
 import { helpText, readCommandLine } from './cli/server-command-line.ts';
 import type { App } from './compose/app.ts';
 import { openOutput } from './compose/output.ts';
@@ -7,6 +6,7 @@ import { beginHearing } from './compose/speech.ts';
 import { type Config, ConfigError, printConfig, readProcessConfig } from './config/config.ts';
 import { systemClock } from './lib/clock.ts';
 import type { Logger } from './lib/logger.ts';
+import { packageVersion } from './lib/package-version.ts';
 import { ThreadUse } from './lib/process/thread-use.ts';
 import { messageOf } from './lib/unknown-value.ts';
 import { TrunkSettingsError } from './telephony/trunks/trunks.ts';
@@ -104,10 +104,7 @@ async function run(): Promise<void> {
   }
   if (command.kind === 'program') return runProgram(command);
   if (command.kind === 'help') return console.log(helpText());
-  if (command.kind === 'version') {
-    const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
-    return console.log(JSON.parse(text).version);
-  }
+  if (command.kind === 'version') return console.log(packageVersion());
   const config = settings();
   if (config === undefined) return;
   if (command.kind === 'print-config') return console.log(printConfig(config));

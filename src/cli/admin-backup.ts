@@ -1,9 +1,10 @@
 /** `admin backup`, `restore`, `compact` and `migrate`: the database as a whole. */
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Argument, type Command, Option } from 'commander';
 import { databaseFileOf } from '../config/config.ts';
 import { systemClock } from '../lib/clock.ts';
+import { packageVersion } from '../lib/package-version.ts';
 import { SqliteLeftovers } from '../store/accounts/sqlite-erasure-store.ts';
 import {
   BACKUP_DATABASE,
@@ -15,8 +16,6 @@ import { DatabasePresentError, restoreBackup } from '../store/backup/backup-rest
 import { type Database, openDatabase } from '../store/sqlite/database.ts';
 import { DatabaseInUseError, lockDatabase } from '../store/sqlite/database-lock.ts';
 import { type Console, existingDatabaseFile, type Result, showing } from './admin-command.ts';
-
-const PACKAGE = new URL('../../package.json', import.meta.url);
 
 interface RestoreOptions {
   readonly force?: boolean;
@@ -110,7 +109,7 @@ async function back(console: Console, folder: string, recordings: RecordingMode)
     dataFolder: config.DATA_DIR,
     folder,
     recordings,
-    version: JSON.parse(readFileSync(PACKAGE, 'utf8')).version,
+    version: packageVersion(),
     now: systemClock.now(),
   });
   const { counts, recordings: carried } = manifest;

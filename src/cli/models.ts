@@ -1,6 +1,5 @@
 /** The operator's command that downloads models: `npm run models -- …`. */
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { styleText } from 'node:util';
 import { CommanderError } from 'commander';
@@ -9,6 +8,7 @@ import { type Preparation, prepareModels } from '../../models/prepare/prepare-mo
 import { llamaFolderOf } from '../compose/llm.ts';
 import { type Config, ConfigError, readProcessConfig } from '../config/config.ts';
 import { systemClock } from '../lib/clock.ts';
+import { packageVersion } from '../lib/package-version.ts';
 import { messageOf } from '../lib/unknown-value.ts';
 import { installCommand, isLlamaInstalled } from '../llm/llama-cpp/llama-program.ts';
 import { makeBundleRun, takeBundleRun } from '../model-store/bundle.ts';
@@ -34,8 +34,6 @@ import { sileroEngine } from '../speech/vad/silero/silero-engine.ts';
 import { estimatesText, SELF_TEST_ENGINE_S_MAX, selfTestResult } from './admin-self-test.ts';
 import { installLlama } from './install-llama.ts';
 import { type ModelsOptions, modelsProgram } from './models-program.ts';
-
-const PACKAGE = new URL('../../package.json', import.meta.url);
 
 /** Its token goes there and nowhere else. */
 const TOKEN_ORIGIN = 'https://huggingface.co';
@@ -129,7 +127,6 @@ function isPartlyThere(model: FilesModel, modelsDir: string): boolean {
 async function fetch(words: ModelsOptions, { models: listed, ...desk }: Desk): Promise<void> {
   const { config, signal } = desk;
   const dispatcher = new EnvHttpProxyAgent({ allowH2: false });
-  const { version } = JSON.parse(await readFile(PACKAGE, 'utf8'));
   const token = config.HF_TOKEN;
   try {
     const host = config.OLLAMA_HOST;
@@ -144,7 +141,7 @@ async function fetch(words: ModelsOptions, { models: listed, ...desk }: Desk): P
       ollamaHost: usesOllama(config) ? config.OLLAMA_HOST : null,
       source: new HttpSource({
         dispatcher,
-        userAgent: `Offhook/${version}`,
+        userAgent: `Offhook/${packageVersion()}`,
         token: token === undefined ? null : { origin: TOKEN_ORIGIN, token },
       }),
       dispatcher,

@@ -1,5 +1,4 @@
 /** Composition root: the server's parts; slow ones begin to load here. */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CallTracing } from '../call/session/call-tracing.ts';
 import { databaseFileOf } from '../config/config.ts';
@@ -7,6 +6,7 @@ import { RECORDINGS } from '../domain/call/recording-link.ts';
 import { systemClock } from '../lib/clock.ts';
 import { DiskSpace } from '../lib/disk-space.ts';
 import { Metrics } from '../lib/metrics/metrics.ts';
+import { packageVersion } from '../lib/package-version.ts';
 import type { ThreadUse } from '../lib/process/thread-use.ts';
 import type { Hearing } from '../speech/hearing/hearing.ts';
 import { lockDatabase } from '../store/sqlite/database-lock.ts';
@@ -15,8 +15,6 @@ import type { AppOptions, AppParts } from './app-parts.ts';
 import { makeDataFolders, refuseEmptyDatabase } from './data-folder.ts';
 import { composeSpeech } from './speech.ts';
 import { Telephony } from './telephony.ts';
-
-const PACKAGE = new URL('../../package.json', import.meta.url);
 
 /**
  * Makes the parts. Threads and child processes still load when it resolves; no port is open.
@@ -28,7 +26,7 @@ export async function openParts(
   options: AppOptions & { readonly hearing: Hearing; readonly threads: ThreadUse },
 ): Promise<AppParts> {
   const { config, log, hearing } = options;
-  const { version } = JSON.parse(readFileSync(PACKAGE, 'utf8'));
+  const version = packageVersion();
   const clock = systemClock;
   const telephony = new Telephony({ config, version, clock, log });
   // `App.start` waits for both again, and reports their failures.

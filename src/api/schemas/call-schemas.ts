@@ -2,6 +2,7 @@
 import { z } from '@hono/zod-openapi';
 import {
   type CallPosition,
+  END_REASONS,
   NOTE_CHARS_MAX,
   TAG_CHARS_MAX,
   TAGS_MAX,
@@ -46,15 +47,7 @@ const status = z.enum(['queued', 'ringing', 'in_progress', 'completed', 'failed'
 
 export const directionSchema = z.enum(['inbound', 'outbound']);
 
-export const endReasonSchema = z.enum([
-  'user_hangup',
-  'agent_hangup',
-  'timeout',
-  'transferred',
-  'error',
-  'no_answer',
-  'busy',
-]);
+export const endReasonSchema = z.enum(END_REASONS);
 
 export const durationSchema = z.int().openapi({
   description:

@@ -1,11 +1,11 @@
 /** Composition root of the self-test: the installed voices, recognisers and language model, each by itself. */
-import { readFileSync } from 'node:fs';
 import { availableParallelism, homedir } from 'node:os';
 import { resolve } from 'node:path';
 import type { Config } from '../../config/config.ts';
 import { systemClock as clock } from '../../lib/clock.ts';
 import { silentLogger as logger } from '../../lib/logger.ts';
 import { type ModelTimes, UNCOUNTED } from '../../lib/metrics/model-metrics.ts';
+import { packageVersion } from '../../lib/package-version.ts';
 import { messageOf } from '../../lib/unknown-value.ts';
 import { machineShare, memoryBytes } from '../../speech/hearing/choose-hearing.ts';
 import { installedRecognizers, installedVoices } from '../../speech/self-test/installed-engines.ts';
@@ -18,8 +18,6 @@ import {
 } from '../../speech/self-test/self-test-report.ts';
 import { composeModel } from '../llm.ts';
 import { estimateMissing } from './machine-speed.ts';
-
-const PACKAGE = new URL('../../../package.json', import.meta.url);
 
 /** Large weights from a slow disk. */
 const MODEL_LOAD_MS_MAX = 120_000;
@@ -75,9 +73,8 @@ export async function runSelfTest(options: SelfTestOptions): Promise<SelfTestRep
 
 function thisMachine(): Machine {
   const cores = availableParallelism();
-  const { version } = JSON.parse(readFileSync(PACKAGE, 'utf8')) as { version: string };
   return {
-    ...{ offhook: version, node: process.versions.node, cores },
+    ...{ offhook: packageVersion(), node: process.versions.node, cores },
     platform: `${process.platform} ${process.arch}`,
     memoryGb: Math.round(memoryBytes() / 2 ** 30),
     ...machineShare({ cores, memoryBytes: memoryBytes() }),
