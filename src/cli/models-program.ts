@@ -1,6 +1,6 @@
 /** Options of the command that downloads models; `models.ts` runs it, and the reference is written from it. */
 import { Command, Option } from 'commander';
-import { PROFILES, type Profile } from '../model-store/manifest.ts';
+import { MODEL_PROFILES, type ModelProfile } from '../domain/models/model-downloads.ts';
 
 const HELP = `
 Settings come from the environment and .env, as for the server: MODELS_DIR, MODELS_PROFILE, MODELS_BASE_URL (a mirror),
@@ -10,7 +10,7 @@ again later, 78 wrong settings, 130 stopped (the same command goes on where it s
 
 /** The options as given. */
 export interface ModelsOptions {
-  readonly profile?: Profile;
+  readonly profile?: ModelProfile;
   readonly only: readonly string[];
   readonly list?: true;
   readonly check?: true;
@@ -27,7 +27,7 @@ export function modelsProgram(run: (words: ModelsOptions) => Promise<void>): Com
   return new Command('models')
     .description('Downloads the models that Offhook hears, thinks and speaks with.')
     .usage('[options]  (npm run models -- [options])')
-    .addOption(new Option('--profile <name>', 'how much').choices(PROFILES))
+    .addOption(new Option('--profile <name>', 'how much').choices(MODEL_PROFILES))
     .option('--only <id>', 'this model and no other; may be given more than once', collected, [])
     .option('--list', 'show the models there are, and download nothing')
     .option('--check', 'read what is there and compare checksums, and download nothing')

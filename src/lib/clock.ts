@@ -1,5 +1,6 @@
 /** Time as an injected part, so that tests control it: clocks, notifiers and time limits. */
 
+/** Lengths of time, in milliseconds. Days of a time zone may be longer or shorter. */
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;

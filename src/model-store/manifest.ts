@@ -1,7 +1,7 @@
 /** The manifest: `models/manifest.json`, the list of models that can be downloaded. */
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import type { ModelProfile } from '../domain/models/model-downloads.ts';
+import { MODEL_PROFILES, type ModelProfile } from '../domain/models/model-downloads.ts';
 import { ModelsError } from './models-error.ts';
 
 const id = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$/);
@@ -83,13 +83,10 @@ const ollamaModelSchema = z.strictObject({
   aboutBytes: z.number().positive(),
 });
 
-export const PROFILES = ['small', 'standard', 'best'] as const;
-export type Profile = (typeof PROFILES)[number];
-
 const manifestSchema = z
   .strictObject({
     version: z.literal(1),
-    profiles: z.record(z.enum(PROFILES), z.array(id)),
+    profiles: z.record(z.enum(MODEL_PROFILES), z.array(id)),
     models: z.array(z.discriminatedUnion('kind', [filesModelSchema, ollamaModelSchema])).min(1),
   })
   .superRefine((manifest, context) => {
@@ -138,7 +135,7 @@ function unreadable(from: string, error: unknown): ModelsError {
 /** The models of a profile, or those named. @throws {ModelsError} naming an id that is not in the list. */
 export function modelsOf(
   manifest: Manifest,
-  wanted: { readonly profile: Profile; readonly only: readonly string[] },
+  wanted: { readonly profile: ModelProfile; readonly only: readonly string[] },
 ): readonly Model[] {
   const ids = wanted.only.length > 0 ? wanted.only : (manifest.profiles[wanted.profile] ?? []);
   return [...new Set(ids)].map((wantedId) => {

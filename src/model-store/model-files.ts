@@ -2,14 +2,8 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, statSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  type FilesModel,
-  type Manifest,
-  type Model,
-  type ModelFile,
-  PROFILES,
-  placeOf,
-} from './manifest.ts';
+import { MODEL_PROFILES } from '../domain/models/model-downloads.ts';
+import { type FilesModel, type Manifest, type Model, type ModelFile, placeOf } from './manifest.ts';
 import { type LockEntry, ModelLock } from './model-lock.ts';
 import { bytesText, type Screen } from './progress.ts';
 
@@ -141,7 +135,8 @@ export async function listRun(manifest: Manifest, { modelsDir, screen }: Place):
     model.kind,
     sizeText(model),
     model.licence.spdx,
-    PROFILES.filter((profile) => manifest.profiles[profile]?.includes(model.id)).join(' ') || '-',
+    MODEL_PROFILES.filter((profile) => manifest.profiles[profile]?.includes(model.id)).join(' ') ||
+      '-',
     model.kind === 'llm'
       ? 'kept by Ollama'
       : STATE_WORDS[quickStateOf(planFiles([model], { modelsDir, lock, mirror: null }))],

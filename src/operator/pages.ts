@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, extname, join, relative, sep } from 'node:path';
 import type { ApiApp, ApiContext } from '../api/api-env.ts';
+import { isHeld } from '../api/http/entity-tag.ts';
 import { ServiceError } from '../domain/service-error.ts';
 
 type Encoding = 'br' | 'gzip';
@@ -283,7 +284,7 @@ export function sendPage(
 ): Response {
   const [encoding, body] = bodyFor(context, file);
   const headers = { ...headersWith(policy), 'Cache-Control': cacheControl, ETag: body.etag };
-  if (isKnown(context.req.header('if-none-match'), body.etag)) {
+  if (isHeld(context.req.header('if-none-match'), body.etag)) {
     return context.body(null, 304, headers);
   }
   return context.body(body.bytes, 200, {
@@ -314,10 +315,4 @@ function acceptedBy(header: string): readonly string[] {
     .split(',')
     .filter((part) => !/;\s*q=0(\.0*)?\s*$/.test(part))
     .map((part) => (part.split(';')[0] ?? '').trim());
-}
-
-/** @see RFC 9110, 13.1.2: compared weakly, because a proxy may have made it weak */
-function isKnown(header: string | undefined, etag: string): boolean {
-  const tags = (header ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
-  return tags.includes(etag) || tags.includes('*');
 }

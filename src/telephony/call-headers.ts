@@ -1,4 +1,5 @@
 /** SIP headers of calls: who calls whom by the far end's, what the record keeps of them, and ours that name the calling number; pure */
+import { isE164 } from '../domain/dialing/phone-number.ts';
 import { domainOf, type Trunk } from './trunks/trunks.ts';
 
 /** An INVITE, or another request that names its sender and its target so. */
@@ -36,7 +37,6 @@ function withPlus(number: string, trunk: Trunk | undefined): string {
   return trunk?.numbers.includes(`+${number}`) ? `+${number}` : number;
 }
 
-const E164 = /^\+[1-9]\d{6,14}$/;
 /** Quoted text. One without an end reaches to the end of the header: so each character is read once. */
 const QUOTED = /"(?:\\.|[^"\\])*("|\\?$)/gs;
 
@@ -80,11 +80,6 @@ export function numberOfUri(uri: string): string {
   return toE164(plain, phoneContextOf(params)) ?? plain;
 }
 
-/** Whether the text is a whole E.164 number. */
-export function isE164(text: string): boolean {
-  return E164.test(text);
-}
-
 /** Whether the text can be dialled as it is: a number or a short code, with nothing that SIP would read otherwise. */
 export function isDialable(text: string): boolean {
   return /^\+?[0-9*#]{1,32}$/.test(text);
@@ -96,7 +91,7 @@ function toE164(text: string, phoneContext: string): string | undefined {
   if (!/^\+?\d+$/.test(digits)) return undefined;
   const candidate = digits.startsWith('00') ? `+${digits.slice(2)}` : digits;
   const whole = candidate.startsWith('+') ? candidate : phoneContext + candidate;
-  return E164.test(whole) ? whole : undefined;
+  return isE164(whole) ? whole : undefined;
 }
 
 function phoneContextOf(params: readonly string[]): string {

@@ -42,6 +42,7 @@ function sound(pcm: Int16Array, hz: readonly number[]): void {
   }
 }
 
-function samplesOf(lengthMs: number): number {
+/** Samples of that much audio on the line. */
+export function samplesOf(lengthMs: number): number {
   return (lengthMs * LINE_RATE_HZ) / 1000;
 }

@@ -1,5 +1,6 @@
 /** Signs webhook deliveries: the service's own header and the Standard Webhooks headers; pure */
 import { createHmac } from 'node:crypto';
+import { BASE64 } from '../domain/account/api-key.ts';
 
 /** What is signed at one attempt. */
 interface SignedContent {
@@ -49,8 +50,6 @@ export function signatureHeaders(
     'webhook-signature': [secret, ...otherSecrets].map(standard).join(' '),
   };
 }
-
-const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /**
  * The key of Standard Webhooks: the bytes behind `whsec_`. A secret that an operator chose may not be Base64: then its

@@ -1,11 +1,7 @@
 /** Where a model's text may be cut, and where it must not be. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  ClauseSplitter,
-  hasSound,
-  speakable,
-} from '../../src/conversation/reply/clause-splitter.ts';
+import { ClauseSplitter, speakable } from '../../src/conversation/reply/clause-splitter.ts';
 
 /** The pieces of a text that comes in tokens as models write them. */
 function split(text: string, tokens: readonly string[] = text.split(/(?=\s)/)): string[] {
@@ -92,13 +88,4 @@ test.each([
       .replace(/\u{1F3FD}/u, '')
       .trim(),
   ).toBe(expected);
-});
-
-test.each([
-  ['Yes.', true],
-  ['9', true],
-  ['…', false],
-  ['—', false],
-])('hasSound says of "%s": %s', (text, expected) => {
-  expect(hasSound(text)).toBe(expected);
 });

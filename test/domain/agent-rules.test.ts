@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createAgent, patchAgent } from '../../src/domain/agent/agent-rules.ts';
+import { createAgent, isSayable, patchAgent } from '../../src/domain/agent/agent-rules.ts';
 import { buildAgent } from '../support/store/build-agent.ts';
 
 const NOW = new Date('2026-11-21T09:00:00.000Z');
@@ -122,4 +122,13 @@ describe('patchAgent', () => {
 
     expect(second.updatedAt.getTime()).toBe(NOW.getTime() + 1);
   });
+});
+
+test.each([
+  ['Yes.', true],
+  ['9', true],
+  ['…', false],
+  ['—', false],
+])('isSayable says of "%s": %s', (text, expected) => {
+  expect(isSayable(text)).toBe(expected);
 });

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { MODEL_PROFILES } from '../../src/domain/models/model-downloads.ts';
 import {
   isSafePath,
   loadManifest,
   modelsOf,
-  PROFILES,
   parseManifest,
   placeOf,
 } from '../../src/model-store/manifest.ts';
@@ -36,7 +36,7 @@ test('the list that comes with Offhook pins every source to a revision, over htt
 test('every profile has a detector, one recogniser, a turn model, a voice and a language model', async () => {
   const { manifest } = await loadManifest();
 
-  const kinds = PROFILES.map((profile) =>
+  const kinds = MODEL_PROFILES.map((profile) =>
     modelsOf(manifest, { profile, only: [] }).map(({ kind }) => kind),
   );
 

@@ -41,3 +41,9 @@ export function requireTag(
     `Cannot change ${state.what}: it was changed at ${state.updatedAt.toISOString()}, after the version of If-Match`,
   );
 }
+
+/** Whether a request's `If-None-Match` names what it would get; compared weakly. @see RFC 9110 section 13.1.2 */
+export function isHeld(ifNoneMatch: string | undefined, etag: string): boolean {
+  const tags = (ifNoneMatch ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+  return tags.includes(etag) || tags.includes('*');
+}

@@ -25,11 +25,11 @@ import {
   appointmentSchema,
   calendarPageSchema,
   calendarPathSchema,
-  calendarQuerySchema,
   calendarSchema,
   createCalendarSchema,
   patchCalendarSchema,
 } from '../schemas/calendar-schemas.ts';
+import { pageQuerySchema } from '../schemas/query-schemas.ts';
 import { viewOf } from '../serializers.ts';
 
 const reads = { tag: 'Calendars', scope: 'agents:read' } as const;
@@ -42,7 +42,7 @@ const listRoute = describeRoute({
   method: 'get',
   path: '/api/calendars',
   summary: 'Lists calendars by name',
-  request: { query: calendarQuerySchema },
+  request: { query: pageQuerySchema },
   responses: { 200: jsonResponse('A page of calendars.', calendarPageSchema) },
 });
 

@@ -18,13 +18,7 @@ import { answerOnce } from '../http/answer-once.ts';
 import { describeRoute, jsonBody, jsonResponse } from '../http/describe-route.ts';
 import { existing, invalidInput, unreadableBody } from '../http/errors.ts';
 import { agentPathSchema, moreThanBlanks } from '../schemas/agent-schemas.ts';
-import {
-  noQuery,
-  PAGE_LIMIT,
-  pageOf,
-  pagingFields,
-  wholeNumber,
-} from '../schemas/query-schemas.ts';
+import { noQuery, pageOf, pageQuerySchema, wholeNumber } from '../schemas/query-schemas.ts';
 import { viewOf } from '../serializers.ts';
 
 const LIMITS = KNOWLEDGE_LIMITS;
@@ -106,8 +100,6 @@ const knowledgeTextSchema = knowledgeDocumentSchema
 
 const knowledgePageSchema = pageOf(knowledgeDocumentSchema).openapi('KnowledgePage');
 
-const knowledgeQuerySchema = z.strictObject(pagingFields(PAGE_LIMIT));
-
 const knowledgePathSchema = z.object({ agentId: z.string(), documentId: z.string() });
 
 const knowledgeVersionQuerySchema = z.strictObject({
@@ -132,7 +124,7 @@ const listRoute = describeRoute({
   path: '/api/agents/{agentId}/knowledge',
   summary: "Lists an agent's documents by name",
   description: 'Each in its newest version, without its text.',
-  request: { params: agentPathSchema, query: knowledgeQuerySchema },
+  request: { params: agentPathSchema, query: pageQuerySchema },
   responses: { 200: jsonResponse('A page of documents.', knowledgePageSchema) },
 });
 

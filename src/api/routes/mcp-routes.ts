@@ -21,7 +21,7 @@ import {
 } from '../http/describe-route.ts';
 import { entityTag, requireMatch } from '../http/entity-tag.ts';
 import { existing } from '../http/errors.ts';
-import { PAGE_LIMIT, pageOf, pagingFields } from '../schemas/query-schemas.ts';
+import { pageOf, pageQuerySchema } from '../schemas/query-schemas.ts';
 import { viewOf } from '../serializers.ts';
 import { headersInput, headersShown } from './tool-routes.ts';
 
@@ -81,8 +81,6 @@ const mcpServerSchema = z
 
 const mcpServerPageSchema = pageOf(mcpServerSchema).openapi('McpServerPage');
 
-const mcpServerQuerySchema = z.strictObject(pagingFields(PAGE_LIMIT));
-
 const mcpServerPathSchema = z.object({ mcpServerName: z.string() });
 
 const mcpTrialSchema = z
@@ -114,7 +112,7 @@ const listRoute = describeRoute({
   method: 'get',
   path: '/api/mcp-servers',
   summary: 'Lists MCP servers by name',
-  request: { query: mcpServerQuerySchema },
+  request: { query: pageQuerySchema },
   responses: { 200: jsonResponse('A page of servers.', mcpServerPageSchema) },
 });
 

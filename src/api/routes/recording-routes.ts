@@ -10,6 +10,7 @@ import { ServiceError } from '../../domain/service-error.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, scopeOf } from '../api-env.ts';
 import { checkScope } from '../http/access.ts';
 import { describeRoute, jsonResponse } from '../http/describe-route.ts';
+import { isHeld } from '../http/entity-tag.ts';
 import { errorBody, existing } from '../http/errors.ts';
 import { callPathSchema, recordingQuerySchema } from '../schemas/call-schemas.ts';
 import { wholeNumber } from '../schemas/query-schemas.ts';
@@ -191,12 +192,6 @@ async function recordingFileOf(call: Call, dataFolder: string): Promise<Recordin
 
 function noRecording(): ServiceError {
   return new ServiceError('NOT_FOUND', 'Cannot find the recording: the call has none');
-}
-
-/** Whether a client's `If-None-Match` names what it would get. RFC 9110, 13.1.2. */
-function isHeld(ifNoneMatch: string | undefined, etag: string): boolean {
-  const tags = (ifNoneMatch ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
-  return tags.includes(etag) || tags.includes('*');
 }
 
 async function factsOf(path: string): Promise<Stats> {

@@ -22,7 +22,7 @@ import {
 import { entityTag, requireMatch } from '../http/entity-tag.ts';
 import { existing } from '../http/errors.ts';
 import { words } from '../schemas/agent-schemas.ts';
-import { PAGE_LIMIT, pageOf, pagingFields } from '../schemas/query-schemas.ts';
+import { pageOf, pageQuerySchema } from '../schemas/query-schemas.ts';
 import { viewOf } from '../serializers.ts';
 
 const LIMITS = TOOL_LIMITS;
@@ -131,8 +131,6 @@ const toolSchema = z
 
 const toolPageSchema = pageOf(toolSchema).openapi('ToolPage');
 
-const toolQuerySchema = z.strictObject(pagingFields(PAGE_LIMIT));
-
 const toolPathSchema = z.object({ toolName: z.string() });
 
 const tryToolSchema = z
@@ -162,7 +160,7 @@ const listRoute = describeRoute({
   path: '/api/tools',
   summary: 'Lists custom tools by name',
   description: 'The built-in tools are not in it. Scope: `agents:read`.',
-  request: { query: toolQuerySchema },
+  request: { query: pageQuerySchema },
   responses: { 200: jsonResponse('A page of tools.', toolPageSchema) },
 });
 

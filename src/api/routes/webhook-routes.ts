@@ -17,6 +17,7 @@ import { type ApiApp, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
 import { describeRoute, jsonBody, jsonResponse } from '../http/describe-route.ts';
 import { existing } from '../http/errors.ts';
+import { pageQuerySchema } from '../schemas/query-schemas.ts';
 import {
   attemptSchema,
   createdEndpointSchema,
@@ -28,7 +29,6 @@ import {
   deliverySchema,
   endpointPageSchema,
   endpointPathSchema,
-  endpointQuerySchema,
   endpointSchema,
   lastAttemptSchema,
   patchEndpointSchema,
@@ -48,7 +48,7 @@ const listRoute = describeRoute({
   method: 'get',
   path: '/api/webhooks/endpoints',
   summary: 'Lists webhook endpoints, newest first',
-  request: { query: endpointQuerySchema },
+  request: { query: pageQuerySchema },
   responses: { 200: jsonResponse('A page of endpoints.', endpointPageSchema) },
 });
 

@@ -114,8 +114,6 @@ export const calendarSchema = z
 
 export const calendarPageSchema = pageOf(calendarSchema).openapi('CalendarPage');
 
-export const calendarQuerySchema = z.strictObject(pagingFields(PAGE_LIMIT));
-
 export const calendarPathSchema = z.object({ calendarName: z.string() });
 
 export const appointmentSchema = z

@@ -6,8 +6,8 @@ import {
   CONTACT_STATES,
 } from '../../domain/campaign/campaign.ts';
 import { WINDOW_DAYS_MAX } from '../../domain/dialing/dial-window.ts';
-import { instantSchema, metadataSchema, overridesSchema } from './outbound-schemas.ts';
-import { PAGE_LIMIT, pageOf, pagingFields } from './query-schemas.ts';
+import { metadataSchema, overridesSchema } from './outbound-schemas.ts';
+import { instantSchema, PAGE_LIMIT, pageOf, pagingFields } from './query-schemas.ts';
 
 const { callsPerMinute, contactsMax, maxConcurrentCalls, retriesMax, retryDelaySeconds } =
   CAMPAIGN_LIMITS;

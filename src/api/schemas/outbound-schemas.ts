@@ -12,6 +12,7 @@ import {
 import { isObject } from '../../lib/unknown-value.ts';
 import { isDeeperThan } from '../http/request-body.ts';
 import { createAgentSchema, voicemailSchema } from './agent-schemas.ts';
+import { instantSchema } from './query-schemas.ts';
 
 const { metadataBytesMax, metadataDepthMax, metadataKeysMax } = OUTBOUND_LIMITS;
 
@@ -77,9 +78,6 @@ const headers = z
       'SIP headers of the INVITE: `X-…` and `User-to-User` (RFC 7433) alone, visible ASCII. Carriers may remove them. A second call of a transfer does not have them.',
     example: { 'X-Customer': 'c-1029', 'User-to-User': '56a390f3d2b7;encoding=hex' },
   });
-
-/** An ISO instant of a request. */
-export const instantSchema = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
 
 export const startCallSchema = z
   .strictObject({

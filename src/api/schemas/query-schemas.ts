@@ -44,6 +44,9 @@ export function pagingFields(limit: { readonly default: number; readonly max: nu
   };
 }
 
+/** The query of a list with nothing to choose but its page. */
+export const pageQuerySchema = z.strictObject(pagingFields(PAGE_LIMIT));
+
 /** A list's envelope around its items. */
 export function pageOf<Item extends ZodType>(item: Item) {
   return z.object({
@@ -138,3 +141,6 @@ export function askedPeriod(query: Asked, now: Date): Period {
   // The schema has seen to it that both are there.
   return { firstDay: String(startDate), lastDay: String(endDate) };
 }
+
+/** An ISO instant of a request. */
+export const instantSchema = z.iso.datetime({ offset: true }).transform((text) => new Date(text));

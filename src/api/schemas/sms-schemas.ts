@@ -9,7 +9,7 @@ import {
 import { SMS_STATES } from '../../domain/sms/sms-message.ts';
 import { WEBHOOK_URL_CHARS_MAX } from '../../domain/webhook/webhook-url.ts';
 import { allDifferent, words } from './agent-schemas.ts';
-import { PAGE_LIMIT, pageOf, pagingFields } from './query-schemas.ts';
+import { pageOf } from './query-schemas.ts';
 
 const LIMITS = SMS_GATEWAY_LIMITS;
 
@@ -138,8 +138,6 @@ export const smsGatewaySchema = z
   .openapi('SmsGateway');
 
 export const smsGatewayPageSchema = pageOf(smsGatewaySchema).openapi('SmsGatewayPage');
-
-export const smsQuerySchema = z.strictObject(pagingFields(PAGE_LIMIT));
 
 export const smsGatewayPathSchema = z.object({ smsGatewayName: z.string() });
 

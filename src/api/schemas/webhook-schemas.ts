@@ -9,7 +9,14 @@ import {
 } from '../../domain/webhook/webhook-endpoint.ts';
 import { WEBHOOK_URL_CHARS_MAX } from '../../domain/webhook/webhook-url.ts';
 import { PLAIN_TEXT } from './agent-schemas.ts';
-import { dayEnd, dayStart, PAGE_LIMIT, pageOf, pagingFields } from './query-schemas.ts';
+import {
+  dayEnd,
+  dayStart,
+  instantSchema,
+  PAGE_LIMIT,
+  pageOf,
+  pagingFields,
+} from './query-schemas.ts';
 
 const timestamp = z.iso.datetime();
 
@@ -88,8 +95,6 @@ export const createdEndpointSchema = endpointSchema
   .openapi('CreatedWebhookEndpoint');
 
 export const endpointPageSchema = pageOf(endpointSchema).openapi('WebhookEndpointPage');
-
-export const endpointQuerySchema = z.strictObject(pagingFields(PAGE_LIMIT));
 
 export const endpointPathSchema = z.object({ endpointId: z.string() });
 
@@ -171,8 +176,6 @@ export const deliveryQuerySchema = z.strictObject({
 
 export const deliveryPathSchema = z.object({ deliveryId: z.string() });
 
-const instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
-
 const expected = {
   error: ({ input }: { readonly input?: unknown }) =>
     `${input === undefined ? 'required: ' : 'expected '}${SPAN_END}`,
@@ -184,11 +187,11 @@ const instantDocs = { type: 'string', example: '2026-11-21T08:00:00.000Z' } as c
 
 export const resendSchema = z
   .strictObject({
-    from: z.union([dayStart, instant], expected).openapi({
+    from: z.union([dayStart, instantSchema], expected).openapi({
       ...instantDocs,
       description: 'ISO 8601 timestamp, or a UTC day from its beginning. Inclusive.',
     }),
-    to: z.union([dayEnd, instant], expected).openapi({
+    to: z.union([dayEnd, instantSchema], expected).openapi({
       ...instantDocs,
       description: 'ISO 8601 timestamp, exclusive; or a UTC day, to its end.',
     }),

@@ -110,8 +110,3 @@ export function speakable(text: string): string {
     .replace(/\s+/g, ' ')
     .trim();
 }
-
-/** Whether there is anything in the text that makes a sound. */
-export function hasSound(text: string): boolean {
-  return /[\p{L}\p{N}]/u.test(text);
-}

@@ -1,4 +1,5 @@
 /** Streams the language model's answer for one reply: turn events for its first token, each clause, each tool call, its end. */
+import { isSayable } from '../../domain/agent/agent-rules.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { messageOf } from '../../lib/unknown-value.ts';
@@ -7,7 +8,7 @@ import type { FittingRequest, HistoryKeeper } from '../history/history-keeper.ts
 import { noteOf } from '../history/prompt.ts';
 import type { KnowledgeLookup } from '../knowledge-lookup.ts';
 import type { TurnEvent } from '../turn/turn-event.ts';
-import { ClauseSplitter, hasSound, speakable } from './clause-splitter.ts';
+import { ClauseSplitter, speakable } from './clause-splitter.ts';
 import { UnspokenFilter } from './unspoken-filter.ts';
 import { writtenToolCall } from './written-tool-call.ts';
 
@@ -116,7 +117,7 @@ function tellWrittenCall({ reply, tools, tell }: ReplyRequest, text: string): vo
 
 /** @returns whether there were any. */
 function tellClauses({ reply, tell }: ReplyRequest, pieces: readonly string[]): boolean {
-  const clauses = pieces.map(speakable).filter(hasSound);
+  const clauses = pieces.map(speakable).filter(isSayable);
   for (const text of clauses) tell({ kind: 'clause', reply, text });
   return clauses.length > 0;
 }

@@ -116,7 +116,8 @@ export function newSigningSecret(random: RandomBytes): string {
 /** 128 bits at least; what the server makes has 192. */
 const SIGNING_BYTES_MIN = 16;
 
-const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+/** Padded. RFC 4648 section 4. */
+export const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /** Whether the libraries of Standard Webhooks read a secret: `whsec_` and 16 bytes or more in Base64, padded. */
 export function isSigningSecret(text: string): boolean {

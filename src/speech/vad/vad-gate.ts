@@ -1,6 +1,6 @@
 /** Voice activity detection (VAD) gate: threshold, hysteresis and hangover; and the voiced span of an utterance by level alone; pure */
 
-import { LINE_RATE_HZ } from '../../media/audio-stream.ts';
+import { FRAME_MS, FRAME_SAMPLES } from '../../media/audio-stream.ts';
 import type { VoiceEvent } from '../hearing/hearing.ts';
 
 /** VAD threshold: a window with at least this probability of speech counts as voiced. */
@@ -78,9 +78,6 @@ export class VadGate {
     return this.close();
   }
 }
-
-const FRAME_MS = 20;
-const FRAME_SAMPLES = (LINE_RATE_HZ * FRAME_MS) / 1000;
 
 /** A frame this much weaker than the loudest is a pause: 20 dB in power. */
 const PAUSE_POWER_RATIO = 0.01;

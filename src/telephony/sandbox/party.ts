@@ -1,6 +1,7 @@
 /** Scripted party of a simulated call: speaks, listens and presses keys, one frame of 20 ms at a time; pure */
 import type { PartyScript } from '../../domain/sandbox/sandbox-scenario.ts';
 import { FRAME_MS, FRAME_SAMPLES, LINE_RATE_HZ } from '../../media/audio-stream.ts';
+import { samplesOf } from '../ringback.ts';
 
 /** One frame of the party's audio; without `pcm` it is silent. */
 export interface PartyFrame {
@@ -164,8 +165,4 @@ function tone(lengthMs: number): Int16Array {
     { length: samplesOf(lengthMs) },
     (_, index) => TONE_PEAK * Math.sin(2 * Math.PI * turnsPerSample * index),
   );
-}
-
-function samplesOf(lengthMs: number): number {
-  return (lengthMs * LINE_RATE_HZ) / 1000;
 }

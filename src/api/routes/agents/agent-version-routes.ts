@@ -21,7 +21,7 @@ import {
 import { entityTag, requireMatch } from '../../http/entity-tag.ts';
 import { existing } from '../../http/errors.ts';
 import { agentPathSchema, agentSchema } from '../../schemas/agent-schemas.ts';
-import { PAGE_LIMIT, pageOf, pagingFields } from '../../schemas/query-schemas.ts';
+import { pageOf, pageQuerySchema } from '../../schemas/query-schemas.ts';
 import { viewOf } from '../../serializers.ts';
 
 const agentVersionSchema = z
@@ -61,8 +61,6 @@ const agentVersionPageSchema = pageOf(agentVersionSchema).openapi('AgentVersionP
   description: `The newest ${AGENT_VERSIONS_KEPT} of an agent are kept.`,
 });
 
-const agentVersionQuerySchema = z.strictObject(pagingFields(PAGE_LIMIT));
-
 /** A number that no version can have is one that there is not: 404, and not 400. */
 const agentVersionPathSchema = agentPathSchema.extend({
   version: z.string().openapi({ type: 'integer', minimum: 1 }),
@@ -79,7 +77,7 @@ const listRoute = describeRoute({
   summary: 'Lists what an agent was like after each change, newest first',
   description:
     'Making an agent keeps its first version, and every change and every restore that makes a difference keeps another, in one step with the change.',
-  request: { params: agentPathSchema, query: agentVersionQuerySchema },
+  request: { params: agentPathSchema, query: pageQuerySchema },
   responses: { 200: jsonResponse('A page of versions.', agentVersionPageSchema) },
 });
 

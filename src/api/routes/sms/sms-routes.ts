@@ -22,6 +22,7 @@ import {
 } from '../../http/describe-route.ts';
 import { entityTag, requireMatch } from '../../http/entity-tag.ts';
 import { existing } from '../../http/errors.ts';
+import { pageQuerySchema } from '../../schemas/query-schemas.ts';
 import {
   createSmsGatewaySchema,
   optOutPageSchema,
@@ -31,7 +32,6 @@ import {
   smsGatewayPageSchema,
   smsGatewayPathSchema,
   smsGatewaySchema,
-  smsQuerySchema,
 } from '../../schemas/sms-schemas.ts';
 import { viewOf } from '../../serializers.ts';
 
@@ -44,7 +44,7 @@ const listRoute = describeRoute({
   method: 'get',
   path: '/api/sms-gateways',
   summary: 'Lists SMS gateways by name',
-  request: { query: smsQuerySchema },
+  request: { query: pageQuerySchema },
   responses: { 200: jsonResponse('A page of gateways.', smsGatewayPageSchema) },
 });
 
@@ -102,7 +102,7 @@ const listOptOutsRoute = describeRoute({
   method: 'get',
   path: '/api/sms-opt-outs',
   summary: 'Lists the numbers that get no messages, newest first',
-  request: { query: smsQuerySchema },
+  request: { query: pageQuerySchema },
   responses: { 200: jsonResponse('A page of numbers.', optOutPageSchema) },
 });
 

@@ -1,6 +1,7 @@
 /** Outgoing calls over one SIP server, each through the trunk with its number. */
 import { randomUUID } from 'node:crypto';
-import { isDialable, isE164 } from '../../call-headers.ts';
+import { isE164 } from '../../../domain/dialing/phone-number.ts';
+import { isDialable } from '../../call-headers.ts';
 import { type Carrier, CarrierError } from '../../carrier.ts';
 import type { Trunk } from '../../trunks/trunks.ts';
 import { type OutgoingCallOptions, SrfOutgoingCall } from '../leg/outgoing-call.ts';
