@@ -4,6 +4,7 @@ import { answered, ended } from '../domain/call/call-life.ts';
 import type { OpenDialog } from '../domain/call/open-dialog.ts';
 import type { NewId } from '../domain/ids.ts';
 import type { Logger } from '../lib/logger.ts';
+import { hasCode } from '../lib/unknown-value.ts';
 import { failureBecause } from './session/end-reason.ts';
 import { beginningOf, endedEntry } from './session/session-timeline.ts';
 
@@ -38,7 +39,7 @@ async function recordedOf(call: Call, parts: RecoveryParts): Promise<Recorded | 
     const recorded = await parts.repairRecording(parts.recordingPath(call.recordingFile));
     return recorded.soundMs > 0 ? recorded : undefined;
   } catch (error) {
-    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    const isMissing = hasCode(error, 'ENOENT');
     const message = isMissing
       ? 'an interrupted call has no recording'
       : 'recording could not be repaired';

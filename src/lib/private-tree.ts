@@ -2,6 +2,7 @@
 import { chmodSync, type Dirent, existsSync, mkdirSync, statSync } from 'node:fs';
 import { chmod, opendir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { hasCode } from './unknown-value.ts';
 
 /** Mode of a file that only the server's user may use. */
 export const PRIVATE_FILE_MODE = 0o600;
@@ -69,7 +70,7 @@ async function tightenOne(
     counts.tightened += 1;
   } catch (error) {
     if (isRefusal(error)) counts.refused += 1;
-    else if (!hasCode(error, ['ENOENT'])) throw error;
+    else if (!hasCode(error, 'ENOENT')) throw error;
   }
 }
 
@@ -83,11 +84,7 @@ function privateMode(mode: number): number {
 }
 
 function isRefusal(error: unknown): boolean {
-  return hasCode(error, ['EPERM', 'EACCES', 'EROFS', 'ENOTSUP', 'ENOSYS', 'EINVAL']);
-}
-
-function hasCode(error: unknown, codes: readonly string[]): boolean {
-  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
+  return hasCode(error, 'EPERM', 'EACCES', 'EROFS', 'ENOTSUP', 'ENOSYS', 'EINVAL');
 }
 
 /**
@@ -110,7 +107,7 @@ function makeOne(folder: string, mode: number): void {
   try {
     mkdirSync(folder, { mode });
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    if (!hasCode(error, 'EEXIST')) throw error;
   }
 }
 

@@ -35,3 +35,8 @@ export function messageOf(error: unknown): string {
 export function firstLineOf(error: unknown): string {
   return messageOf(error).split('\n')[0] ?? '';
 }
+
+/** Whether a thrown value is an error of Node or the system with one of the codes, such as `ENOENT`. */
+export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
+  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
+}

@@ -9,7 +9,7 @@ import type { EngineState, ReadinessReport } from '../../domain/call/engine-stat
 import { systemClock } from '../../lib/clock.ts';
 import { interfaceAddresses, localUrlHost, rangeOfAddress } from '../../lib/local-routes.ts';
 import { silentLogger } from '../../lib/logger.ts';
-import { messageOf } from '../../lib/unknown-value.ts';
+import { hasCode, messageOf } from '../../lib/unknown-value.ts';
 import { openStore } from '../../store/store.ts';
 import type { Finding } from './finding.ts';
 
@@ -71,7 +71,7 @@ function folderFinding(folder: string): Finding {
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
     return { check, state: 'ok', found: `"${folder}" can be written` };
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
+    if (hasCode(error, 'ENOENT')) {
       return { check, state: 'ok', found: `"${folder}" is made at the first start` };
     }
     const advice = 'give it to the user of the server, or set DATA_DIR to another folder';

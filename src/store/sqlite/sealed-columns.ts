@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { CompiledQuery } from 'kysely';
 import { PRIVATE_FILE_MODE } from '../../lib/private-tree.ts';
 import { KEY_BYTES, SealError, SecretBox } from '../../lib/secret-box.ts';
+import { hasCode } from '../../lib/unknown-value.ts';
 import type { Queries } from '../queries.ts';
 
 /** By table, with what stands in their place once they are forgotten. */
@@ -168,7 +169,7 @@ export function readKeys(file: string): readonly Buffer[] {
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    if (hasCode(error, 'ENOENT')) return [];
     throw error;
   }
   return text.split('\n').flatMap((line, index) => {

@@ -1,7 +1,7 @@
 /** Probes whether SIP reaches a profile of FreeSWITCH, and is accepted there, on the path of calls. */
 import { randomUUID } from 'node:crypto';
 import { type Clock, OverdueError, within } from '../../lib/clock.ts';
-import { messageOf } from '../../lib/unknown-value.ts';
+import { hasCode, messageOf } from '../../lib/unknown-value.ts';
 import { type LegDialog, statusOf } from './fsmrf.ts';
 
 /** A healthy FreeSWITCH answers within milliseconds. */
@@ -69,12 +69,8 @@ function resultOf(error: unknown, dialog: object | undefined): ProbeResult {
   }
   if (status === 408 || status === 503) return closed(`it does not answer SIP (${status})`);
   if (status > 0) return { kind: 'open' };
-  const why = messageOf(error);
-  return isDisconnected(error) ? { kind: 'unknown' } : closed(`SIP cannot be sent to it: ${why}`);
-}
-
-function isDisconnected(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ESOCKETDESTROYED';
+  if (hasCode(error, 'ESOCKETDESTROYED')) return { kind: 'unknown' };
+  return closed(`SIP cannot be sent to it: ${messageOf(error)}`);
 }
 
 function placeOf(uri: string): string {

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ModelFileError } from '../../../lib/onnx/model-file-error.ts';
 import { type InferenceSession, openSession, Tensor } from '../../../lib/onnx/onnx-session.ts';
+import { hasCode } from '../../../lib/unknown-value.ts';
 import { findPrepared, graphPath } from '../../models/model-files.ts';
 import {
   type AttentionHead,
@@ -265,8 +266,7 @@ async function readOptionalJson(path: string): Promise<JsonObject> {
   try {
     return await readJson(path);
   } catch (error) {
-    const cause = error instanceof ModelFileError ? error.cause : undefined;
-    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return {};
+    if (error instanceof ModelFileError && hasCode(error.cause, 'ENOENT')) return {};
     throw error;
   }
 }

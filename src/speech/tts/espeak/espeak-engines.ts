@@ -3,6 +3,7 @@
 import { createRequire } from 'node:module';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
+import { hasCode } from '../../../lib/unknown-value.ts';
 import type { EngineReport } from '../../hearing/hearing.ts';
 import type { EngineProbe, SynthesizerEngine } from '../pool/choose-synthesizer.ts';
 import { pauseAfterMs, spokenText } from '../pool/spoken-text.ts';
@@ -74,7 +75,7 @@ async function probeProgram(program: string): Promise<EngineProbe> {
   try {
     return { isUsable: true, version: await espeakProgramVersion(program) };
   } catch (error) {
-    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    const isMissing = hasCode(error, 'ENOENT');
     return {
       isUsable: false,
       reason: isMissing
