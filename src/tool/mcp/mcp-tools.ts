@@ -173,7 +173,7 @@ export class McpTools {
             ...{ server, connection: open(server), tools: undefined, listing: undefined },
             ...{ askedAtMs: Number.NEGATIVE_INFINITY, isLate: false },
           };
-    // Set anew, so that the first is the one unused longest.
+    // Inserted again, so that the first is the one unused longest.
     this.#known.delete(key);
     this.#known.set(key, known);
     const [oldest] = this.#known.size > KNOWN_MAX ? this.#known.keys() : [];
