@@ -173,6 +173,21 @@ test('every file opens by saying what it is', () => {
   ).toEqual([]);
 });
 
+test('nine exports in ten have a docstring', () => {
+  const exports = files.flatMap((file) => {
+    const lines = readFileSync(join('src', file), 'utf8').split('\n');
+    return lines.flatMap((line, index) =>
+      /^export (async )?(function|class|const|interface|type|abstract) /.test(line)
+        ? [lines[index - 1]?.trimEnd().endsWith('*/') ?? false]
+        : [],
+    );
+  });
+
+  expect(exports.filter((isDocumented) => isDocumented).length / exports.length).toBeGreaterThan(
+    0.9,
+  );
+});
+
 test('every path that ARCHITECTURE.md and the glossary name exists', () => {
   const text = ['ARCHITECTURE.md', 'docs/glossary.md'].map((page) => readFileSync(page, 'utf8'));
   const named = [

@@ -25,6 +25,7 @@ interface RestoreOptions {
   readonly erasures?: string;
 }
 
+/** Adds `admin backup` and `admin restore`. */
 export function addBackupCommands(root: Command, console: Console): void {
   const folder = new Argument('<folder>', 'where the backup lies, or is to lie');
 

@@ -32,6 +32,7 @@ interface EraseOptions {
   readonly dryRun?: boolean;
 }
 
+/** Adds `admin erase`. */
 export function addEraseCommands(root: Command, console: Console): void {
   const erase = root
     .command('erase')

@@ -7,6 +7,7 @@ interface RepeaterOptions {
   readonly run: () => Promise<number | undefined>;
 }
 
+/** Repeats one piece of work; `stop` waits for the run in progress. */
 export class Repeater {
   readonly #options: RepeaterOptions;
   #running: Promise<void> | undefined;

@@ -9,6 +9,7 @@ import { ServiceError } from '../domain/service-error.ts';
 import type { OperatorSession, OperatorSessions } from './operator-sessions.ts';
 import { isSameText } from './secret-text.ts';
 
+/** Name of the session cookie. */
 export const COOKIE = 'offhook_session';
 
 const CSRF_HEADER = 'X-CSRF-Token';
@@ -54,6 +55,7 @@ export const retrySoon: Guard = (context, next) => {
   return next();
 };
 
+/** Guard: bounds the body of requests of the dashboard. */
 export const dashboardBody = limitBody({
   bytesMax: BODY_BYTES_MAX,
   message: 'expected 8 KiB at most',

@@ -25,6 +25,7 @@ interface DashboardOptions {
   readonly costLog2?: number;
 }
 
+/** The dashboard's server side: sessions, users and the guards of its requests. */
 export class Dashboard {
   readonly users: UserStore;
   readonly passwords: PasswordHasher;

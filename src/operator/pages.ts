@@ -212,6 +212,7 @@ const PAGE_HEADERS = {
 /** The page names its assets by a hash of what is in them. */
 const FOREVER = 'public, max-age=31536000, immutable';
 
+/** Adds the files of the dashboard and of `/docs`. */
 export function addPageRoutes(api: ApiApp, files: PageFiles): void {
   addPage(api, '/', () => files.page('index.html'), {
     title: 'dashboard',

@@ -10,11 +10,13 @@ import { requireScope } from './access.ts';
 import { unreadableBody } from './errors.ts';
 import { noBody } from './request-body.ts';
 
+/** A required JSON body. */
 export function jsonBody<Schema extends ZodType>(schema: Schema) {
   // Without `required`, a request that names no content type would pass unchecked.
   return { required: true, content: { 'application/json': { schema } } } as const;
 }
 
+/** An answer with JSON. */
 export function jsonResponse<Schema extends ZodType>(description: string, schema: Schema) {
   return { description, content: { 'application/json': { schema } } } as const;
 }
@@ -27,6 +29,7 @@ export function taggedResponse<Schema extends ZodType>(description: string, sche
 
 const CODES = Object.keys(ERROR_STATUS) as ErrorCode[];
 
+/** The error envelope, the same on every route. */
 export const errorSchema = z
   .object({
     error: z.object({

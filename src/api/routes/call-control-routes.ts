@@ -62,6 +62,7 @@ const hangUpRoute = describeRoute({
   },
 });
 
+/** Adds `POST /api/calls/outbound`, which queues a call. */
 export function addOutboundRoutes(api: ApiApp, deps: ApiDeps): void {
   const { calls } = deps;
 
@@ -243,6 +244,7 @@ const transferRoute = describeRoute({
   },
 });
 
+/** Adds `/transfer` and `/hangup` of a call in progress. */
 export function addTransferRoutes(api: ApiApp, deps: ApiDeps): void {
   api.openapi(transferRoute, (context) =>
     answerOnce(context, deps, {

@@ -38,6 +38,7 @@ const PAGES_MAX = 5;
 /** The session is not known to the server any more, which has not carried the request out. MCP, "Session management". */
 const SESSION_GONE = 404;
 
+/** A connection to one MCP server; opened when it is first needed. */
 export class McpConnection {
   readonly #server: McpServer;
   readonly #fetch: McpFetch['fetch'];
