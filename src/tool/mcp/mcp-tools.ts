@@ -261,12 +261,8 @@ interface McpClient {
 }
 
 async function openClient({ rules, version }: Options): Promise<McpClient> {
-  const [{ McpConnection }, { openMcpFetch }, { nameResolver }] = await Promise.all([
-    import('./mcp-connection.ts'),
-    import('./mcp-connection.ts'),
-    import('../../webhook/ssrf-guard.ts'),
-  ]);
-  const { fetch, close } = openMcpFetch({ rules, resolve: nameResolver() });
+  const { McpConnection, openMcpFetch } = await import('./mcp-connection.ts');
+  const { fetch, close } = openMcpFetch({ rules });
   return { open: (server) => new McpConnection({ server, fetch, version }), close };
 }
 
