@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, extname, join, relative, sep } from 'node:path';
+import { parseAccept } from 'hono/utils/accept';
 import type { ApiApp, ApiContext } from '../api/api-env.ts';
 import { ServiceError } from '../domain/service-error.ts';
 
@@ -295,26 +296,18 @@ export function sendPage(
   });
 }
 
-/** The shortest form that the client reads. */
+/** The shortest form that the client reads. @see RFC 9110, 12.5.3: `q=0` means not at all */
 function bodyFor(
   context: ApiContext,
   { plain, encoded }: PageFile,
 ): readonly [Encoding | undefined, PageBody] {
-  const accepted = acceptedBy(context.req.header('accept-encoding') ?? '');
+  const accepted = parseAccept(context.req.header('accept-encoding')?.toLowerCase() ?? '');
   for (const encoding of ['br', 'gzip'] as const) {
     const body = encoded[encoding];
-    if (body !== undefined && accepted.includes(encoding)) return [encoding, body];
+    const isAccepted = accepted.some(({ type, q }) => type === encoding && q > 0);
+    if (body !== undefined && isAccepted) return [encoding, body];
   }
   return [undefined, plain];
-}
-
-/** @see RFC 9110, 12.5.3: `q=0` means not at all */
-function acceptedBy(header: string): readonly string[] {
-  return header
-    .toLowerCase()
-    .split(',')
-    .filter((part) => !/;\s*q=0(\.0*)?\s*$/.test(part))
-    .map((part) => (part.split(';')[0] ?? '').trim());
 }
 
 /** @see RFC 9110, 13.1.2: compared weakly, because a proxy may have made it weak */
