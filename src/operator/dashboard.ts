@@ -6,7 +6,7 @@ import type { Clock } from '../lib/clock.ts';
 import { isSameSecret } from '../lib/same-secret.ts';
 import { LoginGuard } from './login-guard.ts';
 import { OperatorSessions, PhoneTickets, SessionKeys } from './operator-sessions.ts';
-import { ManualFiles, PageFiles } from './pages.ts';
+import { BuiltFiles } from './pages.ts';
 import { PasswordHasher } from './password-hasher.ts';
 import { hashOfText, newSecretText } from './secret-text.ts';
 import { type RunSelfTest, SelfTestRun } from './self-test.ts';
@@ -26,6 +26,7 @@ interface DashboardOptions {
   readonly costLog2?: number;
 }
 
+/** The dashboard's server side: sessions, users and the guards of its requests. */
 export class Dashboard {
   readonly users: UserStore;
   readonly passwords: PasswordHasher;
@@ -33,8 +34,8 @@ export class Dashboard {
   readonly keys: SessionKeys;
   readonly guard: LoginGuard;
   readonly link: SetupLink;
-  readonly files: PageFiles;
-  readonly manual: ManualFiles;
+  readonly files: BuiltFiles;
+  readonly manual: BuiltFiles;
   readonly tickets: PhoneTickets;
   readonly selfTest: SelfTestRun;
 
@@ -47,8 +48,8 @@ export class Dashboard {
     this.keys = new SessionKeys({ ...options, userOf: (hash) => sessions.userOf(hash) });
     this.guard = new LoginGuard(options.clock);
     this.link = new SetupLink(options);
-    this.files = new PageFiles(options.pageFolder);
-    this.manual = new ManualFiles(options.manualFolder);
+    this.files = new BuiltFiles(options.pageFolder);
+    this.manual = new BuiltFiles(options.manualFolder);
     this.tickets = new PhoneTickets(options);
     this.selfTest = new SelfTestRun({ run: options.runSelfTest, clock: options.clock });
   }

@@ -85,7 +85,7 @@ test.each([
 test.each([
   ['not-in-progress', 'it is not in progress'],
   ['transferring', 'it is being transferred already'],
-  ['transferred', 'its caller was handed over already'],
+  ['transferred', 'its caller was transferred already'],
 ] as const)('POST /api/calls/{callId}/transfer answers 409 where the call is %s', async (start, why) => {
   const { transfer } = await openWorld({}, start);
 

@@ -30,6 +30,7 @@ export const overridesSchema = z
   })
   .openapi('CallOverrides', { description: 'What is said here goes before the agent, once.' });
 
+/** The customer's own data on a call: a JSON object within the limits of `whyNotMetadata`. */
 export const metadataSchema = z
   .unknown()
   // Comes before the record, which drops such a key without a word.
@@ -79,6 +80,7 @@ const headers = z
     example: { 'X-Customer': 'c-1029', 'User-to-User': '56a390f3d2b7;encoding=hex' },
   });
 
+/** Body of `POST /api/calls/outbound`. */
 export const startCallSchema = z
   .strictObject({
     agentId: z.string().min(1).max(100),
@@ -112,6 +114,7 @@ export const startCallSchema = z
   })
   .openapi('StartCall');
 
+/** Answer to `POST /api/calls/outbound`: the call as it is queued. */
 export const queuedCallSchema = z
   .object({
     callId: z.string().openapi({ example: 'call_0VbZOZK8iLGcXSKvcmQMdaX5' }),
@@ -123,6 +126,7 @@ export const queuedCallSchema = z
   })
   .openapi('QueuedCall');
 
+/** Answer to `POST /api/calls/{callId}/hangup`. */
 export const hungUpCallSchema = z
   .object({
     callId: z.string(),
