@@ -17,9 +17,9 @@ export interface Holdings {
   readonly externalKb: number;
   /** Heaps of the other threads and what they hold. */
   readonly workersKb: number;
-  /** What `malloc` has given out to whoever still holds it. */
+  /** Memory allocated with `malloc` and not yet freed. */
   readonly mallocUsedKb: number;
-  /** What `malloc` keeps for whoever asks next, before it is told to give it back. */
+  /** Free memory that `malloc` keeps for reuse, before a trim. */
   readonly mallocFreeKb: number;
   readonly descriptors: number;
   readonly threads: number;
