@@ -100,7 +100,7 @@ test('CallSession leaves no timer behind when a joined call is over', async () =
   expect(world.store.clock.waiting).toBeLessThan(before);
 });
 
-test('CallSession hands a joined call over to nobody else, and takes no key of it', async () => {
+test('CallSession refuses to transfer a joined call again, and ignores its keys', async () => {
   const { world, leg, talk, timeline } = await openBridged();
 
   const start = world.registry.transfer((await world.call()).id, NUMBER);

@@ -103,15 +103,15 @@ test('LevelRounds rests when the last one has gone, and begins again with the ne
 
   for (const stop of [...stops, ...stops]) stop();
   clock.advance(1000);
-  const isOnWithNobody = call.meter.isOn;
+  const isOnUnwatched = call.meter.isOn;
   watch();
   clock.advance(250);
 
-  expect(isOnWithNobody).toBe(false);
+  expect(isOnUnwatched).toBe(false);
   expect(told).toHaveLength(1);
 });
 
-test('LevelRounds passes over a call whose sound nobody measures', () => {
+test('LevelRounds skips a call without a level meter', () => {
   const mute = { ...callOf('call_1'), audio: new ScriptedAudio() };
   const { clock, told, watch } = openRounds(mute);
   watch();

@@ -1,4 +1,4 @@
-/** What the interface asks of calls that go on reaches whoever holds them. */
+/** API requests for calls in progress reach the registry that holds the call. */
 import { expect, test } from 'vitest';
 import { CallRegistry } from '../../src/call/call-registry.ts';
 import { openLive } from '../../src/call/live/live-calls.ts';
@@ -28,7 +28,10 @@ function holderOf(callId: string) {
   return { registry, asked, meter };
 }
 
-test.each(['call_real', 'call_simulated'])('openLive asks whoever holds %s', async (callId) => {
+test.each([
+  'call_real',
+  'call_simulated',
+])('openLive asks the registry that holds %s', async (callId) => {
   const [real, sandbox] = [holderOf('call_real'), holderOf('call_simulated')];
   const { liveCalls } = openLive(real.registry, sandbox.registry);
 
@@ -42,7 +45,7 @@ test.each(['call_real', 'call_simulated'])('openLive asks whoever holds %s', asy
   expect(other.asked).toEqual([]);
 });
 
-test('openLive knows nothing of a call that nobody holds', () => {
+test('openLive finds no call that no registry holds', () => {
   const { liveCalls, liveSound } = openLive(
     holderOf('call_real').registry,
     holderOf('call_simulated').registry,
