@@ -1,4 +1,4 @@
-/** Another party on the line beside the caller: what the agent says, and when it says nothing. */
+/** A third party on the line: what the agent says, and when it stays silent. */
 import { expect, test } from 'vitest';
 import type { CallControl } from '../../src/conversation/conversation-port.ts';
 import { calls, says } from './support/fake-parts.ts';
