@@ -142,7 +142,7 @@ export function describeCarrier(name: string, openWorld: () => Promise<CarrierWo
       expect(causes).toHaveLength(1);
     });
 
-    test('Leg brings in another party, goes on, and can be handed over to nobody else once the agent has left', async () => {
+    test('Leg brings in a third party, goes on, and refuses a transfer once the agent has left', async () => {
       const { leg, causes } = await connect();
 
       const bringing = leg.bringIn('+390687654321');

@@ -99,7 +99,7 @@ describe('PhoneRegistrar', () => {
 
   test.each([
     ['a wrong password', { password: 'guess' }],
-    ['an unknown name', { name: 'nobody-here', password: '' }],
+    ['an unknown name', { name: 'unknown', password: '' }],
   ])('refuses %s', (_, wrong) => {
     const { registrar, send, challengeOf } = openWorld();
 

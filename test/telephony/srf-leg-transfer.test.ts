@@ -70,7 +70,7 @@ test('SrfLeg plays the music of the operator instead, from the first moment to t
   expect(first.endpoint.session.background).toBeUndefined();
 });
 
-test('SrfLeg goes on after the hand-over by bridge, until the other party leaves', async () => {
+test('SrfLeg goes on after the transfer by bridge, until the other party leaves', async () => {
   const { first, other, seconds, methods } = openPair({ transferBy: 'bridge' });
 
   const transferred = first.leg.transfer(COLLEAGUE);
@@ -147,7 +147,7 @@ test('SrfLeg passes keys by INFO between those whom it has joined, and none to t
   expect(keys).toEqual([]);
 });
 
-test('SrfLeg is handed over to nobody else once it is joined', async () => {
+test('SrfLeg refuses another transfer once it is joined', async () => {
   const { first, other, seconds } = openPair({ transferBy: 'bridge' });
   const transferred = first.leg.transfer(COLLEAGUE);
   seconds[0]?.answer.resolve(other.leg);
@@ -162,7 +162,7 @@ test('SrfLeg is handed over to nobody else once it is joined', async () => {
   expect([seconds.length, first.causes]).toEqual([1, []]);
 });
 
-test('SrfLeg tells whoever asked for a transfer by REFER of it before its end', async () => {
+test('SrfLeg reports a transfer by REFER before its release', async () => {
   const { first, seconds } = openPair({ transferBy: 'refer' }, 202);
   const order: string[] = [];
 

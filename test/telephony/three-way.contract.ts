@@ -8,7 +8,7 @@ import { everyoneHears, hears } from './tones.ts';
 export function describeThreeWay(name: string, startPlane: StartPlane): void {
   describe(`three on a line, ${name}`, () => {
     const { plane, connect, ringing, beBusy } = callerAndColleague(startPlane);
-    /** Whoever rings is answered at once. */
+    /** A three-way call whose third party answers at once. */
     const meet = async (codecs = ['PCMU', 'PCMA']) => {
       const { call, leg, causes, asked } = await connect({}, codecs);
       const rings = ringing();
@@ -145,7 +145,7 @@ export function describeThreeWay(name: string, startPlane: StartPlane): void {
       await talk.theirs.ended;
     });
 
-    test('Leg brings nobody in who is busy, a second one, or anybody on a trunk that transfers by REFER alone', async () => {
+    test('Leg refuses a busy third party, a second one, and any on a trunk that transfers by REFER alone', async () => {
       const { call, leg } = await connect();
       beBusy();
 
