@@ -273,7 +273,7 @@ async function earlyUpdate(flow: Flow): Promise<void> {
   await note(caller.bye());
 }
 
-/** Nobody answers, and nobody gives up. */
+/** A call that rings until its time limit. */
 async function rungOut(flow: Flow): Promise<void> {
   const { alice, bob, bobUri, clock, note } = flow;
   const invited = next<[ServerInvite]>(bob, 'invite');
