@@ -12,7 +12,7 @@ const OTHER_VOICE = VOICE.map((sample, index) => (index % 5 < 2 ? sample : -samp
 
 const VOICE_DBFS = Math.round(levelDbfs(VOICE));
 
-test('LevelMeter keeps the loudest level of each side, and begins anew when it is taken', () => {
+test('LevelMeter keeps the loudest level of each side, and resets when it is taken', () => {
   const meter = new LevelMeter();
   const far = new LevelMeter(meter.buffer);
 
@@ -77,7 +77,7 @@ test('RtpSession measures both sides while somebody looks', () => {
   expect(session.meter.take()).toEqual(QUIET);
 });
 
-test('RtpSession measures nothing while nobody looks', () => {
+test('RtpSession measures no levels without a reader', () => {
   const session = new TestSession();
   session.setRemote();
   session.meter.start();

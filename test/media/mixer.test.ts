@@ -33,7 +33,7 @@ function pass(
   return last;
 }
 
-test('Mixer lets each of three hear the sum of the other two, and nobody himself', () => {
+test('Mixer gives each of three parties the sum of the other two, without their own voice', () => {
   const pair = Mixer.pair();
 
   const heard = pass(pair, { caller: 1_000, colleague: 200, agent: 30 });
