@@ -48,7 +48,7 @@ test('Every operation answers 403 to a key without the scope', async () => {
   await expectErrors(world, OPERATIONS, () => options, { status: 403, code: 'FORBIDDEN' });
 });
 
-test('Every operation lets through whoever has the scope that it documents, and nobody else', async () => {
+test('Every operation admits keys with its documented scope, and no others', async () => {
   const world = await openApiWorld();
   const lacksScope = async (operation: Operation, scopes: readonly ApiScope[]) => {
     const response = await ask(world, operation, {
