@@ -28,7 +28,7 @@ const WATCH_PEERS = `
     constructor(...options) { super(...options); window.peers.push(this); }
   };`;
 
-/** Figures of the newest connection, the codec beside what comes in. */
+/** Statistics of the newest connection, with the codec of the received audio. */
 const FIGURES = `window.peers.at(-1).getStats().then((stats) => {
   const all = [...stats.values()];
   const incoming = all.find(({ type }) => type === 'inbound-rtp');

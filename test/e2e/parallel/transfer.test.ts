@@ -1,4 +1,4 @@
-/** A caller who is handed over by a second call: what is on record, and who talks to whom. */
+/** A caller who is transferred by a second call: the record, and the audio between the parties. */
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { RingingCall } from '../../../examples/phone/phone.ts';

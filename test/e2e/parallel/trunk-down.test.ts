@@ -10,7 +10,7 @@ import { startServer } from '../../support/server/server.ts';
 
 const NUMBER = '+12025550123';
 
-/** Two requests that nobody answers within 4 s each, and the waits between; the rest is for a busy machine. */
+/** Two unanswered requests of 4 s each, and the waits between; the rest is for a busy machine. */
 const DOWN = { timeout: 30_000, interval: 500 };
 
 /** Any request brings the trunk back, and the dialer looks every second. */
