@@ -14,7 +14,7 @@ import {
 import { mayRunRealTime } from './lib/real-time.ts';
 import { callerCommand, nodeTool, pairedRtpRuns, type RtpRun, runRtp } from './lib/rtp-run.ts';
 
-/** Far more often than anybody scrapes, so that every run has its share. */
+/** Far more often than in production, so that every run has several scrapes. */
 const SCRAPE_EVERY_MS = 250;
 
 /** Beyond this, packets and scrapes are late for other reasons. */

@@ -31,7 +31,7 @@ interface Contest {
   readonly priority: 'plain' | 'rt';
   readonly peer: Command;
   readonly p99Max: number;
-  /** Whether somebody looks at the levels of all calls and listens to twenty of them. */
+  /** Whether a client watches the levels of all calls and listens to twenty of them. */
   readonly isWatched?: boolean;
 }
 

@@ -33,7 +33,7 @@ const WARM_UP_S = 36;
 
 const REST_MS = 34_000;
 
-/** A full collection holds the server up for so long that it refuses calls for some seconds, as it should. */
+/** A full collection holds the server up for so long that admission control refuses calls for some seconds. */
 const RECOVERY_MS = 8000;
 
 /** How long the caller listens to the greeting before he hangs up. */

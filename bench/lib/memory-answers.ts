@@ -11,7 +11,7 @@ export interface EngineMemory {
   readonly rss: number;
   /** Free memory that `malloc` keeps for reuse at that moment. */
   readonly mallocFree: number;
-  /** The same process without any thread's garbage, nor pages that `malloc` keeps: what somebody still holds. */
+  /** Resident memory after garbage collection in all threads and a trim of `malloc`: memory in use. */
   readonly heldRss: number;
   /** What is held of the main thread's heap, and outside of it by what is there. */
   readonly heapUsed: number;

@@ -79,7 +79,7 @@ export function turnAgent(): Command {
 export interface SideLoad {
   /** Called when the measured time begins. */
   readonly onBegin?: () => void;
-  /** Awaited after it, before anybody hangs up. */
+  /** Awaited after it, before the calls hang up. */
   readonly whileUp?: () => Promise<void>;
 }
 
