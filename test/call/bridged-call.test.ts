@@ -205,7 +205,7 @@ test('CallSession begins one conversation when a second party comes and goes bef
   expect(talks[0]?.isStarted).toBe(true);
 });
 
-test('CallSession brings back no caller who has hung up, or whom it hangs up on', async () => {
+test('CallSession brings back no caller after a hang-up of either side', async () => {
   const { world, leg, over } = await openBridged('return');
   const talks: unknown[] = [];
   world.onTalk = (options) => {

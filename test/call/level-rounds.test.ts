@@ -67,7 +67,7 @@ test('LevelRounds says nothing while no call is in progress', () => {
   expect(told).toEqual([]);
 });
 
-test('LevelRounds takes up a call that is answered while somebody looks, and lets go of one that ends', () => {
+test('LevelRounds adds a call that is answered while a client watches, and removes one that ends', () => {
   const [first, second] = [callOf('call_1'), callOf('call_2')];
   const { clock, inProgress, told, watch } = openRounds(first);
   watch();
@@ -83,7 +83,7 @@ test('LevelRounds takes up a call that is answered while somebody looks, and let
   expect([first.meter.isOn, second.meter.isOn]).toEqual([false, true]);
 });
 
-test('LevelRounds tells everybody who looks the same', () => {
+test('LevelRounds reports the same levels to all watchers', () => {
   const call = callOf('call_1');
   const { clock, told, watch } = openRounds(call);
   watch();

@@ -127,7 +127,7 @@ test('CallSound tells those who listen when the call is over', () => {
   expect([listener.overs(), other.overs()]).toEqual([1, 0]);
 });
 
-test('CallSound tells everybody when it is closed, once', () => {
+test('CallSound tells each listener once when it is closed', () => {
   const { clock, sound, listen } = openSound(callOf('call_1'));
   const listener = listen();
 

@@ -9,7 +9,7 @@ import { ScriptedAudio } from './support/scripted-party.ts';
 const NUMBER = '+390698765432';
 const SCOPE = { accountId: 'acct_1', environment: 'test' } as const;
 
-/** A registry with one call, which notes what is asked of it. */
+/** A registry with one call, which records the requests to it. */
 function holderOf(callId: string) {
   const registry = new CallRegistry({ callsMax: 10 });
   const asked: string[] = [];

@@ -1,4 +1,4 @@
-/** A call whose agent brings somebody in and stays: what is on record, and how it ends. */
+/** A three-way call: its record, and its end. */
 import { expect, test } from 'vitest';
 import { CarrierError } from '../../src/telephony/carrier.ts';
 import { AGENT_NUMBER, openCallWorld } from './support/call-world.ts';
@@ -13,7 +13,7 @@ type World = Awaited<ReturnType<typeof openCallWorld>>;
 const timelineOf = async (world: World) =>
   (await world.store.calls.timeline((await world.call()).id)).map(({ kind }) => kind);
 
-/** A call on which the agent has brought somebody in. */
+/** A call into which the agent has brought a third party. */
 async function meet() {
   const world = await openCallWorld();
   const answered = await world.answered();

@@ -40,7 +40,7 @@ test('Conversation forgets what it was about to say to the caller when another p
   expect(table.transcript().slice(-2)).toEqual(['user: When do you open?', 'agent: This is Ada.']);
 });
 
-test('Conversation asks the model once more, and no oftener, after a tool has brought somebody in', async () => {
+test('Conversation asks the model exactly once more after a tool has brought in a third party', async () => {
   const control: CallControl = {
     transfer: () => Promise.reject(new Error('not asked for')),
     bringIn: async () => table.conversation.thirdParty(true),

@@ -6,7 +6,7 @@ import { layTable } from './support/table.ts';
 
 const SILENCE_MS = 2000;
 
-/** Longer than a greeting, a question whether anybody is there, and the silence after each. */
+/** Longer than a greeting, the check whether the caller is there, and the silence after each. */
 const LONG_MS = 20_000;
 
 test('Conversation has no silence time-out while a transfer is pending', async () => {

@@ -208,7 +208,7 @@ test.each([
       turns.take(20_000, { kind: 'third-party', isThere: true });
     },
   ],
-])('the agent asks again whether anybody is there once the caller %s', (_, act) => {
+])('the agent may ask again whether the caller is there once the caller %s', (_, act) => {
   const turns = openTurns();
   turns.take(10_500, { kind: 'timer', timer: 'silence' });
   hearWhole(turns, 11_000, 12_000);

@@ -1,4 +1,4 @@
-/** Who waits for the turn detector, and what becomes of them when its process dies. */
+/** The queue of the turn detector, and pending requests when its process dies. */
 import { expect, test } from 'vitest';
 import type { Loaded, LoadOrder, StopOrder } from '../../src/speech/stt/pool/model-process.ts';
 import {

@@ -125,7 +125,7 @@ test.each([
   expect(modes).toEqual(expected === undefined ? [] : [expected]);
 });
 
-test('Toolbox goes on with the call when it has brought somebody in', async () => {
+test('Toolbox goes on with the call after it has brought in a third party', async () => {
   const call = callOf('transfer_call', { destination: 'sales', mode: 'three-way' });
 
   const outcome = await frontDesk(['transfer_call']).run(call, idle, never);

@@ -153,7 +153,7 @@ export class ScriptedIncoming implements IncomingCall {
     this.to = to;
   }
 
-  /** What becomes of the answer. */
+  /** Makes the call answered with this leg. */
   connect(leg: Leg): void {
     this.#answer.resolve(leg);
   }
