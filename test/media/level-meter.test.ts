@@ -37,7 +37,7 @@ test.each([
   expect(meter.take().agent).toBe(taken);
 });
 
-test('LevelMeter forgets what came before somebody looked', () => {
+test('LevelMeter forgets the levels before the first reader', () => {
   const meter = new LevelMeter();
   meter.note('caller', -10);
 
@@ -61,7 +61,7 @@ test('LevelMeter is on and off however often it is told', () => {
   expect(states).toEqual([false, true, false]);
 });
 
-test('RtpSession measures both sides while somebody looks', () => {
+test('RtpSession measures both sides while there is a reader', () => {
   const session = new TestSession();
   session.setRemote();
   session.meter.start();

@@ -1,4 +1,4 @@
-/** Two sessions and an agent: who hears whom, how loud, and how late. */
+/** Two sessions and an agent: the mix of each party, its level and its delay. */
 import { expect, test } from 'vitest';
 import { Mixer, SoundQueue } from '../../src/media/rtp-session/mixer.ts';
 

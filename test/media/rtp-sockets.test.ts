@@ -36,7 +36,7 @@ describe.each(ADAPTERS)('%s', (_name, open) => {
     );
   });
 
-  test('sends to whom it is told, one after the other', async () => {
+  test('sends to the given addresses, one after the other', async () => {
     const { socket } = await listeningSocket(open, PORT);
     const [peer, other] = [await peerAt(), await peerAt('127.0.0.9')];
     const heard = [once(peer, 'message'), once(other, 'message')];
@@ -188,7 +188,7 @@ describe.each(ADAPTERS)('%s', (_name, open) => {
     thief.close();
   });
 
-  test('throws away what comes before anybody listens', async () => {
+  test('drops packets that arrive before a listener is set', async () => {
     const { sockets } = await listeningSocket(open, PORT);
     const socket = await sockets.bind({ address: LOOPBACK, port: OTHER_PORT });
     const peer = await peerAt();

@@ -1,4 +1,4 @@
-/** Requests and calls that wait for what the application says: how long, how many, and what becomes of them. */
+/** Requests and calls that wait for the application: time limit, number, and outcome. */
 import { EventEmitter } from 'node:events';
 import { expect, test } from 'vitest';
 import type {

@@ -24,7 +24,7 @@ const ELSEWHERE = [
   ...['m=audio 4000 RTP/AVP 0', ''],
 ].join('\r\n');
 
-/** A gateway that opens nothing, and keeps whom it was told to believe. */
+/** A gateway that opens no endpoint, and records the trusted sources that it was given. */
 function askedGateway() {
   const carriers: (BlockList | undefined)[] = [];
   const media: MediaGateway = {

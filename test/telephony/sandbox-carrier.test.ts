@@ -54,7 +54,7 @@ test('SandboxCarrier hangs up a call that is cancelled after its answer', async 
   expect(causes).toEqual([{ kind: 'near-end' }]);
 });
 
-test('SandboxCarrier tells that it rings, and who calls whom', async () => {
+test('SandboxCarrier reports ringing and both numbers', async () => {
   const { carrier, place } = openCarrier();
   let rings = 0;
 

@@ -1,4 +1,4 @@
-/** The sound of a simulated call: both parties on one time line, and who gives way to whom. */
+/** The sound of a simulated call: both parties on one time line, and which one yields when both speak. */
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { PartyStep } from '../../src/domain/sandbox/sandbox-scenario.ts';

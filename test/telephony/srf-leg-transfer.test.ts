@@ -131,7 +131,7 @@ test('SrfLeg that is to return ends with its caller, and does not return then', 
   expect(returns).toBe(0);
 });
 
-test('SrfLeg passes keys by INFO between those whom it has joined, and none to the agent that has left', async () => {
+test('SrfLeg passes keys by INFO between joined legs, and none to the agent that has left', async () => {
   const { first, other, seconds } = openPair({ transferBy: 'bridge' });
   const keys: string[] = [];
   first.leg.onDigit((digit) => keys.push(digit));
@@ -201,7 +201,7 @@ test.each([
     'far-end',
     (pair: ReturnType<typeof openPair>) => pair.first.leg.abandon({ kind: 'far-end' }),
   ],
-])('SrfLeg ends both whom it has joined when %s', async (_, kind, happen) => {
+])('SrfLeg ends both joined legs when %s', async (_, kind, happen) => {
   const pair = openPair({ transferBy: 'bridge' });
   const transferred = pair.first.leg.transfer(COLLEAGUE);
   pair.seconds[0]?.answer.resolve(pair.other.leg);

@@ -1,4 +1,4 @@
-/** A leg with a third party on its line: what becomes of both when somebody leaves in an awkward moment. */
+/** A leg with a third party: both legs when a party leaves during a transition. */
 import { expect, test } from 'vitest';
 import type { ThreeWayCall } from '../../src/telephony/carrier.ts';
 import { COLLEAGUE, openPair } from './scripted-pair.ts';

@@ -1,4 +1,4 @@
-/** How every carrier lets a caller, somebody whom it calls for him, and the agent talk on one line. */
+/** Contract of three-way calls for every carrier: the caller, a third party and the agent in one conference. */
 import { describe, expect, test } from 'vitest';
 import { COLLEAGUE, callerAndColleague } from './caller-and-colleague.ts';
 import { eventOf, type StartPlane, say, tone } from './plane.ts';
@@ -170,7 +170,7 @@ export function describeThreeWay(name: string, startPlane: StartPlane): void {
       ]);
     });
 
-    test('Carrier that stops ends all whom it has brought together', async () => {
+    test('Carrier that stops ends all legs of its three-way calls', async () => {
       const { call, theirs } = await meet();
 
       await plane().carrier.stop();

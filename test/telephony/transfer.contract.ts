@@ -1,4 +1,4 @@
-/** How every carrier hands a caller over to somebody whom it calls itself. */
+/** Contract of transfers for every carrier: REFER, or a second leg that it joins. */
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
@@ -64,7 +64,7 @@ export function describeTransfers(name: string, startPlane: StartPlane): void {
       expect(await theirs.ended).toMatchObject({ cause: 'remote-bye' });
     });
 
-    test('Leg hangs up on both whom it has joined', async () => {
+    test('Leg hangs up on both joined parties', async () => {
       const { call, leg, causes, theirs } = await transferCall({ transfer: 'bridge' });
 
       await leg.hangUp();
@@ -96,7 +96,7 @@ export function describeTransfers(name: string, startPlane: StartPlane): void {
       await expect.poll(() => causes, { timeout: 10_000 }).toEqual([{ kind: 'far-end' }]);
     });
 
-    test('Leg records both whom it has joined, and lets a listener hear them', async () => {
+    test('Leg records both joined parties, and a listener hears them', async () => {
       const path = join(testFolder(), 'call.wav');
       const { call, leg, theirs } = await transferCall(
         { transfer: 'bridge' },
