@@ -96,7 +96,7 @@ describe('POST /api/calls/{callId}/hangup', () => {
     ['a call of the other environment', { key: TEST_KEY }, 'call_1', 404, 'CALL_NOT_FOUND'],
     ['a client without a key', { key: null }, 'call_1', 401, 'UNAUTHORIZED'],
     ['a key that may only read', { key: READ_KEY }, 'call_1', 403, 'FORBIDDEN'],
-  ] as const)('answers %s as it should', async (_what, options, callId, status, code) => {
+  ] as const)('answers %s with its error', async (_what, options, callId, status, code) => {
     const { api, hangUp, hungUp } = await openWorld({ status: 'in_progress' });
     const facts = { accountId: 'acct_main', environment: 'live', scopes: ['calls:read'] } as const;
     await addKey(api.store, READ_KEY, facts);

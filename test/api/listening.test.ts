@@ -170,7 +170,7 @@ test.each([
   [{ kind: 'not-in-progress' }, 409, 'CONFLICT', 'not in progress'],
   [{ kind: 'simulated' }, 409, 'CONFLICT', 'simulated'],
   [{ kind: 'full', why: '5 listen to it already' }, 429, 'RATE_LIMITED', '5 listen'],
-] as const)('GET /api/live/calls/{callId}/audio answers %o as it should', async (refusal, status, code, words) => {
+] as const)('GET /api/live/calls/{callId}/audio answers %o with its error', async (refusal, status, code, words) => {
   const { api } = await openWorld({}, refusal);
 
   const response = await api.request('GET', PATH);

@@ -23,7 +23,7 @@ import { addKey } from '../support/api/test-api.ts';
 /** A telephone number is no id: who may assign one is in test/api/number-owners.test.ts. */
 const WITH_ID = OPERATIONS.filter(({ path }) => /\{(?!number\})/.test(path));
 
-/** Voices are everybody's. */
+/** Voices are shared by all accounts. */
 /** Voices, trunks and downloads of models are those of the installation. */
 const OWNED = WITH_ID.filter(({ path }) => !/\{(voiceId|trunkName|downloadId)\}/.test(path));
 

@@ -1,4 +1,4 @@
-/** `/api/sandbox`: who may let somebody ring in, and what is saved by it. */
+/** `/api/sandbox`: which keys may start a simulated inbound call, and the saved call. */
 import { expect, test } from 'vitest';
 import { QUEUED_CALLS_MAX } from '../../src/domain/dialing/outbound-rules.ts';
 import { type Logger, silentLogger } from '../../src/lib/logger.ts';

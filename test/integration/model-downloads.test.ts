@@ -176,7 +176,7 @@ test('wrong bytes are refused by name, and nothing of them is kept', async () =>
   expect((await downloads.catalogue()).isRestartNeeded).toBe(false);
 });
 
-test('a hub that refuses is told of in a sentence', async () => {
+test('a refusal of the hub is reported in a sentence', async () => {
   const { hub, downloads, file } = await world();
   hub.files.delete(`/src/${WEIGHTS}`);
 
@@ -188,7 +188,7 @@ test('a hub that refuses is told of in a sentence', async () => {
   expect(existsSync(file(WEIGHTS))).toBe(false);
 });
 
-test('a hub that is gone is told of in a sentence, and what has come stays for the next download', async () => {
+test('an unreachable hub is reported in a sentence, and the received part stays for the next download', async () => {
   const { hub, downloads, file } = await world();
   hub.instead.set(`/src/${WEIGHTS}`, [stall(100_000)]);
   await downloads.start({ modelId: 'asr' });

@@ -87,7 +87,7 @@ test('Checkpointer resets the log, so that its size stays limited', async () => 
   await vi.waitFor(async () => expect(await grownBy()).toBe(0), { timeout: 10_000 });
 });
 
-test('Checkpointer empties the log, unless somebody reads, and stops no writer meanwhile', async () => {
+test('Checkpointer empties the log, unless a reader holds it, and blocks no writer meanwhile', async () => {
   const { file, database, checkpointer, write } = await openWorld({ everyMs: 3_600_000 });
   const isTaken = logTaken(database);
   checkpointer.start();

@@ -94,7 +94,7 @@ describeWith(['chromium', 'espeak-ng'], 'a call from the browser', () => {
     await page.getByRole('heading', { name: 'Reception' }).waitFor();
   });
 
-  test('the phone is loaded only when somebody wants it', async () => {
+  test('the phone is loaded only on demand', async () => {
     const before = await page.evaluate(PHONE_FILES);
 
     await button('Talk to it').click();

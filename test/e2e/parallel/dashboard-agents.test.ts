@@ -227,7 +227,7 @@ describeWith(['chromium'], 'agents in the dashboard', () => {
     expect(await shown.findings()).toEqual([]);
   });
 
-  test('nothing that anybody wrote has run, and the policy had nothing to forbid', async () => {
+  test('no user input has run as code, and the policy had nothing to block', async () => {
     expect(await page.evaluate('window.hit')).toBeUndefined();
     expect(shown.complaints).toEqual([]);
   });

@@ -232,7 +232,7 @@ describeWith(['chromium'], 'the lists of the dashboard', () => {
     expect(await shown.findings()).toEqual([]);
   });
 
-  test('nothing that anybody wrote has run', async () => {
+  test('no user input has run as code', async () => {
     expect(await page.evaluate('window.hit')).toBeUndefined();
     expect(shown.complaints).toEqual([]);
   });

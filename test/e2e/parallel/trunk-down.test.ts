@@ -16,7 +16,7 @@ const DOWN = { timeout: 30_000, interval: 500 };
 /** Any request brings the trunk back, and the dialer looks every second. */
 const BACK = { timeout: 20_000, interval: 500 };
 
-/** The first request has been answered by then, also by a phone that began only after it. */
+/** Time within which the first request is answered, even by a phone that starts after it. */
 const ASKED_MS = 7_000;
 
 async function openWorld() {
