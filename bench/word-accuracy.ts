@@ -1,6 +1,6 @@
 /**
- * Words that our recogniser gets wrong of voices it was never trained on: the 800 utterances of models/README.md, beside
- * the figure there, and the same with noise on the line.
+ * Word errors of our recogniser on unseen voices: the 800 utterances of models/README.md, compared with the figure
+ * there, clean and with noise on the line.
  */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';

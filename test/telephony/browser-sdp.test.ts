@@ -106,7 +106,7 @@ test('withOurSide changes who we are and which way sound flows, and nothing else
   ]);
 });
 
-test('hostAddresses names the machine’s own addresses and those it is known by, each once, and no loopback beside them', () => {
+test('hostAddresses lists the machine’s own and advertised addresses, each once, without loopback', () => {
   const own = Object.values(networkInterfaces())
     .flatMap((addresses) => addresses ?? [])
     .filter(({ family, internal }) => family === 'IPv4' && !internal)

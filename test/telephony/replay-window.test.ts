@@ -18,7 +18,7 @@ test('ReplayWindow goes on over the end of the numbers', () => {
   expect(accepted([65_534, 65_535, 0, 65_535, 1, 0])).toEqual([65_534, 65_535, 0, 1]);
 });
 
-test('ReplayWindow follows a jump ahead, and begins anew with another stream', () => {
+test('ReplayWindow follows a jump ahead, and resets for another stream', () => {
   const window = new ReplayWindow();
 
   const answers = [
