@@ -16,8 +16,8 @@ import {
   openFilesFinding,
   portFindings,
   serverFindings,
-} from '../src/cli/doctor/doctor-checks.ts';
-import { findingsText } from '../src/cli/doctor/finding.ts';
+} from '../src/cli/doctor-checks.ts';
+import { findingsText } from '../src/cli/finding.ts';
 import { readConfig } from '../src/config/config.ts';
 
 const plain = (_colour: string, text: string) => text;

@@ -21,7 +21,7 @@ import type { DialQueue } from '../domain/dialing/outbound-rules.ts';
 import type { TrunkControl, Trunks } from '../domain/dialing/trunk.ts';
 import type { NewId, RandomBytes } from '../domain/ids.ts';
 import type { DocumentReader } from '../domain/knowledge/knowledge.ts';
-import type { ModelDownloads } from '../domain/models/model-downloads.ts';
+import type { ModelDownloads } from '../domain/model-downloads.ts';
 import { type ErrorCode, ServiceError } from '../domain/service-error.ts';
 import type { RunTransaction, Stores } from '../domain/stores.ts';
 import type { ToolTrial } from '../domain/tool/custom-tool.ts';

@@ -19,8 +19,8 @@ import {
   machineFindings,
   portFindings,
   serverFindings,
-} from './doctor/doctor-checks.ts';
-import { type Finding, findingsText } from './doctor/finding.ts';
+} from './doctor-checks.ts';
+import { type Finding, findingsText } from './finding.ts';
 
 const EXIT_FAILED = 1;
 

@@ -7,8 +7,8 @@ import { addDoctorCommand } from './admin-doctor.ts';
 import { addEraseCommands } from './admin-erase.ts';
 import { addSelfTestCommand } from './admin-self-test.ts';
 import { addNumberCommands, addTrunkCommands } from './admin-trunks.ts';
+import { addOperatorCommands, addUserCommands } from './admin-users.ts';
 import { addForgetCommand, addSecretCommands, addWebhookCommands } from './admin-webhooks.ts';
-import { addOperatorCommands, addUserCommands } from './users/admin-users.ts';
 
 const HELP = `
 Every command takes --json. Settings come from the environment and .env, as for the server.

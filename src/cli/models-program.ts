@@ -1,6 +1,6 @@
 /** Options of the command that downloads models; `models.ts` runs it, and the reference is written from it. */
 import { Command, Option } from 'commander';
-import { MODEL_PROFILES, type ModelProfile } from '../domain/models/model-downloads.ts';
+import { MODEL_PROFILES, type ModelProfile } from '../domain/model-downloads.ts';
 
 const HELP = `
 Settings come from the environment and .env, as for the server: MODELS_DIR, MODELS_PROFILE, MODELS_BASE_URL (a mirror),

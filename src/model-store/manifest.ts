@@ -1,7 +1,7 @@
 /** The manifest: `models/manifest.json`, the list of models that can be downloaded. */
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { MODEL_PROFILES, type ModelProfile } from '../domain/models/model-downloads.ts';
+import { MODEL_PROFILES, type ModelProfile } from '../domain/model-downloads.ts';
 import { ModelsError } from './models-error.ts';
 
 const id = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$/);

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { MODEL_PROFILES } from '../domain/models/model-downloads.ts';
+import { MODEL_PROFILES } from '../domain/model-downloads.ts';
 import { type FilesModel, type Manifest, type Model, type ModelFile, placeOf } from './manifest.ts';
 import { type LockEntry, ModelLock } from './model-lock.ts';
 import { bytesText, type Screen } from './progress.ts';

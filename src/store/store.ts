@@ -14,39 +14,39 @@ import { SqliteErasureStore, SqliteLeftovers } from './accounts/sqlite-erasure-s
 import { SqliteIdempotencyStore } from './accounts/sqlite-idempotency-store.ts';
 import { SqliteAccountRetention, SqliteRetention } from './accounts/sqlite-retention.ts';
 import { SqliteAuditLog, SqliteUserStore } from './accounts/sqlite-user-store.ts';
-import {
-  SqliteAgentStore,
-  SqliteAgentVersionStore,
-  SqliteSavedDraftStore,
-} from './agents/sqlite-agent-store.ts';
-import { SqliteAppointmentStore, SqliteCalendarStore } from './calendars/sqlite-calendar-store.ts';
 import { indexRegularly } from './calls/call-list.ts';
 import { SqliteAnalysisStore } from './calls/sqlite-analysis-store.ts';
 import { SqliteAnalyticsStore, SqliteQuarterHours } from './calls/sqlite-analytics-store.ts';
 import { SqliteCallQualityStore, SqliteSipTraceStore } from './calls/sqlite-call-diagnostics.ts';
 import { SqliteCallNoteStore } from './calls/sqlite-call-note-store.ts';
 import { SqliteCallStore, SqliteDialogStore } from './calls/sqlite-call-store.ts';
-import { SqliteCampaignStore } from './campaigns/sqlite-campaign-store.ts';
 import { SqliteKnowledgeStore } from './knowledge/sqlite-knowledge-store.ts';
 import type { Queries } from './queries.ts';
-import {
-  SqliteOptOutStore,
-  SqliteSmsGatewayStore,
-  SqliteSmsMessageStore,
-} from './sms/sqlite-sms-stores.ts';
 import { Checkpointer } from './sqlite/checkpointer.ts';
 import { type Database, openDatabase } from './sqlite/database.ts';
 import { build } from './sqlite/schema.ts';
 import { openBox, sealAgain } from './sqlite/sealed-columns.ts';
 import type { FileSystemTypeOf } from './sqlite/sqlite-file.ts';
 import { SqliteRateStore, SqliteSecretStore } from './sqlite/sqlite-server-state.ts';
-import { newStoreFeeds, type StoreFeeds } from './store-feeds.ts';
-import { SqliteCustomToolStore, SqliteMcpServerStore } from './tools/sqlite-tool-stores.ts';
+import {
+  SqliteAgentStore,
+  SqliteAgentVersionStore,
+  SqliteSavedDraftStore,
+} from './sqlite-agent-store.ts';
+import { SqliteAppointmentStore, SqliteCalendarStore } from './sqlite-calendar-store.ts';
+import { SqliteCampaignStore } from './sqlite-campaign-store.ts';
+import {
+  SqliteOptOutStore,
+  SqliteSmsGatewayStore,
+  SqliteSmsMessageStore,
+} from './sqlite-sms-stores.ts';
+import { SqliteCustomToolStore, SqliteMcpServerStore } from './sqlite-tool-stores.ts';
 import {
   SqliteNumberAssignments,
   SqliteNumberHolders,
   SqliteStoredTrunks,
-} from './trunks/sqlite-trunk-stores.ts';
+} from './sqlite-trunk-stores.ts';
+import { newStoreFeeds, type StoreFeeds } from './store-feeds.ts';
 import { SqliteDeliveryStore } from './webhooks/sqlite-delivery-store.ts';
 import { SqliteEventStore } from './webhooks/sqlite-event-store.ts';
 import { SqliteOutbox } from './webhooks/sqlite-outbox.ts';

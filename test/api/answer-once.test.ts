@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { StoreError } from '../../src/domain/service-error.ts';
-import { SqliteAgentVersionStore } from '../../src/store/agents/sqlite-agent-store.ts';
+import { SqliteAgentVersionStore } from '../../src/store/sqlite-agent-store.ts';
 import { FOREIGN_KEY, openTestApi, TEST_KEY, type TestApi } from '../support/api/test-api.ts';
 
 const DRAFT = { name: 'Till', greeting: 'Hello', systemPrompt: 'Be brief.' };

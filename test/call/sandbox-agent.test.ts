@@ -6,7 +6,7 @@ import {
   sandboxToolbox,
   tomorrowAtTen,
 } from '../../src/call/sandbox/sandbox-rules.ts';
-import { PARTY_SCRIPTS, partyLines } from '../../src/domain/sandbox/sandbox-scenario.ts';
+import { PARTY_SCRIPTS, partyLines } from '../../src/domain/sandbox-scenario.ts';
 import { ScaledClock } from '../../src/lib/clock.ts';
 import type { ModelEvent } from '../../src/llm/language-model.ts';
 import { parseRuleBook } from '../../src/llm/scripted/rule-book.ts';

@@ -6,7 +6,7 @@ import { dirname, join, normalize } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { CallRegistry } from '../../src/call/call-registry.ts';
 import { OutboundDialer } from '../../src/call/outbound/outbound-dialer.ts';
-import { SCENARIO_BY_DIGITS } from '../../src/domain/sandbox/sandbox-scenario.ts';
+import { SCENARIO_BY_DIGITS } from '../../src/domain/sandbox-scenario.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { openSandboxWorld, type SandboxWorld } from './support/sandbox-world.ts';
 

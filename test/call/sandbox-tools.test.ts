@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { exampleOf } from '../../src/call/sandbox/sandbox-tools.ts';
 import type { PassageSearch } from '../../src/domain/knowledge/knowledge.ts';
-import { SANDBOX_CARD } from '../../src/domain/sandbox/sandbox-scenario.ts';
+import { SANDBOX_CARD } from '../../src/domain/sandbox-scenario.ts';
 import { argumentFaults } from '../../src/domain/tool/argument-schema.ts';
 import type { Tool } from '../../src/tool/tool.ts';
 import { openSandboxWorld } from './support/sandbox-world.ts';

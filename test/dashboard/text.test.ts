@@ -6,7 +6,7 @@ import { LANGUAGES, textOf, wordOf } from '../../src/dashboard/text/text.ts';
 import { DEFAULT_INTENTS, END_REASONS } from '../../src/domain/call/call.ts';
 import { type EngineJob, engineState, type StandIn } from '../../src/domain/call/engine-state.ts';
 import { CAMPAIGN_STATUSES, CONTACT_STATES } from '../../src/domain/campaign/campaign.ts';
-import { DOWNLOAD_STATES, MODEL_STATES } from '../../src/domain/models/model-downloads.ts';
+import { DOWNLOAD_STATES, MODEL_STATES } from '../../src/domain/model-downloads.ts';
 import { SMS_STATES } from '../../src/domain/sms/sms-message.ts';
 
 function textsOf(language: string): Readonly<Record<string, string>> {

@@ -4,7 +4,7 @@ import {
   scenarioNamed,
   scenarioOfNumber,
   scenarioRingingIn,
-} from '../../src/domain/sandbox/sandbox-scenario.ts';
+} from '../../src/domain/sandbox-scenario.ts';
 
 test.each([
   ['+12025550100', 'no_answer'],

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
-import type { ModelDownload } from '../../src/domain/models/model-downloads.ts';
+import type { ModelDownload } from '../../src/domain/model-downloads.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import type { FilesModel } from '../../src/model-store/manifest.ts';

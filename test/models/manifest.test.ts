@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { MODEL_PROFILES } from '../../src/domain/models/model-downloads.ts';
+import { MODEL_PROFILES } from '../../src/domain/model-downloads.ts';
 import {
   isSafePath,
   loadManifest,

@@ -1,6 +1,6 @@
 /** `/api/models`: who may ask, what is refused, and what a download leaves in the audit log. */
 import { expect, test } from 'vitest';
-import type { WantedModels } from '../../src/domain/models/model-downloads.ts';
+import type { WantedModels } from '../../src/domain/model-downloads.ts';
 import { ServiceError } from '../../src/domain/service-error.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { ADMIN_KEY } from '../support/api/api-world.ts';

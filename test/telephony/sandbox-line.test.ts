@@ -1,7 +1,7 @@
 /** The sound of a simulated call: both parties on one time line, and which one yields when both speak. */
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { PartyStep } from '../../src/domain/sandbox/sandbox-scenario.ts';
+import type { PartyStep } from '../../src/domain/sandbox-scenario.ts';
 import type { AudioEvent } from '../../src/media/audio-stream.ts';
 import { SandboxLine } from '../../src/telephony/sandbox/sandbox-line.ts';
 import { readStereo } from '../support/speech/recording.ts';

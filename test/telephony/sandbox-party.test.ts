@@ -1,6 +1,6 @@
 /** The scripted party by itself: when it speaks, for how long, and which words. */
 import { expect, test } from 'vitest';
-import type { PartyStep } from '../../src/domain/sandbox/sandbox-scenario.ts';
+import type { PartyStep } from '../../src/domain/sandbox-scenario.ts';
 import { Party } from '../../src/telephony/sandbox/party.ts';
 
 const FRAME_MS = 20;

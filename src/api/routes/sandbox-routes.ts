@@ -9,7 +9,7 @@ import {
   SCENARIO_BY_DIGITS,
   scenarioNamed,
   scenarioRingingIn,
-} from '../../domain/sandbox/sandbox-scenario.ts';
+} from '../../domain/sandbox-scenario.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';

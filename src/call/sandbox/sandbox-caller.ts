@@ -2,7 +2,7 @@
 import type { Agent, Scope } from '../../domain/agent/agent.ts';
 import type { Call } from '../../domain/call/call.ts';
 import { moveCall } from '../../domain/call/call-life.ts';
-import { type SandboxScenario, scenarioNamed } from '../../domain/sandbox/sandbox-scenario.ts';
+import { type SandboxScenario, scenarioNamed } from '../../domain/sandbox-scenario.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { Repeater } from '../../lib/repeater.ts';
 import type { IncomingCall } from '../../telephony/carrier.ts';

@@ -8,7 +8,7 @@ import type {
   ModelDownload,
   ModelDownloads,
   WantedModels,
-} from '../../domain/models/model-downloads.ts';
+} from '../../domain/model-downloads.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';

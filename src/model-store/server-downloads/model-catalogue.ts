@@ -7,7 +7,7 @@ import {
   type ModelCatalogue,
   type ProfileContent,
   type WantedModels,
-} from '../../domain/models/model-downloads.ts';
+} from '../../domain/model-downloads.ts';
 import { ollamaModels } from '../download-models.ts';
 import {
   loadManifest,

@@ -1,5 +1,5 @@
 /** Scripted party of a simulated call: speaks, listens and presses keys, one frame of 20 ms at a time; pure */
-import type { PartyScript } from '../../domain/sandbox/sandbox-scenario.ts';
+import type { PartyScript } from '../../domain/sandbox-scenario.ts';
 import { FRAME_MS, FRAME_SAMPLES, LINE_RATE_HZ } from '../../media/audio-stream.ts';
 import { samplesOf } from '../ringback.ts';
 

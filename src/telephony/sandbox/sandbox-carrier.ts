@@ -5,7 +5,7 @@ import {
   partyLines,
   type SandboxScenario,
   scenarioOfNumber,
-} from '../../domain/sandbox/sandbox-scenario.ts';
+} from '../../domain/sandbox-scenario.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import {

@@ -1,5 +1,5 @@
 /** Leg of a simulated call, with a scripted party at its other end. */
-import type { PartyScript } from '../../domain/sandbox/sandbox-scenario.ts';
+import type { PartyScript } from '../../domain/sandbox-scenario.ts';
 import type { ScaledClock } from '../../lib/clock.ts';
 import {
   CarrierError,

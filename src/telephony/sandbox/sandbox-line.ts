@@ -1,5 +1,5 @@
 /** Audio of a simulated call: the agent's playout and the scripted party, frame by frame in simulated time. */
-import type { PartyScript } from '../../domain/sandbox/sandbox-scenario.ts';
+import type { PartyScript } from '../../domain/sandbox-scenario.ts';
 import type { Clock } from '../../lib/clock.ts';
 import {
   type AudioEvent,

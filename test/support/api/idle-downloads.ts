@@ -1,5 +1,5 @@
 /** Downloads of models for tests that download nothing. */
-import type { ModelDownload, ModelDownloads } from '../../../src/domain/models/model-downloads.ts';
+import type { ModelDownload, ModelDownloads } from '../../../src/domain/model-downloads.ts';
 import type { Clock } from '../../../src/lib/clock.ts';
 
 /** Has one download, which has ended. */

@@ -1,13 +1,13 @@
 /** `/api/analytics/details`: calls of a period in a time zone, by outcome, day, hour, agent and time to answer. */
 import { z } from '@hono/zod-openapi';
-import type { Scope } from '../../../domain/agent/agent.ts';
+import type { Scope } from '../../domain/agent/agent.ts';
 import {
   type AnalyticsDetails,
   detailsOf,
   type Outcomes,
   type QuarterHours,
   type Totals,
-} from '../../../domain/analytics/analytics-details.ts';
+} from '../../domain/analytics/analytics-details.ts';
 import {
   localDateOf,
   type Period,
@@ -15,14 +15,14 @@ import {
   spanBefore,
   spanOf,
   type ZonedSpan,
-} from '../../../domain/analytics/period.ts';
-import { END_REASONS } from '../../../domain/call/call.ts';
-import { isTimeZone } from '../../../domain/zoned-time.ts';
-import { type ApiApp, type ApiDeps, scopeOf } from '../../api-env.ts';
-import { describeRoute, jsonResponse } from '../../http/describe-route.ts';
-import { costSchema } from '../../schemas/call-schemas.ts';
-import { askedPeriod, checkDates, periodFields } from '../../schemas/query-schemas.ts';
-import { costView, minutesOf, rounded } from '../../serializers.ts';
+} from '../../domain/analytics/period.ts';
+import { END_REASONS } from '../../domain/call/call.ts';
+import { isTimeZone } from '../../domain/zoned-time.ts';
+import { type ApiApp, type ApiDeps, scopeOf } from '../api-env.ts';
+import { describeRoute, jsonResponse } from '../http/describe-route.ts';
+import { costSchema } from '../schemas/call-schemas.ts';
+import { askedPeriod, checkDates, periodFields } from '../schemas/query-schemas.ts';
+import { costView, minutesOf, rounded } from '../serializers.ts';
 
 const timestamp = z.iso.datetime();
 

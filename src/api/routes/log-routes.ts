@@ -1,21 +1,20 @@
 /** `/api/logs` and `/api/audit-log`: the newest requests, the newest warnings and errors of the server, and who changed what. */
-
 import { z } from '@hono/zod-openapi';
-import { AUDIT_ACTORS } from '../../../domain/account/audit-log.ts';
+import { AUDIT_ACTORS } from '../../domain/account/audit-log.ts';
 import {
   isWanted,
   REQUEST_ACTORS,
   REQUESTS_MAX,
   type RequestEntry,
   STRANGERS_MAX,
-} from '../../../domain/account/request-log.ts';
-import type { PageRange } from '../../../domain/ids.ts';
-import { SERVER_LOG_LEVELS, SERVER_LOG_MAX } from '../../../lib/server-log.ts';
-import { type ApiApp, type ApiContext, type ApiDeps, scopeOf } from '../../api-env.ts';
-import { isOperator, requireOperator } from '../../http/access.ts';
-import { describeRoute, jsonResponse } from '../../http/describe-route.ts';
-import { PAGE_LIMIT, pageOf, pagingFields } from '../../schemas/query-schemas.ts';
-import { viewOf } from '../../serializers.ts';
+} from '../../domain/account/request-log.ts';
+import type { PageRange } from '../../domain/ids.ts';
+import { SERVER_LOG_LEVELS, SERVER_LOG_MAX } from '../../lib/server-log.ts';
+import { type ApiApp, type ApiContext, type ApiDeps, scopeOf } from '../api-env.ts';
+import { isOperator, requireOperator } from '../http/access.ts';
+import { describeRoute, jsonResponse } from '../http/describe-route.ts';
+import { PAGE_LIMIT, pageOf, pagingFields } from '../schemas/query-schemas.ts';
+import { viewOf } from '../serializers.ts';
 
 const requestId = z.string().openapi({ example: 'req_0VbZOZK8iLGcXSKvcmQMdaX5' });
 

@@ -1,5 +1,5 @@
 /** Scenarios of the sandbox: the simulated party, chosen by the last two digits of its number; pure */
-import { ServiceError } from '../service-error.ts';
+import { ServiceError } from './service-error.ts';
 
 /** By the last two digits of the number; every other number has the friendly party. */
 export const SCENARIO_BY_DIGITS = {

@@ -1,28 +1,27 @@
 /** `/api/sms-gateways` and `/api/sms-opt-outs`: gateways of `send_sms`, and numbers that want no messages. */
-
-import { mayActAs } from '../../../domain/account/user.ts';
-import { notOwn } from '../../../domain/dialing/number-owner.ts';
-import { parsePhoneNumber } from '../../../domain/dialing/phone-number.ts';
-import { callbackUrl } from '../../../domain/sms/sms-callback.ts';
+import { mayActAs } from '../../domain/account/user.ts';
+import { notOwn } from '../../domain/dialing/number-owner.ts';
+import { parsePhoneNumber } from '../../domain/dialing/phone-number.ts';
+import { callbackUrl } from '../../domain/sms/sms-callback.ts';
 import {
   createSmsGateway,
   isSenderOwn,
   patchSmsGateway,
   SMS_GATEWAY_LIMITS,
   type SmsGateway,
-} from '../../../domain/sms/sms-gateway.ts';
-import { type ApiApp, type ApiContext, type ApiDeps, scopeOf } from '../../api-env.ts';
-import { answerOnce } from '../../http/answer-once.ts';
+} from '../../domain/sms/sms-gateway.ts';
+import { type ApiApp, type ApiContext, type ApiDeps, scopeOf } from '../api-env.ts';
+import { answerOnce } from '../http/answer-once.ts';
 import {
   describeRoute,
   jsonBody,
   jsonResponse,
   TAKES_IF_MATCH,
   taggedResponse,
-} from '../../http/describe-route.ts';
-import { entityTag, requireMatch } from '../../http/entity-tag.ts';
-import { existing } from '../../http/errors.ts';
-import { pageQuerySchema } from '../../schemas/query-schemas.ts';
+} from '../http/describe-route.ts';
+import { entityTag, requireMatch } from '../http/entity-tag.ts';
+import { existing } from '../http/errors.ts';
+import { pageQuerySchema } from '../schemas/query-schemas.ts';
 import {
   createSmsGatewaySchema,
   optOutPageSchema,
@@ -32,8 +31,8 @@ import {
   smsGatewayPageSchema,
   smsGatewayPathSchema,
   smsGatewaySchema,
-} from '../../schemas/sms-schemas.ts';
-import { viewOf } from '../../serializers.ts';
+} from '../schemas/sms-schemas.ts';
+import { viewOf } from '../serializers.ts';
 
 /** As trunks: gateways hold credentials that cost money. */
 const shared = { tag: 'SMS', scope: 'admin' } as const;

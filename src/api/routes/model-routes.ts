@@ -1,5 +1,4 @@
 /** `/api/models`: the models that can be downloaded, and the download under way. */
-
 import { z } from '@hono/zod-openapi';
 import {
   DOWNLOAD_STATES,
@@ -9,12 +8,12 @@ import {
   MODEL_STATES,
   type ModelProfile,
   type WantedModels,
-} from '../../../domain/models/model-downloads.ts';
-import type { ApiApp, ApiDeps } from '../../api-env.ts';
-import { NEEDS_OPERATOR_KEY, requireOperator } from '../../http/access.ts';
-import { answerOnce } from '../../http/answer-once.ts';
-import { describeRoute, jsonBody, jsonResponse } from '../../http/describe-route.ts';
-import { viewOf } from '../../serializers.ts';
+} from '../../domain/model-downloads.ts';
+import type { ApiApp, ApiDeps } from '../api-env.ts';
+import { NEEDS_OPERATOR_KEY, requireOperator } from '../http/access.ts';
+import { answerOnce } from '../http/answer-once.ts';
+import { describeRoute, jsonBody, jsonResponse } from '../http/describe-route.ts';
+import { viewOf } from '../serializers.ts';
 
 const profile = z.enum(MODEL_PROFILES);
 

@@ -7,23 +7,16 @@ import {
   USER_NAME,
   USER_NAME_CHARS_MAX,
   userNamed,
-} from '../../domain/account/user.ts';
+} from '../domain/account/user.ts';
 import {
   addUser,
   changeUser,
   removeUser,
   replacePassword,
-} from '../../domain/account/user-changes.ts';
-import { PasswordHasher } from '../../operator/password-hasher.ts';
-import { newSecretText } from '../../operator/secret-text.ts';
-import {
-  atDesk,
-  type Console,
-  type Desk,
-  patiently,
-  type Result,
-  table,
-} from '../admin-command.ts';
+} from '../domain/account/user-changes.ts';
+import { PasswordHasher } from '../operator/password-hasher.ts';
+import { newSecretText } from '../operator/secret-text.ts';
+import { atDesk, type Console, type Desk, patiently, type Result, table } from './admin-command.ts';
 
 /** Adds `admin user`. */
 export function addUserCommands(root: Command, console: Console): void {

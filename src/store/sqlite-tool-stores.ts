@@ -1,18 +1,14 @@
 /** Custom tools and MCP servers in SQLite, and the names that they share. */
 import { sql } from 'kysely';
-import type { Scope } from '../../domain/agent/agent.ts';
-import type { PageRange } from '../../domain/ids.ts';
-import { conflict } from '../../domain/service-error.ts';
-import {
-  type CustomTool,
-  type CustomToolStore,
-  TOOL_LIMITS,
-} from '../../domain/tool/custom-tool.ts';
-import { MCP_LIMITS, type McpServer, type McpServerStore } from '../../domain/tool/mcp-server.ts';
-import type { SecretBox } from '../../lib/secret-box.ts';
-import { inScope, type Queries } from '../queries.ts';
-import { NamedRecords } from '../sqlite/named-records.ts';
-import { build } from '../sqlite/schema.ts';
+import type { Scope } from '../domain/agent/agent.ts';
+import type { PageRange } from '../domain/ids.ts';
+import { conflict } from '../domain/service-error.ts';
+import { type CustomTool, type CustomToolStore, TOOL_LIMITS } from '../domain/tool/custom-tool.ts';
+import { MCP_LIMITS, type McpServer, type McpServerStore } from '../domain/tool/mcp-server.ts';
+import type { SecretBox } from '../lib/secret-box.ts';
+import { inScope, type Queries } from './queries.ts';
+import { NamedRecords } from './sqlite/named-records.ts';
+import { build } from './sqlite/schema.ts';
 
 /** Keeps custom tools in SQLite. */
 export class SqliteCustomToolStore implements CustomToolStore {

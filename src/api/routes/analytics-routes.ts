@@ -4,12 +4,12 @@ import {
   type AnalyticsReport,
   average,
   reportOf,
-} from '../../../domain/analytics/analytics-report.ts';
-import { periodOf } from '../../../domain/analytics/period.ts';
-import { type ApiApp, type ApiDeps, callerOf, scopeOf } from '../../api-env.ts';
-import { describeRoute, jsonResponse } from '../../http/describe-route.ts';
-import { askedPeriod, checkDates, periodFields } from '../../schemas/query-schemas.ts';
-import { minutesOf, rounded } from '../../serializers.ts';
+} from '../../domain/analytics/analytics-report.ts';
+import { periodOf } from '../../domain/analytics/period.ts';
+import { type ApiApp, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
+import { describeRoute, jsonResponse } from '../http/describe-route.ts';
+import { askedPeriod, checkDates, periodFields } from '../schemas/query-schemas.ts';
+import { minutesOf, rounded } from '../serializers.ts';
 
 const timestamp = z.iso.datetime();
 

@@ -1,16 +1,15 @@
 /** `admin doctor`: checks of the machine, its data folder and database, of ports, addresses and a running server. */
-
 import { createSocket } from 'node:dgram';
 import { accessSync, constants, readFileSync, statfsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import Sqlite from 'better-sqlite3';
-import { type Config, databaseFileOf } from '../../config/config.ts';
-import type { EngineState, ReadinessReport } from '../../domain/call/engine-state.ts';
-import { systemClock } from '../../lib/clock.ts';
-import { interfaceAddresses, localUrlHost, rangeOfAddress } from '../../lib/local-routes.ts';
-import { silentLogger } from '../../lib/logger.ts';
-import { hasCode, messageOf } from '../../lib/unknown-value.ts';
-import { openStore } from '../../store/store.ts';
+import { type Config, databaseFileOf } from '../config/config.ts';
+import type { EngineState, ReadinessReport } from '../domain/call/engine-state.ts';
+import { systemClock } from '../lib/clock.ts';
+import { interfaceAddresses, localUrlHost, rangeOfAddress } from '../lib/local-routes.ts';
+import { silentLogger } from '../lib/logger.ts';
+import { hasCode, messageOf } from '../lib/unknown-value.ts';
+import { openStore } from '../store/store.ts';
 import type { Finding } from './finding.ts';
 
 const NODE_MAJOR_MIN = 24;

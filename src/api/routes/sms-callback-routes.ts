@@ -1,13 +1,12 @@
 /** `/sms/{gatewayId}`: delivery reports and incoming messages of gateways; the signature in the address is the credential. */
-
-import { CALLBACK_PATH, isCallback, readCallback } from '../../../domain/sms/sms-callback.ts';
-import type { SmsGateway } from '../../../domain/sms/sms-gateway.ts';
-import { recordSmsNews, type SmsMessage, type SmsNews } from '../../../domain/sms/sms-message.ts';
-import { takeIncoming } from '../../../domain/sms/sms-rules.ts';
-import type { Stores } from '../../../domain/stores.ts';
-import { jsonOf } from '../../../lib/unknown-value.ts';
-import type { ApiApp, ApiContext, ApiDeps } from '../../api-env.ts';
-import { limitBody } from '../../http/request-body.ts';
+import { CALLBACK_PATH, isCallback, readCallback } from '../../domain/sms/sms-callback.ts';
+import type { SmsGateway } from '../../domain/sms/sms-gateway.ts';
+import { recordSmsNews, type SmsMessage, type SmsNews } from '../../domain/sms/sms-message.ts';
+import { takeIncoming } from '../../domain/sms/sms-rules.ts';
+import type { Stores } from '../../domain/stores.ts';
+import { jsonOf } from '../../lib/unknown-value.ts';
+import type { ApiApp, ApiContext, ApiDeps } from '../api-env.ts';
+import { limitBody } from '../http/request-body.ts';
 
 const BODY_LIMIT = { bytesMax: 64 * 1024, message: 'expected 64 KiB at most' };
 

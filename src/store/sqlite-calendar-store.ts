@@ -1,25 +1,20 @@
 /** Calendars and their appointments in SQLite. */
-
 import { sql } from 'kysely';
-import type { Scope } from '../../domain/agent/agent.ts';
+import type { Scope } from '../domain/agent/agent.ts';
 import type {
   AppointmentStore,
   BookedAppointment,
   CalendarKey,
-} from '../../domain/calendar/appointment.ts';
-import {
-  CALENDAR_LIMITS,
-  type Calendar,
-  type CalendarStore,
-} from '../../domain/calendar/calendar.ts';
-import type { TimeSpan } from '../../domain/calendar/slots.ts';
-import type { PageRange } from '../../domain/ids.ts';
-import { conflict } from '../../domain/service-error.ts';
-import type { SecretBox } from '../../lib/secret-box.ts';
-import { countOf, inScope, type Queries } from '../queries.ts';
-import { NamedRecords } from '../sqlite/named-records.ts';
-import { type RowOf, recordOf, rowOf } from '../sqlite/rows.ts';
-import { build } from '../sqlite/schema.ts';
+} from '../domain/calendar/appointment.ts';
+import { CALENDAR_LIMITS, type Calendar, type CalendarStore } from '../domain/calendar/calendar.ts';
+import type { TimeSpan } from '../domain/calendar/slots.ts';
+import type { PageRange } from '../domain/ids.ts';
+import { conflict } from '../domain/service-error.ts';
+import type { SecretBox } from '../lib/secret-box.ts';
+import { countOf, inScope, type Queries } from './queries.ts';
+import { NamedRecords } from './sqlite/named-records.ts';
+import { type RowOf, recordOf, rowOf } from './sqlite/rows.ts';
+import { build } from './sqlite/schema.ts';
 
 /** Keeps calendars in SQLite. */
 export class SqliteCalendarStore implements CalendarStore {

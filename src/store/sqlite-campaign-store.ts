@@ -1,7 +1,6 @@
 /** Campaigns in SQLite. */
-
 import { sql } from 'kysely';
-import type { Scope } from '../../domain/agent/agent.ts';
+import type { Scope } from '../domain/agent/agent.ts';
 import {
   CAMPAIGN_LIMITS,
   type Campaign,
@@ -10,12 +9,12 @@ import {
   type ContactCall,
   type ContactCounts,
   type NewContact,
-} from '../../domain/campaign/campaign.ts';
-import { ServiceError } from '../../domain/service-error.ts';
-import type { Notifier } from '../../lib/clock.ts';
-import { countOf, inScope, type Queries } from '../queries.ts';
-import { type RowOf, recordOf, rowOf } from '../sqlite/rows.ts';
-import { build, type CallRow } from '../sqlite/schema.ts';
+} from '../domain/campaign/campaign.ts';
+import { ServiceError } from '../domain/service-error.ts';
+import type { Notifier } from '../lib/clock.ts';
+import { countOf, inScope, type Queries } from './queries.ts';
+import { type RowOf, recordOf, rowOf } from './sqlite/rows.ts';
+import { build, type CallRow } from './sqlite/schema.ts';
 
 /** Keeps the JSON of a statement short. */
 const ROWS_A_STATEMENT = 1000;

@@ -1,15 +1,14 @@
 /** Trunks of the database in SQLite, and telephone numbers: assigned by the operator to accounts, and held by agents. */
-
 import { sql } from 'kysely';
-import type { Scope } from '../../domain/agent/agent.ts';
-import type { NumberAssignment, NumberAssignments } from '../../domain/dialing/number-owner.ts';
-import type { HeldNumber, NumberHolders } from '../../domain/dialing/phone-number.ts';
-import type { StoredTrunk, StoredTrunks } from '../../domain/dialing/trunk.ts';
-import type { SecretBox } from '../../lib/secret-box.ts';
-import { inScope, type Queries } from '../queries.ts';
-import { type RowOf, recordOf, rowOf } from '../sqlite/rows.ts';
-import { build } from '../sqlite/schema.ts';
-import { opened, sealed } from '../sqlite/sealed-columns.ts';
+import type { Scope } from '../domain/agent/agent.ts';
+import type { NumberAssignment, NumberAssignments } from '../domain/dialing/number-owner.ts';
+import type { HeldNumber, NumberHolders } from '../domain/dialing/phone-number.ts';
+import type { StoredTrunk, StoredTrunks } from '../domain/dialing/trunk.ts';
+import type { SecretBox } from '../lib/secret-box.ts';
+import { inScope, type Queries } from './queries.ts';
+import { type RowOf, recordOf, rowOf } from './sqlite/rows.ts';
+import { build } from './sqlite/schema.ts';
+import { opened, sealed } from './sqlite/sealed-columns.ts';
 
 /** As many as the trunk file may have. */
 const TRUNKS_MAX = 1000;

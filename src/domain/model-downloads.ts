@@ -1,5 +1,5 @@
 /** Models that can be downloaded, and the download under way: the port that the REST interface asks. */
-import { ServiceError } from '../service-error.ts';
+import { ServiceError } from './service-error.ts';
 
 /** Sets of models, by size. */
 export const MODEL_PROFILES = ['small', 'standard', 'best'] as const;

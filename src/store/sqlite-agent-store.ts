@@ -10,8 +10,8 @@ import {
   type ChangedBy,
   DEFAULT_AGENT_SETTINGS,
   type Scope,
-} from '../../domain/agent/agent.ts';
-import type { AgentPatch } from '../../domain/agent/agent-rules.ts';
+} from '../domain/agent/agent.ts';
+import type { AgentPatch } from '../domain/agent/agent-rules.ts';
 import {
   AGENT_VERSIONS_KEPT,
   type AgentContent,
@@ -21,13 +21,13 @@ import {
   changedFields,
   type SavedDraft,
   type SavedDraftStore,
-} from '../../domain/agent/agent-version.ts';
-import type { PageRange } from '../../domain/ids.ts';
-import { ServiceError } from '../../domain/service-error.ts';
-import { DAY_MS } from '../../lib/clock.ts';
-import { countOf, inScope, type Queries } from '../queries.ts';
-import { recordOf, rowOf } from '../sqlite/rows.ts';
-import { type AgentRow, type AgentVersionRow, build } from '../sqlite/schema.ts';
+} from '../domain/agent/agent-version.ts';
+import type { PageRange } from '../domain/ids.ts';
+import { ServiceError } from '../domain/service-error.ts';
+import { DAY_MS } from '../lib/clock.ts';
+import { countOf, inScope, type Queries } from './queries.ts';
+import { recordOf, rowOf } from './sqlite/rows.ts';
+import { type AgentRow, type AgentVersionRow, build } from './sqlite/schema.ts';
 
 /** Keeps agents in SQLite. */
 export class SqliteAgentStore implements AgentStore {

@@ -1,28 +1,27 @@
 /** SMS gateways, messages and opt-outs in SQLite. */
-
 import { sql } from 'kysely';
-import type { Scope } from '../../domain/agent/agent.ts';
-import type { PageRange } from '../../domain/ids.ts';
-import { conflict } from '../../domain/service-error.ts';
+import type { Scope } from '../domain/agent/agent.ts';
+import type { PageRange } from '../domain/ids.ts';
+import { conflict } from '../domain/service-error.ts';
 import {
   SMS_GATEWAY_LIMITS,
   type SmsGateway,
   type SmsGatewayKind,
   type SmsGatewayStore,
-} from '../../domain/sms/sms-gateway.ts';
+} from '../domain/sms/sms-gateway.ts';
 import {
   SMS_CAPS,
   type SmsMessage,
   type SmsMessageStore,
   type SmsRefusal,
-} from '../../domain/sms/sms-message.ts';
-import type { OptOut, OptOutStore } from '../../domain/sms/sms-rules.ts';
-import { DAY_MS } from '../../lib/clock.ts';
-import type { SecretBox } from '../../lib/secret-box.ts';
-import { countOf, inScope, type Queries } from '../queries.ts';
-import { NamedRecords } from '../sqlite/named-records.ts';
-import { recordOf, rowOf } from '../sqlite/rows.ts';
-import { build } from '../sqlite/schema.ts';
+} from '../domain/sms/sms-message.ts';
+import type { OptOut, OptOutStore } from '../domain/sms/sms-rules.ts';
+import { DAY_MS } from '../lib/clock.ts';
+import type { SecretBox } from '../lib/secret-box.ts';
+import { countOf, inScope, type Queries } from './queries.ts';
+import { NamedRecords } from './sqlite/named-records.ts';
+import { recordOf, rowOf } from './sqlite/rows.ts';
+import { build } from './sqlite/schema.ts';
 
 /** Keeps SMS gateways in SQLite. */
 export class SqliteSmsGatewayStore implements SmsGatewayStore {
