@@ -2,8 +2,7 @@
 
 import { type Campaign, type Contact, pausedBecause } from '../../domain/campaign/campaign.ts';
 import { contactAfter } from '../../domain/campaign/contact-outcome.ts';
-import type { CallingHours } from '../../domain/dialing/calling-hours.ts';
-import { countryOf, nextOpening } from '../../domain/dialing/calling-hours.ts';
+import { type CallingHours, countryOf, nextOpening } from '../../domain/dialing/calling-hours.ts';
 import { hoursHold } from '../../domain/dialing/dial-window.ts';
 import { callingHoursOf } from '../../domain/dialing/outbound-rules.ts';
 import type { Logger } from '../../lib/logger.ts';

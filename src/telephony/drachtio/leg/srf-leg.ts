@@ -9,6 +9,7 @@ import {
   type ThreeWayCall,
   type TransferOptions,
   type TransferOutcome,
+  transferFailure,
 } from '../../carrier.ts';
 import { LinkedAudio, type MediaEndpoint } from '../../media-gateway.ts';
 import type { JournalEntry, OpenDialogJournal } from '../carrier/open-dialog-journal.ts';
@@ -333,7 +334,7 @@ export class SrfLeg implements SecondLeg, Successor, OrphanedLeg {
   /** @throws {CarrierError} 491 while the far end moves the call. */
   #refuseWhileMoving(): void {
     if (!this.#moves.isPending) return;
-    throw new CarrierError('Cannot transfer the call: the far end is moving it', 491);
+    throw transferFailure('the far end is moving it', 491);
   }
 
   /** The call goes on with another party, on the same endpoint. */
