@@ -88,7 +88,7 @@ class SipDoctorClient implements DoctorClient {
       addressFor: sipAddressFor(addresses, { clock, log }),
       onSeen: (farEnd, address) => addresses.seen(farEnd, address),
       // It asks, and answers no requests.
-      strangers: { isStranger: () => true, count: () => undefined },
+      strangers: { isStranger: () => true, isSilenced: () => true, count: () => undefined },
       clock,
       logger: log,
     });
