@@ -20,9 +20,9 @@ import {
 import { CarrierPool, type CarrierPoolMember } from '../telephony/drachtio/carrier/carrier-pool.ts';
 import { DrachtioCarrier } from '../telephony/drachtio/carrier/drachtio-carrier.ts';
 import { OpenDialogJournal } from '../telephony/drachtio/carrier/open-dialog-journal.ts';
+import { TrunkChannels } from '../telephony/drachtio/carrier/outgoing-calls.ts';
 import { type StrangerCounts, Strangers } from '../telephony/drachtio/carrier/source-acl.ts';
 import { openSrf } from '../telephony/drachtio/carrier/srf.ts';
-import { TrunkChannels } from '../telephony/drachtio/carrier/trunk-channels.ts';
 import { PhoneRegistrar } from '../telephony/phones/phone-registrar.ts';
 import { type Phone, parsePhones } from '../telephony/phones/phones.ts';
 import type { OurAddresses } from '../telephony/trunks/our-addresses.ts';

@@ -1,7 +1,7 @@
 /** Incoming call: the server side of an INVITE outside dialogs. */
 import { EventEmitter } from 'node:events';
 import type { Dialog, DialogTable } from './dialog/dialog.ts';
-import { serverDialogState } from './dialog/dialog-state.ts';
+import { serverDialogState } from './dialog/dialog-core.ts';
 import { type MessageIds, makeResponse, type SipMessage } from './message/message.ts';
 import { SipError } from './message/status.ts';
 import { newResponse, type ResponseParts } from './own-messages.ts';

@@ -3,7 +3,6 @@ import { EventEmitter } from 'node:events';
 import type { MessageSocket } from '../lib/process/message-socket.ts';
 import { ClientForks, ClientInvite } from './client-invite.ts';
 import { type Dialog, DialogTable } from './dialog/dialog.ts';
-import { nextHopUri } from './dialog/dialog-state.ts';
 import { addSessionExpires } from './dialog/session-timer.ts';
 import { type EngineCounts, EngineStats } from './engine-stats.ts';
 import { idsOf, type SipMessage } from './message/message.ts';
@@ -28,7 +27,7 @@ import {
   type Protocol,
 } from './transport/flow.ts';
 import { FlowKeeper } from './transport/flow-keeper.ts';
-import { serverNameOf, type Target } from './transport/next-hop.ts';
+import { nextHopUri, serverNameOf, type Target } from './transport/next-hop.ts';
 import type { TlsSettings } from './transport/tls-layer.ts';
 import { TransportLayer } from './transport/transport-layer.ts';
 import {

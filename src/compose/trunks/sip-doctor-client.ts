@@ -13,8 +13,7 @@ import { parseUri } from '../../sip/message/uri.ts';
 import type { OutgoingRequest } from '../../sip/own-messages.ts';
 import { PING, seenAddressOf } from '../../sip/transport/flow.ts';
 import { resolveTargets, systemResolver } from '../../sip/transport/next-hop.ts';
-import { tlsFailureOf } from '../../sip/transport/tls-failure.ts';
-import { connectTls, type TlsSettings } from '../../sip/transport/tls-layer.ts';
+import { connectTls, type TlsSettings, tlsFailureOf } from '../../sip/transport/tls-layer.ts';
 import { UserAgent } from '../../sip/user-agent.ts';
 import type { OurAddresses } from '../../telephony/trunks/our-addresses.ts';
 import {

@@ -7,8 +7,12 @@ import { SipMessage } from '../message/message.ts';
 import type { ServerRequest } from '../own-messages.ts';
 import type { ServerInvite } from '../server-invite.ts';
 import type { Flow } from '../transport/flow.ts';
-import type { ApplicationLink } from './application-connection.ts';
-import { type ApplicationMessage, headerOf, responsePartsOf } from './client-protocol.ts';
+import {
+  type ApplicationLink,
+  type ApplicationMessage,
+  headerOf,
+  responsePartsOf,
+} from './application-connection.ts';
 
 /** Reason text of an end that the application did not ask for. */
 const END_TEXTS: Readonly<Partial<Record<DialogEnd['cause'], string>>> = {

@@ -10,8 +10,12 @@ import { SipError } from '../message/status.ts';
 import type { OutgoingReinvite, OutgoingRequest } from '../own-messages.ts';
 import type { Flow } from '../transport/flow.ts';
 import type { UserAgent } from '../user-agent.ts';
-import type { ApplicationLink } from './application-connection.ts';
-import { type ApplicationMessage, headerOf, partsOf } from './client-protocol.ts';
+import {
+  type ApplicationLink,
+  type ApplicationMessage,
+  headerOf,
+  partsOf,
+} from './application-connection.ts';
 import type { DialogRegister } from './dialog-register.ts';
 
 /** More requests in progress than one application could mean. */

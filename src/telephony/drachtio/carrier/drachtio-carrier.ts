@@ -31,12 +31,12 @@ import {
   type OutgoingCallsOptions,
   type OutgoingRequest,
   type PlacedCall,
+  TrunkChannels,
 } from './outgoing-calls.ts';
 import { refuse, SourceAcl, type Strangers } from './source-acl.ts';
 import { reasonOf, type SrfAnswer, type SrfClient, type SrfRequest } from './srf.ts';
 import { SrfLink } from './srf-link.ts';
 import { TextMessages } from './text-messages.ts';
-import { TrunkChannels } from './trunk-channels.ts';
 import { TrunkRegistrations } from './trunk-registrations.ts';
 
 /** Time limit of BYE, CANCEL and un-REGISTER on shutdown. */
