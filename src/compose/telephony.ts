@@ -224,24 +224,16 @@ export class Telephony {
     return [...new Set([...this.#registry.all, ...this.#leaving, ...this.#channels.trunks])];
   }
 
-  /** The kind of RTP sockets, for `/readyz`. */
-  mediaCheck(): ReadinessCheck {
-    return this.#media.check();
-  }
-
-  /** The certificate of SIP over TLS, for `/readyz`; undefined without one. */
-  certificateCheck(): ReadinessCheck | undefined {
-    return this.#sip.certificate?.check();
+  /** For `/readyz`: the kind of RTP sockets, the public address and the certificate of SIP over TLS, where there is one. */
+  checks(): readonly ReadinessCheck[] {
+    const { certificate } = this.#sip;
+    const optional = [this.#addresses.check(), certificate?.check()];
+    return [this.#media.check(), ...optional.flatMap((check) => check ?? [])];
   }
 
   /** Expiry of the certificate of SIP over TLS; undefined without one. */
   get certificateExpiresAt(): Date | undefined {
     return this.#sip.certificate?.expiresAt;
-  }
-
-  /** The public address, for `/readyz`; undefined where the settings name none. */
-  addressCheck(): ReadinessCheck | undefined {
-    return this.#addresses.check();
   }
 
   /** State of carriers, trunks and media servers. */

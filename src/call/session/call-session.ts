@@ -30,9 +30,6 @@ import { SessionRecording, SessionTimeline } from './session-timeline.ts';
 
 type ConversationEventOf<Kind> = Extract<ConversationEvent, { readonly kind: Kind }>;
 
-/** Longest wait of an ended call's record for the database; after it the call is removed. */
-const RECORD_WAIT_MS = 60_000;
-
 /** A call that was answered; `run` holds it until it is over. */
 export class CallSession implements LiveCall, CallInProgress {
   readonly callId: string;
@@ -358,7 +355,7 @@ export class CallSession implements LiveCall, CallInProgress {
     this.#journal.write(() => calls.update(change.call, change.events));
     this.#timeline.ended(change.call);
     metrics.callEnded(change.call.direction, reason, change.call.durationSeconds);
-    const isWritten = await this.#journal.drained(RECORD_WAIT_MS);
+    const isWritten = await this.#journal.drained();
     if (!isWritten) this.#log.error({}, 'call record not written, the database refuses');
     this.#log.info(
       { endReason: reason, durationSeconds: change.call.durationSeconds },

@@ -9,9 +9,6 @@ import type { CallParts } from './call-parts.ts';
 import { CallSession } from './call-session.ts';
 import { beginningOf, endedEntry } from './session-timeline.ts';
 
-/** Time limit for saving the end of an unanswered call. */
-const RECORD_WAIT_MS = 60_000;
-
 /** What the session of one call is made from. */
 export interface Held {
   readonly parts: CallParts;
@@ -53,7 +50,7 @@ export async function endUnanswered(
     journal.write(() => calls.addTimelineEntry(call.id, entry));
   }
   metrics.callMissed(call.direction, reason);
-  const isWritten = await journal.drained(RECORD_WAIT_MS);
+  const isWritten = await journal.drained();
   if (!isWritten) log.error({ callId: call.id }, 'call record not written, the database refuses');
 }
 
@@ -69,5 +66,5 @@ async function endRecord(parts: CallParts, callId: string): Promise<void> {
     );
     if (change !== undefined) await calls.addTimelineEntry(callId, endedEntry(change.call));
   });
-  await journal.drained(RECORD_WAIT_MS);
+  await journal.drained();
 }

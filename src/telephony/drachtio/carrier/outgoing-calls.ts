@@ -52,7 +52,7 @@ export interface OutgoingCallsOptions
   /** Called at the end of a call. */
   readonly onOver: () => void;
   /** Places second calls without a trunk of our own. */
-  readonly callThrough: ((request: OutgoingRequest) => SecondCall) | undefined;
+  readonly callThrough?: ((request: OutgoingRequest) => SecondCall) | undefined;
 }
 
 /** Places calls through trunks and counts their channels in use. */

@@ -318,7 +318,10 @@ export class SrfLeg implements SecondLeg, Successor, OrphanedLeg {
   #reportRelease(cause: ReleaseCause): void {
     if (this.#cause !== undefined) return;
     this.#cause = cause;
-    if (!this.#isConfirmed) this.#confirmed.reject(endedBeforeAck());
+    if (!this.#isConfirmed) {
+      const why = 'Cannot hold the call: it ended before its ACK';
+      this.#confirmed.reject(new CarrierError(why, 487));
+    }
     this.#onReleased(cause);
   }
 
@@ -367,10 +370,6 @@ export class SrfLeg implements SecondLeg, Successor, OrphanedLeg {
       this.#thirdParty.notified(noticeOf(request));
     } else answer.send(489, { headers: { 'Allow-Events': 'refer' } });
   }
-}
-
-function endedBeforeAck(): CarrierError {
-  return new CarrierError('Cannot hold the call: it ended before its ACK', 487);
 }
 
 /** A BYE after an accepted REFER means, with many carriers, that the transfer succeeded. */

@@ -114,7 +114,7 @@ export class ThirdParty {
   }
 
   async #try<T>(number: string, work: (attempt: TransferRequest) => Promise<T>): Promise<T> {
-    if (this.#host.isEnding()) throw over();
+    if (this.#host.isEnding()) throw transferFailure('it is over', 481);
     if (this.#attempt !== undefined || this.#threeWay?.isOn === true) {
       throw transferFailure('another transfer is in progress', 491);
     }
@@ -153,12 +153,8 @@ export class ThirdParty {
   #refuseEnding(partner: SecondLeg): void {
     if (!this.#host.isEnding()) return;
     void partner.hangUp();
-    throw over();
+    throw transferFailure('it is over', 481);
   }
-}
-
-function over(): CarrierError {
-  return transferFailure('it is over', 481);
 }
 
 /** Three-way call of caller, third party and agent, until one of them leaves. */
