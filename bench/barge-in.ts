@@ -4,8 +4,8 @@
  * Over every reply a caller makes a noise of one or two packets (nothing may stop), a voice of 240 ms (the agent pauses, and
  * goes on as soon as it is told to), then speaks. The recogniser is a stub that takes any short voice for a backchannel: this
  * row times the pause and the going on alone; whose floor it is with a real recogniser is `interruptions`. A voice begins 20 ms before its first packet
- * leaves, so the time **after onset** is the time from that packet to the agent's last voiced one, and 20 ms. Nobody can
- * tell voice from noise by one packet: with three, 60 ms after onset is the limit of what is possible. The peers are the
+ * leaves, so the time **after onset** is the time from that packet to the agent's last voiced one, and 20 ms. One packet
+ * cannot tell voice from noise: with three, 60 ms after onset is the limit of what is possible. The peers are the
  * times that two frameworks wait by default before they believe that somebody interrupts: fixed figures of their
  * documentation, nothing measured here.
  */

@@ -1,4 +1,4 @@
-/** Row 10, first-audio: from the caller's ACK to the first packet of a greeting that is kept ready, beside SiphonAI's line. */
+/** Row 10, first-audio: from the caller's ACK to the first packet of a greeting that is kept ready, compared with SiphonAI's line. */
 import { Phone } from '../examples/phone/phone.ts';
 import { startServer } from '../test/support/server/server.ts';
 import { callUntilVoice, type FirstAudio } from './lib/first-voice.ts';

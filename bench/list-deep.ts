@@ -131,7 +131,7 @@ async function list(store: Store, filter: Filter, offset: number): Promise<unkno
   return store.calls.list(scope, { ...filter, limit: LIMIT, offset });
 }
 
-/** What everybody writes first: a page with OFFSET, and a count. */
+/** The usual first implementation: a page with OFFSET, and a count. */
 class PlainList {
   readonly #sqlite: Sqlite.Database;
   readonly #page: Sqlite.Statement;

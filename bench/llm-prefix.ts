@@ -91,7 +91,7 @@ function openModel(folder: string, args: readonly string[]): LlamaCppModel {
 
 let calls = 0;
 
-/** One new call, whose prompt nobody has read: the first question after a greeting that was or was not made use of. */
+/** One new call with a prompt not yet evaluated: first question after a greeting during which it was or was not prefilled. */
 async function firstWord(model: LlamaCppModel, isWarm: boolean): Promise<Taken> {
   calls += 1;
   const { signal } = new AbortController();

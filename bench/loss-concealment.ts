@@ -1,5 +1,5 @@
 /**
- * Loss concealment: phrases over G.711 lines that lose packets, with the losses concealed beside zeros in their place. Word
+ * Loss concealment: phrases over G.711 lines that lose packets, with the losses concealed or replaced by zeros. Word
  * errors of the tiny recogniser, the log-spectral distance to what was sent, and the processor's time for a lost packet.
  *
  * The distance stands in for an opinion score: npm has no free, maintained estimator of it (PESQ and POLQA need licences).

@@ -1,4 +1,4 @@
-/** Row 18, metrics-scrape: how long `/metrics` takes beside 200 calls, and whether their packets notice. */
+/** Row 18, metrics-scrape: scrape time of `/metrics` during 200 calls, and its effect on their packets. */
 import { freePort } from '../test/support/network/free-ports.ts';
 import {
   checkTargets,
@@ -14,7 +14,7 @@ import {
 import { mayRunRealTime } from './lib/real-time.ts';
 import { callerCommand, nodeTool, pairedRtpRuns, type RtpRun, runRtp } from './lib/rtp-run.ts';
 
-/** Far more often than anybody scrapes, so that every run has its share. */
+/** Far more often than in production, so that every run has several scrapes. */
 const SCRAPE_EVERY_MS = 250;
 
 /** Beyond this, packets and scrapes are late for other reasons. */
@@ -34,8 +34,8 @@ export async function run(args: readonly string[]): Promise<void> {
   const priority = mayRunRealTime() ? 'rt' : 'plain';
   const pairs = (await pairedRtpRuns({
     pairs: numberArg(args, 'pairs', 5),
-    a: () => runBeside({ ...load, priority, isScraped: true }),
-    b: () => runBeside({ ...load, priority, isScraped: false }),
+    a: () => runWithScrapes({ ...load, priority, isScraped: true }),
+    b: () => runWithScrapes({ ...load, priority, isScraped: false }),
   })) as readonly Pair<Scraped>[];
   for (const pair of pairs) printJson({ bench: 'metrics-scrape', priority, ...pair });
   const counted = pairs.filter(({ isVoid }) => !isVoid);
@@ -46,7 +46,7 @@ export async function run(args: readonly string[]): Promise<void> {
   checkTargets(args, targetsOf({ scrapes, deltas, pairs }));
 }
 
-async function runBeside(options: {
+async function runWithScrapes(options: {
   readonly calls: number;
   readonly seconds: number;
   readonly priority: string;

@@ -94,14 +94,14 @@ async function fill(uri: string, phone: Phone, calls: number): Promise<PhoneCall
 interface LoadPlan {
   readonly admitted: readonly PhoneCall[];
   readonly seconds: number;
-  /** How many calls ring in each second beside them. */
+  /** Further incoming calls per second. */
   readonly extra: number;
 }
 
-/** Measures the packets of the calls that are held, beside a process that lets others ring, or does nothing. */
+/** Measures the packets of the held calls while another process rings in with `extra` calls per second, or idles. */
 async function load(uri: string, { admitted, seconds, extra }: LoadPlan): Promise<LoadRun> {
   const first = admitted.map(({ line }) => line.heard.length);
-  const { offered, shed } = await ringBeside(uri, extra, seconds);
+  const { offered, shed } = await ringExtra(uri, extra, seconds);
   const gaps = admitted.flatMap(({ line }, index) => {
     const heard = line.heard.slice(first[index]);
     return heard.slice(1).map(({ atMs }, at) => atMs - (heard[at]?.atMs ?? NaN));
@@ -109,7 +109,7 @@ async function load(uri: string, { admitted, seconds, extra }: LoadPlan): Promis
   return { gapMsP99: percentile(gaps, 99), offered, shed };
 }
 
-async function ringBeside(
+async function ringExtra(
   uri: string,
   callsPerSecond: number,
   seconds: number,

@@ -14,7 +14,7 @@ import { SrtpReceiver, SrtpSender } from '../src/rtp/srtp/srtp-stream.ts';
 import { readPhrase, SPOKEN_PHRASES } from '../test/speech/spoken-phrases.ts';
 import { checkTargets, markdownTable, numberArg, printJson } from './lib/harness.ts';
 
-/** Rounds before the measured one: the code is compiled by then. */
+/** Warm-up rounds, in which the code is compiled. */
 const WARM_ROUNDS = 2;
 
 /** The suite that every carrier has. */

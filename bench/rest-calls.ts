@@ -1,4 +1,4 @@
-/** Row 11, rest, with calls: whether the packets of 100 calls notice requests to the interface beside them. */
+/** Row 11, rest, with calls: effect of API requests on the packets of 100 calls. */
 import { copyFileSync } from 'node:fs';
 import { freePort } from '../test/support/network/free-ports.ts';
 import { makeCallHistory } from './lib/call-history.ts';
@@ -41,8 +41,8 @@ export async function run(args: readonly string[]): Promise<void> {
     const options = { ...load, priority, records: history.file };
     const pairs = (await pairedRtpRuns({
       pairs: numberArg(args, 'pairs', 5),
-      a: () => runBeside({ ...options, isAsked: true }),
-      b: () => runBeside({ ...options, isAsked: false }),
+      a: () => runWithRequests({ ...options, isAsked: true }),
+      b: () => runWithRequests({ ...options, isAsked: false }),
     })) as readonly Pair<Asked>[];
     for (const pair of pairs) printJson({ bench: 'rest-calls', priority, ...pair });
     report(args, pairs);
@@ -51,7 +51,7 @@ export async function run(args: readonly string[]): Promise<void> {
   }
 }
 
-async function runBeside(options: {
+async function runWithRequests(options: {
   readonly calls: number;
   readonly seconds: number;
   readonly priority: string;

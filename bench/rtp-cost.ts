@@ -39,7 +39,7 @@ interface Peer {
 /** Without its kernel module, which forwards packets at a fraction of this cost and needs root: what `--table=-1` says. */
 const RTPENGINE = 'rtpengine in userspace';
 
-/** Seconds before anything counts: the engine's code is compiled by then. */
+/** Warm-up in seconds, in which the engine's code is compiled. */
 const WARM_S = 8;
 
 /** `npm run bench -- rtp-cost [--calls 500] [--codec-calls 100] [--srtp-calls 50] [--pairs 5] [--seconds 6] [--gate]`. */

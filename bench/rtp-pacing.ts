@@ -21,7 +21,7 @@ import {
   runRtp,
 } from './lib/rtp-run.ts';
 
-/** Plain scheduling is judged only on a machine that is not overloaded: beyond this nobody is punctual. */
+/** Plain scheduling is judged only below this load average: above it no process is scheduled on time. */
 const LOAD_MAX = 4;
 const DRIFT_MAX = 0.05;
 
@@ -31,7 +31,7 @@ interface Contest {
   readonly priority: 'plain' | 'rt';
   readonly peer: Command;
   readonly p99Max: number;
-  /** Whether somebody looks at the levels of all calls and listens to twenty of them. */
+  /** Whether a client watches the levels of all calls and listens to twenty of them. */
   readonly isWatched?: boolean;
 }
 

@@ -50,7 +50,7 @@ interface Figures extends SippResult {
 /** `npm run bench -- sip-cps [--rate N] [--seconds 3] [--pairs 3] [--gate]`; without `--rate`: each subject's own. */
 export async function run(args: readonly string[]): Promise<void> {
   if (!isInstalled('sipp')) {
-    console.log('peer missing: sipp (Debian: sip-tester); without it there is nobody to call');
+    console.log('peer missing: sipp (Debian: sip-tester); no SIP peer without it');
     return;
   }
   const rows: Row[] = [];

@@ -6,7 +6,7 @@
  * after the last, each time when the timers of SIP (32 s) and the ports of calls that are over (30 s) are gone. What
  * counts is what is resident when all threads have collected their garbage (what they share goes back only when all
  * have) and the allocator has given back what is free. What is resident before that, and of it what the allocator keeps, is
- * shown beside it: both rise to a limit.
+ * shown as well: both rise to a limit.
  */
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -33,7 +33,7 @@ const WARM_UP_S = 36;
 
 const REST_MS = 34_000;
 
-/** A full collection holds the server up for so long that it refuses calls for some seconds, as it should. */
+/** A full collection holds the server up for so long that admission control refuses calls for some seconds. */
 const RECOVERY_MS = 8000;
 
 /** How long the caller listens to the greeting before he hangs up. */
@@ -53,7 +53,7 @@ const SCENARIO = ['-sf', fileURLToPath(new URL('./tools/sipp-call.xml', import.m
  */
 export async function run(args: readonly string[]): Promise<void> {
   if (!isInstalled('sipp')) {
-    console.log('peer missing: sipp (Debian: sip-tester); without it there is nobody who calls');
+    console.log('peer missing: sipp (Debian: sip-tester); no caller without it');
     return;
   }
   const calls = numberArg(args, 'calls', 20_000);

@@ -15,7 +15,7 @@ import {
   printJson,
   type Row,
 } from './lib/harness.ts';
-import { type FloodReport, floodBeside, STRANGER_TRUNKS } from './lib/stranger-flood.ts';
+import { type FloodReport, STRANGER_TRUNKS, startFlood } from './lib/stranger-flood.ts';
 import { TalkServer } from './lib/talk-server.ts';
 import { runServer, type TurnRun, turnCaller } from './lib/turn-run.ts';
 
@@ -86,8 +86,8 @@ export async function measure(plan: {
   const turns = { calls: plan.calls, seconds: plan.seconds, caller: turnCaller() };
   const once = async (invitesPerSecond: number): Promise<StrangerRun> => {
     const before = await server.strangers();
-    const flood = floodBeside(server.sipPort, invitesPerSecond, plan.seconds);
-    const result = await runServer(server, { ...turns, behaviour: 'turns' }, flood.beside);
+    const flood = startFlood(server.sipPort, invitesPerSecond, plan.seconds);
+    const result = await runServer(server, { ...turns, behaviour: 'turns' }, flood.load);
     const report = await flood.report();
     return { ...result, ...report, counted: (await server.strangers()) - before };
   };

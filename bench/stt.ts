@@ -24,7 +24,7 @@ import { measureSized, type SizedCost } from './lib/stt-sized.ts';
 /** Audio comes in packets; what is left to do after the last one is the final latency. */
 const PACKET_SAMPLES = 160;
 
-/** While somebody speaks, the words so far are asked for this often. */
+/** Interval of interim results during speech. */
 const PACKETS_PER_PARTIAL = 20;
 
 interface Engine {

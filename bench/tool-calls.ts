@@ -52,8 +52,8 @@ export async function run(args: readonly string[]): Promise<void> {
   const tools = pairs.map(({ a }) => a.fifty);
   console.log(
     markdownTable([
-      { calls: 'others, beside calls with the tool', ...figuresOf(pairs.map(({ a }) => a)) },
-      { calls: 'others, beside calls without', ...figuresOf(pairs.map(({ b }) => b)) },
+      { calls: 'others, during calls with the tool', ...figuresOf(pairs.map(({ a }) => a)) },
+      { calls: 'others, during calls without', ...figuresOf(pairs.map(({ b }) => b)) },
       { calls: 'with the tool', ...figuresOf(tools) },
     ]),
   );
@@ -78,7 +78,7 @@ export async function run(args: readonly string[]): Promise<void> {
   ]);
 }
 
-/** Turns of the same calls, by turns beside fifty that use the tool and fifty that do not. */
+/** Turns of the same calls, alternately during fifty calls that use the tool and fifty that do not. */
 async function measure(plan: Plan): Promise<readonly Pair<ToolRun>[]> {
   const shop = await openShop();
   const server = await TalkServer.start({ replyMs: REPLY_MS, toolUrl: shop.url });

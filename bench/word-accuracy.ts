@@ -1,6 +1,6 @@
 /**
- * Words that our recogniser gets wrong of voices it was never trained on: the 800 utterances of models/README.md, beside
- * the figure there, and the same with noise on the line.
+ * Word errors of our recogniser on unseen voices: the 800 utterances of models/README.md, compared with the figure
+ * there, clean and with noise on the line.
  */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { wordErrors } from '../src/speech/self-test/self-test.ts';
 import { EspeakWave } from '../src/speech/tts/espeak/sentence-job.ts';
 import { seededChance } from '../test/support/speech/onnx-file.ts';
 import { checkTargets, markdownTable, numberArg, printJson } from './lib/harness.ts';
-import { openOurEar, type RecognizerEar } from './lib/recognizer-ears.ts';
+import { type BenchRecognizer, openOurRecognizer } from './lib/recognizers.ts';
 
 const MODELS_DIR = join(import.meta.dirname, '../models');
 
@@ -42,11 +42,12 @@ interface Utterance {
 export async function run(args: readonly string[]): Promise<void> {
   const count = numberArg(args, 'count', 800);
   const utterances = await speakAll(count);
-  const ear = await openOurEar();
+  const recognizer = await openOurRecognizer();
   const stated = statedPercent();
   const rows = [];
-  for (const snrDb of SNRS_DB) rows.push({ stated, ...(await hearAll(ear, utterances, snrDb)) });
-  await ear.close();
+  for (const snrDb of SNRS_DB)
+    rows.push({ stated, ...(await hearAll(recognizer, utterances, snrDb)) });
+  await recognizer.close();
 
   console.log(markdownTable(rows.map(rowOf)));
   printJson({ bench: 'word-accuracy', rows });
@@ -97,12 +98,16 @@ async function speak(line: string): Promise<Utterance> {
   return { language, text, pcm };
 }
 
-async function hearAll(ear: RecognizerEar, utterances: readonly Utterance[], snrDb: number) {
+async function hearAll(
+  recognizer: BenchRecognizer,
+  utterances: readonly Utterance[],
+  snrDb: number,
+) {
   const chance = seededChance(1);
   let [errors, words, right] = [0, 0, 0];
   for (const { language, text, pcm } of utterances) {
     const line = decodeG711('PCMU', encodeG711('PCMU', withNoise(pcm, snrDb, chance)));
-    const result = wordErrors(text, await ear.hear(line, language));
+    const result = wordErrors(text, await recognizer.hear(line, language));
     errors += result.errors;
     words += result.words;
     if (result.errors === 0) right += 1;

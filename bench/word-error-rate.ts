@@ -2,7 +2,11 @@
 import { decodeG711, encodeG711 } from '../src/media/dsp/g711.ts';
 import { wordErrors } from '../src/speech/self-test/self-test.ts';
 import { checkTargets, markdownTable, numberArg, printJson } from './lib/harness.ts';
-import { openOurEar, openTransformersEar, type RecognizerEar } from './lib/recognizer-ears.ts';
+import {
+  type BenchRecognizer,
+  openOurRecognizer,
+  openTransformersRecognizer,
+} from './lib/recognizers.ts';
 import { type SpokenPhrase, speakSample } from './lib/spoken-sample.ts';
 import { type CallHeard, hearThroughCalls } from './lib/word-error-calls.ts';
 
@@ -81,9 +85,9 @@ export async function measureWordErrors(plan: WordErrorPlan): Promise<WordErrorR
       entries: calls.reduce((sum, { heard }) => sum + heard.length, 0),
       unanswered: calls.reduce((sum, { unanswered }) => sum + unanswered, 0),
     },
-    direct: await hearDirectly(phrases, LEADS_MS, await openOurEar()),
+    direct: await hearDirectly(phrases, LEADS_MS, await openOurRecognizer()),
     transformers: plan.isWithTransformers
-      ? await hearDirectly(phrases, LEADS_MS.slice(0, 1), await openTransformersEar())
+      ? await hearDirectly(phrases, LEADS_MS.slice(0, 1), await openTransformersRecognizer())
       : null,
     misses: calls.flatMap((call, index) => (through[index]?.errors ? [describe(call)] : [])),
   };
@@ -112,15 +116,15 @@ function errorsOfCall({ said, heard }: CallHeard) {
 async function hearDirectly(
   phrases: readonly SpokenPhrase[],
   leadsMs: readonly number[],
-  ear: RecognizerEar,
+  recognizer: BenchRecognizer,
 ): Promise<WordErrorCount> {
   const counts: { errors: number; words: number }[] = [];
   for (const leadMs of leadsMs) {
     for (const { pcm, text, language } of phrases) {
-      counts.push(wordErrors(text, await ear.hear(onTheLine(pcm, leadMs), language)));
+      counts.push(wordErrors(text, await recognizer.hear(onTheLine(pcm, leadMs), language)));
     }
   }
-  await ear.close();
+  await recognizer.close();
   return total(counts);
 }
 

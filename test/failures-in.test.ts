@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { failuresIn, type TestReport } from './failures-in.ts';
 
-const passed = { fullName: 'a door opens', status: 'passed', failureMessages: [] };
+const passed = { fullName: 'a call rings', status: 'passed', failureMessages: [] };
 
 const file = (name: string, more: Partial<TestReport['testResults'][number]>) => ({
   name: `/project/test/${name}`,
@@ -13,12 +13,12 @@ const file = (name: string, more: Partial<TestReport['testResults'][number]>) =>
 
 test('failuresIn names each failed test with its file and the first lines of why', () => {
   const why = 'AssertionError: expected 1 to be 2\n\n- Expected\n+ Received\n- 2\n+ 1\n    at x';
-  const failed = { fullName: 'a door shuts', status: 'failed', failureMessages: [why] };
+  const failed = { fullName: 'a call ends', status: 'failed', failureMessages: [why] };
 
-  const report = { testResults: [file('door.test.ts', { assertionResults: [passed, failed] })] };
+  const report = { testResults: [file('call.test.ts', { assertionResults: [passed, failed] })] };
 
   expect(failuresIn(report, '/project')).toEqual([
-    'test/door.test.ts: a door shuts\n  AssertionError: expected 1 to be 2\n  - Expected\n  + Received\n  - 2',
+    'test/call.test.ts: a call ends\n  AssertionError: expected 1 to be 2\n  - Expected\n  + Received\n  - 2',
   ]);
 });
 
@@ -34,9 +34,9 @@ test('failuresIn counts a file that did not load, and none that passed', () => {
 });
 
 test('failuresIn takes a failed test that gives no reason', () => {
-  const failed = { fullName: 'a door shuts', status: 'failed', failureMessages: null };
+  const failed = { fullName: 'a call ends', status: 'failed', failureMessages: null };
 
   expect(
     failuresIn({ testResults: [file('d.ts', { assertionResults: [failed] })] }, '/project'),
-  ).toEqual(['test/d.ts: a door shuts']);
+  ).toEqual(['test/d.ts: a call ends']);
 });

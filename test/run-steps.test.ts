@@ -86,7 +86,7 @@ test('runStages shows what steps side by side print whole, in the order in which
   );
 });
 
-test('runStages gives a step that nothing runs beside the terminal', async () => {
+test('runStages gives the terminal to a step that runs alone', async () => {
   const sinks: unknown[] = [];
   const alone: Step = {
     name: 'alone',
@@ -116,15 +116,15 @@ test('runStages adds up everything, goes on after a failure, and names what fail
 });
 
 test('runStages tells the first ten failures again at the end, and how many more there are', async () => {
-  const failures = Array.from({ length: 11 }, (_, index) => `door ${index}: shut`);
+  const failures = Array.from({ length: 11 }, (_, index) => `test ${index}: shut`);
   const { write, text } = transcript();
 
   await runStages([[[step('a', { ...BAD, failures }), step('b', BAD)]]], write);
 
   const end = text().slice(text().indexOf('FAILED: a, b'));
-  expect(end).toContain('FAILED: a, b\n\ndoor 0: shut\n\ndoor 1: shut\n');
-  expect(end).toContain('\ndoor 9: shut\n\nand 1 more\n');
-  expect(end).not.toContain('door 10');
+  expect(end).toContain('FAILED: a, b\n\ntest 0: shut\n\ntest 1: shut\n');
+  expect(end).toContain('\ntest 9: shut\n\nand 1 more\n');
+  expect(end).not.toContain('test 10');
 });
 
 test('runStages tries few failures again alone at the end, counts what passes then, and names it', async () => {

@@ -1,6 +1,6 @@
 /**
  * Runs checks in lanes: what stands in one lane runs one after the other, and the lanes of a stage run side by side. The few
- * tests that fail beside others run once more alone at the end, and those that pass then are named.
+ * tests that fail while others run are run once more alone at the end, and those that pass then are named.
  */
 
 /** What came of a step: how many tests, or 1 for a check that passes or fails as a whole. */
@@ -42,8 +42,8 @@ export function stagesOf(stages: readonly Stage[], asked: readonly string[]): re
 }
 
 /**
- * Runs stage after stage to the end, whatever fails. Steps that have others beside them are shown whole when they end, so
- * that no two are mixed up.
+ * Runs stage after stage to the end, whatever fails. The output of concurrent steps is shown
+ * when each ends, so that no two are mixed up.
  */
 export async function runStages(stages: readonly Stage[], write: Sink): Promise<Outcome> {
   const failed: [Step, Outcome][] = [];
@@ -72,7 +72,7 @@ export async function runStages(stages: readonly Stage[], write: Sink): Promise<
   return total;
 }
 
-/** What failed beside others runs once more when nothing else runs. */
+/** Runs the failed tests of a concurrent step once more, alone. */
 async function secondTry({ name }: Step, first: Outcome, write: Sink): Promise<Outcome> {
   if (first.again === undefined) return first;
   const second = await runInTheOpen({ name: `${name}, a second try`, run: first.again }, write);

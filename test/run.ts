@@ -16,7 +16,7 @@ import {
 
 const BIN = join(import.meta.dirname, '../node_modules/.bin');
 
-/** What only computes leaves the processor to what speaks and listens in real time beside it. */
+/** Steps that only compute yield the processor to the real-time calls of other steps. */
 const YIELDING = ['nice', '-n', '5'];
 
 /** What takes only what the others leave. */

@@ -19,7 +19,7 @@ const RING_EVERY_MS = 250;
 /** Until the timers of SIP (32 s) and the ports of calls that are over (30 s) are gone. */
 const REST_MS = 34_000;
 
-/** A full collection holds the server up for so long that it refuses calls for some seconds, as it should. */
+/** A full collection holds the server up for so long that admission control refuses calls for some seconds. */
 const RECOVERY_MS = 8000;
 
 export interface Step extends TurnRun {

@@ -8,7 +8,7 @@ const ROUNDS = 2;
 /** As thoroughly as V8 does when the system has no memory left: pages that it has ready for more go back as well. */
 const COLLECT = 'HeapProfiler.collectGarbage';
 
-/** A thread that does not answer by then never has a turn, as the clock of the stubs, and makes no garbage to speak of. */
+/** Time limit of a thread's answer. A thread that never returns to its event loop, as the stubs' clock, makes hardly any garbage. */
 const ANSWER_MS_MAX = 2000;
 
 export async function collectAllGarbage(): Promise<void> {

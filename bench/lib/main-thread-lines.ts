@@ -13,7 +13,7 @@ const speech = Int16Array.from({ length: 160 }, (_, sample) => ((sample * 409) %
  * Reads target ports from one line of the input, opens as many sockets, and prints `ports p1 … pN`. The process ends with
  * its input.
  *
- * @returns sends a packet of PCMU on every line; `sequence` may go on for ever.
+ * @returns sends a packet of PCMU on every line; `sequence` has no upper limit.
  */
 export async function openMainThreadLines(): Promise<(sequence: number) => void> {
   const input = createInterface({ input: process.stdin });

@@ -9,9 +9,9 @@ import { collectAllGarbage } from './collect-garbage.ts';
 export interface EngineMemory {
   /** Of the whole process as it is, garbage and all: what an operator sees. */
   readonly rss: number;
-  /** What `malloc` keeps at that moment for whoever asks next. */
+  /** Free memory that `malloc` keeps for reuse at that moment. */
   readonly mallocFree: number;
-  /** The same process without any thread's garbage, nor pages that `malloc` keeps: what somebody still holds. */
+  /** Resident memory after garbage collection in all threads and a trim of `malloc`: memory in use. */
   readonly heldRss: number;
   /** What is held of the main thread's heap, and outside of it by what is there. */
   readonly heapUsed: number;
@@ -19,7 +19,7 @@ export interface EngineMemory {
   /** What is held of all other threads' heaps, and outside of them likewise. */
   readonly workersHeap: number;
   readonly workersExternal: number;
-  /** What `malloc` has given out to whoever still holds it. */
+  /** Memory allocated with `malloc` and not yet freed. */
   readonly mallocUsed: number;
 }
 
@@ -30,7 +30,7 @@ const LIBC = 'libc.so.6';
  * Answers every line `memory` with `memory {…}` on standard output. A line `snapshot FILE` writes a heap snapshot, and
  * is answered by `snapshot FILE`.
  *
- * @param options.onEnd called when there is nobody left who could ask.
+ * @param options.onEnd called when standard input ends.
  */
 export function answerMemoryQuestions({ onEnd }: { readonly onEnd: () => void }): void {
   const workers = new Set<Worker>();

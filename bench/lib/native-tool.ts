@@ -1,4 +1,4 @@
-/** Builds the small C programs beside the benchmarks, where there is a compiler. */
+/** Builds the benchmarks' small C programs if a compiler is installed. */
 import { execFileSync, type SpawnSyncReturns } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -7,7 +7,7 @@ import type { EngineMemory } from './memory-answers.ts';
 export interface Holdings {
   /** Of the whole process as it is, as the kernel counts: all its threads, their garbage, the allocator's own, SQLite's pages. */
   readonly residentKb: number;
-  /** The same when no thread has garbage, and `malloc` has given back what is free: what somebody still holds. */
+  /** The same after garbage collection in all threads and a trim of `malloc`: memory in use. */
   readonly heldKb: number;
   /** Of what is resident, pages of files: programs, and the database where it is mapped. */
   readonly residentFileKb: number;
@@ -17,9 +17,9 @@ export interface Holdings {
   readonly externalKb: number;
   /** Heaps of the other threads and what they hold. */
   readonly workersKb: number;
-  /** What `malloc` has given out to whoever still holds it. */
+  /** Memory allocated with `malloc` and not yet freed. */
   readonly mallocUsedKb: number;
-  /** What `malloc` keeps for whoever asks next, before it is told to give it back. */
+  /** Free memory that `malloc` keeps for reuse, before a trim. */
   readonly mallocFreeKb: number;
   readonly descriptors: number;
   readonly threads: number;

@@ -29,7 +29,7 @@ export interface Answer {
 export interface Admission {
   readonly requestId: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Who asks; undefined when `refusal` says why nobody may. */
+  /** The authenticated client; undefined when `refusal` is set. */
   readonly caller: { readonly scope: Scope; readonly account: Account } | undefined;
   readonly refusal: Answer | undefined;
 }

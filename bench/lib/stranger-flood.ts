@@ -1,8 +1,8 @@
-/** A scanner beside calls: its process, and what it sent and got. */
+/** A SIP scanner during calls: its process, and the messages it sent and received. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { nodeTool } from './rtp-run.ts';
-import type { Beside } from './turn-run.ts';
+import type { SideLoad } from './turn-run.ts';
 
 const STRANGER = '127.0.0.2';
 
@@ -18,16 +18,16 @@ export interface FloodReport {
 }
 
 /** A flood that begins with the measured time; at a rate of 0 there is none. `report` resolves when it is over. */
-export function floodBeside(
+export function startFlood(
   sipPort: number,
   invitesPerSecond: number,
   seconds: number,
-): { readonly beside: Beside; report(): Promise<FloodReport> } {
+): { readonly load: SideLoad; report(): Promise<FloodReport> } {
   let flood: Promise<FloodReport> = Promise.resolve({ sent: 0, received: 0 });
   const onBegin = () => {
     if (invitesPerSecond > 0) flood = runFlood(sipPort, invitesPerSecond, seconds);
   };
-  return { beside: { onBegin }, report: () => flood };
+  return { load: { onBegin }, report: () => flood };
 }
 
 async function runFlood(sipPort: number, rate: number, seconds: number): Promise<FloodReport> {

@@ -38,7 +38,7 @@ export class StubClock {
     this.#ask({ id: null, atMs: 0 }, true);
   }
 
-  /** Waking a thread with real-time priority takes the core from whoever does it: that would be measured as the server's time. */
+  /** Waking a thread of real-time priority preempts the waking thread: that would be measured as the server's time. */
   #ask(wait: StubWait, isSoon: boolean): void {
     this.#port.postMessage(wait);
     Atomics.add(this.#asked, 0, 1);

@@ -32,7 +32,7 @@ const RINGING = 10;
 
 export interface TalkServerOptions {
   readonly replyMs: number;
-  /** The voice and the ear take up to so much longer than their fixed time, by chance. */
+  /** Random addition to the fixed times of synthesis and recognition, at most. */
   readonly spreadMs?: number;
   /** How long the stubs take; as in `STUB_TIMES` unless given. */
   readonly times?: StubTimes;
@@ -40,7 +40,7 @@ export interface TalkServerOptions {
   readonly maySpeculate?: boolean;
   /** Whether calls are recorded; they are unless given. */
   readonly isRecorded?: boolean;
-  /** A folder with a model of the voice detector, which then listens to every call beside the energy of the line. */
+  /** A folder with a VAD model, which then runs on every call in addition to the energy detector. */
   readonly detectorFolder?: string;
   /** Calls at a time; 250 unless given. */
   readonly callsMax?: number;

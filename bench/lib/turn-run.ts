@@ -75,11 +75,11 @@ export function turnAgent(): Command {
   return program === undefined ? nodeTool('turn-agent') : [program];
 }
 
-/** What else is done while calls are up. */
-export interface Beside {
+/** Further load while the calls are up. */
+export interface SideLoad {
   /** Called when the measured time begins. */
   readonly onBegin?: () => void;
-  /** Awaited after it, before anybody hangs up. */
+  /** Awaited after it, before the calls hang up. */
   readonly whileUp?: () => Promise<void>;
 }
 
@@ -91,7 +91,7 @@ export interface Beside {
 export async function runServer(
   server: TalkServer,
   plan: TurnPlan,
-  { onBegin, whileUp }: Beside = {},
+  { onBegin, whileUp }: SideLoad = {},
 ): Promise<TurnRun> {
   try {
     const turns = await run(plan, server.pid, {

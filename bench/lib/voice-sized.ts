@@ -59,7 +59,7 @@ class Layers {
     });
   }
 
-  /** Residual blocks of several widths beside each other, as HiFi-GAN has them. */
+  /** Parallel residual blocks of several kernel widths, as in HiFi-GAN. */
   residuals(x: string, channels: number, widths: readonly number[], convs: number): string {
     const branches = widths.map((width) => {
       let branch = x;

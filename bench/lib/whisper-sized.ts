@@ -25,7 +25,7 @@ export const WHISPER_LEAST: WhisperSize = {
   melCount: 80,
 };
 
-/** What becomes of a model. */
+/** Options of the written model. */
 export interface SizedOptions extends EncoderOptions, DecoderOptions {}
 
 /**

@@ -18,7 +18,7 @@ const QUIET_MS = 400;
 const WAIT_MS_MAX = 8000;
 const RECORD_MS_MAX = 15_000;
 
-/** What is said back is of no account here, so it is short. */
+/** Short replies: their content does not matter here. */
 const SCRIPT = {
   name: 'short answers',
   rules: [{ id: 'anything', when: { any: true }, say: 'Yes.' }],

@@ -50,7 +50,7 @@ function route(
     handler: async (request, reply) => {
       const given = request as unknown as Given;
       const { caller } = request.admission;
-      if (caller === undefined) throw new Error('Cannot answer: nobody was admitted');
+      if (caller === undefined) throw new Error('Cannot answer: the request was not admitted');
       const { status, body } = await answer(given, caller);
       reply.code(status).send(body);
     },

@@ -1,6 +1,6 @@
 /**
- * `rest-scrape N PRIORITY PORT`: our media engine as `rtp-engine` runs it, and beside it `/metrics` on the port, with
- * as many series as a busy server has.
+ * `rest-scrape N PRIORITY PORT`: our media engine as `rtp-engine` runs it, with `/metrics` on the port and
+ * as many series as on a busy server.
  */
 import { randomBytes } from 'node:crypto';
 import { HttpServer } from '../../src/api/http/http-server.ts';

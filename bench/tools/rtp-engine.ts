@@ -73,8 +73,8 @@ function watch(lines: readonly MediaSession[]): void {
   const sound = new CallSound({ clock: systemClock, inProgress: () => inProgress });
   sound.watchLevels(scope, (levels) => JSON.stringify(levels));
   if (audience === 'levels') return;
-  const nobody = { onSound: () => undefined, onOver: () => undefined };
-  for (const { callId } of inProgress.slice(0, 20)) sound.listen(callId, nobody);
+  const sink = { onSound: () => undefined, onOver: () => undefined };
+  for (const { callId } of inProgress.slice(0, 20)) sound.listen(callId, sink);
 }
 
 function talk(session: MediaSession, port: number, srtp: AgreedSrtp | undefined): void {

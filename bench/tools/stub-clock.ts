@@ -6,7 +6,7 @@ import { monotonicMs } from '../lib/monotonic.ts';
 /** The thread looks for new waits at least so often: to be told of a longer one, it need not be woken. */
 export const LOOK_MS = 10;
 
-/** What is asked: ring `id` at the instant given. No id: end. */
+/** A request: report `id` at the given instant. Without an id: end. */
 export interface StubWait {
   readonly id: number | null;
   /** On the machine's monotonic clock. */

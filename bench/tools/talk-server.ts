@@ -20,10 +20,10 @@ import { PhraseCache } from '../../src/speech/tts/voices/phrase-cache.ts';
 import { openStore } from '../../src/store/store.ts';
 import { silentVoices } from '../../test/support/api/silent-voices.ts';
 import { answerMemoryQuestions } from '../lib/memory-answers.ts';
-import { NeuralEarBeside } from '../lib/neural-ear-beside.ts';
 import { StubClock } from '../lib/stub-clock.ts';
 import { StubHearing, StubModel, StubSynthesizer } from '../lib/stub-models.ts';
 import { STUB_TIMES } from '../lib/stub-times.ts';
+import { StubWithDetector } from '../lib/stub-with-detector.ts';
 import type { TalkServerOptions } from '../lib/talk-server.ts';
 import { UnrecordedTelephony } from '../lib/unrecorded-telephony.ts';
 
@@ -52,7 +52,7 @@ const app = new App({
     hearing:
       detectorFolder === undefined
         ? hearing
-        : new NeuralEarBeside({ hearing, modelsDir: detectorFolder, clock, logger: log }),
+        : new StubWithDetector({ hearing, modelsDir: detectorFolder, clock, logger: log }),
     synthesizer: new PhraseCache({ synthesizer, sizeBytesMax: 2 ** 20 }),
     model,
     agentModels: new AgentModels({ own: model, clock, log }),

@@ -1,4 +1,4 @@
-/** Event streams: their format, and what becomes of cuts. */
+/** Event streams: their format, and interrupted connections. */
 import type { Command } from './driver.ts';
 import type { FaultCase } from './fault-case.ts';
 import { errorStep, type Step } from './fault-server.ts';

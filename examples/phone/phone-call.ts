@@ -9,9 +9,9 @@ import type { PhoneLine } from './phone-line.ts';
 
 export class PhoneCall {
   readonly line: PhoneLine;
-  /** For whoever wants to send something that a telephone has no key for. */
+  /** The SIP dialog, for requests that a telephone has no key for. */
   readonly dialog: Dialog;
-  /** Resolves when the call is over, whoever ended it. */
+  /** Resolves when the call is over, whichever side ended it. */
   readonly ended: Promise<DialogEnd>;
   #media: LocalMedia;
 

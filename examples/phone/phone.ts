@@ -46,7 +46,7 @@ export interface DialledCall {
   readonly invite: ClientInvite;
 }
 
-/** Somebody rings us. */
+/** Called for each incoming call. */
 export interface RingingCall {
   readonly request: SipMessage;
   readonly invite: ServerInvite;

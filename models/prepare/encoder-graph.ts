@@ -27,7 +27,7 @@ export interface EncoderGraph {
   readonly nodes: readonly GraphNode[];
   /** Initializers and what `Constant` nodes hold. */
   readonly constants: readonly GraphConstant[];
-  /** Some tensor's values lie in a file beside this one. */
+  /** Whether a tensor's values are stored in an external data file. */
   readonly hasExternalData: boolean;
 }
 

@@ -23,7 +23,7 @@ const FILE_BYTES_MAX = 2 ** 31 - 1;
 
 /** The result for one export, `path`. */
 export type Preparation =
-  /** The prepared file lies beside the export. */
+  /** The prepared file is in the export's folder. */
   | { readonly kind: 'prepared'; readonly path: string; readonly isNew: boolean }
   /** The server runs the export as fast as it could be prepared. */
   | { readonly kind: 'not-needed'; readonly path: string }

@@ -44,7 +44,7 @@ export function sileroAsProducts(layers: SileroLayers, branch: Branch): Uint8Arr
   });
 }
 
-/** Frames overlap by half: every second one lies beside the one before. */
+/** Frames overlap by half: every second one is adjacent to the one before. */
 const HALVES = [0, 1] as const;
 
 /** Frames of the spectrum in one half. */

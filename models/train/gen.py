@@ -1,4 +1,4 @@
-"""Speaks phrases with espeak-ng into one array of int16 samples at 16 kHz, and a manifest beside it.
+"""Speaks phrases with espeak-ng into one array of int16 samples at 16 kHz, with a manifest.
 
     python3 gen.py train 24000 --seed 7 --out data/train
 

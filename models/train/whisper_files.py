@@ -1,4 +1,4 @@
-"""The JSON files beside a Whisper's ONNX files, as transformers.js and onnx-community lay them out."""
+"""The JSON files that accompany a Whisper's ONNX files, as transformers.js and onnx-community lay them out."""
 
 import json
 

@@ -124,8 +124,10 @@ export interface ApiEnv {
   Variables: ApiVariables;
 }
 
+/** The Hono application that routes are added to. */
 export type ApiApp = OpenAPIHono<ApiEnv>;
 
+/** The Hono context of a request. */
 export type ApiContext = Context<ApiEnv>;
 
 /** Middleware that lets a request through or throws a `ServiceError`. */

@@ -129,6 +129,7 @@ function addWebhookDocs(registry: OpenAPIHono['openAPIRegistry']): void {
   }
 }
 
+/** What the REST interface is made of. */
 export interface ApiParts extends ApiDeps {
   /** Adds routes that are not part of the customers' interface: the dashboard's. */
   readonly addRoutes?: (api: ApiApp, deps: ApiDeps) => void;

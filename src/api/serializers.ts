@@ -46,6 +46,7 @@ type Frozen<Value> = Value extends (infer Item)[]
     ? { readonly [Name in keyof Value]: Frozen<Value[Name]> }
     : Value;
 
+/** `value` with `decimals` digits after the point. */
 export function rounded(value: number, decimals: number): number {
   const factor = 10 ** decimals;
   return Math.round(value * factor) / factor;
@@ -97,6 +98,7 @@ export function serializeCall(
   };
 }
 
+/** One entry of a timeline; its time counts from the start of the call, in milliseconds. */
 export function serializeTimelineEntry(
   entry: TimelineEntry,
 ): z.infer<typeof timelinePageSchema>['data'][number] {
@@ -115,6 +117,7 @@ export function costView(cost: CallCost): z.infer<typeof costSchema> {
   return { amount: amountOf(cost), currency: cost.currency };
 }
 
+/** One entry of a transcript, as the record has it. */
 export function serializeTranscriptEntry(
   entry: TranscriptEntry,
 ): NonNullable<z.infer<typeof callSchema>['transcript']>[number] {

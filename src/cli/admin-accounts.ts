@@ -41,6 +41,7 @@ interface AccountOptions {
   readonly callsDays?: number | 'keep';
 }
 
+/** Adds `admin account`. */
 export function addAccountCommands(root: Command, console: Console): void {
   const account = root.command('account').description('accounts and their plans');
 
@@ -189,6 +190,7 @@ interface KeyOptions {
   readonly scopes?: readonly ApiScope[];
 }
 
+/** Adds `admin key`. */
 export function addKeyCommands(root: Command, console: Console): void {
   const key = root.command('key').description('API keys');
 

@@ -25,6 +25,7 @@ interface RestoreOptions {
   readonly erasures?: string;
 }
 
+/** Adds `admin backup` and `admin restore`. */
 export function addBackupCommands(root: Command, console: Console): void {
   const folder = new Argument('<folder>', 'where the backup lies, or is to lie');
 
@@ -43,7 +44,7 @@ export function addBackupCommands(root: Command, console: Console): void {
     .command('restore')
     .description('brings a backup back; the server must be stopped');
   restore.addArgument(folder);
-  restore.option('--force', 'though there is a database already; that one is kept beside it');
+  restore.option('--force', 'though there is a database already; that one is kept next to it');
   restore.option('--keep-queue', 'calls that waited to be dialled wait on: the server dials them');
   restore.option(
     '--erasures <database>',
@@ -172,7 +173,7 @@ function erasureAdvice(isRead: boolean | null, given: string | undefined): reado
   ];
 }
 
-/** On a copy beside the database: where there is room for one there is room for the steps as well. */
+/** On a copy next to the database: where there is room for one there is room for the steps as well. */
 async function tryMigration(console: Console): Promise<Result> {
   const file = existingDatabaseFile(console.config());
   const folder = mkdtempSync(join(dirname(file), 'migration-'));
@@ -211,7 +212,7 @@ function withAdvice(error: unknown): unknown {
     return new Error(`${error.message}; stop the server first`, { cause: error });
   }
   if (error instanceof DatabasePresentError) {
-    const advice = '--force puts the backup in its place and keeps the old one beside it';
+    const advice = '--force puts the backup in its place and keeps the old one next to it';
     return new Error(`${error.message}; ${advice}`, { cause: error });
   }
   return error;

@@ -32,6 +32,7 @@ interface EraseOptions {
   readonly dryRun?: boolean;
 }
 
+/** Adds `admin erase`. */
 export function addEraseCommands(root: Command, console: Console): void {
   const erase = root
     .command('erase')
@@ -167,7 +168,7 @@ function orderOf(
 }
 
 /**
- * Deletes recordings, empties SQLite's log, and writes the database file anew where no server works on it.
+ * Deletes recordings, empties SQLite's log, and rewrites the database file where no server works on it.
  *
  * @throws {Error} when a recording cannot be deleted; the server tries again.
  */
@@ -186,7 +187,7 @@ async function finish({ desk, console }: Place): Promise<void> {
     await store.leftovers.emptyLog();
     lock.release();
   } catch (error) {
-    // The server writes it anew itself, when no call is in progress.
+    // The server rewrites the file itself when no call is in progress.
     if (!(error instanceof DatabaseInUseError)) throw error;
   }
 }

@@ -22,6 +22,7 @@ import {
 /** A trunk that is not well is a failure, for scripts. */
 const EXIT_FAILED = 1;
 
+/** Adds `admin trunk`. */
 export function addTrunkCommands(root: Command, console: Console): void {
   const trunk = root.command('trunk').description('SIP trunks');
 
@@ -59,6 +60,7 @@ async function removeStored(desk: Desk, name: string, console: Console): Promise
   return { text: `Trunk "${name}" is removed.\n${later}`, json: { name } };
 }
 
+/** Trunks of the file and of the database, by name. */
 export interface KnownTrunks {
   readonly registry: TrunkRegistry;
   /** Why trunks of the database are left out. */
@@ -118,6 +120,7 @@ interface AssignOptions {
   readonly account?: string;
 }
 
+/** Adds `admin number`. */
 export function addNumberCommands(root: Command, console: Console): void {
   const number = root.command('number').description('telephone numbers and their accounts');
 

@@ -40,6 +40,7 @@ interface WebhookOptions {
   readonly all?: boolean;
 }
 
+/** Adds `admin webhooks`. */
 export function addWebhookCommands(root: Command, console: Console): void {
   const webhooks = root.command('webhooks').description('webhook deliveries');
 
@@ -178,6 +179,7 @@ interface SecretOptions {
   readonly show?: boolean;
 }
 
+/** Adds `admin secret`. */
 export function addSecretCommands(root: Command, console: Console): void {
   const secret = root.command('secret').description('signing secrets of webhooks');
   const add = (
@@ -266,6 +268,7 @@ function masked(secret: string): string {
   return `whsec_…${secret.slice(-4)}`;
 }
 
+/** Adds `admin forget-secrets`. */
 export function addForgetCommand(root: Command, console: Console): void {
   const forget = root
     .command('forget-secrets')

@@ -20,6 +20,7 @@ const REASON_CHARS = 300;
 
 const PLACE_TRIES_MAX = 5;
 
+/** All files below a folder, sorted. */
 export function filesBelow(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile())

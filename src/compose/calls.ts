@@ -18,6 +18,7 @@ import { toolboxFor } from '../tool/toolbox.ts';
 import type { TransferRules } from '../tool/transfer-call.ts';
 import type { AppParts, ControlPlaneParts } from './app-parts.ts';
 
+/** Parts that all live calls share. */
 export function liveCallParts(
   from: AppParts & { readonly newId: NewId; readonly calendars: LiveCalendars } & Pick<
       ControlPlaneParts,

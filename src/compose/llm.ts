@@ -116,6 +116,7 @@ function hasEmbeddedModel(config: Config): boolean {
   return isLlamaInstalled(llamaFolderOf(config)) && ggufFileOf(config).isThere;
 }
 
+/** Folder of the embedded language model. */
 export function llamaFolderOf({ LLAMA_CPP_DIR, MODELS_DIR }: Config): string {
   return LLAMA_CPP_DIR ?? join(MODELS_DIR, 'llama-cpp');
 }

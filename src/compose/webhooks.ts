@@ -2,8 +2,7 @@
 import { systemClock } from '../lib/clock.ts';
 import type { Store } from '../store/store.ts';
 import { Deliverer } from '../webhook/deliverer.ts';
-import type { HttpSender, HttpSenderOptions } from '../webhook/http-sender.ts';
-import { nameResolver } from '../webhook/ssrf-guard.ts';
+import type { HttpSender } from '../webhook/http-sender.ts';
 import type { AppParts } from './app-parts.ts';
 
 type Options = Pick<AppParts, 'config' | 'metrics' | 'version' | 'log'> & {
@@ -34,8 +33,15 @@ export class Webhooks {
   async start(): Promise<void> {
     const { HttpSender } = await import('../webhook/http-sender.ts');
     if (this.#isStopped) return;
-    const { config, store, metrics, log } = this.#options;
-    this.#sender = new HttpSender(this.#senderOptions());
+    const { config, store, metrics, version, log } = this.#options;
+    this.#sender = new HttpSender({
+      rules: {
+        allowLocal: config.WEBHOOK_ALLOW_LOCAL,
+        allowPrivate: config.WEBHOOK_ALLOW_PRIVATE,
+      },
+      clock: systemClock,
+      version,
+    });
     this.#deliverer = new Deliverer({
       outbox: store.outbox,
       sender: this.#sender,
@@ -53,18 +59,5 @@ export class Webhooks {
     this.#isStopped = true;
     await this.#deliverer?.stop();
     await this.#sender?.close();
-  }
-
-  #senderOptions(): HttpSenderOptions {
-    const { config, version } = this.#options;
-    return {
-      rules: {
-        allowLocal: config.WEBHOOK_ALLOW_LOCAL,
-        allowPrivate: config.WEBHOOK_ALLOW_PRIVATE,
-      },
-      resolve: nameResolver(),
-      clock: systemClock,
-      version,
-    };
   }
 }

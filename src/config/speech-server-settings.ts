@@ -13,6 +13,7 @@ const ADDRESSES: Readonly<
   wyoming: { example: 'tcp://10.0.0.5:10300', form: /^tcp:\/\/[^/?#@]+:\d+$/ },
 };
 
+/** What a list of speech servers looks like, for error messages. */
 export const SPEECH_SERVERS_EXPECTED = `addresses separated by commas, such as ${Object.values(
   ADDRESSES,
 )

@@ -45,6 +45,11 @@ export class ServiceError extends Error {
   }
 }
 
+/** The error for what the state of the records forbids. */
+export function conflict(message: string): ServiceError {
+  return new ServiceError('CONFLICT', message);
+}
+
 /** The error for a body with a wrong field. */
 export function bodyFault(path: string, message: string): ServiceError {
   const fault = { path, message };

@@ -24,6 +24,7 @@ function isWildcard(address: string): boolean {
 /** Asks the system for the source address of a packet to `farEnd`; undefined where no route leads there. */
 export type AskRoute = (farEnd: string) => string | undefined;
 
+/** This machine's source address for each far end, as the routing table says; cached. */
 export class LocalRoutes {
   readonly #clock: Clock;
   readonly #ask: AskRoute;

@@ -7,6 +7,7 @@ interface RepeaterOptions {
   readonly run: () => Promise<number | undefined>;
 }
 
+/** Repeats one piece of work; `stop` waits for the run in progress. */
 export class Repeater {
   readonly #options: RepeaterOptions;
   #running: Promise<void> | undefined;
@@ -25,6 +26,13 @@ export class Repeater {
     this.#running ??= this.#runWhileDue();
   }
 
+  /** Runs after the delay, unless asked for earlier. */
+  askIn(delayMs: number): void {
+    if (this.#isStopped) return;
+    this.#cancelNext();
+    this.#cancelNext = this.#options.clock.after(delayMs, () => this.ask());
+  }
+
   /** Begins no further run, ever. Resolves at the end of the one in progress. Safe to call twice. */
   async stop(): Promise<void> {
     this.#isStopped = true;
@@ -37,8 +45,7 @@ export class Repeater {
       this.#isDue = false;
       this.#cancelNext();
       const delayMs = await this.#options.run();
-      if (delayMs === undefined || this.#isStopped) continue;
-      this.#cancelNext = this.#options.clock.after(delayMs, () => this.ask());
+      if (delayMs !== undefined) this.askIn(delayMs);
     }
     this.#running = undefined;
   }

@@ -34,6 +34,7 @@ export const SERVER_LOG_MAX = 1000;
 /** Messages are constants of the code, none of them as long. */
 const MESSAGE_CHARACTERS_MAX = 300;
 
+/** Levels that are kept. */
 export const SERVER_LOG_LEVELS = ['warn', 'error'] as const;
 
 type ServerLogLevel = (typeof SERVER_LOG_LEVELS)[number];

@@ -26,6 +26,7 @@ const SEND_MS_MAX = 5000;
 /** A server that stops does not wait for a collector that is away. */
 const STOP_MS_MAX = 2000;
 
+/** Exports spans over OTLP/HTTP. */
 export class OtlpSpans {
   readonly #provider: TracerProvider;
   readonly #tracer: Tracer;

@@ -8,6 +8,7 @@ import type { PrefixWarming } from './prefix-warming.ts';
 
 const LANGUAGE_MODEL_ENGINES = ['ollama', 'openai', 'llama-cpp', 'scripted'] as const;
 
+/** One of `LANGUAGE_MODEL_ENGINES`. */
 export type LanguageModelEngine = (typeof LANGUAGE_MODEL_ENGINES)[number];
 
 /** Loads and makes one engine; called only for engines that the setting names. */

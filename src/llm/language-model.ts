@@ -3,12 +3,14 @@
 /** An answer on the telephone is short; a model that rambles is cut. */
 export const ANSWER_TOKENS_MAX = 400;
 
+/** A call of a tool, as the model asks for it. */
 export interface ToolCall {
   readonly id: string;
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>>;
 }
 
+/** One message of a conversation with a model. */
 export type ChatMessage =
   | { readonly role: 'system' | 'user'; readonly content: string }
   | {
@@ -30,10 +32,12 @@ export interface ToolDescription {
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
+/** A piece of an answer: text, or the call of a tool. */
 export type ModelEvent =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'tool-call'; readonly call: ToolCall };
 
+/** One request to a model. */
 export interface ModelRequest {
   readonly messages: readonly ChatMessage[];
   readonly tools?: readonly ToolDescription[];
@@ -45,6 +49,7 @@ export interface ModelRequest {
   readonly onUsage?: (usage: ModelUsage) => void;
 }
 
+/** Size of a prompt, as the engine counts it. */
 export interface ModelUsage {
   /** In the model's own tokens; of some servers only the part that was not in their cache. */
   readonly promptTokens: number;
@@ -55,6 +60,7 @@ export class LanguageModelError extends Error {
   override readonly name = 'LanguageModelError';
 }
 
+/** A language model. */
 export interface LanguageModel {
   /** Such as `ollama/qwen3:4b`. */
   readonly name: string;

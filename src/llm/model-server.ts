@@ -2,6 +2,7 @@
 import type { Clock } from '../lib/clock.ts';
 import { LanguageModelError } from './language-model.ts';
 
+/** How long a model may take for the first and each further piece, in milliseconds. */
 export interface AnswerLimits {
   /** Until the first piece of an answer; a model that is still being loaded needs some seconds. */
   readonly firstMs: number;
@@ -9,8 +10,10 @@ export interface AnswerLimits {
   readonly nextMs: number;
 }
 
+/** Limits unless others are given. */
 export const DEFAULT_ANSWER_LIMITS: AnswerLimits = { firstMs: 10_000, nextMs: 10_000 };
 
+/** Ends an answer that does not come, or stops coming. */
 export class AnswerWatch {
   readonly #clock: Clock;
   readonly #limits: AnswerLimits;

@@ -18,6 +18,7 @@ import { cancelled, diskError, ModelsError } from './models-error.ts';
 /** Limit for a file of unknown length: more than twice the largest model. */
 const FILE_BYTES_MAX = 16e9;
 
+/** State, SHA-256 and size of a file that is on the disk. */
 export interface FileOutcome {
   readonly state: 'downloaded' | 'was-there';
   readonly sha256: string;
@@ -36,6 +37,7 @@ export interface RetryLimits {
   readonly stallMs: number;
 }
 
+/** Retries and time limits of a download. */
 export const DEFAULT_LIMITS: RetryLimits = {
   failuresMax: 5,
   firstWaitMs: 1000,
@@ -47,6 +49,7 @@ export const DEFAULT_LIMITS: RetryLimits = {
 /** The part of a planned file that a download needs. */
 export type FileJob = Pick<PlannedFile, 'place' | 'url' | 'file' | 'revision' | 'expected'>;
 
+/** Source, clock, limits and callbacks of a download. */
 export interface DownloadTools {
   readonly source: HttpSource;
   readonly clock: Clock;

@@ -80,6 +80,7 @@ export async function fetchModels(options: FetchOptions): Promise<{
   }
 }
 
+/** What became of one file of a model. */
 export interface FileResult {
   readonly file: PlannedFile;
   readonly outcome: FileOutcome | ModelsError;
@@ -217,6 +218,7 @@ interface OllamaServer {
   readonly signal: AbortSignal;
 }
 
+/** The model to pull, and the Ollama server that pulls it. */
 export interface PullOptions extends OllamaServer {
   readonly model: string;
   /** Receives the bytes that are there, of those known so far. */

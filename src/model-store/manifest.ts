@@ -83,7 +83,10 @@ const ollamaModelSchema = z.strictObject({
   aboutBytes: z.number().positive(),
 });
 
+/** Sets of models, by size. */
 export const PROFILES = ['small', 'standard', 'best'] as const;
+
+/** One of `PROFILES`. */
 export type Profile = (typeof PROFILES)[number];
 
 const manifestSchema = z
@@ -96,10 +99,19 @@ const manifestSchema = z
     for (const message of contradictionsOf(manifest)) context.addIssue({ code: 'custom', message });
   });
 
+/** The list of production models. */
 export type Manifest = z.infer<typeof manifestSchema>;
+
+/** A model that is downloaded as files. */
 export type FilesModel = z.infer<typeof filesModelSchema>;
+
+/** A model that an Ollama server pulls. */
 export type OllamaModelEntry = z.infer<typeof ollamaModelSchema>;
+
+/** An entry of the manifest. */
 export type Model = FilesModel | OllamaModelEntry;
+
+/** One file of a model, with its SHA-256. */
 export type ModelFile = z.infer<typeof fileSchema>;
 
 /** The manifest in the repository. */
@@ -217,6 +229,7 @@ export async function withOneLanguageModel(
   );
 }
 
+/** Settings that use a model once it is there. */
 export interface ModelSettings {
   /** Language model servers, best first, with commas; `auto` takes what answers. */
   readonly LLM: string;

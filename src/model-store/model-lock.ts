@@ -8,6 +8,7 @@ import { type FileLock, lockFile } from '../lib/process/file-lock.ts';
 import { isSafePath } from './manifest.ts';
 import { diskError, ModelsError } from './models-error.ts';
 
+/** Name of the lock file, in the folder of models. */
 export const LOCK_FILE = 'models.lock.json';
 
 const entrySchema = z.strictObject({
@@ -26,6 +27,7 @@ const lockSchema = z.strictObject({
   files: z.record(z.string().refine(isSafePath), entrySchema),
 });
 
+/** What is known of one downloaded file. */
 export type LockEntry = z.infer<typeof entrySchema>;
 
 /** The lock file of one folder of models: entries by place below MODELS_DIR. */

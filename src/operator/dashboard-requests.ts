@@ -4,19 +4,18 @@ import type { ZodType } from 'zod';
 import type { ApiContext, Guard } from '../api/api-env.ts';
 import { checkRole, isForAnyone } from '../api/http/access.ts';
 import { invalidInput, unreadableBody } from '../api/http/errors.ts';
-import { limitBody, parsedJson } from '../api/http/request-body.ts';
+import { isJson, limitBody, parsedJson } from '../api/http/request-body.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import type { OperatorSession, OperatorSessions } from './operator-sessions.ts';
 import { isSameText } from './secret-text.ts';
 
+/** Name of the session cookie. */
 export const COOKIE = 'offhook_session';
 
 const CSRF_HEADER = 'X-CSRF-Token';
 
 /** A password of 200 characters, each of them written as an escape, and some room. */
 const BODY_BYTES_MAX = 8 * 1024;
-
-const JSON_TYPE = /^application\/json\s*(;|$)/i;
 
 /** Refuses what another page asks: browsers say whose page it is. */
 export function sameOrigin(publicUrl: string): Guard {
@@ -54,6 +53,7 @@ export const retrySoon: Guard = (context, next) => {
   return next();
 };
 
+/** Guard: bounds the body of requests of the dashboard. */
 export const dashboardBody = limitBody({
   bytesMax: BODY_BYTES_MAX,
   message: 'expected 8 KiB at most',
@@ -61,9 +61,7 @@ export const dashboardBody = limitBody({
 
 /** Reads a JSON body. Demands its type: a form of another page can send anything but that. */
 export function bodyOf<Body>(context: ApiContext, schema: ZodType<Body>): Body {
-  if (!JSON_TYPE.test(context.req.header('content-type') ?? '')) {
-    throw unreadableBody('Content-Type', 'expected application/json');
-  }
+  if (!isJson(context)) throw unreadableBody('Content-Type', 'expected application/json');
   const result = schema.safeParse(parsedJson(context.get('bodyText')));
   if (!result.success) throw invalidInput('json', result.error);
   return result.data;

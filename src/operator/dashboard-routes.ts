@@ -25,7 +25,7 @@ import {
   sameOrigin,
   sessionOf,
 } from './dashboard-requests.ts';
-import { addPageRoutes, type ManualFiles, sendNotBuilt, sendPage } from './pages.ts';
+import { addPageRoutes, type BuiltFiles, sendNotBuilt, sendPage } from './pages.ts';
 import { PHONE_PATH } from './phone-sockets.ts';
 import { hashOfText, newSecretText } from './secret-text.ts';
 import {
@@ -169,13 +169,13 @@ const MANUAL_POLICY = {
 };
 
 /** The manual loads from this server alone, its search too. */
-function addManualRoutes(api: ApiApp, files: ManualFiles): void {
+function addManualRoutes(api: ApiApp, files: BuiltFiles): void {
   // Links of the pages are relative to the folder. The target too: a proxy may serve all of this under a path of its own.
   api.get('/manual', (context) => context.body(null, 308, { Location: 'manual/' }));
 
   api.get('/manual/*', (context) => {
     if (!files.isBuilt) return sendNotBuilt(context, { title: 'manual', policy: MANUAL_POLICY });
-    const file = files.file(context.req.path.slice('/manual/'.length));
+    const file = files.file(context.req.path.slice('/manual/'.length) || 'index.html');
     if (file === undefined) {
       throw new ServiceError('NOT_FOUND', 'Cannot find this page of the manual: see /manual/');
     }

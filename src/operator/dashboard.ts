@@ -5,7 +5,7 @@ import type { NewId, RandomBytes } from '../domain/ids.ts';
 import type { Clock } from '../lib/clock.ts';
 import { LoginGuard } from './login-guard.ts';
 import { OperatorSessions, PhoneTickets, SessionKeys } from './operator-sessions.ts';
-import { ManualFiles, PageFiles } from './pages.ts';
+import { BuiltFiles } from './pages.ts';
 import { PasswordHasher } from './password-hasher.ts';
 import { hashOfText, isSameText, newSecretText } from './secret-text.ts';
 import { type RunSelfTest, SelfTestRun } from './self-test.ts';
@@ -25,6 +25,7 @@ interface DashboardOptions {
   readonly costLog2?: number;
 }
 
+/** The dashboard's server side: sessions, users and the guards of its requests. */
 export class Dashboard {
   readonly users: UserStore;
   readonly passwords: PasswordHasher;
@@ -32,8 +33,8 @@ export class Dashboard {
   readonly keys: SessionKeys;
   readonly guard: LoginGuard;
   readonly link: SetupLink;
-  readonly files: PageFiles;
-  readonly manual: ManualFiles;
+  readonly files: BuiltFiles;
+  readonly manual: BuiltFiles;
   readonly tickets: PhoneTickets;
   readonly selfTest: SelfTestRun;
 
@@ -46,8 +47,8 @@ export class Dashboard {
     this.keys = new SessionKeys({ ...options, userOf: (hash) => sessions.userOf(hash) });
     this.guard = new LoginGuard(options.clock);
     this.link = new SetupLink(options);
-    this.files = new PageFiles(options.pageFolder);
-    this.manual = new ManualFiles(options.manualFolder);
+    this.files = new BuiltFiles(options.pageFolder);
+    this.manual = new BuiltFiles(options.manualFolder);
     this.tickets = new PhoneTickets(options);
     this.selfTest = new SelfTestRun({ run: options.runSelfTest, clock: options.clock });
   }

@@ -14,6 +14,7 @@ const CLIENTS_MAX = 10_000;
 /** Clients that have signed in, cached until the server stops. */
 const KNOWN_CLIENTS_MAX = 100;
 
+/** Back-off after wrong passwords, by client address and in total. */
 export class LoginGuard {
   readonly #clock: Clock;
   readonly #triesOf = new Map<string, WrongTries>();

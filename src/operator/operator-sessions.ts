@@ -43,6 +43,7 @@ interface SessionEntry extends Omit<OperatorSession, 'user'> {
 
 type FindUser = (userId: string) => Promise<StoredUser | undefined>;
 
+/** Sessions in memory; a restart ends all. */
 export class OperatorSessions {
   readonly #clock: Clock;
   readonly #random: RandomBytes;
@@ -153,6 +154,7 @@ interface SessionKeysOptions {
   readonly userOf: (sessionHash: string) => Promise<User | undefined>;
 }
 
+/** API keys of sessions: short-lived, never stored. */
 export class SessionKeys implements OperatorKeys {
   readonly #options: SessionKeysOptions;
   /** By the key's hash, oldest first. */
@@ -226,6 +228,7 @@ export interface PhoneTicket extends BrowserCaller {
   readonly sessionHash: string;
 }
 
+/** One-time tickets for calls from the browser. */
 export class PhoneTickets {
   readonly #clock: Clock;
   readonly #random: RandomBytes;

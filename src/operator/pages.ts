@@ -1,7 +1,8 @@
 /** Pages: files of the dashboard, of `/docs` and of the manual, and the routes that serve the first two. */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { dirname, extname, join, relative, sep } from 'node:path';
+import { extname, join, relative, sep } from 'node:path';
+import { parseAccept } from 'hono/utils/accept';
 import type { ApiApp, ApiContext } from '../api/api-env.ts';
 import { ServiceError } from '../domain/service-error.ts';
 
@@ -21,12 +22,11 @@ interface PageFile {
   readonly encoded: Readonly<Partial<Record<Encoding, PageBody>>>;
 }
 
-const INDEX: PageName = 'index.html';
-
-const ASSETS = 'assets';
+/** The start page that every build has. */
+const INDEX = 'index.html';
 
 /** Bounds of the memory that the files may take. */
-const FILES_MAX = 500;
+const FILES_MAX = 1000;
 const FILE_BYTES_MAX = 8 * 1024 * 1024;
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -50,30 +50,33 @@ const ENCODED_NAMES: readonly (readonly [Encoding, string])[] = [
   ['gzip', '.gz'],
 ];
 
-/** The pages that the build makes. */
-type PageName = 'index.html' | 'docs.html';
-
-/** The built pages and their assets; each file is read on its first request and then kept in memory. */
-export class PageFiles {
+/** The files of a build; each is read on its first request and then kept in memory. */
+export class BuiltFiles {
   readonly #folder: string;
   #builtAtMs: number | undefined;
+  #names: ReadonlySet<string> = new Set();
   readonly #files = new Map<string, PageFile>();
-  #assetNames: ReadonlySet<string> = new Set();
 
   constructor(folder: string) {
     this.#folder = folder;
   }
 
-  /** A page of the newest build; undefined when nothing has been built. */
-  page(name: PageName): PageFile | undefined {
+  /** Whether there is a build, which has a start page. */
+  get isBuilt(): boolean {
     this.#refresh();
-    return this.#builtAtMs === undefined ? undefined : this.#file(this.#folder, name);
+    return this.#builtAtMs !== undefined;
   }
 
-  /** @param name File name of an asset, without its folder. */
-  asset(name: string): PageFile | undefined {
-    if (this.#builtAtMs === undefined) this.#refresh();
-    return this.#assetNames.has(name) ? this.#file(join(this.#folder, ASSETS), name) : undefined;
+  /**
+   * @param name path in the folder, with slashes: `reference/settings.html`.
+   * @returns undefined for what the newest build did not make.
+   */
+  file(name: string): PageFile | undefined {
+    this.#refresh();
+    if (!this.#names.has(name)) return undefined;
+    const file = this.#files.get(name) ?? readPageFile(join(this.#folder, name));
+    this.#files.set(name, file);
+    return file;
   }
 
   /** Forgets all files after another build. */
@@ -81,40 +84,29 @@ export class PageFiles {
     const found = statSync(join(this.#folder, INDEX), { throwIfNoEntry: false });
     if (found?.mtimeMs === this.#builtAtMs) return;
     this.#files.clear();
-    this.#assetNames = found === undefined ? new Set() : assetNames(join(this.#folder, ASSETS));
+    this.#names = found === undefined ? new Set() : namesBelow(this.#folder);
     this.#builtAtMs = found?.mtimeMs;
-  }
-
-  #file(folder: string, name: string): PageFile | undefined {
-    const path = join(folder, name);
-    const known = this.#files.get(path);
-    if (known !== undefined) return known;
-    if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return undefined;
-    const file = readPageFile(folder, name);
-    this.#files.set(path, file);
-    return file;
   }
 }
 
-function assetNames(folder: string): ReadonlySet<string> {
-  if (statSync(folder, { throwIfNoEntry: false }) === undefined) return new Set();
-  const names = readdirSync(folder, { withFileTypes: true })
+function namesBelow(folder: string): ReadonlySet<string> {
+  const names = readdirSync(folder, { withFileTypes: true, recursive: true })
     // A link might lead out of the folder.
     .filter((entry) => entry.isFile() && extname(entry.name) in TYPES)
-    .map(({ name }) => name);
+    .map(({ parentPath, name }) => relative(folder, join(parentPath, name)).replaceAll(sep, '/'));
   return new Set(names.slice(0, FILES_MAX));
 }
 
 /** Reads a file of a build with its packed forms. @throws {RangeError} when it is larger than any of a page's. */
-function readPageFile(folder: string, name: string): PageFile {
+function readPageFile(path: string): PageFile {
   const encoded = ENCODED_NAMES.flatMap(([encoding, ending]) => {
-    const path = join(folder, `${name}${ending}`);
-    const isThere = statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
-    return isThere ? [[encoding, readBody(path)] as const] : [];
+    const packed = `${path}${ending}`;
+    const isThere = statSync(packed, { throwIfNoEntry: false })?.isFile() ?? false;
+    return isThere ? [[encoding, readBody(packed)] as const] : [];
   });
   return {
-    type: TYPES[extname(name)] ?? 'application/octet-stream',
-    plain: readBody(join(folder, name)),
+    type: TYPES[extname(path)] ?? 'application/octet-stream',
+    plain: readBody(path),
     encoded: Object.fromEntries(encoded),
   };
 }
@@ -125,65 +117,6 @@ function readBody(path: string): PageBody {
   if (bytes.length > FILE_BYTES_MAX) throw new RangeError(`Cannot serve "${path}": too large`);
   const sum = createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
   return { bytes: new Uint8Array(bytes), etag: `"${sum}"` };
-}
-
-/** Bound of the memory that the files may take. */
-const MANUAL_FILES_MAX = 1000;
-
-/** Kinds of files that the build makes: pages, their style, the search and its index. */
-const MANUAL_TYPES = ['.html', '.css', '.js', '.json'];
-
-const MANUAL_START: ManualFileName = 'index.html';
-
-/** Path in the folder, with slashes: `reference/settings.html`. */
-type ManualFileName = string;
-
-/** The built manual; each file is read on its first request and then kept in memory. */
-export class ManualFiles {
-  readonly #folder: string;
-  #builtAtMs: number | undefined;
-  #names: ReadonlySet<ManualFileName> = new Set();
-  readonly #files = new Map<ManualFileName, PageFile>();
-
-  constructor(folder: string) {
-    this.#folder = folder;
-  }
-
-  /** Whether there is a manual. */
-  get isBuilt(): boolean {
-    this.#refresh();
-    return this.#builtAtMs !== undefined;
-  }
-
-  /** The start page for an empty name; undefined for what the build did not make. */
-  file(name: ManualFileName): PageFile | undefined {
-    this.#refresh();
-    const wanted = name === '' ? MANUAL_START : name;
-    if (!this.#names.has(wanted)) return undefined;
-    const known = this.#files.get(wanted);
-    if (known !== undefined) return known;
-    const path = join(this.#folder, wanted);
-    const file = readPageFile(dirname(path), relative(dirname(path), path));
-    this.#files.set(wanted, file);
-    return file;
-  }
-
-  /** Forgets all files after another build. */
-  #refresh(): void {
-    const found = statSync(join(this.#folder, MANUAL_START), { throwIfNoEntry: false });
-    if (found?.mtimeMs === this.#builtAtMs) return;
-    this.#files.clear();
-    this.#names = found === undefined ? new Set() : namesBelow(this.#folder);
-    this.#builtAtMs = found?.mtimeMs;
-  }
-}
-
-function namesBelow(folder: string): ReadonlySet<ManualFileName> {
-  const names = readdirSync(folder, { withFileTypes: true, recursive: true })
-    // A link might lead out of the folder.
-    .filter((entry) => entry.isFile() && MANUAL_TYPES.includes(extname(entry.name)))
-    .map(({ parentPath, name }) => relative(folder, join(parentPath, name)).replaceAll(sep, '/'));
-  return new Set(names.slice(0, MANUAL_FILES_MAX));
 }
 
 /** Sources that the dashboard may load from: this server. Inline scripts and styles are blocked. */
@@ -212,12 +145,13 @@ const PAGE_HEADERS = {
 /** The page names its assets by a hash of what is in them. */
 const FOREVER = 'public, max-age=31536000, immutable';
 
-export function addPageRoutes(api: ApiApp, files: PageFiles): void {
-  addPage(api, '/', () => files.page('index.html'), {
+/** Adds the files of the dashboard and of `/docs`. */
+export function addPageRoutes(api: ApiApp, files: BuiltFiles): void {
+  addPage(api, '/', () => files.file(INDEX), {
     title: 'dashboard',
     policy: DASHBOARD_POLICY,
   });
-  addPage(api, '/docs', () => files.page('docs.html'), {
+  addPage(api, '/docs', () => files.file('docs.html'), {
     title: 'API reference',
     policy: DOCS_POLICY,
   });
@@ -225,7 +159,7 @@ export function addPageRoutes(api: ApiApp, files: PageFiles): void {
   api.get('/docs/', (context) => context.body(null, 308, { Location: '../docs' }));
 
   api.get('/assets/:file', (context) => {
-    const file = files.asset(context.req.param('file') ?? '');
+    const file = files.file(`assets/${context.req.param('file')}`);
     if (file === undefined) {
       throw new ServiceError('NOT_FOUND', 'Cannot find this file of the page: reload the page');
     }
@@ -294,26 +228,18 @@ export function sendPage(
   });
 }
 
-/** The shortest form that the client reads. */
+/** The shortest form that the client reads. @see RFC 9110, 12.5.3: `q=0` means not at all */
 function bodyFor(
   context: ApiContext,
   { plain, encoded }: PageFile,
 ): readonly [Encoding | undefined, PageBody] {
-  const accepted = acceptedBy(context.req.header('accept-encoding') ?? '');
+  const accepted = parseAccept(context.req.header('accept-encoding')?.toLowerCase() ?? '');
   for (const encoding of ['br', 'gzip'] as const) {
     const body = encoded[encoding];
-    if (body !== undefined && accepted.includes(encoding)) return [encoding, body];
+    const isAccepted = accepted.some(({ type, q }) => type === encoding && q > 0);
+    if (body !== undefined && isAccepted) return [encoding, body];
   }
   return [undefined, plain];
-}
-
-/** @see RFC 9110, 12.5.3: `q=0` means not at all */
-function acceptedBy(header: string): readonly string[] {
-  return header
-    .toLowerCase()
-    .split(',')
-    .filter((part) => !/;\s*q=0(\.0*)?\s*$/.test(part))
-    .map((part) => (part.split(';')[0] ?? '').trim());
 }
 
 /** @see RFC 9110, 13.1.2: compared weakly, because a proxy may have made it weak */

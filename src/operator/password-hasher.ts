@@ -29,6 +29,7 @@ export type PasswordRecord = string;
 
 const derive = promisify<string, Buffer, number, object, Buffer>(scrypt);
 
+/** Hashes and checks passwords with scrypt, one after another. */
 export class PasswordHasher {
   readonly #random: RandomBytes;
   readonly #costLog2: number;

@@ -16,6 +16,7 @@ import type {
 import { isOurOrigin } from './dashboard-requests.ts';
 import type { OperatorSessions, PhoneTicket, PhoneTickets } from './operator-sessions.ts';
 
+/** Path of the WebSocket for SIP from the browser. */
 export const PHONE_PATH = '/dashboard/sip';
 
 /** RFC 7118, 4.1. */
@@ -31,6 +32,7 @@ const CHECK_MS = 2_000;
 const GOING_AWAY = 1001;
 const SIGNED_OUT = 4001;
 
+/** Limits, tickets and the SIP side of browser calls. */
 export interface PhoneSocketsOptions {
   readonly phone: BrowserPhone;
   readonly tickets: PhoneTickets;
@@ -40,6 +42,7 @@ export interface PhoneSocketsOptions {
   readonly log: Logger;
 }
 
+/** WebSockets of browser calls (RFC 7118); each needs a ticket. */
 export class PhoneSockets implements Upgrades {
   readonly #options: PhoneSocketsOptions;
   readonly #sockets = new Set<PhoneSocket>();

@@ -23,6 +23,7 @@ interface SelfTestState {
   readonly report: string | null;
 }
 
+/** The self-test as the dashboard starts it: one run at a time. */
 export class SelfTestRun {
   readonly #run: RunSelfTest;
   readonly #clock: Clock;

@@ -34,6 +34,7 @@ interface SignInParts {
 /** What is shown as a password may be anything; only one that is set must keep the rules. */
 export const shownPassword = z.string().max(PASSWORD_CHARS_MAX);
 
+/** A password that a user chooses. */
 export const chosenPassword = shownPassword.min(PASSWORD_CHARS_MIN);
 
 /**
@@ -169,6 +170,7 @@ const loginSchema = z.strictObject({
 });
 const joinSchema = z.strictObject({ token, name: chosenName, password: chosenPassword });
 
+/** Adds sign-in, sign-out, invites and the first password. */
 export function addSignInRoutes(api: ApiApp, deps: ApiDeps, dashboard: Dashboard): void {
   const parts = { dashboard, deps };
 

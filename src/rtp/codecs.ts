@@ -26,6 +26,7 @@ const OPUS_PARAMETERS = [
   ...[`maxaveragebitrate=${OPUS_BIT_RATE}`, 'stereo=0', 'useinbandfec=1'],
 ].join(';');
 
+/** Properties of each codec. */
 export const CODECS: Readonly<Record<CodecName, Codec>> = {
   PCMU: { payloadType: 0, clockRateHz: 8000, encoding: 'PCMU/8000' },
   PCMA: { payloadType: 8, clockRateHz: 8000, encoding: 'PCMA/8000' },
@@ -36,6 +37,7 @@ export const CODECS: Readonly<Record<CodecName, Codec>> = {
   },
 };
 
+/** All codecs, in the order in which they are offered. */
 export const CODEC_NAMES = Object.keys(CODECS) as readonly CodecName[];
 
 /** Codecs of a trunk that names none, in the order of our offers. */

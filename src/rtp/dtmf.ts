@@ -1,6 +1,7 @@
 /** DTMF by telephone-event packets (RFC 4733): receives each key press once, despite packet loss, and paces the digits to send; pure */
 import type { RtpPacket } from './packet.ts';
 
+/** A key press, whole. */
 export interface PressedDigit {
   readonly digit: string;
   readonly durationMs: number;
@@ -139,6 +140,7 @@ export function parseTelephoneEvent(payload: Uint8Array): TelephoneEvent | undef
   return { event, isEnd: (flags & IS_END) !== 0, durationSamples: (high << 8) | low };
 }
 
+/** The payload of a telephone-event packet. @see RFC 4733 section 2.3 */
 export function writeTelephoneEvent(report: TelephoneEvent): Uint8Array {
   const { event, isEnd, durationSamples } = report;
   const flags = VOLUME | (isEnd ? IS_END : 0);

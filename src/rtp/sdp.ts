@@ -15,6 +15,7 @@ export type Direction = (typeof DIRECTIONS)[number];
 
 const DIRECTIONS = ['sendrecv', 'sendonly', 'recvonly', 'inactive'] as const;
 
+/** A codec of an offer: its payload type there, clock and parameters. */
 export interface OfferedCodec {
   readonly payloadType: number;
   /** In capitals, such as `PCMU`. */
@@ -62,6 +63,7 @@ export interface SessionDescription {
 /** `malformed`: not SDP, answer 400. `unacceptable`: SDP without a usable stream or codec, answer 488. */
 export type SdpErrorKind = 'malformed' | 'unacceptable';
 
+/** A session description that cannot be used. */
 export class SdpError extends Error {
   override readonly name = 'SdpError';
   readonly kind: SdpErrorKind;

@@ -1,5 +1,6 @@
 /** Source lock (symmetric RTP latching): learns which source is the far end, so that strangers cannot speak into a call or listen to it; pure */
 
+/** IPv4 address and port that packets come from. */
 export interface Source {
   /** IPv4. */
   readonly address: string;

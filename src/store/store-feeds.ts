@@ -20,6 +20,7 @@ export interface StoreFeeds {
   readonly live: LiveWatchers;
 }
 
+/** Feeds without listeners. */
 export function newStoreFeeds(): StoreFeeds {
   return {
     queue: new Notifier(),

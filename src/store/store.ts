@@ -122,7 +122,7 @@ function storeOn(
   const rates = new SqliteRateStore(database);
   let checkpointer: Checkpointer | undefined;
   const cancelOptimize = optimizeDaily(database, { clock, log });
-  const cancelIndex = indexRegularly(database, { clock, log });
+  const stopIndex = indexRegularly(database, { clock, log });
   return {
     ...stores,
     liveFeed: feeds.live,
@@ -147,8 +147,8 @@ function storeOn(
     },
     close: async () => {
       cancelOptimize();
-      cancelIndex();
       feeds.live.close();
+      await stopIndex();
       try {
         await rates.close();
       } catch (error) {

@@ -117,6 +117,7 @@ function notBooked(reason: string): ToolOutcome {
   return { text: `The appointment was not booked: ${reason}. Do not say that it was.` };
 }
 
+/** An appointment as the agent asks for it. */
 export type AppointmentRequest = Omit<Appointment, 'id' | 'calendarId' | 'confirmed'>;
 
 /** What the calendar says of an appointment that it has taken; not `confirmed` where a person has yet to agree. */

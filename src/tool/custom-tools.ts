@@ -102,11 +102,8 @@ export class CustomTools {
   }
 
   async #loadClient(): Promise<HttpToolClient> {
-    const [{ HttpToolClient }, { nameResolver }] = await Promise.all([
-      import('./http-tool-client.ts'),
-      import('../webhook/ssrf-guard.ts'),
-    ]);
+    const { HttpToolClient } = await import('./http-tool-client.ts');
     const { rules, version } = this.#options;
-    return new HttpToolClient({ rules, resolve: nameResolver(), version });
+    return new HttpToolClient({ rules, version });
   }
 }

@@ -1,8 +1,7 @@
 /** Sends the requests of custom tools: to checked addresses only, without redirects, with a bound on what is read. */
-import { type Agent, request } from 'undici';
 import type { ToolMethod } from '../domain/tool/custom-tool.ts';
-import type { WebhookUrlRules } from '../domain/webhook/webhook-url.ts';
-import { guardedAgent, type ResolveName } from '../webhook/ssrf-guard.ts';
+import { readAtMost } from '../lib/bounded-body.ts';
+import { GuardedHttp, type GuardOptions } from '../webhook/ssrf-guard.ts';
 import type { ToolAnswer, ToolClient } from './http-tool.ts';
 
 /** For connecting; the tool's own limit is for everything. */
@@ -21,19 +20,12 @@ const BROKEN = ['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'UND_ERR_SOCKET', 'UND_ER
 
 /** Sends over pooled connections. */
 export class HttpToolClient implements ToolClient {
-  readonly #agent: Agent;
-  readonly #userAgent: string;
+  readonly #http: GuardedHttp;
 
-  constructor(options: {
-    readonly rules: WebhookUrlRules;
-    readonly resolve: ResolveName;
-    /** Of the server, for the `User-Agent`. */
-    readonly version: string;
-  }) {
-    const { rules, resolve, version } = options;
-    this.#userAgent = `Offhook/${version}`;
+  /** @param options.version of the server, for the `User-Agent`. */
+  constructor(options: GuardOptions & { readonly version: string }) {
     const limits = { timeoutMs: CONNECT_MS_MAX, connections: CONNECTIONS_MAX };
-    this.#agent = guardedAgent({ rules, resolve, ...limits });
+    this.#http = new GuardedHttp({ ...options, ...limits });
   }
 
   /** Sends once, and a second time where an idempotent request met a broken connection. */
@@ -48,36 +40,22 @@ export class HttpToolClient implements ToolClient {
   }
 
   async #sendOnce(
-    { url, method, headers, body }: Parameters<ToolClient['send']>[0],
+    { url, body, ...asked }: Parameters<ToolClient['send']>[0],
     signal: AbortSignal,
   ): Promise<ToolAnswer> {
-    const answer = await request(url, {
-      method,
-      headers: { ...headers, 'User-Agent': this.#userAgent },
-      ...(body === undefined ? {} : { body }),
-      dispatcher: this.#agent,
-      signal,
-    });
-    return { statusCode: answer.statusCode, ...(await bodyOf(answer.body)) };
+    const answer = await this.#http.request(url, { ...asked, body: body ?? null, signal });
+    return {
+      statusCode: answer.statusCode,
+      ...(await readAtMost(answer.body, READ_BYTES_MAX)),
+    };
   }
 
   /** Breaks every connection off. Safe to call twice. */
-  async close(): Promise<void> {
-    if (!this.#agent.destroyed) await this.#agent.destroy();
+  close(): Promise<void> {
+    return this.#http.close();
   }
 }
 
 function isBroken(error: unknown): boolean {
   return error instanceof Error && 'code' in error && BROKEN.includes(String(error.code));
-}
-
-async function bodyOf(body: AsyncIterable<Buffer>): Promise<{ text: string; isWhole: boolean }> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body) {
-    chunks.push(chunk.subarray(0, Math.max(0, READ_BYTES_MAX - bytes)));
-    bytes += chunk.length;
-    if (bytes > READ_BYTES_MAX) break;
-  }
-  return { text: Buffer.concat(chunks).toString('utf8'), isWhole: bytes <= READ_BYTES_MAX };
 }

@@ -165,6 +165,7 @@ const DIGITS_MAX = 32;
 
 const KEYS = /^[0-9*#A-DwW]+$/;
 
+/** `send_digits`: presses keys (DTMF) for the agent. */
 export const sendDigits: Tool = {
   isAfterWords: true,
   description: {

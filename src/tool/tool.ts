@@ -46,8 +46,10 @@ export interface ToolOutcome {
 /** Result texts are cut here, so that a talkative calendar does not fill the model's memory. */
 export const RESULT_LENGTH_MAX = 2000;
 
+/** Arguments of a tool call, by name. */
 export type ToolArguments = Readonly<Record<string, unknown>>;
 
+/** A tool that a language model may call. */
 export interface Tool {
   readonly description: ToolDescription;
 

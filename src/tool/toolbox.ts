@@ -17,6 +17,7 @@ import { createTransferCall, type TransferRules } from './transfer-call.ts';
 /** A caller does not wait longer than this for anything. */
 const TIMEOUT_MS = 10_000;
 
+/** The tools of one call, by name; runs them within their time limits. */
 export class Toolbox {
   readonly #tools: ReadonlyMap<string, Tool>;
   readonly #clock: Clock;

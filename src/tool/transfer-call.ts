@@ -78,7 +78,7 @@ export function createTransferCall(rules: TransferRules): Tool {
 /** What came of a transfer that was made. */
 export function outcomeOf(mode: TransferMode): ToolOutcome {
   if (mode === 'three-way') return { text: 'The other party was called.', next: 'three-way' };
-  return { text: 'The caller has been handed over.', next: 'transferred' };
+  return { text: 'The caller has been transferred.', next: 'transferred' };
 }
 
 /** What the operator laid down. Nothing in it comes from a caller or a model. */

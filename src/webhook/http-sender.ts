@@ -15,15 +15,13 @@ import {
   timeoutAnswer,
 } from './answer.ts';
 import { signatureHeaders } from './signature.ts';
-import { guardedAgent, type ResolveName } from './ssrf-guard.ts';
+import { type GuardOptions, guardedAgent } from './ssrf-guard.ts';
 
 /** For looking the name up, connecting, TLS, and the answer together. @see the interface specification, "Limits" */
 const ATTEMPT_MS_MAX = 10_000;
 
 /** Parts and settings of a sender. */
-export interface HttpSenderOptions {
-  readonly rules: WebhookUrlRules;
-  readonly resolve: ResolveName;
+export interface HttpSenderOptions extends GuardOptions {
   readonly clock: Clock;
   /** Of the server, for the `User-Agent`. */
   readonly version: string;
@@ -40,8 +38,8 @@ export class HttpSender implements Sender {
   readonly #agent: Agent;
 
   constructor(options: HttpSenderOptions) {
-    const { rules, resolve, timeoutMs = ATTEMPT_MS_MAX } = options;
-    this.#rules = rules;
+    const { timeoutMs = ATTEMPT_MS_MAX } = options;
+    this.#rules = options.rules;
     this.#clock = options.clock;
     this.#timeoutMs = timeoutMs;
     this.#fixedHeaders = {
@@ -50,7 +48,7 @@ export class HttpSender implements Sender {
     };
     // A connection is opened when all others are busy, so that endpoints on one host do not wait for each other; the deliverer
     // bounds how many there are.
-    this.#agent = guardedAgent({ rules, resolve, timeoutMs });
+    this.#agent = guardedAgent({ ...options, timeoutMs });
   }
 
   async send({ url, ...content }: SentDelivery, signal: AbortSignal): Promise<Answer> {
@@ -98,8 +96,8 @@ export class HttpSender implements Sender {
   }
 
   /** Breaks every connection off. Safe to call twice. */
-  async close(): Promise<void> {
-    if (!this.#agent.destroyed) await this.#agent.destroy();
+  close(): Promise<void> {
+    return this.#agent.destroy();
   }
 }
 

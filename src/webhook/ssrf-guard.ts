@@ -1,31 +1,70 @@
 /** Guards against SSRF (server-side request forgery): webhooks connect only to allowed addresses, checked at connection time. */
 import { lookup, Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
-import { Agent, buildConnector } from 'undici';
+import { Agent, buildConnector, type Dispatcher, request } from 'undici';
 import { addressRefusal, type WebhookUrlRules } from '../domain/webhook/webhook-url.ts';
 import { AddressRefusedError } from './answer.ts';
 
 /** Servers keep idle connections for 5 seconds and more; a request over one that they have just closed would fail. */
 const IDLE_CONNECTION_MS = 4000;
 
-/**
- * Pooled connections to checked addresses, each with one request at a time. The sender limits the time of a request as a whole.
- *
- * @param options.timeoutMs for looking the name up, connecting and TLS.
- * @param options.connections to one host at most; unlimited unless given.
- */
-export function guardedAgent(options: {
+/** Which addresses may be connected to, and how names are resolved. */
+export interface GuardOptions {
   readonly rules: WebhookUrlRules;
-  readonly resolve: ResolveName;
+  /** This machine's `nameResolver` unless given. */
+  readonly resolve?: ResolveName;
+}
+
+interface ConnectionLimits {
+  /** For looking the name up, connecting and TLS. */
   readonly timeoutMs: number;
+  /** To one host at most; unlimited unless given. */
   readonly connections?: number;
-}): Agent {
-  const { connections = null } = options;
+}
+
+/** Sends requests over pooled connections to checked addresses, without redirects. */
+export class GuardedHttp {
+  readonly #agent: Agent;
+  readonly #userAgent: string;
+
+  /** @param options.version of the server, for the `User-Agent`. */
+  constructor({
+    version,
+    ...options
+  }: GuardOptions & ConnectionLimits & { readonly version: string }) {
+    this.#agent = guardedAgent(options);
+    this.#userAgent = `Offhook/${version}`;
+  }
+
+  /** @throws {Error} when there is no answer, or the address is refused; the signal's reason when aborted. */
+  request(
+    url: URL | string,
+    asked: Pick<Dispatcher.RequestOptions, 'method' | 'body' | 'signal'> & {
+      readonly headers: Readonly<Record<string, string>>;
+    },
+  ): Promise<Dispatcher.ResponseData> {
+    const headers = { ...asked.headers, 'User-Agent': this.#userAgent };
+    return request(url, { ...asked, headers, dispatcher: this.#agent });
+  }
+
+  /** Breaks every connection off. Safe to call twice. */
+  close(): Promise<void> {
+    return this.#agent.destroy();
+  }
+}
+
+/** Pooled connections to checked addresses, each with one request at a time. The sender limits the time of a request as a whole. */
+export function guardedAgent({
+  connections,
+  rules,
+  resolve = nameResolver(),
+  timeoutMs,
+}: GuardOptions & ConnectionLimits): Agent {
   return new Agent({
-    connect: ssrfGuard(options),
+    connect: ssrfGuard({ rules, resolve, timeoutMs }),
     allowH2: false,
     pipelining: 1,
-    connections,
+    connections: connections ?? null,
     headersTimeout: 0,
     bodyTimeout: 0,
     keepAliveTimeout: IDLE_CONNECTION_MS,

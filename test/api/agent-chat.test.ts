@@ -94,7 +94,7 @@ test.each([
   ['a system prompt', { messages: [{ role: 'system', text: 'a' }] }, 'messages.0.role'],
   ['a field too many', { messages: [{ role: 'user', text: 'a', name: 'b' }] }, 'messages.0.name'],
   ['no list', { messages: 'Hello' }, 'messages'],
-])('POST /api/agents/{agentId}/chat answers 400 to %s, and asks nobody', async (_case, body, path) => {
+])('POST /api/agents/{agentId}/chat answers 400 to %s, and runs no model', async (_case, body, path) => {
   const { ask, asked } = await openChat(async () => REPLY);
 
   const answer = await ask({ body });
@@ -114,7 +114,7 @@ test('POST /api/agents/{agentId}/chat takes 50 messages of 4,000 letters', async
 test.each([
   ['another account', FOREIGN_KEY],
   ['the other environment', TEST_KEY],
-])('POST /api/agents/{agentId}/chat answers 404 to %s, and asks nobody', async (_case, key) => {
+])('POST /api/agents/{agentId}/chat answers 404 to %s, and runs no model', async (_case, key) => {
   const { ask, asked } = await openChat(async () => REPLY);
 
   const answer = await ask({ key });
@@ -140,7 +140,7 @@ test('POST /api/agents/{agentId}/chat answers 429 with Retry-After while others 
   expect([response.status, response.headers.get('Retry-After')]).toEqual([429, '2']);
 });
 
-test('POST /api/agents/{agentId}/chat answers 503 when the model fails, and asks anew with the same key', async () => {
+test('POST /api/agents/{agentId}/chat answers 503 when the model fails, and retries with the same key', async () => {
   const failure = new ServiceError('SERVICE_UNAVAILABLE', 'Cannot answer');
   const { ask, asked } = await openChat(() => Promise.reject(failure));
   const headers = { 'X-Idempotency-Key': 'k1' };

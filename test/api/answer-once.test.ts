@@ -143,7 +143,7 @@ describe('A repeated POST', () => {
     ['our own code', new TypeError('no'), 500],
   ])('is tried again after a failure of %s', async (_case, failure, status) => {
     const api = await openTestApi();
-    // The agent's row is written by then.
+    // The agent's row has been written before.
     vi.spyOn(SqliteAgentVersionStore.prototype, 'keep').mockRejectedValueOnce(failure);
     onTestFinished(() => void vi.restoreAllMocks());
 

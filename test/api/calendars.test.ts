@@ -185,7 +185,7 @@ describe('/api/calendars', () => {
 });
 
 describe('/calendars/{token}.ics', () => {
-  test('shows confirmed appointments to whoever has the link, until it is renewed', async () => {
+  test('shows confirmed appointments under its link, until the link is renewed', async () => {
     const { api, make, feed } = await openWorld();
     const link = feedOf(await make(DESK));
     await api.store.appointments.insert(

@@ -90,7 +90,7 @@ describe('POST /api/campaigns', () => {
     ['a window too far ahead', { notBefore: '2027-01-20T11:00:00Z' }, 400],
     ['a blank name', { name: ' ' }, 400],
     ['no contacts', { contacts: [] }, 400],
-    ['an unknown voice', { contacts: [{ to: TO, overrides: { voice: 'nobody' } }] }, 400],
+    ['an unknown voice', { contacts: [{ to: TO, overrides: { voice: 'no-such-voice' } }] }, 400],
     ['a contact with an unknown field', { contacts: [{ to: TO, phone: TO }] }, 400],
   ])('refuses %s', async (_what, fields, status) => {
     const api = await openWorld();

@@ -51,7 +51,7 @@ function ask(port: number, path: string, localAddress: string): Promise<number |
   });
 }
 
-test('HttpServer answers others, and health checks of everybody, while one address has 2,500 half requests', async () => {
+test('HttpServer answers other addresses, and all health checks, while one address has 2,500 unfinished requests', async () => {
   const port = await startServer();
   await beginRequests(port, 2500, GREEDY);
 

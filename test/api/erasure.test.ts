@@ -25,7 +25,7 @@ async function openWorld(deps: Deps = {}) {
 }
 
 describe('DELETE /api/calls/{callId}', () => {
-  test('erases the call, which is 404 from then on, whatever is asked of it', async () => {
+  test('erases the call; every later request for it is 404', async () => {
     const { api, talk, erase } = await openWorld();
     await talk('call_1');
 

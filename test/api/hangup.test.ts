@@ -34,7 +34,7 @@ const QUEUED = { status: 'queued', direction: 'outbound', startedAt: null } as c
 const OVER = { endedAt: new Date('2026-11-20T12:01:00.000Z'), endReason: 'user_hangup' } as const;
 
 describe('POST /api/calls/{callId}/hangup', () => {
-  test('ends a call that still waits, with its event, and asks nobody to hang up', async () => {
+  test('ends a queued call, with its event, and asks no process to hang up', async () => {
     const { api, hangUp, hungUp } = await openWorld(QUEUED);
 
     const answer = await hangUp();
@@ -65,7 +65,7 @@ describe('POST /api/calls/{callId}/hangup', () => {
   test.each([
     ['completed', { status: 'completed', ...OVER }, true],
     ['failed', { status: 'failed', ...OVER }, true],
-    ['held by nobody any more', { status: 'in_progress' }, false],
+    ['no longer held by a process', { status: 'in_progress' }, false],
   ] as const)('answers 409 to a call that is %s', async (_what, fields, isHeld) => {
     const { hangUp } = await openWorld(fields, isHeld);
 
@@ -94,9 +94,9 @@ describe('POST /api/calls/{callId}/hangup', () => {
     ['a call that never was', {}, 'call_none', 404, 'CALL_NOT_FOUND'],
     ['a call of another account', { key: FOREIGN_KEY }, 'call_1', 404, 'CALL_NOT_FOUND'],
     ['a call of the other environment', { key: TEST_KEY }, 'call_1', 404, 'CALL_NOT_FOUND'],
-    ['nobody', { key: null }, 'call_1', 401, 'UNAUTHORIZED'],
+    ['a client without a key', { key: null }, 'call_1', 401, 'UNAUTHORIZED'],
     ['a key that may only read', { key: READ_KEY }, 'call_1', 403, 'FORBIDDEN'],
-  ] as const)('answers %s as it should', async (_what, options, callId, status, code) => {
+  ] as const)('answers %s with its error', async (_what, options, callId, status, code) => {
     const { api, hangUp, hungUp } = await openWorld({ status: 'in_progress' });
     const facts = { accountId: 'acct_main', environment: 'live', scopes: ['calls:read'] } as const;
     await addKey(api.store, READ_KEY, facts);

@@ -129,7 +129,7 @@ test.each(UNREADABLE)('HttpServer answers 400 with the envelope to %s', async (_
   });
 });
 
-test('HttpServer serves a request that expects what nobody knows', async () => {
+test('HttpServer serves a request with an unknown Expect header', async () => {
   const { port } = await startServer();
 
   const answer = await sendRaw(

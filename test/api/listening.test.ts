@@ -1,4 +1,4 @@
-/** `/api/live/calls/{callId}/audio`: an endless WAV for whoever may hear it, at nobody else's cost. */
+/** `/api/live/calls/{callId}/audio`: an endless WAV for authorized listeners, without load on the call. */
 import { type IncomingMessage, request } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import { HttpServer } from '../../src/api/http/http-server.ts';
@@ -170,7 +170,7 @@ test.each([
   [{ kind: 'not-in-progress' }, 409, 'CONFLICT', 'not in progress'],
   [{ kind: 'simulated' }, 409, 'CONFLICT', 'simulated'],
   [{ kind: 'full', why: '5 listen to it already' }, 429, 'RATE_LIMITED', '5 listen'],
-] as const)('GET /api/live/calls/{callId}/audio answers %o as it should', async (refusal, status, code, words) => {
+] as const)('GET /api/live/calls/{callId}/audio answers %o with its error', async (refusal, status, code, words) => {
   const { api } = await openWorld({}, refusal);
 
   const response = await api.request('GET', PATH);
@@ -188,7 +188,7 @@ test.each([
   ['another account', FOREIGN_KEY, 404],
   ['the other environment', TEST_KEY, 404],
   ['a key that may only write', WRITE_KEY, 403],
-  ['nobody', null, 401],
+  ['a client without a key', null, 401],
 ])('GET /api/live/calls/{callId}/audio lets %s hear nothing', async (_who, key, status) => {
   const { api, listeners } = await openWorld();
   const facts = { accountId: 'acct_main', environment: 'live' } as const;

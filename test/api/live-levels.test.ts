@@ -82,7 +82,7 @@ test.each(['', '?levels=false'])('GET /api/live/calls%s measures nothing', async
   expect(watching.size).toBe(0);
 });
 
-test('GET /api/live/calls?levels=true measures no longer than somebody looks', async () => {
+test('GET /api/live/calls?levels=true measures only while a client is connected', async () => {
   const { watching, watch } = await openWorld();
   const reader = await watch('?levels=true');
 

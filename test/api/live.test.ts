@@ -1,4 +1,4 @@
-/** `/api/live/calls`: who watches sees what is written, as it is written, and nothing of anybody else. */
+/** `/api/live/calls`: a client sees the events of its own account, as they are written. */
 import { request } from 'node:http';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { HttpServer } from '../../src/api/http/http-server.ts';

@@ -23,7 +23,7 @@ import { addKey } from '../support/api/test-api.ts';
 /** A telephone number is no id: who may assign one is in test/api/number-owners.test.ts. */
 const WITH_ID = OPERATIONS.filter(({ path }) => /\{(?!number\})/.test(path));
 
-/** Voices are everybody's. */
+/** Voices are shared by all accounts. */
 /** Voices, trunks and downloads of models are those of the installation. */
 const OWNED = WITH_ID.filter(({ path }) => !/\{(voiceId|trunkName|downloadId)\}/.test(path));
 
@@ -48,7 +48,7 @@ test('Every operation answers 403 to a key without the scope', async () => {
   await expectErrors(world, OPERATIONS, () => options, { status: 403, code: 'FORBIDDEN' });
 });
 
-test('Every operation lets through whoever has the scope that it documents, and nobody else', async () => {
+test('Every operation admits keys with its documented scope, and no others', async () => {
   const world = await openApiWorld();
   const lacksScope = async (operation: Operation, scopes: readonly ApiScope[]) => {
     const response = await ask(world, operation, {

@@ -137,7 +137,7 @@ describe('POST /api/calls/outbound', () => {
     ]);
   });
 
-  test('keeps headers for the dialling, beside overrides', async () => {
+  test('keeps headers for the dialer, separate from overrides', async () => {
     const api = await openWorld();
     const headers = { 'X-Customer': 'c-1029', 'User-to-User': `${'0'.repeat(242)};encoding=hex` };
 

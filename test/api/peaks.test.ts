@@ -63,7 +63,7 @@ test.each([
   expect(answer).toMatchObject({ status: 400, body: { error: { details: [{ path: 'points' }] } } });
 });
 
-test('GET recording/peaks answers 304 to whoever has them, until the file or the question changes', async () => {
+test('GET recording/peaks answers 304 to a current ETag, until the file or the query changes', async () => {
   const { api, file } = await openWorld();
   const etag = (await api.request('GET', PATH)).headers.get('ETag') ?? '';
   const headers = { 'If-None-Match': etag };
@@ -111,7 +111,7 @@ test.each([
   ['another account', FOREIGN_KEY, 404],
   ['the other environment', TEST_KEY, 404],
   ['a key that may only write', WRITE_KEY, 403],
-  ['nobody', null, 401],
+  ['a client without a key', null, 401],
 ])('GET recording/peaks shows %s nothing', async (_who, key, status) => {
   const { api } = await openWorld();
   const facts = { accountId: 'acct_main', environment: 'live' } as const;

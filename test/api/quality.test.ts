@@ -68,7 +68,7 @@ test.each([
   ['another account', FOREIGN_KEY, 404],
   ['the other environment', TEST_KEY, 404],
   ['a key that may only write', WRITE_KEY, 403],
-  ['nobody', null, 401],
+  ['a client without a key', null, 401],
 ])('GET quality shows %s nothing', async (_who, key, status) => {
   const api = await openWorld();
   await api.store.qualities.save('call_1', QUALITY);

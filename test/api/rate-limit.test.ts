@@ -37,7 +37,7 @@ test('Rate limit lets the last request of the hour through and answers 429 to th
   });
 });
 
-test('Rate limit begins anew on the hour', async () => {
+test('Rate limit resets on the hour', async () => {
   const api = await openTestApi({}, { plan: 'starter' });
   await useUp(api, 'account:acct_main:live', 1000);
 

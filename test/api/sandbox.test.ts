@@ -1,4 +1,4 @@
-/** `/api/sandbox`: who may let somebody ring in, and what is saved by it. */
+/** `/api/sandbox`: which keys may start a simulated inbound call, and the saved call. */
 import { expect, test } from 'vitest';
 import { QUEUED_CALLS_MAX } from '../../src/domain/dialing/outbound-rules.ts';
 import { type Logger, silentLogger } from '../../src/lib/logger.ts';
@@ -82,7 +82,7 @@ test.each([
   [{ scenario: 'busy' }, 422, 'UNPROCESSABLE'],
   [{ from: '+12025550101' }, 422, 'UNPROCESSABLE'],
   [{ scenario: '07' }, 422, 'UNPROCESSABLE'],
-])('POST %o is answered with %d %s, and nobody rings', async (body, expected, code) => {
+])('POST %o is answered with %d %s, and no call is queued', async (body, expected, code) => {
   const { ring, queued } = await openDesk();
 
   const answer = await ring(body);
@@ -176,7 +176,7 @@ test('POST is 503 with Retry-After when too many callers wait already', async ()
   expect(response.headers.get('Retry-After')).toMatch(/^\d+$/);
 });
 
-test('POST is 503 with Retry-After while the server drains, logged without a stack, and nobody rings', async () => {
+test('POST is 503 with Retry-After while the server drains, logged without a stack, and no call is queued', async () => {
   const queue = {
     isDraining: true,
     hasTrunkFor: () => true,

@@ -85,7 +85,7 @@ test.each([
 test.each([
   ['not-in-progress', 'it is not in progress'],
   ['transferring', 'it is being transferred already'],
-  ['transferred', 'its caller was handed over already'],
+  ['transferred', 'its caller was transferred already'],
 ] as const)('POST /api/calls/{callId}/transfer answers 409 where the call is %s', async (start, why) => {
   const { transfer } = await openWorld({}, start);
 
@@ -115,13 +115,8 @@ test.each([
   ['a number that is none', { to: 7 }, 400, 'VALIDATION_ERROR'],
   ['more than it knows', { to: TARGET, label: 'x' }, 400, 'VALIDATION_ERROR'],
   ['a way that is none', { to: TARGET, mode: 'hot' }, 400, 'VALIDATION_ERROR'],
-  [
-    'somebody who would be told too much',
-    { to: TARGET, summary: 'x'.repeat(501) },
-    400,
-    'VALIDATION_ERROR',
-  ],
-])('POST /api/calls/{callId}/transfer hands nobody over to %s', async (_what, body, status, code) => {
+  ['a summary that is too long', { to: TARGET, summary: 'x'.repeat(501) }, 400, 'VALIDATION_ERROR'],
+])('POST /api/calls/{callId}/transfer refuses %s', async (_what, body, status, code) => {
   const { transfer, transfers } = await openWorld();
 
   expect(await transfer({ body })).toMatchObject({ status, body: { error: { code } } });
@@ -142,9 +137,9 @@ test.each([
   ['a call that never was', {}, 'call_none', 404, 'CALL_NOT_FOUND'],
   ['a call of another account', { key: FOREIGN_KEY }, 'call_1', 404, 'CALL_NOT_FOUND'],
   ['a call of the other environment', { key: TEST_KEY }, 'call_1', 404, 'CALL_NOT_FOUND'],
-  ['nobody', { key: null }, 'call_1', 401, 'UNAUTHORIZED'],
+  ['a client without a key', { key: null }, 'call_1', 401, 'UNAUTHORIZED'],
   ['a key that may only read', { key: READ_KEY }, 'call_1', 403, 'FORBIDDEN'],
-] as const)('POST /api/calls/{callId}/transfer answers %s as it should', async (_what, options, callId, status, code) => {
+] as const)('POST /api/calls/{callId}/transfer answers %s with its error', async (_what, options, callId, status, code) => {
   const { api, transfer, transfers } = await openWorld();
   const facts = { accountId: 'acct_main', environment: 'live', scopes: ['calls:read'] } as const;
   await addKey(api.store, READ_KEY, facts);

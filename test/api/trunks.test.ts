@@ -102,8 +102,8 @@ describe('GET /api/phone-numbers', () => {
     const body = await numbers();
 
     const till = { agentName: 'Till', isTaken: true };
-    const nobody = { agentId: null, agentName: null, isTaken: false };
-    const free = { trunks: ['acme'], accountId: 'acct_main', ...nobody };
+    const unassigned = { agentId: null, agentName: null, isTaken: false };
+    const free = { trunks: ['acme'], accountId: 'acct_main', ...unassigned };
     expect(body).toEqual({
       data: [
         { number: '+12025550123', trunks: [], accountId: null, agentId: 'agent_2', ...till },

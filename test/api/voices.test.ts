@@ -90,7 +90,7 @@ test('GET /api/voices/{voiceId}/preview says a sentence of the voice’s languag
 });
 
 test.each([
-  ['an unknown voice', '/api/voices/en-US-NobodyNeural/preview', 404, 'VOICE_NOT_FOUND'],
+  ['an unknown voice', '/api/voices/en-US-UnknownNeural/preview', 404, 'VOICE_NOT_FOUND'],
   ['a text too long', `${PREVIEW}?text=${'a'.repeat(301)}`, 400, 'VALIDATION_ERROR'],
   ['nothing to say', `${PREVIEW}?text=...`, 400, 'VALIDATION_ERROR'],
   ['a voice that fails', `${PREVIEW}?text=fail`, 503, 'SERVICE_UNAVAILABLE'],

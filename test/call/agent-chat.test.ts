@@ -226,7 +226,7 @@ test('agentChat gives up after 30 s, and stops the model', async () => {
   expect(model.requests[0]?.signal.aborted).toBe(true);
 });
 
-test('agentChat stops the model when nobody waits any more', async () => {
+test('agentChat stops the model when its client aborts', async () => {
   const model = new TestModel('silent');
   const { ask } = chatWith(model);
   const leave = new AbortController();

@@ -33,7 +33,7 @@ test.each([
   ],
   ['JSON after thoughts with braces', `<think>maybe {"a": 1}?</think>${GOOD_ANSWER}`],
   ['labels in capitals', GOOD_ANSWER.replace('"positive"', '"Positive"')],
-  ['fields that nobody asked for', GOOD_ANSWER.replace('{', '{"extra": [1, 2], ')],
+  ['unrequested fields', GOOD_ANSWER.replace('{', '{"extra": [1, 2], ')],
 ])('readAnswer takes %s', (_case, text) => {
   expect(readAnswer(text, INTENTS)).toEqual({
     summary: 'The caller booked a cleaning.',

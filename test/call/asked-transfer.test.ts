@@ -1,4 +1,4 @@
-/** A call that a customer hands over, on every kind of leg. */
+/** A transfer that a customer requests, on every kind of leg. */
 import { expect, test } from 'vitest';
 import { DEFAULT_AGENT_SETTINGS } from '../../src/domain/agent/agent.ts';
 import { CarrierError, type TransferOutcome } from '../../src/telephony/carrier.ts';
@@ -39,7 +39,7 @@ test('CallRegistry hands a call over as the agent would, once the code that asks
   });
 });
 
-test('CallRegistry goes on with a call that nobody took over, says so on its timeline, and may be asked again', async () => {
+test('CallRegistry goes on with a call whose transfer was not accepted, notes it on the timeline, and accepts another transfer', async () => {
   const world = await openCallWorld();
   const { leg, over } = await world.answered();
   const message = 'Cannot transfer the call: the far end said 486';
@@ -84,7 +84,7 @@ test.each([
 test.each([
   'comes to nothing',
   'succeeds',
-])('CallRegistry lets the agent know for how long a hand-over that %s goes on', async (how) => {
+])('CallRegistry tells the agent of a pending transfer that %s until it is over', async (how) => {
   const world = await openCallWorld();
   const { leg, talk } = await world.answered();
   const outcome = Promise.withResolvers<TransferOutcome>();
@@ -92,13 +92,13 @@ test.each([
 
   world.registry.transfer((await world.call()).id, NUMBER);
   await settle();
-  const meanwhile = [...talk.handOvers];
+  const meanwhile = [...talk.pendingStates];
   if (how === 'succeeds') outcome.resolve('joined');
   else outcome.reject(new CarrierError('Cannot transfer the call: the far end said 486', 486));
   await settle();
 
   expect(meanwhile).toEqual([true]);
-  expect(talk.handOvers).toEqual([true, false]);
+  expect(talk.pendingStates).toEqual([true, false]);
 });
 
 test('CallRegistry hands no call over that is ending, or that it does not hold', async () => {
@@ -133,7 +133,7 @@ test('CallRegistry makes no loop of a number that rings here', async () => {
   expect(await kindsOf(world)).toEqual(['ringing', 'answered', 'transfer_failed']);
 });
 
-test('CallRegistry dials nobody more for a customer once the calls of the agent had their transfers of the day', async () => {
+test('CallRegistry dials no further third party for a customer once the agent has reached its transfers of the day', async () => {
   const world = await openCallWorld();
   const { leg, talk } = await world.answered();
   leg.transfer = (number) => {
@@ -154,7 +154,7 @@ test('CallRegistry dials nobody more for a customer once the calls of the agent 
   expect(ofAgent).toContain('this call has used its attempts');
 });
 
-test('CallSession lets its agent try three times, a customer once more, and no agent after a hand-over', async () => {
+test('CallSession lets its agent try three times, a customer once more, and no agent after a transfer', async () => {
   const world = await openCallWorld();
   const { leg, talk } = await world.answered();
   const { control } = talk.options;
@@ -222,7 +222,7 @@ test('CallRegistry still waits for the one who is being called when the agent wa
   const refusal = await talk.options.control.transfer(NUMBER, '').catch(String);
 
   expect(refusal).toContain('a transfer is in progress');
-  expect(talk.handOvers).toEqual([true]);
+  expect(talk.pendingStates).toEqual([true]);
 });
 
 test.each([

@@ -100,7 +100,7 @@ test('CallSession leaves no timer behind when a joined call is over', async () =
   expect(world.store.clock.waiting).toBeLessThan(before);
 });
 
-test('CallSession hands a joined call over to nobody else, and takes no key of it', async () => {
+test('CallSession refuses to transfer a joined call again, and ignores its keys', async () => {
   const { world, leg, talk, timeline } = await openBridged();
 
   const start = world.registry.transfer((await world.call()).id, NUMBER);
@@ -205,7 +205,7 @@ test('CallSession begins one conversation when a second party comes and goes bef
   expect(talks[0]?.isStarted).toBe(true);
 });
 
-test('CallSession brings back no caller who has hung up, or whom it hangs up on', async () => {
+test('CallSession brings back no caller after a hang-up of either side', async () => {
   const { world, leg, over } = await openBridged('return');
   const talks: unknown[] = [];
   world.onTalk = (options) => {

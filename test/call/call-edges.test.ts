@@ -266,7 +266,7 @@ test('LevelRounds measures until the last of those who look has gone', () => {
   ]);
 });
 
-test('LevelRounds that is closed measures nothing and tells nobody', () => {
+test('LevelRounds that is closed measures nothing and reports nothing', () => {
   const { clock, meter, rounds, scope } = openRounds();
   const told: unknown[] = [];
   rounds.watch(scope, (levels) => told.push(levels));

@@ -10,7 +10,7 @@ test('CallSession tells those who look on what the caller is saying, and keeps n
   const { id, accountId, environment } = await world.call();
   world.store.liveFeed.watch(
     { accountId, environment },
-    { onEvent: (happening) => told.push(happening), onClosed: () => undefined },
+    { onEvent: (event) => told.push(event), onClosed: () => undefined },
   );
 
   talk.say({ kind: 'hearing', text: 'I would like' });

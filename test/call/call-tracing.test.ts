@@ -103,7 +103,7 @@ test('spansOfCall tells tools by name and outcome, and what happened in an insta
   expect(tree.instants).toEqual([{ name: 'barge_in', atMs: START_MS + 6000 }]);
 });
 
-test('spansOfCall names call and agent, and nobody’s telephone', () => {
+test('spansOfCall names call and agent, and no telephone number', () => {
   const tree = treeOf();
 
   expect(tree.attributes).toMatchObject({ 'call.id': OVER.id, 'call.end_reason': 'user_hangup' });

@@ -57,7 +57,7 @@ test('CampaignRunner ends a campaign when all contacts are done, and counts how'
   await world.runner.stop();
 });
 
-test('CampaignRunner calls again where nobody answered, after the delay and so often as was asked for', async () => {
+test('CampaignRunner retries an unanswered call after the delay, as often as the campaign says', async () => {
   const world = await openCampaignWorld();
   const retries = { max: 1, delaySeconds: 60 };
   const id = await world.add(1, { retries });
@@ -184,7 +184,7 @@ test('CampaignRunner lets no burst through after a start, however often', async 
   expect((await world.queued()).length).toBe(1);
 });
 
-test('CampaignRunner calls nobody before notBefore, and gives up what is left at notAfter', async () => {
+test('CampaignRunner places no call before notBefore, and gives up the remaining contacts at notAfter', async () => {
   const world = await openCampaignWorld();
   const at = (ms: number) => new Date(STORE_NOW_MS + ms);
   const id = await world.add(3, { notBefore: at(10_000), notAfter: at(11_500) });

@@ -59,7 +59,7 @@ const FORMS: readonly ((number: string) => unknown)[] = [
 /** Labels as the operator did not mean them, and values of no form. */
 const OTHERS: readonly unknown[] = [
   ...TARGETS.slice(1).map(({ label }) => label),
-  ...['nobody', '', '__proto__', 'constructor', 's\u0430les', 'sip:sales@evil.example', null, 7],
+  ...['unknown', '', '__proto__', 'constructor', 's\u0430les', 'sip:sales@evil.example', null, 7],
 ];
 
 const HOSTILE = [...NUMBERS.flatMap((number) => FORMS.map((form) => form(number))), ...OTHERS];

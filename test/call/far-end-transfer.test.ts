@@ -54,7 +54,7 @@ test('CallSession follows the REFER of its far end, tells the agent, and has it 
   const { leg, talk, refer, timeline, world } = await connect();
 
   const { outcomes } = await refer(NEXT, async () => leg.move('refer'));
-  await expect.poll(() => talk.handOvers).toEqual([true, false]);
+  await expect.poll(() => talk.pendingStates).toEqual([true, false]);
   const { status } = await world.call();
   const entries = await timeline();
 
@@ -99,7 +99,7 @@ test('CallSession goes on with its far end where the number of a REFER does not 
   const message = 'Cannot call through trunk "pbx": it answered 486';
 
   await refer(NEXT, () => Promise.reject(new CarrierError(message, 486)));
-  await expect.poll(() => talk.handOvers).toEqual([true, false]);
+  await expect.poll(() => talk.pendingStates).toEqual([true, false]);
   const { status } = await world.call();
 
   expect([talk.moves, status]).toEqual([0, 'in_progress']);

@@ -7,8 +7,8 @@ import { settle } from './support/outbound-world.ts';
 import { ScriptedIncoming, ScriptedLeg } from './support/scripted-party.ts';
 
 test.each([
-  ['nobody', undefined, false, 404],
-  ['nobody, while the server is full', undefined, true, 404],
+  ['no agent', undefined, false, 404],
+  ['no agent, while the server is full', undefined, true, 404],
   ['a paused agent', buildAgent({ status: 'paused' }), true, 480],
   ['an agent, while the server is full', buildAgent(), true, 503],
   ['an agent', buildAgent(), false, undefined],
@@ -136,7 +136,7 @@ test('InboundRouter refuses a call that still rings when every call is ended', a
   expect(world.registry.size).toBe(0);
 });
 
-test('InboundRouter leaves nobody on a line without an agent', async () => {
+test('InboundRouter hangs up a call that has lost its agent', async () => {
   const world = await openCallWorld();
   const incoming = new ScriptedIncoming(AGENT_NUMBER);
   const leg = new ScriptedLeg();

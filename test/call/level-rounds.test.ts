@@ -67,7 +67,7 @@ test('LevelRounds says nothing while no call is in progress', () => {
   expect(told).toEqual([]);
 });
 
-test('LevelRounds takes up a call that is answered while somebody looks, and lets go of one that ends', () => {
+test('LevelRounds adds a call that is answered while a client watches, and removes one that ends', () => {
   const [first, second] = [callOf('call_1'), callOf('call_2')];
   const { clock, inProgress, told, watch } = openRounds(first);
   watch();
@@ -83,7 +83,7 @@ test('LevelRounds takes up a call that is answered while somebody looks, and let
   expect([first.meter.isOn, second.meter.isOn]).toEqual([false, true]);
 });
 
-test('LevelRounds tells everybody who looks the same', () => {
+test('LevelRounds reports the same levels to all watchers', () => {
   const call = callOf('call_1');
   const { clock, told, watch } = openRounds(call);
   watch();
@@ -103,15 +103,15 @@ test('LevelRounds rests when the last one has gone, and begins again with the ne
 
   for (const stop of [...stops, ...stops]) stop();
   clock.advance(1000);
-  const isOnWithNobody = call.meter.isOn;
+  const isOnUnwatched = call.meter.isOn;
   watch();
   clock.advance(250);
 
-  expect(isOnWithNobody).toBe(false);
+  expect(isOnUnwatched).toBe(false);
   expect(told).toHaveLength(1);
 });
 
-test('LevelRounds passes over a call whose sound nobody measures', () => {
+test('LevelRounds skips a call without a level meter', () => {
   const mute = { ...callOf('call_1'), audio: new ScriptedAudio() };
   const { clock, told, watch } = openRounds(mute);
   watch();

@@ -6,7 +6,7 @@ import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
 const FRAMES = 100;
 const START_MS = 1_000_000;
 
-interface Happening {
+interface TimedAction {
   readonly atMs: number;
   readonly act: () => void;
 }
@@ -36,7 +36,7 @@ test('ListenedSound loses and repeats nothing that comes within 60 ms of its tim
       const tap = { open: () => played, close: () => undefined };
       const sound = new ListenedSound({ heard, tap }, START_MS);
       const taken: { readonly atMs: number; readonly bytes: Buffer }[] = [];
-      const happenings: Happening[] = [];
+      const actions: TimedAction[] = [];
       let lastAtMs = 0;
       jitterMs.forEach((late, index) => {
         const value = index + 1;
@@ -45,17 +45,17 @@ test('ListenedSound loses and repeats nothing that comes within 60 ms of its tim
         const atMs = lastAtMs;
         const caller = () => heard.write(new Int16Array(160).fill(value), atMs);
         const agent = () => played.write(new Int16Array(160).fill(-value), START_MS + value * 20);
-        happenings.push({ atMs, act: caller }, { atMs: START_MS + value * 20, act: agent });
+        actions.push({ atMs, act: caller }, { atMs: START_MS + value * 20, act: agent });
       });
       let askedAtMs = START_MS;
       for (const pause of [...pauseMs, 1000]) {
         askedAtMs += pause;
         const atMs = askedAtMs;
         const take = () => taken.push({ atMs, bytes: sound.take(atMs) });
-        happenings.push({ atMs, act: take });
+        actions.push({ atMs, act: take });
       }
 
-      for (const { act } of happenings.toSorted((one, other) => one.atMs - other.atMs)) act();
+      for (const { act } of actions.toSorted((one, other) => one.atMs - other.atMs)) act();
 
       const bytes = Buffer.concat(taken.map((piece) => piece.bytes));
       const pcm = new Int16Array(bytes.buffer, bytes.byteOffset, bytes.length / 2);

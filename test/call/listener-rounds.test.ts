@@ -76,7 +76,7 @@ test('CallSound gives both sides of a call, caller left and agent right, from no
   expect(listener.side(0).length).toBe(8 * (1000 - 120));
 });
 
-test('CallSound gives pieces of about 100 ms, also where nobody speaks', () => {
+test('CallSound sends chunks of about 100 ms, in silence too', () => {
   const { clock, listen } = openSound(callOf('call_1'));
 
   const listener = listen();
@@ -127,7 +127,7 @@ test('CallSound tells those who listen when the call is over', () => {
   expect([listener.overs(), other.overs()]).toEqual([1, 0]);
 });
 
-test('CallSound tells everybody when it is closed, once', () => {
+test('CallSound tells each listener once when it is closed', () => {
   const { clock, sound, listen } = openSound(callOf('call_1'));
   const listener = listen();
 
@@ -160,7 +160,7 @@ test('CallSound lets twenty listen in all', () => {
   expect(refused.listening).toMatchObject({ kind: 'full' });
 });
 
-test('CallSound lets nobody listen to a call that is not there, or is simulated', () => {
+test('CallSound refuses to stream an unknown or simulated call', () => {
   const simulated = { ...callOf('call_2'), audio: new ScriptedAudio() };
   const { listen } = openSound(simulated);
 
@@ -185,7 +185,7 @@ test('CallSound leaves out what went by while this process stood still', () => {
   expect(listener.side(0).at(-1)).toBe(5);
 });
 
-test('CallSound waits for nothing once nobody listens, and taps the call again for the next', () => {
+test('CallSound stops its timer without listeners, and taps the call again for the next one', () => {
   const call = callOf('call_1');
   const { clock, listen } = openSound(call);
   listen().stop();

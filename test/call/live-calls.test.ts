@@ -1,4 +1,4 @@
-/** What the interface asks of calls that go on reaches whoever holds them. */
+/** API requests for calls in progress reach the registry that holds the call. */
 import { expect, test } from 'vitest';
 import { CallRegistry } from '../../src/call/call-registry.ts';
 import { openLive } from '../../src/call/live/live-calls.ts';
@@ -9,7 +9,7 @@ import { ScriptedAudio } from './support/scripted-party.ts';
 const NUMBER = '+390698765432';
 const SCOPE = { accountId: 'acct_1', environment: 'test' } as const;
 
-/** A registry with one call, which notes what is asked of it. */
+/** A registry with one call, which records the requests to it. */
 function holderOf(callId: string) {
   const registry = new CallRegistry({ callsMax: 10 });
   const asked: string[] = [];
@@ -28,7 +28,10 @@ function holderOf(callId: string) {
   return { registry, asked, meter };
 }
 
-test.each(['call_real', 'call_simulated'])('openLive asks whoever holds %s', async (callId) => {
+test.each([
+  'call_real',
+  'call_simulated',
+])('openLive asks the registry that holds %s', async (callId) => {
   const [real, sandbox] = [holderOf('call_real'), holderOf('call_simulated')];
   const { liveCalls } = openLive(real.registry, sandbox.registry);
 
@@ -42,7 +45,7 @@ test.each(['call_real', 'call_simulated'])('openLive asks whoever holds %s', asy
   expect(other.asked).toEqual([]);
 });
 
-test('openLive knows nothing of a call that nobody holds', () => {
+test('openLive finds no call that no registry holds', () => {
   const { liveCalls, liveSound } = openLive(
     holderOf('call_real').registry,
     holderOf('call_simulated').registry,

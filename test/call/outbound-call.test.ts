@@ -111,7 +111,7 @@ test('OutboundCall that a customer hangs up while it rings says so', async () =>
   });
 });
 
-test('OutboundCall that breaks in a way nobody foresaw is over as error', async () => {
+test('OutboundCall ends as error after an unexpected exception', async () => {
   const { world, callId, outgoing } = await dialled();
 
   outgoing.fail(new TypeError('a mistake of ours'));
@@ -149,7 +149,7 @@ test('OutboundCall asks the carrier to let it ring for 60 s', async () => {
   expect(world.carrier.ringingTimeoutsMs).toEqual([60_000]);
 });
 
-test('OutboundCall does not wait for ever for a carrier that never settles', async () => {
+test('OutboundCall has a time limit for a carrier that never settles', async () => {
   const { world, callId, outgoing } = await dialled();
   outgoing.agreesToCancel = false;
 

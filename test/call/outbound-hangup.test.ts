@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { dialled, settle } from './support/outbound-world.ts';
 
-test('OutboundCall that a customer hangs up while it rings is cancelled, and nobody answered it', async () => {
+test('OutboundCall that a customer hangs up while it rings is cancelled, and counts as unanswered', async () => {
   const { world, callId, outgoing } = await dialled();
 
   const isHeld = world.registry.hangUp(callId);
@@ -50,7 +50,7 @@ test('OutboundCall ends as error when the server stops, without waiting for a fa
   expect(await world.stateOf(callId)).toBe('failed error');
 });
 
-test('OutboundCall hangs up on whoever answers after it was given up', async () => {
+test('OutboundCall hangs up on an answer that comes after it was given up', async () => {
   const { world, outgoing } = await dialled();
   outgoing.agreesToCancel = false;
   const ended = world.registry.endAll('the server stops');

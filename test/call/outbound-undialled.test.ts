@@ -251,7 +251,7 @@ test('OutboundDialer dials every call of a long queue once, over a restart in th
       routeFor: () => lineOf('main'),
       place: ({ to }) => {
         world.carrier.dialled.push(to);
-        throw new Error('nobody there');
+        throw new Error('no carrier');
       },
     },
     parts: () => world.parts,

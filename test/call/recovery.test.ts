@@ -168,7 +168,7 @@ test.each([
   });
 });
 
-test('recoverCalls takes nobody else’s dialog for the answer of a call', async () => {
+test('recoverCalls does not take another call’s dialog for the answer of a call', async () => {
   const store = await openLeft({ status: 'ringing', carrierCallSid: 'other@192.0.2.1' });
   await store.dialogs.save(DIALOG);
 

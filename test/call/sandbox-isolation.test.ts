@@ -12,7 +12,7 @@ import { openSandboxWorld, type SandboxWorld } from './support/sandbox-world.ts'
 
 const CALLS = 200;
 
-/** A live dialer beside the sandbox, on the same queue; its carrier throws when it is touched. */
+/** A live dialer on the sandbox's queue; its carrier throws on every use. */
 function startLiveDialer({ store }: SandboxWorld): { readonly touches: string[] } {
   const touches: string[] = [];
   const touch = (name: string) => {

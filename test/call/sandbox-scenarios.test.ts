@@ -96,7 +96,7 @@ test('a simulated call begins at the request, and its end lies ahead of the cloc
 test.each([
   [[], '+15005550199'],
   [[{ label: 'sales', number: '+390612345678' }], '+390612345678'],
-])('the party that asks for a person is handed over where the targets are %o', async (transferTargets, bridgedTo) => {
+])('the party that asks for a person is transferred if the targets are %o', async (transferTargets, bridgedTo) => {
   const world = await openSandboxWorld({ settings: { transferTargets } });
   const { id } = await called('+12025550104', world);
 

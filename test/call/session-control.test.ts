@@ -51,7 +51,7 @@ test('CallSession ends a call that a customer hangs up as the agent would', asyn
   expect(await world.call()).toMatchObject({ status: 'completed', endReason: 'agent_hangup' });
 });
 
-test('CallSession adds a late bridge to the call as it is kept by then', async () => {
+test('CallSession adds a late bridge to the newest stored state of the call', async () => {
   const world = await openCallWorld();
   const { leg, talk, over } = await world.answered();
   leg.release({ kind: 'transferred' });

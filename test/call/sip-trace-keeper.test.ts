@@ -81,7 +81,7 @@ test('SipTraceKeeper keeps the messages once none has come for 5 s, those after 
   expect((await keeper.of(call)).messages).toHaveLength(3);
 });
 
-test('SipTraceKeeper waits no longer than 35 s for a peer that repeats itself for ever', async () => {
+test('SipTraceKeeper waits no longer than 35 s for a peer that never stops retransmitting', async () => {
   const { clock, comes, ends, kept } = await openKeeper();
   comes('INVITE');
   await ends();

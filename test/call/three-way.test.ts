@@ -1,4 +1,4 @@
-/** A call whose agent brings somebody in and stays: what is on record, and how it ends. */
+/** A three-way call: its record, and its end. */
 import { expect, test } from 'vitest';
 import { CarrierError } from '../../src/telephony/carrier.ts';
 import { AGENT_NUMBER, openCallWorld } from './support/call-world.ts';
@@ -13,7 +13,7 @@ type World = Awaited<ReturnType<typeof openCallWorld>>;
 const timelineOf = async (world: World) =>
   (await world.store.calls.timeline((await world.call()).id)).map(({ kind }) => kind);
 
-/** A call on which the agent has brought somebody in. */
+/** A call into which the agent has brought a third party. */
 async function meet() {
   const world = await openCallWorld();
   const answered = await world.answered();
@@ -26,7 +26,7 @@ test('CallSession goes on with three, and tells of it once, when all hear one an
 
   const [, bridged] = await world.store.events.listByCall((await world.call()).id);
   expect(leg.broughtIn).toEqual([{ number: NUMBER, isAnnounced: true }]);
-  expect(talk.companies).toEqual([true]);
+  expect(talk.thirdPartyStates).toEqual([true]);
   expect((await world.call()).status).toBe('in_progress');
   expect(await world.events()).toEqual(['call.started', 'call.bridged']);
   expect(JSON.parse(bridged?.body ?? '').data).toMatchObject({
@@ -85,7 +85,7 @@ test('CallSession goes on with the caller alone when the other party hangs up, a
   talk.say({ kind: 'ended', end: { kind: 'agent-hangup' } });
   await over;
 
-  expect(talk.companies).toEqual([true, false]);
+  expect(talk.thirdPartyStates).toEqual([true, false]);
   expect(entry).toMatchObject({
     kind: 'three_way_ended',
     details: { reason: 'the other party has hung up' },
@@ -106,7 +106,7 @@ test('CallSession hangs up on both when the agent is done and cannot leave them 
   expect((await world.call()).endReason).toBe('agent_hangup');
 });
 
-test('CallSession ends with its caller, whoever else is there', async () => {
+test('CallSession ends with its caller, even with a third party on the line', async () => {
   const { world, leg, over } = await meet();
 
   leg.release({ kind: 'far-end' });
@@ -135,10 +135,10 @@ test.each([
   const { announced } = talk;
   expect(start).toBe('begun');
   expect({ transfers, broughtIn, announced }).toEqual(expected);
-  expect(talk.handOvers).toEqual([true, false]);
+  expect(talk.pendingStates).toEqual([true, false]);
 });
 
-test('CallRegistry transfers nobody while three are on the line, and brings in no number that rings here', async () => {
+test('CallRegistry refuses a transfer during a three-way call, and brings in no number of this server', async () => {
   const { world } = await meet();
   const other = await openCallWorld();
   const { leg } = await other.answered();

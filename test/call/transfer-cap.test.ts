@@ -1,4 +1,4 @@
-/** How often a call, and the calls of an agent, may be handed over, and by whom. */
+/** Transfer limits per call and per agent, and who may transfer. */
 import { expect, test } from 'vitest';
 import {
   refusalOfTransfer,

@@ -14,7 +14,7 @@ function configOf(files: Readonly<Record<string, string>>) {
   return readConfig({ DATA_DIR });
 }
 
-test('refuseEmptyDatabase refuses an empty file beside recordings, and says what to do', () => {
+test('refuseEmptyDatabase refuses an empty file where recordings exist, and says what to do', () => {
   const config = configOf({ 'offhook.db': '', 'recordings/call_1.wav': 'RIFF' });
 
   expect(() => refuseEmptyDatabase(config)).toThrow(
@@ -24,9 +24,9 @@ test('refuseEmptyDatabase refuses an empty file beside recordings, and says what
 
 test.each([
   ['no file', {}],
-  ['no file beside recordings', { 'recordings/call_1.wav': 'RIFF' }],
+  ['recordings but no file', { 'recordings/call_1.wav': 'RIFF' }],
   ['an empty file without recordings', { 'offhook.db': '' }],
-  ['a database beside recordings', { 'offhook.db': 'SQLite', 'recordings/call_1.wav': 'RIFF' }],
+  ['a database and recordings', { 'offhook.db': 'SQLite', 'recordings/call_1.wav': 'RIFF' }],
 ])('refuseEmptyDatabase lets a start with %s go on', (_case, files) => {
   expect(() => refuseEmptyDatabase(configOf(files))).not.toThrow();
 });

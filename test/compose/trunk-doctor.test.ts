@@ -35,7 +35,7 @@ async function check(proxy: string, fields: object = {}, clock = systemClock) {
   return { ok, steps: steps.map(({ step }) => step), wrong, all: steps };
 }
 
-/** Takes the password of whoever answers a challenge. */
+/** A carrier that accepts every answer to its digest challenge. */
 const SOUND: Script = ({ method, header }) => {
   if (method === 'REGISTER' && header('Authorization') === '') return CHALLENGE;
   const contact = { Contact: '<sip:joe@127.0.0.1:5060>;expires=200' };

@@ -1,4 +1,4 @@
-/** What whoever picks up is told of a caller. */
+/** The announcement of the caller to the third party who answers. */
 import { expect, test } from 'vitest';
 import type { CallControl } from '../../src/conversation/conversation-port.ts';
 import { calls } from './support/fake-parts.ts';
@@ -19,7 +19,7 @@ test.each([
       announcements.push(announcement?.());
     };
   const control: CallControl = {
-    transfer: note('handed over'),
+    transfer: note('transferred'),
     bringIn: note('brought in'),
     sendDigits: () => undefined,
     appointmentBooked: () => undefined,
@@ -39,7 +39,7 @@ test.each([
   await table.pass(6000);
 
   expect(announcements).toHaveLength(1);
-  expect(ways).toEqual([mode === 'three-way' ? 'brought in' : 'handed over']);
+  expect(ways).toEqual([mode === 'three-way' ? 'brought in' : 'transferred']);
   expect(spoken.filter((text) => text.startsWith('Hello, I have a caller'))).toEqual(
     words === undefined ? [] : [words],
   );

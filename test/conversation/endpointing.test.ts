@@ -42,15 +42,15 @@ test.each([
   ['words that break off', { ...PAUSE, completeness: 0 }, 1200],
   ['something in between', { ...PAUSE, completeness: 0.5 }, 975],
   ['a caller who pauses often', { ...PAUSE, typicalPauseMs: 800 }, 960],
-  ['a caller who pauses for ever', { ...PAUSE, typicalPauseMs: 9000 }, 1500],
+  ['a caller with very long pauses', { ...PAUSE, typicalPauseMs: 9000 }, 1500],
   ['a whole sentence in a voice that goes on', { ...TRUSTED, turnProbability: 0 }, 820],
   [
     'half a sentence in a voice that is done',
     { ...TRUSTED, completeness: 0, turnProbability: 1 },
     630,
   ],
-  ['words and voice of one mind', { ...TRUSTED, turnProbability: 1 }, 250],
-  ['a voice that nobody trusts', { ...PAUSE, turnProbability: 0 }, 750],
+  ['words and voice that agree', { ...TRUSTED, turnProbability: 1 }, 250],
+  ['a turn detector without trust', { ...PAUSE, turnProbability: 0 }, 750],
   [
     'three digits of a telephone number',
     { ...PAUSE, dictation: { ...PHONE, progress: 'begun' } },

@@ -1,4 +1,4 @@
-/** One answer of the model: where it is cut, what is told of it, and when it counts as an answer. */
+/** One answer of the model: clause boundaries, events, and when it counts as an answer. */
 import { expect, test } from 'vitest';
 import type { HistoryKeeper } from '../../src/conversation/history/history-keeper.ts';
 import { CALLS_MAX, CHARACTERS_MAX, streamReply } from '../../src/conversation/reply/llm-stream.ts';

@@ -47,7 +47,7 @@ const RULES = {
   startedAt: new Date('2026-03-02T09:00:00Z'),
 };
 
-/** Tells when nobody waits for it. */
+/** A model that reports when its stream has ended. */
 class WatchedModel extends FallbackModel {
   #answering: Promise<unknown> = Promise.resolve();
 
@@ -61,7 +61,7 @@ class WatchedModel extends FallbackModel {
     }
   }
 
-  /** Resolves when the last answer has come, and whoever asked for it has read it. */
+  /** Resolves when the last answer has been streamed and read. */
   async whenFree(): Promise<void> {
     await this.#answering;
     await new Promise((resolve) => setImmediate(resolve));

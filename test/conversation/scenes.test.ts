@@ -1,4 +1,4 @@
-/** Whole conversations from text files, compared with what the turn machine did the last time somebody looked. */
+/** Whole conversations from text files, compared with reviewed golden files. */
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';

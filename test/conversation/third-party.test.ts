@@ -1,4 +1,4 @@
-/** Another party on the line beside the caller: what the agent says, and when it says nothing. */
+/** A third party on the line: what the agent says, and when it stays silent. */
 import { expect, test } from 'vitest';
 import type { CallControl } from '../../src/conversation/conversation-port.ts';
 import { calls, says } from './support/fake-parts.ts';
@@ -40,7 +40,7 @@ test('Conversation forgets what it was about to say to the caller when another p
   expect(table.transcript().slice(-2)).toEqual(['user: When do you open?', 'agent: This is Ada.']);
 });
 
-test('Conversation asks the model once more, and no oftener, after a tool has brought somebody in', async () => {
+test('Conversation asks the model exactly once more after a tool has brought in a third party', async () => {
   const control: CallControl = {
     transfer: () => Promise.reject(new Error('not asked for')),
     bringIn: async () => table.conversation.thirdParty(true),

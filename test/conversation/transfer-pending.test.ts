@@ -1,4 +1,4 @@
-/** A caller whom somebody hands over at a customer's wish, and who is silent meanwhile. */
+/** A silent caller while a transfer is pending. */
 import { expect, test } from 'vitest';
 import type { CallControl } from '../../src/conversation/conversation-port.ts';
 import { calls, says } from './support/fake-parts.ts';
@@ -6,10 +6,10 @@ import { layTable } from './support/table.ts';
 
 const SILENCE_MS = 2000;
 
-/** Longer than a greeting, a question whether anybody is there, and the silence after each. */
+/** Longer than a greeting, the check whether the caller is there, and the silence after each. */
 const LONG_MS = 20_000;
 
-test('Conversation does not end for silence while the caller is handed over', async () => {
+test('Conversation has no silence time-out while a transfer is pending', async () => {
   const table = layTable({ silenceTimeoutMs: SILENCE_MS });
   table.conversation.start();
   await table.pass(1000);
@@ -21,7 +21,7 @@ test('Conversation does not end for silence while the caller is handed over', as
   expect(table.transcript()).toEqual(['agent: Hello.']);
 });
 
-test('Conversation counts silence anew when nobody took the caller over', async () => {
+test('Conversation restarts the silence time-out when a transfer was not accepted', async () => {
   const table = layTable({ silenceTimeoutMs: SILENCE_MS });
   table.conversation.start();
   await table.pass(1000);
@@ -37,7 +37,7 @@ test('Conversation counts silence anew when nobody took the caller over', async 
   expect(table.end()).toEqual({ kind: 'timeout', cause: 'silence' });
 });
 
-/** A caller who has asked for sales, whose telephone rings on, as long as the test says. */
+/** A caller who has asked for sales; the telephone of sales rings for `ringMs`. */
 async function askForSales(ringMs = 85_000) {
   const outcome = Promise.withResolvers<void>();
   const control: CallControl = {
@@ -55,13 +55,13 @@ async function askForSales(ringMs = 85_000) {
   table.conversation.start();
   await table.pass(1000);
   await table.hear('Can I speak to sales?', 1000);
-  // What a call does whenever somebody is dialled.
+  // A call reports this whenever it dials a third party.
   table.conversation.transferPending(true);
   await table.pass(ringMs);
   return { ...table, outcome };
 }
 
-test('Conversation says that it still rings when a hand-over takes longer than the tool, and that nobody came', async () => {
+test('Conversation says that it still rings when a transfer takes longer than the tool, and then that it was not accepted', async () => {
   const { outcome, pass, transcript, model, conversation, end } = await askForSales();
   const meanwhile = transcript().at(-1);
 
@@ -75,7 +75,7 @@ test('Conversation says that it still rings when a hand-over takes longer than t
   expect(end()).toBeUndefined();
 });
 
-test('Conversation says nothing more of a hand-over that is late and succeeds', async () => {
+test('Conversation says nothing more of a late transfer that succeeds', async () => {
   const { outcome, pass, transcript, conversation } = await askForSales();
 
   outcome.resolve();
@@ -88,14 +88,14 @@ test('Conversation says nothing more of a hand-over that is late and succeeds', 
 test.each([
   ['done', 'has worked', 'the other party took the call'],
   ['refused', 'has failed', 'the caller hung up'],
-] as const)('Conversation says that the tool was %s when the call is gone before it hears that the hand-over %s', async (outcome, _, why) => {
-  const { outcome: handOver, pass, events, conversation } = await askForSales(5000);
+] as const)('Conversation says that the tool was %s when the call ends before it knows that the transfer %s', async (outcome, _, why) => {
+  const { outcome: transferred, pass, events, conversation } = await askForSales(5000);
 
   conversation.stop();
   await pass(0);
   const early = events.filter(({ kind }) => kind === 'tool');
-  if (outcome === 'done') handOver.resolve();
-  else handOver.reject(new Error(why));
+  if (outcome === 'done') transferred.resolve();
+  else transferred.reject(new Error(why));
   await pass(0);
 
   expect(early).toEqual([]);

@@ -48,7 +48,7 @@ test.each([
   expect(kindsOf(effects).includes('drop') ? 'stops' : 'goes on').toBe(expected);
 });
 
-test('the end of a voice that nobody heard begin changes nothing', () => {
+test('a voice end without a voice start changes nothing', () => {
   const turns = whilePlaying();
   turns.take(1000, { kind: 'playout-paused', reply: 1, playedMs: 1000 });
 
@@ -65,7 +65,7 @@ test('an utterance of two stretches is as long as both', () => {
   expect(turns.state().utterance?.speechMs).toBe(1000);
 });
 
-test('a caller who goes on while their words are taken down has them taken down again', () => {
+test('a caller who goes on during transcription cancels it', () => {
   const turns = openTurns();
   turns.take(1000, { kind: 'voice-started', voicedAtMs: 1000 });
   turns.take(1600, { kind: 'voice-stopped', lastVoicedAtMs: 1600 });
@@ -203,12 +203,12 @@ test.each([
   ['speaks', (turns: ReturnType<typeof openTurns>) => void ask(turns, 20_000)],
   ['presses a key', (turns: ReturnType<typeof openTurns>) => void turns.take(20_000, KEYS)],
   [
-    'has company',
+    'is joined by a third party',
     (turns: ReturnType<typeof openTurns>) => {
       turns.take(20_000, { kind: 'third-party', isThere: true });
     },
   ],
-])('the agent asks again whether anybody is there once the caller %s', (_, act) => {
+])('the agent may ask again whether the caller is there once the caller %s', (_, act) => {
   const turns = openTurns();
   turns.take(10_500, { kind: 'timer', timer: 'silence' });
   hearWhole(turns, 11_000, 12_000);
@@ -231,7 +231,7 @@ test('an answer to "Are you there?" that was said into it lets the agent ask aga
   expect(turns.state()).toMatchObject({ hasCheckedIn: false, aside: null });
 });
 
-test('company makes an answer that was begun ahead a miss', () => {
+test('a third party makes a speculative answer a miss', () => {
   const turns = openTurns();
   say(turns, 'What are your hours?', 1000, 2000);
 
@@ -241,7 +241,7 @@ test('company makes an answer that was begun ahead a miss', () => {
   expect(effects).toContainEqual(miss);
 });
 
-test('an answer begun ahead of other words than were said is a miss', () => {
+test('a speculative answer to other words than the final ones is a miss', () => {
   const turns = openTurns();
   say(turns, 'What are your hours?', 1000, 2000);
   turns.take(2100, { kind: 'voice-started', voicedAtMs: 2100 });
@@ -262,7 +262,7 @@ test('32 keys are taken together without waiting for more', () => {
   expect(last).toHaveLength(1);
 });
 
-test('an agent that does not think ahead asks for the words at once when the silence was long enough', () => {
+test('an agent without speculation requests the transcript at once when the silence was long enough', () => {
   const turns = openTurns({ maySpeculate: false });
   turns.take(1000, { kind: 'voice-started', voicedAtMs: 1000 });
 
@@ -273,7 +273,7 @@ test('an agent that does not think ahead asks for the words at once when the sil
   );
 });
 
-test('an agent that does not think ahead waits less for a voice that sounds finished', () => {
+test('an agent without speculation waits less for a voice that sounds finished', () => {
   const turns = openTurns({ maySpeculate: false });
   turns.take(1000, { kind: 'voice-started', voicedAtMs: 1000 });
   const unscored = turns.take(2000, { kind: 'voice-stopped', lastVoicedAtMs: 2000 });
@@ -285,9 +285,9 @@ test('an agent that does not think ahead waits less for a voice that sounds fini
 });
 
 test.each([
-  ['while the words are taken down', false],
+  ['during transcription', false],
   ['once the turn is over but for its words', true],
-])('the score of a pause changes no wait %s', (_, isOver) => {
+])('a pause’s turn score changes no wait %s', (_, isOver) => {
   const turns = openTurns({ maySpeculate: !isOver });
   turns.take(1000, { kind: 'voice-started', voicedAtMs: 1000 });
   turns.take(2000, { kind: 'voice-stopped', lastVoicedAtMs: 2000 });

@@ -1,4 +1,4 @@
-/** Words that the recogniser is unsure of: what is asked before it is done, and what counts as a "yes". */
+/** Words of low confidence: the confirmation before a tool runs, and the answers that count as "yes". */
 import { expect, test } from 'vitest';
 import type { TurnEffect } from '../../src/conversation/turn/turn-event.ts';
 import { isAgreement } from '../../src/conversation/turn/unsure-words.ts';

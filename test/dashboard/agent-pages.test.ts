@@ -115,7 +115,7 @@ test.each([
   expect(isNumberFreed({ ...NEW_AGENT, phoneNumber }, begun)).toBe(expected);
 });
 
-test('messagesOf sends what was said, and not an agent’s silence beside its tools', () => {
+test('messagesOf sends the spoken messages, without an agent’s empty text next to tool calls', () => {
   const tool = { name: 'end_call', arguments: {}, ran: false } as const;
   const asked = withWords(chatBegun('Hello'), 'Goodbye.');
   const log = withAnswer(asked, {

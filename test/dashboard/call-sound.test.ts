@@ -106,7 +106,7 @@ test('SoundSchedule lays pieces end to end, however unevenly they come', () => {
   expect(starts.map((start) => start?.toFixed(2))).toEqual(['0.25', '0.35', '0.45', '0.55']);
 });
 
-test('SoundSchedule begins anew after a gap, and passes over what has piled up', () => {
+test('SoundSchedule restarts after a gap, and skips a backlog', () => {
   const schedule = new SoundSchedule();
   schedule.place(0, 0.1);
 

@@ -19,7 +19,7 @@ function refusedLines(csv: string): readonly (number | undefined)[] {
   return [];
 }
 
-test('contactListOf shows numbers and the columns beside them', () => {
+test('contactListOf shows numbers and the other columns', () => {
   const list = contactListOf(`Name;To;City\r\nAnna;${FIRST};Rome\r\n;${SECOND};\r\n`);
 
   expect(list).toEqual({

@@ -1,4 +1,4 @@
-/** What must hold for the compose file: nobody runs as he should not, nothing floats, nothing is named that is not there. */
+/** Rules of the compose file: no privileges, no floating image tag, no reference to a missing setting, secret or volume. */
 
 interface Service {
   readonly image?: string;

@@ -1,4 +1,4 @@
-/** The dial policy against texts that nobody thought of. */
+/** The dial policy against random texts. */
 import fc from 'fast-check';
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { expect, test } from 'vitest';

@@ -113,7 +113,7 @@ test.each([
     'numbers of that kind may not be called',
   ],
   [
-    'a number that nobody can have',
+    'a number that cannot be assigned',
     '+15550100001',
     { homeNumber: '+12025550123' },
     'its number is not one that anybody can have',

@@ -28,7 +28,7 @@ test.each([
   expect(tries).toEqual({ count: expected, lastAtMs: sinceMs });
 });
 
-test('Whoever tries as often as they may gets no more than four tries an hour in the end', () => {
+test('A client that retries at every chance gets at most four tries an hour in the end', () => {
   let tries = withWrongTry(undefined, 0);
   let made = 1;
 

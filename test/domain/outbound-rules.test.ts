@@ -168,7 +168,7 @@ test('requireOutbound refuses the plans that have no outbound calls', () => {
   expect(() => requireOutbound(ACCOUNT, ['starter'])).not.toThrow();
 });
 
-test('abandonQueued ends a waiting call as one that nobody answered, with its event', async () => {
+test('abandonQueued ends a queued call as unanswered, with its event', async () => {
   const { call, events } = abandonQueued(await queue(), { now: NOW, eventId: 'evt_1' });
 
   expect(call).toMatchObject({

@@ -52,7 +52,7 @@ test.each([
   { from: undefined, scenario: 'busy' },
   { from: '+12025550101', scenario: undefined },
   { from: undefined, scenario: '07' },
-])('scenarioRingingIn refuses %o: nobody rings in like that', (facts) => {
+])('scenarioRingingIn refuses %o: no inbound scenario has it', (facts) => {
   expect(() => scenarioRingingIn(facts)).toThrow(
     expect.objectContaining({ code: 'UNPROCESSABLE' }),
   );

@@ -73,7 +73,7 @@ test('transferTarget takes listed numbers alone on a call that has no number of 
   expect(await outcome(TARGET, { call, agent, account })).toContain('country');
 });
 
-test('transferTarget takes any country in the sandbox, and what nobody may call not even there', async () => {
+test('transferTarget accepts any country in the sandbox, but no forbidden number', async () => {
   const call = buildCall({ environment: 'test', to: OURS });
 
   expect(await outcome(FOREIGN, { call })).toBe(FOREIGN);

@@ -42,6 +42,6 @@ test.each([
   expect(isTrustedProxy(address)).toBe(isTrusted);
 });
 
-test('trustedProxies of an empty list trusts nobody', () => {
+test('trustedProxies of an empty list trusts no address', () => {
   expect(trustedProxies([])('127.0.0.1')).toBe(false);
 });

@@ -128,7 +128,7 @@ beforeAll(async () => {
 
 afterAll(() => lines.stop());
 
-test('what is asked in a room full of talk is heard, and what is talked there is hardly ever a turn', async () => {
+test('a question in a room full of talk is recognised, and background talk is hardly ever a turn', async () => {
   const records = await askFromRooms(lines, [...FAR, ...NEAR]);
 
   const far = records.slice(0, FAR.length);

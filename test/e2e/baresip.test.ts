@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { openOurEar } from '../../bench/lib/recognizer-ears.ts';
+import { openOurRecognizer } from '../../bench/lib/recognizers.ts';
 import { speakAll } from '../../examples/demo/voice.ts';
 import { levelDbfs } from '../../src/media/dsp/level-meter.ts';
 import { describeWith } from '../support/server/programs.ts';
@@ -151,8 +151,8 @@ async function recognize(voice: Int16Array): Promise<string> {
   const edge = 300 * SAMPLES_PER_MS;
   const pcm = new Int16Array(voice.length + 2 * edge);
   pcm.set(voice, edge);
-  const ear = await openOurEar();
-  const text = await ear.hear(pcm, 'en');
-  await ear.close();
+  const recognizer = await openOurRecognizer();
+  const text = await recognizer.hear(pcm, 'en');
+  await recognizer.close();
   return text;
 }

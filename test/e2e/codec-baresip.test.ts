@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, test } from 'vitest';
-import { openOurEar } from '../../bench/lib/recognizer-ears.ts';
+import { openOurRecognizer } from '../../bench/lib/recognizers.ts';
 import { speakAll } from '../../examples/demo/voice.ts';
 import { levelDbfs } from '../../src/media/dsp/level-meter.ts';
 import { describeWith } from '../support/server/programs.ts';
@@ -149,8 +149,8 @@ function firstSpeech(pcm: Int16Array): Int16Array {
 async function recognize(voice: Int16Array): Promise<string> {
   const pcm = new Int16Array(voice.length + 4800);
   pcm.set(voice, 2400);
-  const ear = await openOurEar();
-  const text = await ear.hear(pcm, 'en');
-  await ear.close();
+  const recognizer = await openOurRecognizer();
+  const text = await recognizer.hear(pcm, 'en');
+  await recognizer.close();
   return text;
 }

@@ -12,8 +12,8 @@ import { type BrowserPage, launchBrowser } from '../support/dashboard/browser.ts
 import { buildDashboard, openDashboard } from '../support/dashboard/dashboard-page.ts';
 import {
   barPlaces,
-  EAR,
   loudness,
+  PLAYBACK_TAP,
   playheadPlace,
   waveInk,
 } from '../support/dashboard/sound-in-page.ts';
@@ -63,7 +63,7 @@ describeWith(['chromium'], 'one call in the dashboard', () => {
     browser = await launchBrowser();
     shown = await openDashboard(server, browser);
     page = shown.page;
-    await page.addInitScript(EAR);
+    await page.addInitScript(PLAYBACK_TAP);
   });
 
   afterAll(async () => {
@@ -114,7 +114,7 @@ describeWith(['chromium'], 'one call in the dashboard', () => {
     expect(heard.agent).toBeGreaterThan(0.02);
     expect(meter).toMatch(/scaleX/);
     expect(findings).toEqual([]);
-    await expect.poll(() => page.evaluate('window.ear.context.state'), SOON).toBe('closed');
+    await expect.poll(() => page.evaluate('window.playbackTap.context.state'), SOON).toBe('closed');
   });
 
   test('a transfer that comes to nothing is told, and the call goes on', async () => {
@@ -267,7 +267,7 @@ describeWith(['chromium'], 'one call in the dashboard', () => {
     expect(isTooWide).toBe(false);
   });
 
-  test('nothing that anybody wrote has run, and the policy had nothing to forbid', async () => {
+  test('no user input has run as code, and the policy had nothing to block', async () => {
     expect(await page.evaluate('window.hit')).toBeUndefined();
     expect(shown.complaints).toEqual([]);
   });

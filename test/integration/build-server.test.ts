@@ -15,7 +15,7 @@ import { expect, onTestFinished, test } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** A program with a thread in another folder, a file beside its source, a package, and the root's package.json. */
+/** A program with a thread in another folder, a file next to its source, a package, and the root's package.json. */
 const SOURCES: Readonly<Record<string, string>> = {
   'src/main.ts': `
 import { readFileSync } from 'node:fs';
@@ -25,7 +25,7 @@ import { answerOf } from './speech/thread-handle.ts';
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8').trim();
 console.log(JSON.stringify({
   version: JSON.parse(read('../package.json')).version,
-  beside: read('./rules.json'),
+  rules: read('./rules.json'),
   root: resolve(import.meta.dirname, '..'),
   port: sdp.parse('m=audio 4000 RTP/AVP 0\\r\\n').media[0]?.port,
   answer: await answerOf(1),

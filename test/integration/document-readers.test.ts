@@ -1,4 +1,4 @@
-/** Documents read in processes of their own: what they say, and what becomes of hostile ones. */
+/** Documents read in processes of their own: their text, and hostile documents. */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';

@@ -31,7 +31,7 @@ async function world(changes: Partial<FilesModel> = {}) {
   const modelsDir = join(folder, 'models');
   const manifestFile = join(folder, 'list.json');
   const models = [testModel(`${hub.origin}/src/`, FILES, changes)];
-  const profiles = { small: [], standard: ['ear'], best: ['ear'] };
+  const profiles = { small: [], standard: ['asr'], best: ['asr'] };
   writeFileSync(manifestFile, JSON.stringify({ version: 1, profiles, models }));
   const environment = { MODELS_DIR: modelsDir, OLLAMA_HOST: DEAD };
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
@@ -44,7 +44,7 @@ async function world(changes: Partial<FilesModel> = {}) {
     manifestFile,
   });
   onTestFinished(() => downloads.stop());
-  const file = (path: string) => join(modelsDir, 'stt/ear', path);
+  const file = (path: string) => join(modelsDir, 'stt/asr', path);
   return { hub, downloads, manifestFile, file };
 }
 
@@ -80,13 +80,13 @@ test('a download brings the files of a profile, and a restart is needed then', a
   expect([newest.doneBytes, newest.totalBytes]).toEqual([300_200, 300_200]);
   expect(readFileSync(file(WEIGHTS)).equals(FILES[WEIGHTS] ?? Buffer.alloc(0))).toBe(true);
   expect(before.models).toMatchObject([
-    { id: 'ear', licence: 'MIT', sizeBytes: 300_200, missingBytes: 300_200, state: 'not_there' },
+    { id: 'asr', licence: 'MIT', sizeBytes: 300_200, missingBytes: 300_200, state: 'not_there' },
   ]);
   expect(after.models).toMatchObject([{ missingBytes: 0, state: 'there' }]);
   expect(after.profiles).toMatchObject([
     { name: 'small', modelIds: [], sizeBytes: 0 },
-    { name: 'standard', modelIds: ['ear'], sizeBytes: 300_200, missingBytes: 0 },
-    { name: 'best', modelIds: ['ear'] },
+    { name: 'standard', modelIds: ['asr'], sizeBytes: 300_200, missingBytes: 0 },
+    { name: 'best', modelIds: ['asr'] },
   ]);
   expect([before.isRestartNeeded, after.isRestartNeeded]).toEqual([false, true]);
 });
@@ -96,30 +96,30 @@ test('progress is told while a file comes, and another download has to wait', as
   hub.instead.set(`/src/${WEIGHTS}`, [stall(100_000)]);
 
   const starts = await Promise.allSettled([
-    downloads.start({ modelId: 'ear' }),
-    downloads.start({ modelId: 'ear' }),
+    downloads.start({ modelId: 'asr' }),
+    downloads.start({ modelId: 'asr' }),
   ]);
   const during = await until(downloads, ({ doneBytes }) => doneBytes >= 100_000);
-  const third = downloads.start({ modelId: 'ear' });
+  const third = downloads.start({ modelId: 'asr' });
 
   await expect(third).rejects.toMatchObject({ code: 'CONFLICT' });
   expect(starts.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
   expect(during).toMatchObject({
-    ...{ modelId: 'ear', profile: null, state: 'running', totalBytes: 300_200 },
-    files: [`stt/ear/${WEIGHTS}`],
+    ...{ modelId: 'asr', profile: null, state: 'running', totalBytes: 300_200 },
+    files: [`stt/asr/${WEIGHTS}`],
   });
 });
 
 test('a cancelled download leaves no file under its name, and the next one goes on from there', async () => {
   const { hub, downloads, file } = await world();
   hub.instead.set(`/src/${WEIGHTS}`, [stall(100_000)]);
-  await downloads.start({ modelId: 'ear' });
+  await downloads.start({ modelId: 'asr' });
   await until(downloads, ({ doneBytes }) => doneBytes >= 100_000);
 
   await downloads.cancel();
   const cancelled = downloads.newest;
   const isThere = existsSync(file(WEIGHTS));
-  await downloads.start({ modelId: 'ear' });
+  await downloads.start({ modelId: 'asr' });
   const again = await ended(downloads);
 
   expect(cancelled).toMatchObject({ state: 'cancelled', problem: null });
@@ -131,14 +131,14 @@ test('a cancelled download leaves no file under its name, and the next one goes 
 test('a server that stops ends its download, and begins none after', async () => {
   const { hub, downloads, file } = await world();
   hub.instead.set(`/src/${WEIGHTS}`, [stall(100_000)]);
-  await downloads.start({ modelId: 'ear' });
+  await downloads.start({ modelId: 'asr' });
   await until(downloads, ({ doneBytes }) => doneBytes >= 100_000);
 
   await downloads.stop();
 
   expect(downloads.newest?.state).toBe('cancelled');
   expect(existsSync(file(WEIGHTS))).toBe(false);
-  await expect(downloads.start({ modelId: 'ear' })).rejects.toMatchObject({
+  await expect(downloads.start({ modelId: 'asr' })).rejects.toMatchObject({
     code: 'SERVICE_UNAVAILABLE',
   });
 });
@@ -166,17 +166,17 @@ test('wrong bytes are refused by name, and nothing of them is kept', async () =>
   const { hub, downloads, file } = await world();
   hub.files.set('/src/config.json', someBytes(200, 5));
 
-  await downloads.start({ modelId: 'ear' });
+  await downloads.start({ modelId: 'asr' });
   const { state, problem } = await ended(downloads);
 
   expect(state).toBe('failed');
-  expect(problem).toContain('Cannot use "stt/ear/config.json"');
+  expect(problem).toContain('Cannot use "stt/asr/config.json"');
   expect(existsSync(file('config.json'))).toBe(false);
   expect(readdirSync(file('.'))).not.toContain('config.json.part');
   expect((await downloads.catalogue()).isRestartNeeded).toBe(false);
 });
 
-test('a hub that refuses is told of in a sentence', async () => {
+test('a refusal of the hub is reported in a sentence', async () => {
   const { hub, downloads, file } = await world();
   hub.files.delete(`/src/${WEIGHTS}`);
 
@@ -184,21 +184,21 @@ test('a hub that refuses is told of in a sentence', async () => {
   const { state, problem } = await ended(downloads);
 
   expect(state).toBe('failed');
-  expect(problem).toMatch(/Cannot download "stt\/ear\/onnx\/a.onnx".*404/);
+  expect(problem).toMatch(/Cannot download "stt\/asr\/onnx\/a.onnx".*404/);
   expect(existsSync(file(WEIGHTS))).toBe(false);
 });
 
-test('a hub that is gone is told of in a sentence, and what has come stays for the next download', async () => {
+test('an unreachable hub is reported in a sentence, and the received part stays for the next download', async () => {
   const { hub, downloads, file } = await world();
   hub.instead.set(`/src/${WEIGHTS}`, [stall(100_000)]);
-  await downloads.start({ modelId: 'ear' });
+  await downloads.start({ modelId: 'asr' });
   await until(downloads, ({ doneBytes }) => doneBytes >= 100_000);
 
   await hub.stop();
   const { state, problem } = await ended(downloads);
 
   expect(state).toBe('failed');
-  expect(problem).toMatch(/Cannot download "stt\/ear\/onnx\/a.onnx".*run the same command again/);
+  expect(problem).toMatch(/Cannot download "stt\/asr\/onnx\/a.onnx".*run the same command again/);
   expect(existsSync(file(WEIGHTS))).toBe(false);
   expect(readFileSync(file(`${WEIGHTS}.part`)).length).toBe(100_000);
 });

@@ -40,7 +40,7 @@ async function commandWorld(
     manifest,
     JSON.stringify({
       version: 1,
-      profiles: { small: [], standard: ['ear'], best: ['ear'] },
+      profiles: { small: [], standard: ['asr'], best: ['asr'] },
       models,
     }),
   );
@@ -79,15 +79,15 @@ test('npm run models downloads, shows licences first, and says who uses what; a 
   const { run, server, modelsDir } = await commandWorld();
 
   const first = await run([], { HF_TOKEN: 'hf_secret' });
-  const second = await run(['--only', 'ear']);
+  const second = await run(['--only', 'asr']);
 
   expect(first).toMatchObject({ status: 0, errors: '' });
-  expect(first.output.indexOf('Test ear: MIT (https://example.com/licence)')).toBeLessThan(
-    first.output.indexOf('ok  stt/ear/config.json'),
+  expect(first.output.indexOf('Test ASR: MIT (https://example.com/licence)')).toBeLessThan(
+    first.output.indexOf('ok  stt/asr/config.json'),
   );
   expect(first.output).toContain('2 files, 300.2 kB to download');
-  expect(first.output).toContain('Test ear: engine "whisper", from "stt/ear"');
-  expect(first.output).toContain(`stt: "${join(modelsDir, 'stt/ear')}" comes first`);
+  expect(first.output).toContain('Test ASR: engine "whisper", from "stt/asr"');
+  expect(first.output).toContain(`stt: "${join(modelsDir, 'stt/asr')}" comes first`);
   expect(first.output).not.toContain('\u001b');
   expect(first.output).not.toContain('hf_secret');
   expect(server.seen.map(({ headers }) => headers.authorization)).toEqual([undefined, undefined]);
@@ -101,12 +101,12 @@ test('npm run models -- --check tells what is missing and what is damaged, by it
   const missing = await run(['--check']);
   await run([]);
   const right = await run(['--check']);
-  writeFileSync(join(modelsDir, 'stt/ear/config.json'), someBytes(200, 9));
+  writeFileSync(join(modelsDir, 'stt/asr/config.json'), someBytes(200, 9));
   const wrong = await run(['--check']);
 
   expect([missing.status, right.status, wrong.status]).toEqual([1, 0, 3]);
-  expect(missing.output).toContain('missing  stt/ear/onnx/a.onnx');
-  expect(wrong.output).toContain('damaged  stt/ear/config.json');
+  expect(missing.output).toContain('missing  stt/asr/onnx/a.onnx');
+  expect(wrong.output).toContain('damaged  stt/asr/config.json');
 });
 
 test('npm run models ends with 3 and names the file when a file is not what was promised', async () => {
@@ -116,9 +116,9 @@ test('npm run models ends with 3 and names the file when a file is not what was 
   const { status, errors } = await run([]);
 
   expect(status).toBe(3);
-  expect(errors).toContain('Cannot use "stt/ear/config.json"');
-  expect(existsSync(join(modelsDir, 'stt/ear/config.json'))).toBe(false);
-  expect(existsSync(join(modelsDir, 'stt/ear/onnx/a.onnx'))).toBe(true);
+  expect(errors).toContain('Cannot use "stt/asr/config.json"');
+  expect(existsSync(join(modelsDir, 'stt/asr/config.json'))).toBe(false);
+  expect(existsSync(join(modelsDir, 'stt/asr/onnx/a.onnx'))).toBe(true);
 });
 
 test('npm run models stopped by Ctrl-C ends with 130, and goes on from there the next time', async () => {
@@ -132,7 +132,7 @@ test('npm run models stopped by Ctrl-C ends with 130, and goes on from there the
   ]);
   const child = start([]);
   const stopped = ended(child);
-  const part = join(modelsDir, 'stt/ear/onnx/a.onnx.part');
+  const part = join(modelsDir, 'stt/asr/onnx/a.onnx.part');
   while (!existsSync(part) || readFileSync(part).length < 100_000) {
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
@@ -144,7 +144,7 @@ test('npm run models stopped by Ctrl-C ends with 130, and goes on from there the
   expect(status).toBe(130);
   expect(again.status).toBe(0);
   expect(server.seen.at(-1)?.headers.range).toBe('bytes=100000-');
-  expect(readFileSync(join(modelsDir, 'stt/ear/onnx/a.onnx')).equals(bytes)).toBe(true);
+  expect(readFileSync(join(modelsDir, 'stt/asr/onnx/a.onnx')).equals(bytes)).toBe(true);
 });
 
 test('a second run at the same time is told to wait, with 75', async () => {
@@ -173,7 +173,7 @@ test('an archive made on one machine brings the models to another, without any n
 
   expect([made.status, taken.status]).toEqual([0, 0]);
   expect(made.output).toContain(`--from-bundle ${bundle}`);
-  expect(readFileSync(join(modelsDir, 'stt/ear/config.json')).equals(FILES['config.json'])).toBe(
+  expect(readFileSync(join(modelsDir, 'stt/asr/config.json')).equals(FILES['config.json'])).toBe(
     true,
   );
   expect(taken.output).toContain('2 files unpacked');
@@ -204,7 +204,7 @@ test('npm run models -- --list shows every model with its size, licence, profile
   expect(status).toBe(0);
   expect(output.split('\n').slice(0, 2)).toEqual([
     'ID   KIND  SIZE      LICENCE  PROFILES       STATE',
-    'ear  stt   300.2 kB  MIT      standard best  not there',
+    'asr  stt   300.2 kB  MIT      standard best  not there',
   ]);
 });
 
@@ -222,6 +222,6 @@ test('npm run models prepares a Silero model that lies in the folder, and keeps 
   expect(second.output).toContain(`prepared  ${path}  was there\n`);
   // The test's own model is no Whisper.
   expect(first.output).toContain(
-    `not prepared  ${join(modelsDir, 'stt/ear/onnx/encoder_model.onnx')}`,
+    `not prepared  ${join(modelsDir, 'stt/asr/onnx/encoder_model.onnx')}`,
   );
 });

@@ -76,7 +76,7 @@ test('Metrics counts a call that was never answered as ended, and never as live'
   ).toBeUndefined();
 });
 
-test('Metrics counts methods that nobody speaks as other, so that strangers make no labels', async () => {
+test('Metrics counts unknown SIP methods as other, so that strangers create no labels', async () => {
   const metrics = open();
 
   metrics.httpRequest({ route: '/x', method: 'BREW', status: 404, durationMs: 5 });

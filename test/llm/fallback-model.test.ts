@@ -141,7 +141,7 @@ test('FallbackModel does not believe the check of a model that failed a caller',
   expect(clock.waiting).toBe(0);
 });
 
-test('FallbackModel does not begin anew in the middle of an answer', async () => {
+test('FallbackModel does not change models in the middle of an answer', async () => {
   const { first, second, model } = twoModels();
   first.says = ['We '];
 

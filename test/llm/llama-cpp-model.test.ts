@@ -177,7 +177,7 @@ test('LlamaSlots lets only so many wait', async () => {
   expect(await waiting[0]).toMatchObject({ seat: 'one' });
 });
 
-test('toChatItems gives each call its own result, though ids begin anew with a new process', () => {
+test('toChatItems gives each call its own result, though ids repeat after a restart of the process', () => {
   const booking = (content: string) =>
     [
       {

@@ -191,7 +191,7 @@ test('more texts than may wait are refused at once', async () => {
   await expect(embedder.embed(many(2), asked('query'))).rejects.toThrow('199 texts wait');
 });
 
-test('stop ends what is asked, and nothing is started afterwards', async () => {
+test('stop ends pending requests, and starts nothing afterwards', async () => {
   const { embedder, texts, counts } = openScripted();
   const passages = embedder.embed(['cat'], asked('passage'));
   await expect.poll(() => texts).toEqual(['cat']);

@@ -114,7 +114,7 @@ export function describeServedModel(
       expect(tokens).toEqual([PROMPT_TOKENS]);
     });
 
-    test('closes the connection when nobody listens any more', async () => {
+    test('closes the connection when the reader stops', async () => {
       server.behaviour = 'endless';
 
       for await (const _event of open(server.url).stream(requestOf(QUESTION))) break;

@@ -19,7 +19,7 @@ const SAMPLES_PER_MS = 8;
 interface Dialling {
   readonly rowDbm0?: number;
   readonly columnDbm0?: number;
-  /** Frequencies beside the nominal ones. */
+  /** Deviation from the nominal frequencies. */
   readonly offPercent?: number;
   /** White noise so much below the tones; none unless given. */
   readonly noiseBelowDb?: number;

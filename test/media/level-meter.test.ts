@@ -12,7 +12,7 @@ const OTHER_VOICE = VOICE.map((sample, index) => (index % 5 < 2 ? sample : -samp
 
 const VOICE_DBFS = Math.round(levelDbfs(VOICE));
 
-test('LevelMeter keeps the loudest level of each side, and begins anew when it is taken', () => {
+test('LevelMeter keeps the loudest level of each side, and resets when it is taken', () => {
   const meter = new LevelMeter();
   const far = new LevelMeter(meter.buffer);
 
@@ -37,7 +37,7 @@ test.each([
   expect(meter.take().agent).toBe(taken);
 });
 
-test('LevelMeter forgets what came before somebody looked', () => {
+test('LevelMeter forgets the levels before the first reader', () => {
   const meter = new LevelMeter();
   meter.note('caller', -10);
 
@@ -61,7 +61,7 @@ test('LevelMeter is on and off however often it is told', () => {
   expect(states).toEqual([false, true, false]);
 });
 
-test('RtpSession measures both sides while somebody looks', () => {
+test('RtpSession measures both sides while there is a reader', () => {
   const session = new TestSession();
   session.setRemote();
   session.meter.start();
@@ -77,7 +77,7 @@ test('RtpSession measures both sides while somebody looks', () => {
   expect(session.meter.take()).toEqual(QUIET);
 });
 
-test('RtpSession measures nothing while nobody looks', () => {
+test('RtpSession measures no levels without a reader', () => {
   const session = new TestSession();
   session.setRemote();
   session.meter.start();

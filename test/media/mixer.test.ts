@@ -1,4 +1,4 @@
-/** Two sessions and an agent: who hears whom, how loud, and how late. */
+/** Two sessions and an agent: the mix of each party, its level and its delay. */
 import { expect, test } from 'vitest';
 import { Mixer, SoundQueue } from '../../src/media/rtp-session/mixer.ts';
 
@@ -33,7 +33,7 @@ function pass(
   return last;
 }
 
-test('Mixer lets each of three hear the sum of the other two, and nobody himself', () => {
+test('Mixer gives each of three parties the sum of the other two, without their own voice', () => {
   const pair = Mixer.pair();
 
   const heard = pass(pair, { caller: 1_000, colleague: 200, agent: 30 });

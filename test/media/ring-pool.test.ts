@@ -32,7 +32,7 @@ test('RingPool gives different memory to calls of one time', () => {
   expect(one.buffer.memory).not.toBe(other.buffer.memory);
 });
 
-test('RingPool lets nobody who listened to a call hear the next one in its memory', () => {
+test('RingPool hides the next call in the same memory from the listeners of the last one', () => {
   const pool = new RingPool();
   const first = pool.claim(LATER_MS);
   const listening = elsewhere(first);
@@ -62,7 +62,7 @@ test('RingPool lets the next call hear nothing of the one before, whatever posit
   expect(next.read(200)).toHaveLength(0);
 });
 
-test('RingPool lets a ring rest as long as it is, for whoever reads the last words of its call', () => {
+test('RingPool reuses a ring only after its own length, so that the last words of its call can be read', () => {
   const pool = new RingPool();
   const first = pool.claim(0);
   first.write(VOICE, 1000);

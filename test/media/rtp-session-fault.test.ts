@@ -8,7 +8,7 @@ import { writeRtp } from '../../src/rtp/packet.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 import { AGREED, FAR_END, VOICE } from './test-session.ts';
 
-test('RtpSession tells of a fault that a datagram led to, and lets nobody beside it have it', () => {
+test('RtpSession reports a fault that a datagram caused, and keeps it from the other sessions', () => {
   const clock = new FakeClock(1_000_000);
   const faults: unknown[] = [];
   const fault = new Error('of ours');

@@ -133,8 +133,8 @@ test('RtpSession hears what waited in the socket while its own thread stood stil
 
 test.each([
   ['another SSRC', { ssrc: 5, sequence: 30_000, timestamp: 77 }],
-  ['a count begun anew', { sequence: 30_000, timestamp: 77 }],
-])('RtpSession hears on at once after %s', (_name, start) => {
+  ['a reset of the sequence number', { sequence: 30_000, timestamp: 77 }],
+])('RtpSession receives on at once after %s', (_name, start) => {
   const session = listening();
   session.speakFor(100);
 

@@ -9,7 +9,7 @@ function listening(): TestSession {
   return session;
 }
 
-test('RtpSession hears nobody but the far end, and counts the others', () => {
+test('RtpSession receives from the far end alone, and counts other packets', () => {
   const session = listening();
   const stranger = { address: '198.51.100.1', port: 4000 };
 

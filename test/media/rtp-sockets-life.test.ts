@@ -1,4 +1,4 @@
-/** How the media thread's sockets come and go, and how the thread sleeps meanwhile, whoever makes them. */
+/** Opening and closing the media thread's sockets, and its sleep meanwhile, for both socket implementations. */
 import { on, once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -128,7 +128,7 @@ describe.each(ADAPTERS)('%s', (_name, open) => {
 
     sockets.stop();
     sockets.stop();
-    await sendTo(PORT, peer, 'nobody');
+    await sendTo(PORT, peer, 'closed');
     await sleep(30);
 
     expect(taken).toEqual([]);

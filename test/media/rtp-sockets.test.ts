@@ -1,4 +1,4 @@
-/** What the media thread may expect of packets that come and go, whoever makes its sockets: the system's calls or Node. */
+/** Contract of the media thread's sockets for both implementations: system calls and Node. */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -36,7 +36,7 @@ describe.each(ADAPTERS)('%s', (_name, open) => {
     );
   });
 
-  test('sends to whom it is told, one after the other', async () => {
+  test('sends to the given addresses, one after the other', async () => {
     const { socket } = await listeningSocket(open, PORT);
     const [peer, other] = [await peerAt(), await peerAt('127.0.0.9')];
     const heard = [once(peer, 'message'), once(other, 'message')];
@@ -79,8 +79,8 @@ describe.each(ADAPTERS)('%s', (_name, open) => {
     ['a name', { address: 'localhost', port: 4000 }],
     ['no address', { address: '', port: 4000 }],
     ['a number too large', { address: '127.0.0.256', port: 4000 }],
-    ['everybody', { address: '255.255.255.255', port: 4000 }],
-    ['a port where nobody is', { address: LOOPBACK, port: 16_999 }],
+    ['the broadcast address', { address: '255.255.255.255', port: 4000 }],
+    ['a port without a listener', { address: LOOPBACK, port: 16_999 }],
   ])('loses what is sent to %s, and nothing else', async (_what, target) => {
     const { socket, taken } = await listeningSocket(open, PORT);
     const peer = await peerAt();
@@ -177,7 +177,7 @@ describe.each(ADAPTERS)('%s', (_name, open) => {
     expect(taken[0]).toMatchObject({ text: 'elsewhere', source: { address: LOOPBACK, port } });
   });
 
-  test('shares its port with nobody', async () => {
+  test('does not share its port', async () => {
     await listeningSocket(open, PORT);
     const thief = createSocket({ type: 'udp4', reusePort: process.platform === 'linux' });
     const error = once(thief, 'error');
@@ -188,7 +188,7 @@ describe.each(ADAPTERS)('%s', (_name, open) => {
     thief.close();
   });
 
-  test('throws away what comes before anybody listens', async () => {
+  test('drops packets that arrive before a listener is set', async () => {
     const { sockets } = await listeningSocket(open, PORT);
     const socket = await sockets.bind({ address: LOOPBACK, port: OTHER_PORT });
     const peer = await peerAt();

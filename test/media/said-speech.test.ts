@@ -25,7 +25,7 @@ test('SaidSpeech takes nothing for ahead when all of it has been played', () => 
   expect([late, next]).toEqual([0, 750]);
 });
 
-test('SaidSpeech begins anew with another reply', () => {
+test('SaidSpeech resets for another reply', () => {
   const said = new SaidSpeech();
   said.add(1, 10 * SECOND, 5_000);
 

@@ -1,4 +1,4 @@
-/** What somebody hears who listens in: what is really played, and only while they do. */
+/** Audio that a listener gets: the audio as played, and only while listening. */
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';

@@ -8,7 +8,7 @@ function readAll(ring: SpeechRing, length: number): number[] {
   return stretches.flatMap((pcm) => [...pcm]);
 }
 
-test('SpeechRing gives what was written in order, to whoever wraps the same memory', () => {
+test('SpeechRing gives the written samples in order to every reader of the same memory', () => {
   const writer = new SpeechRing();
   const reader = new SpeechRing(writer.buffer);
   writer.write(Int16Array.of(1, 2, 3));

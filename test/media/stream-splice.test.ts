@@ -64,7 +64,7 @@ test.each([
   ['after a cut', packet(105, 800), true],
   ['from another source', packet(105, 800, 2), false],
   ['after a jump', packet(9_000, 800), false],
-])('StreamSplice joins anew %s', (_, next, isCut) => {
+])('StreamSplice splices again %s', (_, next, isCut) => {
   const splice = new StreamSplice();
   splice.place(packet(100, 0), { sequence: 10, timestamp: 0 });
 

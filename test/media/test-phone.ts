@@ -48,7 +48,7 @@ export class TestPhone {
     );
   }
 
-  /** Resolves when so many packets have come. After the first the session knows whom to believe: it sends there. */
+  /** Resolves when so many packets have come. After the first the session has locked its source, and sends there. */
   async untilReceived(count: number): Promise<void> {
     if (this.received.length >= count) return;
     await new Promise<void>((resolve) => this.#waiting.push({ count, resolve }));

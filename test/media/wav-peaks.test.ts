@@ -94,7 +94,7 @@ test.each([
   expect(await readWavPeaks(file, 10)).toBeUndefined();
 });
 
-test('readWavPeaks stops when nobody waits any more', async () => {
+test('readWavPeaks stops when its signal aborts', async () => {
   const file = join(testFolder(), 'a.wav');
   writeFileSync(file, wavOf(noise(50_000, 1)));
 

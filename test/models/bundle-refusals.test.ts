@@ -12,29 +12,29 @@ import { type TarEntry, tarOf } from './support/tars.ts';
 const EVIL: readonly (readonly [string, readonly TarEntry[]])[] = [
   ['a path out of the folder', [{ path: '../../etc/cron.d/x', bytes: Buffer.from('x') }]],
   ['an absolute path', [{ path: '/etc/cron.d/x', bytes: Buffer.from('x') }]],
-  ['a path with .. in the middle', [{ path: 'stt/ear/../../../x', bytes: Buffer.from('x') }]],
+  ['a path with .. in the middle', [{ path: 'stt/asr/../../../x', bytes: Buffer.from('x') }]],
   ['a path with a backslash', [{ path: 'stt\\..\\x', bytes: Buffer.from('x') }]],
-  ['a symbolic link', [{ path: 'stt/ear', type: '2', linkTo: '/etc' }]],
-  ['a hard link', [{ path: 'stt/ear/a.json', type: '1', linkTo: '/etc/passwd' }]],
-  ['a device', [{ path: 'stt/ear/a.json', type: '3' }]],
-  ['a pipe', [{ path: 'stt/ear/a.json', type: '6' }]],
+  ['a symbolic link', [{ path: 'stt/asr', type: '2', linkTo: '/etc' }]],
+  ['a hard link', [{ path: 'stt/asr/a.json', type: '1', linkTo: '/etc/passwd' }]],
+  ['a device', [{ path: 'stt/asr/a.json', type: '3' }]],
+  ['a pipe', [{ path: 'stt/asr/a.json', type: '6' }]],
   [
     'an extended header that leads elsewhere',
     [
       { path: 'x', type: 'x', bytes: Buffer.from('19 path=../../../x\n') },
-      { path: 'stt/ear/y', bytes: Buffer.from('x') },
+      { path: 'stt/asr/y', bytes: Buffer.from('x') },
     ],
   ],
   [
     'a long name that leads elsewhere',
     [
       { path: 'x', type: 'L', bytes: Buffer.from('../../../x') },
-      { path: 'stt/ear/y', bytes: Buffer.from('x') },
+      { path: 'stt/asr/y', bytes: Buffer.from('x') },
     ],
   ],
-  ['a file that is not in the list', [{ path: 'stt/ear/run.sh', bytes: Buffer.from('x') }]],
+  ['a file that is not in the list', [{ path: 'stt/asr/run.sh', bytes: Buffer.from('x') }]],
   ['a file that is there twice', [GOOD[0] as TarEntry]],
-  ['a length beyond the end', [{ path: 'stt/ear/x', size: 10_000_000 }]],
+  ['a length beyond the end', [{ path: 'stt/asr/x', size: 10_000_000 }]],
 ];
 
 test.each(EVIL)('unpackBundle refuses %s, and unpacks nothing at all', async (_, evil) => {
@@ -53,11 +53,11 @@ test.each([
   '4',
   '6',
 ])('unpackBundle takes nothing of type %s for a file, though its place is in the list', async (type) => {
-  const entry = { path: 'stt/ear/a.json', type, ...(type > '2' ? {} : { linkTo: '/etc/passwd' }) };
+  const entry = { path: 'stt/asr/a.json', type, ...(type > '2' ? {} : { linkTo: '/etc/passwd' }) };
 
   const failed = unpack(bundleOf([...LISTS, entry]), temporaryFolder());
 
-  await expect(failed).rejects.toThrow('"stt/ear/a.json" in it is not a file');
+  await expect(failed).rejects.toThrow('"stt/asr/a.json" in it is not a file');
 });
 
 test('unpackBundle refuses an archive with a damaged header', async () => {
@@ -89,13 +89,13 @@ test('unpackBundle refuses what is no tar, and a packed one', async () => {
 test('unpackBundle keeps no file with the wrong checksum, and what was there stays', async () => {
   const modelsDir = temporaryFolder();
   await unpack(await madeBundle(), modelsDir);
-  const wrong = { path: 'stt/ear/c.bin', bytes: someBytes(1024, 66) };
+  const wrong = { path: 'stt/asr/c.bin', bytes: someBytes(1024, 66) };
 
   const failed = unpack(bundleOf([...LISTS, wrong]), modelsDir);
 
   await expect(failed).rejects.toThrow(sha256(wrong.bytes));
-  expect(readFileSync(join(modelsDir, 'stt/ear/c.bin')).equals(FILES['c.bin'])).toBe(true);
-  expect(readdirSync(join(modelsDir, 'stt/ear')).sort()).toEqual(['a.json', 'c.bin', 'onnx']);
+  expect(readFileSync(join(modelsDir, 'stt/asr/c.bin')).equals(FILES['c.bin'])).toBe(true);
+  expect(readdirSync(join(modelsDir, 'stt/asr')).sort()).toEqual(['a.json', 'c.bin', 'onnx']);
 });
 
 test('unpackBundle survives any damage to an archive: what it lets through is right', async () => {
@@ -122,7 +122,7 @@ test('unpackBundle survives any damage to an archive: what it lets through is ri
 
       if (error instanceof Error) expect(error).toBeInstanceOf(ModelsError);
       for (const [path, wanted] of Object.entries(FILES)) {
-        const file = join(modelsDir, 'stt/ear', path);
+        const file = join(modelsDir, 'stt/asr', path);
         if (existsSync(file)) expect(readFileSync(file).equals(wanted)).toBe(true);
       }
     }),

@@ -29,11 +29,11 @@ test('what writeBundle makes, unpackBundle brings back, byte for byte, and notes
   expect(places).toHaveLength(3);
   expect(notes).toEqual([]);
   for (const [path, bytes] of Object.entries(FILES)) {
-    expect(readFileSync(join(modelsDir, 'stt/ear', path)).equals(bytes)).toBe(true);
+    expect(readFileSync(join(modelsDir, 'stt/asr', path)).equals(bytes)).toBe(true);
   }
   const noted = JSON.parse(readFileSync(join(modelsDir, LOCK_FILE), 'utf8'));
-  expect(noted.files['stt/ear/a.json']).toMatchObject({ trust: 'manifest' });
-  expect(readdirSync(join(modelsDir, 'stt/ear')).sort()).toEqual(['a.json', 'c.bin', 'onnx']);
+  expect(noted.files['stt/asr/a.json']).toMatchObject({ trust: 'manifest' });
+  expect(readdirSync(join(modelsDir, 'stt/asr')).sort()).toEqual(['a.json', 'c.bin', 'onnx']);
 });
 
 test('what writeBundle makes is a tar that tar can read, with the two lists first', async () => {
@@ -43,9 +43,9 @@ test('what writeBundle makes is a tar that tar can read, with the two lists firs
   expect(stdout.trim().split('\n')).toEqual([
     'manifest.json',
     'models.lock.json',
-    'stt/ear/a.json',
-    'stt/ear/onnx/b.onnx',
-    'stt/ear/c.bin',
+    'stt/asr/a.json',
+    'stt/asr/onnx/b.onnx',
+    'stt/asr/c.bin',
   ]);
 });
 
@@ -82,7 +82,7 @@ test('writeBundle makes the same bytes from the same files', async () => {
 test('writeBundle leaves no archive behind when a file is damaged', async () => {
   const modelsDir = temporaryFolder();
   await unpack(await madeBundle(), modelsDir);
-  writeFileSync(join(modelsDir, 'stt/ear/c.bin'), someBytes(1024, 9));
+  writeFileSync(join(modelsDir, 'stt/asr/c.bin'), someBytes(1024, 9));
   const lock = await ModelLock.load(modelsDir);
   const folder = temporaryFolder();
 
@@ -96,7 +96,7 @@ test('writeBundle leaves no archive behind when a file is damaged', async () => 
     onBytes: () => undefined,
   });
 
-  await expect(failed).rejects.toThrow('stt/ear/c.bin');
+  await expect(failed).rejects.toThrow('stt/asr/c.bin');
   expect(readdirSync(folder)).toEqual([]);
 });
 
@@ -107,19 +107,19 @@ test('unpackBundle takes a checksum of the archive where our list has none, and 
     bytes: 100,
     trust: 'server',
     revision: 'v1',
-    url: 'https://models.example/ear/a.json',
+    url: 'https://models.example/asr/a.json',
     at: '2026-01-01T00:00:00.000Z',
   };
   const lockOf = (files: object) => ({
     path: 'models.lock.json',
     bytes: Buffer.from(JSON.stringify({ version: 1, files })),
   });
-  const file = { path: 'stt/ear/a.json', bytes: FILES['a.json'] };
+  const file = { path: 'stt/asr/a.json', bytes: FILES['a.json'] };
   const [list] = LISTS as [TarEntry];
   const manifest = testManifest([open]);
 
   const vouched = await unpack(
-    bundleOf([list, lockOf({ 'stt/ear/a.json': entry }), file]),
+    bundleOf([list, lockOf({ 'stt/asr/a.json': entry }), file]),
     temporaryFolder(),
     { manifest },
   );
@@ -134,7 +134,7 @@ test('unpackBundle does not write through a link that lies in the place of a fil
   const victim = join(temporaryFolder(), 'victim');
   writeFileSync(victim, 'precious');
   await unpack(await madeBundle(), modelsDir);
-  const place = join(modelsDir, 'stt/ear/c.bin');
+  const place = join(modelsDir, 'stt/asr/c.bin');
   writeFileSync(place, '');
   spawnSync('rm', [place]);
   symlinkSync(victim, place);

@@ -138,7 +138,7 @@ test('downloadFile says that nothing listens there', async () => {
   expect(existsSync(`${folder}/a.onnx`)).toBe(false);
 });
 
-test('downloadFile refuses a body that is packed though nobody asked for that', async () => {
+test('downloadFile refuses a compressed body that it did not ask for', async () => {
   const { job, tools, server } = await downloadWorld();
   const wanted = job('/a.onnx', BYTES);
   server.instead.set('/a.onnx', [status(200, { 'content-encoding': 'gzip' })]);

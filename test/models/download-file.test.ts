@@ -7,7 +7,7 @@ import { cutAfter, serveFile, sha256, someBytes, status } from './support/model-
 
 const BYTES = someBytes(200_000);
 
-test('downloadFile puts a file in its place, whole and checked, and nothing beside it', async () => {
+test('downloadFile puts the whole, verified file in its place, and leaves no other file there', async () => {
   const { job, tools, folder, read } = await downloadWorld();
 
   const outcome = await downloadFile(job('/a.onnx', BYTES), tools);
@@ -21,7 +21,7 @@ test('downloadFile puts a file in its place, whole and checked, and nothing besi
   expect(readdirSync(folder)).toEqual(['a.onnx']);
 });
 
-test('downloadFile asks nobody for a file that is there and right', async () => {
+test('downloadFile sends no request for a file that is there and verified', async () => {
   const { job, tools, server } = await downloadWorld();
   await downloadFile(job('/a.onnx', BYTES), tools);
 
@@ -79,7 +79,7 @@ test('downloadFile stopped by the operator leaves a part, and the next run goes 
   expect(readdirSync(folder)).toEqual(['a.onnx']);
 });
 
-test('downloadFile begins anew where the server knows no ranges', async () => {
+test('downloadFile starts over if the server does not support ranges', async () => {
   const { job, tools, server, read, notes, begun } = await downloadWorld();
   const wanted = job('/a.onnx', BYTES);
   server.instead.set('/a.onnx', [
@@ -96,7 +96,7 @@ test('downloadFile begins anew where the server knows no ranges', async () => {
   expect(notes.join()).toContain('sends it from the beginning');
 });
 
-test('downloadFile begins anew, once, where the parts do not fit together', async () => {
+test('downloadFile starts over, once, if the joined parts fail verification', async () => {
   const { job, tools, server, read } = await downloadWorld();
   const wanted = job('/a.onnx', BYTES);
   mkdirSync(dirname(wanted.file), { recursive: true });
@@ -108,7 +108,7 @@ test('downloadFile begins anew, once, where the parts do not fit together', asyn
   expect(read('a.onnx').equals(BYTES)).toBe(true);
 });
 
-test('downloadFile begins anew where a 206 is of another part', async () => {
+test('downloadFile starts over if a 206 has another range', async () => {
   const { job, tools, server, read } = await downloadWorld();
   const wanted = job('/a.onnx', BYTES);
   writeFileSync(`${wanted.file}.part`, BYTES.subarray(0, 1000));

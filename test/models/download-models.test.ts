@@ -73,14 +73,14 @@ test('downloadModels has every file in its place, and notes each', async () => {
   const results = await downloadModels(plan(), tools);
 
   expect(results.map(({ outcome }) => outcome)).toHaveLength(3);
-  expect(readFileSync(join(folder, 'stt/ear/onnx/b.onnx')).equals(FILES['onnx/b.onnx'])).toBe(true);
+  expect(readFileSync(join(folder, 'stt/asr/onnx/b.onnx')).equals(FILES['onnx/b.onnx'])).toBe(true);
   const noted = JSON.parse(readFileSync(join(folder, LOCK_FILE), 'utf8'));
   expect(Object.keys(noted.files)).toEqual([
-    'stt/ear/a.json',
-    'stt/ear/c.bin',
-    'stt/ear/onnx/b.onnx',
+    'stt/asr/a.json',
+    'stt/asr/c.bin',
+    'stt/asr/onnx/b.onnx',
   ]);
-  expect(noted.files['stt/ear/a.json']).toMatchObject({
+  expect(noted.files['stt/asr/a.json']).toMatchObject({
     sha256: sha256(FILES['a.json']),
     trust: 'manifest',
     revision: 'v1',
@@ -119,8 +119,8 @@ test('downloadModels brings the other files though one cannot be had', async () 
   const results = await downloadModels(plan(), tools);
 
   const failed = results.filter(({ outcome }) => outcome instanceof ModelsError);
-  expect(failed.map(({ file }) => file.place)).toEqual(['stt/ear/a.json']);
-  expect(existsSync(join(folder, 'stt/ear/c.bin'))).toBe(true);
+  expect(failed.map(({ file }) => file.place)).toEqual(['stt/asr/a.json']);
+  expect(existsSync(join(folder, 'stt/asr/c.bin'))).toBe(true);
 });
 
 test('a folder of models served by any file server is a mirror', async () => {
@@ -133,7 +133,7 @@ test('a folder of models served by any file server is a mirror', async () => {
   const results = await downloadModels(plan(`${server.origin}/`), tools);
 
   expect(results.filter(({ outcome }) => outcome instanceof ModelsError)).toEqual([]);
-  expect(readFileSync(join(folder, 'stt/ear/c.bin')).equals(FILES['c.bin'])).toBe(true);
+  expect(readFileSync(join(folder, 'stt/asr/c.bin')).equals(FILES['c.bin'])).toBe(true);
 });
 
 test('a file that was taken unverified is held to its checksum ever after, by the lock file', async () => {
@@ -141,16 +141,16 @@ test('a file that was taken unverified is held to its checksum ever after, by th
   const unknown = { ...model, files: [{ path: 'a', bytes: null, sha256: null }] };
   const plan = (lock: ModelLock) => planFiles([unknown], { modelsDir: folder, lock, mirror: null });
   const [first] = await downloadModels(plan(tools.lock), { ...tools, allowUnverified: true });
-  rmSync(join(folder, 'stt/ear/a'));
+  rmSync(join(folder, 'stt/asr/a'));
   server.files.set('/src/a', someBytes(100, 8));
 
   const lock = await ModelLock.load(folder);
   const [second] = await downloadModels(plan(lock), { ...tools, lock });
 
   expect(first?.outcome).toMatchObject({ state: 'downloaded' });
-  expect(lock.get('stt/ear/a')).toMatchObject({ trust: 'nobody', sha256: sha256(FILES['a.json']) });
+  expect(lock.get('stt/asr/a')).toMatchObject({ trust: 'nobody', sha256: sha256(FILES['a.json']) });
   expect(second?.outcome).toMatchObject({ failure: 'wrong-content' });
-  expect(existsSync(join(folder, 'stt/ear/a'))).toBe(false);
+  expect(existsSync(join(folder, 'stt/asr/a'))).toBe(false);
 });
 
 test('what was noted of one revision says nothing of another', async () => {
@@ -164,7 +164,7 @@ test('what was noted of one revision says nothing of another', async () => {
     url: '',
     at,
   } as const;
-  tools.lock.note('stt/ear/a', entry);
+  tools.lock.note('stt/asr/a', entry);
   const expectedAt = (revision: string) => {
     const open = { ...model, revision, files: [{ path: 'a', bytes: null, sha256: null }] };
     return planFiles([open], { modelsDir: folder, lock, mirror: null })[0]?.expected;
@@ -202,7 +202,7 @@ test.runIf(canMount())(
     const { plan, tools } = await modelsWorld({ 'a.bin': someBytes(900_000) }, folder);
     const [planned] = plan();
     if (planned === undefined) throw new Error('no file');
-    // Nobody knows the length beforehand: the room that is there cannot be compared with it.
+    // The length is unknown, so the free space cannot be compared with it.
     const file = { ...planned, bytes: null };
     writeFileSync(join(folder, 'ballast'), Buffer.alloc(400_000));
 
@@ -213,7 +213,7 @@ test.runIf(canMount())(
     expect(full?.outcome).toMatchObject({ failure: 'disk-full' });
     expect(String(full?.outcome)).toContain('make room');
     expect(after?.outcome).toMatchObject({ state: 'downloaded' });
-    expect(readdirSync(join(folder, 'stt/ear'))).toEqual(['a.bin']);
+    expect(readdirSync(join(folder, 'stt/asr'))).toEqual(['a.bin']);
   },
 );
 
@@ -229,7 +229,7 @@ test('downloadModels stopped meanwhile begins no further file, and every one tha
     if (!(outcome instanceof ModelsError))
       expect(sha256(readFileSync(file.file))).toBe(outcome.sha256);
   }
-  expect(existsSync(join(folder, 'stt/ear/c.bin'))).toBe(false);
+  expect(existsSync(join(folder, 'stt/asr/c.bin'))).toBe(false);
 });
 
 test('lockFolder keeps a second run out, until the first is over', () => {

@@ -10,7 +10,7 @@ import {
 import { testManifest, testModel } from './support/manifests.ts';
 import { someBytes } from './support/model-server.ts';
 
-const BASE = 'https://models.example/ear/';
+const BASE = 'https://models.example/asr/';
 
 test('the list that comes with Offhook is whole: every file has a length and a checksum', async () => {
   const { manifest } = await loadManifest();
@@ -76,8 +76,8 @@ test.each([
   ['a folder that leads out', { folder: '/etc' }],
   ['a checksum that is none', { files: [{ path: 'a', bytes: 1, sha256: 'abc' }] }],
   ['an unknown field', { color: 'red' }],
-  ['an address that is no folder', { base: 'https://models.example/ear' }],
-  ['an address with a query', { base: 'https://models.example/ear/?token=x/' }],
+  ['an address that is no folder', { base: 'https://models.example/asr' }],
+  ['an address with a query', { base: 'https://models.example/asr/?token=x/' }],
 ])('parseManifest refuses %s', (_, changes) => {
   const model = { ...testModel(BASE, { a: someBytes(1) }), ...changes };
   const text = JSON.stringify({
@@ -90,7 +90,7 @@ test.each([
 });
 
 test.each([
-  { name: 'ear\u001b[2J' },
+  { name: 'asr\u001b[2J' },
   { licence: { spdx: 'MIT\r', statedAt: BASE } },
   { licence: { spdx: 'MIT', statedAt: BASE, note: 'a\u0007' } },
 ])('parseManifest refuses %j, which would move the cursor where it is shown', (changes) => {
@@ -108,8 +108,8 @@ test('parseManifest refuses two models with one name, two files in one place, an
 
   const read = () => parseManifest(text, 'here');
 
-  expect(read).toThrow('"ear" is in the list twice');
-  expect(read).toThrow('two files would lie at "stt/ear/a"');
+  expect(read).toThrow('"asr" is in the list twice');
+  expect(read).toThrow('two files would lie at "stt/asr/a"');
   expect(read).toThrow('a profile names "gone"');
 });
 

@@ -64,7 +64,7 @@ test('Progress says nothing while nothing is on its way, nor after it was stoppe
   expect(written).toEqual([]);
 });
 
-test('Progress counts what it learns of a length that nobody knew', () => {
+test('Progress updates the total when an unknown length becomes known', () => {
   const { clock, written, progress } = shown(false);
   progress.add('a.onnx', null, 0);
   progress.start();

@@ -12,7 +12,7 @@ import { temporaryFolder } from './support/download-world.ts';
 
 type Answer = readonly [status: number, headers: Record<string, string>];
 
-/** A certificate that nobody has signed, for a test that believes it. */
+/** A self-signed certificate, for a test that trusts it. */
 function certificate(): { readonly key: Buffer; readonly cert: Buffer } {
   const folder = temporaryFolder();
   const [key, cert] = [join(folder, 'key'), join(folder, 'cert')];

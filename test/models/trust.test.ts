@@ -1,4 +1,4 @@
-/** Who may say what a file should be, and what becomes of files that nobody vouches for. */
+/** Sources of a file's expected hash, and files without any such source. */
 import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { downloadFile } from '../../src/model-store/download-file.ts';

@@ -5,7 +5,7 @@ import { Metrics } from '../../src/lib/metrics/metrics.ts';
 
 const FOLDER = join(import.meta.dirname, '../../observability');
 
-/** Names that a scrape gives beside those of the server itself. */
+/** Series that Prometheus itself adds to a scrape. */
 const PROMETHEUS_OWN = ['up'];
 
 interface Family {

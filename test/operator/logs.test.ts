@@ -1,4 +1,4 @@
-/** The logs of requests and of the server: what is listed, for whom, and what never is. */
+/** The request log and the server's log: their entries, their readers, and data that they never contain. */
 import { expect, test } from 'vitest';
 import {
   isListed,

@@ -36,7 +36,7 @@ function build(folder: string, index: string): void {
   symlinkSync('/etc/hostname', join(assets, 'link.txt'));
 }
 
-test('GET / sends the page, asked anew each time, under a policy without anything inline', async () => {
+test('GET / sends the page, with revalidation on each load, under a policy without inline code', async () => {
   const { get } = await openBuilt();
 
   const response = await get('/');
@@ -101,7 +101,7 @@ test.each([
   expect(plain[(expected ?? 'none') as keyof typeof plain](bytes).toString()).toBe(SCRIPT);
 });
 
-test('GET sends nothing to whoever has it, and each form has an ETag of its own', async () => {
+test('GET answers 304 to a current ETag, and each encoding has an ETag of its own', async () => {
   const { get } = await openBuilt();
   const path = '/assets/index-aB3_x.js';
   const plain = (await get(path)).headers.get('ETag') ?? '';

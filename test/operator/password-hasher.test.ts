@@ -1,4 +1,4 @@
-/** The password's hash as it is worked out for real: dear for whoever guesses, cheap for the calls beside it. */
+/** The real password hash: expensive to guess, cheap for calls in progress. */
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { PasswordHasher } from '../../src/operator/password-hasher.ts';

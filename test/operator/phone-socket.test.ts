@@ -6,7 +6,7 @@ import type { WebSocket } from 'ws';
 import { PhoneSocket } from '../../src/operator/phone-sockets.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 
-/** A WebSocket that writes down what is asked of it. */
+/** A WebSocket that records the calls to its methods. */
 class TestWebSocket extends EventEmitter {
   readonly OPEN = 1;
   readyState = 1;

@@ -20,7 +20,7 @@ async function open(given: Parameters<typeof openSignedIn>[0] = {}) {
   return { ...world, ask };
 }
 
-test('POST /dashboard/phone gives a ticket, where to take it, and whom it calls', async () => {
+test('POST /dashboard/phone gives a ticket, the address of its WebSocket, and the called agent', async () => {
   const { ask, store } = await open();
 
   const answer = await ask({}, { headers: { Origin: 'http://localhost' } });

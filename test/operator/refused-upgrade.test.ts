@@ -36,7 +36,7 @@ test('HttpServer lets go of a refused upgrade whose client does not hang up', as
   world.clock.advance(2_000);
 
   await eventually(() => {
-    // Nobody is there to take it.
+    // The server no longer reads it.
     if (!isGone) client.write('x');
     return isGone;
   }, 'the end of the connection');

@@ -11,7 +11,7 @@ import {
 const HOUR_MS = 3_600_000;
 const NEXT = 'another horse battery';
 
-test('GET /dashboard/session answers 401 without a cookie, and with one that nobody gave', async () => {
+test('GET /dashboard/session answers 401 without a cookie, and with a forged one', async () => {
   const { api } = await openSignedIn();
   const stranger = new Browser(api);
   const without = await stranger.json('GET', '/dashboard/session');
@@ -129,7 +129,7 @@ test('POST /dashboard/password changes it and ends all other sessions', async ()
   expect((await new Browser(api).logIn(NEXT)).status).toBe(200);
 });
 
-test('POST /dashboard/password demands the current one, and holds back whoever guesses it', async () => {
+test('POST /dashboard/password demands the current one, and limits wrong guesses', async () => {
   const { api, browser } = await openSignedIn();
   const body = { current: 'wrong horse battery', next: NEXT };
   const statuses: number[] = [];

@@ -116,7 +116,7 @@ test('A disabled user is told so with the right password only, and signs in agai
   expect((await logIn(world, { name: 'viewer', password: PASSWORD })).status).toBe(200);
 });
 
-test("A user's own password ends their other sessions, and nobody else's", async () => {
+test("A user's new password ends their other sessions, and no other user's", async () => {
   const world = await openUsersWorld();
   const [own, other, admin] = [
     await world.signIn('viewer'),

@@ -41,7 +41,7 @@ export class SecurePeer {
     );
   }
 
-  /** Speaks a tone to whoever has answered, over and over, and listens. @param pcm whole packets of 20 ms. */
+  /** Sends a tone in a loop to the answering side, and receives. @param pcm whole packets of 20 ms. */
   talk(answer: string, pcm: Int16Array): void {
     const [, key = ''] =
       /a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:([A-Za-z0-9+/=]+)/.exec(answer) ?? [];

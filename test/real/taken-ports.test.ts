@@ -20,8 +20,8 @@ async function takePorts(): Promise<readonly Socket[]> {
   return taken;
 }
 
-describe.skipIf(programs === undefined)('FreeSWITCH beside others', () => {
-  test('passes ports over that another program has', { timeout: 60_000 }, async () => {
+describe.skipIf(programs === undefined)('FreeSWITCH on a shared machine', () => {
+  test('skips ports that another program uses', { timeout: 60_000 }, async () => {
     if (programs === undefined) return;
     const world = await startRealWorld(programs);
     onTestFinished(() => world.stop());

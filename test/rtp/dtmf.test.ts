@@ -84,7 +84,7 @@ test('DtmfReceiver adds up the segments of a press longer than 65,535 samples', 
   expect(digits).toEqual([{ digit: '5', durationMs: 8750 }]);
 });
 
-test('DtmfReceiver goes on when the sender starts anew with another SSRC', () => {
+test('DtmfReceiver goes on when the sender changes its SSRC', () => {
   const receiver = new DtmfReceiver();
   press(receiver, [BEGIN, END]);
 

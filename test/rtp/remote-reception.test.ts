@@ -22,7 +22,7 @@ test('RemoteReception has no figures before the first report', () => {
   expect(new RemoteReception().figures).toBeUndefined();
 });
 
-test('RemoteReception keeps the newest counts, and what had been sent by then', () => {
+test('RemoteReception keeps the newest counts, with the packets sent until then', () => {
   const remote = new RemoteReception();
 
   remote.count(reportOf(), { nowMs: 0, packetsSent: 100 });

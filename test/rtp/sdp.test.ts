@@ -60,7 +60,7 @@ test('parseSdp takes a long description for what it says', () => {
   expect(description).toMatchObject({ port: 4000, codecs: [{ name: 'PCMU' }] });
 });
 
-test('parseSdp refuses a stream over several ports, and not the one beside it', () => {
+test('parseSdp rejects a media line with several ports, and accepts the other media line', () => {
   const { port, mediaLines } = parseSdp(
     sdp('m=video 4100/2 RTP/AVP 99', 'm=audio 4000/1 RTP/AVP 0'),
   );

@@ -120,8 +120,8 @@ test.each([
   ['one that comes twice', [5, 6, 6], 0, 1],
   ['one that comes twice while it waits', [5, 7, 7], 0, 1],
   ['all, twice', [5, 5, 6, 6, 7, 7], 0, 3],
-  ['some, where the count begins anew', [65_534, 1, 2, 3, 65_535, 0, 1], 2, 1],
-])('ReorderBuffer counts what it throws away: %s', (_name, arriving, late, twice) => {
+  ['some, across a sequence number reset', [65_534, 1, 2, 3, 65_535, 0, 1], 2, 1],
+])('ReorderBuffer counts the packets that it drops: %s', (_name, arriving, late, twice) => {
   const order = new ReorderBuffer();
 
   pass(order, arriving);

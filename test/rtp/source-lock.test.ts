@@ -33,7 +33,7 @@ test('SourceLock believes the address of the SDP at once', () => {
   expect(believed).toBe(1);
 });
 
-test('SourceLock believes nobody before there is SDP', () => {
+test('SourceLock accepts no source before there is SDP', () => {
   const lock = new SourceLock();
 
   const believed = send(lock, EXPECTED, { count: 10 });
@@ -126,7 +126,7 @@ test('SourceLock lets no other host in after silence', () => {
   expect(believed).toEqual([0, 0]);
 });
 
-test('SourceLock learns anew when SDP names another address', () => {
+test('SourceLock unlocks when SDP names another address', () => {
   const lock = lockExpecting();
   send(lock, EXPECTED, { count: 4 });
   const moved = { ...EXPECTED, port: 5000 };

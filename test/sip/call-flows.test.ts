@@ -1,4 +1,4 @@
-/** Whole calls as they are on the wire, compared with what the engine sent the last time somebody looked. */
+/** Whole calls on the wire, compared with reviewed golden files. */
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import type { Dialog } from '../../src/sip/dialog/dialog.ts';
@@ -53,7 +53,7 @@ async function openFlow(
       .replaceAll(`rport=${port(alice)}`, 'rport=alice')
       .replaceAll(`rport=${port(bob)}`, 'rport=bob')
       .replaceAll('\r\n', '\n');
-  /** Writes down what came of something that the engine may not let anybody do. */
+  /** Records the outcome of a forbidden action. */
   const note = async (what: Promise<{ readonly status: number } | null>) => {
     const status = await what.then(
       (response) => response?.status,
@@ -273,7 +273,7 @@ async function earlyUpdate(flow: Flow): Promise<void> {
   await note(caller.bye());
 }
 
-/** Nobody answers, and nobody gives up. */
+/** A call that rings until its time limit. */
 async function rungOut(flow: Flow): Promise<void> {
   const { alice, bob, bobUri, clock, note } = flow;
   const invited = next<[ServerInvite]>(bob, 'invite');

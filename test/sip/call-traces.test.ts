@@ -223,7 +223,7 @@ describe('CallTraces', () => {
     ['over', 64_000],
     ['unanswered', 300_000],
     ['answered', 5 * HOUR_MS],
-  ])('forgets a call that is %s when nothing has come for its time, and nobody asked', (kind, keptMs) => {
+  ])('forgets a call that is %s after its time without messages, without a query', (kind, keptMs) => {
     const { clock, traces, comes, answered } = openTraces();
     if (kind === 'unanswered') comes('INVITE');
     else answered('call-1');

@@ -123,7 +123,7 @@ test('UserAgent answers OPTIONS, and 503 while it drains', async () => {
   expect(call.response.status).toBe(503);
 });
 
-test('UserAgent sends 100 while nobody answers, and 480 where nobody listens', async () => {
+test('UserAgent sends 100 before an answer, and 480 without a listener', async () => {
   const clock = new FakeClock();
   // Her time stands still: an INVITE that she repeats would be answered with one more 100.
   pair = await startPair('UDP', { alice: { clock: new FakeClock() }, bob: { clock } });

@@ -100,7 +100,7 @@ test('ClientInvite hangs up on an answer that comes when it has given up', async
   expect((await peer.expect('BYE')).toTag).toBe('peer');
 });
 
-test('ClientInvite reports 408 when nobody answers', async () => {
+test('ClientInvite reports 408 without an answer', async () => {
   const { response, dialog } = await call().outcome;
 
   expect(response.status).toBe(408);

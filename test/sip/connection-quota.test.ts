@@ -1,4 +1,4 @@
-/** Places of accepted connections: who gets one, and who gets none for whom. */
+/** Connection slots of trunks and of strangers. */
 import { expect, test } from 'vitest';
 import { ConnectionQuota } from '../../src/sip/transport/connection-quota.ts';
 

@@ -103,7 +103,7 @@ describe('requestInDialog', () => {
     expect(requestInDialog(moved, 'INFO', 102).uri).toBe('sip:caller@192.0.2.77');
   });
 
-  test('takes a route that nobody can send to for a loose one', () => {
+  test('treats an unroutable route as loose', () => {
     const bye = requestInDialog(stateWithRoute('<tel:+15550100>'), 'BYE', 101);
 
     expect(bye.uri).toBe('sip:caller@192.0.2.1:5060');

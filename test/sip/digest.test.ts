@@ -167,7 +167,7 @@ test('DigestClient tries again when a nonce that served before is refused', () =
   expect(mayRetry).toBe(true);
 });
 
-test('DigestClient does not answer nonces that are stale for ever', () => {
+test('DigestClient stops after repeated stale nonces', () => {
   const client = clientOf();
   const request = requestFor('INVITE', 'sip:a@b');
   let tries = 0;

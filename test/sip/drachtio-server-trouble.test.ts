@@ -34,7 +34,7 @@ function answering(): { readonly routes: (srf: Srf) => void; readonly uas: Promi
 
 test('a dialog whose 2xx is never acknowledged is destroyed, and says why', async () => {
   const { routes, uas } = answering();
-  // The peer, which gives up what nobody acknowledges as well, has its usual patience.
+  // The peer, which gives up an unacknowledged 2xx as well, keeps its default time limit.
   world = await openDrachtioServerWorld({
     routes,
     engine: { timers: SHORT_TIMERS },
@@ -101,7 +101,7 @@ test('a call that is answered by a peer out of reach when the application has go
   peer.stop();
 });
 
-test('a call that is answered while it is cancelled is handed over, to be ended', async () => {
+test('a call that is answered while it is cancelled reaches the application, which ends it', async () => {
   world = await openDrachtioServerWorld();
   const { peer, peerUri, srf } = world;
   let sent: Srf.SrfRequest | undefined;
@@ -175,7 +175,7 @@ test('createB2BUA joins two calls, and a BYE passes through', async () => {
   expect((await over)[0].cause).toBe('remote-bye');
 });
 
-test('a call that nobody answers for five minutes is refused, and the request cancelled', async () => {
+test('a call without an answer for five minutes is refused, and the request cancelled', async () => {
   const clock = new FakeClock();
   const { promise: rings, resolve } = Promise.withResolvers<Srf.SrfRequest>();
   world = await openDrachtioServerWorld({

@@ -1,4 +1,4 @@
-/** The whole engine under messages that nobody should send: it answers or drops, and goes on. */
+/** The whole SIP engine under invalid messages: it answers or drops them, and goes on. */
 import type { RemoteInfo } from 'node:dgram';
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
@@ -137,7 +137,7 @@ async function startOnline(resolver?: Resolver) {
 test.each([
   ['whole', {}],
   ['broken', { CSeq: 'x' }],
-])('UserAgent drops its answer to a %s request from port 0, where nobody can be', async (_, parts) => {
+])('UserAgent drops its answer to a %s request from port 0, which has no listener', async (_, parts) => {
   const { userAgent, deliver } = await startOnline();
   const text = request('OPTIONS').toBuffer().toString();
   const bytes = Object.entries(parts).reduce(

@@ -136,7 +136,7 @@ test('either side of a call without an offer may make one while it rings', async
     await invite.dialog.request('UPDATE', { body: SDP }),
   ];
 
-  // Nobody listens, so nobody takes the offer; but it went out.
+  // Without a listener the offer is not accepted; but it was sent.
   expect([fromCaller?.status, fromCallee.status]).toEqual([488, 488]);
 });
 
@@ -172,7 +172,7 @@ test('a re-INVITE that was answered is not refused later', async () => {
   expect(finals).toEqual([caller.flow.local.port]);
 });
 
-test('a re-INVITE that nobody answers is refused with 500 after 64*T1', async () => {
+test('a re-INVITE without an answer is refused with 500 after 64*T1', async () => {
   const { clock, caller, callee } = await answered();
   const arrived = next(callee, 'reinvite');
   callee.on('reinvite', ({ respond }) => void respond(183));

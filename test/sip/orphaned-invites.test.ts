@@ -22,7 +22,7 @@ async function start(port = 0, isDead = () => false): Promise<UserAgent> {
   return userAgent;
 }
 
-/** Bob's telephone rings, and whoever rings it is gone: `invite` is what it sent, `ours` what Bob has of it. */
+/** Bob's telephone rings and its caller has died: `invite` is the request as sent, `ours` as Bob received it. */
 async function ringAndDie() {
   const bob = await start();
   const port = await freePort();

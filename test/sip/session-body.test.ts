@@ -1,4 +1,4 @@
-/** Bodies of several parts: SDP beside ISUP, locations, alternatives. */
+/** Multipart bodies: SDP with ISUP, locations, alternatives. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { SipMessage } from '../../src/sip/message/message.ts';

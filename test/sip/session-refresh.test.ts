@@ -57,7 +57,7 @@ test('A refresh keeps to the minimum that the INVITE was told', async () => {
   expect(refresh.get('min-se')).toBe('200');
 });
 
-test('A refresh is not repeated for ever, whatever the peer says', async () => {
+test('A refresh has a limit of retries, whatever the peer answers', async () => {
   const { clock, peer, invite } = await call();
   const answer = { Allow: 'UPDATE', 'Session-Expires': '100;refresher=uac' };
   peer.reply(await peer.expect('INVITE'), 200, 'peer', answer);

@@ -216,7 +216,7 @@ test('TcpConnection is closed after a silence, counted from what came last', asy
   expect([before, connection.isOpen]).toEqual([true, false]);
 });
 
-test('TcpConnection that somebody needs stays open, and is closed a silence after that', () => {
+test('TcpConnection in use stays open, and is closed an idle time after its last use', () => {
   const { clock, connection } = open();
   const forget = connection.onClosed(() => undefined);
   clock.advance(1500);

@@ -101,7 +101,7 @@ test.each([
 test.each([
   [500, 0],
   [501, 1],
-])('CallTraces holds 500 calls that nobody has answered: of %d it drops %d', (count, dropped) => {
+])('CallTraces holds 500 unanswered calls: of %d it drops %d', (count, dropped) => {
   const { traces, comes } = openTraces();
 
   for (let index = 0; index < count; index++) comes('INVITE', `call-${index}`);

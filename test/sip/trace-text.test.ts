@@ -1,4 +1,4 @@
-/** Nothing in a shown message lets anybody in. */
+/** A shown message contains no credentials and no SRTP keys. */
 import { expect, test } from 'vitest';
 import { traceText } from '../../src/sip/trace/call-traces.ts';
 

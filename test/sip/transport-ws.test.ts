@@ -230,7 +230,7 @@ test('UserAgent.stop closes the WebSockets', async () => {
   expect(flow.isOpen).toBe(false);
 });
 
-test('UserAgent cannot begin a call to a browser: nobody can open a socket to it', async () => {
+test('UserAgent cannot call a browser: a server cannot open a WebSocket to it', async () => {
   const { agent } = start();
 
   const response = await agent.request({

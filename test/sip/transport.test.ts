@@ -105,7 +105,7 @@ describe('over TCP', () => {
     expect(userAgent.sizes.connections).toBe(0);
   });
 
-  test('a connection that nobody uses is closed, one with a call is kept', async () => {
+  test('an idle connection is closed, one with a call is kept', async () => {
     const clock = new FakeClock();
     const pair = await startPair('TCP', { bob: { clock, tcpLimits: { idleMs: 500 } } });
     closers.push(() => stopPair(pair));
@@ -137,7 +137,7 @@ describe('over TCP', () => {
     const closed = await start();
     const uri = uriOf(closed, 'TCP');
     await closed.stop();
-    // Whoever waits for the limit here waits longer than the test may take.
+    // Waiting for this limit would exceed the test's own time-out.
     const userAgent = await start({ tcpLimits: { connectMs: 600_000 } });
 
     const response = await userAgent.request({ method: 'OPTIONS', uri });

@@ -10,7 +10,7 @@ import type { UserAgentOptions } from '../../src/sip/user-agent-options.ts';
 /** So short that even lost packets and time-outs take no more than a second or two. */
 export const SHORT_TIMERS: BaseTimers = { t1Ms: 20, t2Ms: 80, t4Ms: 100 };
 
-/** What 64*T1 is with them, and a little more: by then every transaction is over. */
+/** Slightly more than their 64*T1, after which every transaction is over. */
 export const ALL_OVER_MS = 64 * SHORT_TIMERS.t1Ms + 200;
 
 export interface Pair {

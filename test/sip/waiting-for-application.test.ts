@@ -1,4 +1,4 @@
-/** Requests and calls that wait for what the application says: how long, how many, and what becomes of them. */
+/** Requests and calls that wait for the application: time limit, number, and outcome. */
 import { EventEmitter } from 'node:events';
 import { expect, test } from 'vitest';
 import {
@@ -192,7 +192,7 @@ test('IncomingCalls takes no answer to a call that is unknown', () => {
   expect(openCalls().calls.answer('a', 'unknown', parse('SIP/2.0 200 OK'))).toBe(false);
 });
 
-test('IncomingCalls gives a call up that nobody answers in five minutes, and tells the application', () => {
+test('IncomingCalls gives up a call without an answer after five minutes, and tells the application', () => {
   const { clock, calls, delivered, offer } = openCalls();
   const { invite, id } = offer();
 

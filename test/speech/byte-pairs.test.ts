@@ -88,6 +88,16 @@ test('Tokenizer.encode writes any text as transformers.js does, and decode reads
   );
 });
 
+test('Tokenizer.encode takes the name of a special token for text', () => {
+  const added = [{ id: 9000, content: '<|en|>' }];
+  const special = Tokenizer.parse({ ...file, added_tokens: added });
+
+  const tokens = special.encode('<|en|>');
+
+  expect(tokens).toEqual(ours.encode('<|en|>'));
+  expect(special.decode([...tokens, 9000])).toBe('<|en|>');
+});
+
 test('Tokenizer.encode takes pairs written in one word, as older files have them', () => {
   const merges = file.model.merges.map((pair) => pair.join(' '));
   const older = Tokenizer.parse({ ...file, model: { ...file.model, merges } });

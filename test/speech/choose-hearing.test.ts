@@ -1,4 +1,4 @@
-/** Models that are installed, damaged or absent, and a thread that dies: what the ear makes of them. */
+/** Speech recognition with installed, damaged or missing models, and with a thread that dies. */
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import type { Hearing } from '../../src/speech/hearing/hearing.ts';
 import { whisperEngine } from '../../src/speech/stt/recognizer-engines.ts';
 import { loudEngine } from './loud-detector.ts';
 import { TINY_WHISPER_DIR } from './spoken-phrases.ts';
-import { hearingWith, speak, voiceOf } from './whole-ear.ts';
+import { hearingWith, speak, voiceOf } from './tiny-model-hearing.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'hearing-'));
 
@@ -89,16 +89,16 @@ test('Hearing.start throws when an engine asked for by name is damaged', async (
 test('SpeechListener.transcribe rejects where no recogniser is installed', async () => {
   hearing = hearingWith({ tinyDir: join(folder, 'nothing') });
   await hearing.start();
-  const ear = hearing.open({ ring: new ReceiveRing(), language: 'en' });
-  ear.beginUtterance(0);
+  const listener = hearing.open({ ring: new ReceiveRing(), language: 'en' });
+  listener.beginUtterance(0);
 
-  const asked = ear.transcribe({ priority: 'final' });
+  const asked = listener.transcribe({ priority: 'final' });
 
   await expect(asked).rejects.toThrow('no recogniser is installed');
   expect(hearing.reports().map(({ engine }) => engine)).toEqual(['silero', 'none']);
 });
 
-test('Hearing opens its ears again when the thread dies', async () => {
+test('Hearing reopens its listeners when the thread dies', async () => {
   const hurried = { ...systemClock, after: after20TimesSooner };
   hearing = hearingWith({
     stt: 'none',
@@ -107,9 +107,9 @@ test('Hearing opens its ears again when the thread dies', async () => {
   });
   await hearing.start();
   const heard = new ReceiveRing();
-  const ear = hearing.open({ ring: heard, language: 'en' });
-  ear.beginUtterance(0);
-  const started = voiceOf(ear, 'voice-started');
+  const listener = hearing.open({ ring: heard, language: 'en' });
+  listener.beginUtterance(0);
+  const started = voiceOf(listener, 'voice-started');
 
   heard.write(new Int16Array(512).fill(32_767), systemClock.nowMs());
   const beat = setInterval(() => speak(heard, new Int16Array(512).fill(10_000)), 20);
@@ -117,7 +117,7 @@ test('Hearing opens its ears again when the thread dies', async () => {
   clearInterval(beat);
 
   expect(event.kind).toBe('voice-started');
-  ear.close();
+  listener.close();
 });
 
 function after20TimesSooner(delayMs: number, ring: () => void): () => void {

@@ -1,4 +1,4 @@
-/** What an operator is told of a model file that cannot be used; from what ONNX Runtime itself throws. */
+/** Messages for unusable model files, from the errors of ONNX Runtime. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

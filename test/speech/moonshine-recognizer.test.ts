@@ -10,7 +10,7 @@ import {
 } from '../../src/speech/stt/moonshine/moonshine-recognizer.ts';
 import { moonshineEngine, whisperEngine } from '../../src/speech/stt/recognizer-engines.ts';
 import { phraseSaying, TINY_WHISPER_DIR } from './spoken-phrases.ts';
-import { hearingWith } from './whole-ear.ts';
+import { hearingWith } from './tiny-model-hearing.ts';
 
 const modelsDir = mkdtempSync(join(tmpdir(), 'moonshine-'));
 const folder = join(modelsDir, 'stt/moonshine-base');

@@ -117,7 +117,7 @@ test.each([
   ['af_bella', 'en-US-AriaNeural'],
   ['bm_george', 'en-GB-RyanNeural'],
   ['de_DE-thorsten-low', 'de-DE-AmalaNeural'],
-  ['nobody', 'nobody'],
+  ['no-such-voice', 'no-such-voice'],
 ])('NetworkSynthesizer has the local engine speak for %s as %s', async (name, expected) => {
   const server = new ScriptedServer('one', [name]);
   server.isWell = false;

@@ -1,4 +1,4 @@
-/** Several recogniser processes: nobody waits while one is free, and all wait equally while none is. */
+/** Several recogniser processes: no request waits while one is free, and all wait equally while none is. */
 import { expect, test } from 'vitest';
 import type { CallRecognizer } from '../../src/speech/stt/pool/recognition-request.ts';
 import { ask, second, startPool } from './started-pool.ts';
@@ -138,6 +138,6 @@ test('RecognizerPool has ten calls on two processes wait equally long', async ()
   }
 
   expect(Math.min(...answered)).toBeGreaterThanOrEqual(Math.max(...answered) - 1);
-  // Five calls a process: nobody waits for more than the four others and itself, give or take one.
+  // Five calls a process: a call waits for at most the four others and itself, give or take one.
   expect(Math.max(...waitsMs)).toBeLessThanOrEqual(600);
 });

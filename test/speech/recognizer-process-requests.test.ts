@@ -1,4 +1,4 @@
-/** One recogniser process: which request is answered when, and what becomes of requests when the process dies. */
+/** One recogniser process: the order of its answers, and its requests after its death. */
 import { expect, test } from 'vitest';
 import { RecognitionError } from '../../src/speech/hearing/hearing.ts';
 import { RecognizerPool } from '../../src/speech/stt/pool/recognizer-pool.ts';

@@ -93,7 +93,7 @@ test('RecognizerPool serves ten calls on two processes evenly, and all of them',
 
   const heard = await Promise.all(calls);
   expect(heard.flat()).toEqual(Array(30).fill('Goodbye.'));
-  // Before anybody's third answer, everybody has had one, but for one whose process the machine may have held up.
+  // Every call has an answer before any has its third, except one whose process a busy machine may have delayed.
   const third = order.findIndex(
     (call, index) => order.slice(0, index).filter((other) => other === call).length === 2,
   );

@@ -12,7 +12,7 @@ import { FakeRecognizerProcess } from './fake-recognizer-process.ts';
 /** A second of audio. */
 export const second = new Int16Array(8000).fill(7);
 
-/** A pool whose first process has its model, and whom nobody has rung. */
+/** A pool whose first process has loaded its model, with no call yet. */
 export async function startFirst(size: number) {
   const clock = new FakeClock(1000);
   const processes: FakeRecognizerProcess[] = [];

@@ -1,4 +1,4 @@
-/** The turn detector as a part of the whole ear: our own tiny model in its child, installed ones, damaged ones. */
+/** The turn detector within speech recognition: our own tiny model in its child process, installed models, damaged models. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
@@ -10,7 +10,7 @@ import { whisperEngine } from '../../src/speech/stt/recognizer-engines.ts';
 import { smartTurnEngine } from '../../src/speech/turn-detection/turn-detector.ts';
 import { sileroEngine } from '../../src/speech/vad/silero/silero-engine.ts';
 import { phraseSaying } from './spoken-phrases.ts';
-import { hearingWith, speak } from './whole-ear.ts';
+import { hearingWith, speak } from './tiny-model-hearing.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'turn-'));
 const damaged = join(folder, 'turn', 'broken', 'model.onnx');
@@ -43,12 +43,12 @@ const turnReport = (of: Hearing) => of.reports().find(({ job }) => job === 'turn
 test('Hearing scores a pause with the turn model, once the voice has stopped', async () => {
   const one = await start({ turn: 'smart-turn', modelsDir: TINY_DIR }, false);
   const heard = new ReceiveRing();
-  const ear = one.open({ ring: heard, language: 'en' });
+  const listener = one.open({ ring: heard, language: 'en' });
   const events: VoiceEvent[] = [];
   const scored = new Promise<void>((resolve) => {
-    ear.onVoice((event) => {
+    listener.onVoice((event) => {
       events.push(event);
-      if (event.kind === 'voice-started') ear.beginUtterance(event.atMs);
+      if (event.kind === 'voice-started') listener.beginUtterance(event.atMs);
       if (event.kind === 'turn-scored') resolve();
     });
   });
@@ -61,7 +61,7 @@ test('Hearing scores a pause with the turn model, once the voice has stopped', a
   expect(stopped).toMatchObject({ lastVoicedAtMs: expect.any(Number) });
   const { lastVoicedAtMs } = { lastVoicedAtMs: 0, ...stopped };
   expect(score).toEqual({ kind: 'turn-scored', lastVoicedAtMs, probability: expect.any(Number) });
-  ear.close();
+  listener.close();
 });
 
 test('Hearing says that its own turn model is small, and trusts it little', async () => {

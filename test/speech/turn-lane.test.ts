@@ -1,4 +1,4 @@
-/** Who waits for the turn detector, and what becomes of them when its process dies. */
+/** The queue of the turn detector, and pending requests when its process dies. */
 import { expect, test } from 'vitest';
 import type { Loaded, LoadOrder, StopOrder } from '../../src/speech/stt/pool/model-process.ts';
 import {
@@ -118,7 +118,7 @@ test('TurnLane replaces a process that hangs', async () => {
   expect(newest()).not.toBe(first);
 });
 
-test('TurnLane goes on after a score that failed', async () => {
+test('TurnLane goes on after a failed score', async () => {
   const { lane, notes, newest } = await openLane();
   const failing = lane.score(1, PCM);
   newest().says({ kind: 'failed', request: newest().asked[0] ?? 0, reason: 'out of memory' });
@@ -129,14 +129,14 @@ test('TurnLane goes on after a score that failed', async () => {
   expect(notes).toEqual(['Turn detector failed: the words alone decide']);
 });
 
-test('TurnLane lets nobody wait behind more calls than it can serve in time', async () => {
+test('TurnLane answers null when more calls wait than it can serve in time', async () => {
   const { lane } = await openLane();
-  for (let ear = 0; ear < 33; ear += 1) void lane.score(ear, PCM);
+  for (let listener = 0; listener < 33; listener += 1) void lane.score(listener, PCM);
 
   expect(await lane.score(99, PCM)).toBeNull();
 });
 
-test('TurnLane.stop answers everybody and ends the process', async () => {
+test('TurnLane.stop answers all requests and ends the process', async () => {
   const { lane, newest } = await openLane();
   const scores = [lane.score(1, PCM), lane.score(2, PCM)];
   await lane.stop();

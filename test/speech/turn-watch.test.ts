@@ -3,20 +3,20 @@ import { expect, test } from 'vitest';
 import type { VoiceEvent } from '../../src/speech/hearing/hearing.ts';
 import { TurnWatch } from '../../src/speech/turn-detection/turn-detector.ts';
 
-function watchEars() {
+function watchListeners() {
   const asked: number[] = [];
   const told: (readonly [number, VoiceEvent])[] = [];
   let audio: Int16Array | null = new Int16Array(8);
   const watch = new TurnWatch({
     lane: {
-      score: (ear) => {
-        asked.push(ear);
-        return Promise.resolve(ear === 3 ? null : 0.9);
+      score: (listener) => {
+        asked.push(listener);
+        return Promise.resolve(listener === 3 ? null : 0.9);
       },
       forget: () => undefined,
     },
     audioOf: () => audio,
-    emit: (ear, event) => told.push([ear, event]),
+    emit: (listener, event) => told.push([listener, event]),
   });
   const loseAudio = () => {
     audio = null;
@@ -27,7 +27,7 @@ function watchEars() {
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 test('TurnWatch asks once a pause has lasted 160 ms, and once only', async () => {
-  const { watch, asked, told } = watchEars();
+  const { watch, asked, told } = watchListeners();
   watch.received(1, { kind: 'voice-stopped', lastVoicedAtMs: 1000 });
   for (const nowMs of [1064, 1128, 1159]) watch.tick(nowMs);
   const before = asked.length;
@@ -40,7 +40,7 @@ test('TurnWatch asks once a pause has lasted 160 ms, and once only', async () =>
 });
 
 test('TurnWatch asks nothing about a caller who goes on', () => {
-  const { watch, asked } = watchEars();
+  const { watch, asked } = watchListeners();
   watch.received(1, { kind: 'voice-stopped', lastVoicedAtMs: 1000 });
   watch.received(1, { kind: 'voice-started', atMs: 1100 });
   watch.tick(2000);
@@ -49,7 +49,7 @@ test('TurnWatch asks nothing about a caller who goes on', () => {
 });
 
 test('TurnWatch tells nothing where there is no score or no audio', async () => {
-  const { watch, told, loseAudio } = watchEars();
+  const { watch, told, loseAudio } = watchListeners();
   watch.received(3, { kind: 'voice-stopped', lastVoicedAtMs: 1000 });
   watch.tick(2000);
   loseAudio();

@@ -1,4 +1,4 @@
-/** What Whisper says while somebody speaks, and that it costs the end nothing: neither words nor time. */
+/** Whisper's interim results; they cost the final result neither words nor time. */
 import fc from 'fast-check';
 import type { InferenceSession } from 'onnxruntime-node';
 import { afterAll, expect, test } from 'vitest';

@@ -111,7 +111,7 @@ test('openRecognizer tells when each word was said', async () => {
 
   const bounds = words.flatMap(({ startMs = -1, endMs = -1 }) => [startMs, endMs]);
   expect(bounds).toEqual(bounds.toSorted((one, other) => one - other));
-  // By ear: 300 ms of silence, "Monday" about one second in, the end after two.
+  // Measured by listening: 300 ms of silence, "Monday" about one second in, the end after two.
   expect(words[4]?.startMs).toBeGreaterThan(850);
   expect(words[4]?.endMs).toBeLessThan(1450);
   expect(bounds.at(-1)).toBeLessThan(2300);

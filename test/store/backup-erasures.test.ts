@@ -91,7 +91,7 @@ test('restoreBackup tells the next restore too, also of calls that the backup do
   expect([first.callsErased, second.callsErased]).toEqual([0, 1]);
 });
 
-test('restoreBackup writes anew what it has erased', async () => {
+test('restoreBackup rewrites the file after its erasures', async () => {
   const store = await openTestStore();
   await store.webhookEndpoints.insert(buildEndpoint());
   const ids = await addManyTalks(store, { from: CALLER, words: WORDS });
@@ -150,7 +150,7 @@ test('restoreBackup leaves a call for later that is in progress in the backup', 
   expect(await restored.calls.findById('call_1')).toBeUndefined();
 });
 
-test('makeBackup copies nothing of an erased call, though the server has not written the file anew yet', async () => {
+test('makeBackup copies nothing of an erased call, though the server has not yet rewritten the file', async () => {
   const store = await openTestStore();
   await store.webhookEndpoints.insert(buildEndpoint());
   const ids = await addManyTalks(store, { from: CALLER, words: WORDS });

@@ -91,7 +91,7 @@ function sums(store: TestStore): { readonly scanned: object; readonly kept: obje
 const stepArbitrary = fc.record({
   /** Of the calls that there are; beyond them a new one begins. */
   call: fc.nat({ max: 9 }),
-  deed: fc.constantFrom('start', 'answer', 'end', 'break', 'analyse', 'hand over', 'nothing'),
+  deed: fc.constantFrom('start', 'answer', 'end', 'break', 'analyse', 'transfer', 'nothing'),
   /** Before or after midnight, so that a call's day may move. */
   hours: fc.integer({ min: -30, max: 30 }),
   score: fc.integer({ min: 0, max: 100 }).map((percent) => percent / 100),
@@ -142,7 +142,7 @@ function nextState(call: Call, { deed, hours, score, intent }: Step): Call {
         ...{ ...call, sentimentScore: score, sentiment: 'neutral', intentDetected: intent },
         success: { met: score > 0.5, reason: 'As it was scored.' },
       };
-    case 'hand over':
+    case 'transfer':
       return { ...call, agentId: call.agentId === 'agent_1' ? 'agent_2' : 'agent_1' };
     case 'nothing':
       return call;

@@ -140,7 +140,7 @@ describe('CallStore', () => {
     expect(unfinished.map(({ status }) => status)).toEqual(['in_progress', 'ringing']);
   });
 
-  test('tells whoever dials which outbound calls wait, in the order in which they were saved', async () => {
+  test('lists the queued outbound calls in the order in which they were saved', async () => {
     const { calls } = await openTestStore();
     const waiting = { status: 'queued', direction: 'outbound', startedAt: null } as const;
     const add = (id: string, fields: Partial<Call> = {}) =>

@@ -37,8 +37,8 @@ async function openWorld(options: { everyMs: number; startThread?: StartCheckpoi
   return { file, database, checkpointer, logged, write, size };
 }
 
-/** Resolves when the connection leaves the log to the thread. */
-function handedOver(database: { setLogPages(pages: number): void }): Promise<void> {
+/** Resolves when the checkpointer's thread has taken over the log. */
+function logTaken(database: { setLogPages(pages: number): void }): Promise<void> {
   return new Promise((resolve) => {
     const set = database.setLogPages.bind(database);
     database.setLogPages = (pages) => {
@@ -50,9 +50,9 @@ function handedOver(database: { setLogPages(pages: number): void }): Promise<voi
 
 test('Checkpointer keeps the connection that writes from waiting for the disk', async () => {
   const { database, checkpointer, write, size } = await openWorld({ everyMs: 3_600_000 });
-  const isHandedOver = handedOver(database);
+  const isTaken = logTaken(database);
   checkpointer.start();
-  await isHandedOver;
+  await isTaken;
 
   await write();
 
@@ -61,21 +61,21 @@ test('Checkpointer keeps the connection that writes from waiting for the disk', 
 
 test('Checkpointer brings in by a thread what was written', async () => {
   const { database, checkpointer, write, size } = await openWorld({ everyMs: 10 });
-  const isHandedOver = handedOver(database);
+  const isTaken = logTaken(database);
   checkpointer.start();
-  await isHandedOver;
+  await isTaken;
 
   await write();
 
   await vi.waitFor(() => expect(size()).toBeGreaterThan(BYTES), { timeout: 10_000 });
 });
 
-test('Checkpointer has the log begun anew, so that it does not grow for ever', async () => {
+test('Checkpointer resets the log, so that its size stays limited', async () => {
   const { file, database, checkpointer, write } = await openWorld({ everyMs: 10 });
-  const isHandedOver = handedOver(database);
+  const isTaken = logTaken(database);
   const logBytes = () => statSync(`${file}-wal`).size;
   checkpointer.start();
-  await isHandedOver;
+  await isTaken;
   await write();
 
   const grownBy = async () => {
@@ -87,11 +87,11 @@ test('Checkpointer has the log begun anew, so that it does not grow for ever', a
   await vi.waitFor(async () => expect(await grownBy()).toBe(0), { timeout: 10_000 });
 });
 
-test('Checkpointer empties the log, unless somebody reads, and stops no writer meanwhile', async () => {
+test('Checkpointer empties the log, unless a reader holds it, and blocks no writer meanwhile', async () => {
   const { file, database, checkpointer, write } = await openWorld({ everyMs: 3_600_000 });
-  const isHandedOver = handedOver(database);
+  const isTaken = logTaken(database);
   checkpointer.start();
-  await isHandedOver;
+  await isTaken;
   await write();
   const reader = new Sqlite(file);
   reader.exec('begin; select count(*) from secrets');
@@ -148,10 +148,10 @@ test('Checkpointer says that the disk refuses, and that it will be tried again',
 
 test('Checkpointer lets go of the file when it stops, twice and unstarted too', async () => {
   const { file, database, checkpointer, write, logged } = await openWorld({ everyMs: 10 });
-  const isHandedOver = handedOver(database);
+  const isTaken = logTaken(database);
   await checkpointer.stop();
   checkpointer.start();
-  await isHandedOver;
+  await isTaken;
   await write();
 
   await checkpointer.stop();

@@ -34,7 +34,7 @@ test('DialogStore forgets, also what it never kept', async () => {
   expect(await dialogs.all()).toEqual([]);
 });
 
-test('DialogStore keeps a call that nobody has answered yet, and then its answer', async () => {
+test('DialogStore keeps an unanswered call, and then its answer', async () => {
   const { dialogs } = await openTestStore();
   const peer = { protocol: 'UDP', address: '192.0.2.2', port: 5060 };
   const head = 'INVITE sip:+15550100001@192.0.2.2 SIP/2.0\r\nCall-ID: call-1\r\n\r\n';

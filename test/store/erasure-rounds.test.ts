@@ -137,7 +137,7 @@ test('ErasureRounds.finish resolves when the recording is deleted and the log is
   expect(foundIn(store.folder, CALLER)).toEqual([]);
 });
 
-test('ErasureRounds writes the file anew when no call is in progress, once a minute at most', async () => {
+test('ErasureRounds rewrites the file when no call is in progress, once a minute at most', async () => {
   const store = await openTestStore();
   let isQuiet = false;
   const { rounds, clock } = openRounds(store, { isQuiet: () => isQuiet });
@@ -162,7 +162,7 @@ test('ErasureRounds writes the file anew when no call is in progress, once a min
   expect([whileTalking, quiet, soonAfter, later]).toEqual([true, false, true, false]);
 });
 
-test('ErasureRounds writes the file anew once a day at most for what time alone has erased', async () => {
+test('ErasureRounds rewrites the file once a day at most for retention alone', async () => {
   const store = await openTestStore();
   await store.leftovers.compact();
   const account = await store.accounts.find('acct_1');
@@ -197,7 +197,7 @@ test('ErasureRounds leaves a large file alone, and says what to do, once', async
     files: async () => [],
     fileGone: async () => undefined,
     inPages: async () => 'asked',
-    compact: () => expect.fail('the file was written anew'),
+    compact: () => expect.fail('the file was rewritten'),
     emptyLog: async () => true,
     sizeBytes: async () => 200_000_000,
   };

@@ -78,7 +78,7 @@ describe('ErasureStore.erase', () => {
     expect([...foundIn(store.folder, WORDS)].sort()).toEqual(recordings);
   });
 
-  test('leaves none of hundreds, whose rows SQLite has moved between pages, once the file is written anew', async () => {
+  test('leaves none of hundreds, whose rows SQLite has moved between pages, once the file is rewritten', async () => {
     const store = await openTestStore();
     await store.webhookEndpoints.insert(buildEndpoint());
     const ids = await addManyTalks(store, { from: CALLER, words: WORDS });

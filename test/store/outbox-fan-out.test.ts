@@ -82,7 +82,7 @@ test('Outbox.fanOut needs no lock when there is nothing to do', async () => {
   expect(looked).toBe(0);
 });
 
-test('Outbox.fanOut sends an endpoint nothing that was written before it, even when nobody had looked at it yet', async () => {
+test('Outbox.fanOut sends an endpoint only events stored after it, even if older ones were not yet fanned out', async () => {
   const store = await openTestStore();
   const hourLater = new Date(STORE_NOW_MS + 3_600_000);
   await happen(store, buildEvent({ id: 'evt_before', createdAt: hourLater }));

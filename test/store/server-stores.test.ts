@@ -34,7 +34,7 @@ test('RateStore counts each subject by itself', async () => {
   expect(counts).toEqual([1, 2, 1, 3]);
 });
 
-test('RateStore begins anew with every window', async () => {
+test('RateStore counts from zero in every window', async () => {
   const { rates } = await openTestStore();
   await rates.count('a', NOON);
   await rates.count('a', NOON);

@@ -25,7 +25,7 @@ test.each([
   ['shared address space, RFC 6598', '100.64.0.1', LOCAL],
   ['an IPv6 far end', '2001:db8::9', LOCAL],
   ['a carrier', '198.51.100.1', PUBLIC],
-  ['the host beside our public network', '192.0.2.1', PUBLIC],
+  ['a host outside our public network', '192.0.2.1', PUBLIC],
   ['a far end that is not known', '', PUBLIC],
 ])('advertisedAddressFor, without an address of the trunk, for %s', (_, farEnd, expected) => {
   const choice = { farEnd, ownNetworks, trunkAddress: undefined, publicAddress: PUBLIC };

@@ -9,7 +9,7 @@ import { SilentSession } from './silent-lines.ts';
 /** A tenth of full scale: -20 dBFS. */
 const sound = (lengthMs: number) => new Int16Array(lengthMs * 8).fill(3277);
 
-test('SandboxLine measures both sides while somebody looks', () => {
+test('SandboxLine measures both sides while there is a reader', () => {
   const clock = new FakeClock(1000);
   const line = new SandboxLine({
     script: { ringingMs: 0, refusedWith: null, steps: [{ kind: 'say', text: 'Hello' }] },

@@ -57,7 +57,7 @@ export class RtpPort {
     }
   }
 
-  /** Throws packets of a tone, each marked as the first of a speech, four times as fast as anybody speaks. */
+  /** Sends packets of a tone, each with the marker bit, at four times real time. */
   async rave(hz: number, durationMs: number, port: number): Promise<void> {
     const payload = encodeG711('PCMU', tone(hz, FRAME_MS));
     for (let passedMs = 0; passedMs < durationMs; passedMs += FRAME_MS / 4) {

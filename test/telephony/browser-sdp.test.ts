@@ -122,7 +122,7 @@ test.each([
   expect(isLoopback(host)).toBe(expected);
 });
 
-test('hostAddresses names the machine’s own addresses and those it is known by, each once, and no loopback beside them', () => {
+test('hostAddresses lists the machine’s own and advertised addresses, each once, without loopback', () => {
   const own = Object.values(networkInterfaces())
     .flatMap((addresses) => addresses ?? [])
     .filter(({ family, internal }) => family === 'IPv4' && !internal)

@@ -1,4 +1,4 @@
-/** A caller, a colleague, and the plane between them, made anew for each test of a contract. */
+/** A caller, a colleague, and the carrier plane between them, new for each contract test. */
 import { afterEach, beforeEach } from 'vitest';
 import { Phone, type RingingCall } from '../../examples/phone/phone.ts';
 import type { ReleaseCause } from '../../src/telephony/carrier.ts';
@@ -47,7 +47,7 @@ export function callerAndColleague(startPlane: StartPlane) {
     /** The next call that the colleague's telephone rings for. */
     ringing: () => new Promise<RingingCall>((resolve) => colleague.onRinging(resolve)),
 
-    /** The colleague refuses whoever rings. */
+    /** The colleague rejects every incoming call as busy. */
     beBusy: () => colleague.onRinging(({ reject }) => reject(486)),
   };
 }

@@ -18,13 +18,13 @@ import { KeptAnswer, request } from './scripted-srf.ts';
 
 const TRUNK = trunkTo('192.0.2.1', { allowedSources: ['192.0.2.1', '203.0.113.0/24'] });
 
-/** Nobody is there. */
+/** SDP of an address without a listener. */
 const ELSEWHERE = [
   ...['v=0', 'o=- 1 1 IN IP4 192.0.2.1', 's=-', 'c=IN IP4 192.0.2.50', 't=0 0'],
   ...['m=audio 4000 RTP/AVP 0', ''],
 ].join('\r\n');
 
-/** A gateway that opens nothing, and keeps whom it was told to believe. */
+/** A gateway that opens no endpoint, and records the trusted sources that it was given. */
 function askedGateway() {
   const carriers: (BlockList | undefined)[] = [];
   const media: MediaGateway = {

@@ -11,7 +11,7 @@ import type {
 /** What the other party does. */
 export type Behaviour = 'talks' | 'is-busy' | 'is-not-there' | 'hangs-up';
 
-/** A carrier with somebody at its other end. */
+/** A carrier with a far end. */
 export interface CarrierWorld {
   readonly carrier: Carrier;
   place(behaviour: Behaviour, ringingTimeoutMs?: number): OutgoingCall;
@@ -85,7 +85,7 @@ export function describeCarrier(name: string, openWorld: () => Promise<CarrierWo
     test.each([
       ['is-busy', undefined, 486],
       ['is-not-there', 2_000, 487],
-    ] as const)('OutgoingCall to somebody who %s fails', async (behaviour, ringingTimeoutMs, sipStatus) => {
+    ] as const)('OutgoingCall to a party who %s fails', async (behaviour, ringingTimeoutMs, sipStatus) => {
       const outgoing = world.place(behaviour, ringingTimeoutMs);
 
       expect(await failure(outgoing.answered)).toMatchObject({ name: 'CarrierError', sipStatus });
@@ -142,7 +142,7 @@ export function describeCarrier(name: string, openWorld: () => Promise<CarrierWo
       expect(causes).toHaveLength(1);
     });
 
-    test('Leg brings in another party, goes on, and can be handed over to nobody else once the agent has left', async () => {
+    test('Leg brings in a third party, goes on, and refuses a transfer once the agent has left', async () => {
       const { leg, causes } = await connect();
 
       const bringing = leg.bringIn('+390687654321');
@@ -159,7 +159,7 @@ export function describeCarrier(name: string, openWorld: () => Promise<CarrierWo
       expect(causes).toHaveLength(1);
     });
 
-    test('IncomingCall is answered, and tells who calls whom', async () => {
+    test('IncomingCall is answered, and gives both numbers', async () => {
       const incoming = await world.ringIn('talks');
       incoming.ring();
 
@@ -172,7 +172,7 @@ export function describeCarrier(name: string, openWorld: () => Promise<CarrierWo
       expect(await released).toEqual({ kind: 'near-end' });
     });
 
-    test('IncomingCall of somebody who gives up cannot be answered', async () => {
+    test('IncomingCall that its caller has cancelled cannot be answered', async () => {
       const incoming = await world.ringIn('is-not-there');
       const cancelled = new Promise<void>((resolve) => incoming.onCancelled(resolve));
 

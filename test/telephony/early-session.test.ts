@@ -60,7 +60,7 @@ test('EarlySession takes the answer of the 200', async () => {
   expect(endpoint.negotiated).toEqual(['early', 'answer']);
 });
 
-test('EarlySession refuses a call that nobody has described', async () => {
+test('EarlySession refuses a call without SDP', async () => {
   const { session, heard } = openSession();
   heard(progress(''));
 

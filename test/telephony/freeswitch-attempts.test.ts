@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { FROM, OFFER, openGateway } from './support/freeswitch-world.ts';
 
-test('FreeSwitchGateway makes both legs anew at once when FreeSWITCH answers one and takes it back', async () => {
+test('FreeSwitchGateway recreates both legs at once when FreeSWITCH answers one and hangs it up', async () => {
   const { gateway, double, lines } = await openGateway();
   await gateway.start();
   double.endingAtOnce = 1;
@@ -81,7 +81,7 @@ test('FreeSwitchGateway makes the legs at another server when the first dies bef
   expect([...(other?.legs ?? [])].sort()).toEqual([...endpoint.channels].sort());
 });
 
-test('FreeSwitchGateway makes both legs anew when FreeSWITCH does not connect back for one', async () => {
+test('FreeSwitchGateway recreates both legs when FreeSWITCH does not connect back for one', async () => {
   const { gateway, double } = await openGateway();
   await gateway.start();
   double.forgetting = 1;

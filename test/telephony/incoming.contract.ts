@@ -79,7 +79,7 @@ export function describeIncomingCalls(name: string, startPlane: StartPlane): voi
       expect(response.toBuffer().toString()).not.toContain('call_1');
     });
 
-    test('Carrier reads a description that comes beside something else', async () => {
+    test('Carrier reads SDP from a multipart body', async () => {
       const description = [
         ...['v=0', 'o=- 1 1 IN IP4 127.0.0.1', 's=-', 'c=IN IP4 127.0.0.1', 't=0 0'],
         ...['m=audio 40002 RTP/AVP 8', ''],

@@ -1,4 +1,4 @@
-/** Our address as carriers and a STUN server see it: which one counts, and who is told of a change. */
+/** Our address as carriers and a STUN server see it: which one is used, and the report of a change. */
 import { expect, test } from 'vitest';
 import { silentLogger } from '../../src/lib/logger.ts';
 import {

@@ -1,4 +1,4 @@
-/** Names of our addresses and of proxies: looked up, looked up again, and kept while nobody answers. */
+/** Host names of our addresses and of proxies: looked up, refreshed, and kept while DNS does not answer. */
 import { expect, test } from 'vitest';
 import { silentLogger } from '../../src/lib/logger.ts';
 import {
@@ -79,7 +79,7 @@ test('OurAddresses is not ready until a name has an address', async () => {
   expect(addresses.check()).toMatchObject({ isOk: true, state: 'voice.example is 203.0.113.1' });
 });
 
-test('OurAddresses starts though nobody answers a look-up', async () => {
+test('OurAddresses starts without an answer to its look-up', async () => {
   const lookUp = () => new Promise<never>(() => undefined);
   const { addresses, clock } = open({ publicAddress: 'voice.example', lookUp });
 
@@ -111,7 +111,7 @@ test('OurAddresses tells the far ends of a trunk the address of that trunk', asy
   addresses.stop();
 });
 
-test('OurAddresses finds a proxy by its name, keeps it half a minute, and longer while nobody answers', async () => {
+test('OurAddresses finds a proxy by its name, keeps it half a minute, and longer while DNS does not answer', async () => {
   const trunk = trunkTo('sip.example', { advertisedAddress: '203.0.113.20' });
   const answers = [[CARRIER], [], ['198.51.100.7']];
   const { addresses, clock } = open({

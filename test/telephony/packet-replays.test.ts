@@ -22,7 +22,7 @@ test('PacketReplays takes a late packet from before the first one, each once', (
   expect(accepted([1, 65_535, 0, 2, 1, 65_535])).toEqual([1, 65_535, 0, 2]);
 });
 
-test('PacketReplays follows a jump ahead, and begins anew with another stream', () => {
+test('PacketReplays follows a jump ahead, and resets for another stream', () => {
   const replays = new PacketReplays();
 
   const answers = [

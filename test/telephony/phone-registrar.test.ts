@@ -99,7 +99,7 @@ describe('PhoneRegistrar', () => {
 
   test.each([
     ['a wrong password', { password: 'guess' }],
-    ['an unknown name', { name: 'nobody-here', password: '' }],
+    ['an unknown name', { name: 'unknown', password: '' }],
   ])('refuses %s', (_, wrong) => {
     const { registrar, send, challengeOf } = openWorld();
 
@@ -157,7 +157,7 @@ describe('PhoneRegistrar', () => {
     expect(headers['WWW-Authenticate']).toContain('stale=true');
   });
 
-  test('asks again for a nonce that somebody made up', () => {
+  test('challenges a forged nonce again', () => {
     const { send } = openWorld();
 
     const { status } = send({ challenge: 'Digest nonce="zzzzzz.00.00", algorithm=MD5' });

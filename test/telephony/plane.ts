@@ -35,7 +35,7 @@ export function trunkTo(hostPort: string, fields: object = {}): Trunk {
   return trunk;
 }
 
-/** Incoming calls one after the other, kept until somebody asks for them. */
+/** Queue of incoming calls, in their order. */
 export class Rings {
   readonly #calls = new PassThrough({ objectMode: true });
   count = 0;

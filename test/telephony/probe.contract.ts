@@ -5,7 +5,7 @@ import type { Carrier } from '../../src/telephony/carrier.ts';
 import { freePort } from '../support/network/free-ports.ts';
 import { type StartPlane, trunkTo } from './plane.ts';
 
-/** Two requests that nobody answers within 4 s each, and the waits before them; as much again on a busy machine. */
+/** Two unanswered requests of 4 s each, and the waits before them; as much again on a busy machine. */
 const DOWN_MS_MAX = 22_000;
 
 /** An interval and the jitter; as much again on a busy machine. */

@@ -21,7 +21,7 @@ function openReferring() {
   return { ...pair, notify };
 }
 
-test('SrfLeg gives a REFER up that nobody tells the outcome of for 3 minutes, and goes on', async () => {
+test('SrfLeg gives up a REFER without an outcome after 3 minutes, and goes on', async () => {
   const { first, methods } = openReferring();
 
   const outcome = first.leg.transfer(COLLEAGUE).catch((error: unknown) => error);

@@ -29,7 +29,7 @@ async function openWorld(): Promise<CarrierWorld> {
     ringIn: async (behaviour) => {
       const scenario = behaviour === 'talks' ? 'friendly' : 'no_answer';
       const incoming = carrier.ringIn({ from: FROM, to: NUMBERS.talks, scenario });
-      // Its time goes by only while somebody waits for it.
+      // The sandbox counts time only while an answer is awaited.
       if (behaviour === 'is-not-there') void incoming.answer().catch(() => undefined);
       return incoming;
     },

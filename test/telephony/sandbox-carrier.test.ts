@@ -54,7 +54,7 @@ test('SandboxCarrier hangs up a call that is cancelled after its answer', async 
   expect(causes).toEqual([{ kind: 'near-end' }]);
 });
 
-test('SandboxCarrier tells that it rings, and who calls whom', async () => {
+test('SandboxCarrier reports ringing and both numbers', async () => {
   const { carrier, place } = openCarrier();
   let rings = 0;
 
@@ -85,7 +85,7 @@ test('SandboxCarrier lets a caller give up before the answer', async () => {
   expect(cancels).toBe(1);
 });
 
-test('SandboxCarrier speaks each sentence once, whoever says it', async () => {
+test('SandboxCarrier synthesizes each sentence once for all parties', async () => {
   const { clock, asked, place } = openCarrier();
 
   place('+12025550199');
@@ -112,7 +112,7 @@ test('SandboxCarrier does without the voice of a party when there is none, and t
   expect(asked).toHaveLength(6);
 });
 
-test('SandboxCarrier waits for the voice of a party, but not for ever', async () => {
+test('SandboxCarrier waits for the voice of a party, up to a limit', async () => {
   const { clock, place } = openCarrier(() => voiceOf(() => new Promise(() => undefined)));
   let isAnswered = false;
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { ReleaseCause } from '../../src/telephony/carrier.ts';
 import { openLeg, statusOf } from './sandbox-world.ts';
 
-test('SandboxLeg is handed over, and is over by that', async () => {
+test('SandboxLeg is released by its transfer', async () => {
   const { leg, clock, causes } = await openLeg();
 
   const transferred = leg.transfer('+15005550199');
@@ -13,7 +13,7 @@ test('SandboxLeg is handed over, and is over by that', async () => {
   expect(causes).toEqual([{ kind: 'transferred' }]);
 });
 
-test('SandboxLeg cannot be handed over twice at a time, nor when it is over', async () => {
+test('SandboxLeg refuses a second transfer at a time, and any after its release', async () => {
   const { leg, clock } = await openLeg();
 
   const first = statusOf(leg.transfer('+15005550199'));

@@ -1,4 +1,4 @@
-/** The sound of a simulated call: both parties on one time line, and who gives way to whom. */
+/** The sound of a simulated call: both parties on one time line, and which one yields when both speak. */
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { PartyStep } from '../../src/domain/sandbox/sandbox-scenario.ts';
@@ -146,9 +146,9 @@ test('SandboxLine tells when the party fell silent', () => {
   ]);
 });
 
-test('SandboxLine makes up for time that nobody looked, in order', () => {
+test('SandboxLine catches up with missed time, in order', () => {
   const { line, clock, events } = openLine(SPEAKS_AFTER_A_SECOND);
-  // A clock whose hands jump: what a process sees that was busy with something else.
+  // The clock jumps, as it does for a process that was busy.
   const late = { nowMs: () => clock.nowMs(), now: () => clock.now(), after: () => () => undefined };
 
   line.open(late);

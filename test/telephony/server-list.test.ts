@@ -42,7 +42,7 @@ test('WeightedTurns deals out by weight, spread evenly', () => {
   expect(dealt).toBe('aabaaaba');
 });
 
-test('WeightedTurns leaves out who is not well, and has nobody when none is', () => {
+test('WeightedTurns skips unhealthy servers, and has no server when all are unhealthy', () => {
   const turns = new WeightedTurns([
     { server: 'a', weight: 3 },
     { server: 'b', weight: 1 },

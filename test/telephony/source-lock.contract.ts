@@ -16,7 +16,7 @@ const SOON = { timeout: 5_000, interval: 20 };
 /** Of the trunk, but no host that its SDP or its signalling names. */
 const CARRIERS_OTHER = '127.0.0.7';
 const STRANGERS = '127.0.0.9';
-/** A host that nobody has, behind the caller's NAT. */
+/** An unused private address, behind the caller's NAT. */
 const PRIVATE = { address: '10.255.255.1', port: 4_000 };
 const KEY = 5;
 

@@ -32,7 +32,7 @@ test('SrfLeg places no second call when REFER is refused after the call is over'
   expect(seconds).toEqual([]);
 });
 
-test('SrfLeg joins nobody when the second party answers while our BYE is under way', async () => {
+test('SrfLeg does not join the second party when it answers while our BYE is under way', async () => {
   const bye = Promise.withResolvers<void>();
   const dialog = new ScriptedDialog(async ({ method }) => {
     if (method === 'BYE') await bye.promise;

@@ -70,7 +70,7 @@ test('SrfLeg plays the music of the operator instead, from the first moment to t
   expect(first.endpoint.session.background).toBeUndefined();
 });
 
-test('SrfLeg goes on after the hand-over by bridge, until the other party leaves', async () => {
+test('SrfLeg goes on after the transfer by bridge, until the other party leaves', async () => {
   const { first, other, seconds, methods } = openPair({ transferBy: 'bridge' });
 
   const transferred = first.leg.transfer(COLLEAGUE);
@@ -131,7 +131,7 @@ test('SrfLeg that is to return ends with its caller, and does not return then', 
   expect(returns).toBe(0);
 });
 
-test('SrfLeg passes keys by INFO between those whom it has joined, and none to the agent that has left', async () => {
+test('SrfLeg passes keys by INFO between joined legs, and none to the agent that has left', async () => {
   const { first, other, seconds } = openPair({ transferBy: 'bridge' });
   const keys: string[] = [];
   first.leg.onDigit((digit) => keys.push(digit));
@@ -147,7 +147,7 @@ test('SrfLeg passes keys by INFO between those whom it has joined, and none to t
   expect(keys).toEqual([]);
 });
 
-test('SrfLeg is handed over to nobody else once it is joined', async () => {
+test('SrfLeg refuses another transfer once it is joined', async () => {
   const { first, other, seconds } = openPair({ transferBy: 'bridge' });
   const transferred = first.leg.transfer(COLLEAGUE);
   seconds[0]?.answer.resolve(other.leg);
@@ -162,7 +162,7 @@ test('SrfLeg is handed over to nobody else once it is joined', async () => {
   expect([seconds.length, first.causes]).toEqual([1, []]);
 });
 
-test('SrfLeg tells whoever asked for a transfer by REFER of it before its end', async () => {
+test('SrfLeg reports a transfer by REFER before its release', async () => {
   const { first, seconds } = openPair({ transferBy: 'refer' }, 202);
   const order: string[] = [];
 
@@ -201,7 +201,7 @@ test.each([
     'far-end',
     (pair: ReturnType<typeof openPair>) => pair.first.leg.abandon({ kind: 'far-end' }),
   ],
-])('SrfLeg ends both whom it has joined when %s', async (_, kind, happen) => {
+])('SrfLeg ends both joined legs when %s', async (_, kind, happen) => {
   const pair = openPair({ transferBy: 'bridge' });
   const transferred = pair.first.leg.transfer(COLLEAGUE);
   pair.seconds[0]?.answer.resolve(pair.other.leg);

@@ -1,4 +1,4 @@
-/** A leg whose BYE nobody answers. */
+/** A leg whose BYE gets no answer. */
 import { expect, test } from 'vitest';
 import { openLeg } from './scripted-pair.ts';
 import { ScriptedDialog, settle } from './scripted-srf.ts';
@@ -8,7 +8,7 @@ function silent(): ScriptedDialog {
   return new ScriptedDialog(() => new Promise(() => {}));
 }
 
-test('SrfLeg is over for its call 2 s after a BYE that nobody answers, and keeps its line for 32 s', async () => {
+test('SrfLeg is over for its call 2 s after an unanswered BYE, and keeps its line for 32 s', async () => {
   let isOver = false;
   const { clock, endpoint, leg, causes } = openLeg({
     dialog: silent(),
@@ -21,7 +21,7 @@ test('SrfLeg is over for its call 2 s after a BYE that nobody answers, and keeps
   clock.advance(1999);
   const early = [causes.length, endpoint.isClosed];
   clock.advance(1);
-  // Whoever asks again waits for the recording alone.
+  // A second hang-up waits for the recording alone.
   await leg.hangUp();
   const left = [[...causes], endpoint.isClosed, isOver];
   clock.advance(29_999);

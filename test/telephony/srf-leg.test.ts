@@ -221,7 +221,7 @@ test.each([
   expect(causes).toEqual([]);
 });
 
-test('SrfLeg gives up a transfer whose outcome nobody tells', async () => {
+test('SrfLeg gives up a transfer without an outcome', async () => {
   const { clock, leg, causes } = openLeg();
 
   const outcome = leg.transfer('+390687654321').catch((error: unknown) => error);

@@ -146,7 +146,7 @@ test('SrfLink that was stopped stays away', async () => {
   const { clock, link } = openLink(port);
   await link.start();
   const [socket] = server.sockets;
-  if (socket === undefined) throw new Error('Cannot go on: nobody is connected');
+  if (socket === undefined) throw new Error('Cannot go on: no client is connected');
   const closed = once(socket, 'close');
 
   link.stop();

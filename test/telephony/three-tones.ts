@@ -1,4 +1,4 @@
-/** Three on a line, each with a tone of its own: who hears whom. */
+/** Three parties, each with a tone of its own: which party hears which tones. */
 import { expect } from 'vitest';
 import type { PhoneCall } from '../../examples/phone/phone-call.ts';
 import type { PhoneLine } from '../../examples/phone/phone-line.ts';

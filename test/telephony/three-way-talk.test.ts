@@ -1,4 +1,4 @@
-/** A leg with a third party on its line: what becomes of both when somebody leaves in an awkward moment. */
+/** A leg with a third party: both legs when a party leaves during a transition. */
 import { expect, test } from 'vitest';
 import type { ThreeWayCall } from '../../src/telephony/carrier.ts';
 import { COLLEAGUE, openPair } from './scripted-pair.ts';
@@ -99,7 +99,7 @@ test('SrfLeg goes on as it was when the agent cannot leave, and may be asked aga
   expect(first.causes).toEqual([]);
 });
 
-test('SrfLeg leaves nobody behind when its caller hangs up after the agent has left', async () => {
+test('SrfLeg hangs up the third party when its caller hangs up after the agent has left', async () => {
   const { first, methods, other, threeWay } = await meet();
   await threeWay.leave();
 
@@ -139,7 +139,7 @@ test('ThreeWayCall tells a listener that comes late, and once, that the other pa
   expect(times).toBe(1);
 });
 
-test('SrfLeg brings nobody in when its call ends in the moment of the answer', async () => {
+test('SrfLeg does not bring in a party that answers at the moment when its call ends', async () => {
   const { first, other, seconds, methods } = openPair();
 
   const outcome = first.leg.bringIn(COLLEAGUE).catch((error: unknown) => error);

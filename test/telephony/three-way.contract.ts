@@ -1,4 +1,4 @@
-/** How every carrier lets a caller, somebody whom it calls for him, and the agent talk on one line. */
+/** Contract of three-way calls for every carrier: the caller, a third party and the agent in one conference. */
 import { describe, expect, test } from 'vitest';
 import { COLLEAGUE, callerAndColleague } from './caller-and-colleague.ts';
 import { eventOf, type StartPlane, say, tone } from './plane.ts';
@@ -8,7 +8,7 @@ import { everyoneHears, hears } from './tones.ts';
 export function describeThreeWay(name: string, startPlane: StartPlane): void {
   describe(`three on a line, ${name}`, () => {
     const { plane, connect, ringing, beBusy } = callerAndColleague(startPlane);
-    /** Whoever rings is answered at once. */
+    /** A three-way call whose third party answers at once. */
     const meet = async (codecs = ['PCMU', 'PCMA']) => {
       const { call, leg, causes, asked } = await connect({}, codecs);
       const rings = ringing();
@@ -145,7 +145,7 @@ export function describeThreeWay(name: string, startPlane: StartPlane): void {
       await talk.theirs.ended;
     });
 
-    test('Leg brings nobody in who is busy, a second one, or anybody on a trunk that transfers by REFER alone', async () => {
+    test('Leg refuses a busy third party, a second one, and any on a trunk that transfers by REFER alone', async () => {
       const { call, leg } = await connect();
       beBusy();
 
@@ -170,7 +170,7 @@ export function describeThreeWay(name: string, startPlane: StartPlane): void {
       ]);
     });
 
-    test('Carrier that stops ends all whom it has brought together', async () => {
+    test('Carrier that stops ends all legs of its three-way calls', async () => {
       const { call, theirs } = await meet();
 
       await plane().carrier.stop();

@@ -1,4 +1,4 @@
-/** Which tones somebody hears, told by their strength among everything else. */
+/** Detects the tones that a party receives, by their level relative to the rest. */
 import { expect } from 'vitest';
 import type { PhoneLine } from '../../examples/phone/phone-line.ts';
 

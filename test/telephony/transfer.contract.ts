@@ -1,4 +1,4 @@
-/** How every carrier hands a caller over to somebody whom it calls itself. */
+/** Contract of transfers for every carrier: REFER, or a second leg that it joins. */
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
@@ -19,8 +19,12 @@ const hasTone = (sound: Int16Array, hz: number) => loudestAmplitude(sound, hz) >
 export function describeTransfers(name: string, startPlane: StartPlane): void {
   describe(name, () => {
     const { plane, connect, ringing, beBusy } = callerAndColleague(startPlane);
-    /** Whoever rings is answered at once. */
-    const handOver = async (fields: object = {}, codecs = ['PCMU', 'PCMA'], record?: string) => {
+    /** A transfer that the colleague answers at once. */
+    const transferCall = async (
+      fields: object = {},
+      codecs = ['PCMU', 'PCMA'],
+      record?: string,
+    ) => {
       const { call, leg, causes, asked } = await connect(fields, codecs);
       if (record !== undefined) leg.record(record);
       const rings = ringing();
@@ -32,7 +36,7 @@ export function describeTransfers(name: string, startPlane: StartPlane): void {
     };
 
     test('Leg calls the other party itself where REFER is refused, and joins both', async () => {
-      const { call, causes, asked, ring, theirs } = await handOver();
+      const { call, causes, asked, ring, theirs } = await transferCall();
 
       void call.line.speak(tone(CALLER_HZ, 3_000));
       void theirs.line.speak(tone(COLLEAGUE_HZ, 3_000));
@@ -49,7 +53,7 @@ export function describeTransfers(name: string, startPlane: StartPlane): void {
     });
 
     test('Leg asks no carrier for REFER whose trunk says so, and ends the other party with the caller', async () => {
-      const { call, causes, asked, theirs } = await handOver({ transfer: 'bridge' });
+      const { call, causes, asked, theirs } = await transferCall({ transfer: 'bridge' });
 
       await packetOf(call.line);
       const talking = [...causes];
@@ -60,8 +64,8 @@ export function describeTransfers(name: string, startPlane: StartPlane): void {
       expect(await theirs.ended).toMatchObject({ cause: 'remote-bye' });
     });
 
-    test('Leg hangs up on both whom it has joined', async () => {
-      const { call, leg, causes, theirs } = await handOver({ transfer: 'bridge' });
+    test('Leg hangs up on both joined parties', async () => {
+      const { call, leg, causes, theirs } = await transferCall({ transfer: 'bridge' });
 
       await leg.hangUp();
 
@@ -92,9 +96,13 @@ export function describeTransfers(name: string, startPlane: StartPlane): void {
       await expect.poll(() => causes, { timeout: 10_000 }).toEqual([{ kind: 'far-end' }]);
     });
 
-    test('Leg records both whom it has joined, and lets a listener hear them', async () => {
+    test('Leg records both joined parties, and a listener hears them', async () => {
       const path = join(testFolder(), 'call.wav');
-      const { call, leg, theirs } = await handOver({ transfer: 'bridge' }, ['PCMU', 'PCMA'], path);
+      const { call, leg, theirs } = await transferCall(
+        { transfer: 'bridge' },
+        ['PCMU', 'PCMA'],
+        path,
+      );
       const played = leg.audio.tap?.open();
 
       void call.line.speak(tone(CALLER_HZ, 2_000));
@@ -113,7 +121,7 @@ export function describeTransfers(name: string, startPlane: StartPlane): void {
     });
 
     test('Leg joins two who speak different laws', async () => {
-      const { call, theirs, ring } = await handOver({ transfer: 'bridge' }, ['PCMA']);
+      const { call, theirs, ring } = await transferCall({ transfer: 'bridge' }, ['PCMA']);
 
       void call.line.speak(tone(CALLER_HZ, 3_000));
       void theirs.line.speak(tone(COLLEAGUE_HZ, 3_000));
@@ -125,7 +133,7 @@ export function describeTransfers(name: string, startPlane: StartPlane): void {
     });
 
     test('Leg goes on talking for two who were joined when one of them holds and comes back', async () => {
-      const { call, theirs } = await handOver({ transfer: 'bridge' });
+      const { call, theirs } = await transferCall({ transfer: 'bridge' });
 
       await call.hold();
       await call.resume();
@@ -234,7 +242,7 @@ export function describeTransfers(name: string, startPlane: StartPlane): void {
       await expect.poll(() => causes, { timeout: 10_000 }).toEqual([{ kind: 'far-end' }]);
     });
 
-    test('Leg calls nobody itself where the trunk transfers by REFER alone', async () => {
+    test('Leg places no second call on a trunk that transfers by REFER alone', async () => {
       const { call, leg } = await connect({ transfer: 'refer' });
 
       await expect(leg.transfer(COLLEAGUE)).rejects.toMatchObject({ sipStatus: 603 });
@@ -262,8 +270,8 @@ export function describeTransfers(name: string, startPlane: StartPlane): void {
       await expect.poll(() => causes, { timeout: 10_000 }).toEqual([{ kind: 'far-end' }]);
     });
 
-    test('Carrier that drains lets both whom it has joined talk on, and ends them when it stops', async () => {
-      const { call, theirs } = await handOver({ transfer: 'bridge' });
+    test('Carrier that drains keeps joined legs up, and ends them when it stops', async () => {
+      const { call, theirs } = await transferCall({ transfer: 'bridge' });
 
       plane().carrier.drain();
       void call.line.speak(tone(CALLER_HZ, 3_000));

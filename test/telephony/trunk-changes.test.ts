@@ -120,7 +120,7 @@ test('Carrier takes calls by the sources of the newest trunks, and leaves calls 
   await expect.poll(() => over).toEqual(['far-end']);
 });
 
-test('Carrier places a second call through the trunk as it is set up by then', async () => {
+test('Carrier places a second call with the trunk’s new settings', async () => {
   const [phone, other] = [await startPhone(), await startPhone()];
   const settings = { name: 'one', transfer: 'bridge' };
   await start(trunkTo(phone.hostPort(), settings));

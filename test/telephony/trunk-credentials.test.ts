@@ -40,7 +40,7 @@ test.each([
   ],
   ['a number of the second account', 'r', 'sip:1@SIP.acme.example', '<sip:+3902123456@x>', 'milan'],
   ['the name of the second account', 'r', 'sip:sip.acme.example', '<sip:milan@x>', 'milan'],
-  ['nobody we know', 'r', 'sip:1@sip.acme.example;transport=tcp', undefined, 'rome'],
+  ['an unknown account', 'r', 'sip:1@sip.acme.example;transport=tcp', undefined, 'rome'],
   ['the realm that is named', 'guarded', 'sip:1@guarded.example', undefined, 'joe'],
   ['the proxy by its address', 'guarded', 'sip:1@192.0.2.2:5070', undefined, 'joe'],
   ['another realm', 'evil', 'sip:1@guarded.example', undefined, undefined],

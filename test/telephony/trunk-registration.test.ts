@@ -112,7 +112,7 @@ test('TrunkRegistration waits twice as long after each refusal', async () => {
   });
 });
 
-test('TrunkRegistration tries again when nobody answers', async () => {
+test('TrunkRegistration retries when the registrar does not answer', async () => {
   const { clock, sent, registration } = openRegistration();
 
   registration.start();

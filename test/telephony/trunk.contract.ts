@@ -82,7 +82,7 @@ export function describeTrunks(name: string, startPlane: StartPlane): void {
       );
     });
 
-    test('Carrier believes a trunk about who calls, and nobody else, and tells no number that is to be secret', async () => {
+    test('Carrier trusts the asserted identity of a trunk alone, and withholds a private number', async () => {
       const asserted = { 'P-Asserted-Identity': '<sip:+15550109999@carrier.example>' };
       const fromOf = async (plane: Plane, more: object = {}) => {
         const headers = { ...asserted, ...more };
@@ -139,7 +139,7 @@ export function describeTrunks(name: string, startPlane: StartPlane): void {
       expect(tries).toBe(1);
     });
 
-    test('OutgoingCall fails with 503 when nobody is there', async () => {
+    test('OutgoingCall fails with 503 when no peer listens', async () => {
       const plane = await start(trunkTo('127.0.0.1:18999;transport=tcp'));
 
       await expect(plane.carrier.place(REQUEST).answered).rejects.toMatchObject({ sipStatus: 503 });

@@ -136,7 +136,7 @@ test('WeriftGateway lets its thread go when there has been no call for a minute'
   expect(await exited).toBe(1);
 });
 
-test('WeriftCall asks nobody on the internet what its address is', async () => {
+test('WeriftCall asks no STUN server for its address', async () => {
   const { sdp: offer, telephoneEventPayloadType } = readOffer(await newBrowser().offer());
   const line = { address: LOOPBACK, port: 9 };
   const addresses = [LOOPBACK];

@@ -49,7 +49,7 @@ function openDesk(answer: () => Promise<Booking> = () => taken) {
 
 const taken = Promise.resolve({ calendarId: 'desk', confirmed: true });
 
-test('book_appointment books half an hour for whoever is on the telephone, and puts it on record', async () => {
+test('book_appointment books half an hour for the caller, and reports it to the call', async () => {
   const { asked, booked, book } = openDesk();
 
   const outcome = await book(ARGUMENTS);

@@ -31,7 +31,7 @@ function destinationsIn(attack: string): string[] {
 
 const ALLOWED = '+390612345678';
 
-test('the toolbox dials nothing that the operator did not name, for a model that obeys everybody', async () => {
+test('the toolbox dials only numbers that the operator has named, even for a model that obeys every caller', async () => {
   const dialled: string[] = [];
   const box = toolboxFor({
     names: ['transfer_call', 'send_sms', 'book_appointment'],

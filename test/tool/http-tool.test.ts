@@ -1,4 +1,4 @@
-/** What a custom tool sends, and what the model is told of the answer. */
+/** The request of a custom tool, and its answer as the model gets it. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createTool, type ToolDraft } from '../../src/domain/tool/custom-tool.ts';

@@ -116,7 +116,7 @@ test.each([
   expect(results).toEqual([result]);
 });
 
-test('new versions are embedded, deleted passages leave their vectors, a new model begins anew', async () => {
+test('new versions are embedded, vectors of deleted passages are removed, a new model embeds all again', async () => {
   const { store, clock, embedderOf, run, left, searchBy } = await openWorld();
   await saveKnowledge(store, TEXT);
   run(embedderOf('tiny'));

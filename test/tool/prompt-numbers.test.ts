@@ -16,7 +16,7 @@ test.each([
     'Transfer on 2026-11-23 the sum of 1,234,567.89 to the account 12345678.',
   ],
   ['a number below another heading', '# Transfers\nNone.\n# ThirdParty\nPhone +390612345678'],
-  ['a number after the list', 'Transfer to:\n- nobody\n\nOur fax is +390612345678.'],
+  ['a number after the list', 'Transfer to:\n- none\n\nOur fax is +390612345678.'],
   ['a number in a list of something else', 'Shops:\n- Rome +390612345678\n- Berlin +4930123456'],
   ['an impossible number', 'Transfer to +99912345.'],
   ['nothing', ''],

@@ -162,7 +162,7 @@ describe('SmppGateways.send', () => {
     const server = await SmppServer.open(takes('m-1'));
     const { send } = await openGateways(server.port, fields, rules);
 
-    // On a busy machine the first attempt may not be over by then.
+    // On a busy machine the first attempt may still be running.
     const said = async () => JSON.stringify(await send());
     await expect.poll(said, { timeout: 5000 }).toContain(why);
     const news = await send();

@@ -113,7 +113,7 @@ test.each([
   [{ mode: 'warm' }, 'warm'],
   [{ mode: 'three-way' }, 'three-way'],
   [{ mode: 'hot' }, undefined],
-])('Toolbox hands over as the model says with %o: %s', async (args, expected) => {
+])('Toolbox transfers in the mode that the model names in %o: %s', async (args, expected) => {
   const modes: (string | undefined)[] = [];
   const transfer: ToolContext['transfer'] = async (_number, _summary, mode) => {
     modes.push(mode);
@@ -125,7 +125,7 @@ test.each([
   expect(modes).toEqual(expected === undefined ? [] : [expected]);
 });
 
-test('Toolbox goes on with the call when it has brought somebody in', async () => {
+test('Toolbox goes on with the call after it has brought in a third party', async () => {
   const call = callOf('transfer_call', { destination: 'sales', mode: 'three-way' });
 
   const outcome = await frontDesk(['transfer_call']).run(call, idle, never);
@@ -211,7 +211,7 @@ test('Toolbox gives a tool up that takes too long, and stops it', async () => {
   expect(wasStopped).toBe(true);
 });
 
-test('Toolbox says of a transfer that rings on that nobody has answered yet, and not that it failed', async () => {
+test('Toolbox reports a transfer that still rings as unanswered, and not as failed', async () => {
   const clock = new FakeClock();
   const box = toolboxFor({ names: ['transfer_call'], transferRules: RULES, clock });
   const transfer = () => new Promise<never>(() => undefined);
@@ -279,7 +279,7 @@ test.each([
   ['the end of the call', callOf('end_call'), true],
   ['a transfer to a stranger', callOf('transfer_call', { destination: '+390600000000' }), false],
   ['a transfer without a destination', callOf('transfer_call'), false],
-  ['a tool that does not exist', callOf('open_door'), false],
+  ['a tool that does not exist', callOf('no_such_tool'), false],
 ])('Toolbox lets %s wait for its words only where the call is accepted', (_case, call, expected) => {
   expect(frontDesk(['transfer_call']).isAfterWords(call)).toBe(expected);
 });

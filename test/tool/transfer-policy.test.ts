@@ -1,4 +1,4 @@
-/** Where a call may be handed over to: nowhere that the operator did not name. */
+/** Allowed transfer targets: those alone that the operator has named. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
@@ -33,7 +33,7 @@ test.each([
 
 test.each([
   '',
-  'nobody',
+  'unknown',
   '+390612345678',
   '06 12345678',
   'sales,marketing',

@@ -128,7 +128,7 @@ test.each([
   expect(got.tookMs).toBeLessThan(SLACK_MS);
 });
 
-test('HttpSender says in plain English that nobody listens', async () => {
+test('HttpSender says in plain English that no server listens', async () => {
   const got = await attempt(`http://127.0.0.1:${await freePort()}/`);
 
   expect(got).toMatchObject({
@@ -158,7 +158,7 @@ test('HttpSender takes a hundred headers', async () => {
   expect(got.kind).toBe('ok');
 });
 
-test('HttpSender keeps 2 kB of a body, and breaks off what goes on for ever', async () => {
+test('HttpSender keeps 2 kB of a body, and aborts an endless one', async () => {
   const chunk = 'x'.repeat(65_536);
   let sentBytes = 0;
   const receiver = await WebhookReceiver.open((response) => {
@@ -195,7 +195,7 @@ test('HttpSender does not unpack what it is answered', async () => {
 });
 
 describeWith(['openssl'], 'TLS', () => {
-  test('HttpSender trusts no certificate that nobody vouches for', async () => {
+  test('HttpSender trusts no self-signed certificate', async () => {
     const folder = testFolder();
     const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
     const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];

@@ -28,6 +28,7 @@ const RUNNING_RETRY_SECONDS = '1';
 export type JsonResponse<Body, Status extends ContentfulStatusCode> = Response &
   TypedResponse<JSONParsed<Body>, Status, 'json'>;
 
+/** Status and body of an answer. */
 export interface Answer<Body, Status extends ContentfulStatusCode> {
   readonly status: Status;
   readonly body: Body;

@@ -8,13 +8,15 @@ import type { Guard } from '../api-env.ts';
 import { noQuery } from '../schemas/query-schemas.ts';
 import { requireScope } from './access.ts';
 import { unreadableBody } from './errors.ts';
-import { noBody } from './request-body.ts';
+import { isJson, noBody } from './request-body.ts';
 
+/** A required JSON body. */
 export function jsonBody<Schema extends ZodType>(schema: Schema) {
   // Without `required`, a request that names no content type would pass unchecked.
   return { required: true, content: { 'application/json': { schema } } } as const;
 }
 
+/** An answer with JSON. */
 export function jsonResponse<Schema extends ZodType>(description: string, schema: Schema) {
   return { description, content: { 'application/json': { schema } } } as const;
 }
@@ -27,6 +29,7 @@ export function taggedResponse<Schema extends ZodType>(description: string, sche
 
 const CODES = Object.keys(ERROR_STATUS) as ErrorCode[];
 
+/** The error envelope, the same on every route. */
 export const errorSchema = z
   .object({
     error: z.object({
@@ -262,12 +265,9 @@ export function describeRoute<const Path extends string, Route extends Operation
 
 const IDEMPOTENCY_KEY_REF = { $ref: '#/components/parameters/IdempotencyKey' };
 
-const JSON_TYPE = /^application\/(?:[a-z.-]+\+)?json(?:;\s*[\w-]+=[^;]+)*$/i;
-
 /** A request with neither body nor content type passes: the schema then names the fields that are missing. */
 const requireJson: Guard = (context, next) => {
-  const contentType = context.req.header('content-type') ?? '';
-  const isEmpty = contentType === '' && context.get('bodyText') === '';
-  if (isEmpty || JSON_TYPE.test(contentType)) return next();
+  const isEmpty = !context.req.header('content-type') && context.get('bodyText') === '';
+  if (isEmpty || isJson(context)) return next();
   throw unreadableBody('Content-Type', 'expected application/json');
 };

@@ -165,6 +165,7 @@ export function unreadableBody(path: string, message: string): ServiceError {
   return new ServiceError('VALIDATION_ERROR', `Cannot read the body: ${message}`, details);
 }
 
+/** Parts of the answers to requests that cannot be read or reach no route. */
 export interface RefusalOptions {
   readonly newId: NewId;
   readonly clock: Clock;
@@ -242,6 +243,7 @@ const SERVER_FAILED = new ServiceError('INTERNAL_ERROR', 'Cannot answer: the ser
 /** Time limit for the client to close its side, in milliseconds. */
 const LINGER_MS = 2000;
 
+/** Writes an answer to a socket that HTTP could not read, and ends it. */
 export function answerRaw(socket: Duplex, clock: Clock, { status, headers, body }: Refusal): void {
   const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`];
   for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`);

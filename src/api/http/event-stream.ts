@@ -54,6 +54,7 @@ export function sendEvents(
   });
 }
 
+/** One client of Server-Sent Events; a client that falls behind by more than the backlog is cut off. */
 export class EventStream {
   /** Resolves when the stream has ended. */
   readonly ended: Promise<void>;

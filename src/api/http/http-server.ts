@@ -24,6 +24,7 @@ const RESERVE_MAX = 128;
 /** How long a connection of the reserve may last, in milliseconds. */
 const RESERVE_MS = 2000;
 
+/** Counts connections, in all and by client address, and refuses those beyond the limits. */
 export class ConnectionLimits {
   readonly #isTrustedProxy: IsTrustedProxy;
   readonly #countOf = new Map<string, number>();
@@ -119,6 +120,7 @@ export interface Upgrades {
   stop(): void;
 }
 
+/** The port, its limits, and what answers requests. */
 export interface HttpServerOptions extends RefusalOptions {
   readonly host: string;
   /** 0 for any free port. */
@@ -133,6 +135,7 @@ export interface HttpServerOptions extends RefusalOptions {
   readonly stalledMs?: number;
 }
 
+/** The HTTP server; `stop` lets answers in progress end. */
 export class HttpServer {
   readonly #options: HttpServerOptions;
   readonly #log: Logger;

@@ -49,6 +49,13 @@ export function limitBody(limit: {
   };
 }
 
+const JSON_TYPE = /^application\/(?:[a-z.-]+\+)?json(?:;\s*[\w-]+=[^;]+)*$/i;
+
+/** Whether its content type says that the body is JSON. */
+export function isJson({ req }: ApiContext): boolean {
+  return JSON_TYPE.test(req.header('content-type') ?? '');
+}
+
 async function readText(context: ApiContext): Promise<void> {
   const bytes = await context.req.arrayBuffer().catch(() => undefined);
   if (bytes === undefined) throw unreadableBody('', 'the client went away before its end');

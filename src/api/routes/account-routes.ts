@@ -247,6 +247,7 @@ const dropPreparedRoute = describeRoute({
   responses: { 204: { description: 'There is no prepared secret.' } },
 });
 
+/** Adds `/api/account` and its signing secrets. */
 export function addAccountRoutes(api: ApiApp, deps: ApiDeps): void {
   addAccount(api, deps);
   addSigningSecret(api, deps);

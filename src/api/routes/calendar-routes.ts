@@ -117,6 +117,7 @@ const appointmentsRoute = describeRoute({
   responses: { 200: jsonResponse('A page of appointments.', appointmentPageSchema) },
 });
 
+/** Adds `/api/calendars`, their appointments and iCalendar feeds. */
 export function addCalendarRoutes(api: ApiApp, deps: ApiDeps): void {
   addCalendarReads(api, deps);
   addCalendarWrites(api, deps);

@@ -62,6 +62,7 @@ const hangUpRoute = describeRoute({
   },
 });
 
+/** Adds `POST /api/calls/outbound`, which queues a call. */
 export function addOutboundRoutes(api: ApiApp, deps: ApiDeps): void {
   const { calls } = deps;
 
@@ -235,7 +236,7 @@ const transferRoute = describeRoute({
     'stays `in_progress` without its agent, recorded and within `maxDurationSeconds`, until one of the two hangs up. Either way its `endReason` is ' +
     '`transferred`; with `settings.afterTransfer` `return` the caller is back with the agent when the other party hangs up first. Without an answer there, the call goes on with its agent, and its timeline says `transfer_failed`. With `mode` `three-way` the ' +
     'call goes on with all three: `call.bridged` has `agentRole` `participant`; once the agent leaves it is a joined call. ' +
-    '409 where the call is not in progress, is being transferred, or was handed over already. ' +
+    '409 where the call is not in progress, is being transferred, or was transferred already. ' +
     '429 with `Retry-After` also when 200 transfers were tried on calls of the agent since 00:00 UTC, those of the tool included.',
   request: { params: callPathSchema, body: jsonBody(transferCallSchema) },
   responses: {
@@ -243,6 +244,7 @@ const transferRoute = describeRoute({
   },
 });
 
+/** Adds `/transfer` and `/hangup` of a call in progress. */
 export function addTransferRoutes(api: ApiApp, deps: ApiDeps): void {
   api.openapi(transferRoute, (context) =>
     answerOnce(context, deps, {
@@ -291,7 +293,7 @@ function refusalOf(
     case 'transferred':
       return new ServiceError(
         'CONFLICT',
-        'Cannot transfer the call: its caller was handed over already',
+        'Cannot transfer the call: its caller was transferred already',
       );
     case 'too-many-today':
       context.header('Retry-After', String(secondsToNextDay(clock.now())));

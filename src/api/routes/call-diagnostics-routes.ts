@@ -78,6 +78,7 @@ const qualityRoute = describeRoute({
   responses: { 200: jsonResponse('The quality of the call.', callQualitySchema) },
 });
 
+/** Adds `/api/calls/{callId}/quality`: loss, jitter and round trip of both directions. */
 export function addQualityRoutes(api: ApiApp, deps: ApiDeps): void {
   api.openapi(qualityRoute, async (context) => {
     const { callId } = context.req.valid('param');
@@ -136,6 +137,7 @@ const ladderRoute = describeRoute({
   responses: { 200: jsonResponse('The messages, oldest first.', sipLadderSchema) },
 });
 
+/** Adds `/api/calls/{callId}/sip`: the call's SIP messages, in order. */
 export function addSipTraceRoutes(
   api: ApiApp,
   { calls, callTraces }: Pick<ApiDeps, 'calls' | 'callTraces'>,

@@ -90,6 +90,7 @@ const timelineRoute = describeRoute({
   },
 });
 
+/** Adds `/api/calls`: the list, single calls and their timelines, tags and notes. */
 export function addCallRoutes(api: ApiApp, deps: ApiDeps): void {
   const { calls, callNotes } = deps;
 
@@ -201,6 +202,7 @@ const numberRoute = describeRoute({
   responses: { 202: jsonResponse('The calls are being erased.', erasedNumberSchema) },
 });
 
+/** Adds `DELETE /api/calls/{callId}` and `POST /api/privacy/erase`. */
 export function addErasureRoutes(api: ApiApp, deps: ApiDeps): void {
   const { calls, erasures, eraser, liveCalls, log } = deps;
 

@@ -121,6 +121,7 @@ function moveRoute<const Move extends CampaignMove>(
   });
 }
 
+/** Adds `/api/campaigns` and their contacts. */
 export function addCampaignRoutes(api: ApiApp, deps: ApiDeps): void {
   addReads(api, deps);
   addWrites(api, deps);

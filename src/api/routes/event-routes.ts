@@ -205,6 +205,7 @@ const listRoute = describeRoute({
   responses: { 200: jsonResponse('A page of events.', ledgerPageSchema) },
 });
 
+/** Adds `/api/events`, the ledger of events. */
 export function addEventRoutes(api: ApiApp, { events }: ApiDeps): void {
   api.openapi(listRoute, async (context) => {
     const { limit, cursor, event, callId, startDate, endDate } = context.req.valid('query');

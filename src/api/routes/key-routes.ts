@@ -116,6 +116,7 @@ const deleteRoute = describeRoute({
   responses: { 204: { description: 'The key is revoked.' } },
 });
 
+/** Adds `/api/keys`: makes, lists and revokes API keys; a revoked one leaves the cache at once. */
 export function addKeyRoutes(api: ApiApp, deps: ApiDeps, keys: KeyCache): void {
   const { apiKeys, clock, newId, random } = deps;
 

@@ -169,6 +169,7 @@ const deleteRoute = describeRoute({
   responses: { 204: { description: 'The document is gone.' } },
 });
 
+/** Adds `/api/agents/{agentId}/knowledge`: uploads, lists, shows and deletes documents. */
 export function addKnowledgeRoutes(api: ApiApp, deps: ApiDeps): void {
   addKnowledgeUpload(api, deps);
   addKnowledgeReads(api, deps);

@@ -102,6 +102,7 @@ const listenRoute = describeRoute({
   errors: [409],
 });
 
+/** Adds the sound of a call in progress as a stream of PCM. */
 export function addListeningRoutes(api: ApiApp, deps: ApiDeps): void {
   api.openapi(listenRoute, async (context) => {
     const { callId } = context.req.valid('param');

@@ -118,6 +118,7 @@ const liveRoute = describeRoute({
   errors: [404],
 });
 
+/** Adds `/api/live/calls`: calls in progress as Server-Sent Events. */
 export function addLiveRoutes(api: ApiApp, deps: ApiDeps): void {
   const { calls, liveFeed } = deps;
   api.openAPIRegistry.register('LiveEvent', liveEventSchema);

@@ -182,6 +182,7 @@ const testRoute = describeRoute({
 /** A test takes as long as the other server. */
 const RETRY_AFTER_SECONDS = '5';
 
+/** Adds `/api/mcp-servers` and the request that tries one. */
 export function addMcpRoutes(api: ApiApp, deps: ApiDeps): void {
   addMcpReads(api, deps);
   addMcpWrites(api, deps);

@@ -99,6 +99,7 @@ const unassignRoute = describeRoute({
   errors: [409],
 });
 
+/** Adds `/api/phone-numbers`: which account each number belongs to. */
 export function addNumberRoutes(api: ApiApp, deps: ApiDeps): void {
   const { trunks } = deps;
   const parts = {

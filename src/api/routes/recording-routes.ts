@@ -36,6 +36,7 @@ const recordingRoute = describeRoute({
 
 type Sent = Response;
 
+/** Adds `/api/calls/{callId}/recording`, by API key or by signed link, and its peaks. */
 export function addRecordingRoutes(api: ApiApp, deps: ApiDeps): void {
   addRecording(api, deps);
   addPeaks(api, deps);

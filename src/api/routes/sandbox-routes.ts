@@ -70,6 +70,7 @@ const inboundRoute = describeRoute({
   errors: [404],
 });
 
+/** Adds `/api/sandbox/calls/inbound`: calls with a scripted caller, without a trunk. */
 export function addSandboxRoutes(api: ApiApp, deps: ApiDeps): void {
   const { clock, newId } = deps;
 
@@ -187,6 +188,7 @@ const chatRoute = describeRoute({
   responses: { 200: jsonResponse('What the agent says.', chatReplySchema) },
 });
 
+/** Adds `/api/agents/{agentId}/chat`: one reply of the agent in writing. */
 export function addAgentChatRoutes(api: ApiApp, deps: ApiDeps): void {
   const { chat } = deps;
 

@@ -52,6 +52,7 @@ const url = z.string().min(1).max(WEBHOOK_URL_CHARS_MAX).openapi({
   example: 'https://shop.example.com/orders/{orderId}',
 });
 
+/** Headers as a client gives them: a value, or null to keep the stored secret. */
 export const headersInput = z
   .array(
     z.strictObject({
@@ -105,6 +106,7 @@ const patchToolSchema = z
     description: 'Only the fields that are there change; `headers` replaces all of them.',
   });
 
+/** Headers as they are shown: values of secrets are left out. */
 export const headersShown = z.array(
   z.object({
     name: z.string(),
@@ -228,6 +230,7 @@ const testRoute = describeRoute({
 /** A test takes as long as the other server. */
 const RETRY_AFTER_SECONDS = '5';
 
+/** Adds `/api/tools` and the request that tries one. */
 export function addToolRoutes(api: ApiApp, deps: ApiDeps): void {
   addToolReads(api, deps);
   addToolWrites(api, deps);

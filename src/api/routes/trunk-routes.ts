@@ -93,6 +93,7 @@ const deleteRoute = describeRoute({
   errors: [409],
 });
 
+/** Adds `/api/trunks`: SIP trunks set up over REST, and those of the trunks file to read. */
 export function addTrunkRoutes(api: ApiApp, deps: ApiDeps): void {
   addReads(api, deps);
   addWrites(api, deps);
@@ -230,6 +231,7 @@ const checkRoute = describeRoute({
   },
 });
 
+/** Adds `/api/trunks/{trunkName}/check`: the trunk doctor, step by step or as one answer. */
 export function addTrunkCheckRoutes(api: ApiApp, deps: ApiDeps): void {
   api.openAPIRegistry.register('TrunkCheckEvent', trunkCheckEventSchema);
 

@@ -95,6 +95,7 @@ const previewRoute = describeRoute({
   },
 });
 
+/** Adds `/api/voices` and the preview of a voice. */
 export function addVoiceRoutes(
   api: ApiApp,
   { voices, publicUrl }: Pick<ApiDeps, 'voices' | 'publicUrl'>,
@@ -154,6 +155,7 @@ const getRoute = describeRoute({
   responses: { 200: jsonResponse('Names of models.', languageModelsSchema) },
 });
 
+/** Adds `/api/language-models`: models that agents may name. */
 export function addLanguageModelRoutes(
   api: ApiApp,
   { languageModels }: Pick<ApiDeps, 'languageModels'>,

@@ -111,6 +111,7 @@ const testRoute = describeRoute({
   responses: { 202: jsonResponse('The event is on its way.', testSentSchema) },
 });
 
+/** Adds `/api/webhooks/endpoints` and the test event to one. */
 export function addWebhookEndpointRoutes(api: ApiApp, deps: ApiDeps): void {
   addEndpointReads(api, deps);
   addEndpointWrites(api, deps);
@@ -263,6 +264,7 @@ const rangeRoute = describeRoute({
   errors: [404],
 });
 
+/** Adds `/api/webhooks/deliveries` and `/api/webhooks/resend`. */
 export function addDeliveryRoutes(api: ApiApp, deps: ApiDeps): void {
   addDeliveryReads(api, deps);
   addResends(api, deps);

@@ -256,10 +256,12 @@ const optional = {
 
 const status = z.enum(['active', 'paused']);
 
+/** Body of `POST /api/agents`. */
 export const createAgentSchema = z
   .strictObject({ ...required, ...optional })
   .openapi('CreateAgent');
 
+/** Body of `PATCH /api/agents/{agentId}`: any of the fields. */
 export const patchAgentSchema = z
   .strictObject({
     ...z.object(required).partial().shape,
@@ -284,6 +286,7 @@ const usage = {
   totalMinutesToday: z.number().openapi({ description: 'Their minutes, rounded to 0.1.' }),
 };
 
+/** An agent with all its settings. */
 export const agentSchema = z
   .object({
     id,
@@ -320,6 +323,7 @@ export const agentSchema = z
   })
   .openapi('Agent');
 
+/** An agent in a list: without its long texts. */
 export const agentItemSchema = agentSchema
   .pick({
     id: true,
@@ -335,21 +339,26 @@ export const agentItemSchema = agentSchema
   })
   .openapi('AgentItem');
 
+/** One page of agents. */
 export const agentPageSchema = pageOf(agentItemSchema).openapi('AgentPage');
 
+/** Answer to `POST /api/agents`. */
 export const createdAgentSchema = agentSchema
   .pick({ id: true, name: true, status: true, createdAt: true })
   .openapi('CreatedAgent');
 
+/** Answer to `PATCH /api/agents/{agentId}`. */
 export const patchedAgentSchema = agentSchema
   .pick({ id: true, name: true, status: true, updatedAt: true })
   .openapi('PatchedAgent');
 
+/** Query of the list of agents. */
 export const agentQuerySchema = z.strictObject({
   ...pagingFields(PAGE_LIMIT),
   status: z.enum(['active', 'paused', 'all']).default('all'),
 });
 
+/** Path of one agent. */
 export const agentPathSchema = z.object({
   agentId: z.string(),
 });

@@ -79,10 +79,12 @@ const optional = {
   }),
 };
 
+/** Body of `POST /api/calendars`. */
 export const createCalendarSchema = z
   .strictObject({ name, kind: z.enum(CALENDAR_KINDS), timeZone, ...optional })
   .openapi('CreateCalendar');
 
+/** Body of `PATCH /api/calendars/{calendarName}`. */
 export const patchCalendarSchema = z
   .strictObject({ timeZone: timeZone.optional(), ...optional })
   .openapi('PatchCalendar', {
@@ -90,6 +92,7 @@ export const patchCalendarSchema = z
     description: 'Only the fields that are there change; `workingHours` replaces all of them.',
   });
 
+/** A calendar; its password is never shown. */
 export const calendarSchema = z
   .object({
     name: z.string(),
@@ -112,12 +115,16 @@ export const calendarSchema = z
   })
   .openapi('Calendar');
 
+/** One page of calendars. */
 export const calendarPageSchema = pageOf(calendarSchema).openapi('CalendarPage');
 
+/** Query of the list of calendars. */
 export const calendarQuerySchema = z.strictObject(pagingFields(PAGE_LIMIT));
 
+/** Path of one calendar. */
 export const calendarPathSchema = z.object({ calendarName: z.string() });
 
+/** An appointment, with what became of it on the calendar server. */
 export const appointmentSchema = z
   .object({
     id: z.string(),
@@ -143,8 +150,10 @@ export const appointmentSchema = z
   })
   .openapi('CalendarAppointment');
 
+/** One page of appointments. */
 export const appointmentPageSchema = pageOf(appointmentSchema).openapi('AppointmentPage');
 
+/** Query of the appointments of a calendar. */
 export const appointmentQuerySchema = z.strictObject({
   ...pagingFields(PAGE_LIMIT),
   from: z.iso

@@ -44,8 +44,10 @@ const timestamp = z.iso.datetime();
 
 const status = z.enum(['queued', 'ringing', 'in_progress', 'completed', 'failed']);
 
+/** Who placed the call: the caller (`inbound`) or an agent (`outbound`). */
 export const directionSchema = z.enum(['inbound', 'outbound']);
 
+/** Why a call is over. */
 export const endReasonSchema = z.enum([
   'user_hangup',
   'agent_hangup',
@@ -56,6 +58,7 @@ export const endReasonSchema = z.enum([
   'busy',
 ]);
 
+/** Length of a call, in whole seconds. */
 export const durationSchema = z.int().openapi({
   description:
     'Seconds from the answer to the end, each started one counted; 0 without an answer. Less than `endedAt` - `startedAt`, which begins with the ringing.',
@@ -63,23 +66,28 @@ export const durationSchema = z.int().openapi({
 
 const WHEN_STARTED = 'When it began to ring, not when it was answered';
 
+/** When the call began. */
 export const startedAtSchema = timestamp.openapi({ description: `${WHEN_STARTED}.` });
 
+/** When the call was answered. */
 export const answeredAtSchema = timestamp
   .nullable()
   .openapi({ description: 'null until, and unless, the call was answered.' });
 
+/** Result of answering machine detection. */
 export const answeredBySchema = z.enum(['human', 'machine', 'unknown']).nullable().openapi({
   description:
     'Whether a person or an answering machine took an outbound call (answering machine detection); `unknown` where the call ended before it could be told. It may change from `human` to `machine` within the first 20 s. null for inbound calls, unanswered ones, and until it is decided.',
 });
 
+/** Why the call failed, in a sentence. */
 export const failureReasonSchema = z.string().nullable().openapi({
   description:
     'Why a `failed` call failed, or what keeps a `queued` one waiting, such as a trunk that is not registered; a sentence. null otherwise.',
   example: 'The called number is busy, or refused the call (SIP 486).',
 });
 
+/** Final SIP status of a call that was not answered. */
 export const sipStatusSchema = z.int().nullable().openapi({
   description:
     'The final SIP status by which the far end refused an outbound call; null otherwise.',
@@ -133,6 +141,7 @@ const tagsSchema = z.array(z.string()).openapi({
   example: ['follow-up'],
 });
 
+/** A call in a list: without its transcript. */
 export const callItemSchema = z
   .object({
     ...common,
@@ -142,6 +151,7 @@ export const callItemSchema = z
   })
   .openapi('CallItem');
 
+/** One page of calls, with the number of all. */
 export const callPageSchema = pageOf(callItemSchema)
   .extend({
     offset: z.int().openapi({ description: 'Matching calls before the page.' }),
@@ -152,6 +162,7 @@ export const callPageSchema = pageOf(callItemSchema)
   })
   .openapi('CallPage');
 
+/** One sentence of a transcript. */
 export const transcriptEntrySchema = z
   .object({
     role: z.enum(['agent', 'user']),
@@ -170,6 +181,7 @@ const successSchema = z.object({ met: z.boolean(), reason: z.string() }).nullabl
   description: 'Whether the `successCriteria` of the agent were met; null as `extracted`.',
 });
 
+/** A call with everything that is on record. */
 export const callSchema = z
   .object({
     ...common,
@@ -215,6 +227,7 @@ const timelineEntrySchema = z
   })
   .openapi('TimelineEntry');
 
+/** One page of a timeline. */
 export const timelinePageSchema = pageOf(timelineEntrySchema).openapi('TimelinePage');
 
 const tagSchema = z
@@ -224,6 +237,7 @@ const tagSchema = z
   .max(TAG_CHARS_MAX)
   .regex(/^[^\p{Cc}]*$/u, 'expected no control characters');
 
+/** Body of `PATCH /api/calls/{callId}`: the operator's tags and note. */
 export const callChangeSchema = z
   .strictObject({
     tags: z.array(tagSchema).max(TAGS_MAX).optional(),
@@ -249,6 +263,7 @@ const durationQuery = wholeNumber({ min: 0, max: DURATION_SECONDS_MAX }).optiona
 
 const durationDocs = { type: 'integer', minimum: 0, maximum: DURATION_SECONDS_MAX } as const;
 
+/** Query of the list of calls: filters, search and page. */
 export const callQuerySchema = z
   .strictObject({
     ...pagingFields(PAGE_LIMIT),
@@ -287,8 +302,10 @@ export const callQuerySchema = z
     { path: ['endDate'], message: 'expected a day that is not before startDate' },
   );
 
+/** Query of a timeline. */
 export const timelineQuerySchema = z.strictObject(pagingFields({ default: 100, max: 1000 }));
 
+/** Path of one call. */
 export const callPathSchema = z.object({ callId: z.string() });
 
 /** The two parameters of a link to a recording; both or neither. */

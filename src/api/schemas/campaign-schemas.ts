@@ -25,6 +25,7 @@ const contactDraftSchema = z
 
 const TOO_MANY = `expected 1 to ${contactsMax} contacts; split a longer list into several campaigns`;
 
+/** Body of `POST /api/campaigns`, as JSON. */
 export const createCampaignSchema = z
   .strictObject({
     name: z.string().trim().min(1).max(100).openapi({ example: 'Recall in November' }),
@@ -102,6 +103,7 @@ const countsSchema = z
   })
   .openapi('CampaignCounts');
 
+/** A campaign with its counts. */
 export const campaignSchema = z
   .object({
     id: z.string().openapi({ example: 'camp_0VbZOZK8iLGcXSKvcmQMdaX5' }),
@@ -126,6 +128,7 @@ export const campaignSchema = z
   })
   .openapi('Campaign');
 
+/** A contact of a campaign, with its calls. */
 export const campaignContactSchema = z
   .object({
     row: z.int().openapi({ description: 'Place in the list, from 1.' }),
@@ -144,19 +147,25 @@ export const campaignContactSchema = z
   })
   .openapi('CampaignContact');
 
+/** One page of campaigns. */
 export const campaignPageSchema = pageOf(campaignSchema).openapi('CampaignPage');
+
+/** One page of contacts. */
 export const campaignContactPageSchema =
   pageOf(campaignContactSchema).openapi('CampaignContactPage');
 
+/** Path of one campaign. */
 export const campaignPathSchema = z.object({
   campaignId: z.string().openapi({ example: 'camp_0VbZOZK8iLGcXSKvcmQMdaX5' }),
 });
 
+/** Query of the list of campaigns. */
 export const campaignQuerySchema = z.strictObject({
   status: z.enum(CAMPAIGN_STATUSES).optional(),
   ...pagingFields(PAGE_LIMIT),
 });
 
+/** Query of the contacts of a campaign. */
 export const campaignContactQuerySchema = z.strictObject({
   state: z.enum(CONTACT_STATES).optional(),
   ...pagingFields(PAGE_LIMIT),

@@ -28,6 +28,7 @@ export const overridesSchema = z
   })
   .openapi('CallOverrides', { description: 'What is said here goes before the agent, once.' });
 
+/** The customer's own data on a call: a JSON object within the limits of `whyNotMetadata`. */
 export const metadataSchema = z
   .unknown()
   // Comes before the record, which drops such a key without a word.
@@ -80,6 +81,7 @@ const headers = z
 /** An ISO instant of a request. */
 export const instantSchema = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
 
+/** Body of `POST /api/calls/outbound`. */
 export const startCallSchema = z
   .strictObject({
     agentId: z.string().min(1).max(100),
@@ -113,6 +115,7 @@ export const startCallSchema = z
   })
   .openapi('StartCall');
 
+/** Answer to `POST /api/calls/outbound`: the call as it is queued. */
 export const queuedCallSchema = z
   .object({
     callId: z.string().openapi({ example: 'call_0VbZOZK8iLGcXSKvcmQMdaX5' }),
@@ -124,6 +127,7 @@ export const queuedCallSchema = z
   })
   .openapi('QueuedCall');
 
+/** Answer to `POST /api/calls/{callId}/hangup`. */
 export const hungUpCallSchema = z
   .object({
     callId: z.string(),

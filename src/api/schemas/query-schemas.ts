@@ -18,6 +18,7 @@ export function wholeNumber(limits: { readonly min: number; readonly max: number
     .pipe(z.int().min(limits.min).max(limits.max));
 }
 
+/** Entries of a page: as a rule, and at most. */
 export const PAGE_LIMIT = { default: 20, max: 100 } as const;
 
 /** The query parameters of a list. */

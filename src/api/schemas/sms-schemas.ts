@@ -92,6 +92,7 @@ const optional = {
   }),
 };
 
+/** Body of `POST /api/sms-gateways`. */
 export const createSmsGatewaySchema = z
   .strictObject({
     name,
@@ -108,6 +109,7 @@ export const createSmsGatewaySchema = z
   })
   .openapi('CreateSmsGateway');
 
+/** Body of `PATCH /api/sms-gateways/{smsGatewayName}`. */
 export const patchSmsGatewaySchema = z
   .strictObject({ from: from.optional(), ...optional })
   .openapi('PatchSmsGateway', {
@@ -115,6 +117,7 @@ export const patchSmsGatewaySchema = z
     description: 'Only the fields that are there change.',
   });
 
+/** An SMS gateway; its secret is never shown. */
 export const smsGatewaySchema = z
   .object({
     name: z.string(),
@@ -137,12 +140,16 @@ export const smsGatewaySchema = z
   })
   .openapi('SmsGateway');
 
+/** One page of SMS gateways. */
 export const smsGatewayPageSchema = pageOf(smsGatewaySchema).openapi('SmsGatewayPage');
 
+/** Query of the lists of SMS gateways and opt-outs. */
 export const smsQuerySchema = z.strictObject(pagingFields(PAGE_LIMIT));
 
+/** Path of one SMS gateway. */
 export const smsGatewayPathSchema = z.object({ smsGatewayName: z.string() });
 
+/** A message that an agent has sent, or tried to. */
 export const smsMessageSchema = z
   .object({
     id: z.string(),
@@ -159,12 +166,15 @@ export const smsMessageSchema = z
   })
   .openapi('SmsMessage');
 
+/** A number that wants no messages. */
 export const optOutSchema = z
   .object({ number: z.string(), createdAt: z.iso.datetime() })
   .openapi('SmsOptOut');
 
+/** One page of opt-outs. */
 export const optOutPageSchema = pageOf(optOutSchema).openapi('SmsOptOutPage');
 
+/** Path of one opt-out. */
 export const optOutPathSchema = z.object({
   number: z.string().openapi({ description: 'E.164.', example: '+390612345678' }),
 });

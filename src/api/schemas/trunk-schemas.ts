@@ -25,6 +25,7 @@ const callPriceSchema = z
 
 const CODECS = ['PCMU', 'PCMA', 'G722', 'opus'] as const;
 
+/** A SIP trunk with its state; its password is never shown. */
 export const trunkSchema = z
   .object({
     name: z.string().openapi({ example: 'acme' }),
@@ -97,8 +98,10 @@ export const trunkSchema = z
   })
   .openapi('Trunk');
 
+/** All trunks. */
 export const trunkListSchema = z.object({ data: z.array(trunkSchema) }).openapi('TrunkList');
 
+/** Path of one trunk. */
 export const trunkPathSchema = z.object({ trunkName: z.string().openapi({ example: 'acme' }) });
 
 type JsonType = 'string' | 'boolean' | 'integer' | 'number' | 'array' | 'object' | 'null';
@@ -210,6 +213,7 @@ const CHANGES = Object.fromEntries(
   Object.entries(FIELDS).map(([name, field]) => [name, changeOf(name, field)]),
 );
 
+/** Body of `POST /api/trunks`, for the OpenAPI document: the rules of trunks check it. */
 export const createTrunkSchema = z.looseObject({}).openapi('CreateTrunk', {
   type: 'object',
   required: ['name', 'proxy'],
@@ -220,6 +224,7 @@ export const createTrunkSchema = z.looseObject({}).openapi('CreateTrunk', {
   additionalProperties: false,
 });
 
+/** Body of `PATCH /api/trunks/{trunkName}`, for the OpenAPI document: the rules of trunks check it. */
 export const patchTrunkSchema = z.looseObject({}).openapi('PatchTrunk', {
   type: 'object',
   minProperties: 1,
@@ -228,6 +233,7 @@ export const patchTrunkSchema = z.looseObject({}).openapi('PatchTrunk', {
   additionalProperties: false,
 });
 
+/** Result of a check: its steps, and the verdict. */
 export const trunkCheckSchema = z
   .object({
     ok: z.boolean().openapi({ description: 'Whether every step is.' }),
@@ -268,4 +274,5 @@ export const trunkCheckEventSchema = z
       'An event of `POST /api/trunks/{trunkName}/check`, where it answers with a stream.',
   });
 
+/** One event of a check that is streamed. */
 export type TrunkCheckEvent = z.infer<typeof trunkCheckEventSchema>;

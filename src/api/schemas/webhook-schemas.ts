@@ -39,10 +39,12 @@ const description = z
 
 const endpointStatus = z.enum(['active', 'disabled']);
 
+/** Body of `POST /api/webhooks/endpoints`. */
 export const createEndpointSchema = z
   .strictObject({ url, events, description: description.optional() })
   .openapi('CreateWebhookEndpoint');
 
+/** Body of `PATCH /api/webhooks/endpoints/{endpointId}`. */
 export const patchEndpointSchema = z
   .strictObject({
     url: url.optional(),
@@ -55,12 +57,14 @@ export const patchEndpointSchema = z
     description: 'Only the fields that are there change; one at least.',
   });
 
+/** The newest attempt to deliver to an endpoint. */
 export const lastAttemptSchema = z.object({
   timestamp,
   statusCode: z.int().nullable(),
   error: z.string().nullable(),
 });
 
+/** A webhook endpoint with its state. */
 export const endpointSchema = z
   .object({
     id: z.string().openapi({ example: 'we_0VbZOZK8iLGcXSKvcmQMdaX5' }),
@@ -83,22 +87,28 @@ export const endpointSchema = z
   })
   .openapi('WebhookEndpoint');
 
+/** Answer to `POST /api/webhooks/endpoints`. */
 export const createdEndpointSchema = endpointSchema
   .pick({ id: true, url: true, events: true, description: true, status: true, createdAt: true })
   .openapi('CreatedWebhookEndpoint');
 
+/** One page of webhook endpoints. */
 export const endpointPageSchema = pageOf(endpointSchema).openapi('WebhookEndpointPage');
 
+/** Query of the list of endpoints. */
 export const endpointQuerySchema = z.strictObject(pagingFields(PAGE_LIMIT));
 
+/** Path of one endpoint. */
 export const endpointPathSchema = z.object({ endpointId: z.string() });
 
+/** Answer to a test event: the delivery to look at. */
 export const testSentSchema = z
   .object({ deliveryId: z.string(), eventId: z.string() })
   .openapi('WebhookTestSent');
 
 const deliveryStatus = z.enum(['pending', 'succeeded', 'failed']);
 
+/** A delivery of one event to one endpoint. */
 export const deliverySchema = z
   .object({
     id: z.string().openapi({ example: 'dlv_0VbZOZK8iLGcXSKvcmQMdaX5' }),
@@ -125,10 +135,12 @@ export const deliverySchema = z
   })
   .openapi('WebhookDelivery');
 
+/** One page of deliveries. */
 export const deliveryPageSchema = pageOf(deliverySchema).openapi('WebhookDeliveryPage');
 
 const keptHeaders = z.array(z.object({ name: z.string(), value: z.string() })).nullable();
 
+/** One attempt: request, answer or error, and duration. */
 export const attemptSchema = z
   .object({
     attempt: z.int().openapi({ description: 'From 1; starts at 1 again after a resend.' }),
@@ -150,6 +162,7 @@ export const attemptSchema = z
   })
   .openapi('WebhookAttempt');
 
+/** A delivery with its body and attempts. */
 export const deliveryDetailSchema = deliverySchema
   .extend({
     requestBody: z.string().nullable().openapi({
@@ -162,6 +175,7 @@ export const deliveryDetailSchema = deliverySchema
   })
   .openapi('WebhookDeliveryDetail');
 
+/** Query of the list of deliveries. */
 export const deliveryQuerySchema = z.strictObject({
   ...pagingFields(PAGE_LIMIT),
   status: deliveryStatus.optional(),
@@ -169,6 +183,7 @@ export const deliveryQuerySchema = z.strictObject({
   eventId: z.string().min(1).max(100).optional(),
 });
 
+/** Path of one delivery. */
 export const deliveryPathSchema = z.object({ deliveryId: z.string() });
 
 const instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
@@ -182,6 +197,7 @@ const SPAN_END = 'a timestamp such as 2026-11-21T08:00:00.000Z, or a day such as
 
 const instantDocs = { type: 'string', example: '2026-11-21T08:00:00.000Z' } as const;
 
+/** Body of the request that sends deliveries again. */
 export const resendSchema = z
   .strictObject({
     from: z.union([dayStart, instant], expected).openapi({
@@ -205,6 +221,7 @@ export const resendSchema = z
   })
   .openapi('ResendWebhooks');
 
+/** Answer to it: how many are due again. */
 export const resentSchema = z
   .object({
     resent: z.int().openapi({

@@ -38,6 +38,7 @@ export async function machineFindings(config: Config): Promise<readonly Finding[
   ];
 }
 
+/** Whether the version of Node is one that the server supports. */
 export function nodeFinding(version: string): Finding {
   const isNew = Number(version.split('.')[0]) >= NODE_MAJOR_MIN;
   return {

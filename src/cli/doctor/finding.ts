@@ -1,5 +1,6 @@
 /** What `admin doctor` found, and how it is shown; pure */
 
+/** What a check found, and what to do about it. */
 export interface Finding {
   /** What was looked at, such as `SIP port`. */
   readonly check: string;

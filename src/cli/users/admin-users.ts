@@ -25,6 +25,7 @@ import {
   table,
 } from '../admin-command.ts';
 
+/** Adds `admin user`. */
 export function addUserCommands(root: Command, console: Console): void {
   const user = root.command('user').description('users of the dashboard and their roles');
   atDesk(user.command('list').description('lists users, oldest first'), console, listUsers);
@@ -156,6 +157,7 @@ function roleArgument(text: string): Role {
   throw new InvalidArgumentError(`Expected one of ${ROLES.join(', ')}.`);
 }
 
+/** Adds `admin operator`. */
 export function addOperatorCommands(root: Command, console: Console): void {
   const operator = root.command('operator').description('the password of the dashboard');
   const command = operator

@@ -83,7 +83,7 @@ function factsOf({ call, timeline, originMs }: FactsProps): readonly Fact[] {
     ...told(t('call.answeredBy'), 'answeredBy', call.answeredBy),
     ...told(t('field.mood'), 'mood', call.sentiment),
     ...told(t('field.intent'), 'intent', call.intentDetected),
-    ...(others.length === 0 ? [] : [[t('call.company'), others.join('; ')] as const]),
+    ...(others.length === 0 ? [] : [[t('call.thirdParty'), others.join('; ')] as const]),
     [t('field.id'), <Copied text={call.id} shown={<code>{call.id}</code>} />],
   ];
 }
@@ -121,7 +121,7 @@ function otherPartiesOf(timeline: readonly TimelineEntry[], originMs: number): r
       return t('call.callerBack', { at });
     if (kind === 'far_end_transfer') return t('call.farEndTransfer', { at });
     if (kind !== 'transfer' && kind !== 'three_way' && kind !== 'three_way_ended') return [];
-    return t(`company.${kind}`, { at });
+    return t(`thirdParty.${kind}`, { at });
   });
 }
 

@@ -1,4 +1,4 @@
-/** The window that places one call; what the dial policy refuses is said beside the field. */
+/** The window that places one call; what the dial policy refuses is shown next to the field. */
 import { ApiError } from '../api-error.ts';
 import { client, isPlacingCall, say, sentence, t } from '../app-state.ts';
 import { Dialog } from '../parts/dialog.tsx';

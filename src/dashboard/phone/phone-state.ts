@@ -56,7 +56,7 @@ export function isBusy({ status }: PhoneState): boolean {
   return status !== 'idle' && status !== 'ended';
 }
 
-/** The state after a happening; one that comes too late, or twice, changes nothing. */
+/** The state after an event; one that comes too late, or twice, changes nothing. */
 export function afterPhoneEvent(state: PhoneState, event: PhoneEvent): PhoneState {
   switch (event.kind) {
     case 'dialled':

@@ -9,6 +9,7 @@ export const AUDIT_ROWS_MAX = 500_000;
 /** `cli` is the command line; `none` an attempt without a session or key. */
 export const AUDIT_ACTORS = ['user', 'key', 'cli', 'none'] as const;
 
+/** Who made a change. */
 export type AuditActor = (typeof AUDIT_ACTORS)[number];
 
 /** One change, or one attempt to sign in. Never a body, a secret, or a number or word of a caller. */
@@ -38,6 +39,7 @@ export interface AuditPage {
   readonly total: number;
 }
 
+/** Contract of the audit log; entries are never changed. */
 export interface AuditLog {
   append(entry: AuditEntry): Promise<void>;
 

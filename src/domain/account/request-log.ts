@@ -34,6 +34,7 @@ export interface RequestEntry {
   readonly environment: Environment | null;
 }
 
+/** The newest requests, in memory; the oldest make room. */
 export class RequestLog {
   readonly startedAt: Date;
   readonly #known = new RecentItems<RequestEntry>(REQUESTS_MAX);
@@ -80,6 +81,7 @@ export interface RequestFilter {
   readonly requestId?: string | undefined;
 }
 
+/** Whether a request passes a filter. */
 export function isWanted(entry: RequestEntry, filter: RequestFilter): boolean {
   const { statusClass, route, requestId } = filter;
   if (statusClass !== undefined && Math.floor(entry.status / 100) !== statusClass) return false;

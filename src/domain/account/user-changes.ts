@@ -1,5 +1,5 @@
 /** Changes to users and invites: what may be changed by which user. Run each as one transaction; pure */
-import { ServiceError } from '../service-error.ts';
+import { conflict, ServiceError } from '../service-error.ts';
 import {
   INVITE_LIFE_MS,
   INVITES_KEPT_MS,
@@ -220,8 +220,4 @@ async function revokeInvitesOf(
       await users.updateInvite({ ...invite, revokedAt: now });
     }
   }
-}
-
-function conflict(message: string): ServiceError {
-  return new ServiceError('CONFLICT', message);
 }

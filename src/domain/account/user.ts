@@ -43,6 +43,7 @@ export interface Invite {
   readonly revokedAt: Date | null;
 }
 
+/** Users of an installation, at most. */
 export const USERS_MAX = 100;
 
 /** Invites that can still be used. */
@@ -54,6 +55,7 @@ export const INVITE_LIFE_MS = 259_200_000;
 /** An invite is kept for this long after its end, to say why its link no longer works. */
 export const INVITES_KEPT_MS = 2_592_000_000;
 
+/** Length of a user name, at most. */
 export const USER_NAME_CHARS_MAX = 64;
 
 /** Letters, digits and what e-mail addresses have. */

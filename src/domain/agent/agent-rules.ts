@@ -42,6 +42,8 @@ export const AGENT_TOOLS = [
 ] as const;
 
 const DEFAULT_VOICE = 'en-US-JennyNeural';
+
+/** Language of an agent that names none. */
 export const DEFAULT_LANGUAGE = 'en-US';
 
 /** Settings as customers send them; fields left out keep their values. */

@@ -80,6 +80,7 @@ export function percentilesOf(counts: AnswerCounts, scale: TimeScale): AnswerTim
 /** Engines that callers wait for: recogniser, language model, voice. */
 const ANSWER_ENGINES = ['recognition', 'model', 'voice'] as const;
 
+/** An engine whose time is part of an answer. */
 export type AnswerEngine = (typeof ANSWER_ENGINES)[number];
 
 /** Turns by bucket of the time of each engine (`ENGINE_SCALE`). */

@@ -66,6 +66,7 @@ const NEXT: Readonly<Record<CallStatus, readonly CallStatus[]>> = {
   failed: [],
 };
 
+/** Whether a call may go from one status to another. */
 export function canMove(from: CallStatus, to: CallStatus): boolean {
   return NEXT[from].includes(to);
 }

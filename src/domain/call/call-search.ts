@@ -15,6 +15,7 @@ export interface SearchedWord {
   readonly isPrefix: boolean;
 }
 
+/** What a search looks for: words, a number, or an id. */
 export type CallSearch =
   /** The id of a call, or its beginning. */
   | { readonly kind: 'id'; readonly prefix: string }

@@ -301,10 +301,13 @@ export interface Appointment {
   readonly confirmed: boolean;
 }
 
+/** Tags of a call, at most. */
 export const TAGS_MAX = 20;
 
+/** Length of a tag, at most. */
 export const TAG_CHARS_MAX = 50;
 
+/** Length of a note, at most. */
 export const NOTE_CHARS_MAX = 10_000;
 
 /** Tags are sorted and without repetitions; the note is null where there is none. */
@@ -322,4 +325,5 @@ export interface CallNoteStore {
   change(callId: string, change: Partial<CallNote>): Promise<CallNote>;
 }
 
+/** A call without tags and note. */
 export const NO_NOTE: CallNote = { tags: [], note: null };

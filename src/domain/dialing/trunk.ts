@@ -2,7 +2,7 @@
 
 import type { AccountStore } from '../account/account-rules.ts';
 import type { CallPrice } from '../call/call-cost.ts';
-import { ServiceError } from '../service-error.ts';
+import { conflict, ServiceError } from '../service-error.ts';
 
 /** Whether a trunk can take calls, and why. */
 export interface TrunkStatus {
@@ -277,8 +277,4 @@ function storedOf({ name: _, password, ...settings }: TrunkFields) {
 
 function withoutNulls(fields: TrunkFields): TrunkFields {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
-}
-
-function conflict(message: string): ServiceError {
-  return new ServiceError('CONFLICT', message);
 }

@@ -1,8 +1,10 @@
 /** Models that can be downloaded, and the download under way: the port that the REST interface asks. */
 import { ServiceError } from '../service-error.ts';
 
+/** Sets of models, by size. */
 export const MODEL_PROFILES = ['small', 'standard', 'best'] as const;
 
+/** One of `MODEL_PROFILES`. */
 export type ModelProfile = (typeof MODEL_PROFILES)[number];
 
 /** `gguf`: a language model in a process of the server's own; `llm`: one that Ollama keeps. */
@@ -39,6 +41,7 @@ export interface ProfileContent {
   readonly missingBytes: number;
 }
 
+/** Models that can be downloaded, and the state of each. */
 export interface ModelCatalogue {
   readonly profiles: readonly ProfileContent[];
   readonly models: readonly DownloadableModel[];
@@ -49,6 +52,7 @@ export interface ModelCatalogue {
 /** Either a profile or one model. */
 export type WantedModels = { readonly profile: ModelProfile } | { readonly modelId: string };
 
+/** States of a download. */
 export const DOWNLOAD_STATES = ['running', 'completed', 'failed', 'cancelled'] as const;
 
 /** A download: the newest one stays until another begins or the server stops. */

@@ -216,6 +216,7 @@ interface Answers {
   quickestMs: number | null;
 }
 
+/** The newest durations by engine, in memory. */
 export class RecentTimes implements ModelTimes {
   readonly #times: ModelTimes;
   readonly #clock: Clock;

@@ -3,8 +3,10 @@
 /** Values of `ONNX_PROVIDERS`: those that ONNX Runtime has for some system. */
 export const PROVIDERS = ['cpu', 'cuda', 'tensorrt', 'webgpu', 'coreml', 'dml'] as const;
 
+/** An execution provider of ONNX Runtime. */
 export type Provider = (typeof PROVIDERS)[number];
 
+/** Providers unless others are set. */
 export const DEFAULT_PROVIDERS: readonly Provider[] = ['cpu'];
 
 /** ONNX Runtime's npm package leaves out what only some machines can use. */

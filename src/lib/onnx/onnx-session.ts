@@ -35,6 +35,8 @@ const common = createRequire(import.meta.url)('onnxruntime-common') as typeof Ru
 
 /** The tensor class of the native library's CommonJS build. */
 export const Tensor = common.Tensor;
+
+/** A tensor of ONNX Runtime. */
 export type Tensor = Runtime.Tensor;
 
 /**

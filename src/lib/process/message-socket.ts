@@ -6,6 +6,7 @@ export interface SocketEnd {
   readonly port: number;
 }
 
+/** Receiver of messages and of the end. */
 export interface MessageSocketListener {
   /** One whole message, whether its frames were text or binary. */
   message(bytes: Buffer): void;
@@ -13,6 +14,7 @@ export interface MessageSocketListener {
   closed(): void;
 }
 
+/** A connection that carries whole messages. */
 export interface MessageSocket {
   /** Where the peer is; behind a proxy, the proxy. */
   readonly remote: SocketEnd;

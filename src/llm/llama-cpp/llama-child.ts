@@ -1,6 +1,6 @@
 /** Child process that holds the weights: a crash of native code ends no call. */
 
-import { obeyParent, tellParent } from '../../lib/process/child-supervisor.ts';
+import { endProcess, obeyParent, tellParent } from '../../lib/process/child-supervisor.ts';
 import { LlamaEngine } from './llama-engine.ts';
 import type { FromLlama, LlamaOrder, ToLlama } from './llama-keeper.ts';
 
@@ -22,7 +22,7 @@ function obey(message: ToLlama): void {
       aborts.get(message.id)?.abort(new Error('aborted'));
       break;
     case 'stop':
-      void stop();
+      void endProcess(release);
       break;
     default:
       message satisfies never;
@@ -57,10 +57,9 @@ async function answer(asked: Extract<ToLlama, { readonly id: number; question: u
   }
 }
 
-async function stop(): Promise<void> {
+async function release(): Promise<void> {
   for (const abort of aborts.values()) abort.abort(new Error('stopping'));
   await engine?.close();
-  process.exit(0);
 }
 
 function send(message: FromLlama): void {

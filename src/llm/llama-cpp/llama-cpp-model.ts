@@ -26,6 +26,7 @@ import {
 
 type Part = Extract<FromLlama, { readonly kind: 'event' | 'done' }>;
 
+/** llama.cpp in a child process. */
 export class LlamaCppModel implements LanguageModel {
   readonly name: string;
   readonly #order: LlamaOrder;

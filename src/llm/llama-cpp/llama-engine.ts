@@ -24,6 +24,7 @@ interface Asked {
   readonly signal: AbortSignal;
 }
 
+/** llama.cpp in this process: one model, several sequences. */
 export class LlamaEngine {
   /** What prompt and answer of one call may have together. */
   readonly contextTokens: number;

@@ -138,6 +138,7 @@ export interface LlamaQuestion {
   readonly schema?: Readonly<Record<string, unknown>>;
 }
 
+/** Messages to the child process. */
 export type ToLlama =
   /** Comes first, once. */
   | { readonly kind: 'load'; readonly order: LlamaOrder }

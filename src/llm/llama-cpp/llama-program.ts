@@ -5,6 +5,7 @@ import { join } from 'node:path';
 /** The version that the code has been tried with. */
 const VERSION = '3.22.1';
 
+/** Whether node-llama-cpp lies in the folder. */
 export function isLlamaInstalled(folder: string): boolean {
   return existsSync(llamaModuleFile(folder));
 }

@@ -28,6 +28,7 @@ interface InstalledModel {
   readonly digest: string;
 }
 
+/** An Ollama server. */
 export class OllamaModel implements ModelServer {
   readonly name: string;
   readonly contextTokens: number;

@@ -20,6 +20,7 @@ import {
   fetchFromServer,
 } from '../model-server.ts';
 
+/** A server that speaks the protocol of OpenAI. */
 export class OpenAiModel implements ModelServer {
   readonly name: string;
   readonly contextTokens: number;

@@ -9,6 +9,7 @@ import type {
 } from '../language-model.ts';
 import { compile, type Rule, type RuleBook } from './default-rules.ts';
 
+/** A language model of rules, for tests, demo and sandbox. */
 export class ScriptedModel implements LanguageModel {
   readonly name: string;
   readonly ignoresPrompts = true;

@@ -13,6 +13,7 @@ export interface StreamPlace {
 /** A source that jumps further, either way, has restarted. */
 const JUMP_PACKETS_MAX = 1_000;
 
+/** Continues the numbering of one RTP stream across a change of its source. */
 export class StreamSplice {
   #ssrc: number | undefined;
   #sequenceShift = 0;

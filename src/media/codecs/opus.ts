@@ -41,6 +41,7 @@ class OpusHandle<Handle extends { free(): void }> {
   }
 }
 
+/** Settings of the encoder. */
 export interface OpusEncoderOptions extends OpusSettings {
   /** Whether all packets have one length: those of other lengths tell words under encryption. RFC 6562. */
   readonly isConstant: boolean;

@@ -12,6 +12,7 @@ export const VOICE_FRAMES = 3;
 /** Quiet frames in a row that end speech: 60 ms. */
 export const QUIET_FRAMES = 3;
 
+/** Begin or end of voice, with its place in the sound. */
 export type VoiceChange =
   | { readonly kind: 'voice-started'; readonly atMs: number }
   | { readonly kind: 'voice-stopped'; readonly lastVoicedAtMs: number };

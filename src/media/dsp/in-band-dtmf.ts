@@ -4,6 +4,8 @@ import { FRAME_SAMPLES, LINE_RATE_HZ } from '../audio-stream.ts';
 
 /** @see ITU-T Q.23 */
 export const ROWS_HZ = [697, 770, 852, 941] as const;
+
+/** Frequencies of the columns. @see ITU-T Q.23 */
 export const COLUMNS_HZ = [1209, 1336, 1477, 1633] as const;
 
 /** Rows of four columns. */

@@ -4,6 +4,7 @@ import { FRAME_SAMPLES } from '../audio-stream.ts';
 /** Frames that are added before the window moves to the front of its memory: with each frame that was a tenth of a packet's cost. */
 const FRAMES_PER_MOVE = 8;
 
+/** The newest samples, in one piece of memory. */
 export class SlidingWindow {
   /** The window is from `start` to `start + length`. Whole numbers, which 32 bits hold exactly. */
   readonly samples: Float32Array;

@@ -22,6 +22,7 @@ export class MediaEngineError extends Error {
   override readonly name = 'MediaEngineError';
 }
 
+/** Addresses, ports and threads of the media engine. */
 export interface MediaEngineOptions {
   readonly clock: Clock;
   readonly log: Logger;
@@ -45,6 +46,7 @@ const IDLE_WORKERS_MAX = 4;
 /** Pause before a dead worker is replaced, so that a worker that cannot start does not spin. */
 const RESTART_MS = 500;
 
+/** The media engine: RTP sessions on worker threads. */
 export class MediaEngine {
   readonly #options: MediaEngineOptions;
   readonly #settings: WorkerSettings;

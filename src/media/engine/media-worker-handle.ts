@@ -8,6 +8,7 @@ import type { ReceiveRingBuffer } from '../buffers/receive-ring.ts';
 import { SpeechRing, type SpeechRingBuffer } from '../buffers/speech-ring.ts';
 import type { SocketsReport } from '../sockets/rtp-sockets.ts';
 
+/** Starts the thread. */
 export type StartWorker = (settings: WorkerStart) => Worker;
 
 /** A message about one session; `gone` means that the worker died. */
@@ -58,6 +59,7 @@ const STOP_MS_MAX = 2000;
 export const startMediaWorker: StartWorker = (settings) =>
   new Worker(new URL('../worker/media-worker.ts', import.meta.url), { workerData: settings });
 
+/** One media worker, as the main thread sees it. */
 export class MediaWorkerHandle {
   readonly #worker: Worker;
   readonly #speech = new SpeechRing();

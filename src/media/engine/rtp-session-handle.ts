@@ -22,6 +22,7 @@ const NO_STATS: AudioStats = {
 
 type Generational = Extract<ToWorker, { generation: number }>['kind'];
 
+/** One RTP session, as the main thread sees it. */
 export class RtpSessionHandle implements MediaSession {
   readonly heard: ReceiveRing;
   readonly meter: LevelMeter;

@@ -2,6 +2,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { endianness } from 'node:os';
 
+/** Size of the header that we write. */
 export const WAV_HEADER_BYTES = 44;
 
 interface WavShape {

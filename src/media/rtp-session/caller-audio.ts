@@ -4,6 +4,7 @@ import type { ReceiveRing } from '../buffers/receive-ring.ts';
 import { EnergyDetector, type VoiceChange } from '../dsp/energy-detector.ts';
 import type { LevelMeter } from '../dsp/level-meter.ts';
 
+/** The caller's audio of one session: goes to the receive ring; tells when voice begins and ends. */
 export class CallerAudio {
   readonly #heard: ReceiveRing;
   readonly #meter: LevelMeter;

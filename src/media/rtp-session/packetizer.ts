@@ -11,6 +11,7 @@ const OPUS_PACKET_MS = [60, 40, 20, 10];
 
 const SAMPLES_PER_MS = LINE_RATE_HZ / 1000;
 
+/** A packet of a reply before it has an RTP header. */
 export interface CutPacket {
   readonly payload: Uint8Array;
   /** Of its first sample. */

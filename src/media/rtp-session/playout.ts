@@ -7,6 +7,7 @@ export const PLAYOUT_MS_MAX = 120_000;
 
 const SAMPLES_MAX = (PLAYOUT_MS_MAX * LINE_RATE_HZ) / 1000;
 
+/** A reply that has been played, or was cut off. */
 export interface FinishedReply {
   readonly generation: number;
   readonly playedMs: number;

@@ -14,6 +14,7 @@ export interface RtpNetwork {
 /** Average time between reports; each is varied by half so that sessions do not report together. RFC 3550, 6.2. */
 const REPORT_MS = 5000;
 
+/** Sends and reads the RTCP of one session. */
 export class RtcpReports {
   /** How our stream arrives, by the far end's reports. */
   readonly remote = new RemoteReception();

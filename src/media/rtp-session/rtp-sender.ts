@@ -34,6 +34,7 @@ export interface SendingSession extends Paced {
   overhear(pcm: Int16Array, nowMs: number): void;
 }
 
+/** A frame of silence, 20 ms. */
 export const SILENT_FRAME: Int16Array = new Int16Array(FRAME_SAMPLES);
 
 /** Frame and packet under way, shared by all sessions of the thread, so that they stay in the processor's cache. */

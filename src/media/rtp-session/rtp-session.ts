@@ -25,6 +25,7 @@ const packet = new PacketInHand();
 /** How long after our own tones a line may give them back: they are not the caller's. */
 const TONE_ECHO_MS = 400;
 
+/** What one RTP session is made of. */
 export interface RtpSessionOptions {
   /** Receives the caller's audio, for the hearing thread. */
   readonly heard: ReceiveRing;

@@ -72,6 +72,7 @@ interface Draining {
   heardAtMs: number;
 }
 
+/** Port pairs of ended sessions, kept until no late packet comes any more. */
 export class DrainingPorts {
   readonly #clock: Clock;
   readonly #drainMs: number;

@@ -32,6 +32,7 @@ interface Run {
   readonly ended: Promise<void>;
 }
 
+/** Downloads by `npm run models` in a process of its own, one at a time. */
 export class CommandDownloads implements ModelDownloads {
   readonly #options: CommandDownloadsOptions;
   #newest: ModelDownload | undefined;

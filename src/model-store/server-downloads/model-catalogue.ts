@@ -56,6 +56,7 @@ async function askOllama(host: string): Promise<readonly string[] | undefined> {
   }
 }
 
+/** The manifest with what is installed. */
 export async function catalogueOf(
   shelf: ModelShelf,
 ): Promise<Pick<ModelCatalogue, 'profiles' | 'models'>> {

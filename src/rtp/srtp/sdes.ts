@@ -11,6 +11,7 @@ import { CRYPTO_SUITES, type CryptoSuite, inlineBytesOf, type SrtpKeys } from '.
  */
 export type SrtpPolicy = (typeof SRTP_POLICIES)[number];
 
+/** Whether a call must, may or will not be encrypted. */
 export const SRTP_POLICIES = ['required', 'preferred', 'off'] as const;
 
 /** A usable a=crypto line. */

@@ -1,4 +1,5 @@
 /** HTTP requests to speech servers with OpenAI's audio interface: addresses, limits, and faults in plain words. */
+import { readAtMost } from '../../lib/bounded-body.ts';
 
 /** Longest part of a server's error text that is passed on. */
 const FAULT_CHARACTERS_MAX = 200;
@@ -64,15 +65,9 @@ export async function limitedJson(response: Response): Promise<unknown> {
 }
 
 async function limitedText(response: Response): Promise<string> {
-  const pieces: Uint8Array[] = [];
-  let length = 0;
-  // Leaving the loop cancels the rest of the body.
-  for await (const piece of response.body ?? []) {
-    length += piece.length;
-    if (length > BODY_BYTES_MAX) throw new Error('its answer is too long');
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces).toString('utf8');
+  const { text, isWhole } = await readAtMost(response.body ?? [], BODY_BYTES_MAX);
+  if (!isWhole) throw new Error('its answer is too long');
+  return text;
 }
 
 async function reach(url: string, init: RequestInit): Promise<Response> {

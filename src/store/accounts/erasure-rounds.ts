@@ -11,6 +11,7 @@ import { RECORDINGS } from '../../domain/call/recording-link.ts';
 import { StoreError } from '../../domain/service-error.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
+import { Repeater } from '../../lib/repeater.ts';
 import type { RetentionSweep } from './retention-rounds.ts';
 
 /** Between two steps, so that conversations have the thread for most of the time. */
@@ -46,11 +47,10 @@ interface ErasureRoundParts {
  */
 export class ErasureRounds implements Eraser {
   readonly #parts: ErasureRoundParts;
-  #cancel: () => void = () => undefined;
+  readonly #looks: Repeater;
   #unlisten: () => void = () => undefined;
   /** One after the other: requests finish what they erased, and the rounds what is left. */
   #finishing: Promise<void> = Promise.resolve();
-  #isRunning = false;
   /** Whether more erasures were requested since the current pass began. */
   #isRung = false;
   /** True at the start: the previous process may have left rows in the log. */
@@ -60,23 +60,22 @@ export class ErasureRounds implements Eraser {
 
   constructor(parts: ErasureRoundParts) {
     this.#parts = parts;
+    this.#looks = new Repeater({ clock: parts.clock, run: () => this.#look() });
   }
 
   start(): void {
-    this.#isRunning = true;
     this.#unlisten = this.#parts.erasures.notifier.listen(() => {
       this.#isLogDue = true;
       this.#isRung = true;
-      this.#lookIn(BREATH_MS);
+      this.#looks.askIn(BREATH_MS);
     });
-    this.#lookIn(BREATH_MS);
+    this.#looks.askIn(BREATH_MS);
   }
 
   /** Resolves when nothing is under way. What is left stays on record for the next start. Safe to call twice. */
   async stop(): Promise<void> {
-    this.#isRunning = false;
     this.#unlisten();
-    this.#cancel();
+    await this.#looks.stop();
     await this.#finishing;
   }
 
@@ -86,12 +85,7 @@ export class ErasureRounds implements Eraser {
     return this.#finishing;
   }
 
-  #lookIn(delayMs: number): void {
-    this.#cancel();
-    if (this.#isRunning) this.#cancel = this.#parts.clock.after(delayMs, () => void this.#look());
-  }
-
-  async #look(): Promise<void> {
+  async #look(): Promise<number> {
     const { clock, erasures, sweep } = this.#parts;
     let isFull = false;
     this.#isRung = false;
@@ -106,7 +100,7 @@ export class ErasureRounds implements Eraser {
       }),
     );
     await this.#finishing;
-    this.#lookIn(isFull || this.#isRung ? BREATH_MS : LOOK_MS);
+    return isFull || this.#isRung ? BREATH_MS : LOOK_MS;
   }
 
   async #finishFiles(): Promise<void> {

@@ -11,6 +11,7 @@ import type { NewId } from '../../domain/ids.ts';
 import { StoreError } from '../../domain/service-error.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
+import { Repeater } from '../../lib/repeater.ts';
 
 const SWEEP_MS = 600_000;
 
@@ -83,8 +84,7 @@ export class RetentionRounds {
   readonly #retention: Retention;
   readonly #clock: Clock;
   readonly #log: Logger;
-  #isRunning = false;
-  #cancel: () => void = () => undefined;
+  readonly #rounds: Repeater;
 
   constructor(parts: {
     readonly retention: Retention;
@@ -94,37 +94,27 @@ export class RetentionRounds {
     this.#retention = parts.retention;
     this.#clock = parts.clock;
     this.#log = parts.log;
+    this.#rounds = new Repeater({ clock: parts.clock, run: () => this.#round() });
   }
 
   start(): void {
-    this.stop();
-    this.#isRunning = true;
-    this.#roundIn(BREATH_MS);
+    this.#rounds.askIn(BREATH_MS);
   }
 
-  /** Safe to call twice. */
-  stop(): void {
-    this.#isRunning = false;
-    this.#cancel();
-  }
-
-  async #round(): Promise<void> {
-    const isFull = (await this.#prune()) === PRUNED_ROWS_MAX;
-    if (this.#isRunning) this.#roundIn(isFull ? BREATH_MS : ROUND_MS);
-  }
-
-  #roundIn(delayMs: number): void {
-    this.#cancel = this.#clock.after(delayMs, () => void this.#round());
+  /** Resolves at the end of the round in progress. Safe to call twice. */
+  stop(): Promise<void> {
+    return this.#rounds.stop();
   }
 
   /** After a failure the next round tries again: rows that are too old do no harm. */
-  async #prune(): Promise<number> {
+  async #round(): Promise<number> {
     try {
-      return await this.#retention.prune(this.#clock.now());
+      const rows = await this.#retention.prune(this.#clock.now());
+      return rows === PRUNED_ROWS_MAX ? BREATH_MS : ROUND_MS;
     } catch (error) {
       const level = error instanceof StoreError ? 'warn' : 'error';
       this.#log[level]({ err: error }, 'retention: old rows not deleted, will try again');
-      return 0;
+      return ROUND_MS;
     }
   }
 }

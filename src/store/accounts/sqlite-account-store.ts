@@ -71,8 +71,7 @@ export class SqliteAccountStore implements AccountStore {
     const query = build
       .selectFrom('signing_secrets')
       .selectAll()
-      .where('account_id', '=', accountId)
-      .where('environment', '=', environment);
+      .where(inScope({ accountId, environment }));
     const row = await this.#database.get(query);
     return row === undefined ? undefined : secretsOf(row, now);
   }

@@ -286,13 +286,12 @@ export class SqliteAgentVersionStore implements AgentVersionStore {
   }
 }
 
-function versionsOf({ accountId, environment }: Scope, agentId: string) {
+function versionsOf(scope: Scope, agentId: string) {
   return build
     .selectFrom('agent_versions')
     .innerJoin('agents', 'agents.id', 'agent_versions.agent_id')
     .where('agent_versions.agent_id', '=', agentId)
-    .where('agents.account_id', '=', accountId)
-    .where('agents.environment', '=', environment);
+    .where(inScope(scope));
 }
 
 function versionOf(row: AgentVersionRow): AgentVersion {
@@ -314,14 +313,13 @@ export class SqliteSavedDraftStore implements SavedDraftStore {
     this.#database = database;
   }
 
-  async find({ accountId, environment }: Scope, agentId: string): Promise<SavedDraft | undefined> {
+  async find(scope: Scope, agentId: string): Promise<SavedDraft | undefined> {
     const query = build
       .selectFrom('agent_drafts')
       .innerJoin('agents', 'agents.id', 'agent_drafts.agent_id')
       .selectAll('agent_drafts')
       .where('agent_drafts.agent_id', '=', agentId)
-      .where('agents.account_id', '=', accountId)
-      .where('agents.environment', '=', environment);
+      .where(inScope(scope));
     const row = await this.#database.get(query);
     if (row === undefined) return undefined;
     return {

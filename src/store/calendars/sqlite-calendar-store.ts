@@ -14,7 +14,7 @@ import {
 } from '../../domain/calendar/calendar.ts';
 import type { TimeSpan } from '../../domain/calendar/slots.ts';
 import type { PageRange } from '../../domain/ids.ts';
-import { ServiceError } from '../../domain/service-error.ts';
+import { conflict } from '../../domain/service-error.ts';
 import type { SecretBox } from '../../lib/secret-box.ts';
 import { countOf, inScope, type Queries } from '../queries.ts';
 import { NamedRecords } from '../sqlite/named-records.ts';
@@ -24,27 +24,18 @@ import { build } from '../sqlite/schema.ts';
 /** Keeps calendars in SQLite. */
 export class SqliteCalendarStore implements CalendarStore {
   readonly #database: Queries;
-  readonly #box: SecretBox;
   readonly #calendars: NamedRecords<Calendar>;
 
   constructor(database: Queries, box: SecretBox) {
     this.#database = database;
-    this.#box = box;
-    this.#calendars = calendarsIn(database, box);
+    const format = { json: ['workingHours'] } as const;
+    this.#calendars = new NamedRecords(database, { table: 'calendars', box, format });
   }
 
-  async insert(calendar: Calendar): Promise<void> {
-    const { name } = calendar;
-    const { calendarsMax } = CALENDAR_LIMITS;
-    await this.#database.transaction(async (transaction) => {
-      const calendars = calendarsIn(transaction, this.#box);
-      if ((await calendars.find(calendar, name)) !== undefined) {
-        throw conflict(`Cannot make the calendar "${name}": there is one with this name`);
-      }
-      if ((await calendars.count(calendar)) >= calendarsMax) {
-        throw conflict(`Cannot make the calendar: there are ${calendarsMax} already`);
-      }
-      await calendars.insert(calendar);
+  insert(calendar: Calendar): Promise<void> {
+    return this.#calendars.insert(calendar, {
+      kind: 'calendar',
+      max: CALENDAR_LIMITS.calendarsMax,
     });
   }
 
@@ -70,7 +61,7 @@ export class SqliteCalendarStore implements CalendarStore {
         throw conflict(`Cannot delete the calendar "${name}": it has appointments to come`);
       }
       await transaction.run(build.deleteFrom('appointments').where('id', 'in', appointments));
-      await calendarsIn(transaction, this.#box).delete(scope, name);
+      await this.#calendars.on(transaction).delete(scope, name);
     });
   }
 
@@ -90,18 +81,6 @@ export class SqliteCalendarStore implements CalendarStore {
     const { records: calendars, total } = await this.#calendars.page(scope, page);
     return { calendars, total };
   }
-}
-
-function calendarsIn(database: Queries, box: SecretBox): NamedRecords<Calendar> {
-  return new NamedRecords(database, {
-    table: 'calendars',
-    box,
-    format: { json: ['workingHours'] },
-  });
-}
-
-function conflict(message: string): ServiceError {
-  return new ServiceError('CONFLICT', message);
 }
 
 /** Bound of what is read at one time; two weeks of five-minute slots. */

@@ -12,6 +12,7 @@ import type { CallSearch } from '../../domain/call/call-search.ts';
 import { StoreError } from '../../domain/service-error.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
+import { Repeater } from '../../lib/repeater.ts';
 import { inScope, type Queries } from '../queries.ts';
 import { recordOf } from '../sqlite/rows.ts';
 import { build, type CallRow } from '../sqlite/schema.ts';
@@ -299,24 +300,20 @@ async function indexBeforeSearch(database: Queries): Promise<void> {
   }
 }
 
-/** Indexes every two seconds. @returns ends it. */
+/** Indexes every two seconds. @returns ends it, and resolves at the end of the round in progress. */
 export function indexRegularly(
   database: Queries,
   { clock, log }: { readonly clock: Clock; readonly log: Logger },
-): () => void {
-  let isStopped = false;
-  let cancel = clock.after(PAUSE_MS, () => void next());
-  async function next(): Promise<void> {
-    let isMore = false;
+): () => Promise<void> {
+  const run = async () => {
     try {
-      isMore = await indexEndedCalls(database);
+      return (await indexEndedCalls(database)) ? BACKLOG_PAUSE_MS : PAUSE_MS;
     } catch (error) {
       log.warn({ err: error }, 'database: calls not indexed for search; tried again later');
+      return PAUSE_MS;
     }
-    if (!isStopped) cancel = clock.after(isMore ? BACKLOG_PAUSE_MS : PAUSE_MS, () => void next());
-  }
-  return () => {
-    isStopped = true;
-    cancel();
   };
+  const rounds = new Repeater({ clock, run });
+  rounds.askIn(PAUSE_MS);
+  return () => rounds.stop();
 }

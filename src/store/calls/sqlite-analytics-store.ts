@@ -21,7 +21,7 @@ import {
 import type { ZonedSpan } from '../../domain/analytics/period.ts';
 import { END_REASONS } from '../../domain/call/call.ts';
 import type { CallCost } from '../../domain/call/call-cost.ts';
-import type { Queries } from '../queries.ts';
+import { inScope, type Queries } from '../queries.ts';
 import { type AnswerTimesRow, build } from '../sqlite/schema.ts';
 import { EVERY_AGENT } from './call-rollups.ts';
 
@@ -35,7 +35,7 @@ export class SqliteAnalyticsStore implements AnalyticsStore {
     this.#database = database;
   }
 
-  async days({ accountId, environment }: Scope, query: UsageQuery): Promise<readonly DayUsage[]> {
+  async days(scope: Scope, query: UsageQuery): Promise<readonly DayUsage[]> {
     const days = build
       .selectFrom('call_days')
       .select([
@@ -51,8 +51,7 @@ export class SqliteAnalyticsStore implements AnalyticsStore {
         sql<number>`sum(sentiment_count)`.as('sentimentCount'),
       ])
       .where('agent_id', '=', query.agentId ?? EVERY_AGENT)
-      .where('account_id', '=', accountId)
-      .where('environment', '=', environment)
+      .where(inScope(scope))
       .where('day', '>=', dayOf(query.firstDay))
       .where('day', '<=', dayOf(query.lastDay))
       .groupBy('day')
@@ -63,17 +62,13 @@ export class SqliteAnalyticsStore implements AnalyticsStore {
     }));
   }
 
-  async intents(
-    { accountId, environment }: Scope,
-    query: UsageQuery,
-  ): Promise<readonly IntentCount[]> {
+  async intents(scope: Scope, query: UsageQuery): Promise<readonly IntentCount[]> {
     return this.#database.all(
       build
         .selectFrom('intent_days')
         .select(['intent', sql<number>`sum(calls)`.as('count')])
         .where('agent_id', '=', query.agentId ?? EVERY_AGENT)
-        .where('account_id', '=', accountId)
-        .where('environment', '=', environment)
+        .where(inScope(scope))
         .where('day', '>=', dayOf(query.firstDay))
         .where('day', '<=', dayOf(query.lastDay))
         .groupBy('intent')
@@ -152,11 +147,7 @@ export class SqliteQuarterHours implements QuarterHours {
   }
 
   async agents(scope: Scope, span: ZonedSpan) {
-    const agents = build
-      .selectFrom('agents')
-      .select('id')
-      .where('account_id', '=', scope.accountId)
-      .where('environment', '=', scope.environment);
+    const agents = build.selectFrom('agents').select('id').where(inScope(scope));
     const sums = inSpan('quarter_hours', scope, span)
       .where('agent_id', 'in', agents)
       .select('agent_id as agentId')
@@ -230,13 +221,12 @@ function countsOf(turns: Uint8Array): AnswerCounts {
 
 function inSpan<Table extends 'quarter_hours' | 'answer_times' | 'call_costs'>(
   table: Table,
-  { accountId, environment }: Scope,
+  scope: Scope,
   span: ZonedSpan,
 ) {
   return build
     .selectFrom<'quarter_hours' | 'answer_times' | 'call_costs'>(table)
-    .where('account_id', '=', accountId)
-    .where('environment', '=', environment)
+    .where(inScope(scope))
     .where('quarter_hour', '>=', span.from)
     .where('quarter_hour', '<', span.before);
 }

@@ -3,6 +3,7 @@ import { type CallNote, type CallNoteStore, NO_NOTE } from '../../domain/call/ca
 import type { Queries } from '../queries.ts';
 import { build } from '../sqlite/schema.ts';
 
+/** Operators' tags and notes in SQLite. */
 export class SqliteCallNoteStore implements CallNoteStore {
   readonly #database: Queries;
 

@@ -3,7 +3,7 @@
 import { sql } from 'kysely';
 import type { Scope } from '../../domain/agent/agent.ts';
 import type { PageRange } from '../../domain/ids.ts';
-import { ServiceError } from '../../domain/service-error.ts';
+import { conflict } from '../../domain/service-error.ts';
 import {
   SMS_GATEWAY_LIMITS,
   type SmsGateway,
@@ -26,27 +26,18 @@ import { build } from '../sqlite/schema.ts';
 /** Keeps SMS gateways in SQLite. */
 export class SqliteSmsGatewayStore implements SmsGatewayStore {
   readonly #database: Queries;
-  readonly #box: SecretBox;
   readonly #gateways: NamedRecords<SmsGateway>;
 
   constructor(database: Queries, box: SecretBox) {
     this.#database = database;
-    this.#box = box;
-    this.#gateways = gatewaysIn(database, box);
+    const format = { json: ['allowedLinks', 'template'] } as const;
+    this.#gateways = new NamedRecords(database, { table: 'sms_gateways', box, format });
   }
 
-  async insert(gateway: SmsGateway): Promise<void> {
-    const { name } = gateway;
-    const { gatewaysMax } = SMS_GATEWAY_LIMITS;
-    await this.#database.transaction(async (transaction) => {
-      const gateways = gatewaysIn(transaction, this.#box);
-      if ((await gateways.find(gateway, name)) !== undefined) {
-        throw conflict(`Cannot make the SMS gateway "${name}": there is one with this name`);
-      }
-      if ((await gateways.count(gateway)) >= gatewaysMax) {
-        throw conflict(`Cannot make the SMS gateway: there are ${gatewaysMax} already`);
-      }
-      await gateways.insert(gateway);
+  insert(gateway: SmsGateway): Promise<void> {
+    return this.#gateways.insert(gateway, {
+      kind: 'SMS gateway',
+      max: SMS_GATEWAY_LIMITS.gatewaysMax,
     });
   }
 
@@ -63,7 +54,7 @@ export class SqliteSmsGatewayStore implements SmsGatewayStore {
           `Cannot delete the SMS gateway "${name}": the agent "${user.name}" names it`,
         );
       }
-      await gatewaysIn(transaction, this.#box).delete(scope, name);
+      await this.#gateways.on(transaction).delete(scope, name);
     });
   }
 
@@ -88,15 +79,6 @@ export class SqliteSmsGatewayStore implements SmsGatewayStore {
     const { records: gateways, total } = await this.#gateways.page(scope, page);
     return { gateways, total };
   }
-}
-
-function gatewaysIn(database: Queries, box: SecretBox): NamedRecords<SmsGateway> {
-  const format = { json: ['allowedLinks', 'template'] } as const;
-  return new NamedRecords(database, { table: 'sms_gateways', box, format });
-}
-
-function conflict(message: string): ServiceError {
-  return new ServiceError('CONFLICT', message);
 }
 
 const DAY_MS = 86_400_000;

@@ -2,6 +2,7 @@
 import type { Compilable } from 'kysely';
 import type { Scope } from '../../domain/agent/agent.ts';
 import type { PageRange } from '../../domain/ids.ts';
+import { conflict } from '../../domain/service-error.ts';
 import type { SecretBox } from '../../lib/secret-box.ts';
 import { countOf, inScope, type Queries } from '../queries.ts';
 import { type Format, type RowOf, recordOf, rowOf } from './rows.ts';
@@ -18,29 +19,48 @@ type TableOf<Fields> = {
   [Table in NamedTable]: Tables[Table] extends RowOf<Fields> ? Table : never;
 }[NamedTable];
 
+interface Options<Fields> {
+  readonly table: TableOf<Fields>;
+  readonly box: SecretBox;
+  readonly format: Format<Fields>;
+}
+
 /** Reads and writes the records of a table. Rules of their kind are its store's. */
 export class NamedRecords<Fields extends Scope & { readonly name: string }> {
   readonly #database: Queries;
+  readonly #options: Options<Fields>;
   readonly #table: NamedTable;
-  readonly #box: SecretBox;
-  readonly #format: Format<Fields>;
 
-  constructor(
-    database: Queries,
-    options: {
-      readonly table: TableOf<Fields>;
-      readonly box: SecretBox;
-      readonly format: Format<Fields>;
-    },
-  ) {
+  constructor(database: Queries, options: Options<Fields>) {
     this.#database = database;
+    this.#options = options;
     this.#table = options.table;
-    this.#box = options.box;
-    this.#format = options.format;
   }
 
-  async insert(record: Fields): Promise<void> {
-    await this.#database.run(build.insertInto(this.#table).values(this.#rowOf(record)));
+  /** The same records inside a transaction. */
+  on(transaction: Queries): NamedRecords<Fields> {
+    return new NamedRecords(transaction, this.#options);
+  }
+
+  /**
+   * @param limit.kind what such a record is called.
+   * @throws {ServiceError} CONFLICT when its name is taken, or there are `max` already.
+   */
+  async insert(
+    record: Fields,
+    { kind, max }: { readonly kind: string; readonly max: number },
+  ): Promise<void> {
+    const { name } = record;
+    await this.#database.transaction(async (transaction) => {
+      const records = this.on(transaction);
+      if ((await records.find(record, name)) !== undefined) {
+        throw conflict(`Cannot make the ${kind} "${name}": there is one with this name`);
+      }
+      if ((await records.count(record)) >= max) {
+        throw conflict(`Cannot make the ${kind}: there are ${max} already`);
+      }
+      await transaction.run(build.insertInto(this.#table).values(this.#rowOf(record)));
+    });
   }
 
   /** Saves every field. */
@@ -87,13 +107,11 @@ export class NamedRecords<Fields extends Scope & { readonly name: string }> {
   }
 
   #rowOf(record: Fields): NamedRow {
-    return sealed(this.#box, this.#table, rowOf(record)) as unknown as NamedRow;
+    return sealed(this.#options.box, this.#table, rowOf(record)) as unknown as NamedRow;
   }
 
   #recordOf(row: NamedRow): Fields {
-    return recordOf<Fields>(
-      opened(this.#box, this.#table, row as unknown as RowOf<Fields>),
-      this.#format,
-    );
+    const { box, format } = this.#options;
+    return recordOf<Fields>(opened(box, this.#table, row as unknown as RowOf<Fields>), format);
   }
 }

@@ -33,11 +33,14 @@ import type { ServiceEvent } from '../../domain/webhook/service-event.ts';
 import type { DeliveryAttempt, WebhookDelivery } from '../../domain/webhook/webhook-delivery.ts';
 import type { WebhookEndpoint } from '../../domain/webhook/webhook-endpoint.ts';
 import type { RowOf } from './rows.ts';
+
+/** A row of `accounts`. */
 export type AccountRow = RowOf<Omit<Account, 'retention'> & Account['retention']>;
 
 /** The key itself is stored as its hash only. */
 export type ApiKeyRow = RowOf<ApiKey> & { readonly hash: string };
 
+/** A row of `agents`, and of `agent_versions`. */
 export type AgentRow = RowOf<Agent>;
 
 /** The content of an agent after one change; `changed` is a JSON list of fields. */
@@ -58,6 +61,7 @@ export type AgentDraftRow = {
   readonly updated_at: number;
 };
 
+/** A row of `calls`. */
 export type CallRow = RowOf<Omit<Call, 'from' | 'to'>> & {
   readonly from_number: string;
   readonly to_number: string;
@@ -79,11 +83,13 @@ interface EndpointState {
   readonly after_position: Generated<number>;
 }
 
+/** A row of `webhook_deliveries`. */
 export type WebhookDeliveryRow = RowOf<Omit<WebhookDelivery, 'callId'>> & {
   /** Creation of the event: the key of resend ranges. */
   readonly event_at: number;
 };
 
+/** A row of the erasure log. */
 export type ErasureRow = RowOf<ErasureRecord>;
 
 /** One row an environment. */

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { Scope } from '../../domain/agent/agent.ts';
 import type { PageRange } from '../../domain/ids.ts';
-import { ServiceError } from '../../domain/service-error.ts';
+import { conflict } from '../../domain/service-error.ts';
 import {
   type CustomTool,
   type CustomToolStore,
@@ -17,23 +17,19 @@ import { build } from '../sqlite/schema.ts';
 /** Keeps custom tools in SQLite. */
 export class SqliteCustomToolStore implements CustomToolStore {
   readonly #database: Queries;
-  readonly #box: SecretBox;
   readonly #tools: NamedRecords<CustomTool>;
 
   constructor(database: Queries, box: SecretBox) {
     this.#database = database;
-    this.#box = box;
-    this.#tools = toolsIn(database, box);
+    const format = { json: ['parameters', 'headers'] } as const;
+    this.#tools = new NamedRecords(database, { table: 'custom_tools', box, format });
   }
 
   async insert(tool: CustomTool): Promise<void> {
+    const limit = { kind: 'tool', max: TOOL_LIMITS.toolsMax };
     await this.#database.transaction(async (transaction) => {
-      const tools = toolsIn(transaction, this.#box);
       await requireFreeName(transaction, tool, { kind: 'tool', name: tool.name });
-      if ((await tools.count(tool)) >= TOOL_LIMITS.toolsMax) {
-        throw conflict(`Cannot make the tool: there are ${TOOL_LIMITS.toolsMax} already`);
-      }
-      await tools.insert(tool);
+      await this.#tools.on(transaction).insert(tool, limit);
     });
   }
 
@@ -44,7 +40,7 @@ export class SqliteCustomToolStore implements CustomToolStore {
   async delete(scope: Scope, name: string): Promise<void> {
     await this.#database.transaction(async (transaction) => {
       await requireUnlisted(transaction, scope, { kind: 'tool', name });
-      await toolsIn(transaction, this.#box).delete(scope, name);
+      await this.#tools.on(transaction).delete(scope, name);
     });
   }
 
@@ -65,31 +61,22 @@ export class SqliteCustomToolStore implements CustomToolStore {
   }
 }
 
-function toolsIn(database: Queries, box: SecretBox): NamedRecords<CustomTool> {
-  const format = { json: ['parameters', 'headers'] } as const;
-  return new NamedRecords(database, { table: 'custom_tools', box, format });
-}
-
 /** Keeps MCP servers in SQLite. */
 export class SqliteMcpServerStore implements McpServerStore {
   readonly #database: Queries;
-  readonly #box: SecretBox;
   readonly #servers: NamedRecords<McpServer>;
 
   constructor(database: Queries, box: SecretBox) {
     this.#database = database;
-    this.#box = box;
-    this.#servers = serversIn(database, box);
+    const format = { json: ['headers', 'allowedTools'] } as const;
+    this.#servers = new NamedRecords(database, { table: 'mcp_servers', box, format });
   }
 
   async insert(server: McpServer): Promise<void> {
+    const limit = { kind: 'MCP server', max: MCP_LIMITS.serversMax };
     await this.#database.transaction(async (transaction) => {
-      const servers = serversIn(transaction, this.#box);
       await requireFreeName(transaction, server, { kind: 'MCP server', name: server.name });
-      if ((await servers.count(server)) >= MCP_LIMITS.serversMax) {
-        throw conflict(`Cannot make the MCP server: there are ${MCP_LIMITS.serversMax} already`);
-      }
-      await servers.insert(server);
+      await this.#servers.on(transaction).insert(server, limit);
     });
   }
 
@@ -100,7 +87,7 @@ export class SqliteMcpServerStore implements McpServerStore {
   async delete(scope: Scope, name: string): Promise<void> {
     await this.#database.transaction(async (transaction) => {
       await requireUnlisted(transaction, scope, { kind: 'MCP server', name });
-      await serversIn(transaction, this.#box).delete(scope, name);
+      await this.#servers.on(transaction).delete(scope, name);
     });
   }
 
@@ -124,11 +111,6 @@ export class SqliteMcpServerStore implements McpServerStore {
     const { records: servers, total } = await this.#servers.page(scope, page);
     return { servers, total };
   }
-}
-
-function serversIn(database: Queries, box: SecretBox): NamedRecords<McpServer> {
-  const format = { json: ['headers', 'allowedTools'] } as const;
-  return new NamedRecords(database, { table: 'mcp_servers', box, format });
 }
 
 /** @throws {ServiceError} CONFLICT when a custom tool or an MCP server has the name. */
@@ -161,8 +143,4 @@ async function requireUnlisted(
   );
   if (user === undefined) return;
   throw conflict(`Cannot delete the ${kind} "${name}": the agent "${user.name}" lists it`);
-}
-
-function conflict(message: string): ServiceError {
-  return new ServiceError('CONFLICT', message);
 }

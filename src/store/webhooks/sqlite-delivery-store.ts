@@ -13,7 +13,7 @@ import type {
 } from '../../domain/webhook/webhook-delivery.ts';
 import { RESENDS_MAX } from '../../domain/webhook/webhook-endpoint.ts';
 import type { Notifier } from '../../lib/clock.ts';
-import type { Queries } from '../queries.ts';
+import { inScope, type Queries } from '../queries.ts';
 import { recordOf } from '../sqlite/rows.ts';
 import { build, type WebhookDeliveryRow } from '../sqlite/schema.ts';
 
@@ -197,12 +197,11 @@ function isInRange({ accountId, environment }: Scope, range: ResendRange): RawBu
 }
 
 /** The endpoints of a scope that are not deleted. */
-function endpointsOf({ accountId, environment }: Scope) {
+function endpointsOf(scope: Scope) {
   return build
     .selectFrom('webhook_endpoints')
     .select('id')
-    .where('account_id', '=', accountId)
-    .where('environment', '=', environment)
+    .where(inScope(scope))
     .where('deleted_at', 'is', null);
 }
 
@@ -247,8 +246,7 @@ function selectTotal(scope: Scope, query: DeliveryQuery) {
 function filtered(scope: Scope, { status, endpointId, eventId }: DeliveryQuery) {
   let query = build
     .selectFrom('webhook_deliveries')
-    .where('account_id', '=', scope.accountId)
-    .where('environment', '=', scope.environment)
+    .where(inScope(scope))
     .where('endpoint_id', 'in', endpointsOf(scope));
   if (status !== undefined) query = query.where('status', '=', sql.lit(status));
   if (endpointId !== undefined) query = query.where('endpoint_id', '=', endpointId);

@@ -8,7 +8,7 @@ import type {
   ServiceEvent,
 } from '../../domain/webhook/service-event.ts';
 import type { Notifier } from '../../lib/clock.ts';
-import type { Queries } from '../queries.ts';
+import { inScope, type Queries } from '../queries.ts';
 import { type RowOf, recordOf, rowOf } from '../sqlite/rows.ts';
 import { build } from '../sqlite/schema.ts';
 
@@ -77,12 +77,8 @@ export class SqliteEventStore implements EventStore {
   }
 }
 
-function ledger({ accountId, environment }: Scope, after: number) {
-  return build
-    .selectFrom('events')
-    .where('account_id', '=', accountId)
-    .where('environment', '=', environment)
-    .where('position', '>', after);
+function ledger(scope: Scope, after: number) {
+  return build.selectFrom('events').where(inScope(scope)).where('position', '>', after);
 }
 
 /** `webhook.test` goes to one endpoint only, and is left out. */

@@ -10,7 +10,7 @@ import {
   type WebhookEndpointStore,
 } from '../../domain/webhook/webhook-endpoint.ts';
 import type { Notifier } from '../../lib/clock.ts';
-import type { Queries } from '../queries.ts';
+import { countOf, inScope, type Queries } from '../queries.ts';
 import { type RowOf, recordOf, rowOf } from '../sqlite/rows.ts';
 import { build } from '../sqlite/schema.ts';
 
@@ -29,7 +29,7 @@ export class SqliteWebhookEndpointStore implements WebhookEndpointStore {
     const fresh = { failures_in_row: 0, failing_since: null, deleted_at: null, last_attempt: null };
     const row = { ...rowOf(endpoint), ...fresh };
     await this.#database.transaction(async (transaction) => {
-      if ((await countOf(transaction, endpoint)) >= WEBHOOK_ENDPOINTS_MAX) {
+      if ((await countOf(transaction, endpointsOf(endpoint))) >= WEBHOOK_ENDPOINTS_MAX) {
         throw new ServiceError(
           'CONFLICT',
           `Cannot make the webhook endpoint: there are ${WEBHOOK_ENDPOINTS_MAX} already`,
@@ -56,7 +56,7 @@ export class SqliteWebhookEndpointStore implements WebhookEndpointStore {
   }
 
   /** Its pending deliveries end, and retention deletes the rows. */
-  async delete({ accountId, environment }: Scope, endpointId: string, now: Date): Promise<void> {
+  async delete(scope: Scope, endpointId: string, now: Date): Promise<void> {
     const deleted = {
       status: 'disabled',
       disabled_reason: 'deleted',
@@ -67,8 +67,7 @@ export class SqliteWebhookEndpointStore implements WebhookEndpointStore {
         .updateTable('webhook_endpoints')
         .set(deleted)
         .where('id', '=', endpointId)
-        .where('account_id', '=', accountId)
-        .where('environment', '=', environment),
+        .where(inScope(scope)),
     );
     this.#database.onCommit(() => this.#notifier.notify());
   }
@@ -90,7 +89,7 @@ export class SqliteWebhookEndpointStore implements WebhookEndpointStore {
       .orderBy('id', 'desc');
     return {
       endpoints: (await this.#database.all(newest.limit(limit).offset(offset))).map(endpointOf),
-      total: await countOf(this.#database, scope),
+      total: await countOf(this.#database, endpointsOf(scope)),
     };
   }
 
@@ -118,16 +117,10 @@ export class SqliteWebhookEndpointStore implements WebhookEndpointStore {
   }
 }
 
-async function countOf(database: Queries, scope: Scope): Promise<number> {
-  const count = endpointsOf(scope).select((expression) => expression.fn.countAll<number>().as('n'));
-  return (await database.get(count))?.n ?? 0;
-}
-
-function endpointsOf({ accountId, environment }: Scope) {
+function endpointsOf(scope: Scope) {
   return build
     .selectFrom('webhook_endpoints')
-    .where('account_id', '=', accountId)
-    .where('environment', '=', environment)
+    .where(inScope(scope))
     .where('deleted_at', 'is', null);
 }
 

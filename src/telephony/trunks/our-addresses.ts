@@ -4,25 +4,22 @@ import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import type { ReadinessCheck } from '../../domain/call/engine-state.ts';
 import type { AddressInUse } from '../../domain/dialing/trunk.ts';
-import { type Clock, cached, within } from '../../lib/clock.ts';
+import { type Clock, cached } from '../../lib/clock.ts';
 import { rangeOfAddress } from '../../lib/local-routes.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { advertisedAddressFor, listOf, placeOfFarEnd } from './advertised-address.ts';
+import { NameLookUps } from './name-look-ups.ts';
 import { AUTO, type KnownAddress, ObservedAddresses } from './observed-addresses.ts';
-import { type LocateProxy, ProxyAddresses } from './proxy-addresses.ts';
 import { sourcesOf } from './trunk-table.ts';
-import type { Trunk } from './trunks.ts';
-
-/** How long a call may reach the wrong address after a dynamic one has changed. */
-const LOOK_UP_MS = 30_000;
-
-/** The system's resolver has no limit that is worth the name. */
-const ANSWER_MS_MAX = 5_000;
+import { proxyUriOf, type Trunk } from './trunks.ts';
 
 const INTERFACES_MS = 10_000;
 
 /** Resolves a name; empty without an IPv4 address. */
 export type LookUp = (name: string) => Promise<readonly string[]>;
+
+/** Addresses of a trunk's proxy by RFC 3263; empty if its name does not resolve. */
+type LocateProxy = (trunk: Trunk) => Promise<readonly string[]>;
 
 /** Constructor parameters of `OurAddresses`. */
 export interface OurAddressesOptions {
@@ -49,30 +46,34 @@ export type AdvertisedAddresses = Pick<
 /** Our public addresses and the host that each far end can reach us at. */
 export class OurAddresses {
   readonly #options: Omit<OurAddressesOptions, 'trunks'>;
-  /** The newest address of each name. */
-  readonly #addresses = new Map<string, string>();
-  #trunks: readonly Trunk[];
-  #names: readonly string[];
-  readonly #lookUps = new Map<string, Promise<void>>();
-  readonly #proxies: ProxyAddresses;
+  #trunks: readonly Trunk[] = [];
+  /** Our names, each with one address at most. */
+  readonly #names: NameLookUps<string>;
+  /** Whether a name has another address than before, and that is not reported yet. */
+  #hasChanged = false;
+  /** Proxies that have a name, by their URI: trunks with the same proxy share a look-up. */
+  readonly #proxies: NameLookUps<Trunk>;
   readonly #observed: ObservedAddresses;
   readonly #ownNetworks: () => ReturnType<typeof listOf>;
-  #isRunning = false;
-  #cancelNext: () => void = () => {};
 
   constructor({ trunks, ...options }: OurAddressesOptions) {
     this.#options = options;
-    this.#trunks = trunks;
-    this.#names = this.#namesOf(trunks);
-    this.#proxies = new ProxyAddresses(options);
+    const { clock, locateProxy } = options;
+    this.#names = new NameLookUps({
+      ask: (name) => this.#lookUp(name),
+      onAnswer: (...told) => this.#heard(...told),
+      onSettled: () => this.#report(),
+      clock,
+    });
+    this.#proxies = new NameLookUps({ ask: locateProxy, clock });
     this.#observed = new ObservedAddresses({
       ...options,
       onChange: () => {
         if (this.#isAuto) options.onChange?.();
       },
     });
-    this.#proxies.useTrunks(trunks);
-    this.#ownNetworks = cached(ownNetworks, { keptMs: INTERFACES_MS, clock: options.clock });
+    this.useTrunks(trunks);
+    this.#ownNetworks = cached(ownNetworks, { keptMs: INTERFACES_MS, clock });
   }
 
   /**
@@ -80,32 +81,23 @@ export class OurAddresses {
    * The names of proxies are not waited for.
    */
   async start(): Promise<void> {
-    if (this.#isRunning) return;
-    this.#isRunning = true;
     this.#proxies.start();
-    await Promise.all([this.#lookUpAll(), this.#observed.start()]);
+    this.#names.start();
+    const found = this.#ownNames.map((name) => this.#names.locate(name, name));
+    await Promise.all([...found, this.#observed.start()]);
   }
 
   /** Uses the addresses of these trunks from now on. Waits for no look-up: `proxyAddressOf` does. */
   useTrunks(trunks: readonly Trunk[]): void {
-    const hadNames = this.#names.length > 0;
     this.#trunks = trunks;
-    this.#names = this.#namesOf(trunks);
-    this.#proxies.useTrunks(trunks);
-    for (const name of this.#addresses.keys()) {
-      if (!this.#names.includes(name)) this.#addresses.delete(name);
-    }
-    if (!this.#isRunning) return;
-    for (const name of this.#names) {
-      if (!this.#addresses.has(name)) void this.#lookUpName(name);
-    }
-    if (!hadNames) this.#lookUpLater();
+    this.#names.use(new Map(this.#ownNames.map((name) => [name, name])));
+    const named = trunks.filter(({ proxy }) => isIP(proxy.host) === 0);
+    this.#proxies.use(new Map(named.map((trunk) => [proxyUriOf(trunk), trunk])));
   }
 
   /** Safe to call twice. */
   stop(): void {
-    this.#isRunning = false;
-    this.#cancelNext();
+    this.#names.stop();
     this.#proxies.stop();
     this.#observed.stop();
   }
@@ -128,7 +120,7 @@ export class OurAddresses {
 
   /** The address that a trunk's carrier is told now, and where it is from. */
   inUseFor(trunk: Trunk): AddressInUse {
-    const [farEnd = ''] = this.#proxies.of(trunk);
+    const [farEnd = ''] = this.#proxiesOf(trunk);
     return this.#choose(farEnd, trunk) ?? { address: null, source: 'local' };
   }
 
@@ -143,7 +135,8 @@ export class OurAddresses {
 
   /** Whether an address is the proxy of a trunk, as far as its name has been resolved. */
   isProxy(address: string): boolean {
-    return this.#proxies.has(address.replace(/^::ffff:(?=\d+\.)/i, ''));
+    const bare = address.replace(/^::ffff:(?=\d+\.)/i, '');
+    return this.#trunks.some(({ proxy }) => proxy.host === bare) || this.#proxies.has(bare);
   }
 
   /** Whether a far end is outside all private networks; an empty address counts as outside. */
@@ -161,9 +154,12 @@ export class OurAddresses {
    * `advertisedAddress` has been looked up as well.
    */
   async proxyAddressOf(trunk: Trunk): Promise<string> {
-    const { advertisedAddress: name = '' } = trunk;
-    const ours = this.#addresses.has(name) ? undefined : this.#lookUps.get(name);
-    const [[address = '']] = await Promise.all([this.#proxies.locate(trunk), ours]);
+    const { advertisedAddress: name = '', proxy } = trunk;
+    const isAwaited = this.#ownNames.includes(name) && this.#names.of(name).length === 0;
+    const ours = isAwaited ? this.#names.locate(name, name) : undefined;
+    const isNamed = isIP(proxy.host) === 0;
+    const theirs = isNamed ? this.#proxies.locate(proxyUriOf(trunk), trunk) : [proxy.host];
+    const [[address = '']] = await Promise.all([theirs, ours]);
     return address;
   }
 
@@ -188,9 +184,15 @@ export class OurAddresses {
     );
   }
 
-  #namesOf(trunks: readonly Trunk[]): readonly string[] {
+  /** Addresses of a trunk's proxy as far as its name has been resolved, the preferred one first. */
+  #proxiesOf(trunk: Trunk): readonly string[] {
+    const { host } = trunk.proxy;
+    return isIP(host) === 0 ? this.#proxies.of(proxyUriOf(trunk)) : [host];
+  }
+
+  get #ownNames(): readonly string[] {
     const { publicAddress } = this.#options;
-    const all = [publicAddress, ...trunks.map(({ advertisedAddress }) => advertisedAddress)];
+    const all = [publicAddress, ...this.#trunks.map(({ advertisedAddress }) => advertisedAddress)];
     const names = all.flatMap((text) => text ?? []).filter((text) => text !== AUTO);
     return [...new Set(names)].filter((text) => isIP(text) === 0);
   }
@@ -199,7 +201,7 @@ export class OurAddresses {
     if (text === undefined) return undefined;
     if (text === AUTO) return this.#observed.for(farEnd);
     if (isIP(text) !== 0) return { address: text, source: 'setting' };
-    const address = this.#addresses.get(text);
+    const [address] = this.#names.of(text);
     return address === undefined ? undefined : { address, source: 'name' };
   }
 
@@ -210,55 +212,33 @@ export class OurAddresses {
     return this.#trunks.find(
       (trunk) =>
         trunk.advertisedAddress !== undefined &&
-        (this.#proxies.of(trunk).includes(farEnd) ||
+        (this.#proxiesOf(trunk).includes(farEnd) ||
           sourcesOf(trunk).check(farEnd, family === 4 ? 'ipv4' : 'ipv6')),
     );
   }
 
-  async #lookUpAgain(): Promise<void> {
-    const before = new Map(this.#addresses);
-    await this.#lookUpAll();
-    if (!this.#isRunning) return;
-    const hasChanged = this.#names.some((name) => before.get(name) !== this.#addresses.get(name));
-    if (hasChanged) this.#options.onChange?.();
+  /** Of several addresses the same one as before: resolvers turn their order. */
+  async #lookUp(name: string): Promise<readonly string[]> {
+    const { lookUp = systemLookUp } = this.#options;
+    const found = await lookUp(name);
+    const known = this.#names.of(name).filter((address) => found.includes(address));
+    return [...known, ...found].slice(0, 1);
   }
 
-  async #lookUpAll(): Promise<void> {
-    await Promise.all(this.#names.map((name) => this.#lookUpName(name)));
-    this.#lookUpLater();
-  }
-
-  #lookUpLater(): void {
-    if (!this.#isRunning || this.#names.length === 0) return;
-    this.#cancelNext();
-    this.#cancelNext = this.#options.clock.after(LOOK_UP_MS, () => void this.#lookUpAgain());
-  }
-
-  #lookUpName(name: string): Promise<void> {
-    const lookUp = this.#lookUps.get(name) ?? this.#askFor(name);
-    this.#lookUps.set(name, lookUp);
-    return lookUp;
-  }
-
-  async #askFor(name: string): Promise<void> {
-    const { log, lookUp = systemLookUp } = this.#options;
-    const found = await this.#inTime(lookUp(name));
-    this.#lookUps.delete(name);
-    if (!this.#names.includes(name)) return;
-    const known = this.#addresses.get(name);
-    // Of several the same one as before: resolvers turn their order.
-    const address = known !== undefined && found.includes(known) ? known : found[0];
+  #heard(name: string, [address]: readonly string[], former?: readonly string[]): void {
+    const { log } = this.#options;
+    const [known] = former ?? [];
     if (address === undefined) {
       log.warn({ name, address: known }, 'could not look up our public address');
     } else if (address !== known) {
-      this.#addresses.set(name, address);
       log.info({ name, address }, 'public address found');
+      this.#hasChanged ||= former !== undefined;
     }
   }
 
-  async #inTime(found: Promise<readonly string[]>): Promise<readonly string[]> {
-    // A late answer counts as none: the next look-up follows soon.
-    return await within(this.#options.clock, ANSWER_MS_MAX, found).catch(() => []);
+  #report(): void {
+    if (this.#hasChanged) this.#options.onChange?.();
+    this.#hasChanged = false;
   }
 }
 

@@ -45,6 +45,7 @@ const OFFERS = 3;
 /** For each request to the calendar server: two of them end before the limit of a tool. */
 const SERVER_MS_MAX = 4000;
 
+/** Reason that tools give when the calendar server does not answer. */
 export const UNREACHABLE = 'the calendar does not answer';
 
 /** The desk of one call. */

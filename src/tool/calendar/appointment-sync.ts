@@ -10,6 +10,7 @@ import { isFree } from '../../domain/calendar/slots.ts';
 import type { Stores } from '../../domain/stores.ts';
 import { type Clock, TimeLimit, unlessAborted } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
+import { Repeater } from '../../lib/repeater.ts';
 import { AppointmentLedger, type LedgerParts } from './appointment-ledger.ts';
 
 /** Dependencies of the rounds. */
@@ -44,26 +45,26 @@ export class AppointmentSync {
   readonly #parts: SyncParts;
   readonly #ledger: AppointmentLedger;
   #startedAt = new Date(0);
-  #cancel: () => void = () => undefined;
-  #round: Promise<void> | undefined;
+  readonly #rounds: Repeater;
   readonly #end = new AbortController();
 
   constructor(parts: SyncParts) {
     this.#parts = parts;
     this.#ledger = new AppointmentLedger(parts);
+    const run = () => this.run().then(() => ROUND_MS);
+    this.#rounds = new Repeater({ clock: parts.clock, run });
   }
 
   /** To be called once. What was written before cannot be in progress: the first round follows soon. */
   start(): void {
     this.#startedAt = this.#parts.clock.now();
-    this.#schedule(FIRST_ROUND_MS);
+    this.#rounds.askIn(FIRST_ROUND_MS);
   }
 
   /** Safe to call twice. Resolves when no request runs. */
   async stop(): Promise<void> {
-    this.#cancel();
     this.#end.abort(new Error('the server stops'));
-    await this.#round;
+    await this.#rounds.stop();
   }
 
   /** One round. Never rejects. */
@@ -87,14 +88,6 @@ export class AppointmentSync {
     } catch (error) {
       log.warn({ err: error }, 'appointments not told to their calendars, will try again');
     }
-  }
-
-  #schedule(delayMs: number): void {
-    this.#cancel = this.#parts.clock.after(delayMs, () => {
-      this.#round = this.run().finally(() => {
-        if (!this.#end.signal.aborted) this.#schedule(ROUND_MS);
-      });
-    });
   }
 
   /** @returns false where the server did not answer. */

@@ -6,7 +6,6 @@ import {
   deleteCalendarObject,
   updateCalendarObject,
 } from 'tsdav';
-import { type Agent, request } from 'undici';
 import {
   type BookedAppointment,
   type CalendarServer,
@@ -15,8 +14,8 @@ import {
 import type { Calendar } from '../../domain/calendar/calendar.ts';
 import { busySpansOf, movedText, textOfAppointment, uidOf } from '../../domain/calendar/ics.ts';
 import type { TimeSpan } from '../../domain/calendar/slots.ts';
-import type { WebhookUrlRules } from '../../domain/webhook/webhook-url.ts';
-import { guardedAgent, type ResolveName } from '../../webhook/ssrf-guard.ts';
+import { readAtMost } from '../../lib/bounded-body.ts';
+import { GuardedHttp, type GuardOptions } from '../../webhook/ssrf-guard.ts';
 
 /** Between looking at an event and writing it another client may write it; then it is looked at again. */
 const WRITE_TRIES = 2;
@@ -212,19 +211,12 @@ const CONNECTIONS_MAX = 16;
 
 /** Sends over pooled connections. */
 export class CalDavHttp {
-  readonly #agent: Agent;
-  readonly #userAgent: string;
+  readonly #http: GuardedHttp;
 
-  constructor(options: {
-    readonly rules: WebhookUrlRules;
-    readonly resolve: ResolveName;
-    /** Of the server, for the `User-Agent`. */
-    readonly version: string;
-  }) {
-    const { rules, resolve, version } = options;
-    this.#userAgent = `Offhook/${version}`;
+  /** @param options.version of the server, for the `User-Agent`. */
+  constructor(options: GuardOptions & { readonly version: string }) {
     const limits = { timeoutMs: CONNECT_MS_MAX, connections: CONNECTIONS_MAX };
-    this.#agent = guardedAgent({ rules, resolve, ...limits });
+    this.#http = new GuardedHttp({ ...options, ...limits });
   }
 
   /**
@@ -245,21 +237,20 @@ export class CalDavHttp {
   }
 
   /** Breaks every connection off. Safe to call twice. */
-  async close(): Promise<void> {
-    if (!this.#agent.destroyed) await this.#agent.destroy();
+  close(): Promise<void> {
+    return this.#http.close();
   }
 
   async #send(url: string, init: RequestInit, signal: AbortSignal): Promise<Response> {
-    const headers = Object.fromEntries(new Headers(init.headers));
-    const answer = await request(url, {
+    const answer = await this.#http.request(url, {
       // REPORT is none of undici's names, but of its tokens.
       method: (init.method ?? 'GET') as 'GET',
-      headers: { ...headers, 'user-agent': this.#userAgent },
-      ...(typeof init.body === 'string' ? { body: init.body } : {}),
-      dispatcher: this.#agent,
+      headers: Object.fromEntries(new Headers(init.headers)),
+      body: typeof init.body === 'string' ? init.body : null,
       signal,
     });
-    const text = await textOf(answer.body);
+    const { text, isWhole } = await readAtMost(answer.body, READ_BYTES_MAX);
+    if (!isWhole) throw new CalendarServerError('its answer is too long');
     const isEmpty = [204, 205, 304].includes(answer.statusCode);
     const kept = ['content-type', 'etag'].flatMap((name) => {
       const value = answer.headers[name];
@@ -267,17 +258,6 @@ export class CalDavHttp {
     });
     return new Response(isEmpty ? null : text, { status: answer.statusCode, headers: kept });
   }
-}
-
-async function textOf(body: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = [];
-  let sizeBytes = 0;
-  for await (const chunk of body) {
-    sizeBytes += chunk.length;
-    if (sizeBytes > READ_BYTES_MAX) throw new CalendarServerError('its answer is too long');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 /** The code of the error, or its words where it has none: of the network or of the address, and never of a body. */

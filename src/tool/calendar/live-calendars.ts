@@ -69,7 +69,7 @@ export class LiveCalendars {
 /** Opens calendar servers; the CalDAV client is loaded with the first request. */
 export class CalendarServers {
   readonly #options: { readonly rules: WebhookUrlRules; readonly version: string };
-  #http: Promise<CalDavHttp> | undefined;
+  #http: CalDavHttp | undefined;
 
   /** @param options.version of the server, for the `User-Agent`. */
   constructor(options: { readonly rules: WebhookUrlRules; readonly version: string }) {
@@ -89,21 +89,13 @@ export class CalendarServers {
 
   /** Ends requests in progress. Safe to call twice. */
   async stop(): Promise<void> {
-    await (await this.#http)?.close();
+    await this.#http?.close();
   }
 
   async #load(calendar: Calendar): Promise<CalendarServer> {
-    const { CalDavServer } = await import('./caldav-server.ts');
-    this.#http ??= this.#openHttp();
-    return new CalDavServer(calendar, await this.#http);
-  }
-
-  async #openHttp(): Promise<CalDavHttp> {
-    const [{ CalDavHttp }, { nameResolver }] = await Promise.all([
-      import('./caldav-server.ts'),
-      import('../../webhook/ssrf-guard.ts'),
-    ]);
-    return new CalDavHttp({ ...this.#options, resolve: nameResolver() });
+    const { CalDavHttp, CalDavServer } = await import('./caldav-server.ts');
+    this.#http ??= new CalDavHttp(this.#options);
+    return new CalDavServer(calendar, this.#http);
   }
 }
 

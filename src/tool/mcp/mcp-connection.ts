@@ -7,8 +7,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { fetch } from 'undici';
 import type { McpServer } from '../../domain/tool/mcp-server.ts';
-import type { WebhookUrlRules } from '../../domain/webhook/webhook-url.ts';
-import { guardedAgent, type ResolveName } from '../../webhook/ssrf-guard.ts';
+import { type GuardOptions, guardedAgent } from '../../webhook/ssrf-guard.ts';
 
 /** A tool as its server describes it. */
 export interface McpTool {
@@ -38,6 +37,7 @@ const PAGES_MAX = 5;
 /** The session is not known to the server any more, which has not carried the request out. MCP, "Session management". */
 const SESSION_GONE = 404;
 
+/** A connection to one MCP server; opened when it is first needed. */
 export class McpConnection {
   readonly #server: McpServer;
   readonly #fetch: McpFetch['fetch'];
@@ -175,10 +175,7 @@ export interface McpFetch {
 }
 
 /** Makes the `fetch` that all MCP servers share. */
-export function openMcpFetch(options: {
-  readonly rules: WebhookUrlRules;
-  readonly resolve: ResolveName;
-}): McpFetch {
+export function openMcpFetch(options: GuardOptions): McpFetch {
   const limits = { timeoutMs: CONNECT_MS_MAX, connections: CONNECTIONS_MAX };
   const agent = guardedAgent({ ...options, ...limits });
   return {
@@ -190,9 +187,7 @@ export function openMcpFetch(options: {
       >[1];
       return bounded((await fetch(url, asked)) as unknown as Response);
     },
-    close: async () => {
-      if (!agent.destroyed) await agent.destroy();
-    },
+    close: () => agent.destroy(),
   };
 }
 

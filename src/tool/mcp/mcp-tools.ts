@@ -173,7 +173,7 @@ export class McpTools {
             ...{ server, connection: open(server), tools: undefined, listing: undefined },
             ...{ askedAtMs: Number.NEGATIVE_INFINITY, isLate: false },
           };
-    // Set anew, so that the first is the one unused longest.
+    // Inserted again, so that the first is the one unused longest.
     this.#known.delete(key);
     this.#known.set(key, known);
     const [oldest] = this.#known.size > KNOWN_MAX ? this.#known.keys() : [];
@@ -261,12 +261,8 @@ interface McpClient {
 }
 
 async function openClient({ rules, version }: Options): Promise<McpClient> {
-  const [{ McpConnection }, { openMcpFetch }, { nameResolver }] = await Promise.all([
-    import('./mcp-connection.ts'),
-    import('./mcp-connection.ts'),
-    import('../../webhook/ssrf-guard.ts'),
-  ]);
-  const { fetch, close } = openMcpFetch({ rules, resolve: nameResolver() });
+  const { McpConnection, openMcpFetch } = await import('./mcp-connection.ts');
+  const { fetch, close } = openMcpFetch({ rules });
   return { open: (server) => new McpConnection({ server, fetch, version }), close };
 }
 

@@ -45,7 +45,7 @@ export interface AnalystWorld {
   readonly store: TestStore;
   readonly model: TestModel;
   readonly analyst: Analyst;
-  /** What was counted, by whom. */
+  /** Counted analyses, by model. */
   readonly counted: readonly string[];
   /** Warnings and errors. */
   readonly logged: readonly string[];

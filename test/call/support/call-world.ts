@@ -14,7 +14,7 @@ import { ScriptedIncoming, ScriptedLeg, ScriptedTalk } from './scripted-party.ts
 
 export const AGENT_NUMBER = '+15550100001';
 
-/** A call that was answered, with everybody on it. */
+/** An answered call with its parties. */
 export interface AnsweredCall {
   readonly incoming: ScriptedIncoming;
   readonly leg: ScriptedLeg;

@@ -137,7 +137,7 @@ function queuedCall(facts: Partial<Call>, store: TestStore): Call {
 
 async function turnHands(store: TestStore, isDone: () => Promise<boolean>): Promise<void> {
   for (let passedMs = 0; passedMs < CALL_MS_MAX; passedMs += STEP_MS) {
-    // Time waits for the disk, as it does where the two are real: else a recording would seem to take for ever.
+    // The clock waits for the disk, as with real time: otherwise a recording would seem never to finish.
     await stat(store.folder);
     await setImmediate();
     if (await isDone()) return;

@@ -153,7 +153,7 @@ export class ScriptedIncoming implements IncomingCall {
     this.to = to;
   }
 
-  /** What becomes of the answer. */
+  /** Makes the call answered with this leg. */
   connect(leg: Leg): void {
     this.#answer.resolve(leg);
   }
@@ -185,12 +185,12 @@ export class ScriptedIncoming implements IncomingCall {
 export class ScriptedTalk implements TalkingParty {
   readonly options: TalkOptions;
   readonly digits: string[] = [];
-  /** What it was told of hand-overs. */
-  readonly handOvers: boolean[] = [];
-  /** What it was told of another party. */
-  readonly companies: boolean[] = [];
+  /** Values of `transferPending` that it received. */
+  readonly pendingStates: boolean[] = [];
+  /** Values of `thirdParty` that it received. */
+  readonly thirdPartyStates: boolean[] = [];
   readonly announced: string[] = [];
-  /** How often it was told that another party has taken the caller's place. */
+  /** How often another party took the caller’s place. */
   moves = 0;
   /** Said when the talk is stopped. */
   lastWords: ConversationEvent | undefined;
@@ -220,11 +220,11 @@ export class ScriptedTalk implements TalkingParty {
   }
 
   transferPending(isUnderWay: boolean): void {
-    this.handOvers.push(isUnderWay);
+    this.pendingStates.push(isUnderWay);
   }
 
   thirdParty(isThere: boolean): void {
-    this.companies.push(isThere);
+    this.thirdPartyStates.push(isThere);
   }
 
   farEndMoved(): void {

@@ -40,7 +40,7 @@ function screened(events: readonly ScreenEvent[], untilMs: number) {
 test.each([
   ['a hello', voice(400, 900), 1600],
   ['a name', voice(700, 2400), 3500],
-  ['a company', [...voice(300, 2200), ...voice(2500, 4200)], 5300],
+  ['a business greeting', [...voice(300, 2200), ...voice(2500, 4200)], 5300],
 ] as const)('%s followed by silence is a person, who is greeted', (_, events, byMs) => {
   const { state, greetedAtMs } = screened(events, 8000);
 

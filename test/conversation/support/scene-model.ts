@@ -1,4 +1,4 @@
-/** What a scripted answer of the model looks like from the turn machine, and when. */
+/** Turn-machine events of a scripted model answer, with their times. */
 import { ClauseSplitter } from '../../../src/conversation/reply/clause-splitter.ts';
 import type { TurnEvent } from '../../../src/conversation/turn/turn-event.ts';
 import type { ModelAct } from './scene.ts';
@@ -6,12 +6,12 @@ import type { ModelAct } from './scene.ts';
 const FIRST_WORD_MS = 120;
 const WORD_MS = 15;
 
-export interface ModelHappening {
+export interface TimedTurnEvent {
   readonly afterMs: number;
   readonly event: TurnEvent;
 }
 
-export function modelEvents(act: ModelAct, reply: number): ModelHappening[] {
+export function modelEvents(act: ModelAct, reply: number): TimedTurnEvent[] {
   if (act.failure === 'hangs') return [];
   const splitter = new ClauseSplitter();
   const words = act.text.split(/(?=\s)/).filter((word) => word !== '');

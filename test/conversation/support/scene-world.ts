@@ -222,7 +222,7 @@ export class SceneWorld {
   ): void {
     const outcomes: Readonly<Record<string, ToolOutcome>> = {
       end_call: { text: 'The call is ending.', next: 'hang-up' },
-      transfer_call: { text: 'The caller has been handed over.', next: 'transferred' },
+      transfer_call: { text: 'The caller has been transferred.', next: 'transferred' },
       book_appointment: { text: 'The appointment is made.' },
     };
     const outcome = outcomes[call.name] ?? { text: 'Not done: it is not available here.' };

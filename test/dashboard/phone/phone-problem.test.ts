@@ -21,7 +21,7 @@ test.each([
   expect(problemOfMicrophone(domException(name))).toEqual({ kind });
 });
 
-test('problemOfMicrophone keeps the words of an error that nobody foresaw', () => {
+test('problemOfMicrophone keeps the message of an unexpected error', () => {
   expect(problemOfMicrophone(domException('StrangeError'))).toEqual({
     kind: 'microphoneBusy',
     detail: 'in the browser’s words',

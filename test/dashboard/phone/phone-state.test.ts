@@ -1,4 +1,4 @@
-/** What the phone in the page does with each happening, in whatever order they come. */
+/** State of the page's phone after each event, in any order. */
 import { expect, test } from 'vitest';
 import {
   AT_REST,

@@ -1,4 +1,4 @@
-/** The phone in the page: what it opens it closes, whenever somebody hangs up. */
+/** The page's phone closes all that it opened, whenever a side hangs up. */
 import { expect, test } from 'vitest';
 import {
   type Line,

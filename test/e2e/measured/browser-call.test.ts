@@ -28,7 +28,7 @@ const WATCH_PEERS = `
     constructor(...options) { super(...options); window.peers.push(this); }
   };`;
 
-/** Figures of the newest connection, the codec beside what comes in. */
+/** Statistics of the newest connection, with the codec of the received audio. */
 const FIGURES = `window.peers.at(-1).getStats().then((stats) => {
   const all = [...stats.values()];
   const incoming = all.find(({ type }) => type === 'inbound-rtp');
@@ -94,7 +94,7 @@ describeWith(['chromium', 'espeak-ng'], 'a call from the browser', () => {
     await page.getByRole('heading', { name: 'Reception' }).waitFor();
   });
 
-  test('the phone is loaded only when somebody wants it', async () => {
+  test('the phone is loaded only on demand', async () => {
     const before = await page.evaluate(PHONE_FILES);
 
     await button('Talk to it').click();

@@ -14,7 +14,7 @@ const TURNS = 3;
 const QUIET_MS = 400;
 const WAIT_MS_MAX = 15_000;
 
-/** Beside what the calls do to each other: the pause that ends a turn, and a machine that has other work. */
+/** Longest wait over shortest; leaves room for the pause that ends a turn, and for other work on the machine. */
 const SPREAD_MAX = 2;
 
 /** Short, so that the next turn comes soon. */

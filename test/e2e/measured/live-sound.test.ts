@@ -1,4 +1,4 @@
-/** A real call as those see and hear it who look on: levels, sound, quality, a hand-over that fails, and what is left of it. */
+/** A real call as the live API shows it: levels, sound, quality, a failed transfer, and its timeline. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Phone } from '../../../examples/phone/phone.ts';

@@ -12,9 +12,9 @@ const BURN = pathToFileURL(
   join(import.meta.dirname, '../../support/server/burn-main-thread.ts'),
 ).href;
 
-/** Two busy seconds close the door, five calm ones open it; the machine that tests may be busy by itself. */
-const CLOSES_MS_MAX = 20_000;
-const OPENS_MS_MAX = 60_000;
+/** Admission stops after two busy seconds and resumes after five calm ones; the test machine may be busy as well. */
+const REFUSES_MS_MAX = 20_000;
+const ADMITS_MS_MAX = 60_000;
 
 const LOOK_MS = 250;
 const PACKET_MS = 20;
@@ -65,7 +65,7 @@ test('an overloaded server refuses new calls, keeps the pace of those it has, an
   await wait(500);
 
   server.kill('SIGUSR2');
-  const refusal = await untilRoom(false, CLOSES_MS_MAX);
+  const refusal = await untilRoom(false, REFUSES_MS_MAX);
   const pace = await paceDuring(talking, async () => {
     await expect(ring()).rejects.toMatchObject({ sipStatus: 503 });
     await wait(1000);
@@ -73,7 +73,7 @@ test('an overloaded server refuses new calls, keeps the pace of those it has, an
   const readiness = await fetch(`${server.baseUrl}/readyz`);
   const metrics = await text('/metrics');
   server.kill('SIGUSR2');
-  await untilRoom(true, OPENS_MS_MAX);
+  await untilRoom(true, ADMITS_MS_MAX);
   const next = await ring();
   await Promise.all([talking.hangUp(), next.hangUp()]);
 
@@ -88,7 +88,7 @@ test('an overloaded server refuses new calls, keeps the pace of those it has, an
 test('an overloaded server takes the first call all the same', async () => {
   await server.endedCalls();
   server.kill('SIGUSR2');
-  await untilRoom(false, CLOSES_MS_MAX);
+  await untilRoom(false, REFUSES_MS_MAX);
 
   const only = await ring();
 

@@ -204,7 +204,7 @@ test('account set: takes how long calls are kept, and shows it', async () => {
   expect(out).toContain('recordings for good, words 90 days, calls 365 days');
 });
 
-test('compact: writes the database anew, and restore says what it does not know to be erased', async () => {
+test('compact: rewrites the database, and restore warns of erased calls that are back', async () => {
   const folder = await openWithCalls();
   const backup = join(folders.make(), 'backup');
   await adminJson(folder, ['backup', backup]);

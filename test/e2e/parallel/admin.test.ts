@@ -198,7 +198,7 @@ test('a second server on the same database does not start', async () => {
   expect(second.output).toContain('another Offhook process works on it');
 });
 
-test('migrate --dry-run works on a copy beside a running server, and migrate wants it stopped', async () => {
+test('migrate --dry-run works on a copy while the server runs, and migrate requires it stopped', async () => {
   const dry = await json('migrate', '--dry-run');
   const real = await admin('migrate');
 

@@ -55,7 +55,7 @@ test('two agents on two calls at the same time are answered by the model that ea
   expect(askedFor(SECOND, models.questions)).toEqual(
     expect.arrayContaining(['large:8b false', 'large:8b true']),
   );
-  // What the calls were about is asked of the same models.
+  // The call analysis uses the same models.
   const analysedBy = () => models.questions.filter((question) => 'format' in question);
   await expect
     .poll(() => new Set(analysedBy().map(({ model }) => model)), { timeout: 15_000 })

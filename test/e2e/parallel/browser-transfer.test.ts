@@ -1,4 +1,4 @@
-/** Browsers' calls beside the telephone network: handed over through a trunk, and taken where there is no network. */
+/** Browser calls and the telephone network: transferred through a trunk, and accepted without one. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -63,7 +63,7 @@ test.each([
   const asked = await server.api('POST', `/api/calls/${id}/transfer`, wish);
   await eventually(() => rung.length === 1, 'the colleague is rung');
   const call = await rung[0]?.answer();
-  if (call === undefined) throw new Error('nobody was rung');
+  if (call === undefined) throw new Error('the colleague was not rung');
   await everyoneHears([call.line, TONE_HZ]);
   sip.close();
   await eventually(() => call.dialog.state === 'ended', 'the colleague is hung up on');

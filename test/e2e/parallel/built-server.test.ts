@@ -53,7 +53,7 @@ test('the built server hears, answers, and drains', async () => {
   expect(children.filter((line) => line.includes('.ts'))).toEqual([]);
 });
 
-test('the programs beside it run without the sources of their own: version, settings, operator, models', async () => {
+test('the other programs of the build run without sources: version, settings, operator, models', async () => {
   await nodeRuns('src/cli/build-server.ts');
 
   const [version, sourceVersion, admin, models] = await Promise.all([

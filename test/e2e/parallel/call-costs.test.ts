@@ -78,7 +78,7 @@ test('a call costs what its trunk says of its direction, and stays so when the p
   expect(body).toMatchObject({ summary: { costs: [{ amount: '0.0840', currency: 'EUR' }] } });
 });
 
-test('a call that nobody answers has no cost, also where there is a price', async () => {
+test('an unanswered call has no cost, even with a price', async () => {
   const { server, phone, agentId } = await openWorld();
   phone.onRinging((ringing) => ringing.reject(486));
 

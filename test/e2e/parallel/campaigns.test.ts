@@ -13,7 +13,7 @@ const CONTACTS = 24;
 /** Different after every start, so that kills fall into all parts of a call. */
 const KILLED_AFTER_MS = [150, 400, 700, 1100, 1600];
 
-/** Scenarios by their last digits: nobody answers, busy, a friendly party, the agent hangs up. */
+/** Scenarios by their last digits: no answer, busy, a friendly party, the agent hangs up. */
 const ENDINGS = ['00', '01', '99', '07'];
 
 const numberOf = (index: number) => `+1202555${10 + (index >> 2)}${ENDINGS[index % 4]}`;

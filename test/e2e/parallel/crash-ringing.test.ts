@@ -1,4 +1,4 @@
-/** kill -9 while telephones ring, theirs and ours: nobody is left with a call that no process holds. */
+/** kill -9 while calls ring in and out: no party is left with an orphaned leg. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -102,7 +102,7 @@ describeWith(['chromium'], 'agents in the dashboard', () => {
     await page.keyboard.press('Escape');
   });
 
-  test('going back says what it changes, and fills the form anew', async () => {
+  test('restoring a version shows its changes first, and refills the form', async () => {
     await version(1).getByRole('button', { name: 'Compare' }).click();
     const fields = page.getByRole('dialog').locator('dt');
     await fields.first().waitFor();
@@ -159,7 +159,7 @@ describeWith(['chromium'], 'agents in the dashboard', () => {
     expect(await instructions.inputValue()).toBe(before);
   });
 
-  test('a change of somebody else meanwhile is shown beside this one, and neither is lost', async () => {
+  test('a concurrent change of another user is shown next to this one, and neither is lost', async () => {
     await page.getByLabel('Greeting').fill('Hello from me');
     const { status } = await server.api('PATCH', `/api/agents/${agentId}`, {
       systemPrompt: 'Written by somebody else.',
@@ -227,7 +227,7 @@ describeWith(['chromium'], 'agents in the dashboard', () => {
     expect(await shown.findings()).toEqual([]);
   });
 
-  test('nothing that anybody wrote has run, and the policy had nothing to forbid', async () => {
+  test('no user input has run as code, and the policy had nothing to block', async () => {
     expect(await page.evaluate('window.hit')).toBeUndefined();
     expect(shown.complaints).toEqual([]);
   });

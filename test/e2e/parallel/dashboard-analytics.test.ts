@@ -112,7 +112,7 @@ describeWith(['chromium'], 'the analytics', () => {
     expect(rows.at(-1)).toMatch(/40\.5s0\.93s$/);
   });
 
-  test('show how long callers waited for each engine, the engines beside each other', async () => {
+  test('show the callers’ wait per engine, side by side', async () => {
     const median = plot('Median by engine');
     await median.focus();
     await page.keyboard.press('End');

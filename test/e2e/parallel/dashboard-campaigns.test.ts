@@ -41,7 +41,7 @@ describeWith(['chromium'], 'calls from the dashboard', () => {
   const button = (name: string) => page.getByRole('button', { name, exact: true });
   const dialog = () => page.getByRole('dialog', { name: 'Place a call' });
 
-  test('a number that may not be called is refused beside its field, and one that may is called', async () => {
+  test('a forbidden number is refused next to its field, and an allowed one is called', async () => {
     await page.goto(`${server.baseUrl}/#/calls`);
     await button('Place a call').click();
     const to = dialog().getByLabel('Number to call');

@@ -15,7 +15,7 @@ import { seedCalls, seedTalk } from '../../support/store/seed-calls.ts';
 const EVIL = '<img src=x onerror="window.hit=1">';
 const [FIRST, SECOND] = ['+12025550123', '+12025550124'];
 
-/** Nobody is there, and it is not asked. */
+/** A trunk without a peer, and without OPTIONS probes. */
 const TRUNK = {
   name: 'acme',
   proxy: '127.0.0.1:9',
@@ -216,7 +216,7 @@ describeWith(['chromium'], 'the lists of the dashboard', () => {
     expect(await page.evaluate('JSON.stringify(localStorage)')).not.toContain('0177');
   });
 
-  test('the page of a call that was handed over says when the agent left the two to talk', async () => {
+  test('the page of a transferred call shows when the agent left', async () => {
     await page.getByRole('article').getByRole('link').first().click();
 
     await page.getByText(/connected with the caller at \d+:\d\d, without the agent/).waitFor();
@@ -232,7 +232,7 @@ describeWith(['chromium'], 'the lists of the dashboard', () => {
     expect(await shown.findings()).toEqual([]);
   });
 
-  test('nothing that anybody wrote has run', async () => {
+  test('no user input has run as code', async () => {
     expect(await page.evaluate('window.hit')).toBeUndefined();
     expect(shown.complaints).toEqual([]);
   });

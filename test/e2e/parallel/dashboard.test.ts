@@ -288,7 +288,7 @@ describeWith(['chromium'], 'the dashboard', () => {
     expect(await page.evaluate('document.documentElement.lang')).toBe('de');
   });
 
-  test('nothing that anybody wrote has run, and the policy had nothing to forbid', async () => {
+  test('no user input has run as code, and the policy had nothing to block', async () => {
     expect(await page.evaluate('window.hit')).toBeUndefined();
     expect(shown.complaints).toEqual([]);
   });

@@ -32,7 +32,7 @@ const blocks = (tag: string) =>
 /** Starts a block in a folder of its own as home; it ends with the test. */
 function startBlock(text: string, environment: Readonly<Record<string, string>> = {}) {
   const home = mkdtempSync(join(tmpdir(), 'offhook-documented-'));
-  // Not the configuration of the user whom the test runs as.
+  // Not the configuration of the user who runs the test.
   const baresip = `#!/bin/sh\nexec /usr/bin/baresip -f "${home}/settings" "$@"\n`;
   writeFileSync(join(home, 'baresip'), baresip, { mode: 0o755 });
   const path = `${home}:${join(ROOT, 'node_modules/.bin')}:/usr/local/bin:/usr/bin:/bin`;

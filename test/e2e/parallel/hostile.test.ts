@@ -1,4 +1,4 @@
-/** The whole server while a stranger throws at its open ports what he likes, and somebody is on the line. */
+/** The whole server under hostile traffic on its open ports, during a call. */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
@@ -44,7 +44,7 @@ let callId = '';
 let stranger: Stranger;
 /** Where the server hears the call. */
 let rtpPort = 0;
-/** The caller's own stream, as somebody on the way between could see it. */
+/** The caller's own stream, as an attacker on the path sees it. */
 let stream: { readonly ssrc: number; readonly sequence: number; readonly seenAtMs: number };
 
 beforeAll(async () => {

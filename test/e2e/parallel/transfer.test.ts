@@ -1,4 +1,4 @@
-/** A caller who is handed over by a second call: what is on record, and who talks to whom. */
+/** A caller who is transferred by a second call: the record, and the audio between the parties. */
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { RingingCall } from '../../../examples/phone/phone.ts';
@@ -10,7 +10,7 @@ import { everyoneHears } from '../../telephony/tones.ts';
 
 const [CALLER_HZ, COLLEAGUE_HZ] = [300, 1_000];
 
-/** What the agent says to somebody who is brought in, and to a caller who needs it no more. */
+/** The agent's words to a third party, and to a caller who no longer needs it. */
 const SCRIPT = {
   name: 'three on a line',
   rules: [

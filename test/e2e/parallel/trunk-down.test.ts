@@ -10,13 +10,13 @@ import { startServer } from '../../support/server/server.ts';
 
 const NUMBER = '+12025550123';
 
-/** Two requests that nobody answers within 4 s each, and the waits between; the rest is for a busy machine. */
+/** Two unanswered requests of 4 s each, and the waits between; the rest is for a busy machine. */
 const DOWN = { timeout: 30_000, interval: 500 };
 
 /** Any request brings the trunk back, and the dialer looks every second. */
 const BACK = { timeout: 20_000, interval: 500 };
 
-/** The first request has been answered by then, also by a phone that began only after it. */
+/** Time within which the first request is answered, even by a phone that starts after it. */
 const ASKED_MS = 7_000;
 
 async function openWorld() {

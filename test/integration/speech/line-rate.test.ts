@@ -1,4 +1,4 @@
-/** Real speech at the line's rate: ours beside what sox makes of the same. */
+/** Real speech resampled to the line's rate: our result compared with sox. */
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { Resampler } from '../../../src/speech/stt/features/resampler.ts';

@@ -126,7 +126,7 @@ describeWith(['espeak-ng'], 'neural voices', () => {
     }
   });
 
-  test('A sentence that nobody waits for any more is not spoken, and the next one is', async () => {
+  test('An aborted sentence is not spoken, and the next one is', async () => {
     const folder = modelsFolder();
     writeKokoro(folder, ['af_heart'], { graph: tinyKokoroGraph({ hasDurations: true }) });
     const synthesizer = await start(folder);
@@ -144,7 +144,7 @@ describeWith(['espeak-ng'], 'neural voices', () => {
     expect(secondsOf(next.pcm)).toBeGreaterThan(0.1);
   });
 
-  test('Whoever says one sentence does not wait for the whole of a long text', async () => {
+  test('One sentence does not wait for the whole of a long text of another call', async () => {
     const folder = modelsFolder();
     writeKokoro(folder, ['af_heart']);
     const synthesizer = await start(folder);
@@ -199,7 +199,7 @@ describeWith(['espeak-ng'], 'neural voices', () => {
     expect(secondsOf((await hear(synthesizer)).pcm)).toBeGreaterThan(1);
   });
 
-  test('A graph of another shape is named at start, and the voices beside it speak', async () => {
+  test('A graph of another shape is named at start, and the other voices speak', async () => {
     const folder = modelsFolder();
     const wrong = writePiperVoice(folder, 'en_US-amy-medium', { graph: tinyKokoroGraph() });
     writePiperVoice(folder, 'en_US-ryan-medium');

@@ -35,7 +35,7 @@ test('espeak-wasm is started again after its children were killed', async () => 
   expect(secondsOf(pcm)).toBeGreaterThan(0.3);
 });
 
-describeWith(['espeak-ng'], 'espeak-wasm beside the program', () => {
+describeWith(['espeak-ng'], 'espeak-wasm compared with the program', () => {
   test('takes as long over a sentence as the program, within a fifth', async () => {
     const [program, wasm] = await Promise.all([open('espeak'), open('espeak-wasm')]);
     await Promise.all([program.start(), wasm.start()]);

@@ -1,4 +1,4 @@
-/** A stand-in for node-llama-cpp in a folder of its own, as an operator would install it: no weights, the same doors. */
+/** A stand-in for node-llama-cpp in a folder of its own, as an operator would install it: the same exports, no weights. */
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

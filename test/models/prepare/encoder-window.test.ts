@@ -132,7 +132,7 @@ test('freeEncoderWindow does not edit what is written in too old an opset', () =
   expect(freeEncoderWindow(model, SHAPE)).toEqual({ kind: 'fixed', reason });
 });
 
-test('freeEncoderWindow does not edit a model whose weights lie beside it', () => {
+test('freeEncoderWindow does not edit a model with external weights', () => {
   const model = withExternalTensor(whisperEncoder(WHISPER_LEAST));
 
   const reason = 'its weights lie in another file';

@@ -1,4 +1,4 @@
-/** Reading and writing ONNX files: nodes, graphs within, numbers, and constants that are only laid out anew. */
+/** Reading and writing ONNX files: nodes, graphs within, numbers, and constants that are only reshaped. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { GraphConstants } from '../../../models/prepare/onnx/onnx-constants.ts';

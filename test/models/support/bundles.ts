@@ -16,7 +16,7 @@ export const FILES = {
   'onnx/b.onnx': someBytes(70_000, 2),
   'c.bin': someBytes(1024, 3),
 };
-export const MODEL = testModel('https://models.example/ear/', FILES);
+export const MODEL = testModel('https://models.example/asr/', FILES);
 export const MANIFEST = testManifest([MODEL]);
 export const MANIFEST_TEXT = JSON.stringify(MANIFEST);
 export const LISTS: readonly TarEntry[] = [
@@ -24,7 +24,7 @@ export const LISTS: readonly TarEntry[] = [
   { path: 'models.lock.json', bytes: Buffer.from('{"version":1,"files":{}}') },
 ];
 export const GOOD: readonly TarEntry[] = Object.entries(FILES).map(([path, bytes]) => ({
-  path: `stt/ear/${path}`,
+  path: `stt/asr/${path}`,
   bytes,
 }));
 

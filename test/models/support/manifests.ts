@@ -14,13 +14,13 @@ export function testModel(
   changes: Partial<FilesModel> = {},
 ): FilesModel {
   return {
-    id: 'ear',
+    id: 'asr',
     kind: 'stt',
-    name: 'Test ear',
+    name: 'Test ASR',
     engine: 'whisper',
-    folder: 'stt/ear',
+    folder: 'stt/asr',
     licence: { spdx: 'MIT', statedAt: 'https://example.com/licence' },
-    page: 'https://example.com/ear',
+    page: 'https://example.com/asr',
     revision: 'v1',
     base,
     languages: ['en'],

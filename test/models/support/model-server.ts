@@ -80,7 +80,7 @@ function rangeStart(request: IncomingMessage, etag: string): number | null {
   return start === undefined ? null : Number(start);
 }
 
-/** Sends the beginning of a file, and then cuts the connection: what the other end has not read by then is lost to it. */
+/** Sends the beginning of a file, and then cuts the connection: data that the other end has not read yet is lost. */
 export function cutAfter(bytes: Buffer, sent: number, isRead?: Promise<void>): Handler {
   return (_request, response) => {
     const etag = `"${sha256(bytes).slice(0, 16)}"`;

@@ -36,7 +36,7 @@ export const TEST_KEY = `svc_test_${'2'.repeat(32)}`;
 /** Of another account. */
 export const FOREIGN_KEY = `svc_live_${'3'.repeat(32)}`;
 
-/** Nobody is on the telephone. */
+/** Live sound without a call. */
 const NO_SOUND: LiveSound = {
   watchLevels: () => () => undefined,
   listen: () => ({ kind: 'not-in-progress' }),
@@ -119,7 +119,7 @@ export async function openTestApi(
   options: { readonly plan?: Plan } = {},
 ): Promise<TestApi> {
   const store = await openTestStore();
-  // The first account, to which numbers belong that nobody has assigned.
+  // The first account, which owns unassigned numbers.
   await addAccount(store, 'acct_main', {
     plan: options.plan ?? 'enterprise',
     createdAt: new Date(0),

@@ -15,7 +15,7 @@ export const PASSWORD = 'p:ä ssword';
 const START_TRIES = 200;
 
 /**
- * What becomes of the next answer to a PUT, which the server has done. `lost`: the connection breaks. `killed`: the server dies
+ * Fate of the next answer to a PUT that the server has carried out. `lost`: the connection breaks. `killed`: the server dies
  * with it. `held`: it never comes.
  */
 type AnswerMode = 'pass' | 'lost' | 'killed' | 'held';

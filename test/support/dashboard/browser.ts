@@ -33,7 +33,7 @@ export function launchBrowser(more: readonly string[] = []): Promise<Browser> {
 /** One page of its own profile, with everything that it complained about. */
 export class BrowserPage {
   readonly page: Page;
-  /** Errors that nobody caught, and what the page's own policy forbade. */
+  /** Uncaught errors, and violations of the page's Content-Security-Policy. */
   readonly complaints: string[] = [];
 
   constructor(page: Page) {

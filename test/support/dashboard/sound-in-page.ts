@@ -1,8 +1,8 @@
-/** What a page sounds like, and what it has drawn of a sound. */
+/** Sound that a page plays, and waveforms that it draws. */
 import type { Page } from 'playwright-core';
 
-/** For `addInitScript`: whatever goes to the loudspeaker is looked at on its way, side by side. */
-export const EAR = `(() => {
+/** Script for `addInitScript`: taps everything that the page plays, per stereo channel. */
+export const PLAYBACK_TAP = `(() => {
   const connect = AudioNode.prototype.connect;
   const sides = new WeakMap();
   AudioNode.prototype.connect = function (target, ...rest) {
@@ -15,14 +15,14 @@ export const EAR = `(() => {
           connect.call(splitter, analyser, side);
           return analyser;
         });
-        window.ear = { context, analysers, loudest: [0, 0] };
+        window.playbackTap = { context, analysers, loudest: [0, 0] };
         sides.set(context, splitter);
         const look = () => {
-          window.ear.analysers.forEach((analyser, side) => {
+          window.playbackTap.analysers.forEach((analyser, side) => {
             const samples = new Float32Array(analyser.fftSize);
             analyser.getFloatTimeDomainData(samples);
             for (const sample of samples) {
-              window.ear.loudest[side] = Math.max(window.ear.loudest[side], Math.abs(sample));
+              window.playbackTap.loudest[side] = Math.max(window.playbackTap.loudest[side], Math.abs(sample));
             }
           });
           if (context.state !== 'closed') setTimeout(look, 50);
@@ -39,7 +39,7 @@ export const EAR = `(() => {
 export async function loudness(
   page: Page,
 ): Promise<{ readonly caller: number; readonly agent: number }> {
-  const [caller, agent] = (await page.evaluate('window.ear?.loudest ?? [0, 0]')) as [
+  const [caller, agent] = (await page.evaluate('window.playbackTap?.loudest ?? [0, 0]')) as [
     number,
     number,
   ];

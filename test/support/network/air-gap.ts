@@ -17,13 +17,13 @@ const WAIT_MS_MAX = 15_000;
 /** Long enough for a delivery, an analysis, and whatever a part does by itself after a call. */
 const AFTERWARDS_MS = 1500;
 
-/** What has tried to leave, by the counter of the firewall. */
+/** Packets that tried to leave, by the firewall's counter. */
 function packetsOut(): number {
   const text = execFileSync('nft', ['-j', 'list', 'chain', 'inet', 'gap', 'out']).toString();
   return Number(/"packets": ?(\d+)/.exec(text)?.[1] ?? NaN);
 }
 
-/** To whom, for whoever has to find out why. */
+/** Their destinations, for the error message. */
 function targetsOut(): string {
   const text = execFileSync('nft', ['list', 'set', 'inet', 'gap', 'targets']).toString();
   return /elements = \{([^}]*)/.exec(text)?.[1] ?? 'over IPv6';
@@ -59,7 +59,7 @@ async function ringIn(server: TestServer): Promise<unknown> {
   return (body.transcript as { role: string }[]).map(({ role }) => role);
 }
 
-/** Waits for an event, and gives up after a while: what has come then is for whoever asked. */
+/** Waits for an event up to a limit; the caller checks `events`. */
 async function delivered(events: readonly string[], wanted: string): Promise<void> {
   const deadlineMs = performance.now() + WAIT_MS_MAX;
   while (!events.includes(wanted) && performance.now() < deadlineMs) await wait(50);
@@ -91,7 +91,7 @@ const packets = packetsOut() - before;
 const targets = targetsOut();
 receiver.server.close();
 
-// Shows that the counter counts: a name that nobody serves is asked for.
+// Shows that the counter counts: the look-up of a name has no DNS server.
 const asked = packetsOut();
 await lookup('example.com').catch(() => undefined);
 const control = packetsOut() - asked;

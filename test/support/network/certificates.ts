@@ -52,7 +52,7 @@ export class TestAuthority {
       oid('subjectAltName'),
       octets(sequence(...names.map(alternativeName))),
     );
-    const cert = this.#certificate(names[0] ?? 'nobody', publicKey, [extension], options);
+    const cert = this.#certificate(names[0] ?? 'unnamed', publicKey, [extension], options);
     return { cert, key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() };
   }
 

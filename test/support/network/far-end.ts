@@ -1,4 +1,4 @@
-/** A telephone inside a network namespace: told whom to call, it reports what it was told and heard. */
+/** A telephone inside a network namespace: calls the given URI, and reports SIP responses and received audio. */
 import type { ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { NetworkNamespace } from './network-namespace.ts';

@@ -1,4 +1,4 @@
-/** Ports that nobody uses at this moment. */
+/** Ports that are free at this moment. */
 import { createSocket } from 'node:dgram';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';

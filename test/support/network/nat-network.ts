@@ -5,7 +5,7 @@
  *                       ├── 10.0.0.1 router 203.0.113.10, .11 ── outside 203.0.113.100, .101, .102
  *     phone 10.0.0.77 ──┘
  *
- * Nobody outside has a way to 10.0.0.0/24: what is sent there is refused.
+ * No route leads to 10.0.0.0/24 from outside: packets to it are rejected.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

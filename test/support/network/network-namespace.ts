@@ -11,7 +11,7 @@ import { pipeline } from 'node:stream';
 const NODE = join(import.meta.dirname, '../../../node_modules/.bin/node');
 const END_MS_MAX = 5000;
 
-/** How a program is started: what `spawn` takes, and `environment` beside it. */
+/** Options of a program in a namespace. */
 export interface ProgramOptions {
   readonly environment?: Readonly<Record<string, string>>;
 }
@@ -20,7 +20,7 @@ export class NetworkNamespace {
   /** As `ip netns` knows it. */
   readonly name: string;
   readonly #programs: ChildProcess[] = [];
-  readonly #doors: Server[] = [];
+  readonly #servers: Server[] = [];
   readonly #folders: string[] = [];
   #hostsFile = '';
 
@@ -63,31 +63,31 @@ export class NetworkNamespace {
     return child;
   }
 
-  /** Starts a file of ours. @param file beside this one */
+  /** Starts a Node program. @param file in this folder */
   startNode(file: string, ...words: readonly string[]): ChildProcess {
     return this.start([NODE, join(import.meta.dirname, file), ...words]);
   }
 
   /** Makes a TCP port of the namespace's 127.0.0.1 reachable from here. @returns the port on our 127.0.0.1. */
-  async openDoor(port: number): Promise<number> {
-    const folder = mkdtempSync(join(tmpdir(), 'offhook-door-'));
+  async openPort(port: number): Promise<number> {
+    const folder = mkdtempSync(join(tmpdir(), 'offhook-relay-'));
     this.#folders.push(folder);
     const path = join(folder, 'relay');
     const relay = this.startNode('namespace-relay.ts', path, String(port));
     if (relay.stdout !== null) await once(relay.stdout, 'data');
-    const door = createServer((here) => {
+    const server = createServer((here) => {
       const there = connect(path);
       pipeline(here, there, () => undefined);
       pipeline(there, here, () => undefined);
     });
-    this.#doors.push(door);
-    await once(door.listen(0, '127.0.0.1'), 'listening');
-    return (door.address() as AddressInfo).port;
+    this.#servers.push(server);
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    return (server.address() as AddressInfo).port;
   }
 
   /** Ends the programs and removes the namespace. Safe to call twice. */
   async close(): Promise<void> {
-    for (const door of this.#doors.splice(0)) door.close();
+    for (const server of this.#servers.splice(0)) server.close();
     await Promise.all(this.#programs.splice(0).map(ended));
     for (const folder of this.#folders.splice(0)) rmSync(folder, { recursive: true });
     const all = execFileSync('ip', ['netns', 'list']).toString();

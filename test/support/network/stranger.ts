@@ -20,7 +20,7 @@ const RTP_PAUSE_MS = 10;
 const ASK_AGAIN_MS = 500;
 const ASK_TRIES = 40;
 
-/** Headers of a request, beside Via, Max-Forwards and Content-Length. */
+/** Headers of a request besides Via, Max-Forwards and Content-Length. */
 export type Headers = Readonly<Record<string, string>>;
 
 export class Stranger {
@@ -154,7 +154,7 @@ export class Stranger {
     return new Promise((resolve) => this.#sip.send(datagram, port, '127.0.0.1', resolve));
   }
 
-  /** Broken requests are answered too: what nobody waits for is passed over. */
+  /** Malformed requests are answered too: answers without a waiting request are ignored. */
   #hear(datagram: Buffer): void {
     if (faultOf(() => parseMessage(datagram)) !== undefined) return;
     const { isRequest, status, via } = parseMessage(datagram);
@@ -162,7 +162,7 @@ export class Stranger {
   }
 }
 
-/** Resolves when a connection is over, whoever ended it. */
+/** Resolves when a connection is over, whichever side ended it. */
 export function closed(stream: TcpSocket): Promise<void> {
   if (stream.closed) return Promise.resolve();
   return new Promise((resolve) => stream.once('close', () => resolve()));

@@ -13,7 +13,7 @@ export const FAULTY_MODEL = 'faulty';
 const MEETS_FAULT = /opening hours/i;
 
 /** Longer than any call of a test. */
-const FOR_EVER_MS = 120_000;
+const STALL_MS = 120_000;
 
 /** One answer, as it streams. */
 class Answer {
@@ -108,17 +108,17 @@ export const MODEL_FAULTS: Readonly<Record<string, Fault>> = {
     answer.refuse(500);
   },
   'is not there (404)': (answer) => answer.refuse(404),
-  'never answers': () => sleep(FOR_EVER_MS),
+  'never answers': () => sleep(STALL_MS),
   'sends nothing but headers': async (answer) => {
     answer.begin();
-    await sleep(FOR_EVER_MS);
+    await sleep(STALL_MS);
   },
   'gives its first word after 3 s': slowly(3000, 10),
   'gives its first word after 6 s': slowly(6000, 10),
   'gives a word every 0.9 s': slowly(900, 900),
   'gives a word every 2.5 s': slowly(10, 2500),
-  'stalls for good after a word': stallsAfter(1, FOR_EVER_MS),
-  'stalls for good after a sentence': stallsAfter(9, FOR_EVER_MS),
+  'stalls for good after a word': stallsAfter(1, STALL_MS),
+  'stalls for good after a sentence': stallsAfter(9, STALL_MS),
   'stalls for 5 s in mid-sentence': stallsAfter(4, 5000),
   'breaks off before its first word': async (answer) => {
     answer.begin();
@@ -150,7 +150,7 @@ export const MODEL_FAULTS: Readonly<Record<string, Fault>> = {
   },
   'calls a tool with arguments that are none': (answer) => {
     answer.begin();
-    answer.call('transfer_call', 'nobody knows');
+    answer.call('transfer_call', 'not JSON');
     answer.end();
   },
   'answers with a code block': says('```python\nprint("nine to five")\n```'),

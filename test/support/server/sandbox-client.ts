@@ -6,7 +6,7 @@ import { TEST_KEY, type TestServer } from './server.ts';
 
 const OVER_MS_MAX = 60_000;
 
-/** Seldom enough that watching many calls uses up nobody's hour. */
+/** Poll interval, long enough that many calls stay within the hourly rate limit. */
 const LOOK_MS = 50;
 
 export interface SimulatedCall {

@@ -88,7 +88,7 @@ export class TestServer {
       if (isReady) return this;
       await new Promise((resolve) => setTimeout(resolve, everyMs));
     }
-    // Whoever waits has no server to stop.
+    // The caller of `ready` has no server to stop.
     this.#child.kill('SIGKILL');
     throw new Error(`The server did not become ready; it printed:\n${this.#output}`);
   }
@@ -193,7 +193,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     stdio: ['ignore', options.stdout ?? 'pipe', 'pipe'],
   });
   return new TestServer(child, {
-    port: (await namespace?.openDoor(port)) ?? port,
+    port: (await namespace?.openPort(port)) ?? port,
     sipPort: Number(options.environment?.SIP_PORT ?? sipPort),
     dataDir,
     ownsData: options.dataDir === undefined,

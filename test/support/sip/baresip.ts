@@ -13,7 +13,7 @@ const EVENT_MS_MAX = 15_000;
 const STOP_MS_MAX = 5000;
 const RATE_HZ = 8000;
 
-/** Played when there is nothing to say, and after every sentence: nobody in these tests calls for longer. */
+/** Played when there is nothing to say, and after every sentence: longer than any call of these tests. */
 const SILENCE = new Int16Array(120 * RATE_HZ);
 
 /** One message of the control port: an event, or the answer to a command. */
@@ -276,7 +276,7 @@ function secureConfig(folder: string, { ca, identity }: BaresipSecurity): string
   return `${lines.join('\n')}\n`;
 }
 
-/** A connection to a port of this machine; undefined when nobody listens there yet. */
+/** A connection to a port of this machine; undefined when no program listens there yet. */
 function connected(port: number): Promise<Socket | undefined> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');

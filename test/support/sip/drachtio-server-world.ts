@@ -47,7 +47,7 @@ export interface DrachtioServerWorldOptions
   /** Put on before drachtio-srf logs in. */
   readonly routes?: (srf: Srf) => void;
 
-  /** Of both user agents, beside where they listen. */
+  /** Options of both user agents, without their listen addresses. */
   readonly engine?: Omit<UserAgentOptions, 'listen'>;
 
   /** Of the peer, where it is another than the server's. */

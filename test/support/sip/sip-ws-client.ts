@@ -58,7 +58,7 @@ export class SipWsClient {
     return response;
   }
 
-  /** Offers anew inside the call. */
+  /** Sends a re-INVITE with a new offer. */
   async reinvite(sdp: string): Promise<SipMessage> {
     const response = await this.#exchange('INVITE', sdp);
     this.#acknowledge();

@@ -65,7 +65,7 @@ export class OpenAiSpeechServer {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** Requests with somebody's words, not those of probes. */
+  /** Requests with speech, without probes. */
   get wordsHeard(): readonly Heard[] {
     return this.heard.filter(({ isSilent }) => !isSilent);
   }

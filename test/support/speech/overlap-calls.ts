@@ -68,7 +68,7 @@ const BOOK = {
 /** The agent has spoken for so long before the caller speaks over it. */
 const SPOKEN_MS = 700;
 
-/** By then it is decided whose floor it is, and the agent speaks again. */
+/** Time until the turn is decided and the agent speaks again. */
 const SETTLED_MS = 2500;
 const QUIET_MS = 400;
 const WAIT_MS_MAX = 30_000;

@@ -10,7 +10,7 @@ const HEARD_SAMPLES_PER_MS = 16;
 /** So much of a piece's beginning tells its place. */
 const TELLING_FRAMES = 100;
 
-/** A piece that is less like its best place than this was said by somebody else. */
+/** A piece with a lower correlation at its best position comes from another speaker. */
 const LIKENESS_MIN = 0.8;
 
 /** Loudness of each 10 ms: amplitudes, the telephone's hiss left out. */

@@ -68,7 +68,7 @@ export class WyomingSpeechServer {
     return `tcp://127.0.0.1:${this.port}`;
   }
 
-  /** Requests with somebody's words, not those of probes. */
+  /** Requests with speech, without probes. */
   get wordsHeard(): readonly Fields[] {
     return this.heard.filter(({ isSilent }) => !isSilent);
   }

@@ -1,4 +1,4 @@
-/** Looks for text in files, as somebody who has copied the disk would. */
+/** Searches files for text, as on a copied disk. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -1,6 +1,6 @@
 /**
- * Signatures of webhooks, made by openssl and never by our own code. `node test/support/webhook/webhook-vectors.ts` writes
- * `test/fixtures/webhook-vectors.json` anew, for our tests and for those of the client libraries.
+ * Signatures of webhooks, made by openssl and never by our own code. `node test/support/webhook/webhook-vectors.ts`
+ * regenerates `test/fixtures/webhook-vectors.json`, for our tests and for those of the client libraries.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -52,7 +52,7 @@ export class FreeSwitchDouble {
     return [...this.#legs.keys()];
   }
 
-  /** Dies as a process does: all its connections are cut, and nobody is told by SIP. */
+  /** Dies as a process does: all its connections are cut, without a SIP message. */
   async die(): Promise<void> {
     for (const { socket } of this.#legs.values()) socket.destroy();
     this.#legs.clear();

@@ -96,6 +96,7 @@ interface Edited {
   readonly draft: SavedDraft | undefined;
 }
 
+/** Adds `/api/agents/{agentId}/draft`: saved changes that are not live yet. */
 export function addAgentDraftRoutes(api: ApiApp, deps: ApiDeps): void {
   addDraftReads(api, deps);
   addDraftWrites(api, deps);

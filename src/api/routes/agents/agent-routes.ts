@@ -112,6 +112,7 @@ const freeNumberRoute = describeRoute({
   errors: [412],
 });
 
+/** Adds `/api/agents`. */
 export function addAgentRoutes(api: ApiApp, deps: ApiDeps): void {
   addAgentReads(api, deps);
   addAgentWrites(api, deps);

@@ -98,6 +98,7 @@ const restoreRoute = describeRoute({
   errors: [412],
 });
 
+/** Adds `/api/agents/{agentId}/versions`, and the return to one. */
 export function addAgentVersionRoutes(api: ApiApp, deps: ApiDeps): void {
   const { agents, agentVersions, clock, languageModels, numberOwners } = deps;
 

@@ -149,6 +149,7 @@ const detailsRoute = describeRoute({
   responses: { 200: jsonResponse('The calls of the period, broken down.', detailsSchema) },
 });
 
+/** Adds `/api/analytics/details`. */
 export function addAnalyticsDetailRoutes(api: ApiApp, deps: ApiDeps): void {
   api.openapi(detailsRoute, async (context) => {
     const query = context.req.valid('query');

@@ -92,6 +92,7 @@ const analyticsRoute = describeRoute({
   },
 });
 
+/** Adds `/api/analytics`: totals of a period. */
 export function addAnalyticsRoutes(api: ApiApp, deps: ApiDeps): void {
   api.openapi(analyticsRoute, async (context) => {
     const query = context.req.valid('query');
@@ -110,6 +111,7 @@ export function addAnalyticsRoutes(api: ApiApp, deps: ApiDeps): void {
   });
 }
 
+/** The report as the API shows it: durations in minutes, shares from 0 to 1. */
 export function serializeAnalytics(report: AnalyticsReport): z.infer<typeof analyticsSchema> {
   const { period, totals, minutesIncluded } = report;
   const minutesUsed = minutesOf(report.monthSeconds);

@@ -156,6 +156,7 @@ const serverRoute = describeRoute({
   responses: { 200: jsonResponse('A page of the log.', serverLogPageSchema) },
 });
 
+/** Adds the audit log, the newest requests, and the newest warnings and errors. */
 export function addLogRoutes(api: ApiApp, deps: ApiDeps): void {
   addAuditLog(api, deps);
   addNewestEntries(api, deps);

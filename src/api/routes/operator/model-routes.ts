@@ -146,6 +146,7 @@ const cancelRoute = describeRoute({
   responses: { 204: { description: 'The download has ended.' } },
 });
 
+/** Adds `/api/models`: the catalogue and downloads of models. */
 export function addModelRoutes(api: ApiApp, deps: ApiDeps): void {
   const { modelDownloads } = deps;
 

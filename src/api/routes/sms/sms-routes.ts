@@ -129,6 +129,7 @@ const deleteOptOutRoute = describeRoute({
   responses: { 204: { description: 'The number may get messages.' } },
 });
 
+/** Adds `/api/sms-gateways`, their messages, and `/api/sms-opt-outs`. */
 export function addSmsRoutes(api: ApiApp, deps: ApiDeps): void {
   addGatewayReads(api, deps);
   addGatewayWrites(api, deps);

@@ -1,33 +1,36 @@
 /** Whisper's tokenizer: byte-level BPE tokens to text, and text to tokens; pure */
+import { Tokenizer as LibraryTokenizer } from '@huggingface/tokenizers';
 
 /** The start of a token that begins a word: a space in GPT-2's alphabet of bytes. */
 const SPACE = 'Ġ';
 
-const BYTE_OF_CHARACTER = byteAlphabet();
-const ALPHABET = [...BYTE_OF_CHARACTER]
-  .toSorted(([, byte], [, other]) => byte - other)
-  .map(([character]) => character);
+/** Length limit of a prompt; a word of that length would take long to merge. */
+const TEXT_LENGTH_MAX = 1000;
 
 /** The used part of `tokenizer.json`. */
 interface TokenizerFile {
-  readonly model: Pick<BytePairFile, 'vocab'> & Partial<BytePairFile>;
+  readonly model: {
+    readonly vocab: Readonly<Record<string, number>>;
+    /** Pairs that become one, most frequent first: `a b`, or `["a", "b"]`. */
+    readonly merges?: readonly (string | readonly [string, string])[];
+  };
   readonly added_tokens: readonly { readonly id: number; readonly content: string }[];
 }
 
 /** The tokenizer of one model: byte-level BPE. */
 export class Tokenizer {
-  readonly #contents = new Map<number, string>();
-  readonly #specials = new Map<string, number>();
-  readonly #bytePairs: BytePairs;
+  readonly #specials: ReadonlyMap<string, number>;
+  readonly #specialIds: ReadonlySet<number>;
+  readonly #library: LibraryTokenizer;
+  readonly #hasMerges: boolean;
 
-  private constructor(file: TokenizerFile) {
-    for (const [content, id] of Object.entries(file.model.vocab)) this.#contents.set(id, content);
-    for (const { id, content } of file.added_tokens) {
-      this.#specials.set(content, id);
-      this.#contents.delete(id);
-    }
-    const { vocab, merges = [] } = file.model;
-    this.#bytePairs = new BytePairs({ vocab, merges }, ALPHABET);
+  private constructor({ model: { vocab, merges = [] }, added_tokens: added }: TokenizerFile) {
+    this.#specials = new Map(added.map(({ content, id }) => [content, id]));
+    this.#specialIds = new Set(this.#specials.values());
+    this.#hasMerges = merges.length > 0;
+    // Without the added tokens: in a prompt, `<|en|>` is text like any other.
+    const form = { ...BYTE_LEVEL, added_tokens: [], model: { type: 'BPE', vocab, merges } };
+    this.#library = new LibraryTokenizer(form, { clean_up_tokenization_spaces: false });
   }
 
   /**
@@ -59,31 +62,37 @@ export class Tokenizer {
 
   /** Whether the token begins a new word. */
   startsWord(id: number): boolean {
-    return this.#contents.get(id)?.startsWith(SPACE) === true;
+    return this.#hasText(id) && this.#library.id_to_token(id)?.startsWith(SPACE) === true;
   }
 
-  /** Whether text can be encoded: closed vocabularies lack most words. */
+  /** Whether text can be encoded: closed vocabularies lack most words, and have no merges. */
   get canEncode(): boolean {
-    return this.#bytePairs.canEncode;
+    return this.#hasMerges;
   }
 
-  /** The tokens of a text; special tokens have no text. */
+  /** The tokens of a text, of its first 1000 characters; special tokens have no text. */
   encode(text: string): readonly number[] {
-    return this.#bytePairs.encode(text);
+    return this.#library.encode(text.slice(0, TEXT_LENGTH_MAX)).ids;
   }
 
   /** The tokens' text; special tokens have none. */
   decode(ids: readonly number[]): string {
-    const bytes: number[] = [];
-    for (const id of ids) {
-      for (const character of this.#contents.get(id) ?? '') {
-        const byte = BYTE_OF_CHARACTER.get(character);
-        if (byte !== undefined) bytes.push(byte);
-      }
-    }
-    return new TextDecoder().decode(Uint8Array.from(bytes));
+    const known = ids.filter((id) => this.#hasText(id));
+    return known.length === 0 ? '' : this.#library.decode(known);
+  }
+
+  #hasText(id: number): boolean {
+    return !this.#specialIds.has(id) && this.#library.id_to_token(id) !== undefined;
   }
 }
+
+/** GPT-2's way to part words and to write bytes as characters. */
+const BYTE_LEVEL = {
+  normalizer: null,
+  pre_tokenizer: { type: 'ByteLevel', add_prefix_space: false, use_regex: true },
+  post_processor: null,
+  decoder: { type: 'ByteLevel' },
+};
 
 function isTokenizerFile(json: unknown): json is TokenizerFile {
   if (typeof json !== 'object' || json === null) return false;
@@ -101,100 +110,4 @@ function areMerges(merges: unknown): boolean {
   const isPair = (pair: unknown) =>
     typeof pair === 'string' || (Array.isArray(pair) && pair.length === 2);
   return Array.isArray(merges) && merges.every(isPair);
-}
-
-/**
- * GPT-2 writes every byte as a printable character: itself where it is one, else 256 and up in order.
- *
- * @see openai/gpt-2, encoder.py, bytes_to_unicode
- */
-function byteAlphabet(): ReadonlyMap<string, number> {
-  const isPrintable = (byte: number) =>
-    (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
-  const alphabet = new Map<string, number>();
-  let next = 256;
-  for (let byte = 0; byte < 256; byte += 1) {
-    alphabet.set(String.fromCodePoint(isPrintable(byte) ? byte : next), byte);
-    if (!isPrintable(byte)) next += 1;
-  }
-  return alphabet;
-}
-
-/** Length limit of a prompt; a word of that length would take long to merge. */
-const TEXT_LENGTH_MAX = 1000;
-
-/** @see openai/gpt-2, encoder.py: the pattern that parts words before they are merged */
-const WORDS = /'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+/gu;
-
-interface BytePairFile {
-  readonly vocab: Readonly<Record<string, number>>;
-  /** Pairs that become one, most frequent first: `a b`, or `["a", "b"]`. */
-  readonly merges: readonly (string | readonly [string, string])[];
-}
-
-/** Byte-pair encoding of text. */
-class BytePairs {
-  readonly #vocabulary: ReadonlyMap<string, number>;
-  readonly #ranks: ReadonlyMap<string, number>;
-  readonly #alphabet: readonly string[];
-
-  /** @param alphabet the character that stands for each of the 256 bytes. */
-  constructor(file: BytePairFile, alphabet: readonly string[]) {
-    this.#vocabulary = new Map(Object.entries(file.vocab));
-    this.#ranks = new Map(
-      file.merges.map((pair, rank) => [typeof pair === 'string' ? pair : pair.join(' '), rank]),
-    );
-    this.#alphabet = alphabet;
-  }
-
-  /** Whether the tokenizer has merges; without them text would become single bytes. */
-  get canEncode(): boolean {
-    return this.#ranks.size > 0;
-  }
-
-  /** The tokens of a text; of its first 1000 characters. */
-  encode(text: string): readonly number[] {
-    const words = text.slice(0, TEXT_LENGTH_MAX).match(WORDS) ?? [];
-    return words.flatMap((word) => this.#encodeWord(word));
-  }
-
-  #encodeWord(word: string): readonly number[] {
-    const letters = Array.from(
-      new TextEncoder().encode(word),
-      (byte) => this.#alphabet[byte] as string,
-    );
-    return this.#merged(letters).flatMap((part) => this.#vocabulary.get(part) ?? []);
-  }
-
-  /** Joins the pair with the lowest rank until no known pair is left. */
-  #merged(letters: readonly string[]): readonly string[] {
-    let parts = letters;
-    while (parts.length > 1) {
-      const best = this.#firstLearnt(parts);
-      if (best === null) break;
-      parts = joinPair(parts, best);
-    }
-    return parts;
-  }
-
-  #firstLearnt(parts: readonly string[]): string | null {
-    let best: string | null = null;
-    let bestRank = Number.POSITIVE_INFINITY;
-    for (let index = 1; index < parts.length; index += 1) {
-      const pair = `${parts[index - 1]} ${parts[index]}`;
-      const rank = this.#ranks.get(pair) ?? Number.POSITIVE_INFINITY;
-      if (rank < bestRank) [best, bestRank] = [pair, rank];
-    }
-    return best;
-  }
-}
-
-function joinPair(parts: readonly string[], pair: string): readonly string[] {
-  const joined: string[] = [];
-  for (let index = 0; index < parts.length; index += 1) {
-    const isPair = `${parts[index]} ${parts[index + 1]}` === pair;
-    joined.push(isPair ? `${parts[index]}${parts[index + 1]}` : (parts[index] as string));
-    if (isPair) index += 1;
-  }
-  return joined;
 }

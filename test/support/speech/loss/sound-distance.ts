@@ -7,7 +7,7 @@ const HOP_SAMPLES = WINDOW_SAMPLES / 2;
 /** Lines of the spectrum from 62 Hz to under 4 kHz. */
 const LINES = Array.from({ length: WINDOW_SAMPLES / 2 - 1 }, (_, index) => index + 1);
 
-/** Quieter windows of what was sent are left out: an ear has nothing to compare there. -50 dBFS. */
+/** Quieter windows of the sent audio are left out: they have nothing audible to compare. -50 dBFS. */
 const QUIET_POWER = 104 ** 2;
 
 /** Quieter lines count as this loud: those of white noise of -60 dBFS. */

@@ -1,8 +1,8 @@
 /**
- * A hearing that is a stub, with the server's own voice detector beside it.
+ * Stub speech recognition that also runs the server's voice detector.
  *
- * The detector's thread scores every window of every call as it does in a server. What it says is not used: random
- * weights know no voice, and Silero's own take the callers' tone for none. Turns are decided as without it.
+ * The detector's thread scores every window of every call as in a server. The scores are not used: random weights
+ * detect no voice, and Silero's weights reject the callers' tone. Turns are decided by the stub alone.
  */
 import type { Clock } from '../../src/lib/clock.ts';
 import type { Logger } from '../../src/lib/logger.ts';
@@ -11,7 +11,7 @@ import type { EngineReport, Hearing, SpeechListener } from '../../src/speech/hea
 import { whisperEngine } from '../../src/speech/stt/recognizer-engines.ts';
 import { sileroEngine } from '../../src/speech/vad/silero/silero-engine.ts';
 
-export class NeuralEarBeside implements Hearing {
+export class StubWithDetector implements Hearing {
   readonly hasVoiceDetector = false;
   readonly turnTrust = 0;
   readonly #stub: Hearing;
@@ -19,7 +19,7 @@ export class NeuralEarBeside implements Hearing {
 
   constructor(options: {
     readonly hearing: Hearing;
-    /** Where the detector's model lies, as in the server's own folder of models. */
+    /** Folder of the detector's model, laid out as the server's models folder. */
     readonly modelsDir: string;
     readonly clock: Clock;
     readonly logger: Logger;
@@ -42,12 +42,12 @@ export class NeuralEarBeside implements Hearing {
   }
 
   open(options: Parameters<Hearing['open']>[0]): SpeechListener {
-    const [ear, detector] = [this.#stub.open(options), this.#detector.open(options)];
+    const [listener, detector] = [this.#stub.open(options), this.#detector.open(options)];
     const close = () => {
       detector.close();
-      ear.close();
+      listener.close();
     };
-    return { ...ear, close };
+    return { ...listener, close };
   }
 
   reports(): readonly EngineReport[] {

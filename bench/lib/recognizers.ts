@@ -5,13 +5,13 @@ import { Upsampler } from '../../src/speech/stt/features/resampler.ts';
 import { openRecognizer } from '../../src/speech/stt/whisper/whisper-recognizer.ts';
 import { TINY_WHISPER_DIR } from '../../test/speech/spoken-phrases.ts';
 
-export interface RecognizerEar {
+export interface BenchRecognizer {
   /** @param pcm 8 kHz, mono. */
   hear(pcm: Int16Array, language: string): Promise<string>;
   close(): Promise<void>;
 }
 
-export async function openOurEar(): Promise<RecognizerEar> {
+export async function openOurRecognizer(): Promise<BenchRecognizer> {
   const recognizer = await openRecognizer(TINY_WHISPER_DIR);
   return {
     hear: async (pcm, language) => {
@@ -24,7 +24,7 @@ export async function openOurEar(): Promise<RecognizerEar> {
   };
 }
 
-export async function openTransformersEar(): Promise<RecognizerEar> {
+export async function openTransformersRecognizer(): Promise<BenchRecognizer> {
   env.allowRemoteModels = false;
   env.localModelPath = fileURLToPath(new URL('../../models/tiny/', import.meta.url));
   const recognize = await pipeline('automatic-speech-recognition', 'whisper', {

@@ -1,4 +1,4 @@
-/** What the tests of the whole ear share: a hearing on our own models, and callers. */
+/** Speech recognition with our own tiny models, and callers, for the tests of it. */
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import type { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
@@ -35,9 +35,9 @@ export function speak(heard: ReceiveRing, pcm: Int16Array): void {
 }
 
 /** Waits for the next voice event of a kind. */
-export function voiceOf(ear: SpeechListener, kind: VoiceEvent['kind']): Promise<VoiceEvent> {
+export function voiceOf(listener: SpeechListener, kind: VoiceEvent['kind']): Promise<VoiceEvent> {
   return new Promise((resolve) => {
-    ear.onVoice((event) => {
+    listener.onVoice((event) => {
       if (event.kind === kind) resolve(event);
     });
   });
