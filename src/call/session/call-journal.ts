@@ -9,7 +9,7 @@ const WAITING_MAX = 2000;
 const RETRY_MS = 1000;
 
 /** Longest wait of an ended call's record for the database; after it the call is removed. */
-const RECORD_WAIT_MS = 60_000;
+const DRAIN_MS_MAX = 60_000;
 
 /**
  * Queues writes, in order, while the database refuses them; the call goes on meanwhile. Only `StoreError` is worth a new try: another error is a mistake of
@@ -39,7 +39,7 @@ export class CallJournal {
   }
 
   /** Resolves when everything has been written, or after `timeoutMs`. @returns whether all was written. */
-  drained(timeoutMs = RECORD_WAIT_MS): Promise<boolean> {
+  drained(timeoutMs = DRAIN_MS_MAX): Promise<boolean> {
     if (this.#waiting.length === 0) return Promise.resolve(true);
     return new Promise((resolve) => {
       const cancel = this.#clock.after(timeoutMs, () => resolve(false));
