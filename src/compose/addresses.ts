@@ -12,8 +12,7 @@ import type { AddressFor } from '../sip/transport/flow.ts';
 import { resolveTargets, systemResolver } from '../sip/transport/next-hop.ts';
 import { OurAddresses } from '../telephony/trunks/our-addresses.ts';
 import type { FindFault } from '../telephony/trunks/trunk-registry.ts';
-import type { Trunk } from '../telephony/trunks/trunks.ts';
-import { proxyUriOf } from '../telephony/trunks/trunks.ts';
+import { proxyUriOf, type Trunk } from '../telephony/trunks/trunks.ts';
 
 /** @param parts.onChange called when a name has another address than before. */
 export function openAddresses(parts: {

@@ -133,12 +133,8 @@ export class App {
       checks: () => [
         this.#admission.check(),
         this.#control?.browserCheck() ?? BROWSER_NOT_STARTED,
-        telephony.mediaCheck(),
-        ...[
-          telephony.addressCheck(),
-          telephony.certificateCheck(),
-          this.#knowledge.check(),
-        ].flatMap((check) => check ?? []),
+        ...telephony.checks(),
+        ...[this.#knowledge.check() ?? []].flat(),
       ],
       log,
     });

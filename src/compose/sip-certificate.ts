@@ -6,8 +6,7 @@ import type { ReadinessCheck } from '../domain/call/engine-state.ts';
 import { type Clock, DAY_MS } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { messageOf } from '../lib/unknown-value.ts';
-import { tlsFailureOf } from '../sip/transport/tls-failure.ts';
-import { checkIdentity, type TlsSettings } from '../sip/transport/tls-layer.ts';
+import { checkIdentity, type TlsSettings, tlsFailureOf } from '../sip/transport/tls-layer.ts';
 
 /** The files are small; programs that renew certificates replace them without a word to us. */
 const LOOK_MS = 10_000;

@@ -112,11 +112,7 @@ class EmbeddedSip implements SipSide {
       addressFor: sipAddressFor(addresses, { clock, log }),
       product: `offhook/${version}`,
       screen: isAllowedUserAgent,
-      strangers: {
-        isStranger: (sourceAddress) => strangers.isSilenced(sourceAddress),
-        count: (sourceAddress) => strangers.count(sourceAddress),
-      },
-      isStranger: (sourceAddress) => strangers.isStranger(sourceAddress),
+      strangers,
       sessionTimer: SESSION_TIMER,
       onRegistrationLost: options.onRegistrationLost,
       onSeen: (farEnd, address) => addresses.seen(farEnd, address),

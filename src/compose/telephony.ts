@@ -20,9 +20,9 @@ import {
 import { CarrierPool, type CarrierPoolMember } from '../telephony/drachtio/carrier/carrier-pool.ts';
 import { DrachtioCarrier } from '../telephony/drachtio/carrier/drachtio-carrier.ts';
 import { OpenDialogJournal } from '../telephony/drachtio/carrier/open-dialog-journal.ts';
+import { TrunkChannels } from '../telephony/drachtio/carrier/outgoing-calls.ts';
 import { type StrangerCounts, Strangers } from '../telephony/drachtio/carrier/source-acl.ts';
 import { openSrf } from '../telephony/drachtio/carrier/srf.ts';
-import { TrunkChannels } from '../telephony/drachtio/carrier/trunk-channels.ts';
 import { PhoneRegistrar } from '../telephony/phones/phone-registrar.ts';
 import { type Phone, parsePhones } from '../telephony/phones/phones.ts';
 import type { OurAddresses } from '../telephony/trunks/our-addresses.ts';
@@ -224,24 +224,16 @@ export class Telephony {
     return [...new Set([...this.#registry.all, ...this.#leaving, ...this.#channels.trunks])];
   }
 
-  /** The kind of RTP sockets, for `/readyz`. */
-  mediaCheck(): ReadinessCheck {
-    return this.#media.check();
-  }
-
-  /** The certificate of SIP over TLS, for `/readyz`; undefined without one. */
-  certificateCheck(): ReadinessCheck | undefined {
-    return this.#sip.certificate?.check();
+  /** For `/readyz`: the kind of RTP sockets, the public address and the certificate of SIP over TLS, where there is one. */
+  checks(): readonly ReadinessCheck[] {
+    const { certificate } = this.#sip;
+    const optional = [this.#addresses.check(), certificate?.check()];
+    return [this.#media.check(), ...optional.flatMap((check) => check ?? [])];
   }
 
   /** Expiry of the certificate of SIP over TLS; undefined without one. */
   get certificateExpiresAt(): Date | undefined {
     return this.#sip.certificate?.expiresAt;
-  }
-
-  /** The public address, for `/readyz`; undefined where the settings name none. */
-  addressCheck(): ReadinessCheck | undefined {
-    return this.#addresses.check();
   }
 
   /** State of carriers, trunks and media servers. */

@@ -69,14 +69,14 @@ export class SourceLock {
    */
   mayHear(source: Source, nowMs: number): boolean {
     const locked = this.#locked;
-    if (locked !== undefined && (source === locked || isSame(locked, source))) return true;
+    if (locked !== undefined && (source === locked || isSameSource(locked, source))) return true;
     return this.#rightOf(source, nowMs) !== 'none';
   }
 
   /** Applies new SDP. A repeated address changes nothing. */
   expect(expected: ExpectedSource, nowMs: number): void {
     const before = this.#expected;
-    if (before !== undefined && isSame(before, expected)) return;
+    if (before !== undefined && isSameSource(before, expected)) return;
     this.#expected = expected;
     this.#expectedAtMs = nowMs;
     this.#locked = undefined;
@@ -89,7 +89,7 @@ export class SourceLock {
       this.#lockedHeardAtMs = nowMs;
       return true;
     }
-    const isKnown = this.#locked !== undefined && isSame(this.#locked, source);
+    const isKnown = this.#locked !== undefined && isSameSource(this.#locked, source);
     if (!isKnown && !this.#mayLock(source, packet, nowMs)) {
       this.#rejected += 1;
       return false;
@@ -114,7 +114,7 @@ export class SourceLock {
     const isLearning = nowMs - this.#expectedAtMs <= LEARNING_MS;
     const isSilent =
       nowMs - Math.max(this.#lockedHeardAtMs, this.#expectedAtMs) >= RELEARN_AFTER_MS;
-    if (isSame(expected, source)) {
+    if (isSameSource(expected, source)) {
       return this.#locked === undefined || isLearning || isSilent ? 'at once' : 'none';
     }
     return this.#mayProve(source, { isLearning, isSilent }) ? 'by proof' : 'none';
@@ -136,7 +136,7 @@ export class SourceLock {
     const candidate = this.#candidate;
     const isNext =
       candidate !== undefined &&
-      isSame(candidate, source) &&
+      isSameSource(candidate, source) &&
       candidate.ssrc === packet.ssrc &&
       candidate.nextSequence === packet.sequence;
     const packets = isNext ? candidate.packets + 1 : 1;
@@ -148,6 +148,7 @@ export class SourceLock {
   }
 }
 
-function isSame(one: Source, other: Source): boolean {
-  return one.port === other.port && one.address === other.address;
+/** Whether both are one address and port, or neither is known. */
+export function isSameSource(one: Source | undefined, other: Source | undefined): boolean {
+  return one?.port === other?.port && one?.address === other?.address;
 }

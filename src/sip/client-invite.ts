@@ -1,7 +1,7 @@
 /** Outgoing call: the client side of an INVITE outside dialogs, and the dialogs of its forks. */
 import { EventEmitter } from 'node:events';
 import type { Dialog, DialogTable } from './dialog/dialog.ts';
-import { clientDialogState, withAnswer } from './dialog/dialog-state.ts';
+import { clientDialogState, withAnswer } from './dialog/dialog-core.ts';
 import { addSessionExpires, answeredTerms, parseMinSe } from './dialog/session-timer.ts';
 import type { DigestClient } from './digest/digest.ts';
 import { makeResponse, type SipMessage } from './message/message.ts';

@@ -6,24 +6,27 @@ import { SipError } from './message/status.ts';
 import type { MessageTrace } from './trace/call-traces.ts';
 import type { Flow } from './transport/flow.ts';
 
-/** Reason for dropping a received message without a response. */
-export type DropReason =
+/** Reasons for dropping a message, each with its count at the start. What was received gets no response. */
+const NONE_DROPPED = {
   /** Not SIP, or broken beyond an answer. */
-  | 'unreadable'
+  unreadable: 0,
   /** Response without a client transaction. */
-  | 'stray-response'
+  'stray-response': 0,
   /** An ACK that belongs to nothing. */
-  | 'stray-ack'
+  'stray-ack': 0,
   /** The screen turned its source away. */
-  | 'screened'
+  screened: 0,
   /** Stream with lost framing. */
-  | 'bad-stream'
+  'bad-stream': 0,
   /** More connections than one peer or all may have. */
-  | 'connection-limit'
+  'connection-limit': 0,
   /** TLS handshake of a peer that failed. */
-  | 'bad-handshake'
+  'bad-handshake': 0,
   /** Message of ours that could not be sent: the flow is closed, or TLS could not be set up. */
-  | 'unsendable';
+  unsendable: 0,
+};
+
+type DropReason = keyof typeof NONE_DROPPED;
 
 /** Plain numbers since the start, for metrics. */
 export interface EngineCounts {
@@ -52,16 +55,7 @@ export class EngineStats {
     messagesOut: 0,
     retransmissionsOut: 0,
     retransmissionsIn: 0,
-    dropped: {
-      unreadable: 0,
-      'stray-response': 0,
-      'stray-ack': 0,
-      screened: 0,
-      'bad-stream': 0,
-      'connection-limit': 0,
-      'bad-handshake': 0,
-      unsendable: 0,
-    },
+    dropped: { ...NONE_DROPPED },
     rejected: new Map(),
     responsesIn: new Map(),
     responsesOut: new Map(),

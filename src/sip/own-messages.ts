@@ -6,7 +6,7 @@ import { makeResponse, SipMessage } from './message/message.ts';
 import { ifSound } from './message/status.ts';
 import { parseNameAddr, parseUri } from './message/uri.ts';
 import { BRANCH_COOKIE } from './message/via.ts';
-import { SERVED_METHODS, SUPPORTED_EXTENSIONS } from './parser/request-check.ts';
+import { ALLOW, SUPPORTED_EXTENSIONS } from './parser/request-check.ts';
 import { type Flow, formatEndpoint, transportParam } from './transport/flow.ts';
 
 const WITH_ABILITIES = new Set(['INVITE', 'OPTIONS', 'REGISTER']);
@@ -52,7 +52,6 @@ function withTag(from: string, tokens: Tokens): string {
   return parseNameAddr(from).params.has('tag') ? from : `${from};tag=${tokens.tag()}`;
 }
 
-const ALLOW = SERVED_METHODS.join(', ');
 const SUPPORTED = SUPPORTED_EXTENSIONS.join(', ');
 
 /** Value of Contact for requests that return over this flow; `sips` where the Request-URI is. RFC 3261, 8.1.1.8. */

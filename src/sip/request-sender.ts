@@ -1,7 +1,6 @@
 /** Sends a request until a final response: resolves targets, fails over to the next, answers challenges. */
 import { BoundedMap } from '../lib/bounded-map.ts';
 import type { Clock } from '../lib/clock.ts';
-import { nextHopUri } from './dialog/dialog-state.ts';
 import type { DigestClient } from './digest/digest.ts';
 import { type EngineStats, sendCounted } from './engine-stats.ts';
 import { makeResponse, type SipMessage } from './message/message.ts';
@@ -20,7 +19,7 @@ import {
   ownVia,
   seenAddressOf,
 } from './transport/flow.ts';
-import type { Target } from './transport/next-hop.ts';
+import { nextHopUri, type Target } from './transport/next-hop.ts';
 import type { TransportLayer } from './transport/transport-layer.ts';
 
 /** Options of one request: authentication, preferred flow, callbacks. */

@@ -1,7 +1,7 @@
 /** Incoming call: the server side of an INVITE outside dialogs. */
 import { EventEmitter } from 'node:events';
 import type { Dialog, DialogTable } from './dialog/dialog.ts';
-import { serverDialogState } from './dialog/dialog-state.ts';
+import { serverDialogState } from './dialog/dialog-core.ts';
 import { type MessageIds, makeResponse, type SipMessage } from './message/message.ts';
 import { SipError } from './message/status.ts';
 import { newResponse, type ResponseParts } from './own-messages.ts';
@@ -99,7 +99,7 @@ export class ServerInvite extends EventEmitter<ServerInviteEvents> {
   }
 
   /**
-   * Sends 100 to 199. A reliable one waits for its turn while another waits for its PRACK.
+   * Sends 101 to 199. A reliable one waits for its turn while another waits for its PRACK.
    *
    * @throws {RangeError} for another status, or when 16 reliable ones wait already.
    * @throws {SipError} 487 when the call is no longer ringing.
@@ -107,9 +107,9 @@ export class ServerInvite extends EventEmitter<ServerInviteEvents> {
    */
   progress(status: number, parts: ProgressParts = {}): SentProgress {
     this.#demandRinging();
-    if (status === 100) return { message: this.trying(), acknowledged: Promise.resolve(null) };
-    if (status < 100 || status > 199)
-      throw new RangeError(`Cannot send progress ${status}: not 1xx`);
+    if (status < 101 || status > 199) {
+      throw new RangeError(`Cannot send progress ${status}: not 101 to 199`);
+    }
     const { dialog } = this;
     const message = this.#newResponse(status, parts);
     if (message.body.length > 0) dialog.localSession = message.body;

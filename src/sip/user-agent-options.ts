@@ -17,10 +17,13 @@ import type { ListenOptions, RequestFilter } from './transport/transport-layer.t
 import type { TcpLimits } from './transport/transport-tcp.ts';
 import { type OpenUdpSocket, openUdpSocket } from './transport/transport-udp.ts';
 
-/** Tells which sources are not to learn that a SIP server is here. */
+/** Tells strangers by the IP address that a packet came from. */
 export interface StrangerGuard {
-  /** @param sourceAddress IP address that the packet came from. */
+  /** Whether the source has a small quota of TCP and TLS connections, and no answer to keep-alive. */
   isStranger(sourceAddress: string): boolean;
+
+  /** Whether it gets no answer to a request that belongs to no dialog and no transaction. */
+  isSilenced(sourceAddress: string): boolean;
 
   /** Called for each request that gets no answer. */
   count(sourceAddress: string): void;
@@ -40,10 +43,8 @@ export interface UserAgentOptions {
   readonly sessionTimer?: SessionTimerOptions;
   /** Filter of incoming requests; a rejected one gets no response. Default: accept all. */
   readonly screen?: RequestFilter;
-  /** Sources that get no answer to a request that belongs to no dialog and no transaction. Default: none. */
+  /** Sources that are not to learn that a SIP server is here. Default: none. */
   readonly strangers?: StrangerGuard;
-  /** Sources with a small quota of TCP and TLS connections, and no answer to keep-alive. Default: those of `strangers`. */
-  readonly isStranger?: (sourceAddress: string) => boolean;
   /** More live transactions than that, and requests get 503. Default: 50,000. */
   readonly transactionsMax?: number;
   readonly tcpLimits?: Partial<TcpLimits>;

@@ -3,7 +3,6 @@ import { EventEmitter } from 'node:events';
 import type { MessageSocket } from '../lib/process/message-socket.ts';
 import { ClientForks, ClientInvite } from './client-invite.ts';
 import { type Dialog, DialogTable } from './dialog/dialog.ts';
-import { nextHopUri } from './dialog/dialog-state.ts';
 import { addSessionExpires } from './dialog/session-timer.ts';
 import { type EngineCounts, EngineStats } from './engine-stats.ts';
 import { idsOf, type SipMessage } from './message/message.ts';
@@ -28,7 +27,7 @@ import {
   type Protocol,
 } from './transport/flow.ts';
 import { FlowKeeper } from './transport/flow-keeper.ts';
-import { serverNameOf, type Target } from './transport/next-hop.ts';
+import { nextHopUri, serverNameOf, type Target } from './transport/next-hop.ts';
 import type { TlsSettings } from './transport/tls-layer.ts';
 import { TransportLayer } from './transport/transport-layer.ts';
 import {
@@ -51,10 +50,8 @@ const RING_TIMEOUT_MS = 180_000;
 /** `start` it, put listeners on it, and `stop` it. */
 export class UserAgent extends EventEmitter<UserAgentEvents> {
   readonly #context: EngineContext;
-  readonly #stats: EngineStats;
   readonly #transport: TransportLayer;
   readonly #transactions: TransactionLayer;
-  readonly #sender: RequestSender;
   readonly #keeper: FlowKeeper;
   readonly #dialogs = new DialogTable();
   readonly #dispatcher: RequestDispatcher;
@@ -64,10 +61,10 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
     const settings = withDefaults(options);
     const { clock, logger, product, sessionTimer, timers, trace } = settings;
     const tokens = new Tokens(settings.randomBytes);
-    this.#stats = new EngineStats({ clock, logger, trace });
+    const stats = new EngineStats({ clock, logger, trace });
     this.#transport = new TransportLayer({
       ...settings,
-      stats: this.#stats,
+      stats,
       statelessTag: tokens.tag(),
       screen: (request, source, protocol) =>
         settings.screen(request, source, protocol) &&
@@ -76,7 +73,7 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
       onResponse: (response, via) => this.#transactions.receiveResponse(response, via),
     });
     this.#transactions = new TransactionLayer({
-      context: { clock, timers, stats: this.#stats },
+      context: { clock, timers, stats },
       transport: this.#transport,
       tokens,
       logger,
@@ -84,10 +81,10 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
       onRequest: (arrival) => this.#dispatcher.dispatch(arrival),
       onAck: (ack, ids) => this.#dialogs.ofRequest(ids)?.receiveAck(ack, ids.sequence) ?? false,
     });
-    this.#sender = new RequestSender({
+    const sender = new RequestSender({
       clock,
       tokens,
-      stats: this.#stats,
+      stats,
       transport: this.#transport,
       transactions: this.#transactions,
       onSeen: settings.onSeen,
@@ -97,16 +94,7 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
       random: Math.random,
       onLost: (callId) => settings.onRegistrationLost?.(callId),
     });
-    this.#context = {
-      clock,
-      timers,
-      tokens,
-      stats: this.#stats,
-      logger,
-      sender: this.#sender,
-      product,
-      sessionTimer,
-    };
+    this.#context = { clock, timers, tokens, stats, logger, sender, product, sessionTimer };
     this.#dispatcher = new RequestDispatcher({
       context: this.#context,
       dialogs: this.#dialogs,
@@ -127,7 +115,7 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
 
   /** Messages in, out, dropped and refused since the start. */
   get counts(): EngineCounts {
-    return this.#stats.counts;
+    return this.#context.stats.counts;
   }
 
   /** Live objects; all zero some time after the last call. */
@@ -159,7 +147,7 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
    */
   async stop(): Promise<void> {
     this.#keeper.stop();
-    this.#sender.stop();
+    this.#context.sender.stop();
     this.#dialogs.stop();
     this.#transactions.stop();
     await this.#transport.stop();
@@ -189,13 +177,7 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
    */
   async request(options: OutgoingRequest): Promise<SipMessage> {
     if (options.method === 'INVITE') throw new TypeError('Cannot request INVITE: use invite()');
-    const reply = await this.#sender.send(this.#newRequest(options), {
-      digest: options.digest,
-      contactUser: options.contactUser,
-      withoutContact: options.withoutContact,
-      onSent: options.onSent,
-      onProvisional: options.onProvisional,
-    });
+    const reply = await this.#context.sender.send(this.#newRequest(options), options);
     const { response, request, flow } = reply;
     const isSuccess = response.status >= 200 && response.status < 300;
     if (options.method === 'REGISTER' && isSuccess && flow !== null) {
@@ -258,7 +240,7 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
 
   /** Whether a request may be answered: a stranger's only where it belongs to a dialog or transaction of ours. */
   #mayAsk(request: SipMessage, address: string, strangers: StrangerGuard | undefined): boolean {
-    if (!strangers?.isStranger(address)) return true;
+    if (!strangers?.isSilenced(address)) return true;
     const isOurs = ifSound(
       () =>
         this.#transactions.knows(request) || this.#dialogs.ofRequest(idsOf(request)) !== undefined,

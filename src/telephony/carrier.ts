@@ -157,6 +157,12 @@ export class CarrierError extends Error {
   }
 }
 
+/** Why a call is not transferred. @param why follows the words of every such failure. */
+export function transferFailure(why: string, sipStatus: number, cause?: unknown): CarrierError {
+  const options = cause === undefined ? {} : { cause };
+  return new CarrierError(`Cannot transfer the call: ${why}`, sipStatus, options);
+}
+
 /** Headers and identifiers of an answer. */
 export interface AnswerOptions {
   /** Our identifier of the call, for browser callers; carriers do not get it. */

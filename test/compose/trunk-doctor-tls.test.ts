@@ -35,7 +35,7 @@ async function check(far: FarEnd, ours?: Identity) {
   const farEnd = new UserAgent({
     listen: [{ protocol: 'TLS', address: '127.0.0.1', port: 0 }],
     tls: { identity, ca: AUTHORITY.cert, verifiesClients },
-    isStranger,
+    strangers: { isStranger, isSilenced: () => false, count: () => undefined },
   });
   await farEnd.start();
   onTestFinished(async () => {

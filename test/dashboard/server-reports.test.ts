@@ -198,7 +198,7 @@ const SOURCES: Readonly<Record<string, readonly string[]>> = {
   'telephony/drachtio/transfer/consultation.ts': [],
   'telephony/drachtio/transfer/third-party.ts': [],
   // Trunks and servers.
-  'sip/transport/tls-failure.ts': [],
+  'sip/transport/tls-layer.ts': [],
   'compose/trunks/sip-doctor-client.ts': [],
   'telephony/drachtio/carrier/trunk-probe.ts': [],
   'telephony/drachtio/carrier/srf-link.ts': [],

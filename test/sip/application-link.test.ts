@@ -4,8 +4,10 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { ApplicationLink } from '../../src/sip/drachtio-server/application-connection.ts';
-import { FrameReader } from '../../src/sip/drachtio-server/client-protocol.ts';
+import {
+  ApplicationLink,
+  FrameReader,
+} from '../../src/sip/drachtio-server/application-connection.ts';
 
 const closers: (() => void)[] = [];
 afterEach(() => {

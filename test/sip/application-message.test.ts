@@ -5,7 +5,7 @@ import {
   parseApplicationMessage,
   partsOf,
   responsePartsOf,
-} from '../../src/sip/drachtio-server/client-protocol.ts';
+} from '../../src/sip/drachtio-server/application-connection.ts';
 
 const parse = (...lines: readonly string[]) =>
   parseApplicationMessage(Buffer.from(lines.join('\r\n')));

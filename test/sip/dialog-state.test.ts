@@ -2,13 +2,13 @@
 import { describe, expect, test } from 'vitest';
 import {
   clientDialogState,
-  nextHopUri,
   requestInDialog,
   serverDialogState,
   withAnswer,
   withTarget,
-} from '../../src/sip/dialog/dialog-state.ts';
+} from '../../src/sip/dialog/dialog-core.ts';
 import { idsOf, type SipMessage } from '../../src/sip/message/message.ts';
+import { nextHopUri } from '../../src/sip/transport/next-hop.ts';
 import { request, responseTo } from './messages.ts';
 
 const stateOf = (invite: SipMessage) => serverDialogState(invite, idsOf(invite), 'ours', 100);

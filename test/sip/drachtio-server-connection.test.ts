@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import type { DialogEnd } from '../../src/sip/dialog/dialog-core.ts';
-import { FrameReader, formatFrame } from '../../src/sip/drachtio-server/client-protocol.ts';
+import { FrameReader, formatFrame } from '../../src/sip/drachtio-server/application-connection.ts';
 import {
   connectSrf,
   type DrachtioServerWorld,

@@ -23,6 +23,7 @@ async function openWorld() {
     listen: [{ protocol: 'UDP', address: '127.0.0.1', port: 0 }],
     strangers: {
       isStranger: (address) => strangers.has(address),
+      isSilenced: (address) => strangers.has(address),
       count: (address) => ignored.push(address),
     },
   });
@@ -103,9 +104,10 @@ const LIMITS = { connectionsMax: 8, strangersMax: 6, strangersPerPeerMax: 3 };
 /** A server by TCP or TLS for which all of 127.0.0.0/8 but 127.0.0.1 are strangers. */
 async function openStreams(protocol: 'TCP' | 'TLS') {
   const tls = { identity: authority.sign(), ca: authority.cert };
+  const isStranger = (address: string) => address !== '127.0.0.1';
   const agent = new UserAgent({
     listen: [{ protocol, address: '127.0.0.1', port: 0 }],
-    strangers: { isStranger: (address) => address !== '127.0.0.1', count: () => undefined },
+    strangers: { isStranger, isSilenced: isStranger, count: () => undefined },
     tcpLimits: LIMITS,
     tls,
   });

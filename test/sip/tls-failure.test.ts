@@ -1,6 +1,6 @@
 /** Words for failures of TLS: never OpenSSL's own text, always the code. */
 import { expect, test } from 'vitest';
-import { tlsFailureOf } from '../../src/sip/transport/tls-failure.ts';
+import { tlsFailureOf } from '../../src/sip/transport/tls-layer.ts';
 
 test.each([
   ['ERR_SSL_TLSV1_ALERT_UNKNOWN_CA', 'the peer does not accept our certificate'],

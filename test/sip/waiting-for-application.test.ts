@@ -1,11 +1,11 @@
 /** Requests and calls that wait for the application: time limit, number, and outcome. */
 import { EventEmitter } from 'node:events';
 import { expect, test } from 'vitest';
-import type {
-  ApplicationLink,
-  Delivery,
+import {
+  type ApplicationLink,
+  type Delivery,
+  parseApplicationMessage,
 } from '../../src/sip/drachtio-server/application-connection.ts';
-import { parseApplicationMessage } from '../../src/sip/drachtio-server/client-protocol.ts';
 import {
   type DialogRegister,
   IncomingCalls,

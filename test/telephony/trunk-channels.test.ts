@@ -1,6 +1,6 @@
 /** How many lines of a trunk are in use. */
 import { expect, test } from 'vitest';
-import { TrunkChannels } from '../../src/telephony/drachtio/carrier/trunk-channels.ts';
+import { TrunkChannels } from '../../src/telephony/drachtio/carrier/outgoing-calls.ts';
 import { parseTrunks } from '../../src/telephony/trunks/trunks.ts';
 
 function trunkOf(fields: Readonly<Record<string, unknown>> = {}) {

@@ -1,9 +1,7 @@
 /** Runs campaigns: makes their due calls at their pace, and takes in how the calls ended. */
-
 import { type Campaign, type Contact, pausedBecause } from '../../domain/campaign/campaign.ts';
 import { contactAfter } from '../../domain/campaign/contact-outcome.ts';
-import type { CallingHours } from '../../domain/dialing/calling-hours.ts';
-import { countryOf, nextOpening } from '../../domain/dialing/calling-hours.ts';
+import { type CallingHours, countryOf, nextOpening } from '../../domain/dialing/calling-hours.ts';
 import { hoursHold } from '../../domain/dialing/dial-window.ts';
 import { callingHoursOf } from '../../domain/dialing/outbound-rules.ts';
 import type { Logger } from '../../lib/logger.ts';
@@ -14,7 +12,6 @@ import {
   callerOf,
   makeCall,
 } from './campaign-call.ts';
-import { CampaignPace, distanceMs } from './campaign-pace.ts';
 
 /** How long to wait for the end of calls, room in the queue, or the database, before looking again. */
 const LOOK_AGAIN_MS = 1000;
@@ -255,4 +252,34 @@ export class CampaignRunner {
     this.#paces.set(campaign.id, pace);
     return pace;
   }
+}
+
+/** What a late look may make up for; more would be a burst. In milliseconds. */
+const CATCH_UP_MS = 250;
+
+/** Decides when the next call of one campaign may be made. Instants are those of `Clock.nowMs`. */
+class CampaignPace {
+  readonly #distanceMs: number;
+  #nextAtMs: number;
+
+  /** @param options.firstAtMs the first call is not made before. */
+  constructor(options: { readonly callsPerMinute: number; readonly firstAtMs: number }) {
+    this.#distanceMs = distanceMs(options);
+    this.#nextAtMs = options.firstAtMs;
+  }
+
+  /** Milliseconds until a call may be made; 0 for now. */
+  waitMs(nowMs: number): number {
+    return Math.max(0, this.#nextAtMs - nowMs);
+  }
+
+  /** A call was made now. */
+  called(nowMs: number): void {
+    this.#nextAtMs = Math.max(this.#nextAtMs, nowMs - CATCH_UP_MS) + this.#distanceMs;
+  }
+}
+
+/** Between two calls. */
+function distanceMs({ callsPerMinute }: { readonly callsPerMinute: number }): number {
+  return 60_000 / callsPerMinute;
 }

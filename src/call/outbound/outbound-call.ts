@@ -1,5 +1,4 @@
 /** One outgoing call, from INVITE to its end. */
-import type { Agent } from '../../domain/agent/agent.ts';
 import type { Call, EndReason } from '../../domain/call/call.ts';
 import type { Failure } from '../../domain/call/call-life.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -9,10 +8,9 @@ import {
   type Leg,
   type OutgoingCall,
 } from '../../telephony/carrier.ts';
-import type { CallRegistry, LiveCall } from '../call-registry.ts';
-import type { CallParts } from '../session/call-parts.ts';
+import type { LiveCall } from '../call-registry.ts';
 import { endReasonOfUnanswered, failureBecause, failureOf } from '../session/end-reason.ts';
-import { endUnanswered, holdCall } from '../session/hold-call.ts';
+import { endUnanswered, type Held, holdCall } from '../session/hold-call.ts';
 
 /** A carrier that was told to cancel has an answer within a SIP transaction, 32 s; one that has not is not waited for. */
 const SETTLE_MS_MAX = 40_000;
@@ -20,13 +18,9 @@ const SETTLE_MS_MAX = 40_000;
 /** How long a far end may take to agree to a CANCEL when the server stops. */
 const CANCEL_MS_MAX = 2000;
 
-interface OutboundCallOptions {
+/** The call is on record as ringing. */
+interface OutboundCallOptions extends Held {
   readonly carrier: Pick<Carrier, 'place'>;
-  readonly parts: CallParts;
-  readonly registry: CallRegistry;
-  readonly agent: Agent;
-  /** On record as ringing. */
-  readonly call: Call;
   readonly ringingTimeoutMs: number;
   readonly clock: Clock;
 }
@@ -51,13 +45,13 @@ export class OutboundCall implements LiveCall {
 
   /** Dials, and holds the call until it is over and on record. Never rejects. */
   async run(): Promise<void> {
-    const { parts, registry, agent } = this.#options;
+    const { parts, registry } = this.#options;
     registry.add(this);
     try {
       const leg = await this.#dial();
       // A cancellation may cross an answer of the same moment: nothing is awaited until the session is registered.
       if (leg !== undefined && this.#reason === undefined) {
-        await holdCall({ parts, registry, agent, call: this.#call, leg });
+        await holdCall({ ...this.#options, call: this.#call, leg });
       } else if (leg !== undefined) {
         this.#hangUpLate(Promise.resolve(leg));
         await endUnanswered(parts, this.#call, this.#ownEnd());

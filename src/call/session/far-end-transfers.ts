@@ -7,7 +7,7 @@ import { messageOf } from '../../lib/unknown-value.ts';
 import type { IncomingRefer, Leg } from '../../telephony/carrier.ts';
 import type { CallParts, TalkingParty } from './call-parts.ts';
 import type { SessionTimeline } from './session-timeline.ts';
-import type { CallTransfers, TransferRefusal } from './transfer-cap.ts';
+import { type CallTransfers, TRANSFER_REFUSALS } from './transfer-cap.ts';
 
 interface FarEndTransfersOptions {
   readonly parts: Pick<CallParts, 'isOwnNumber' | 'accountOf'>;
@@ -22,11 +22,8 @@ interface FarEndTransfersOptions {
   readonly log: Logger;
 }
 
-const REFUSALS: Readonly<Record<TransferRefusal, string>> = {
-  made: 'this call was transferred already',
-  'had-its-attempts': 'this call has used its attempts',
-  'too-many-today': 'the transfers of the day are used up',
-};
+/** A far end is told nothing of agents. */
+const REFUSALS = { ...TRANSFER_REFUSALS, 'too-many-today': 'the transfers of the day are used up' };
 
 /** Decides about each REFER of one call. */
 export class FarEndTransfers {

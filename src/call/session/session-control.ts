@@ -17,7 +17,7 @@ import type { CallJournal } from './call-journal.ts';
 import type { CallParts, TalkingParty } from './call-parts.ts';
 import { FarEndTransfers } from './far-end-transfers.ts';
 import type { SessionTimeline } from './session-timeline.ts';
-import type { CallTransfers, TransferRefusal } from './transfer-cap.ts';
+import { type CallTransfers, TRANSFER_REFUSALS } from './transfer-cap.ts';
 
 interface SessionControlOptions {
   readonly parts: Pick<
@@ -60,12 +60,6 @@ interface Returning {
   /** Called when the other party has hung up; undefined where the call ends then. */
   onAlone?: () => void;
 }
-
-const REFUSALS: Readonly<Record<TransferRefusal, string>> = {
-  made: 'this call was transferred already',
-  'had-its-attempts': 'this call has used its attempts',
-  'too-many-today': 'its agent has used its transfers of the day',
-};
 
 /** The control of one call. */
 export class SessionControl {
@@ -216,7 +210,8 @@ export class SessionControl {
       throw new Error('Cannot transfer the call: a transfer is in progress');
     }
     const refusal = this.#attempts?.begin('agent');
-    if (refusal !== undefined) throw new Error(`Cannot transfer the call: ${REFUSALS[refusal]}`);
+    if (refusal !== undefined)
+      throw new Error(`Cannot transfer the call: ${TRANSFER_REFUSALS[refusal]}`);
   }
 
   /**

@@ -22,8 +22,15 @@ export interface TransferCounts {
   readonly triedToday: number;
 }
 
+/** Why one more transfer may not be made, in words. */
+export const TRANSFER_REFUSALS = {
+  made: 'this call was transferred already',
+  'had-its-attempts': 'this call has used its attempts',
+  'too-many-today': 'its agent has used its transfers of the day',
+} as const;
+
 /** Why one more transfer may not be made. */
-export type TransferRefusal = 'made' | 'had-its-attempts' | 'too-many-today';
+export type TransferRefusal = keyof typeof TRANSFER_REFUSALS;
 
 /**
  * Why one more transfer may not be made; undefined when it may. The limit per call applies to the agent and the far

@@ -13,8 +13,7 @@ import { parseUri } from '../../sip/message/uri.ts';
 import type { OutgoingRequest } from '../../sip/own-messages.ts';
 import { PING, seenAddressOf } from '../../sip/transport/flow.ts';
 import { resolveTargets, systemResolver } from '../../sip/transport/next-hop.ts';
-import { tlsFailureOf } from '../../sip/transport/tls-failure.ts';
-import { connectTls, type TlsSettings } from '../../sip/transport/tls-layer.ts';
+import { connectTls, type TlsSettings, tlsFailureOf } from '../../sip/transport/tls-layer.ts';
 import { UserAgent } from '../../sip/user-agent.ts';
 import type { OurAddresses } from '../../telephony/trunks/our-addresses.ts';
 import {
@@ -88,7 +87,7 @@ class SipDoctorClient implements DoctorClient {
       addressFor: sipAddressFor(addresses, { clock, log }),
       onSeen: (farEnd, address) => addresses.seen(farEnd, address),
       // It asks, and answers no requests.
-      strangers: { isStranger: () => true, count: () => undefined },
+      strangers: { isStranger: () => true, isSilenced: () => true, count: () => undefined },
       clock,
       logger: log,
     });

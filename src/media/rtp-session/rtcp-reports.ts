@@ -1,6 +1,5 @@
 /** RTCP of a session: a report to the far end about every 5 s, and the reports from there. */
-import type { Reception } from '../../rtp/reception.ts';
-import { RemoteReception } from '../../rtp/reception.ts';
+import { type Reception, RemoteReception } from '../../rtp/reception.ts';
 import { parseRtcp, writeRtcp } from '../../rtp/rtcp.ts';
 import type { AgreedMedia } from '../../rtp/sdp-answer.ts';
 import type { Source } from '../../rtp/source-lock.ts';

@@ -4,7 +4,8 @@ import { RTP_HEADER_BYTES, uint16At, uint32At } from '../packet.ts';
 import type { SrtpKeys } from './crypto-suite.ts';
 import { createTransform, RTCP_CLEAR_BYTES, type Transform } from './transform.ts';
 
-const ROLL_OVER = 2 ** 16;
+/** Sequence numbers until they begin again. */
+export const ROLL_OVER = 2 ** 16;
 const HALF = ROLL_OVER / 2;
 
 /** An index has 48 bits; a master key is good for no more packets. RFC 3711, 9.2. */
@@ -163,7 +164,7 @@ export class SrtpReceiver {
  * @param newest -1 before the first packet.
  * @see RFC 3711 section 3.3.1
  */
-function nearestIndex(newest: number, sequence: number): number {
+export function nearestIndex(newest: number, sequence: number): number {
   if (newest < 0) return sequence;
   const rollOvers = newest - (newest % ROLL_OVER);
   const ahead = sequence - (newest % ROLL_OVER);
@@ -174,8 +175,8 @@ function nearestIndex(newest: number, sequence: number): number {
 /** RFC 3711, 3.3.2: at least 64. */
 const REPLAY_WINDOW_PACKETS = 64;
 
-/** By the extended index: 48 bits in SRTP, 31 bits in SRTCP. */
-class ReplayWindow {
+/** The newest packets seen, by the extended index: 48 bits in SRTP, 31 bits in SRTCP. RFC 3711, 3.3.2. */
+export class ReplayWindow {
   #newest = -1;
   /** The newest index seen in each place; an index has the place of its lowest bits. */
   readonly #seen = new Float64Array(REPLAY_WINDOW_PACKETS).fill(-1);

@@ -7,9 +7,8 @@ import { AckWait } from '../transaction/reliable-responses.ts';
 import type { ServerTransaction } from '../transaction/server-transaction.ts';
 import type { Arrival } from '../transaction/transaction-layer.ts';
 import type { Flow } from '../transport/flow.ts';
-import type { DialogOptions } from './dialog-core.ts';
+import { type DialogOptions, dialogIdOfRequest } from './dialog-core.ts';
 import { DialogOutgoing } from './dialog-outgoing.ts';
-import { dialogIdOfRequest } from './dialog-state.ts';
 import { addAgreedSessionExpires, answerTerms, refusalOfInterval } from './session-timer.ts';
 
 /** Made by the user agent, never by applications. */

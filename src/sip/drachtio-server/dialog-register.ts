@@ -7,8 +7,12 @@ import { SipMessage } from '../message/message.ts';
 import type { ServerRequest } from '../own-messages.ts';
 import type { ServerInvite } from '../server-invite.ts';
 import type { Flow } from '../transport/flow.ts';
-import type { ApplicationLink } from './application-connection.ts';
-import { type ApplicationMessage, headerOf, responsePartsOf } from './client-protocol.ts';
+import {
+  type ApplicationLink,
+  type ApplicationMessage,
+  headerOf,
+  responsePartsOf,
+} from './application-connection.ts';
 
 /** Reason text of an end that the application did not ask for. */
 const END_TEXTS: Readonly<Partial<Record<DialogEnd['cause'], string>>> = {
@@ -25,15 +29,13 @@ interface DialogRegisterOptions {
 
 /** Dialogs of an application, by drachtio's dialog identifier. */
 export class DialogRegister {
-  readonly #link: ApplicationLink;
-  readonly #pending: PendingRequests;
+  readonly #options: DialogRegisterOptions;
   readonly #dialogs = new Map<string, Dialog>();
   /** By `Dialog.id`. */
   readonly #names = new Map<string, string>();
 
   constructor(options: DialogRegisterOptions) {
-    this.#link = options.link;
-    this.#pending = options.pending;
+    this.#options = options;
   }
 
   find(id: string): Dialog | undefined {
@@ -53,7 +55,7 @@ export class DialogRegister {
     if (dialog.state === 'ended') return id;
     this.#names.set(dialog.id, id);
     this.#dialogs.set(id, dialog);
-    const pass = (request: ServerRequest) => this.#pending.deliver(request, id);
+    const pass = (request: ServerRequest) => this.#options.pending.deliver(request, id);
     dialog.on('request', pass);
     dialog.on('reinvite', pass);
     dialog.on('ack', (message) => this.#deliver(message, dialog.flow, id));
@@ -67,7 +69,7 @@ export class DialogRegister {
   }
 
   #deliver(message: SipMessage, flow: Flow, dialogId: string): void {
-    this.#link.deliver({ message, flow, transactionId: randomUUID(), dialogId });
+    this.#options.link.deliver({ message, flow, transactionId: randomUUID(), dialogId });
   }
 
   #ended(dialog: Dialog, id: string, { cause, message }: DialogEnd): void {
@@ -75,7 +77,7 @@ export class DialogRegister {
     this.#names.delete(dialog.id);
     const text = END_TEXTS[cause];
     if (cause === 'remote-bye' && message !== null) this.#deliver(message, dialog.flow, id);
-    else if (text !== undefined) this.#link.deliverUnsolicited(byeFor(dialog, text), id);
+    else if (text !== undefined) this.#options.link.deliverUnsolicited(byeFor(dialog, text), id);
   }
 }
 
@@ -99,7 +101,6 @@ const ANSWER_MS_MAX = 30_000;
 const PENDING_MAX = 10_000;
 
 interface Pending {
-  readonly transactionId: string;
   readonly request: ServerRequest;
   readonly dialogId: string;
   readonly cancelTimer: () => void;
@@ -131,7 +132,7 @@ export class PendingRequests {
       this.#pending.delete(transactionId);
       request.respond(500);
     });
-    this.#pending.set(transactionId, { transactionId, request, dialogId, cancelTimer });
+    this.#pending.set(transactionId, { request, dialogId, cancelTimer });
     const { request: message, flow } = request;
     this.#link.deliver({ message, flow, transactionId, dialogId });
   }
@@ -143,7 +144,7 @@ export class PendingRequests {
     const isOfRegistrar = pending.request.request.method === 'REGISTER';
     const parts = responsePartsOf(answer, isOfRegistrar);
     const message = pending.request.respond(answer.status, parts);
-    if (answer.status >= 200) this.#forget(pending);
+    if (answer.status >= 200) this.#forget(transactionId);
     const { dialogId, request } = pending;
     this.#link.confirm(commandId, { message, flow: request.flow, transactionId, dialogId });
     return true;
@@ -151,14 +152,14 @@ export class PendingRequests {
 
   /** Refuses all that wait. */
   refuseAll(): void {
-    for (const pending of [...this.#pending.values()]) {
-      this.#forget(pending);
-      pending.request.respond(500);
+    for (const [transactionId, { request }] of [...this.#pending]) {
+      this.#forget(transactionId);
+      request.respond(500);
     }
   }
 
-  #forget({ transactionId, cancelTimer }: Pending): void {
-    cancelTimer();
+  #forget(transactionId: string): void {
+    this.#pending.get(transactionId)?.cancelTimer();
     this.#pending.delete(transactionId);
   }
 }
@@ -173,7 +174,6 @@ const RING_MS_MAX = 300_000;
 const TAG = /;\s*tag=([A-Za-z0-9]{8,64})\s*$/;
 
 interface Ringing {
-  readonly transactionId: string;
   readonly invite: ServerInvite;
   readonly cancelTimer: () => void;
 }
@@ -186,15 +186,11 @@ interface IncomingCallsOptions {
 
 /** INVITEs that wait for the application. */
 export class IncomingCalls {
-  readonly #clock: Clock;
-  readonly #link: ApplicationLink;
-  readonly #dialogs: DialogRegister;
+  readonly #options: IncomingCallsOptions;
   readonly #ringing = new Map<string, Ringing>();
 
   constructor(options: IncomingCallsOptions) {
-    this.#clock = options.clock;
-    this.#link = options.link;
-    this.#dialogs = options.dialogs;
+    this.#options = options;
   }
 
   get size(): number {
@@ -208,11 +204,11 @@ export class IncomingCalls {
       return;
     }
     const transactionId = randomUUID();
-    const cancelTimer = this.#clock.after(RING_MS_MAX, () => {
+    const cancelTimer = this.#options.clock.after(RING_MS_MAX, () => {
       this.#ended(transactionId, invite, cancelOf(invite.request));
       invite.reject(480);
     });
-    this.#ringing.set(transactionId, { transactionId, invite, cancelTimer });
+    this.#ringing.set(transactionId, { invite, cancelTimer });
     invite.on('cancelled', (message) => {
       this.#ended(transactionId, invite, message ?? cancelOf(invite.request));
     });
@@ -230,14 +226,14 @@ export class IncomingCalls {
     const message = this.#send(invite, answer);
     if (message === null) return false;
     const hasDialog = answer.status > 100 && answer.status < 300;
-    const dialogId = hasDialog ? this.#dialogs.register(invite.dialog) : '';
-    this.#link.confirm(commandId, { message, flow: invite.flow, transactionId, dialogId });
+    const dialogId = hasDialog ? this.#options.dialogs.register(invite.dialog) : '';
+    this.#options.link.confirm(commandId, { message, flow: invite.flow, transactionId, dialogId });
     return true;
   }
 
   /** Refuses all calls that ring. */
   refuseAll(): void {
-    for (const { transactionId, invite } of [...this.#ringing.values()]) {
+    for (const [transactionId, { invite }] of [...this.#ringing]) {
       this.#forget(transactionId);
       refuse(invite);
     }
@@ -268,7 +264,7 @@ export class IncomingCalls {
     const { headers: { require: required, ...headers } = {}, ...parts } = responsePartsOf(answer);
     const reliable = String(required).includes('100rel');
     const progress = invite.progress(answer.status, { ...parts, headers, reliable });
-    const dialogId = this.#dialogs.register(invite.dialog);
+    const dialogId = this.#options.dialogs.register(invite.dialog);
     void progress.acknowledged.then((prack) => {
       if (prack !== null) this.#deliver(prack, invite, randomUUID(), dialogId);
     });
@@ -281,7 +277,7 @@ export class IncomingCalls {
     transactionId: string,
     dialogId: string,
   ): void {
-    this.#link.deliver({ message, flow: invite.flow, transactionId, dialogId });
+    this.#options.link.deliver({ message, flow: invite.flow, transactionId, dialogId });
   }
 }
 

@@ -11,13 +11,13 @@ import type { ServerRequest } from '../own-messages.ts';
 import type { ServerInvite } from '../server-invite.ts';
 import { type Flow, formatEndpoint } from '../transport/flow.ts';
 import type { UserAgent } from '../user-agent.ts';
-import { ApplicationLink } from './application-connection.ts';
 import {
   type ApplicationCommand,
+  ApplicationLink,
   type ApplicationMessage,
   parseApplicationMessage,
   partsOf,
-} from './client-protocol.ts';
+} from './application-connection.ts';
 import { DialogRegister, IncomingCalls, PendingRequests, refuse } from './dialog-register.ts';
 import { OutgoingRequests, type OutgoingRequestsOptions } from './outgoing-requests.ts';
 

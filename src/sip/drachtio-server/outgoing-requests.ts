@@ -10,8 +10,12 @@ import { SipError } from '../message/status.ts';
 import type { OutgoingReinvite, OutgoingRequest } from '../own-messages.ts';
 import type { Flow } from '../transport/flow.ts';
 import type { UserAgent } from '../user-agent.ts';
-import type { ApplicationLink } from './application-connection.ts';
-import { type ApplicationMessage, headerOf, partsOf } from './client-protocol.ts';
+import {
+  type ApplicationLink,
+  type ApplicationMessage,
+  headerOf,
+  partsOf,
+} from './application-connection.ts';
 import type { DialogRegister } from './dialog-register.ts';
 
 /** More requests in progress than one application could mean. */
@@ -41,21 +45,13 @@ export interface OutgoingRequestsOptions {
 
 /** Requests of the application in progress, by drachtio's transaction identifier. */
 export class OutgoingRequests {
-  readonly #userAgent: UserAgent;
-  readonly #link: ApplicationLink;
-  readonly #dialogs: DialogRegister;
-  readonly #credentialsFor: CredentialsFor | undefined;
-  readonly #onInvite: OutgoingRequestsOptions['onInvite'];
+  readonly #options: OutgoingRequestsOptions;
   readonly #invites = new Map<string, ClientInvite>();
   #outstandingCount = 0;
   #isStopped = false;
 
   constructor(options: OutgoingRequestsOptions) {
-    this.#userAgent = options.userAgent;
-    this.#link = options.link;
-    this.#dialogs = options.dialogs;
-    this.#credentialsFor = options.credentialsFor;
-    this.#onInvite = options.onInvite;
+    this.#options = options;
   }
 
   get size(): number {
@@ -65,13 +61,14 @@ export class OutgoingRequests {
   /** Sends a request outside dialogs, through `proxy` unless it is empty. */
   async send(commandId: string, message: ApplicationMessage, proxy: string): Promise<void> {
     const exchange = this.#begin(commandId, message, '');
+    const { userAgent } = this.#options;
     const options = this.#optionsFor(message, proxy);
     await this.#count(async () => {
       if (message.method === 'INVITE') {
-        await this.#call(exchange, this.#userAgent.invite({ ...options, acknowledge: 'manual' }));
+        await this.#call(exchange, userAgent.invite({ ...options, acknowledge: 'manual' }));
         return;
       }
-      const response = await this.#userAgent.request({
+      const response = await userAgent.request({
         ...options,
         method: message.method,
         onSent: (request, flow) => this.#confirm(exchange, request, flow),
@@ -101,7 +98,7 @@ export class OutgoingRequests {
           ? await dialog.bye(partsOf(message))
           : await dialog.request(message.method, parts);
       if (response !== null) this.#respond(exchange, response, dialogId);
-      else this.#link.refuse(commandId, 'unable to find dialog');
+      else this.#options.link.refuse(commandId, 'unable to find dialog');
     });
   }
 
@@ -110,7 +107,7 @@ export class OutgoingRequests {
     const invite = this.#invites.get(transactionId);
     if (invite === undefined) return false;
     invite.cancel();
-    this.#link.accept(commandId);
+    this.#options.link.accept(commandId);
     return true;
   }
 
@@ -126,7 +123,7 @@ export class OutgoingRequests {
    * @param proxy SIP URI or `host:port`; empty for routing by Request-URI and Route.
    */
   #optionsFor(message: ApplicationMessage, proxy: string): Omit<OutgoingRequest, 'method'> {
-    const credentialsFor = this.#credentialsFor;
+    const { credentialsFor, userAgent } = this.#options;
     const from = headerOf(message, 'from');
     const to = headerOf(message, 'to');
     const callId = headerOf(message, 'call-id');
@@ -136,7 +133,7 @@ export class OutgoingRequests {
       ...partsOf(message),
       uri: message.uri,
       ...(from !== undefined && {
-        from: withHost(from, urlHost(this.#userAgent.ownEndpoint?.address ?? 'localhost')),
+        from: withHost(from, urlHost(userAgent.ownEndpoint?.address ?? 'localhost')),
       }),
       ...(to !== undefined && { to: withHost(to, hostOf(message.uri)) }),
       ...(callId !== undefined && { callId }),
@@ -169,7 +166,7 @@ export class OutgoingRequests {
     const { transactionId } = exchange;
     this.#invites.set(transactionId, invite);
     invite.on('sent', (request, flow) => {
-      this.#onInvite?.(request, flow);
+      this.#options.onInvite?.(request, flow);
       this.#confirm(exchange, request, flow);
     });
     invite.on('provisional', (response, dialog) => this.#progress(exchange, response, dialog));
@@ -187,7 +184,7 @@ export class OutgoingRequests {
    * reliable.
    */
   #progress(exchange: Exchange, response: SipMessage, dialog: Dialog | null): void {
-    const dialogId = dialog === null ? '' : this.#dialogs.register(dialog);
+    const dialogId = dialog === null ? '' : this.#options.dialogs.register(dialog);
     this.#respond(exchange, response.clone().delete('rseq'), dialogId);
   }
 
@@ -196,7 +193,7 @@ export class OutgoingRequests {
       void hangUp(dialog);
       return;
     }
-    this.#respond(exchange, response, this.#dialogs.register(dialog));
+    this.#respond(exchange, response, this.#options.dialogs.register(dialog));
   }
 
   /** Reports the request as sent to the application; once, even if it is sent again. */
@@ -204,13 +201,13 @@ export class OutgoingRequests {
     exchange.flow = flow;
     if (exchange.isConfirmed) return;
     exchange.isConfirmed = true;
-    this.#link.confirm(exchange.commandId, { ...exchange, message });
+    this.#options.link.confirm(exchange.commandId, { ...exchange, message });
   }
 
   #respond(exchange: Exchange, response: SipMessage, dialogId: string): void {
     this.#confirm(exchange, requestOf(exchange.message, response));
     const { flow, transactionId } = exchange;
-    this.#link.deliver({ message: response, flow, transactionId, dialogId });
+    this.#options.link.deliver({ message: response, flow, transactionId, dialogId });
   }
 }
 

@@ -20,8 +20,9 @@ const KNOWN = new Set(
 );
 
 /** Methods that the engine or its application answers, as listed in Allow. */
-export const SERVED_METHODS =
-  'INVITE ACK CANCEL BYE OPTIONS UPDATE PRACK INFO REFER NOTIFY MESSAGE'.split(' ');
+const SERVED_METHODS = 'INVITE ACK CANCEL BYE OPTIONS UPDATE PRACK INFO REFER NOTIFY MESSAGE'.split(
+  ' ',
+);
 
 const SERVED: ReadonlySet<string> = new Set(SERVED_METHODS);
 

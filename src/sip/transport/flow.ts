@@ -62,6 +62,9 @@ export interface Flow {
 /** Keep-alive, which a single line break answers over a connection. RFC 5626, 4.4.1. */
 export const PING: Buffer = Buffer.from('\r\n\r\n');
 
+/** Answer to `PING`. */
+export const PONG: Buffer = Buffer.from('\r\n');
+
 /** An endpoint as Via and Contact write it: `192.0.2.1:5060` or `[2001:db8::1]:5060`. */
 export function formatEndpoint({ address, port }: Endpoint): string {
   return `${urlHost(address)}:${port}`;

@@ -1,8 +1,9 @@
-/** Server location: protocols, addresses and ports for a URI, in order of preference. RFC 3263. */
+/** Next hop of a request, and its location: protocols, addresses and ports for a URI, in order of preference. RFC 3263. */
 import { lookup, resolveSrv } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { SipError } from '../message/status.ts';
-import type { SipUri } from '../message/uri.ts';
+import type { SipMessage } from '../message/message.ts';
+import { ifSound, SipError } from '../message/status.ts';
+import { parseNameAddr, parseUri, type SipUri } from '../message/uri.ts';
 import { bareHost, defaultPortOf, type Endpoint, type Protocol } from './flow.ts';
 
 /** Address, port and protocol of a next hop. */
@@ -116,7 +117,7 @@ async function addressTargets(
 }
 
 /** What the order depends on. */
-export interface WeightedServer {
+interface WeightedServer {
   readonly priority: number;
   /** Share of the first attempts among servers of the same priority. */
   readonly weight: number;
@@ -159,4 +160,16 @@ function drawn<Server extends WeightedServer>(
     order.push(...left.splice(Math.max(0, index), 1));
   }
   return order;
+}
+
+/** Next hop of a request: its first Route, otherwise its Request-URI. */
+export function nextHopUri(request: SipMessage): string {
+  const [route] = request.list('route');
+  return route === undefined ? request.uri : parseNameAddr(route).uri;
+}
+
+/** URI of a Route; undefined for one that cannot be sent to. */
+export function routeUri(route: string): SipUri | undefined {
+  const uri = ifSound(() => parseUri(parseNameAddr(route).uri));
+  return uri?.scheme === 'tel' ? undefined : uri;
 }

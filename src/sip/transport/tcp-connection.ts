@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../../lib/clock.ts';
 import { SipError } from '../message/status.ts';
 import { type StreamFrame, StreamFramer } from '../parser/stream-framer.ts';
-import { type Endpoint, type Flow, PING } from './flow.ts';
+import { type Endpoint, type Flow, PING, PONG } from './flow.ts';
 
 /** Limits of one connection. */
 export interface ConnectionLimits {
@@ -24,8 +24,6 @@ export const STANDARD_CONNECTION_LIMITS: ConnectionLimits = {
 
 /** How long a connection may be silent before the kernel asks whether its peer still lives. */
 const KEEP_ALIVE_MS = 60_000;
-
-const PONG = Buffer.from('\r\n');
 
 /** How long the answer to keep-alive may take. RFC 5626, 4.4.1. */
 const PONG_MS_MAX = 10_000;

@@ -17,8 +17,7 @@ import {
   TcpConnection,
   type TcpConnectionOptions,
 } from './tcp-connection.ts';
-import { tlsFailureOf } from './tls-failure.ts';
-import { type PeerName, PeerNames, TlsLayer, type TlsSettings } from './tls-layer.ts';
+import { type PeerName, PeerNames, TlsLayer, type TlsSettings, tlsFailureOf } from './tls-layer.ts';
 
 interface TcpTransportOptions {
   readonly address: string;

@@ -1,16 +1,13 @@
 /** WebSocket transport: each socket is a flow, and each of its messages is one SIP message. RFC 7118. */
 import type { MessageSocket } from '../../lib/process/message-socket.ts';
 import { SipError } from '../message/status.ts';
-import { type Endpoint, type Flow, PING } from './flow.ts';
+import { type Endpoint, type Flow, PING, PONG } from './flow.ts';
 
 /** Limit of undelivered messages; a regular peer waits for responses long before. */
 const WAITING_MAX = 64;
 
 /** Unread data at which the connection to a peer is closed. */
 const UNSENT_BYTES_MAX = 256 * 1024;
-
-/** Answers `PING`. RFC 5626, 4.4.1. */
-const PONG = Buffer.from('\r\n');
 
 /** RFC 6455, 7.4.1. */
 const GOING_AWAY = 1001;

@@ -67,12 +67,11 @@ export class BridgedEndpoint extends SessionEndpoint {
     this.#options = options;
     this.audio = new LinkedAudio(session);
     this.channels = [outer.uuid, inner.uuid];
-    outer.on('destroy', () => {
-      if (this.#closed === undefined) this.audio.mediaLost();
-    });
-    inner.on('destroy', () => {
-      if (this.#closed === undefined) this.audio.mediaLost();
-    });
+    for (const leg of [outer, inner]) {
+      leg.on('destroy', () => {
+        if (this.#closed === undefined) this.audio.mediaLost();
+      });
+    }
     this.#source = new FarEndSource({
       ...hosts,
       relayedPackets: async () => (await session.stats()).packetsReceived,

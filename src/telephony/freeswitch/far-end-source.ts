@@ -1,6 +1,6 @@
 /** Finds the actual RTP source of a far end whose SDP names another address, and which FreeSWITCH therefore ignores. */
 import type { Clock } from '../../lib/clock.ts';
-import { type Source, SourceLock, type TrustedHosts } from '../../rtp/source-lock.ts';
+import { isSameSource, type Source, SourceLock, type TrustedHosts } from '../../rtp/source-lock.ts';
 import { rtpPlaceOf, withRtpPlace } from './carrier-sdp.ts';
 
 /** While a new source may prove itself, as `SourceLock` has it. */
@@ -52,7 +52,7 @@ export class FarEndSource {
   expect(sdp: string): void {
     const { clock, signallingAddress, carrier } = this.#options;
     const place = rtpPlaceOf(sdp);
-    if (place === undefined || isSame(place, this.#expected)) return;
+    if (place === undefined || isSameSource(place, this.#expected)) return;
     this.#expected = place;
     this.#told = place;
     this.#expectedAtMs = clock.nowMs();
@@ -65,7 +65,7 @@ export class FarEndSource {
   /** Far end's SDP with the proven RTP address. */
   located(sdp: string): string {
     const place = rtpPlaceOf(sdp);
-    if (!isSame(place, this.#expected) || isSame(place, this.#told)) return sdp;
+    if (!isSameSource(place, this.#expected) || isSameSource(place, this.#told)) return sdp;
     return this.#told === undefined ? sdp : withRtpPlace(sdp, this.#told);
   }
 
@@ -76,7 +76,7 @@ export class FarEndSource {
     this.#reported += 1;
     this.#lock.accept(source, { ssrc: ANY_SSRC, sequence }, clock.nowMs());
     const { target } = this.#lock;
-    if (target !== undefined && !isSame(target, this.#told)) {
+    if (target !== undefined && !isSameSource(target, this.#told)) {
       this.#told = target;
       onMoved();
     } else if (this.#reported >= PACKETS_MAX) void this.#trace(false);
@@ -110,10 +110,6 @@ export class FarEndSource {
     this.#isTracing = isOn;
     await this.#options.trace(isOn);
   }
-}
-
-function isSame(one: Source | undefined, other: Source | undefined): boolean {
-  return one?.address === other?.address && one?.port === other?.port;
 }
 
 /** RTP packet of a leg in FreeSWITCH's log, ignored ones included. */

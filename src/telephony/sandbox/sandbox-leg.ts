@@ -2,11 +2,11 @@
 import type { PartyScript } from '../../domain/sandbox-scenario.ts';
 import type { ScaledClock } from '../../lib/clock.ts';
 import {
-  CarrierError,
   type Leg,
   type ReleaseCause,
   type ThreeWayCall,
   type TransferOutcome,
+  transferFailure,
 } from '../carrier.ts';
 import { SandboxLine } from './sandbox-line.ts';
 
@@ -93,7 +93,8 @@ export class SandboxLeg implements Leg {
       onAlone: () => undefined,
       leave: async () => {
         if (this.#cause === undefined) this.#release({ kind: 'transferred' });
-        else if (this.#cause.kind !== 'transferred') throw failure('the caller is gone', 480);
+        else if (this.#cause.kind !== 'transferred')
+          throw transferFailure('the caller is gone', 480);
       },
     };
   }
@@ -102,16 +103,16 @@ export class SandboxLeg implements Leg {
   #pickedUp(): Promise<void> {
     const clock = this.#clock;
     if (this.#cause !== undefined || clock === undefined) {
-      return Promise.reject(failure('it is over', 481));
+      return Promise.reject(transferFailure('it is over', 481));
     }
     if (this.#isTransferring) {
-      return Promise.reject(failure('another transfer is in progress', 491));
+      return Promise.reject(transferFailure('another transfer is in progress', 491));
     }
     this.#isTransferring = true;
     return new Promise((resolve, reject) => {
       clock.after(TRANSFER_MS, () => {
         if (this.#cause === undefined) resolve();
-        else reject(failure('the caller is gone', 487));
+        else reject(transferFailure('the caller is gone', 487));
       });
     });
   }
@@ -126,8 +127,4 @@ export class SandboxLeg implements Leg {
     this.#onOver();
     this.#closed.resolve(this.audio.close());
   }
-}
-
-function failure(why: string, sipStatus: number): CarrierError {
-  return new CarrierError(`Cannot transfer the call: ${why}`, sipStatus);
 }

@@ -48,14 +48,13 @@ function readServer(entry: string, defaultPort: number): ServerAddress | null {
   return { host: host.replace(/^\[|\]$/g, ''), port, weight };
 }
 
-/** Deals work out to several servers in proportion to their weights, without bursts to any one of them */
 interface Seat<T> {
   readonly server: T;
   readonly weight: number;
   credit: number;
 }
 
-/** Each in its turn, the heavier ones more often: the smooth weighted round robin of nginx. */
+/** Deals work out to servers by their weights, without bursts to any of them: the smooth weighted round robin of nginx. */
 export class WeightedTurns<T> {
   readonly #seats: readonly Seat<T>[];
 

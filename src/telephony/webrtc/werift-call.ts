@@ -2,7 +2,8 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { MediaStreamTrack, RTCPeerConnection, RTCRtpCodecParameters, type RtpPacket } from 'werift';
 import { isLoopback } from '../../lib/local-routes.ts';
-import { parseRtp, sequenceDistance, writeRtp } from '../../rtp/packet.ts';
+import { parseRtp, writeRtp } from '../../rtp/packet.ts';
+import { nearestIndex, ReplayWindow, ROLL_OVER } from '../../rtp/srtp/srtp-stream.ts';
 import { withAddresses } from './browser-sdp.ts';
 import type { ToRelay, UdpPlace } from './relay-thread.ts';
 
@@ -23,7 +24,7 @@ export class WeriftCall {
   readonly #peer: RTCPeerConnection;
   readonly #toBrowser = new MediaStreamTrack({ kind: 'audio' });
   readonly #relay: Socket = createSocket('udp4');
-  readonly #replays = new ReplayWindow();
+  readonly #replays = new PacketReplays();
   #isClosed = false;
 
   constructor(options: WeriftCallOptions) {
@@ -126,33 +127,23 @@ export function hostCandidatesOnly(peer: RTCPeerConnection): void {
   for (const { connection } of peer.iceTransports) delete connection.stunServer;
 }
 
-/** RFC 3711, 3.3.2: at least 64. */
-const WINDOW_PACKETS = 64;
-
-/** For one SSRC at a time, by the 16-bit sequence number of authenticated packets. */
-export class ReplayWindow {
+/** Tells new packets of a browser from replays: for one SSRC at a time, by the sequence numbers of authenticated packets. */
+export class PacketReplays {
   #ssrc: number | undefined;
-  #newest = 0;
-  /** The newest packet's bit is the lowest. */
-  #seen = 0n;
+  #window = new ReplayWindow();
 
   /** Whether the packet is new; one older than the window is not. */
   accept(ssrc: number, sequence: number): boolean {
     if (ssrc !== this.#ssrc) {
       this.#ssrc = ssrc;
-      this.#newest = sequence;
-      this.#seen = 1n;
+      this.#window = new ReplayWindow();
+      // One roll-over up: late packets from before the first one have an index too.
+      this.#window.add(ROLL_OVER + sequence);
       return true;
     }
-    const ahead = sequenceDistance(this.#newest, sequence);
-    if (ahead > 0) {
-      this.#newest = sequence;
-      this.#seen = BigInt.asUintN(WINDOW_PACKETS, (this.#seen << BigInt(ahead)) | 1n);
-      return true;
-    }
-    const bit = 1n << BigInt(-ahead);
-    if (-ahead >= WINDOW_PACKETS || (this.#seen & bit) !== 0n) return false;
-    this.#seen |= bit;
+    const index = nearestIndex(this.#window.newest, sequence);
+    if (!this.#window.isNew(index)) return false;
+    this.#window.add(index);
     return true;
   }
 }

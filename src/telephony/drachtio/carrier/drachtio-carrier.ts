@@ -31,12 +31,12 @@ import {
   type OutgoingCallsOptions,
   type OutgoingRequest,
   type PlacedCall,
+  TrunkChannels,
 } from './outgoing-calls.ts';
 import { refuse, SourceAcl, type Strangers } from './source-acl.ts';
 import { reasonOf, type SrfAnswer, type SrfClient, type SrfRequest } from './srf.ts';
 import { SrfLink } from './srf-link.ts';
 import { TextMessages } from './text-messages.ts';
-import { TrunkChannels } from './trunk-channels.ts';
 import { TrunkRegistrations } from './trunk-registrations.ts';
 
 /** Time limit of BYE, CANCEL and un-REGISTER on shutdown. */
@@ -133,9 +133,6 @@ export class DrachtioCarrier implements Carrier {
       trunkNamed: (name) => this.#table.trunks.find((trunk) => trunk.name === name),
       mayTake: (trunk) => this.#routeThrough(trunk).free > 0,
       channels: this.#channels,
-      journal: options.journal,
-      answerChallenge: options.answerChallenge,
-      callThrough: options.callThrough,
       onProxyResponse: (trunk) => this.#registrations.inviteAnswered(trunk),
       onOver: () => this.#onCallOver(),
     });
@@ -319,21 +316,15 @@ export class DrachtioCarrier implements Carrier {
       refuse(answer, refusal ?? 503);
       return;
     }
-    const { media, addresses, clock, log, journal, holdMusic } = this.#options;
     const call: SrfIncomingCall = new SrfIncomingCall({
+      ...this.#options,
       srf: this.#link.srf,
       server: this.#name,
       request,
       answer,
       trunk,
       phone,
-      media,
-      addresses,
       contacts: this.#contacts,
-      clock,
-      log,
-      journal,
-      holdMusic,
       callSecond: this.#outgoing.secondFor(calledNumberOf(request, trunk), trunk),
       inPlaceOf: replaced?.endpoint,
       acceptedTransfers: this.#outgoing.movesOf(calledNumberOf(request, trunk), trunk),
@@ -346,7 +337,7 @@ export class DrachtioCarrier implements Carrier {
     });
     this.#incoming.add(call);
     if (replaced === undefined) this.#announce(call);
-    else void replaceFarEnd(replaced, call, log);
+    else void replaceFarEnd(replaced, call, this.#options.log);
   }
 
   /** Legs of answered calls, both ways. */

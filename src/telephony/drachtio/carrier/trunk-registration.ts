@@ -40,7 +40,7 @@ interface TrunkRegistrationOptions {
   /** From 0 up to 1. */
   readonly random: () => number;
   /** Undefined if the server answers challenges. */
-  readonly answerChallenge: AnswerChallenge | undefined;
+  readonly answerChallenge?: AnswerChallenge | undefined;
 }
 
 /** @see RFC 3261 section 10.2 */

@@ -134,26 +134,22 @@ export class TrunkRegistrations {
   }
 
   #watch(trunk: Trunk): TrunkWatch {
-    const { clock, link, log } = this.#options;
+    const { link } = this.#options;
     if (trunk.register) return this.#registrationOf(trunk);
     const serverProblem = () => (link.isConnected ? undefined : link.problem);
-    return new TrunkProbe({
-      ...{ srf: link.srf, clock, log, trunk, serverProblem },
-      random: Math.random,
-    });
+    const { srf } = link;
+    return new TrunkProbe({ ...this.#options, srf, trunk, serverProblem, random: Math.random });
   }
 
   #registrationOf(trunk: Trunk): TrunkRegistration {
-    const { clock, log, link, contacts, answerChallenge } = this.#options;
+    const { link, contacts } = this.#options;
     return new TrunkRegistration({
+      ...this.#options,
       srf: link.srf,
       trunk,
       contactHostPort: () => contacts.ofTrunk(trunk),
       newCallId: randomUUID,
       random: Math.random,
-      clock,
-      log,
-      answerChallenge,
     });
   }
 }

@@ -52,7 +52,7 @@ interface IncomingCallOptions {
   readonly contacts?: OurContacts | undefined;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly journal: OpenDialogJournal | undefined;
+  readonly journal?: OpenDialogJournal | undefined;
   readonly callSecond?: CallSecond | undefined;
   readonly holdMusic?: ThirdPartyOptions['holdMusic'];
   /** Set where the trunk lets far ends move calls. */

@@ -65,8 +65,8 @@ export interface OutgoingCallOptions {
   readonly clock: Clock;
   readonly log: Logger;
   /** Undefined if the server answers challenges. */
-  readonly answerChallenge: AnswerChallenge | undefined;
-  readonly journal: OpenDialogJournal | undefined;
+  readonly answerChallenge?: AnswerChallenge | undefined;
+  readonly journal?: OpenDialogJournal | undefined;
   readonly callSecond?: CallSecond | undefined;
   readonly holdMusic?: ThirdPartyOptions['holdMusic'];
   /** Called for each response of the trunk's proxy. */

@@ -9,6 +9,7 @@ import {
   type ThreeWayCall,
   type TransferOptions,
   type TransferOutcome,
+  transferFailure,
 } from '../../carrier.ts';
 import { LinkedAudio, type MediaEndpoint } from '../../media-gateway.ts';
 import type { JournalEntry, OpenDialogJournal } from '../carrier/open-dialog-journal.ts';
@@ -317,7 +318,10 @@ export class SrfLeg implements SecondLeg, Successor, OrphanedLeg {
   #reportRelease(cause: ReleaseCause): void {
     if (this.#cause !== undefined) return;
     this.#cause = cause;
-    if (!this.#isConfirmed) this.#confirmed.reject(endedBeforeAck());
+    if (!this.#isConfirmed) {
+      const why = 'Cannot hold the call: it ended before its ACK';
+      this.#confirmed.reject(new CarrierError(why, 487));
+    }
     this.#onReleased(cause);
   }
 
@@ -333,7 +337,7 @@ export class SrfLeg implements SecondLeg, Successor, OrphanedLeg {
   /** @throws {CarrierError} 491 while the far end moves the call. */
   #refuseWhileMoving(): void {
     if (!this.#moves.isPending) return;
-    throw new CarrierError('Cannot transfer the call: the far end is moving it', 491);
+    throw transferFailure('the far end is moving it', 491);
   }
 
   /** The call goes on with another party, on the same endpoint. */
@@ -366,10 +370,6 @@ export class SrfLeg implements SecondLeg, Successor, OrphanedLeg {
       this.#thirdParty.notified(noticeOf(request));
     } else answer.send(489, { headers: { 'Allow-Events': 'refer' } });
   }
-}
-
-function endedBeforeAck(): CarrierError {
-  return new CarrierError('Cannot hold the call: it ended before its ACK', 487);
 }
 
 /** A BYE after an accepted REFER means, with many carriers, that the transfer succeeded. */

@@ -2,7 +2,7 @@
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import type { AudioEvent, AudioStream } from '../../../media/audio-stream.ts';
-import { CarrierError, type Leg, type TransferOptions } from '../../carrier.ts';
+import { type Leg, type TransferOptions, transferFailure } from '../../carrier.ts';
 import { reasonOf } from '../carrier/srf.ts';
 
 /** Wait for the third party's greeting before the announcement. */
@@ -59,12 +59,8 @@ export async function consult(
   }
   if (answer.isYes === true) return;
   throw answer.isYes === false
-    ? failure('the other party declined it', 603)
-    : failure('the other party did not accept it', 480);
-}
-
-function failure(why: string, sipStatus: number): CarrierError {
-  return new CarrierError(`Cannot transfer the call: ${why}`, sipStatus);
+    ? transferFailure('the other party declined it', 603)
+    : transferFailure('the other party did not accept it', 480);
 }
 
 /** The third party's answer; the first one counts. */

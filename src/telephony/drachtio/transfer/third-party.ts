@@ -5,6 +5,7 @@ import {
   type ThreeWayCall,
   type TransferOptions,
   type TransferOutcome,
+  transferFailure,
 } from '../../carrier.ts';
 import { connectAudio, type MediaEndpoint, statusOf } from '../../media-gateway.ts';
 import { reasonOf } from '../carrier/srf.ts';
@@ -113,12 +114,12 @@ export class ThirdParty {
   }
 
   async #try<T>(number: string, work: (attempt: TransferRequest) => Promise<T>): Promise<T> {
-    if (this.#host.isEnding()) throw over();
+    if (this.#host.isEnding()) throw transferFailure('it is over', 481);
     if (this.#attempt !== undefined || this.#threeWay?.isOn === true) {
-      throw new CarrierError('Cannot transfer the call: another transfer is in progress', 491);
+      throw transferFailure('another transfer is in progress', 491);
     }
     if (this.#partner !== undefined) {
-      throw new CarrierError('Cannot transfer the call: it was transferred already', 491);
+      throw transferFailure('it was transferred already', 491);
     }
     const attempt = new TransferRequest(this.#options, number);
     this.#attempt = attempt;
@@ -152,12 +153,8 @@ export class ThirdParty {
   #refuseEnding(partner: SecondLeg): void {
     if (!this.#host.isEnding()) return;
     void partner.hangUp();
-    throw over();
+    throw transferFailure('it is over', 481);
   }
-}
-
-function over(): CarrierError {
-  return new CarrierError('Cannot transfer the call: it is over', 481);
 }
 
 /** Three-way call of caller, third party and agent, until one of them leaves. */

@@ -4,7 +4,13 @@ import { within } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import type { MediaSession } from '../../../media/audio-stream.ts';
 import { isDialable } from '../../call-headers.ts';
-import { CarrierError, type Leg, type OutgoingCall, type TransferOptions } from '../../carrier.ts';
+import {
+  CarrierError,
+  type Leg,
+  type OutgoingCall,
+  type TransferOptions,
+  transferFailure,
+} from '../../carrier.ts';
 import { connectAudio, type MediaEndpoint, mixAudio, statusOf } from '../../media-gateway.ts';
 import { ringbackFor } from '../../ringback.ts';
 import type { Trunk } from '../../trunks/trunks.ts';
@@ -59,7 +65,7 @@ export class TransferRequest {
 
   /** @throws {CarrierError} 484 when it is no number. */
   constructor(options: ThirdPartyOptions, number: string) {
-    if (!isDialable(number)) throw failure('the target is not a number', 484);
+    if (!isDialable(number)) throw transferFailure('the target is not a number', 484);
     this.#options = options;
     this.#number = number;
     this.#stopped.promise.catch(() => undefined);
@@ -115,7 +121,7 @@ export class TransferRequest {
   /** Gives up: the call is over. */
   stop(): void {
     this.#referral?.stop();
-    this.#stop(failure('the call is over', 481));
+    this.#stop(transferFailure('the call is over', 481));
     this.#second?.cancel();
   }
 
@@ -134,10 +140,10 @@ export class TransferRequest {
 
   async #bridge(options: TransferOptions, connect: typeof connectAudio): Promise<SecondLeg> {
     const { endpoint, callSecond, holdMusic, transferBy } = this.#options;
-    if (transferBy === 'refer') throw failure('its trunk transfers by REFER alone', 501);
-    if (callSecond === undefined) throw failure('there is no trunk to call through', 404);
+    if (transferBy === 'refer') throw transferFailure('its trunk transfers by REFER alone', 501);
+    if (callSecond === undefined) throw transferFailure('there is no trunk to call through', 404);
     // REFER may be refused because the call has ended meanwhile.
-    if (this.#isStopped) throw failure('the call is over', 481);
+    if (this.#isStopped) throw transferFailure('the call is over', 481);
     const { session: line } = endpoint;
     const isEarlyMediaHeard = holdMusic === undefined;
     const second = callSecond(this.#number, { near: line, isEarlyMediaHeard });
@@ -164,7 +170,7 @@ export class TransferRequest {
     connect: typeof connectAudio,
   ): Promise<void> {
     const { endpoint, clock, log } = this.#options;
-    leg.onReleased(() => this.#stop(failure('the other party has hung up', 480)));
+    leg.onReleased(() => this.#stop(transferFailure('the other party has hung up', 480)));
     // The caller must not hear what the two of us say.
     endpoint.session.feedFrom(undefined);
     const consulting = new AbortController();
@@ -176,16 +182,11 @@ export class TransferRequest {
       await Promise.race([this.#stopped.promise, steps()]);
     } catch (error) {
       if (error instanceof CarrierError) throw error;
-      throw failure(reasonOf(error), statusOf(error), error);
+      throw transferFailure(reasonOf(error), statusOf(error), error);
     } finally {
       consulting.abort();
     }
   }
-}
-
-function failure(why: string, sipStatus: number, cause?: unknown): CarrierError {
-  const options = cause === undefined ? {} : { cause };
-  return new CarrierError(`Cannot transfer the call: ${why}`, sipStatus, options);
 }
 
 /** How long the other party may ring: as long as a Proxy lets an INVITE ring at least. RFC 3261, 16.6. */
@@ -258,9 +259,8 @@ class Referral {
       await this.#refer();
       await within(clock, OUTCOME_MS_MAX, this.#outcome.promise);
     } catch (error) {
-      throw error instanceof CarrierError
-        ? error
-        : new CarrierError(`Cannot transfer the call: ${reasonOf(error)}`, 408, { cause: error });
+      if (error instanceof CarrierError) throw error;
+      throw transferFailure(reasonOf(error), 408, error);
     }
   }
 
@@ -284,7 +284,7 @@ class Referral {
 
   /** Gives up: the call is over. */
   stop(): void {
-    this.#outcome.reject(new CarrierError('Cannot transfer the call: it is over', 481));
+    this.#outcome.reject(transferFailure('it is over', 481));
   }
 
   async #refer(): Promise<void> {
@@ -302,5 +302,5 @@ class Referral {
 }
 
 function referralFailure(sipStatus: number): CarrierError {
-  return new CarrierError(`Cannot transfer the call: the far end said ${sipStatus}`, sipStatus);
+  return transferFailure(`the far end said ${sipStatus}`, sipStatus);
 }
