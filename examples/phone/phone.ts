@@ -18,7 +18,7 @@ import { parseSdp } from '../../src/rtp/sdp.ts';
 import { agree, answer, type LocalMedia, offer } from '../../src/rtp/sdp-answer.ts';
 import { SdesKeys, type SrtpPolicy } from '../../src/rtp/srtp/sdes.ts';
 import type { ClientInvite } from '../../src/sip/client-invite.ts';
-import type { DigestClient } from '../../src/sip/digest/digest.ts';
+import type { DigestClient } from '../../src/sip/digest.ts';
 import type { SipMessage } from '../../src/sip/message/message.ts';
 import type { HeaderValues } from '../../src/sip/own-messages.ts';
 import type { ServerInvite } from '../../src/sip/server-invite.ts';

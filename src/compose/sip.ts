@@ -6,18 +6,18 @@ import type { OpenInvite } from '../domain/call/open-dialog.ts';
 import type { SipTrace } from '../domain/call/sip-trace.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
-import { answerChallenge } from '../sip/digest/digest.ts';
-import { DrachtioServer } from '../sip/drachtio-server/drachtio-server.ts';
-import { type EngineCounts, EngineStats } from '../sip/engine-stats.ts';
-import type { SipMessage } from '../sip/message/message.ts';
-import { parseMessage } from '../sip/parser/parser.ts';
-import { isAllowedUserAgent } from '../sip/parser/request-check.ts';
 import {
   type CallTrace,
   type CallTraces,
   type MessageTrace,
   traceText,
-} from '../sip/trace/call-traces.ts';
+} from '../sip/call-traces.ts';
+import { answerChallenge } from '../sip/digest.ts';
+import { DrachtioServer } from '../sip/drachtio-server/drachtio-server.ts';
+import { type EngineCounts, EngineStats } from '../sip/engine-stats.ts';
+import type { SipMessage } from '../sip/message/message.ts';
+import { parseMessage } from '../sip/parser/parser.ts';
+import { isAllowedUserAgent } from '../sip/parser/request-check.ts';
 import { type Flow, formatEndpoint, type ListenProtocol } from '../sip/transport/flow.ts';
 import type { Target } from '../sip/transport/next-hop.ts';
 import { UserAgent } from '../sip/user-agent.ts';

@@ -7,8 +7,8 @@ import type { StoredTrunks, TrunkCheck, TrunkCheckWatch, Trunks } from '../domai
 import type { Clock } from '../lib/clock.ts';
 import { ownAddressCheck } from '../lib/local-routes.ts';
 import type { Logger } from '../lib/logger.ts';
+import { CallTraces } from '../sip/call-traces.ts';
 import type { EngineCounts } from '../sip/engine-stats.ts';
-import { CallTraces } from '../sip/trace/call-traces.ts';
 import {
   CarrierError,
   type CarrierReport,

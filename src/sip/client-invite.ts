@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import type { Dialog, DialogTable } from './dialog/dialog.ts';
 import { clientDialogState, withAnswer } from './dialog/dialog-core.ts';
 import { addSessionExpires, answeredTerms, parseMinSe } from './dialog/session-timer.ts';
-import type { DigestClient } from './digest/digest.ts';
+import type { DigestClient } from './digest.ts';
 import { makeResponse, type SipMessage } from './message/message.ts';
 import { SipError } from './message/status.ts';
 import type { OutgoingInvite } from './own-messages.ts';

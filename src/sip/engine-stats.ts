@@ -1,9 +1,9 @@
 /** Message counters of the engine, for metrics and the log, and the feed of the message trace. */
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
+import type { MessageTrace } from './call-traces.ts';
 import type { SipMessage } from './message/message.ts';
 import { SipError } from './message/status.ts';
-import type { MessageTrace } from './trace/call-traces.ts';
 import type { Flow } from './transport/flow.ts';
 
 /** Reasons for dropping a message, each with its count at the start. What was received gets no response. */

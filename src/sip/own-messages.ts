@@ -1,6 +1,6 @@
 /** Requests and responses of our user agent: their options as applications pass them, Contact, Allow, Supported, identifiers. */
 
-import type { DigestClient } from './digest/digest.ts';
+import type { DigestClient } from './digest.ts';
 import { canonicalName } from './message/grammar.ts';
 import { makeResponse, SipMessage } from './message/message.ts';
 import { ifSound } from './message/status.ts';

@@ -1,7 +1,7 @@
 /** Sends a request until a final response: resolves targets, fails over to the next, answers challenges. */
 import { BoundedMap } from '../lib/bounded-map.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { DigestClient } from './digest/digest.ts';
+import type { DigestClient } from './digest.ts';
 import { type EngineStats, sendCounted } from './engine-stats.ts';
 import { makeResponse, type SipMessage } from './message/message.ts';
 import { SipError } from './message/status.ts';

@@ -5,7 +5,7 @@ import { engineTraces } from '../../src/compose/sip.ts';
 import type { Call } from '../../src/domain/call/call.ts';
 import { StoreError } from '../../src/domain/service-error.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { CallTraces } from '../../src/sip/trace/call-traces.ts';
+import { CallTraces } from '../../src/sip/call-traces.ts';
 import { FakeFlow, request } from '../sip/messages.ts';
 import { buildCall } from '../support/store/build-call.ts';
 import { openTestStore, STORE_NOW_MS } from '../support/store/test-store.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Phone } from '../../examples/phone/phone.ts';
-import { DigestClient } from '../../src/sip/digest/digest.ts';
+import { DigestClient } from '../../src/sip/digest.ts';
 import { freePort } from '../support/network/free-ports.ts';
 import { startServer } from '../support/server/server.ts';
 import { findPrograms, startRealWorld } from './real-processes.ts';

@@ -5,7 +5,7 @@ import {
   MESSAGE_BYTES_KEPT,
   TRACE_MESSAGES_MAX,
   type TracedMessage,
-} from '../../src/sip/trace/call-traces.ts';
+} from '../../src/sip/call-traces.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 import { FakeFlow, request } from './messages.ts';
 

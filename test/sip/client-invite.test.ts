@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ClientInvite } from '../../src/sip/client-invite.ts';
-import { DigestClient } from '../../src/sip/digest/digest.ts';
+import { DigestClient } from '../../src/sip/digest.ts';
 import type { OutgoingInvite } from '../../src/sip/own-messages.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
 import { SDP } from './messages.ts';

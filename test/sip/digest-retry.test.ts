@@ -2,11 +2,7 @@
 import { createHash } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { afterEach, describe, expect, test } from 'vitest';
-import {
-  DigestClient,
-  type DigestCredentials,
-  parseAuthFields,
-} from '../../src/sip/digest/digest.ts';
+import { DigestClient, type DigestCredentials, parseAuthFields } from '../../src/sip/digest.ts';
 import { makeResponse, type SipMessage } from '../../src/sip/message/message.ts';
 import { parseMessage } from '../../src/sip/parser/parser.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { DigestClient, parseAuthFields, strongestChallenge } from '../../src/sip/digest/digest.ts';
+import { DigestClient, parseAuthFields, strongestChallenge } from '../../src/sip/digest.ts';
 import { SipMessage } from '../../src/sip/message/message.ts';
 
 const MUFASA = { username: 'Mufasa', password: 'Circle of Life' };

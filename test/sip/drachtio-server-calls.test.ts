@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type Srf from 'drachtio-srf';
 import { afterEach, expect, test } from 'vitest';
 import type { Dialog } from '../../src/sip/dialog/dialog.ts';
-import { parseAuthFields } from '../../src/sip/digest/digest.ts';
+import { parseAuthFields } from '../../src/sip/digest.ts';
 import type { SipMessage } from '../../src/sip/message/message.ts';
 import type { ServerInvite } from '../../src/sip/server-invite.ts';
 import {

@@ -5,7 +5,7 @@ import {
   CallTraces,
   MESSAGE_BYTES_KEPT,
   TRACE_MESSAGES_MAX,
-} from '../../src/sip/trace/call-traces.ts';
+} from '../../src/sip/call-traces.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 import { FakeFlow, request, responseTo } from './messages.ts';
 

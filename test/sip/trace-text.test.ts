@@ -1,6 +1,6 @@
 /** A shown message contains no credentials and no SRTP keys. */
 import { expect, test } from 'vitest';
-import { traceText } from '../../src/sip/trace/call-traces.ts';
+import { traceText } from '../../src/sip/call-traces.ts';
 
 const lines = (...all: readonly string[]) => Buffer.from([...all, '', ''].join('\r\n'));
 

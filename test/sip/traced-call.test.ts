@@ -1,7 +1,7 @@
 /** A whole call between two of our engines, as the trace of one of them sees it. */
 import { afterEach, expect, test } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
-import { CallTraces, traceText } from '../../src/sip/trace/call-traces.ts';
+import { CallTraces, traceText } from '../../src/sip/call-traces.ts';
 import { SDP } from './messages.ts';
 import { eventually, losingSocket, type Pair, startPair, stopPair } from './user-agents.ts';
 

@@ -2,7 +2,7 @@
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { MediaEngine } from '../../src/media/engine/media-engine.ts';
-import { answerChallenge } from '../../src/sip/digest/digest.ts';
+import { answerChallenge } from '../../src/sip/digest.ts';
 import { DrachtioServer } from '../../src/sip/drachtio-server/drachtio-server.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
 import { DirectGateway, type StartedEngine } from '../../src/telephony/direct/direct-gateway.ts';

@@ -6,7 +6,7 @@ import type { TrunkCheck, TrunkCheckWatch } from '../../domain/dialing/trunk.ts'
 import { type Clock, OverdueError, unlessAborted, within } from '../../lib/clock.ts';
 import { rangeOfAddress, urlHost } from '../../lib/local-routes.ts';
 import type { Logger } from '../../lib/logger.ts';
-import { DigestClient } from '../../sip/digest/digest.ts';
+import { DigestClient } from '../../sip/digest.ts';
 import type { SipMessage } from '../../sip/message/message.ts';
 import { SipError } from '../../sip/message/status.ts';
 import { parseUri } from '../../sip/message/uri.ts';

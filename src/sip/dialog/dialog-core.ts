@@ -1,6 +1,6 @@
 /** State of a dialog: that of RFC 3261, section 12, and what both directions share: flow, pending offer, end. */
 import { EventEmitter } from 'node:events';
-import type { DigestClient } from '../digest/digest.ts';
+import type { DigestClient } from '../digest.ts';
 import { type MessageIds, SipMessage } from '../message/message.ts';
 import { formatUri } from '../message/uri.ts';
 import { addCapabilities, type ServerReinvite, type ServerRequest } from '../own-messages.ts';

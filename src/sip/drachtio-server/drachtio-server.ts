@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '../../lib/clock.ts';
 import { type Logger, silentLogger } from '../../lib/logger.ts';
 import { isSameSecret } from '../../lib/same-secret.ts';
 import { messageOf } from '../../lib/unknown-value.ts';
-import type { CredentialsFor } from '../digest/digest.ts';
+import type { CredentialsFor } from '../digest.ts';
 import type { SipMessage } from '../message/message.ts';
 import { SipError } from '../message/status.ts';
 import type { ServerRequest } from '../own-messages.ts';

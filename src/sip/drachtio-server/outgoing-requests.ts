@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { urlHost } from '../../lib/local-routes.ts';
 import type { ClientInvite } from '../client-invite.ts';
 import type { Dialog } from '../dialog/dialog.ts';
-import { type CredentialsFor, DigestClient } from '../digest/digest.ts';
+import { type CredentialsFor, DigestClient } from '../digest.ts';
 import { SipMessage } from '../message/message.ts';
 import { SipError } from '../message/status.ts';
 import type { OutgoingReinvite, OutgoingRequest } from '../own-messages.ts';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Phone } from '../../../examples/phone/phone.ts';
-import { DigestClient } from '../../../src/sip/digest/digest.ts';
+import { DigestClient } from '../../../src/sip/digest.ts';
 import { freePort } from '../../support/network/free-ports.ts';
 import { whyNoNatNetwork } from '../../support/network/nat-network.ts';
 import { NetworkNamespace } from '../../support/network/network-namespace.ts';

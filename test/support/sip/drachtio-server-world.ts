@@ -1,7 +1,7 @@
 /** DrachtioServer with the real drachtio-srf on one side and a peer of our own engine on the other. */
 import { once } from 'node:events';
 import Srf from 'drachtio-srf';
-import type { DigestCredentials } from '../../../src/sip/digest/digest.ts';
+import type { DigestCredentials } from '../../../src/sip/digest.ts';
 import {
   DrachtioServer,
   type DrachtioServerOptions,

@@ -1,9 +1,9 @@
 /** Client side of digest authentication: answers challenges of carriers, also on behalf of an application. */
 import { createHash, randomBytes } from 'node:crypto';
-import { QUOTED, quote, TOKEN, unquote } from '../message/grammar.ts';
-import type { SipMessage } from '../message/message.ts';
-import { ifSound } from '../message/status.ts';
-import { parseMessage } from '../parser/parser.ts';
+import { QUOTED, quote, TOKEN, unquote } from './message/grammar.ts';
+import type { SipMessage } from './message/message.ts';
+import { ifSound } from './message/status.ts';
+import { parseMessage } from './parser/parser.ts';
 
 /** User name and password. */
 export interface DigestCredentials {

@@ -1,10 +1,9 @@
 /** SIP traces: the messages of each call, by Call-ID, for the ladder diagram. */
-
 import { isUtf8 } from 'node:buffer';
-import { BoundedMap } from '../../lib/bounded-map.ts';
-import type { Clock } from '../../lib/clock.ts';
-import type { SipMessage } from '../message/message.ts';
-import type { Endpoint, Flow, Protocol } from '../transport/flow.ts';
+import { BoundedMap } from '../lib/bounded-map.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { SipMessage } from './message/message.ts';
+import type { Endpoint, Flow, Protocol } from './transport/flow.ts';
 
 /** Calls that were answered: more than one machine holds. At 64 KiB each, and 5 is usual, 64 MiB. */
 const ANSWERED_MAX = 1000;
