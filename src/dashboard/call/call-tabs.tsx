@@ -36,7 +36,7 @@ export function CallTabs(
 ) {
   const { entries, originMs } = props;
   const { id, status } = props.call;
-  const quality = useApi<CallQuality>(`api/calls/${id}/quality`, {}, status);
+  const quality = useApi<CallQuality>(`api/calls/${id}/quality`, {}, { round: status });
   const sip = useSipLog(id, status);
   const events = useCallEvents(id, status);
   const loaded = [quality, sip, events];

@@ -10,7 +10,7 @@ const LATE_MS = 2500;
 
 /** @param status of the call: each change has brought messages. */
 export function useSipLog(callId: string, status: string): Loaded<SipLog> {
-  const loaded = useApi<SipLog>(`api/calls/${callId}/sip`, {}, status);
+  const loaded = useApi<SipLog>(`api/calls/${callId}/sip`, {}, { round: status });
   const before = useRef(status);
   useEffect(() => {
     if (status === before.current) return;

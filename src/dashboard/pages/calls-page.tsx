@@ -32,7 +32,7 @@ export function CallsPage() {
   const query = { ...fields, limit: CALLS_PER_PAGE, offset, cursor };
   const isNewest = offset === 0 && cursor === undefined;
   const options = isNewest ? { refreshMs: REFRESH_MS } : {};
-  const calls = useApi<CallPage>('api/calls', query, undefined, options);
+  const calls = useApi<CallPage>('api/calls', query, options);
   const isFiltered = Object.keys(fields).length > 0;
   const isEmpty = !isFiltered && isNewest && calls.value?.total === 0;
   useEffect(() => {

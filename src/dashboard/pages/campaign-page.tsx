@@ -1,6 +1,5 @@
 /** One campaign: how far it is, its contacts with their calls, and what can be done with it. */
-import { useState } from 'preact/hooks';
-import type { Campaign, CampaignContact, Paged } from '../api-types.ts';
+import type { Campaign, CampaignContact } from '../api-types.ts';
 import { client, complain, formats, say, sentence, t, word } from '../app-state.ts';
 import { ConfirmButton } from '../parts/dialog.tsx';
 import { SelectField } from '../parts/field.tsx';
@@ -10,13 +9,13 @@ import {
   Instant,
   Missing,
   Page,
-  Pager,
   Section,
   Shown,
+  ShownPage,
   State,
   Table,
 } from '../parts/page.tsx';
-import { useAgents, useApi } from '../parts/use-load.ts';
+import { useAgents, useApi, useFilters, usePages } from '../parts/use-load.ts';
 import { NewCampaignPage } from './new-campaign-page.tsx';
 
 /** A campaign that runs is shown as it goes on. */
@@ -32,7 +31,7 @@ export function CampaignPage({ id }: { readonly id: string }) {
 
 function KnownCampaign({ id }: { readonly id: string }) {
   const path = `api/campaigns/${encodeURIComponent(id)}`;
-  const loaded = useApi<Campaign>(path, {}, undefined, { refreshMs: REFRESH_MS });
+  const loaded = useApi<Campaign>(path, {}, { refreshMs: REFRESH_MS });
   const { value: campaign } = loaded;
   return (
     <Page
@@ -137,42 +136,24 @@ function Facts({ campaign }: { readonly campaign: Campaign }) {
 }
 
 function Contacts({ campaign, path }: { readonly campaign: Campaign; readonly path: string }) {
-  const [state, setState] = useState('');
-  const [offset, setOffset] = useState(0);
-  const query = { state, limit: CONTACTS_SHOWN, offset };
-  const options = campaign.status === 'running' ? { refreshMs: REFRESH_MS } : {};
-  const loaded = useApi<Paged<CampaignContact>>(
-    `${path}/contacts`,
-    query,
-    campaign.updatedAt,
-    options,
-  );
+  const { field, query } = useFilters({ state: '' });
+  const loaded = usePages<CampaignContact>(`${path}/contacts`, CONTACTS_SHOWN, query, {
+    round: campaign.updatedAt,
+    ...(campaign.status === 'running' && { refreshMs: REFRESH_MS }),
+  });
   return (
     <Section title={t('campaigns.contacts')}>
       <div class="filters">
         <SelectField
           label={t('field.status')}
-          value={state}
-          onValue={(next) => {
-            setState(next);
-            setOffset(0);
-          }}
+          {...field('state')}
           options={[
             ['', t('calls.all')],
             ...STATES.map((one) => [one, word('state', one)] as const),
           ]}
         />
       </div>
-      <Shown loaded={loaded}>
-        {({ data, total }) => (
-          <>
-            <ContactTable contacts={data} />
-            {total > CONTACTS_SHOWN && (
-              <Pager {...{ total, offset, limit: CONTACTS_SHOWN }} onOffset={setOffset} />
-            )}
-          </>
-        )}
-      </Shown>
+      <ShownPage loaded={loaded}>{(contacts) => <ContactTable contacts={contacts} />}</ShownPage>
     </Section>
   );
 }

@@ -10,7 +10,7 @@ const REFRESH_MS = 5000;
 
 export function TrunksPage() {
   const options = { refreshMs: REFRESH_MS };
-  const loaded = useApi<{ readonly data: readonly Trunk[] }>('api/trunks', {}, undefined, options);
+  const loaded = useApi<{ readonly data: readonly Trunk[] }>('api/trunks', {}, options);
   return (
     <Page
       title={t('nav.trunks')}

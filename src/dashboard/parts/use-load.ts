@@ -47,36 +47,70 @@ function isOutage(error: unknown): boolean {
   return error instanceof ApiError && error.status === 0;
 }
 
-/** What the API answers at a path. @param round loads again when it changes. */
+export interface ApiOptions extends LoadOptions {
+  /** Loads again when it changes. */
+  readonly round?: unknown;
+  /** Whether it is of the whole installation, which only live keys read. */
+  readonly isOfInstallation?: boolean;
+}
+
+/** What the API answers at a path. */
 export function useApi<Value>(
   path: string,
   query: Query = {},
-  round?: unknown,
-  options?: LoadOptions,
+  { round, isOfInstallation = false, ...options }: ApiOptions = {},
 ): Loaded<Value> {
+  const reader = isOfInstallation ? client.in('live') : client;
   return useLoad(
     [path, query, round],
-    (signal) => client.api<Value>(path, { query, signal }),
+    (signal) => reader.api<Value>(path, { query, signal }),
     options,
   );
 }
 
-export interface LoadedPage<Item> extends Loaded<Paged<Item>> {
+export interface LoadedPage<Item, Answer extends Paged<Item> = Paged<Item>> extends Loaded<Answer> {
   readonly offset: number;
   readonly limit: number;
   readonly onOffset: (offset: number) => void;
 }
 
-/** A list of the API, page by page. */
-export function usePages<Item>(
+/** A list of the API, page by page; another query begins at its first page. */
+export function usePages<Item, Answer extends Paged<Item> = Paged<Item>>(
   path: string,
   limit: number,
   query: Query = {},
-  options?: LoadOptions,
-): LoadedPage<Item> {
-  const [offset, onOffset] = useState(0);
-  const loaded = useApi<Paged<Item>>(path, { ...query, limit, offset }, undefined, options);
-  return { ...loaded, offset, limit, onOffset };
+  {
+    firstRefreshMs,
+    ...options
+  }: ApiOptions & {
+    /** Loads the first page again at this interval. */
+    readonly firstRefreshMs?: number | false;
+  } = {},
+): LoadedPage<Item, Answer> {
+  const list = JSON.stringify([path, query]);
+  const [place, setPlace] = useState({ list, offset: 0 });
+  if (place.list !== list) setPlace({ list, offset: 0 });
+  const { offset } = place;
+  const loaded = useApi<Answer>(
+    path,
+    { ...query, limit, offset },
+    {
+      ...options,
+      ...(firstRefreshMs && offset === 0 && { refreshMs: firstRefreshMs }),
+    },
+  );
+  return { ...loaded, offset, limit, onOffset: (next) => setPlace({ list, offset: next }) };
+}
+
+/** Filters of a list: what the field of each shows, and the query that they make. */
+export function useFilters<Name extends string>(begun: Readonly<Record<Name, string>>) {
+  const [filters, setFilters] = useState(begun);
+  const field = (name: Name) => ({
+    value: filters[name],
+    onValue: (value: string) => setFilters((before) => ({ ...before, [name]: value })),
+  });
+  const trimmed = Object.entries<string>(filters).map(([name, value]) => [name, value.trim()]);
+  return { field, query: Object.fromEntries(trimmed) as Readonly<Record<Name, string>> };
 }
 
 /** Longest list to choose from. */

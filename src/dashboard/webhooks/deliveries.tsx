@@ -1,5 +1,4 @@
 /** Webhook deliveries: the newest ones filtered, one in full with its attempts, and sending the failed ones again. */
-import { useState } from 'preact/hooks';
 import type { Delivery, DeliveryDetail, Endpoint, Paged } from '../api-types.ts';
 import { client, complain, formats, say, sentence, t } from '../app-state.ts';
 import { DialogButton } from '../parts/dialog.tsx';
@@ -15,16 +14,17 @@ import {
   State,
   Table,
 } from '../parts/page.tsx';
-import { useApi, usePages } from '../parts/use-load.ts';
+import { useApi, useFilters, usePages } from '../parts/use-load.ts';
 import { ENDPOINTS } from './endpoint-form.tsx';
 
 /** @param props.endpoint whose deliveries are shown; those of all unless given. */
 export function Deliveries({ endpoint }: { readonly endpoint?: Endpoint }) {
-  const [status, setStatus] = useState('');
-  const [chosen, setChosen] = useState('');
-  const endpointId = endpoint?.id ?? chosen;
+  const { field, query } = useFilters({ status: '', endpointId: '' });
   const endpoints = useEndpoints();
-  const loaded = usePages<Delivery>('api/webhooks/deliveries', 20, { status, endpointId });
+  const loaded = usePages<Delivery>('api/webhooks/deliveries', 20, {
+    ...query,
+    ...(endpoint && { endpointId: endpoint.id }),
+  });
   const actions = (
     <>
       <Button text={t('deliveries.reload')} onClick={loaded.reload} />
@@ -38,8 +38,7 @@ export function Deliveries({ endpoint }: { readonly endpoint?: Endpoint }) {
       <search class="filters">
         <SelectField
           label={t('field.status')}
-          value={status}
-          onValue={setStatus}
+          {...field('status')}
           options={[
             ['', t('calls.all')],
             ['failed', t('state.failed')],
@@ -50,8 +49,7 @@ export function Deliveries({ endpoint }: { readonly endpoint?: Endpoint }) {
         {endpoint === undefined && (
           <SelectField
             label={t('deliveries.endpoint')}
-            value={chosen}
-            onValue={setChosen}
+            {...field('endpointId')}
             options={[['', t('calls.all')], ...endpoints.map(({ id, url }) => [id, url] as const)]}
           />
         )}

@@ -173,7 +173,7 @@ function Answer(props: { readonly deliveryId: string; readonly onAnswered: () =>
   const [isOver, setOver] = useState(false);
   const path = `api/webhooks/deliveries/${deliveryId}`;
   const refresh = isOver ? {} : { refreshMs: LOOK_MS };
-  const { value, error } = useApi<DeliveryDetail>(path, {}, undefined, refresh);
+  const { value, error } = useApi<DeliveryDetail>(path, {}, refresh);
   const attempt = value?.attemptDetails.at(-1);
   const hasAnswer = attempt !== undefined;
   useEffect(() => {

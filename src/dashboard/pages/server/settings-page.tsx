@@ -8,7 +8,7 @@ import { Page, Section, Shown } from '../../parts/page.tsx';
 import { useApi } from '../../parts/use-load.ts';
 
 export function SettingsPage() {
-  const loaded = useApi<Account>('api/account', {}, undefined, { isKept: false });
+  const loaded = useApi<Account>('api/account', {}, { isKept: false });
   return (
     <Page title={t('nav.settings')}>
       <Section title={t('field.account')}>
