@@ -4,6 +4,7 @@ import type { Analytics, AnalyticsDetails } from '../api-types.ts';
 import { formats, language, t, word } from '../app-state.ts';
 import { FactList, Section, Table } from '../parts/page.tsx';
 import type { Agents } from '../parts/use-load.ts';
+import type { TextKey } from '../text/text.ts';
 import { Chart, type ChartFacts } from './chart.tsx';
 import { EngineCharts } from './engine-charts.tsx';
 import { Figures } from './figures.tsx';
@@ -109,9 +110,9 @@ function AnswerChart({ days }: { readonly days: readonly Day[] }) {
       <Chart label={t('analytics.answers')} facts={facts}>
         <Table
           label={t('analytics.answers')}
-          rows={days
-            .flatMap(({ date, answerTime }) => answerTime && { date, ...answerTime })
-            .filter(isThere)}
+          rows={days.flatMap(({ date, answerTime }) =>
+            answerTime === null ? [] : { date, ...answerTime },
+          )}
           columns={{
             day: ({ date }) => day(date),
             answers: ['number', ({ turns }) => count(turns)],
@@ -122,10 +123,6 @@ function AnswerChart({ days }: { readonly days: readonly Day[] }) {
       </Chart>
     </>
   );
-}
-
-function isThere<Value>(value: Value | null): value is Value {
-  return value !== null;
 }
 
 function HourChart({ hours }: { readonly hours: readonly number[] }) {
@@ -157,17 +154,7 @@ function hourText(hour: number): string {
   return `${String(hour).padStart(2, '0')}:00`;
 }
 
-function series(
-  name:
-    | 'analytics.completed'
-    | 'analytics.missed'
-    | 'analytics.failed'
-    | 'analytics.p50'
-    | 'analytics.p95'
-    | 'field.calls',
-  color: string,
-  values: readonly (number | null)[],
-) {
+function series(name: TextKey, color: string, values: readonly (number | null)[]) {
   return { name: t(name), color, values };
 }
 

@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Role } from '../api-types.ts';
 import { complain, may, say, t } from '../app-state.ts';
+import { CopyButton } from './copy-button.tsx';
 import { Button } from './page.tsx';
 
 /** Closes with Escape too; the focus goes back to where it was. */
@@ -112,30 +113,16 @@ export function SecretDialog(props: {
   readonly secret: string;
   readonly onClose: () => void;
 }) {
-  const shown = useRef<HTMLElement>(null);
-  const copy = () => {
-    copyText(props.secret, shown.current).then(() => say(t('app.copied')), complain);
-  };
   return (
     <Dialog title={props.title} onClose={props.onClose}>
       <p>{t('secret.once')}</p>
       <p>
-        <code class="secret" ref={shown}>
-          {props.secret}
-        </code>
+        <code class="secret">{props.secret}</code>
       </p>
       <div class="actions">
-        <Button text={t('app.copy')} onClick={copy} />
+        <CopyButton label={t('app.copy')} text={props.secret} />
         <Button class="main" text={t('secret.kept')} onClick={props.onClose} />
       </div>
     </Dialog>
   );
-}
-
-/** Over plain http browsers have no clipboard to give, and copy only what is selected. */
-export async function copyText(text: string, element: HTMLElement | null): Promise<void> {
-  const clipboard = navigator.clipboard as Clipboard | undefined;
-  if (clipboard !== undefined) return await clipboard.writeText(text);
-  if (element !== null) getSelection()?.selectAllChildren(element);
-  document.execCommand('copy');
 }

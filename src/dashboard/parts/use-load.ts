@@ -16,9 +16,11 @@ export interface Loaded<Value> {
   readonly reload: () => void;
 }
 
-export interface LoadOptions {
+export interface LoadOptions<Value> {
   /** Loads again at this interval while the page is in sight. */
   readonly refreshMs?: number;
+  /** Whether a value is the last one, after which it is not loaded again by itself. */
+  readonly isLast?: (value: Value) => boolean;
   /** Whether a page that comes back shows what it had until the new value is there. Forms start from the newest: false. */
   readonly isKept?: boolean;
 }
@@ -27,14 +29,17 @@ export interface LoadOptions {
 export function useLoad<Value>(
   key: readonly unknown[],
   load: (signal: AbortSignal) => Promise<Value>,
-  { refreshMs, isKept = true }: LoadOptions = {},
+  { refreshMs, isLast, isKept = true }: LoadOptions<Value> = {},
 ): Loaded<Value> {
   const { data, error, refetch } = useQuery<Value>(
     {
       queryKey: [accountId.value, environment.value, ...key],
       queryFn: ({ signal }) => load(signal),
       placeholderData: keepPreviousData,
-      refetchInterval: ({ state }) => (isOutage(state.error) ? OUTAGE_MS : (refreshMs ?? false)),
+      refetchInterval: ({ state: { data: newest, error: failure } }) => {
+        if (isOutage(failure)) return OUTAGE_MS;
+        return newest !== undefined && isLast?.(newest) ? false : (refreshMs ?? false);
+      },
       ...(!isKept && { gcTime: 0 }),
     },
     queries,
@@ -47,7 +52,7 @@ function isOutage(error: unknown): boolean {
   return error instanceof ApiError && error.status === 0;
 }
 
-export interface ApiOptions extends LoadOptions {
+export interface ApiOptions<Value> extends LoadOptions<Value> {
   /** Loads again when it changes. */
   readonly round?: unknown;
   /** Whether it is of the whole installation, which only live keys read. */
@@ -58,7 +63,7 @@ export interface ApiOptions extends LoadOptions {
 export function useApi<Value>(
   path: string,
   query: Query = {},
-  { round, isOfInstallation = false, ...options }: ApiOptions = {},
+  { round, isOfInstallation = false, ...options }: ApiOptions<Value> = {},
 ): Loaded<Value> {
   const reader = isOfInstallation ? client.in('live') : client;
   return useLoad(
@@ -82,7 +87,7 @@ export function usePages<Item, Answer extends Paged<Item> = Paged<Item>>(
   {
     firstRefreshMs,
     ...options
-  }: ApiOptions & {
+  }: ApiOptions<Answer> & {
     /** Loads the first page again at this interval. */
     readonly firstRefreshMs?: number | false;
   } = {},

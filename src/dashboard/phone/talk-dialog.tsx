@@ -3,6 +3,7 @@ import './phone.css';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { t } from '../app-state.ts';
 import { clockText } from '../format.ts';
+import { useLeaveQuestion } from '../forms/kept-form.tsx';
 import type { LiveCall } from '../live-state.ts';
 import { fallen, fillOf } from '../meter-board.ts';
 import { Words } from '../parts/heard.tsx';
@@ -103,13 +104,7 @@ function usePhone(
     [agentId, isDraft],
   );
   useEffect(() => () => phone.hangUp(), [phone]);
-  const busy = isBusy(state);
-  useEffect(() => {
-    if (!busy) return;
-    const ask = (event: BeforeUnloadEvent) => event.preventDefault();
-    addEventListener('beforeunload', ask);
-    return () => removeEventListener('beforeunload', ask);
-  }, [busy]);
+  useLeaveQuestion(isBusy(state));
   return { phone, state };
 }
 

@@ -170,16 +170,13 @@ function TestEvent(props: {
 
 function Answer(props: { readonly deliveryId: string; readonly onAnswered: () => void }) {
   const { deliveryId, onAnswered } = props;
-  const [isOver, setOver] = useState(false);
   const path = `api/webhooks/deliveries/${deliveryId}`;
-  const refresh = isOver ? {} : { refreshMs: LOOK_MS };
-  const { value, error } = useApi<DeliveryDetail>(path, {}, refresh);
+  const isLast = ({ attemptDetails }: DeliveryDetail) => attemptDetails.length > 0;
+  const { value, error } = useApi<DeliveryDetail>(path, {}, { refreshMs: LOOK_MS, isLast });
   const attempt = value?.attemptDetails.at(-1);
   const hasAnswer = attempt !== undefined;
   useEffect(() => {
-    if (!hasAnswer) return;
-    setOver(true);
-    onAnswered();
+    if (hasAnswer) onAnswered();
   }, [hasAnswer, onAnswered]);
   if (attempt === undefined) {
     return (
