@@ -41,6 +41,8 @@ export function formatsOf(language: string) {
     count: (value: number) => count.format(value),
     decimal: (value: number) => decimal.format(value),
     percent: (fraction: number) => percent.format(fraction),
+    /** Whole milliseconds. */
+    ms: (value: number) => `${count.format(Math.round(value))} ms`,
     seconds: (ms: number) => second.format(ms / 1000),
     /** To the last decimal. */
     money: (sum: Money) => moneyText(language, sum, AMOUNT_DECIMALS_MAX),

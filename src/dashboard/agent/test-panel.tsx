@@ -189,7 +189,7 @@ function Took(props: {
 }) {
   const { entry, took, longestMs } = props;
   const x = (ms: number) => (ms / longestMs) * WIDTH;
-  const ms = (value: number) => `${formats.value.count(Math.round(value))} ms`;
+  const { ms } = formats.value;
   const stages = stagesOf(took);
   const told = stages.map(({ name, fromMs, toMs }) => `${t(`chat.${name}`)} ${ms(toMs - fromMs)}`);
   return (

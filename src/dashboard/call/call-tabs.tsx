@@ -97,10 +97,7 @@ function ToolTable({ entries, originMs }: EntriesProps) {
         at: ['number', (entry) => placeOf(entry, originMs)],
         deed: ({ details }) => word('tool', String(details.name)),
         outcome: ({ details }) => word('outcome', String(details.outcome)),
-        took: [
-          'number',
-          ({ details }) => `${formats.value.count(Math.round(Number(details.tookMs)))} ms`,
-        ],
+        took: ['number', ({ details }) => formats.value.ms(Number(details.tookMs))],
       }}
     />
   );

@@ -43,7 +43,7 @@ function Ladder({ rungs }: { readonly rungs: readonly Rung[] }) {
           <li key={`${rung.atMs} ${index}`}>
             <details>
               <summary>
-                <span class="number">{`${formats.value.count(Math.round(rung.atMs))} ms`}</span>
+                <span class="number">{formats.value.ms(rung.atMs)}</span>
                 <span class="unseen">{wayOf(rung)}</span>
                 <span class={`rung rung-${rung.message.direction} ${rung.tone}`}>
                   {rung.title}

@@ -1,8 +1,8 @@
 /** One campaign: how far it is, its contacts with their calls, and what can be done with it. */
 import type { Campaign, CampaignContact } from '../api-types.ts';
-import { client, complain, formats, say, sentence, t, word } from '../app-state.ts';
+import { client, complain, formats, sentence, t, word } from '../app-state.ts';
 import { ConfirmButton } from '../parts/dialog.tsx';
-import { SelectField } from '../parts/field.tsx';
+import { ChoiceFilter, wordOptions } from '../parts/field.tsx';
 import {
   Button,
   FactList,
@@ -83,9 +83,9 @@ function Actions(props: {
           needs="editor"
           label={t('campaigns.delete')}
           question={t('campaigns.deleteQuestion', { name })}
+          done={t('campaigns.deleted')}
           onConfirm={async () => {
             await client.api(path, { method: 'DELETE' });
-            say(t('campaigns.deleted'));
             location.assign('#/campaigns');
           }}
         />
@@ -144,13 +144,10 @@ function Contacts({ campaign, path }: { readonly campaign: Campaign; readonly pa
   return (
     <Section title={t('campaigns.contacts')}>
       <div class="filters">
-        <SelectField
+        <ChoiceFilter
           label={t('field.status')}
           {...field('state')}
-          options={[
-            ['', t('calls.all')],
-            ...STATES.map((one) => [one, word('state', one)] as const),
-          ]}
+          options={wordOptions('state', STATES)}
         />
       </div>
       <ShownPage loaded={loaded}>{(contacts) => <ContactTable contacts={contacts} />}</ShownPage>

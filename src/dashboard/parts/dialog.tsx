@@ -1,5 +1,5 @@
 /** Windows over the page: to confirm what cannot be undone, and to show secrets once. */
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Role } from '../api-types.ts';
 import { complain, may, say, t } from '../app-state.ts';
@@ -12,6 +12,16 @@ export function Dialog(props: {
   readonly onClose: () => void;
   readonly children: ComponentChildren;
 }) {
+  return (
+    <dialog ref={useModal()} aria-label={props.title} onClose={props.onClose}>
+      <h2>{props.title}</h2>
+      {props.children}
+    </dialog>
+  );
+}
+
+/** A window that is open while it is there. */
+export function useModal(): RefObject<HTMLDialogElement | null> {
   const element = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const dialog = element.current;
@@ -19,12 +29,7 @@ export function Dialog(props: {
     // Only a dialog that is closed gives the focus back: one that is taken away does not.
     return () => dialog?.close();
   }, []);
-  return (
-    <dialog ref={element} aria-label={props.title} onClose={props.onClose}>
-      <h2>{props.title}</h2>
-      {props.children}
-    </dialog>
-  );
+  return element;
 }
 
 /** A button that opens a window. Nothing where the user's role may not use it. */

@@ -4,7 +4,7 @@ import { isMissing } from '../api-error.ts';
 import type { Role } from '../api-types.ts';
 import { client, t } from '../app-state.ts';
 import { ConfirmButton } from './dialog.tsx';
-import { Empty, Missing, Page, Shown } from './page.tsx';
+import { Empty, LinkButton, Missing, Page, Shown } from './page.tsx';
 import type { Loaded } from './use-load.ts';
 
 /** @param props.loaded null where a new one is made. */
@@ -30,9 +30,7 @@ export function ResourcePage<Thing>(props: {
       title={title}
       actions={
         <>
-          <a class="button" href={list}>
-            {t(`${kind}.back`)}
-          </a>
+          <LinkButton href={list} text={t(`${kind}.back`)} />
           {thing && isDeletable(thing) && (
             <ConfirmButton
               needs={needs}

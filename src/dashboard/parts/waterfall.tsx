@@ -39,7 +39,7 @@ export function Waterfall(props: {
 function AnswerTimes({ turns }: { readonly turns: readonly TurnBars[] }) {
   const figures = answerFigures(turns);
   if (figures === undefined) return null;
-  const ms = (value: number) => `${formats.value.count(Math.round(value))} ms`;
+  const { ms } = formats.value;
   const { medianMs, worst } = figures;
   const facts = [
     [t('timing.median'), ms(medianMs)],
@@ -95,7 +95,7 @@ function Drawing(props: { readonly turns: readonly TurnBars[]; readonly width: n
         <g key={ms}>
           <line x1={x(ms)} x2={x(ms)} y1="0" y2={height - 20} class="tick" />
           <text x={x(ms)} y={height - 5} class="tick-text">
-            {formats.value.count(ms)} ms
+            {formats.value.ms(ms)}
           </text>
         </g>
       ))}
@@ -127,11 +127,11 @@ function TurnRow(props: {
           height={ROW - 8}
           fill={color}
         >
-          <title>{`${t(`field.${name}`)}: ${formats.value.count(toMs - fromMs)} ms`}</title>
+          <title>{`${t(`field.${name}`)}: ${formats.value.ms(toMs - fromMs)}`}</title>
         </rect>
       ))}
       <text x={x(endMs) + 6} y={y + 17} class="turn-total">
-        {`${formats.value.count(Math.round(endMs))} ms`}
+        {formats.value.ms(endMs)}
       </text>
     </g>
   );

@@ -7,7 +7,7 @@ import { useLeaveQuestion } from '../forms/kept-form.tsx';
 import type { LiveCall } from '../live-state.ts';
 import { fallen, fillOf } from '../meter-board.ts';
 import { Words } from '../parts/heard.tsx';
-import { Button } from '../parts/page.tsx';
+import { Button, LinkButton } from '../parts/page.tsx';
 import { ENGINE_JOBS, StandIns } from '../parts/stand-ins.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 import { useLive, useNowMs } from '../parts/use-live.ts';
@@ -75,9 +75,7 @@ export function TalkDialog(props: TalkDialogProps) {
       </div>
       <div class="actions">
         {state.status === 'ended' && call !== undefined && (
-          <a class="button" href={`#/calls/${call.id}`}>
-            {t('phone.record')}
-          </a>
+          <LinkButton href={`#/calls/${call.id}`} text={t('phone.record')} />
         )}
         <Button text={t('app.close')} onClick={window.leave} />
         <CallButton

@@ -2,7 +2,7 @@
 import type { Delivery, DeliveryDetail, Endpoint, Paged } from '../api-types.ts';
 import { client, complain, formats, say, sentence, t } from '../app-state.ts';
 import { DialogButton } from '../parts/dialog.tsx';
-import { SelectField, TextField } from '../parts/field.tsx';
+import { ChoiceFilter, TextField, wordOptions } from '../parts/field.tsx';
 import { Form, useForm } from '../parts/form.tsx';
 import {
   Button,
@@ -36,21 +36,16 @@ export function Deliveries({ endpoint }: { readonly endpoint?: Endpoint }) {
   return (
     <Section title={t('deliveries.title')} actions={actions}>
       <search class="filters">
-        <SelectField
+        <ChoiceFilter
           label={t('field.status')}
           {...field('status')}
-          options={[
-            ['', t('calls.all')],
-            ['failed', t('state.failed')],
-            ['pending', t('state.pending')],
-            ['succeeded', t('state.succeeded')],
-          ]}
+          options={wordOptions('state', ['failed', 'pending', 'succeeded'])}
         />
         {endpoint === undefined && (
-          <SelectField
+          <ChoiceFilter
             label={t('deliveries.endpoint')}
             {...field('endpointId')}
-            options={[['', t('calls.all')], ...endpoints.map(({ id, url }) => [id, url] as const)]}
+            options={endpoints.map(({ id, url }) => [id, url])}
           />
         )}
       </search>
@@ -200,14 +195,13 @@ function DeliveryDetails(props: { readonly id: string; readonly onClose: () => v
 /** When it was, how long it took, and what both sides sent. */
 export function AttemptDetails({ attempt }: { readonly attempt: Attempt }) {
   const { requestHeaders, responseHeaders, responseText, statusCode } = attempt;
-  const ms = `${formats.value.count(Math.round(attempt.durationMs))} ms`;
   return (
     <>
       <FactList
         class="facts"
         facts={[
           [t('field.at'), <Instant at={attempt.timestamp} />],
-          [t('field.took'), ms],
+          [t('field.took'), formats.value.ms(attempt.durationMs)],
           [t('deliveries.statusCode'), statusCode ?? '–'],
         ]}
       />

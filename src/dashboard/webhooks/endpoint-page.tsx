@@ -3,7 +3,17 @@ import { useCallback, useEffect, useState } from 'preact/hooks';
 import type { DeliveryDetail, Endpoint } from '../api-types.ts';
 import { client, complain, formats, may, say, sentence, t } from '../app-state.ts';
 import { ConfirmButton, DialogButton } from '../parts/dialog.tsx';
-import { Button, FactList, Instant, Missing, Page, Problem, Shown, State } from '../parts/page.tsx';
+import {
+  Button,
+  FactList,
+  Instant,
+  LinkButton,
+  Missing,
+  Page,
+  Problem,
+  Shown,
+  State,
+} from '../parts/page.tsx';
 import { useApi } from '../parts/use-load.ts';
 import { AttemptDetails, Deliveries } from './deliveries.tsx';
 import { EditEndpoint, ENDPOINTS } from './endpoint-form.tsx';
@@ -24,11 +34,7 @@ export function EndpointPage({ id }: { readonly id: string }) {
   return (
     <Page
       title={t('deliveries.endpoint')}
-      actions={
-        <a class="button" href="#/webhooks">
-          {t('webhooks.all')}
-        </a>
-      }
+      actions={<LinkButton href="#/webhooks" text={t('webhooks.all')} />}
     >
       <Shown loaded={loaded} missing={<Missing what="endpoint" path={path} />}>
         {(endpoint) => (

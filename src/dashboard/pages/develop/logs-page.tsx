@@ -7,7 +7,7 @@ import type {
   ServerLogPage,
 } from '../../api-types.ts';
 import { environment, formats, may, route, session, t, word } from '../../app-state.ts';
-import { CheckField, SelectField, TextField } from '../../parts/field.tsx';
+import { CheckField, ChoiceFilter, TextField, wordOptions } from '../../parts/field.tsx';
 import { Instant, Page, Section, ShownPage, State, Table } from '../../parts/page.tsx';
 import { useFilters, usePages } from '../../parts/use-load.ts';
 
@@ -51,13 +51,10 @@ function Requests({ requestId, isFollowing }: LogProps) {
     <Section title={t('logs.requests')}>
       <p class="muted">{t('logs.requestsText', keptOf(loaded.value))}</p>
       <search class="filters">
-        <SelectField
+        <ChoiceFilter
           label={t('logs.status')}
           {...field('status')}
-          options={[
-            ['', t('calls.all')],
-            ...STATUS_CLASSES.map((one) => [one, word('statusClass', one)] as const),
-          ]}
+          options={wordOptions('statusClass', STATUS_CLASSES)}
         />
         <TextField label={t('logs.route')} type="search" {...field('route')} />
         <TextField label={t('field.requestId')} type="search" {...field('requestId')} />
@@ -68,7 +65,6 @@ function Requests({ requestId, isFollowing }: LogProps) {
 }
 
 function RequestTable({ entries }: { readonly entries: readonly RequestEntry[] }) {
-  const { count } = formats.value;
   return (
     <Table
       label={t('logs.requests')}
@@ -87,7 +83,7 @@ function RequestTable({ entries }: { readonly entries: readonly RequestEntry[] }
           ),
         ],
         error: ['small', ({ errorCode }) => errorCode ?? '–'],
-        took: ['number', ({ durationMs }) => `${count(durationMs)} ms`],
+        took: ['number', ({ durationMs }) => formats.value.ms(durationMs)],
         who: ({ actor, actorName }) => actorName ?? word('actor', actor),
         account: ['small', accountText],
         requestId: ['small', ({ requestId }) => <code>{requestId}</code>],
@@ -115,13 +111,10 @@ function Warnings({ requestId, isFollowing }: LogProps) {
     <Section title={t('logs.server')}>
       <p class="muted">{t('logs.serverText', keptOf(loaded.value))}</p>
       <search class="filters">
-        <SelectField
+        <ChoiceFilter
           label={t('field.level')}
           {...field('level')}
-          options={[
-            ['', t('calls.all')],
-            ...LEVELS.map((one) => [one, word('state', one)] as const),
-          ]}
+          options={wordOptions('state', LEVELS)}
         />
         <TextField label={t('field.message')} type="search" {...field('text')} />
         <TextField label={t('field.requestId')} type="search" {...field('requestId')} />

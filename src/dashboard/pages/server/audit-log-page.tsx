@@ -1,7 +1,7 @@
 /** The audit log: who changed what, newest first, by user and by what was changed. */
-import type { AuditEntry, User } from '../../api-types.ts';
+import type { AuditEntry } from '../../api-types.ts';
 import { client, route, t, word } from '../../app-state.ts';
-import { SelectField, TextField } from '../../parts/field.tsx';
+import { ChoiceFilter, TextField } from '../../parts/field.tsx';
 import { Instant, Page, Section, ShownPage, Table } from '../../parts/page.tsx';
 import { useFilters, useLoad, usePages } from '../../parts/use-load.ts';
 
@@ -20,10 +20,10 @@ export function AuditLogPage() {
       <Section title={t('audit.entries')}>
         <p class="muted">{t('audit.text')}</p>
         <search class="filters">
-          <SelectField
+          <ChoiceFilter
             label={t('field.who')}
             {...field('actorId')}
-            options={[['', t('calls.all')], ...choicesOf(people.value?.users ?? [])]}
+            options={(people.value?.users ?? []).map(({ id, name }) => [id, name])}
           />
           <TextField label={t('field.resource')} type="search" {...field('resource')} />
         </search>
@@ -31,10 +31,6 @@ export function AuditLogPage() {
       </Section>
     </Page>
   );
-}
-
-function choicesOf(users: readonly User[]) {
-  return users.map(({ id, name }) => [id, name] as const);
 }
 
 function Entries({ entries }: { readonly entries: readonly AuditEntry[] }) {
