@@ -4,7 +4,6 @@ import type { Analytics, AnalyticsDetails } from '../api-types.ts';
 import { formats, language, t, word } from '../app-state.ts';
 import { FactList, Section, Table } from '../parts/page.tsx';
 import type { Agents } from '../parts/use-load.ts';
-import type { TextKey } from '../text/text.ts';
 import { Chart, type ChartFacts } from './chart.tsx';
 import { EngineCharts } from './engine-charts.tsx';
 import { Figures } from './figures.tsx';
@@ -38,29 +37,23 @@ export function Report(props: { readonly details: AnalyticsDetails; readonly age
   );
 }
 
+/** Names of series, their colours, and the field of a day that has their values. */
+const DAY_SERIES = [
+  ['analytics.completed', '--accent', 'completedCalls'],
+  ['analytics.missed', '--control', 'missedCalls'],
+  ['analytics.failed', '--bad', 'failedCalls'],
+] as const;
+
 function DayChart({ days }: { readonly days: readonly Day[] }) {
   const { count, day } = formats.value;
   const facts = useMemo<ChartFacts>(
     () => ({
       kind: 'bars',
       categories: days.map(({ date }) => day(date)),
-      series: [
-        series(
-          'analytics.completed',
-          '--accent',
-          days.map(({ completedCalls }) => completedCalls),
-        ),
-        series(
-          'analytics.missed',
-          '--control',
-          days.map(({ missedCalls }) => missedCalls),
-        ),
-        series(
-          'analytics.failed',
-          '--bad',
-          days.map(({ failedCalls }) => failedCalls),
-        ),
-      ],
+      series: DAY_SERIES.map(([name, color, field]) => ({
+        ...{ name: t(name), color },
+        values: days.map((one) => one[field]),
+      })),
       valueText: count,
     }),
     [days, language.value],
@@ -82,24 +75,21 @@ function DayChart({ days }: { readonly days: readonly Day[] }) {
   );
 }
 
+const ANSWER_SERIES = [
+  ['analytics.p50', '--accent', 'p50Ms'],
+  ['analytics.p95', '--bad', 'p95Ms'],
+] as const;
+
 function AnswerChart({ days }: { readonly days: readonly Day[] }) {
   const { count, day, seconds } = formats.value;
   const facts = useMemo<ChartFacts>(
     () => ({
       kind: 'lines',
       categories: days.map(({ date }) => day(date)),
-      series: [
-        series(
-          'analytics.p50',
-          '--accent',
-          days.map(({ answerTime }) => answerTime?.p50Ms ?? null),
-        ),
-        series(
-          'analytics.p95',
-          '--bad',
-          days.map(({ answerTime }) => answerTime?.p95Ms ?? null),
-        ),
-      ],
+      series: ANSWER_SERIES.map(([name, color, field]) => ({
+        ...{ name: t(name), color },
+        values: days.map(({ answerTime }) => answerTime?.[field] ?? null),
+      })),
       valueText: seconds,
     }),
     [days, language.value],
@@ -131,7 +121,7 @@ function HourChart({ hours }: { readonly hours: readonly number[] }) {
     () => ({
       kind: 'bars',
       categories: hours.map((_, hour) => hourText(hour)),
-      series: [series('field.calls', '--accent', hours)],
+      series: [{ name: t('field.calls'), color: '--accent', values: hours }],
       valueText: count,
     }),
     [hours, language.value],
@@ -152,10 +142,6 @@ function HourChart({ hours }: { readonly hours: readonly number[] }) {
 
 function hourText(hour: number): string {
   return `${String(hour).padStart(2, '0')}:00`;
-}
-
-function series(name: TextKey, color: string, values: readonly (number | null)[]) {
-  return { name: t(name), color, values };
 }
 
 function EndReasons({ details: { endReasons } }: { readonly details: AnalyticsDetails }) {

@@ -2,9 +2,10 @@
 import { messageUnder } from '../api-error.ts';
 import type { Calendar } from '../api-types.ts';
 import { say, t, word } from '../app-state.ts';
+import { timeZone } from '../format.ts';
 import { BroughtBack } from '../forms/kept-form.tsx';
 import { FormConflict, useResourceForm } from '../forms/resource-form.tsx';
-import { SelectField, TextField } from '../parts/field.tsx';
+import { SelectField, TextField, wordOptions } from '../parts/field.tsx';
 import { Form, type FormState } from '../parts/form.tsx';
 import { RowsField } from '../parts/rows-field.tsx';
 import { AddressHelp } from '../tools/http-request.tsx';
@@ -32,7 +33,7 @@ export function CalendarForm(props: {
   const form = useResourceForm<CalendarDraft, Calendar>({
     list: CALENDARS,
     resource: calendar,
-    blank: () => newCalendar(ownTimeZone()),
+    blank: () => newCalendar(timeZone),
     ...{ draftOf, bodyOf, changesOf },
     withoutSecrets: (draft) => ({ ...draft, password: '' }),
     onSaved: (saved) => {
@@ -127,7 +128,7 @@ function Hours({ form }: Fields) {
         {
           name: 'day',
           label: t('field.day'),
-          options: WEEKDAYS.map((day) => [day, t(`weekday.${day}`)]),
+          options: wordOptions('weekday', WEEKDAYS),
         },
         { name: 'from', label: t('calendar.opens'), type: 'time' },
         { name: 'to', label: t('calendar.closes'), type: 'time' },
@@ -164,10 +165,6 @@ function Lengths({ form }: Fields) {
       <TextField label={t('calendar.maxDaysAhead')} type="number" {...form.field('maxDaysAhead')} />
     </div>
   );
-}
-
-function ownTimeZone(): string {
-  return Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
 /** Those that the browser knows, and the calendar's own. */

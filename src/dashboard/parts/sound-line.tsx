@@ -231,7 +231,7 @@ function TurnOnLine({ turn, stretch }: { readonly turn: TurnBars; readonly stret
       {turn.spans.map(({ name, color, fromMs, toMs }) => {
         const part = shown(stretch, { fromMs: turn.atMs + fromMs, toMs: turn.atMs + toMs });
         if (part === undefined) return null;
-        const text = `${clockText(turn.atMs / 1000)} · ${t(`field.${name}`)}: ${formats.value.ms(toMs - fromMs)}`;
+        const text = `${clockText(turn.atMs / 1000)} · ${t(`field.${name}`)}: ${formats.value.count(toMs - fromMs)} ms`;
         return (
           <rect
             key={name}

@@ -16,7 +16,7 @@ export interface Loaded<Value> {
   readonly reload: () => void;
 }
 
-export interface LoadOptions<Value> {
+interface LoadOptions<Value> {
   /** Loads again at this interval while the page is in sight. */
   readonly refreshMs?: number;
   /** Whether a value is the last one, after which it is not loaded again by itself. */
@@ -52,7 +52,7 @@ function isOutage(error: unknown): boolean {
   return error instanceof ApiError && error.status === 0;
 }
 
-export interface ApiOptions<Value> extends LoadOptions<Value> {
+interface ApiOptions<Value> extends LoadOptions<Value> {
   /** Loads again when it changes. */
   readonly round?: unknown;
   /** Whether it is of the whole installation, which only live keys read. */

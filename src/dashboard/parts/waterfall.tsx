@@ -127,7 +127,7 @@ function TurnRow(props: {
           height={ROW - 8}
           fill={color}
         >
-          <title>{`${t(`field.${name}`)}: ${formats.value.ms(toMs - fromMs)}`}</title>
+          <title>{`${t(`field.${name}`)}: ${formats.value.count(toMs - fromMs)} ms`}</title>
         </rect>
       ))}
       <text x={x(endMs) + 6} y={y + 17} class="turn-total">

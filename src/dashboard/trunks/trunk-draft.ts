@@ -9,7 +9,7 @@ const SEPARATOR = /[\s,;]+/;
 type TrunkPrice = NonNullable<Trunk['price']>;
 
 /** The price of a direction as inputs have it; without amounts it is unknown. */
-export type PriceTexts = Readonly<
+type PriceTexts = Readonly<
   Record<'perMinute' | 'currency' | 'incrementSeconds' | 'connection', string>
 >;
 

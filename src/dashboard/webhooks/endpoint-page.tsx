@@ -16,7 +16,7 @@ import {
 } from '../parts/page.tsx';
 import { useApi } from '../parts/use-load.ts';
 import { AttemptDetails, Deliveries } from './deliveries.tsx';
-import { EditEndpoint, ENDPOINTS } from './endpoint-form.tsx';
+import { ENDPOINTS, EndpointForm } from './endpoint-form.tsx';
 
 export function EndpointPage({ id }: { readonly id: string }) {
   const path = `${ENDPOINTS}/${encodeURIComponent(id)}`;
@@ -116,7 +116,7 @@ function EndpointActions(props: {
     <div class="actions">
       <TestEventButton endpoint={endpoint} onSent={onChanged} />
       <DialogButton label={t('webhooks.edit')}>
-        {(close) => <EditEndpoint endpoint={endpoint} onDone={onChanged} onClose={close} />}
+        {(close) => <EndpointForm endpoint={endpoint} onDone={onChanged} onClose={close} />}
       </DialogButton>
       <Button text={t(isActive ? 'webhooks.disable' : 'webhooks.enable')} onClick={toggle} />
       <ConfirmButton
