@@ -39,9 +39,9 @@ export function Report(props: { readonly details: AnalyticsDetails; readonly age
 
 /** Names of series, their colours, and the field of a day that has their values. */
 const DAY_SERIES = [
-  ['analytics.completed', '--accent', 'completedCalls'],
-  ['analytics.missed', '--control', 'missedCalls'],
-  ['analytics.failed', '--bad', 'failedCalls'],
+  ['field.completed', '--accent', 'completedCalls'],
+  ['field.missed', '--control', 'missedCalls'],
+  ['field.failed', '--bad', 'failedCalls'],
 ] as const;
 
 function DayChart({ days }: { readonly days: readonly Day[] }) {
@@ -76,8 +76,8 @@ function DayChart({ days }: { readonly days: readonly Day[] }) {
 }
 
 const ANSWER_SERIES = [
-  ['analytics.p50', '--accent', 'p50Ms'],
-  ['analytics.p95', '--bad', 'p95Ms'],
+  ['field.p50', '--accent', 'p50Ms'],
+  ['field.p95', '--bad', 'p95Ms'],
 ] as const;
 
 function AnswerChart({ days }: { readonly days: readonly Day[] }) {
@@ -190,8 +190,8 @@ function Totals({ details: { summary } }: { readonly details: AnalyticsDetails }
           [t('field.minutes'), decimal(summary.totalMinutes)],
           [t('analytics.inbound'), count(summary.inboundCalls)],
           [t('analytics.outbound'), count(summary.outboundCalls)],
-          [t('analytics.missed'), count(summary.missedCalls)],
-          [t('analytics.failed'), count(summary.failedCalls)],
+          [t('field.missed'), count(summary.missedCalls)],
+          [t('field.failed'), count(summary.failedCalls)],
           ...(successJudged === 0
             ? []
             : [[t('analytics.success'), percent(successMet / successJudged)] as const]),
@@ -216,9 +216,9 @@ function AgentTable(props: { readonly rows: readonly ShownAgent[]; readonly agen
   const rest = rows.length > AGENTS_MAX ? 'analytics.otherAgents' : 'analytics.deletedAgents';
   if (rows.length === 0) return null;
   return (
-    <Section title={t('analytics.agents')}>
+    <Section title={t('nav.agents')}>
       <Table
-        label={t('analytics.agents')}
+        label={t('nav.agents')}
         rows={rows}
         keyOf={({ agentId = '' }) => agentId}
         hrefOf={({ agentId }) => agentId && `#/agents/${agentId}`}

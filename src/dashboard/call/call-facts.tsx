@@ -25,7 +25,7 @@ export function CallFacts({ call, timeline, originMs }: FactsProps) {
           <FactList class="facts" facts={textsOf(extracted)} />
         </Section>
       )}
-      <Section title={t('call.facts')}>
+      <Section title={t('field.details')}>
         <FactList class="facts" facts={factsOf({ call, timeline, originMs })} />
       </Section>
       {Object.keys(metadata).length > 0 && (
@@ -80,7 +80,7 @@ function factsOf({ call, timeline, originMs }: FactsProps): readonly Fact[] {
     ...(call.cost === null ? [] : [[t('field.cost'), formats.value.money(call.cost)] as const]),
     [t('field.answers'), formats.value.count(answerCount)],
     ...told(t('field.end'), 'end', call.endReason),
-    ...told(t('call.answeredBy'), 'answeredBy', call.answeredBy),
+    ...told(t('field.answeredBy'), 'answeredBy', call.answeredBy),
     ...told(t('field.mood'), 'mood', call.sentiment),
     ...told(t('field.intent'), 'intent', call.intentDetected),
     ...(others.length === 0 ? [] : [[t('call.company'), others.join('; ')] as const]),

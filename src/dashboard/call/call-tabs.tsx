@@ -64,7 +64,7 @@ function tabsOf({ entries, originMs, quality, sip, events }: Parts): readonly Ta
   const { value: told } = events;
   return [
     ...tab('turns', t('call.timing'), hasKind('turn'), () => <Waterfall {...line} />),
-    ...tab('tools', t('tools.title'), hasKind('tool'), () => <ToolTable {...line} />),
+    ...tab('tools', t('nav.tools'), hasKind('tool'), () => <ToolTable {...line} />),
     ...(figures === undefined
       ? []
       : tab('quality', t('quality.title'), isMeasured(figures), () => (
@@ -91,7 +91,7 @@ function placeOf({ timestamp }: TimelineEntry, originMs: number): string {
 function ToolTable({ entries, originMs }: EntriesProps) {
   return (
     <Table
-      label={t('tools.title')}
+      label={t('nav.tools')}
       rows={entries.filter(({ kind }) => kind === 'tool')}
       columns={{
         at: ['number', (entry) => placeOf(entry, originMs)],

@@ -64,7 +64,7 @@ export function Appointments({ calendar }: { readonly calendar: Calendar }) {
   return (
     <Section title={t('calendar.appointments')}>
       <div class="filters">
-        <TextField label={t('calendar.from')} type="date" value={date} onValue={setDate} />
+        <TextField label={t('field.since')} type="date" value={date} onValue={setDate} />
       </div>
       <Days key={date} calendar={calendar} date={date} />
     </Section>
@@ -111,7 +111,7 @@ function Row(props: { readonly appointment: Appointment; readonly hours: string 
           <State of={status} /> {reason !== null && word('appointmentReason', reason)}
         </div>
       </div>
-      <a href={`#/calls/${callId}`}>{t('calendar.call')}</a>
+      <a href={`#/calls/${callId}`}>{t('field.call')}</a>
     </li>
   );
 }

@@ -41,7 +41,7 @@ export function CallPage({ id }: { readonly id: string }) {
   return (
     <Page
       title={
-        call === undefined ? t('call.title') : `${phoneText(call.from)} → ${phoneText(call.to)}`
+        call === undefined ? t('field.call') : `${phoneText(call.from)} → ${phoneText(call.to)}`
       }
       actions={
         <>

@@ -143,7 +143,7 @@ function Filters(props: ListProps & { readonly wrong: Readonly<Record<string, st
           <ChoiceFilter label={t('field.end')} {...choice('endReason', 'end', END_REASONS)} />
           <ChoiceFilter label={t('field.mood')} {...choice('sentiment', 'mood', SENTIMENTS)} />
           <ChoiceFilter
-            label={t('call.answeredBy')}
+            label={t('field.answeredBy')}
             {...choice('answeredBy', 'answeredBy', ANSWERED_BY)}
           />
           <TypedField label={t('calls.tag')} type="text" {...field('tag')} />

@@ -65,7 +65,7 @@ function Actions(props: {
   return (
     <>
       {status === 'running' && (
-        <Button needs="editor" text={t('campaigns.pause')} onClick={move('pause')} />
+        <Button needs="editor" text={t('agents.pause')} onClick={move('pause')} />
       )}
       {status === 'paused' && (
         <Button needs="editor" class="main" text={t('campaigns.resume')} onClick={move('resume')} />
@@ -81,7 +81,7 @@ function Actions(props: {
       {status !== 'running' && (
         <ConfirmButton
           needs="editor"
-          label={t('campaigns.delete')}
+          label={t('knowledge.delete')}
           question={t('campaigns.deleteQuestion', { name })}
           done={t('campaigns.deleted')}
           onConfirm={async () => {
@@ -113,7 +113,7 @@ function Facts({ campaign }: { readonly campaign: Campaign }) {
           ...STATES.map((state) => [word('state', state), count(counts[state])] as const),
         ]}
       />
-      <Section title={t('call.facts')}>
+      <Section title={t('field.details')}>
         <FactList
           class="facts"
           facts={[
@@ -125,7 +125,7 @@ function Facts({ campaign }: { readonly campaign: Campaign }) {
             [t('campaigns.notAfter'), <Instant at={campaign.notAfter} />],
             [t('campaigns.retries'), count(retries.max)],
             [
-              t('campaigns.ends'),
+              t('field.end'),
               ends.map(([reason, n]) => `${word('end', reason)}: ${count(n)}`).join(', ') || '–',
             ],
           ]}

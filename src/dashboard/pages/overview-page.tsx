@@ -211,7 +211,7 @@ function Today({ facts }: { readonly facts: Facts }) {
           [t('overview.callsToday'), count(summary.totalCalls)],
           [t('field.callsNow'), <a href="#/live">{count(facts.goingCount)}</a>],
           [t('overview.failed'), <a href={failedAddress}>{count(facts.failedTodayCount)}</a>],
-          [t('analytics.missed'), count(summary.missedCalls)],
+          [t('field.missed'), count(summary.missedCalls)],
           [t('overview.answerMedian'), answer(answerTime?.p50Ms)],
           [t('overview.answerP95'), answer(answerTime?.p95Ms)],
           [t('overview.lines'), linesText(facts.trunks)],

@@ -53,7 +53,7 @@ function Actions(props: { readonly server: McpServer; readonly onChanged: () => 
     <div class="actions">
       <DialogButton
         needs="editor"
-        label={t('mcp.offers')}
+        label={t('nav.tools')}
         title={t('mcp.offersTitle', { name: server.name })}
       >
         {(close) => <Offered server={server} onSaved={onChanged} onClose={close} />}

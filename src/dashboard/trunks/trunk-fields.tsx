@@ -59,7 +59,7 @@ const FIELDS: Readonly<
   proxy: (field) => <TextField label={t('trunk.proxy')} hint={t('trunk.proxyHint')} {...field} />,
   transport: (field) => (
     <SelectField
-      label={t('trunk.transport')}
+      label={t('field.transport')}
       {...field}
       options={['udp', 'tcp', 'tls'].map((name) => [name, name.toUpperCase()])}
     />
@@ -77,7 +77,7 @@ const FIELDS: Readonly<
       ]}
     />
   ),
-  username: (field) => <TextField label={t('trunk.username')} {...field} />,
+  username: (field) => <TextField label={t('access.name')} {...field} />,
   password: (field, hasPassword) => (
     <TextField
       label={t('access.password')}
@@ -88,7 +88,7 @@ const FIELDS: Readonly<
     />
   ),
   numbers: (field) => (
-    <TextField label={t('trunk.numbers')} hint={t('trunk.numbersHint')} rows={3} {...field} />
+    <TextField label={t('field.numbers')} hint={t('trunk.numbersHint')} rows={3} {...field} />
   ),
   callerId: (field) => (
     <TextField label={t('trunk.callerId')} hint={t('trunk.callerIdHint')} type="tel" {...field} />
@@ -97,7 +97,7 @@ const FIELDS: Readonly<
     <TextField label={t('trunk.sources')} hint={t('trunk.sourcesHint')} rows={3} {...field} />
   ),
   codecs: (field) => (
-    <TextField label={t('trunk.codecs')} hint={t('trunk.codecsHint')} rows={2} {...field} />
+    <TextField label={t('field.codecs')} hint={t('trunk.codecsHint')} rows={2} {...field} />
   ),
   srtp: (field) => (
     <SelectField

@@ -43,7 +43,7 @@ export function Deliveries({ endpoint }: { readonly endpoint?: Endpoint }) {
         />
         {endpoint === undefined && (
           <ChoiceFilter
-            label={t('deliveries.endpoint')}
+            label={t('field.endpoint')}
             {...field('endpointId')}
             options={endpoints.map(({ id, url }) => [id, url])}
           />

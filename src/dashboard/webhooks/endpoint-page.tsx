@@ -33,13 +33,13 @@ export function EndpointPage({ id }: { readonly id: string }) {
   };
   return (
     <Page
-      title={t('deliveries.endpoint')}
+      title={t('field.endpoint')}
       actions={<LinkButton href="#/webhooks" text={t('webhooks.all')} />}
     >
       <Shown loaded={loaded} missing={<Missing what="endpoint" path={path} />}>
         {(endpoint) => (
           <>
-            <section class="card" aria-label={t('deliveries.endpoint')}>
+            <section class="card" aria-label={t('field.endpoint')}>
               <h2 class="long">{endpoint.url}</h2>
               <FactList class="facts" facts={factsOf(endpoint)} />
               <EndpointActions endpoint={endpoint} onChanged={changed} onDeleted={deleted} />
@@ -120,7 +120,7 @@ function EndpointActions(props: {
       </DialogButton>
       <Button text={t(isActive ? 'webhooks.disable' : 'webhooks.enable')} onClick={toggle} />
       <ConfirmButton
-        label={t('webhooks.delete')}
+        label={t('knowledge.delete')}
         question={t('webhooks.deleteQuestion', { url: endpoint.url })}
         onConfirm={() => client.api(path, { method: 'DELETE' }).then(onDeleted)}
       />

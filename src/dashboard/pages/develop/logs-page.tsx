@@ -52,7 +52,7 @@ function Requests({ requestId, isFollowing }: LogProps) {
       <p class="muted">{t('logs.requestsText', keptOf(loaded.value))}</p>
       <search class="filters">
         <ChoiceFilter
-          label={t('logs.status')}
+          label={t('field.status')}
           {...field('status')}
           options={wordOptions('statusClass', STATUS_CLASSES)}
         />
