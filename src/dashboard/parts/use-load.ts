@@ -65,12 +65,9 @@ export function useApi<Value>(
   query: Query = {},
   { round, isOfInstallation = false, ...options }: ApiOptions<Value> = {},
 ): Loaded<Value> {
-  const reader = isOfInstallation ? client.in('live') : client;
-  return useLoad(
-    [path, query, round],
-    (signal) => reader.api<Value>(path, { query, signal }),
-    options,
-  );
+  const load = (signal: AbortSignal) =>
+    (isOfInstallation ? client.in('live') : client).api<Value>(path, { query, signal });
+  return useLoad([path, query, round], load, options);
 }
 
 export interface LoadedPage<Item, Answer extends Paged<Item> = Paged<Item>> extends Loaded<Answer> {

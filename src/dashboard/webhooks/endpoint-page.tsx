@@ -1,7 +1,7 @@
 /** One webhook endpoint: its page, its state and actions, and the test event with the receiver's answer. */
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import type { DeliveryDetail, Endpoint } from '../api-types.ts';
-import { client, complain, formats, may, say, sentence, t } from '../app-state.ts';
+import { client, complain, formats, may, sentence, t } from '../app-state.ts';
 import { ConfirmButton, DialogButton } from '../parts/dialog.tsx';
 import {
   Button,
@@ -27,10 +27,6 @@ export function EndpointPage({ id }: { readonly id: string }) {
     reload();
     setRound((before) => before + 1);
   }, [reload]);
-  const deleted = () => {
-    say(t('webhooks.deleted'));
-    location.hash = '#/webhooks';
-  };
   return (
     <Page
       title={t('field.endpoint')}
@@ -42,7 +38,7 @@ export function EndpointPage({ id }: { readonly id: string }) {
             <section class="card" aria-label={t('field.endpoint')}>
               <h2 class="long">{endpoint.url}</h2>
               <FactList class="facts" facts={factsOf(endpoint)} />
-              <EndpointActions endpoint={endpoint} onChanged={changed} onDeleted={deleted} />
+              <EndpointActions endpoint={endpoint} onChanged={changed} />
             </section>
             <Deliveries key={round} endpoint={endpoint} />
           </>
@@ -102,9 +98,8 @@ function EndpointActions(props: {
   readonly endpoint: Endpoint;
   /** After a change, and after a test event has its answer. */
   readonly onChanged: () => void;
-  readonly onDeleted: () => void;
 }) {
-  const { endpoint, onChanged, onDeleted } = props;
+  const { endpoint, onChanged } = props;
   if (!may('admin')) return null;
   const path = `${ENDPOINTS}/${endpoint.id}`;
   const isActive = endpoint.status === 'active';
@@ -122,7 +117,11 @@ function EndpointActions(props: {
       <ConfirmButton
         label={t('knowledge.delete')}
         question={t('webhooks.deleteQuestion', { url: endpoint.url })}
-        onConfirm={() => client.api(path, { method: 'DELETE' }).then(onDeleted)}
+        done={t('webhooks.deleted')}
+        onConfirm={async () => {
+          await client.api(path, { method: 'DELETE' });
+          location.assign('#/webhooks');
+        }}
       />
     </div>
   );
