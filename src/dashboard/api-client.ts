@@ -31,7 +31,7 @@ interface HeldKey extends Scope {
   readonly expiresAtMs: number;
 }
 
-export interface Ask {
+interface Ask {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly query?: Query;
   /** Is sent as JSON, unless it is a form with a file. */
@@ -51,7 +51,7 @@ interface ListPage<Item> {
   readonly nextCursor?: string | null;
 }
 
-export type SignedOut = 'left' | 'expired';
+type SignedOut = 'left' | 'expired';
 
 interface ApiWorld {
   readonly fetch: typeof fetch;

@@ -1,6 +1,6 @@
 /** What went wrong with a request, in the server's own words; pure */
 
-export interface FieldError {
+interface FieldError {
   readonly path: string;
   readonly message: string;
 }

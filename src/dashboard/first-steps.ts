@@ -38,7 +38,7 @@ export function stepsOf(facts: ServerFacts): readonly Step[] {
   ];
 }
 
-export interface Problem {
+interface Problem {
   readonly name: string;
   readonly state: string;
 }

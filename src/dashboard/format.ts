@@ -1,4 +1,4 @@
-/** Dates, numbers, durations and phone numbers as the chosen language or people write them; pure */
+/** Dates, numbers, durations, phone numbers and lists as the chosen language or people write them; pure */
 import { queryText } from './api-client.ts';
 
 /** Instants are in the reader's time zone, days (which the API counts in UTC) are not. */
@@ -41,6 +41,8 @@ export function formatsOf(language: string) {
     count: (value: number) => count.format(value),
     decimal: (value: number) => decimal.format(value),
     percent: (fraction: number) => percent.format(fraction),
+    /** Whole milliseconds. */
+    ms: (value: number) => `${count.format(Math.round(value))} ms`,
     seconds: (ms: number) => second.format(ms / 1000),
     /** To the last decimal. */
     money: (sum: Money) => moneyText(language, sum, AMOUNT_DECIMALS_MAX),
@@ -184,4 +186,12 @@ export function phoneText(number: string): string {
   if (code === undefined || rest === undefined) return number;
   const groups = rest.replace(/\d{3}(?=\d{2})/g, '$& ');
   return `+${code} ${groups}`;
+}
+
+/** The entries of a list that was typed, without the spaces around them and without empty ones. */
+export function entriesOf(text: string, separator: RegExp | string = /[\s,]+/): readonly string[] {
+  return text
+    .split(separator)
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '');
 }

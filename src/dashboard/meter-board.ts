@@ -9,11 +9,11 @@ const CALM_MS = 1000;
 const STALE_MS = 1000;
 
 /** What fills a meter, from its left end; an element is one. */
-export interface MeterBar {
+interface MeterBar {
   readonly style: { transform: string };
 }
 
-export type MeterBars = Readonly<Record<(typeof SIDES)[number], MeterBar | null>>;
+type MeterBars = Readonly<Record<(typeof SIDES)[number], MeterBar | null>>;
 
 /** Where the board is: in a browser, or in a test. */
 export interface BoardWorld {
@@ -113,7 +113,7 @@ function draw(meter: Meter, next: (shown: number, fill: number) => number, nowMs
 }
 
 /** As quiet as the server tells, in dBFS. */
-export const LEVEL_DBFS_MIN = -90;
+const LEVEL_DBFS_MIN = -90;
 
 /** Quieter than this a line is at rest, and its meter empty. */
 const SHOWN_DBFS_MIN = -60;

@@ -1,7 +1,7 @@
 /** Which page and environment an address names; pure */
 import type { Environment } from './api-types.ts';
 
-export const PAGES = [
+const PAGES = [
   'overview',
   'live',
   'calls',
@@ -32,7 +32,7 @@ export const NEW_ID = '+';
 
 export type PageName = (typeof PAGES)[number];
 
-export interface Route {
+interface Route {
   /** `missing` where the address names no page. */
   readonly page: PageName | 'missing';
   /** What follows the page's name, such as a call's id; empty for the page itself. */

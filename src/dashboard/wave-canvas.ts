@@ -13,7 +13,7 @@ const BAR_HEIGHT_MIN = 1;
 
 const PAD = 4;
 
-export interface Wave {
+interface Wave {
   readonly caller: Peaks;
   readonly agent: Peaks;
   readonly durationMs: number;

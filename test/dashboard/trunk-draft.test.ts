@@ -71,21 +71,23 @@ test('only what differs is sent, what was emptied as null, and never the stored 
   });
 });
 
+const { price: NO_PRICE } = NEW_TRUNK;
+
 const EUR = { perMinute: 0.012, currency: 'EUR', incrementSeconds: 60, connection: 0 };
 
-test.each([
+test.each<[string, Partial<Record<'inbound' | 'outbound', object>>, unknown]>([
   ['nothing', {}, undefined],
-  ['a currency alone, which is no price', { inboundCurrency: 'EUR' }, undefined],
+  ['a currency alone, which is no price', { inbound: { currency: 'EUR' } }, undefined],
   [
     'a price for nothing',
-    { outboundPerMinute: '0', outboundCurrency: ' eur ' },
+    { outbound: { perMinute: '0', currency: ' eur ' } },
     { inbound: null, outbound: { perMinute: 0, currency: 'EUR' } },
   ],
   [
     'all of it',
     {
-      ...{ inboundPerMinute: '0.004', inboundCurrency: 'CHF', inboundIncrement: '1' },
-      ...{ inboundConnection: '0.05', outboundPerMinute: '0.012', outboundCurrency: 'EUR' },
+      inbound: { perMinute: '0.004', currency: 'CHF', incrementSeconds: '1', connection: '0.05' },
+      outbound: { perMinute: '0.012', currency: 'EUR' },
     },
     {
       inbound: { perMinute: 0.004, currency: 'CHF', incrementSeconds: 1, connection: 0.05 },
@@ -94,22 +96,31 @@ test.each([
   ],
   [
     'a price of a call without one of a minute, which the server refuses',
-    { inboundConnection: '0.05' },
+    { inbound: { connection: '0.05' } },
     { inbound: { connection: 0.05, currency: '' }, outbound: null },
   ],
-])('a form whose price has %s is sent as the API has it', (_case, fields, price) => {
-  expect(bodyOf({ ...NEW_TRUNK, ...fields }).price).toEqual(price);
+])('a form whose price has %s is sent as the API has it', (_case, { inbound, outbound }, price) => {
+  const draft = {
+    inbound: { ...NO_PRICE.inbound, ...inbound },
+    outbound: { ...NO_PRICE.outbound, ...outbound },
+  };
+
+  expect(bodyOf({ ...NEW_TRUNK, price: draft }).price).toEqual(price);
 });
 
 test('a price that is emptied is taken away, and one that stays is not sent', () => {
   const begun = draftOf({ ...TRUNK, price: { inbound: null, outbound: EUR } });
 
-  expect(begun).toMatchObject({ outboundPerMinute: '0.012', outboundIncrement: '60' });
+  const changed = (texts: object) =>
+    changesOf(
+      { ...begun, price: { ...begun.price, outbound: { ...begun.price.outbound, ...texts } } },
+      begun,
+    );
+
+  expect(begun.price.outbound).toMatchObject({ perMinute: '0.012', incrementSeconds: '60' });
   expect(changesOf(begun, begun)).toEqual({});
-  expect(changesOf({ ...begun, outboundPerMinute: '', outboundConnection: '' }, begun)).toEqual({
-    price: null,
-  });
-  expect(changesOf({ ...begun, outboundPerMinute: '0.02' }, begun)).toEqual({
+  expect(changed({ perMinute: '', connection: '' })).toEqual({ price: null });
+  expect(changed({ perMinute: '0.02' })).toEqual({
     price: { inbound: null, outbound: { ...EUR, perMinute: 0.02 } },
   });
 });

@@ -12,7 +12,7 @@ export const TOOLS = [
   'collect_digits',
 ] as const;
 
-export interface Pronunciation {
+interface Pronunciation {
   readonly written: string;
   readonly spoken: string;
 }

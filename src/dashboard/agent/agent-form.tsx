@@ -4,9 +4,9 @@ import { useState } from 'preact/hooks';
 import { messageUnder } from '../api-error.ts';
 import type { Agent } from '../api-types.ts';
 import { language, t } from '../app-state.ts';
+import { BroughtBack } from '../forms/kept-form.tsx';
 import { Dialog, Question } from '../parts/dialog.tsx';
 import { CheckField, SelectField, TextField, type TextFieldProps } from '../parts/field.tsx';
-import { Button } from '../parts/page.tsx';
 import { type AgentDraft, type FormParts, NEW_AGENT } from './agent-draft.ts';
 import {
   ModelField,
@@ -29,12 +29,7 @@ export function AgentForm(props: {
   const { agent, form } = props;
   return (
     <form class="card agent-form" onSubmit={form.submit} noValidate>
-      {form.isBroughtBack && (
-        <div class="notice row" role="status">
-          <p>{t('agent.broughtBack')}</p>
-          <Button text={t('agent.discard')} onClick={form.discard} />
-        </div>
-      )}
+      <BroughtBack form={form} text={t('agent.broughtBack')} />
       {agent === undefined && <TemplatePicker draft={form.draft} onChosen={form.change} />}
       <Words {...form} />
       <Abilities {...form} />

@@ -20,7 +20,7 @@ export function Knowledge({ agentId }: { readonly agentId: string }) {
   const loaded = usePages<KnowledgeDocument>(path, PER_PAGE);
   return (
     <Section
-      title={t('knowledge.title')}
+      title={t('nav.knowledge')}
       actions={
         <DialogButton label={t('knowledge.add')} needs="editor">
           {(close) => <AddDocument path={path} onAdded={loaded.reload} onClose={close} />}
@@ -30,7 +30,7 @@ export function Knowledge({ agentId }: { readonly agentId: string }) {
       <ShownPage loaded={loaded}>
         {(documents) => (
           <Table
-            label={t('knowledge.title')}
+            label={t('nav.knowledge')}
             rows={documents}
             empty={t('knowledge.none')}
             keyOf={({ id }) => id}

@@ -60,7 +60,6 @@ const TIMELINE_MAX = 500;
 /** Where the time of each turn of the newest test call went. */
 function TestCall({ callId }: { readonly callId: string }) {
   const path = `api/calls/${encodeURIComponent(callId)}`;
-  const [isDone, setDone] = useState(false);
   const loaded = useLoad(
     ['test-call', path],
     async (signal) => {
@@ -69,10 +68,9 @@ function TestCall({ callId }: { readonly callId: string }) {
         client.api<CallDetail>(path, { signal }),
         client.api<Paged<TimelineEntry>>(`${path}/events`, { query, signal }),
       ]);
-      setDone(isOver(call));
       return { call, entries: timeline.data };
     },
-    isDone ? {} : { refreshMs: REFRESH_MS },
+    { refreshMs: REFRESH_MS, isLast: ({ call }) => isOver(call) },
   );
   return (
     <Section title={t('try.call')} actions={<a href={`#/calls/${callId}`}>{t('phone.record')}</a>}>
@@ -177,7 +175,7 @@ function ChatLog(props: { readonly log: readonly ChatEntry[]; readonly isBusy: b
 /** The colours of the waterfall of a call. */
 const COLORS: Readonly<Record<StageName, string>> = {
   prepared: '#6b7f86',
-  firstToken: '#7a5ea8',
+  firstToken: 'var(--model)',
   restOfAnswer: '#b0568f',
 };
 
@@ -191,7 +189,7 @@ function Took(props: {
 }) {
   const { entry, took, longestMs } = props;
   const x = (ms: number) => (ms / longestMs) * WIDTH;
-  const ms = (value: number) => `${formats.value.count(Math.round(value))} ms`;
+  const { ms } = formats.value;
   const stages = stagesOf(took);
   const told = stages.map(({ name, fromMs, toMs }) => `${t(`chat.${name}`)} ${ms(toMs - fromMs)}`);
   return (

@@ -22,7 +22,7 @@ export function Versions(props: {
   const path = `api/agents/${encodeURIComponent(agent.id)}/versions`;
   // One more than is shown: the version before the last one.
   const query = { limit: PER_PAGE + 1, offset };
-  const loaded = useApi<Paged<AgentVersion>>(path, query, round);
+  const loaded = useApi<Paged<AgentVersion>>(path, query, { round });
   const restore = async (version: number) => {
     onRestored(await client.api<Agent>(`${path}/${version}/restore`, { method: 'POST' }));
     setOffset(0);

@@ -1,9 +1,10 @@
 /** A uPlot chart: its options and colours, the figures under the cursor as text, and all of them as a table. */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { shownTheme, t } from '../app-state.ts';
+import { useWidth } from '../parts/use-width.ts';
 
 /** @param props.facts must stay the same object while nothing changes: another one draws the chart again. */
 export function Chart(props: {
@@ -122,19 +123,6 @@ function readOut(facts: ChartFacts, place: number): string {
     ({ name, values: all }) => `${name} ${textOf(facts, all[place])}`,
   );
   return `${facts.categories[place]}: ${values.join(', ')}`;
-}
-
-/** Of an element, in CSS pixels; 0 until it is measured. */
-function useWidth(element: { readonly current: HTMLElement | null }): number {
-  const [width, setWidth] = useState(0);
-  useEffect(() => {
-    const measured = element.current;
-    if (measured === null) return;
-    const observer = new ResizeObserver(() => setWidth(measured.clientWidth));
-    observer.observe(measured);
-    return () => observer.disconnect();
-  }, [element]);
-  return width;
 }
 
 /** One series, with a value for each category; null where there is none. */

@@ -37,29 +37,23 @@ export function Report(props: { readonly details: AnalyticsDetails; readonly age
   );
 }
 
+/** Names of series, their colours, and the field of a day that has their values. */
+const DAY_SERIES = [
+  ['field.completed', '--accent', 'completedCalls'],
+  ['field.missed', '--control', 'missedCalls'],
+  ['field.failed', '--bad', 'failedCalls'],
+] as const;
+
 function DayChart({ days }: { readonly days: readonly Day[] }) {
   const { count, day } = formats.value;
   const facts = useMemo<ChartFacts>(
     () => ({
       kind: 'bars',
       categories: days.map(({ date }) => day(date)),
-      series: [
-        series(
-          'analytics.completed',
-          '--accent',
-          days.map(({ completedCalls }) => completedCalls),
-        ),
-        series(
-          'analytics.missed',
-          '--control',
-          days.map(({ missedCalls }) => missedCalls),
-        ),
-        series(
-          'analytics.failed',
-          '--bad',
-          days.map(({ failedCalls }) => failedCalls),
-        ),
-      ],
+      series: DAY_SERIES.map(([name, color, field]) => ({
+        ...{ name: t(name), color },
+        values: days.map((one) => one[field]),
+      })),
       valueText: count,
     }),
     [days, language.value],
@@ -81,24 +75,21 @@ function DayChart({ days }: { readonly days: readonly Day[] }) {
   );
 }
 
+const ANSWER_SERIES = [
+  ['field.p50', '--accent', 'p50Ms'],
+  ['field.p95', '--bad', 'p95Ms'],
+] as const;
+
 function AnswerChart({ days }: { readonly days: readonly Day[] }) {
   const { count, day, seconds } = formats.value;
   const facts = useMemo<ChartFacts>(
     () => ({
       kind: 'lines',
       categories: days.map(({ date }) => day(date)),
-      series: [
-        series(
-          'analytics.p50',
-          '--accent',
-          days.map(({ answerTime }) => answerTime?.p50Ms ?? null),
-        ),
-        series(
-          'analytics.p95',
-          '--bad',
-          days.map(({ answerTime }) => answerTime?.p95Ms ?? null),
-        ),
-      ],
+      series: ANSWER_SERIES.map(([name, color, field]) => ({
+        ...{ name: t(name), color },
+        values: days.map(({ answerTime }) => answerTime?.[field] ?? null),
+      })),
       valueText: seconds,
     }),
     [days, language.value],
@@ -109,9 +100,9 @@ function AnswerChart({ days }: { readonly days: readonly Day[] }) {
       <Chart label={t('analytics.answers')} facts={facts}>
         <Table
           label={t('analytics.answers')}
-          rows={days
-            .flatMap(({ date, answerTime }) => answerTime && { date, ...answerTime })
-            .filter(isThere)}
+          rows={days.flatMap(({ date, answerTime }) =>
+            answerTime === null ? [] : { date, ...answerTime },
+          )}
           columns={{
             day: ({ date }) => day(date),
             answers: ['number', ({ turns }) => count(turns)],
@@ -124,17 +115,13 @@ function AnswerChart({ days }: { readonly days: readonly Day[] }) {
   );
 }
 
-function isThere<Value>(value: Value | null): value is Value {
-  return value !== null;
-}
-
 function HourChart({ hours }: { readonly hours: readonly number[] }) {
   const { count } = formats.value;
   const facts = useMemo<ChartFacts>(
     () => ({
       kind: 'bars',
       categories: hours.map((_, hour) => hourText(hour)),
-      series: [series('field.calls', '--accent', hours)],
+      series: [{ name: t('field.calls'), color: '--accent', values: hours }],
       valueText: count,
     }),
     [hours, language.value],
@@ -155,20 +142,6 @@ function HourChart({ hours }: { readonly hours: readonly number[] }) {
 
 function hourText(hour: number): string {
   return `${String(hour).padStart(2, '0')}:00`;
-}
-
-function series(
-  name:
-    | 'analytics.completed'
-    | 'analytics.missed'
-    | 'analytics.failed'
-    | 'analytics.p50'
-    | 'analytics.p95'
-    | 'field.calls',
-  color: string,
-  values: readonly (number | null)[],
-) {
-  return { name: t(name), color, values };
 }
 
 function EndReasons({ details: { endReasons } }: { readonly details: AnalyticsDetails }) {
@@ -217,8 +190,8 @@ function Totals({ details: { summary } }: { readonly details: AnalyticsDetails }
           [t('field.minutes'), decimal(summary.totalMinutes)],
           [t('analytics.inbound'), count(summary.inboundCalls)],
           [t('analytics.outbound'), count(summary.outboundCalls)],
-          [t('analytics.missed'), count(summary.missedCalls)],
-          [t('analytics.failed'), count(summary.failedCalls)],
+          [t('field.missed'), count(summary.missedCalls)],
+          [t('field.failed'), count(summary.failedCalls)],
           ...(successJudged === 0
             ? []
             : [[t('analytics.success'), percent(successMet / successJudged)] as const]),
@@ -243,9 +216,9 @@ function AgentTable(props: { readonly rows: readonly ShownAgent[]; readonly agen
   const rest = rows.length > AGENTS_MAX ? 'analytics.otherAgents' : 'analytics.deletedAgents';
   if (rows.length === 0) return null;
   return (
-    <Section title={t('analytics.agents')}>
+    <Section title={t('nav.agents')}>
       <Table
-        label={t('analytics.agents')}
+        label={t('nav.agents')}
         rows={rows}
         keyOf={({ agentId = '' }) => agentId}
         hrefOf={({ agentId }) => agentId && `#/agents/${agentId}`}

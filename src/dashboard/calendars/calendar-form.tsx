@@ -2,9 +2,10 @@
 import { messageUnder } from '../api-error.ts';
 import type { Calendar } from '../api-types.ts';
 import { say, t, word } from '../app-state.ts';
+import { timeZone } from '../format.ts';
 import { BroughtBack } from '../forms/kept-form.tsx';
 import { FormConflict, useResourceForm } from '../forms/resource-form.tsx';
-import { SelectField, TextField } from '../parts/field.tsx';
+import { SelectField, TextField, wordOptions } from '../parts/field.tsx';
 import { Form, type FormState } from '../parts/form.tsx';
 import { RowsField } from '../parts/rows-field.tsx';
 import { AddressHelp } from '../tools/http-request.tsx';
@@ -32,7 +33,7 @@ export function CalendarForm(props: {
   const form = useResourceForm<CalendarDraft, Calendar>({
     list: CALENDARS,
     resource: calendar,
-    blank: () => newCalendar(ownTimeZone()),
+    blank: () => newCalendar(timeZone),
     ...{ draftOf, bodyOf, changesOf },
     withoutSecrets: (draft) => ({ ...draft, password: '' }),
     onSaved: (saved) => {
@@ -49,7 +50,7 @@ export function CalendarForm(props: {
         {isNew && <Naming form={form} />}
         {form.values.kind === 'caldav' && <ServerFields form={form} isNew={isNew} />}
         <SelectField
-          label={t('calendar.timeZone')}
+          label={t('field.timeZone')}
           {...form.field('timeZone')}
           options={timeZones(form.values.timeZone).map((zone) => [zone, zone])}
         />
@@ -65,14 +66,14 @@ export function CalendarForm(props: {
 function textsOf(draft: CalendarDraft) {
   const hours = draft.hours.map(({ day, from, to }) => `${word('weekday', day)} ${from}–${to}`);
   return {
-    [t('calendar.timeZone')]: draft.timeZone,
+    [t('field.timeZone')]: draft.timeZone,
     [t('calendar.hours')]: hours.join('\n'),
     [t('calendar.slotMinutes')]: draft.slotMinutes,
     [t('calendar.bufferMinutes')]: draft.bufferMinutes,
     [t('calendar.minNoticeMinutes')]: draft.minNoticeMinutes,
     [t('calendar.maxDaysAhead')]: draft.maxDaysAhead,
     [t('field.url')]: draft.url,
-    [t('calendar.username')]: draft.username,
+    [t('access.name')]: draft.username,
   };
 }
 
@@ -85,7 +86,7 @@ function Naming({ form }: Fields) {
     <>
       <TextField label={t('field.name')} hint={t('calendar.nameHint')} {...form.field('name')} />
       <SelectField
-        label={t('calendar.kind')}
+        label={t('field.calendarKind')}
         {...form.field('kind')}
         options={[
           ['builtin', t('calendar.builtin')],
@@ -101,7 +102,7 @@ function ServerFields({ form, isNew }: Fields & { readonly isNew: boolean }) {
     <>
       <TextField label={t('field.url')} hint={t('calendar.urlHint')} {...form.field('url')} />
       <div class="pair">
-        <TextField label={t('calendar.username')} {...form.field('username')} />
+        <TextField label={t('access.name')} {...form.field('username')} />
         <TextField
           label={t('access.password')}
           type="password"
@@ -127,10 +128,10 @@ function Hours({ form }: Fields) {
         {
           name: 'day',
           label: t('field.day'),
-          options: WEEKDAYS.map((day) => [day, t(`weekday.${day}`)]),
+          options: wordOptions('weekday', WEEKDAYS),
         },
-        { name: 'from', label: t('calendar.opens'), type: 'time' },
-        { name: 'to', label: t('calendar.closes'), type: 'time' },
+        { name: 'from', label: t('calls.from'), type: 'time' },
+        { name: 'to', label: t('calls.to'), type: 'time' },
       ]}
       empty={NEW_HOURS}
       addText={t('calendar.addHours')}
@@ -164,10 +165,6 @@ function Lengths({ form }: Fields) {
       <TextField label={t('calendar.maxDaysAhead')} type="number" {...form.field('maxDaysAhead')} />
     </div>
   );
-}
-
-function ownTimeZone(): string {
-  return Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
 /** Those that the browser knows, and the calendar's own. */

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import type { CallDetail, TimelineEntry } from '../api-types.ts';
 import { client, formats, say, sentence, t, word } from '../app-state.ts';
-import { clockText, phoneText } from '../format.ts';
+import { clockText, entriesOf, phoneText } from '../format.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { TextField } from '../parts/field.tsx';
 import { Form, useForm } from '../parts/form.tsx';
@@ -25,7 +25,7 @@ export function CallFacts({ call, timeline, originMs }: FactsProps) {
           <FactList class="facts" facts={textsOf(extracted)} />
         </Section>
       )}
-      <Section title={t('call.facts')}>
+      <Section title={t('field.details')}>
         <FactList class="facts" facts={factsOf({ call, timeline, originMs })} />
       </Section>
       {Object.keys(metadata).length > 0 && (
@@ -80,7 +80,7 @@ function factsOf({ call, timeline, originMs }: FactsProps): readonly Fact[] {
     ...(call.cost === null ? [] : [[t('field.cost'), formats.value.money(call.cost)] as const]),
     [t('field.answers'), formats.value.count(answerCount)],
     ...told(t('field.end'), 'end', call.endReason),
-    ...told(t('call.answeredBy'), 'answeredBy', call.answeredBy),
+    ...told(t('field.answeredBy'), 'answeredBy', call.answeredBy),
     ...told(t('field.mood'), 'mood', call.sentiment),
     ...told(t('field.intent'), 'intent', call.intentDetected),
     ...(others.length === 0 ? [] : [[t('call.thirdParty'), others.join('; ')] as const]),
@@ -157,7 +157,7 @@ export function CallNote({ call }: { readonly call: CallDetail }) {
   const form = useForm<Values>(begun, async ({ tags, note }) => {
     await client.api(`api/calls/${encodeURIComponent(call.id)}`, {
       method: 'PATCH',
-      body: { tags: tagsOf(tags), note: note.trim() === '' ? null : note },
+      body: { tags: entriesOf(tags, ','), note: note.trim() === '' ? null : note },
     });
     say(t('callNote.saved'));
   });
@@ -173,11 +173,4 @@ export function CallNote({ call }: { readonly call: CallDetail }) {
       </Form>
     </Section>
   );
-}
-
-function tagsOf(text: string): readonly string[] {
-  return text
-    .split(',')
-    .map((tag) => tag.trim())
-    .filter((tag) => tag !== '');
 }

@@ -36,7 +36,7 @@ export function CallTabs(
 ) {
   const { entries, originMs } = props;
   const { id, status } = props.call;
-  const quality = useApi<CallQuality>(`api/calls/${id}/quality`, {}, status);
+  const quality = useApi<CallQuality>(`api/calls/${id}/quality`, {}, { round: status });
   const sip = useSipLog(id, status);
   const events = useCallEvents(id, status);
   const loaded = [quality, sip, events];
@@ -64,7 +64,7 @@ function tabsOf({ entries, originMs, quality, sip, events }: Parts): readonly Ta
   const { value: told } = events;
   return [
     ...tab('turns', t('call.timing'), hasKind('turn'), () => <Waterfall {...line} />),
-    ...tab('tools', t('tools.title'), hasKind('tool'), () => <ToolTable {...line} />),
+    ...tab('tools', t('nav.tools'), hasKind('tool'), () => <ToolTable {...line} />),
     ...(figures === undefined
       ? []
       : tab('quality', t('quality.title'), isMeasured(figures), () => (
@@ -91,16 +91,13 @@ function placeOf({ timestamp }: TimelineEntry, originMs: number): string {
 function ToolTable({ entries, originMs }: EntriesProps) {
   return (
     <Table
-      label={t('tools.title')}
+      label={t('nav.tools')}
       rows={entries.filter(({ kind }) => kind === 'tool')}
       columns={{
         at: ['number', (entry) => placeOf(entry, originMs)],
         deed: ({ details }) => word('tool', String(details.name)),
         outcome: ({ details }) => word('outcome', String(details.outcome)),
-        took: [
-          'number',
-          ({ details }) => `${formats.value.count(Math.round(Number(details.tookMs)))} ms`,
-        ],
+        took: ['number', ({ details }) => formats.value.ms(Number(details.tookMs))],
       }}
     />
   );

@@ -10,7 +10,7 @@ const LATE_MS = 2500;
 
 /** @param status of the call: each change has brought messages. */
 export function useSipLog(callId: string, status: string): Loaded<SipLog> {
-  const loaded = useApi<SipLog>(`api/calls/${callId}/sip`, {}, status);
+  const loaded = useApi<SipLog>(`api/calls/${callId}/sip`, {}, { round: status });
   const before = useRef(status);
   useEffect(() => {
     if (status === before.current) return;
@@ -43,7 +43,7 @@ function Ladder({ rungs }: { readonly rungs: readonly Rung[] }) {
           <li key={`${rung.atMs} ${index}`}>
             <details>
               <summary>
-                <span class="number">{`${formats.value.count(Math.round(rung.atMs))} ms`}</span>
+                <span class="number">{formats.value.ms(rung.atMs)}</span>
                 <span class="unseen">{wayOf(rung)}</span>
                 <span class={`rung rung-${rung.message.direction} ${rung.tone}`}>
                   {rung.title}

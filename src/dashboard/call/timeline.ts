@@ -10,10 +10,10 @@ import { type Language, wordOf } from '../text/text.ts';
  */
 const MARKS = [
   ['endOfTurnMs', 'endOfTurn', '#6b7f86'],
-  ['textFinalMs', 'textFinal', '#3d7ea6'],
-  ['firstTokenMs', 'firstToken', '#7a5ea8'],
-  ['firstClauseMs', 'firstToken', '#7a5ea8'],
-  ['firstAudioMs', 'firstAudio', '#c27a2c'],
+  ['textFinalMs', 'textFinal', 'var(--recognition)'],
+  ['firstTokenMs', 'firstToken', 'var(--model)'],
+  ['firstClauseMs', 'firstToken', 'var(--model)'],
+  ['firstAudioMs', 'firstAudio', 'var(--voice)'],
   ['firstPacketMs', 'firstPacket', '#3f8f5b'],
 ] as const;
 

@@ -47,12 +47,9 @@ export function broughtBack<Values extends object>(
   try {
     const form: KeptForm<Values> | null = JSON.parse(kept(box, nameOf(path)) ?? 'null');
     if (form === null) return undefined;
-    const names = Object.keys(fresh) as (keyof Values)[];
-    const changed = names.filter(
-      (name) => JSON.stringify(form.values[name]) !== JSON.stringify(form.begun[name]),
-    );
-    if (changed.length === 0) return undefined;
-    return { ...fresh, ...Object.fromEntries(changed.map((name) => [name, form.values[name]])) };
+    const changed = changedFields({ ...form.values } as Fields, { ...form.begun } as Fields);
+    const known = Object.entries(changed).filter(([name]) => name in fresh);
+    return known.length === 0 ? undefined : { ...fresh, ...Object.fromEntries(known) };
   } catch {
     // A form of another version of the page: it begins as if nothing was kept.
     return undefined;

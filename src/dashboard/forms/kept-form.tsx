@@ -61,13 +61,14 @@ export function useKeptForm<Values extends object>(options: {
 
 export function BroughtBack(props: {
   readonly form: Pick<KeptFormState<object>, 'isBroughtBack' | 'discard'>;
+  readonly text?: string;
 }) {
-  const { isBroughtBack, discard } = props.form;
-  if (!isBroughtBack) return null;
+  const { form, text = t('form.broughtBack') } = props;
+  if (!form.isBroughtBack) return null;
   return (
     <div class="notice row" role="status">
-      <p>{t('form.broughtBack')}</p>
-      <Button text={t('agent.discard')} onClick={discard} />
+      <p>{text}</p>
+      <Button text={t('agent.discard')} onClick={form.discard} />
     </div>
   );
 }

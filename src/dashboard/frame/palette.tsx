@@ -13,7 +13,7 @@ import {
   Search,
   Sun,
 } from 'lucide';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useId, useState } from 'preact/hooks';
 import type { AgentItem } from '../api-types.ts';
 import {
   chooseTheme,
@@ -26,6 +26,7 @@ import {
   t,
 } from '../app-state.ts';
 import { addressOf } from '../format.ts';
+import { useModal } from '../parts/dialog.tsx';
 import { useAgents } from '../parts/use-load.ts';
 import { Icon, type IconShape } from './icon.tsx';
 import { DOCS_ADDRESS, NAVIGATION } from './navigation.ts';
@@ -35,13 +36,7 @@ export interface PaletteProps {
 }
 
 export function Palette({ onClose }: PaletteProps) {
-  const element = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    const dialog = element.current;
-    dialog?.showModal();
-    // Only a dialog that is closed gives the focus back.
-    return () => dialog?.close();
-  }, []);
+  const element = useModal();
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes it by keyboard.
     <dialog

@@ -76,7 +76,7 @@ export function PlaceCallForm(props: {
         hint={t('placeCall.fromHint')}
       />
       <TextField
-        label={t('placeCall.greeting')}
+        label={t('agent.greeting')}
         rows={2}
         {...form.field('greeting')}
         error={form.wrong['overrides.greeting']}

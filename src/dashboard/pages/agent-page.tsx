@@ -7,11 +7,9 @@ import { Knowledge } from '../agent/knowledge.tsx';
 import { TestPanel } from '../agent/test-panel.tsx';
 import { loadSeen, useAgentForm } from '../agent/use-agent-form.ts';
 import { Versions } from '../agent/versions.tsx';
-import { isMissing } from '../api-error.ts';
 import type { Agent } from '../api-types.ts';
 import { client, may, t } from '../app-state.ts';
-import { ConfirmButton } from '../parts/dialog.tsx';
-import { Missing, Page, Shown } from '../parts/page.tsx';
+import { ResourcePage } from '../parts/resource-page.tsx';
 import { ENGINE_JOBS, StandIns, useReadiness } from '../parts/stand-ins.tsx';
 import { useLoad } from '../parts/use-load.ts';
 
@@ -28,19 +26,19 @@ export function AgentPage({ id }: { readonly id: string }) {
   const isWarned = readiness.value !== undefined || readiness.error !== undefined;
   const shown = isWarned ? loaded : { ...loaded, value: undefined };
   return (
-    <Page
+    <ResourcePage
+      kind="agent"
       title={isNew ? t('agents.new') : (loaded.value?.agent.name ?? t('field.agent'))}
-      actions={<Actions agent={isMissing(loaded.error) ? null : loaded.value?.agent} path={path} />}
+      path={path}
+      loaded={shown}
     >
-      <Shown loaded={shown} missing={<Missing what="agent" path={path} />}>
-        {(seen) => (
-          <>
-            <StandIns jobs={ENGINE_JOBS} />
-            <AgentPanes seen={seen ?? undefined} path={path} onChanged={loaded.reload} />
-          </>
-        )}
-      </Shown>
-    </Page>
+      {(seen) => (
+        <>
+          <StandIns jobs={ENGINE_JOBS} />
+          <AgentPanes seen={seen ?? undefined} path={path} onChanged={loaded.reload} />
+        </>
+      )}
+    </ResourcePage>
   );
 }
 
@@ -48,31 +46,6 @@ export function AgentPage({ id }: { readonly id: string }) {
 async function seenBy(path: string, signal: AbortSignal): Promise<SeenAgent> {
   if (may('editor')) return await loadSeen(path, signal);
   return { agent: await client.api<Agent>(path, { signal }), draft: undefined };
-}
-
-/** @param props.agent nothing where none is shown. */
-function Actions(props: { readonly agent: Agent | null | undefined; readonly path: string }) {
-  const { agent, path } = props;
-  const remove = async () => {
-    await client.api(path, { method: 'DELETE' });
-    location.assign('#/agents');
-  };
-  return (
-    <>
-      <a class="button" href="#/agents">
-        {t('agent.back')}
-      </a>
-      {agent && (
-        <ConfirmButton
-          needs="editor"
-          label={t('agent.delete')}
-          question={t('agent.deleteQuestion')}
-          done={t('agent.deleted')}
-          onConfirm={remove}
-        />
-      )}
-    </>
-  );
 }
 
 /** @param props.seen undefined where an agent is created, which has nothing to be tried yet. */

@@ -5,7 +5,7 @@ import type { AgentItem, Voice } from '../api-types.ts';
 import { client, complain, formats, may, t } from '../app-state.ts';
 import { phoneText } from '../format.ts';
 import { SimulateButton, useTalk } from '../parts/call-buttons.tsx';
-import { Button, Empty, Page, ShownPage, State, Table } from '../parts/page.tsx';
+import { Button, Empty, LinkButton, Page, ShownPage, State, Table } from '../parts/page.tsx';
 import { ENGINE_JOBS, StandIns } from '../parts/stand-ins.tsx';
 import { usePages } from '../parts/use-load.ts';
 
@@ -17,11 +17,7 @@ export function AgentsPage() {
       actions={
         <>
           <SimulateButton agents={loaded.value?.data ?? []} />
-          {may('editor') && (
-            <a class="button main" href="#/agents/new">
-              {t('agents.new')}
-            </a>
-          )}
+          <LinkButton needs="editor" isMain href="#/agents/new" text={t('agents.new')} />
         </>
       }
     >
@@ -30,11 +26,7 @@ export function AgentsPage() {
         {(agents) =>
           agents.length === 0 ? (
             <Empty icon={Bot} text={t('agents.none')}>
-              {may('editor') && (
-                <a class="button main" href="#/agents/new">
-                  {t('agents.first')}
-                </a>
-              )}
+              <LinkButton needs="editor" isMain href="#/agents/new" text={t('agents.first')} />
             </Empty>
           ) : (
             <AgentTable agents={agents} onChanged={loaded.reload} />

@@ -4,7 +4,7 @@ import { Report, UtcReport } from '../analytics/report.tsx';
 import type { Account, Analytics, AnalyticsDetails } from '../api-types.ts';
 import { t, wrongFields } from '../app-state.ts';
 import { timeZone as browserTimeZone, type DayRange, lastDays, queryOf } from '../format.ts';
-import { SelectField, TextField } from '../parts/field.tsx';
+import { ChoiceFilter, SelectField, TextField } from '../parts/field.tsx';
 import { Empty, Page, Shown } from '../parts/page.tsx';
 import { useAgents, useApi } from '../parts/use-load.ts';
 
@@ -60,11 +60,11 @@ function ZonedAnalytics({ accountTimeZone }: { readonly accountTimeZone: string 
             <TextField label={t('calls.to')} type="date" {...day('endDate')} />
           </>
         )}
-        <SelectField
+        <ChoiceFilter
           label={t('field.agent')}
           value={agentId}
           onValue={setAgentId}
-          options={[['', t('calls.all')], ...agents.options]}
+          options={agents.options}
         />
       </search>
       <p class="muted">

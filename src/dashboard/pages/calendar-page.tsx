@@ -1,13 +1,15 @@
 /** The page of one calendar: its form, its appointments day by day, and its iCalendar feed. */
 
-import { useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { Appointment, Calendar } from '../api-types.ts';
-import { client, complain, language, say, t, word } from '../app-state.ts';
+import { client, language, t, word } from '../app-state.ts';
 import { daysOf, hoursText, localDay } from '../calendars/calendar.ts';
 import { CalendarForm } from '../calendars/calendar-form.tsx';
-import { ConfirmButton, copyText } from '../parts/dialog.tsx';
+import { CopyButton } from '../parts/copy-button.tsx';
+import { ConfirmButton } from '../parts/dialog.tsx';
 import { TextField } from '../parts/field.tsx';
-import { Button, Missing, Page, Section, Shown, ShownPage, State } from '../parts/page.tsx';
+import { Section, ShownPage, State } from '../parts/page.tsx';
+import { ResourcePage } from '../parts/resource-page.tsx';
 import { useLoad, usePages } from '../parts/use-load.ts';
 import { NEW_ID } from '../router.ts';
 
@@ -21,32 +23,14 @@ export function CalendarPage({ id }: { readonly id: string }) {
     { isKept: false },
   );
   return (
-    <Page
+    <ResourcePage
+      kind="calendar"
       title={isNew ? t('calendar.new') : id}
-      actions={
-        <>
-          <a class="button" href="#/calendars">
-            {t('calendar.back')}
-          </a>
-          {loaded.value && (
-            <ConfirmButton
-              needs="editor"
-              label={t('calendar.delete')}
-              question={t('calendar.deleteQuestion')}
-              done={t('calendar.deleted')}
-              onConfirm={async () => {
-                await client.api(path, { method: 'DELETE' });
-                location.assign('#/calendars');
-              }}
-            />
-          )}
-        </>
-      }
+      path={path}
+      loaded={loaded}
     >
-      <Shown loaded={loaded} missing={<Missing what="calendar" path={path} />}>
-        {(calendar) => <Panes calendar={calendar ?? undefined} onChanged={loaded.reload} />}
-      </Shown>
-    </Page>
+      {(calendar) => <Panes calendar={calendar ?? undefined} onChanged={loaded.reload} />}
+    </ResourcePage>
   );
 }
 
@@ -80,7 +64,7 @@ export function Appointments({ calendar }: { readonly calendar: Calendar }) {
   return (
     <Section title={t('calendar.appointments')}>
       <div class="filters">
-        <TextField label={t('calendar.from')} type="date" value={date} onValue={setDate} />
+        <TextField label={t('field.since')} type="date" value={date} onValue={setDate} />
       </div>
       <Days key={date} calendar={calendar} date={date} />
     </Section>
@@ -127,27 +111,22 @@ function Row(props: { readonly appointment: Appointment; readonly hours: string 
           <State of={status} /> {reason !== null && word('appointmentReason', reason)}
         </div>
       </div>
-      <a href={`#/calls/${callId}`}>{t('calendar.call')}</a>
+      <a href={`#/calls/${callId}`}>{t('field.call')}</a>
     </li>
   );
 }
 
 export function Feed(props: { readonly calendar: Calendar; readonly onRenewed: () => void }) {
   const { calendar, onRenewed } = props;
-  const shown = useRef<HTMLElement>(null);
-  const copy = () =>
-    void copyText(calendar.feedUrl, shown.current).then(() => say(t('app.copied')), complain);
   const path = `api/calendars/${calendar.name}/feed`;
   return (
     <Section title={t('calendar.feed')}>
       <p>{t('calendar.feedText')}</p>
       <p>
-        <code class="secret" ref={shown}>
-          {calendar.feedUrl}
-        </code>
+        <code class="secret">{calendar.feedUrl}</code>
       </p>
       <div class="actions">
-        <Button text={t('app.copy')} onClick={copy} />
+        <CopyButton label={t('app.copy')} text={calendar.feedUrl} />
         <ConfirmButton
           needs="editor"
           class=""

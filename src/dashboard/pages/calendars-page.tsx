@@ -1,7 +1,7 @@
 /** The calendars that agents book appointments in. */
 import type { Calendar } from '../api-types.ts';
-import { formats, may, t } from '../app-state.ts';
-import { Empty, Page, ShownPage, Table } from '../parts/page.tsx';
+import { formats, t } from '../app-state.ts';
+import { Empty, LinkButton, Page, ShownPage, Table } from '../parts/page.tsx';
 import { usePages } from '../parts/use-load.ts';
 import { NEW_ID } from '../router.ts';
 
@@ -11,27 +11,11 @@ export function CalendarsPage() {
     <Page
       title={t('nav.calendars')}
       actions={
-        may('editor') && (
-          <a class="button main" href={`#/calendars/${NEW_ID}`}>
-            {t('calendar.new')}
-          </a>
-        )
+        <LinkButton needs="editor" isMain href={`#/calendars/${NEW_ID}`} text={t('calendar.new')} />
       }
     >
       <ShownPage loaded={loaded}>
-        {(calendars) =>
-          calendars.length === 0 ? (
-            <Empty text={t('calendar.none')}>
-              {may('editor') && (
-                <a class="button" href={`#/calendars/${NEW_ID}`}>
-                  {t('calendar.create')}
-                </a>
-              )}
-            </Empty>
-          ) : (
-            <CalendarTable calendars={calendars} />
-          )
-        }
+        {(calendars) => <CalendarTable calendars={calendars} />}
       </ShownPage>
     </Page>
   );
@@ -41,6 +25,11 @@ function CalendarTable({ calendars }: { readonly calendars: readonly Calendar[] 
   return (
     <Table
       label={t('nav.calendars')}
+      empty={
+        <Empty text={t('calendar.none')}>
+          <LinkButton needs="editor" href={`#/calendars/${NEW_ID}`} text={t('calendar.create')} />
+        </Empty>
+      }
       rows={calendars}
       keyOf={({ name }) => name}
       hrefOf={({ name }) => `#/calendars/${name}`}

@@ -11,7 +11,7 @@ import { CallControls } from '../parts/call-controls.tsx';
 import { CopyLink } from '../parts/copy-button.tsx';
 import { ConfirmButton } from '../parts/dialog.tsx';
 import { Heard, LevelMeters, useMeterBoard, Words } from '../parts/heard.tsx';
-import { Missing, Page, Section, Shown } from '../parts/page.tsx';
+import { LinkButton, Missing, Page, Section, Shown } from '../parts/page.tsx';
 import { useLive } from '../parts/use-live.ts';
 import { useAgents, useLoad } from '../parts/use-load.ts';
 import { recordingOriginMs } from '../time-line.ts';
@@ -41,13 +41,11 @@ export function CallPage({ id }: { readonly id: string }) {
   return (
     <Page
       title={
-        call === undefined ? t('call.title') : `${phoneText(call.from)} → ${phoneText(call.to)}`
+        call === undefined ? t('field.call') : `${phoneText(call.from)} → ${phoneText(call.to)}`
       }
       actions={
         <>
-          <a class="button" href={callsAddress.value}>
-            {t('call.back')}
-          </a>
+          <LinkButton href={callsAddress.value} text={t('call.back')} />
           {call !== undefined && <CopyLink />}
           {call !== undefined && <Actions call={call} />}
         </>

@@ -2,7 +2,7 @@
 import { PhoneIncoming, SearchX } from 'lucide';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { CallItem, CallPage } from '../api-types.ts';
-import { callsAddress, client, complain, route, t, word, wrongFields } from '../app-state.ts';
+import { callsAddress, client, complain, route, t, wrongFields } from '../app-state.ts';
 import { csvOf } from '../csv.ts';
 import {
   addressOf,
@@ -13,8 +13,8 @@ import {
 } from '../format.ts';
 import { PlaceCallButton } from '../parts/call-buttons.tsx';
 import { CallTable } from '../parts/call-table.tsx';
-import { SelectField, TextField } from '../parts/field.tsx';
-import { Button, Empty, Page, Pager, Shown } from '../parts/page.tsx';
+import { ChoiceFilter, TextField, wordOptions } from '../parts/field.tsx';
+import { Button, Empty, LinkButton, Page, Pager, Shown } from '../parts/page.tsx';
 import { type Agents, useAgents, useApi } from '../parts/use-load.ts';
 
 const EXPORTED_MAX = 100_000;
@@ -32,7 +32,7 @@ export function CallsPage() {
   const query = { ...fields, limit: CALLS_PER_PAGE, offset, cursor };
   const isNewest = offset === 0 && cursor === undefined;
   const options = isNewest ? { refreshMs: REFRESH_MS } : {};
-  const calls = useApi<CallPage>('api/calls', query, undefined, options);
+  const calls = useApi<CallPage>('api/calls', query, options);
   const isFiltered = Object.keys(fields).length > 0;
   const isEmpty = !isFiltered && isNewest && calls.value?.total === 0;
   useEffect(() => {
@@ -86,15 +86,11 @@ function addressOfPage(
 function NoCalls({ isFiltered }: { readonly isFiltered: boolean }) {
   return isFiltered ? (
     <Empty icon={SearchX} text={t('calls.none')}>
-      <a class="button" href="#/calls">
-        {t('calls.clear')}
-      </a>
+      <LinkButton href="#/calls" text={t('calls.clear')} />
     </Empty>
   ) : (
     <Empty icon={PhoneIncoming} text={t('calls.empty')}>
-      <a class="button main" href="#/agents">
-        {t('calls.emptyButton')}
-      </a>
+      <LinkButton isMain href="#/agents" text={t('calls.emptyButton')} />
     </Empty>
   );
 }
@@ -126,35 +122,28 @@ function Filters(props: ListProps & { readonly wrong: Readonly<Record<string, st
   });
   const choice = (name: FilterField, group: string, values: readonly string[]) => ({
     ...field(name),
-    options: [
-      ['', t('calls.all')],
-      ...values.map((value) => [value, word(group, value)] as const),
-    ] as const,
+    options: wordOptions(group, values),
   });
   return (
     <search>
       <div class="filters">
         <TypedField label={t('calls.search')} type="search" {...field('q')} />
-        <SelectField
-          label={t('field.agent')}
-          {...field('agentId')}
-          options={[['', t('calls.all')], ...agents.options]}
-        />
-        <SelectField label={t('field.status')} {...choice('status', 'state', STATES)} />
+        <ChoiceFilter label={t('field.agent')} {...field('agentId')} options={agents.options} />
+        <ChoiceFilter label={t('field.status')} {...choice('status', 'state', STATES)} />
         <TextField label={t('calls.from')} type="date" {...field('startDate')} />
         <TextField label={t('calls.to')} type="date" {...field('endDate')} />
       </div>
       <details open={MORE.some((name) => fields[name] !== undefined)}>
         <summary>{t('calls.moreFilters')}</summary>
         <div class="filters">
-          <SelectField
+          <ChoiceFilter
             label={t('field.direction')}
             {...choice('direction', 'direction', ['inbound', 'outbound'])}
           />
-          <SelectField label={t('field.end')} {...choice('endReason', 'end', END_REASONS)} />
-          <SelectField label={t('field.mood')} {...choice('sentiment', 'mood', SENTIMENTS)} />
-          <SelectField
-            label={t('call.answeredBy')}
+          <ChoiceFilter label={t('field.end')} {...choice('endReason', 'end', END_REASONS)} />
+          <ChoiceFilter label={t('field.mood')} {...choice('sentiment', 'mood', SENTIMENTS)} />
+          <ChoiceFilter
+            label={t('field.answeredBy')}
             {...choice('answeredBy', 'answeredBy', ANSWERED_BY)}
           />
           <TypedField label={t('calls.tag')} type="text" {...field('tag')} />

@@ -1,22 +1,21 @@
 /** One campaign: how far it is, its contacts with their calls, and what can be done with it. */
-import { useState } from 'preact/hooks';
-import type { Campaign, CampaignContact, Paged } from '../api-types.ts';
-import { client, complain, formats, say, sentence, t, word } from '../app-state.ts';
+import type { Campaign, CampaignContact } from '../api-types.ts';
+import { client, complain, formats, sentence, t, word } from '../app-state.ts';
 import { ConfirmButton } from '../parts/dialog.tsx';
-import { SelectField } from '../parts/field.tsx';
+import { ChoiceFilter, wordOptions } from '../parts/field.tsx';
 import {
   Button,
   FactList,
   Instant,
   Missing,
   Page,
-  Pager,
   Section,
   Shown,
+  ShownPage,
   State,
   Table,
 } from '../parts/page.tsx';
-import { useAgents, useApi } from '../parts/use-load.ts';
+import { useAgents, useApi, useFilters, usePages } from '../parts/use-load.ts';
 import { NewCampaignPage } from './new-campaign-page.tsx';
 
 /** A campaign that runs is shown as it goes on. */
@@ -32,7 +31,7 @@ export function CampaignPage({ id }: { readonly id: string }) {
 
 function KnownCampaign({ id }: { readonly id: string }) {
   const path = `api/campaigns/${encodeURIComponent(id)}`;
-  const loaded = useApi<Campaign>(path, {}, undefined, { refreshMs: REFRESH_MS });
+  const loaded = useApi<Campaign>(path, {}, { refreshMs: REFRESH_MS });
   const { value: campaign } = loaded;
   return (
     <Page
@@ -66,7 +65,7 @@ function Actions(props: {
   return (
     <>
       {status === 'running' && (
-        <Button needs="editor" text={t('campaigns.pause')} onClick={move('pause')} />
+        <Button needs="editor" text={t('agents.pause')} onClick={move('pause')} />
       )}
       {status === 'paused' && (
         <Button needs="editor" class="main" text={t('campaigns.resume')} onClick={move('resume')} />
@@ -82,11 +81,11 @@ function Actions(props: {
       {status !== 'running' && (
         <ConfirmButton
           needs="editor"
-          label={t('campaigns.delete')}
+          label={t('knowledge.delete')}
           question={t('campaigns.deleteQuestion', { name })}
+          done={t('campaigns.deleted')}
           onConfirm={async () => {
             await client.api(path, { method: 'DELETE' });
-            say(t('campaigns.deleted'));
             location.assign('#/campaigns');
           }}
         />
@@ -114,7 +113,7 @@ function Facts({ campaign }: { readonly campaign: Campaign }) {
           ...STATES.map((state) => [word('state', state), count(counts[state])] as const),
         ]}
       />
-      <Section title={t('call.facts')}>
+      <Section title={t('field.details')}>
         <FactList
           class="facts"
           facts={[
@@ -126,7 +125,7 @@ function Facts({ campaign }: { readonly campaign: Campaign }) {
             [t('campaigns.notAfter'), <Instant at={campaign.notAfter} />],
             [t('campaigns.retries'), count(retries.max)],
             [
-              t('campaigns.ends'),
+              t('field.end'),
               ends.map(([reason, n]) => `${word('end', reason)}: ${count(n)}`).join(', ') || '–',
             ],
           ]}
@@ -137,42 +136,21 @@ function Facts({ campaign }: { readonly campaign: Campaign }) {
 }
 
 function Contacts({ campaign, path }: { readonly campaign: Campaign; readonly path: string }) {
-  const [state, setState] = useState('');
-  const [offset, setOffset] = useState(0);
-  const query = { state, limit: CONTACTS_SHOWN, offset };
-  const options = campaign.status === 'running' ? { refreshMs: REFRESH_MS } : {};
-  const loaded = useApi<Paged<CampaignContact>>(
-    `${path}/contacts`,
-    query,
-    campaign.updatedAt,
-    options,
-  );
+  const { field, query } = useFilters({ state: '' });
+  const loaded = usePages<CampaignContact>(`${path}/contacts`, CONTACTS_SHOWN, query, {
+    round: campaign.updatedAt,
+    ...(campaign.status === 'running' && { refreshMs: REFRESH_MS }),
+  });
   return (
     <Section title={t('campaigns.contacts')}>
       <div class="filters">
-        <SelectField
+        <ChoiceFilter
           label={t('field.status')}
-          value={state}
-          onValue={(next) => {
-            setState(next);
-            setOffset(0);
-          }}
-          options={[
-            ['', t('calls.all')],
-            ...STATES.map((one) => [one, word('state', one)] as const),
-          ]}
+          {...field('state')}
+          options={wordOptions('state', STATES)}
         />
       </div>
-      <Shown loaded={loaded}>
-        {({ data, total }) => (
-          <>
-            <ContactTable contacts={data} />
-            {total > CONTACTS_SHOWN && (
-              <Pager {...{ total, offset, limit: CONTACTS_SHOWN }} onOffset={setOffset} />
-            )}
-          </>
-        )}
-      </Shown>
+      <ShownPage loaded={loaded}>{(contacts) => <ContactTable contacts={contacts} />}</ShownPage>
     </Section>
   );
 }

@@ -1,9 +1,9 @@
 /** Campaigns: lists of numbers that agents call, and how far each has come. */
 import { Megaphone } from 'lucide';
 import type { Campaign } from '../api-types.ts';
-import { formats, may, t } from '../app-state.ts';
+import { formats, t } from '../app-state.ts';
 import { PlaceCallButton } from '../parts/call-buttons.tsx';
-import { Ago, Empty, Page, ShownPage, State, Table } from '../parts/page.tsx';
+import { Ago, Empty, LinkButton, Page, ShownPage, State, Table } from '../parts/page.tsx';
 import { useAgents, usePages } from '../parts/use-load.ts';
 
 const REFRESH_MS = 5000;
@@ -18,44 +18,40 @@ export function CampaignsPage() {
       actions={
         <>
           <PlaceCallButton />
-          {may('editor') && (
-            <a class="button main" href="#/campaigns/new">
-              {t('campaigns.new')}
-            </a>
-          )}
+          <LinkButton needs="editor" isMain href="#/campaigns/new" text={t('campaigns.new')} />
         </>
       }
     >
       <ShownPage loaded={loaded}>
-        {(campaigns) =>
-          campaigns.length === 0 ? (
-            <Empty icon={Megaphone} text={t('campaigns.none')}>
-              {may('editor') && (
-                <a class="button main" href="#/campaigns/new">
-                  {t('campaigns.first')}
-                </a>
-              )}
-            </Empty>
-          ) : (
-            <Table
-              label={t('nav.campaigns')}
-              rows={campaigns}
-              keyOf={({ id }) => id}
-              hrefOf={({ id }) => `#/campaigns/${id}`}
-              columns={{
-                name: ({ name }) => name,
-                status: ({ status }) => <State of={status} />,
-                agent: ['cut', ({ agentId }) => agents.nameOf(agentId)],
-                called: [
-                  'number',
-                  ({ counts: { total, pending } }) => `${count(total - pending)} / ${count(total)}`,
-                ],
-                reached: ['number', ({ counts }) => count(counts.completed)],
-                created: ({ createdAt }) => <Ago at={createdAt} />,
-              }}
-            />
-          )
-        }
+        {(campaigns) => (
+          <Table
+            label={t('nav.campaigns')}
+            empty={
+              <Empty icon={Megaphone} text={t('campaigns.none')}>
+                <LinkButton
+                  needs="editor"
+                  isMain
+                  href="#/campaigns/new"
+                  text={t('campaigns.first')}
+                />
+              </Empty>
+            }
+            rows={campaigns}
+            keyOf={({ id }) => id}
+            hrefOf={({ id }) => `#/campaigns/${id}`}
+            columns={{
+              name: ({ name }) => name,
+              status: ({ status }) => <State of={status} />,
+              agent: ['cut', ({ agentId }) => agents.nameOf(agentId)],
+              called: [
+                'number',
+                ({ counts: { total, pending } }) => `${count(total - pending)} / ${count(total)}`,
+              ],
+              reached: ['number', ({ counts }) => count(counts.completed)],
+              created: ({ createdAt }) => <Ago at={createdAt} />,
+            }}
+          />
+        )}
       </ShownPage>
     </Page>
   );

@@ -21,25 +21,22 @@ export function GatewaysPage() {
       }
     >
       <ShownPage loaded={loaded}>
-        {(gateways) =>
-          gateways.length === 0 ? (
-            <Empty text={t('sms.none')} />
-          ) : (
-            <Table
-              label={t('nav.gateways')}
-              rows={gateways}
-              keyOf={({ name }) => name}
-              columns={{
-                name: ({ name }) => <code>{name}</code>,
-                gatewayType: (gateway) => t(`sms.${typeOf(gateway)}`),
-                sender: ['number', ({ from }) => from],
-                // Its holder can report states of messages.
-                reportsTo: may('admin') && ['url', ({ callbackUrl }) => callbackUrl ?? '–'],
-                actions: (gateway) => <Actions gateway={gateway} onChanged={loaded.reload} />,
-              }}
-            />
-          )
-        }
+        {(gateways) => (
+          <Table
+            label={t('nav.gateways')}
+            empty={<Empty text={t('sms.none')} />}
+            rows={gateways}
+            keyOf={({ name }) => name}
+            columns={{
+              name: ({ name }) => <code>{name}</code>,
+              gatewayType: (gateway) => t(`sms.${typeOf(gateway)}`),
+              sender: ['number', ({ from }) => from],
+              // Its holder can report states of messages.
+              reportsTo: may('admin') && ['url', ({ callbackUrl }) => callbackUrl ?? '–'],
+              actions: (gateway) => <Actions gateway={gateway} onChanged={loaded.reload} />,
+            }}
+          />
+        )}
       </ShownPage>
       <OptOuts />
     </Page>

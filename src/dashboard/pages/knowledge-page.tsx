@@ -1,8 +1,8 @@
 /** The documents that agents answer from, an agent at a time. */
 import { Knowledge } from '../agent/knowledge.tsx';
-import { may, t } from '../app-state.ts';
+import { t } from '../app-state.ts';
 import { SelectField } from '../parts/field.tsx';
-import { Empty, Loading, Page } from '../parts/page.tsx';
+import { Empty, LinkButton, Loading, Page } from '../parts/page.tsx';
 import { useAgents } from '../parts/use-load.ts';
 
 /** @param props.id of the agent; the newest one's unless given. */
@@ -14,11 +14,7 @@ export function KnowledgePage({ id }: { readonly id: string }) {
       {!agents.isSettled && <Loading />}
       {agents.isSettled && agentId === undefined && (
         <Empty text={t('knowledge.noAgents')}>
-          {may('editor') && (
-            <a class="button main" href="#/agents/new">
-              {t('agents.first')}
-            </a>
-          )}
+          <LinkButton needs="editor" isMain href="#/agents/new" text={t('agents.first')} />
         </Empty>
       )}
       {agents.isSettled && agentId !== undefined && (

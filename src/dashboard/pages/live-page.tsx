@@ -9,7 +9,7 @@ import type { MeterBoard } from '../meter-board.ts';
 import { SimulateButton } from '../parts/call-buttons.tsx';
 import { CallControls } from '../parts/call-controls.tsx';
 import { LevelMeters, useMeterBoard, Words } from '../parts/heard.tsx';
-import { Empty, Page, State } from '../parts/page.tsx';
+import { Empty, LinkButton, Page, Scroller, State } from '../parts/page.tsx';
 import { useLive, useNowMs } from '../parts/use-live.ts';
 import { useAgents } from '../parts/use-load.ts';
 
@@ -29,9 +29,7 @@ export function LivePage() {
       </p>
       {live.calls.length === 0 && (
         <Empty text={t('live.none')}>
-          <a class="button" href="#/agents">
-            {t('calls.emptyButton')}
-          </a>
+          <LinkButton href="#/agents" text={t('calls.emptyButton')} />
         </Empty>
       )}
       <div class="live-grid">
@@ -94,11 +92,9 @@ function Card({ call, agentName, board, element, isSeen }: CardProps) {
           </div>
         </>
       )}
-      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for controls. */}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
-      <div class="live-words" role="group" tabIndex={0} aria-label={t('words.label')}>
+      <Scroller class="live-words" label={t('words.label')}>
         <Words entries={call.transcript.slice(-WORDS_SHOWN)} hearing={call.hearing} />
-      </div>
+      </Scroller>
     </article>
   );
 }

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import type { PhoneNumber } from '../api-types.ts';
 import { accountId, complain, may, say, session, t } from '../app-state.ts';
 import { BareSelect, type Option } from '../parts/field.tsx';
-import { Empty, Page, ShownPage, Table } from '../parts/page.tsx';
+import { Empty, LinkButton, Page, ShownPage, Table } from '../parts/page.tsx';
 import { type Agents, useAgents, usePages } from '../parts/use-load.ts';
 import { answererName, giveNumber } from '../trunks/save-trunk.ts';
 
@@ -17,17 +17,7 @@ export function NumbersPage() {
   return (
     <Page title={t('numbers.title')}>
       <ShownPage loaded={loaded}>
-        {(numbers) =>
-          numbers.length === 0 ? (
-            <Empty text={t('numbers.none')}>
-              <a class="button" href="#/trunks">
-                {t('steps.numberButton')}
-              </a>
-            </Empty>
-          ) : (
-            <NumberTable numbers={numbers} agents={agents} onChanged={reload} />
-          )
-        }
+        {(numbers) => <NumberTable numbers={numbers} agents={agents} onChanged={reload} />}
       </ShownPage>
     </Page>
   );
@@ -42,6 +32,11 @@ function NumberTable(props: {
   return (
     <Table
       label={t('numbers.title')}
+      empty={
+        <Empty text={t('numbers.none')}>
+          <LinkButton href="#/trunks" text={t('steps.numberButton')} />
+        </Empty>
+      }
       rows={props.numbers}
       keyOf={({ number }) => number}
       columns={{

@@ -18,7 +18,7 @@ import { Icon } from '../frame/icon.tsx';
 import { BROWSER, keep, kept } from '../kept.ts';
 import { PlaceCallButton, useTalk } from '../parts/call-buttons.tsx';
 import { CallTable } from '../parts/call-table.tsx';
-import { Button, FactList, Page, Section, Shown } from '../parts/page.tsx';
+import { Button, FactList, LinkButton, Page, Section, Shown } from '../parts/page.tsx';
 import { ENGINE_JOBS, StandIns } from '../parts/stand-ins.tsx';
 import { useAgents, useLoad } from '../parts/use-load.ts';
 
@@ -149,11 +149,7 @@ function StepButton({ step, onTalk }: { readonly step: Step; readonly onTalk: ()
   if (step.isDone) return null;
   const text = t(`steps.${step.name}Button`);
   if (step.address === undefined) return <Button class="main" text={text} onClick={onTalk} />;
-  return (
-    <a class="button" href={step.address}>
-      {text}
-    </a>
-  );
+  return <LinkButton href={step.address} text={text} />;
 }
 
 /** Which engine does which job now. */
@@ -215,7 +211,7 @@ function Today({ facts }: { readonly facts: Facts }) {
           [t('overview.callsToday'), count(summary.totalCalls)],
           [t('field.callsNow'), <a href="#/live">{count(facts.goingCount)}</a>],
           [t('overview.failed'), <a href={failedAddress}>{count(facts.failedTodayCount)}</a>],
-          [t('analytics.missed'), count(summary.missedCalls)],
+          [t('field.missed'), count(summary.missedCalls)],
           [t('overview.answerMedian'), answer(answerTime?.p50Ms)],
           [t('overview.answerP95'), answer(answerTime?.p95Ms)],
           [t('overview.lines'), linesText(facts.trunks)],

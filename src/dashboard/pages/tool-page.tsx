@@ -2,14 +2,14 @@
 
 import { useState } from 'preact/hooks';
 import type { HttpTool, ToolTrial } from '../api-types.ts';
-import { client, formats, may, sentence, t } from '../app-state.ts';
-import { ConfirmButton } from '../parts/dialog.tsx';
+import { client, may, t } from '../app-state.ts';
 import { TextField } from '../parts/field.tsx';
 import { useSubmit } from '../parts/form.tsx';
-import { Missing, Page, Problem, Section, Shown } from '../parts/page.tsx';
+import { Problem, Section } from '../parts/page.tsx';
+import { ResourcePage } from '../parts/resource-page.tsx';
 import { useLoad } from '../parts/use-load.ts';
 import { NEW_ID } from '../router.ts';
-import { AddressHelp } from '../tools/http-request.tsx';
+import { TrialResult } from '../tools/http-request.tsx';
 import { jsonFault, sampleArguments } from '../tools/tool-draft.ts';
 import { ToolForm, useToolForm } from '../tools/tool-form.tsx';
 
@@ -23,32 +23,9 @@ export function ToolPage({ id }: { readonly id: string }) {
     { isKept: false },
   );
   return (
-    <Page
-      title={isNew ? t('tool.new') : id}
-      actions={
-        <>
-          <a class="button" href="#/tools">
-            {t('tool.back')}
-          </a>
-          {loaded.value && (
-            <ConfirmButton
-              needs="editor"
-              label={t('tool.delete')}
-              question={t('tool.deleteQuestion')}
-              done={t('tool.deleted')}
-              onConfirm={async () => {
-                await client.api(path, { method: 'DELETE' });
-                location.assign('#/tools');
-              }}
-            />
-          )}
-        </>
-      }
-    >
-      <Shown loaded={loaded} missing={<Missing what="tool" path={path} />}>
-        {(tool) => <Panes tool={tool ?? undefined} onSaved={loaded.reload} />}
-      </Shown>
-    </Page>
+    <ResourcePage kind="tool" title={isNew ? t('tool.new') : id} path={path} loaded={loaded}>
+      {(tool) => <Panes tool={tool ?? undefined} onSaved={loaded.reload} />}
+    </ResourcePage>
   );
 }
 
@@ -110,26 +87,14 @@ export function ToolTest(props: {
           </div>
         </form>
         <Problem error={error} />
-        {trial !== undefined && <Outcome trial={trial} />}
+        {trial !== undefined && (
+          <div class="outcome" role="status">
+            <TrialResult isGood={trial.done} {...trial} />
+            <h3>{t('tool.told')}</h3>
+            <pre class="report">{trial.result}</pre>
+          </div>
+        )}
       </Section>
     </aside>
-  );
-}
-
-function Outcome({ trial }: { readonly trial: ToolTrial }) {
-  const { done, result, problem, tookMs } = trial;
-  const took = { ms: formats.value.count(tookMs) };
-  return (
-    <div class="outcome" role="status">
-      <p>
-        <span class={`state ${done ? 'good' : 'bad'}`}>
-          {t(done ? 'tool.worked' : 'tool.failed', took)}
-        </span>
-      </p>
-      {problem !== null && <p class="wrong">{sentence(problem)}</p>}
-      <AddressHelp error={problem} />
-      <h3>{t('tool.told')}</h3>
-      <pre class="report">{result}</pre>
-    </div>
   );
 }

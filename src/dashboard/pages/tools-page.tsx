@@ -1,7 +1,7 @@
 /** What agents can do besides talking: HTTP tools of the account, and MCP servers. */
 import type { HttpTool } from '../api-types.ts';
-import { may, t } from '../app-state.ts';
-import { Ago, Empty, Page, Section, ShownPage, Table } from '../parts/page.tsx';
+import { t } from '../app-state.ts';
+import { Ago, Empty, LinkButton, Page, Section, ShownPage, Table } from '../parts/page.tsx';
 import { usePages } from '../parts/use-load.ts';
 import { NEW_ID } from '../router.ts';
 import { McpServers } from '../tools/mcp-servers.tsx';
@@ -11,30 +11,10 @@ export function ToolsPage() {
   return (
     <Page
       title={t('nav.tools')}
-      actions={
-        may('editor') && (
-          <a class="button main" href={`#/tools/${NEW_ID}`}>
-            {t('tool.new')}
-          </a>
-        )
-      }
+      actions={<LinkButton needs="editor" isMain href={`#/tools/${NEW_ID}`} text={t('tool.new')} />}
     >
       <Section title={t('tool.list')}>
-        <ShownPage loaded={loaded}>
-          {(tools) =>
-            tools.length === 0 ? (
-              <Empty text={t('tool.none')}>
-                {may('editor') && (
-                  <a class="button" href={`#/tools/${NEW_ID}`}>
-                    {t('tool.first')}
-                  </a>
-                )}
-              </Empty>
-            ) : (
-              <ToolTable tools={tools} />
-            )
-          }
-        </ShownPage>
+        <ShownPage loaded={loaded}>{(tools) => <ToolTable tools={tools} />}</ShownPage>
       </Section>
       <McpServers />
     </Page>
@@ -45,6 +25,11 @@ function ToolTable({ tools }: { readonly tools: readonly HttpTool[] }) {
   return (
     <Table
       label={t('tool.list')}
+      empty={
+        <Empty text={t('tool.none')}>
+          <LinkButton needs="editor" href={`#/tools/${NEW_ID}`} text={t('tool.first')} />
+        </Empty>
+      }
       rows={tools}
       keyOf={({ name }) => name}
       hrefOf={({ name }) => `#/tools/${name}`}

@@ -1,7 +1,7 @@
 /** The trunks: whether each has its line to the carrier, and which numbers come over it. */
 import type { Trunk } from '../api-types.ts';
-import { formats, may, sentence, t } from '../app-state.ts';
-import { Button, Empty, Instant, Page, Shown, State, Table } from '../parts/page.tsx';
+import { formats, sentence, t } from '../app-state.ts';
+import { Button, Empty, Instant, LinkButton, Page, Shown, State, Table } from '../parts/page.tsx';
 import { useApi } from '../parts/use-load.ts';
 import { NEW_ID } from '../router.ts';
 
@@ -10,36 +10,24 @@ const REFRESH_MS = 5000;
 
 export function TrunksPage() {
   const options = { refreshMs: REFRESH_MS };
-  const loaded = useApi<{ readonly data: readonly Trunk[] }>('api/trunks', {}, undefined, options);
+  const loaded = useApi<{ readonly data: readonly Trunk[] }>('api/trunks', {}, options);
   return (
     <Page
       title={t('nav.trunks')}
       actions={
         <>
           <Button text={t('system.look')} onClick={loaded.reload} />
-          {may('admin') && <NewTrunk />}
+          <NewTrunk />
         </>
       }
     >
-      <Shown loaded={loaded}>
-        {({ data }) =>
-          data.length === 0 ? (
-            <Empty text={t('trunks.none')}>{may('admin') && <NewTrunk />}</Empty>
-          ) : (
-            <TrunkTable trunks={data} />
-          )
-        }
-      </Shown>
+      <Shown loaded={loaded}>{({ data }) => <TrunkTable trunks={data} />}</Shown>
     </Page>
   );
 }
 
 function NewTrunk() {
-  return (
-    <a class="button main" href={`#/trunks/${NEW_ID}`}>
-      {t('trunk.add')}
-    </a>
-  );
+  return <LinkButton needs="admin" isMain href={`#/trunks/${NEW_ID}`} text={t('trunk.add')} />;
 }
 
 function TrunkTable({ trunks }: { readonly trunks: readonly Trunk[] }) {
@@ -47,6 +35,11 @@ function TrunkTable({ trunks }: { readonly trunks: readonly Trunk[] }) {
   return (
     <Table
       label={t('nav.trunks')}
+      empty={
+        <Empty text={t('trunks.none')}>
+          <NewTrunk />
+        </Empty>
+      }
       rows={trunks}
       keyOf={({ name }) => name}
       hrefOf={({ name }) => `#/trunks/${encodeURIComponent(name)}`}

@@ -2,10 +2,10 @@
 import type { ComponentChildren, ComponentType } from 'preact';
 import { useState } from 'preact/hooks';
 import type { AgentItem } from '../api-types.ts';
-import { client, complain, environment, isPlacingCall, say, t, word } from '../app-state.ts';
+import { client, complain, environment, isPlacingCall, say, t } from '../app-state.ts';
 import type { TalkDialogProps } from '../phone/talk-dialog.tsx';
 import { DialogButton } from './dialog.tsx';
-import { SelectField } from './field.tsx';
+import { SelectField, wordOptions } from './field.tsx';
 import { Form, useForm } from './form.tsx';
 import { Button } from './page.tsx';
 
@@ -91,7 +91,7 @@ function SimulateForm(props: {
       <SelectField
         label={t('simulate.scenario')}
         {...form.field('scenario')}
-        options={SCENARIOS.map((name) => [name, word('scenario', name)])}
+        options={wordOptions('scenario', SCENARIOS)}
       />
     </Form>
   );

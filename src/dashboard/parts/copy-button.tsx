@@ -4,7 +4,6 @@ import { useRef } from 'preact/hooks';
 import { complain, environment, say, t } from '../app-state.ts';
 import { Icon } from '../frame/icon.tsx';
 import { addressIn } from '../router.ts';
-import { copyText } from './dialog.tsx';
 
 /** @param props.label says what is copied; it is unseen where the button is an icon next to the text. */
 export function CopyButton(props: {
@@ -41,4 +40,12 @@ export function CopyButton(props: {
 export function CopyLink() {
   const link = new URL(addressIn(location.hash, environment.value), location.href).href;
   return <CopyButton label={t('app.copyLink')} text={link} done={t('app.linkCopied')} />;
+}
+
+/** Over plain http browsers have no clipboard to give, and copy only what is selected. */
+async function copyText(text: string, element: HTMLElement | null): Promise<void> {
+  const clipboard = navigator.clipboard as Clipboard | undefined;
+  if (clipboard !== undefined) return await clipboard.writeText(text);
+  if (element !== null) getSelection()?.selectAllChildren(element);
+  document.execCommand('copy');
 }

@@ -1,8 +1,9 @@
 /** Windows over the page: to confirm what cannot be undone, and to show secrets once. */
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Role } from '../api-types.ts';
 import { complain, may, say, t } from '../app-state.ts';
+import { CopyButton } from './copy-button.tsx';
 import { Button } from './page.tsx';
 
 /** Closes with Escape too; the focus goes back to where it was. */
@@ -11,6 +12,16 @@ export function Dialog(props: {
   readonly onClose: () => void;
   readonly children: ComponentChildren;
 }) {
+  return (
+    <dialog ref={useModal()} aria-label={props.title} onClose={props.onClose}>
+      <h2>{props.title}</h2>
+      {props.children}
+    </dialog>
+  );
+}
+
+/** A window that is open while it is there. */
+export function useModal(): RefObject<HTMLDialogElement | null> {
   const element = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const dialog = element.current;
@@ -18,12 +29,7 @@ export function Dialog(props: {
     // Only a dialog that is closed gives the focus back: one that is taken away does not.
     return () => dialog?.close();
   }, []);
-  return (
-    <dialog ref={element} aria-label={props.title} onClose={props.onClose}>
-      <h2>{props.title}</h2>
-      {props.children}
-    </dialog>
-  );
+  return element;
 }
 
 /** A button that opens a window. Nothing where the user's role may not use it. */
@@ -112,30 +118,16 @@ export function SecretDialog(props: {
   readonly secret: string;
   readonly onClose: () => void;
 }) {
-  const shown = useRef<HTMLElement>(null);
-  const copy = () => {
-    copyText(props.secret, shown.current).then(() => say(t('app.copied')), complain);
-  };
   return (
     <Dialog title={props.title} onClose={props.onClose}>
       <p>{t('secret.once')}</p>
       <p>
-        <code class="secret" ref={shown}>
-          {props.secret}
-        </code>
+        <code class="secret">{props.secret}</code>
       </p>
       <div class="actions">
-        <Button text={t('app.copy')} onClick={copy} />
+        <CopyButton label={t('app.copy')} text={props.secret} />
         <Button class="main" text={t('secret.kept')} onClick={props.onClose} />
       </div>
     </Dialog>
   );
-}
-
-/** Over plain http browsers have no clipboard to give, and copy only what is selected. */
-export async function copyText(text: string, element: HTMLElement | null): Promise<void> {
-  const clipboard = navigator.clipboard as Clipboard | undefined;
-  if (clipboard !== undefined) return await clipboard.writeText(text);
-  if (element !== null) getSelection()?.selectAllChildren(element);
-  document.execCommand('copy');
 }

@@ -1,6 +1,4 @@
 /** The engines: which does which job now and what would do it better, and the self-test of the installed models. */
-
-import { useEffect } from 'preact/hooks';
 import type { Engine } from '../api-types.ts';
 import { client, sentence, t, word } from '../app-state.ts';
 import { useSubmit } from './form.tsx';
@@ -54,14 +52,12 @@ function EngineDetails({ of: engine }: { readonly of: Engine }) {
 const LOOK_AGAIN_MS = 2000;
 
 export function SelfTestSection() {
-  const loaded = useLoad(['self-test'], () => client.selfTest());
+  const loaded = useLoad(['self-test'], () => client.selfTest(), {
+    refreshMs: LOOK_AGAIN_MS,
+    isLast: ({ state }) => state !== 'running',
+  });
   const { reload, value } = loaded;
   const isRunning = value?.state === 'running';
-  useEffect(() => {
-    if (!isRunning) return;
-    const timer = setInterval(reload, LOOK_AGAIN_MS);
-    return () => clearInterval(timer);
-  }, [isRunning, reload]);
   const { isBusy, error, submit } = useSubmit(async () => {
     await client.startSelfTest();
     reload();

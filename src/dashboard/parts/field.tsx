@@ -1,7 +1,7 @@
 /** Fields of forms: a label, what is wrong with it, and the control between them. */
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
-import { t } from '../app-state.ts';
+import { t, word } from '../app-state.ts';
 
 /** What can be chosen; with the language of its text where it is another one. */
 export type Option<Value extends string = string> = readonly [
@@ -152,6 +152,19 @@ export function SelectField(
       )}
     />
   );
+}
+
+/** A filter by one of several values, or by none of them. */
+export function ChoiceFilter({ options, ...rest }: Parameters<typeof SelectField>[0]) {
+  return <SelectField {...rest} options={[['', t('calls.all')], ...options]} />;
+}
+
+/** Values of the server by their words. */
+export function wordOptions<Value extends string>(
+  group: string,
+  values: readonly Value[],
+): readonly Option<Value>[] {
+  return values.map((value) => [value, word(group, value)]);
 }
 
 export function CheckField(props: {

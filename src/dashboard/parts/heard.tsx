@@ -205,7 +205,7 @@ function happenedText({ kind, details }: TimelineEntry): string {
   return t('words.tool', {
     tool: word('tool', String(details.name)),
     outcome: word('outcome', String(details.outcome)),
-    time: `${formats.value.count(Math.round(Number(details.tookMs)))} ms`,
+    time: formats.value.ms(Number(details.tookMs)),
   });
 }
 

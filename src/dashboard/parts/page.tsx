@@ -68,6 +68,23 @@ export function Button(props: {
   );
 }
 
+/** A link that looks like a button. Nothing where the user's role may not use it. */
+export function LinkButton(props: {
+  readonly href: string;
+  readonly text: string;
+  readonly isMain?: boolean;
+  /** Role that it needs; a viewer's unless given. */
+  readonly needs?: Role;
+}) {
+  const { href, text, isMain = false, needs = 'viewer' } = props;
+  if (!may(needs)) return null;
+  return (
+    <a class={isMain ? 'button main' : 'button'} href={href}>
+      {text}
+    </a>
+  );
+}
+
 /** Shows what was loaded, or why it was not. @param props.missing stands in its place where there is no such thing. */
 export function Shown<Value>(props: {
   readonly loaded: Loaded<Value>;
@@ -187,15 +204,16 @@ export function Table<Row>(props: {
   readonly label: string;
   readonly rows: readonly Row[];
   readonly columns: Columns<Row>;
-  /** Stands in its place where there are no rows. */
-  readonly empty?: string;
+  /** Stands in its place where there are no rows: a text, or more than that. */
+  readonly empty?: ComponentChildren;
   /** What tells rows apart, where they may change places. */
   readonly keyOf?: (row: Row) => string | number;
   /** Where a row leads: its first cell becomes a link that covers the row. Undefined for one that leads nowhere. */
   readonly hrefOf?: (row: Row) => string | undefined;
 }) {
   const { label, rows, empty, keyOf, hrefOf } = props;
-  if (rows.length === 0 && empty !== undefined) return <p class="empty">{empty}</p>;
+  if (rows.length === 0 && typeof empty === 'string') return <p class="empty">{empty}</p>;
+  if (rows.length === 0 && empty !== undefined) return <>{empty}</>;
   const columns = Object.entries(props.columns).flatMap(([name, column]) => {
     if (!column) return [];
     const [cellClass, cell] = typeof column === 'function' ? [undefined, column] : column;

@@ -4,7 +4,7 @@ import { t } from '../app-state.ts';
 import { type Option, SelectField, TextField } from './field.tsx';
 import { Button } from './page.tsx';
 
-export interface RowColumn<Row> {
+interface RowColumn<Row> {
   readonly name: keyof Row & string;
   readonly label: string;
   readonly type?: 'text' | 'tel' | 'time';

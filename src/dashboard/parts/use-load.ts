@@ -16,9 +16,11 @@ export interface Loaded<Value> {
   readonly reload: () => void;
 }
 
-export interface LoadOptions {
+interface LoadOptions<Value> {
   /** Loads again at this interval while the page is in sight. */
   readonly refreshMs?: number;
+  /** Whether a value is the last one, after which it is not loaded again by itself. */
+  readonly isLast?: (value: Value) => boolean;
   /** Whether a page that comes back shows what it had until the new value is there. Forms start from the newest: false. */
   readonly isKept?: boolean;
 }
@@ -27,14 +29,17 @@ export interface LoadOptions {
 export function useLoad<Value>(
   key: readonly unknown[],
   load: (signal: AbortSignal) => Promise<Value>,
-  { refreshMs, isKept = true }: LoadOptions = {},
+  { refreshMs, isLast, isKept = true }: LoadOptions<Value> = {},
 ): Loaded<Value> {
   const { data, error, refetch } = useQuery<Value>(
     {
       queryKey: [accountId.value, environment.value, ...key],
       queryFn: ({ signal }) => load(signal),
       placeholderData: keepPreviousData,
-      refetchInterval: ({ state }) => (isOutage(state.error) ? OUTAGE_MS : (refreshMs ?? false)),
+      refetchInterval: ({ state: { data: newest, error: failure } }) => {
+        if (isOutage(failure)) return OUTAGE_MS;
+        return newest !== undefined && isLast?.(newest) ? false : (refreshMs ?? false);
+      },
       ...(!isKept && { gcTime: 0 }),
     },
     queries,
@@ -47,36 +52,67 @@ function isOutage(error: unknown): boolean {
   return error instanceof ApiError && error.status === 0;
 }
 
-/** What the API answers at a path. @param round loads again when it changes. */
+interface ApiOptions<Value> extends LoadOptions<Value> {
+  /** Loads again when it changes. */
+  readonly round?: unknown;
+  /** Whether it is of the whole installation, which only live keys read. */
+  readonly isOfInstallation?: boolean;
+}
+
+/** What the API answers at a path. */
 export function useApi<Value>(
   path: string,
   query: Query = {},
-  round?: unknown,
-  options?: LoadOptions,
+  { round, isOfInstallation = false, ...options }: ApiOptions<Value> = {},
 ): Loaded<Value> {
-  return useLoad(
-    [path, query, round],
-    (signal) => client.api<Value>(path, { query, signal }),
-    options,
-  );
+  const load = (signal: AbortSignal) =>
+    (isOfInstallation ? client.in('live') : client).api<Value>(path, { query, signal });
+  return useLoad([path, query, round], load, options);
 }
 
-export interface LoadedPage<Item> extends Loaded<Paged<Item>> {
+export interface LoadedPage<Item, Answer extends Paged<Item> = Paged<Item>> extends Loaded<Answer> {
   readonly offset: number;
   readonly limit: number;
   readonly onOffset: (offset: number) => void;
 }
 
-/** A list of the API, page by page. */
-export function usePages<Item>(
+/** A list of the API, page by page; another query begins at its first page. */
+export function usePages<Item, Answer extends Paged<Item> = Paged<Item>>(
   path: string,
   limit: number,
   query: Query = {},
-  options?: LoadOptions,
-): LoadedPage<Item> {
-  const [offset, onOffset] = useState(0);
-  const loaded = useApi<Paged<Item>>(path, { ...query, limit, offset }, undefined, options);
-  return { ...loaded, offset, limit, onOffset };
+  {
+    firstRefreshMs,
+    ...options
+  }: ApiOptions<Answer> & {
+    /** Loads the first page again at this interval. */
+    readonly firstRefreshMs?: number | false;
+  } = {},
+): LoadedPage<Item, Answer> {
+  const list = JSON.stringify([path, query]);
+  const [place, setPlace] = useState({ list, offset: 0 });
+  if (place.list !== list) setPlace({ list, offset: 0 });
+  const { offset } = place;
+  const loaded = useApi<Answer>(
+    path,
+    { ...query, limit, offset },
+    {
+      ...options,
+      ...(firstRefreshMs && offset === 0 && { refreshMs: firstRefreshMs }),
+    },
+  );
+  return { ...loaded, offset, limit, onOffset: (next) => setPlace({ list, offset: next }) };
+}
+
+/** Filters of a list: what the field of each shows, and the query that they make. */
+export function useFilters<Name extends string>(begun: Readonly<Record<Name, string>>) {
+  const [filters, setFilters] = useState(begun);
+  const field = (name: Name) => ({
+    value: filters[name],
+    onValue: (value: string) => setFilters((before) => ({ ...before, [name]: value })),
+  });
+  const trimmed = Object.entries<string>(filters).map(([name, value]) => [name, value.trim()]);
+  return { field, query: Object.fromEntries(trimmed) as Readonly<Record<Name, string>> };
 }
 
 /** Longest list to choose from. */

@@ -1,10 +1,11 @@
 /** Draws where the time of each turn went: on the call's time line, and turn by turn to scale, with a table of the same. */
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 import type { TimelineEntry } from '../api-types.ts';
 import { formats, t } from '../app-state.ts';
 import { answerFigures, SPANS, type TurnBars, tickStepMs, waterfallOf } from '../call/timeline.ts';
 import { clockText } from '../format.ts';
 import { type Columns, FactList, Scroller, Table } from './page.tsx';
+import { useWidth } from './use-width.ts';
 
 /** In pixels, as are all measures of the drawing. */
 const LEFT = 50;
@@ -38,7 +39,7 @@ export function Waterfall(props: {
 function AnswerTimes({ turns }: { readonly turns: readonly TurnBars[] }) {
   const figures = answerFigures(turns);
   if (figures === undefined) return null;
-  const ms = (value: number) => `${formats.value.count(Math.round(value))} ms`;
+  const { ms } = formats.value;
   const { medianMs, worst } = figures;
   const facts = [
     [t('timing.median'), ms(medianMs)],
@@ -62,25 +63,10 @@ function Legend() {
   );
 }
 
-/** Width of an element in pixels, followed; 0 until it is measured. */
-function useWidth() {
-  const element = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(0);
-  useLayoutEffect(() => {
-    const measured = element.current;
-    if (measured === null) return;
-    const measure = () => setWidth(measured.clientWidth);
-    measure();
-    const observer = new ResizeObserver(measure);
-    observer.observe(measured);
-    return () => observer.disconnect();
-  }, []);
-  return { element, width };
-}
-
 /** Each turn is a row that begins with the caller's last word; the place in the call stands before it. */
 function Bars({ turns }: { readonly turns: readonly TurnBars[] }) {
-  const { element, width } = useWidth();
+  const element = useRef<HTMLDivElement>(null);
+  const width = useWidth(element);
   return (
     <div ref={element}>
       <Drawing turns={turns} width={Math.max(LEFT + RIGHT + TICK_PX_MIN, width)} />
@@ -109,7 +95,7 @@ function Drawing(props: { readonly turns: readonly TurnBars[]; readonly width: n
         <g key={ms}>
           <line x1={x(ms)} x2={x(ms)} y1="0" y2={height - 20} class="tick" />
           <text x={x(ms)} y={height - 5} class="tick-text">
-            {formats.value.count(ms)} ms
+            {formats.value.ms(ms)}
           </text>
         </g>
       ))}
@@ -145,7 +131,7 @@ function TurnRow(props: {
         </rect>
       ))}
       <text x={x(endMs) + 6} y={y + 17} class="turn-total">
-        {`${formats.value.count(Math.round(endMs))} ms`}
+        {formats.value.ms(endMs)}
       </text>
     </g>
   );

@@ -3,10 +3,11 @@ import './phone.css';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { t } from '../app-state.ts';
 import { clockText } from '../format.ts';
+import { useLeaveQuestion } from '../forms/kept-form.tsx';
 import type { LiveCall } from '../live-state.ts';
 import { fallen, fillOf } from '../meter-board.ts';
 import { Words } from '../parts/heard.tsx';
-import { Button } from '../parts/page.tsx';
+import { Button, LinkButton } from '../parts/page.tsx';
 import { ENGINE_JOBS, StandIns } from '../parts/stand-ins.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 import { useLive, useNowMs } from '../parts/use-live.ts';
@@ -74,9 +75,7 @@ export function TalkDialog(props: TalkDialogProps) {
       </div>
       <div class="actions">
         {state.status === 'ended' && call !== undefined && (
-          <a class="button" href={`#/calls/${call.id}`}>
-            {t('phone.record')}
-          </a>
+          <LinkButton href={`#/calls/${call.id}`} text={t('phone.record')} />
         )}
         <Button text={t('app.close')} onClick={window.leave} />
         <CallButton
@@ -103,13 +102,7 @@ function usePhone(
     [agentId, isDraft],
   );
   useEffect(() => () => phone.hangUp(), [phone]);
-  const busy = isBusy(state);
-  useEffect(() => {
-    if (!busy) return;
-    const ask = (event: BeforeUnloadEvent) => event.preventDefault();
-    addEventListener('beforeunload', ask);
-    return () => removeEventListener('beforeunload', ask);
-  }, [busy]);
+  useLeaveQuestion(isBusy(state));
   return { phone, state };
 }
 

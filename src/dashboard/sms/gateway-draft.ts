@@ -1,5 +1,6 @@
 /** An SMS gateway as its form holds it, and as the API takes it; pure */
 import type { SmsGateway } from '../api-types.ts';
+import { entriesOf } from '../format.ts';
 import { changedFields, clearedFields } from '../forms/form-changes.ts';
 
 /** Presets of HTTP gateways, and the other kinds. */
@@ -126,13 +127,12 @@ export function changesOf(
 
 function fieldsOf(draft: GatewayDraft): Readonly<Record<string, unknown>> {
   const { username, secret, url } = draft;
-  const links = draft.allowedLinks.split(/\s+/).filter((link) => link !== '');
   const given = Object.entries({ username: username.trim(), secret, url: url.trim() });
   return {
     from: draft.from.trim(),
     ...Object.fromEntries(given.filter(([, value]) => value !== '')),
     ...(hasTemplate(draft) && { template: templateOf(draft) }),
-    allowedLinks: links,
+    allowedLinks: entriesOf(draft.allowedLinks, /\s+/),
     dailyMax: Number(draft.dailyMax),
     timeoutMs: Number(draft.timeoutMs),
   };

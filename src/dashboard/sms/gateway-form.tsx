@@ -50,13 +50,13 @@ export function GatewayForm(props: {
         <>
           <TextField label={t('field.name')} hint={t('sms.nameHint')} {...form.field('name')} />
           <SelectField
-            label={t('sms.type')}
+            label={t('field.gatewayType')}
             {...form.field('type')}
             options={GATEWAY_TYPES.map((type) => [type, t(`sms.${type}`)])}
           />
         </>
       )}
-      <TextField label={t('sms.from')} hint={t('sms.fromHint')} {...form.field('from')} />
+      <TextField label={t('field.sender')} hint={t('sms.fromHint')} {...form.field('from')} />
       <Credentials form={form} isNew={isNew} />
       {form.values.type === 'webhook' && <TemplateFields form={form} />}
       <TextField
@@ -77,7 +77,7 @@ export function GatewayForm(props: {
 /** A gateway by the labels of its fields. */
 function textsOf(draft: GatewayDraft) {
   return {
-    [t('sms.from')]: draft.from,
+    [t('field.sender')]: draft.from,
     [t('sms.username')]: draft.username,
     [t('field.url')]: draft.url,
     [t('sms.format')]: word('sms.format', draft.format),

@@ -1,5 +1,5 @@
-/** Parts of forms about requests that the server makes: their headers, and the setting that allows a refused address. */
-import { t } from '../app-state.ts';
+/** Parts of forms about requests that the server makes: their headers, how one went, and the setting that allows a refused address. */
+import { formats, sentence, t } from '../app-state.ts';
 import { RowsField } from '../parts/rows-field.tsx';
 import { type HeaderRow, NEW_HEADER } from './tool-draft.ts';
 
@@ -55,5 +55,25 @@ export function AddressHelp({ error }: { readonly error: unknown }) {
         </li>
       </ul>
     </div>
+  );
+}
+
+/** How a request that was tried went: whether it worked, how long it took, and what was wrong. */
+export function TrialResult(props: {
+  readonly isGood: boolean;
+  readonly tookMs: number;
+  readonly problem: string | null;
+}) {
+  const { isGood, tookMs, problem } = props;
+  return (
+    <>
+      <p>
+        <span class={`state ${isGood ? 'good' : 'bad'}`}>
+          {t(isGood ? 'tool.worked' : 'tool.failed', { ms: formats.value.count(tookMs) })}
+        </span>
+      </p>
+      {problem !== null && <p class="wrong">{sentence(problem)}</p>}
+      <AddressHelp error={problem} />
+    </>
   );
 }

@@ -1,7 +1,8 @@
 /** The MCP servers whose tools agents may use: made known, looked at, and which of their tools are allowed. */
 import { useEffect, useState } from 'preact/hooks';
 import type { McpServer, McpTrial, Paged } from '../api-types.ts';
-import { client, formats, say, sentence, t } from '../app-state.ts';
+import { client, say, t } from '../app-state.ts';
+import { entriesOf } from '../format.ts';
 import { changedFields } from '../forms/form-changes.ts';
 import { FormConflict, useResourceForm } from '../forms/resource-form.tsx';
 import { ConfirmButton, DialogButton } from '../parts/dialog.tsx';
@@ -9,7 +10,7 @@ import { ChecksField, type Option, TextField } from '../parts/field.tsx';
 import { Form, useSubmit } from '../parts/form.tsx';
 import { Button, Problem, Section, Shown, Table } from '../parts/page.tsx';
 import { useApi } from '../parts/use-load.ts';
-import { AddressHelp, HeaderRows } from './http-request.tsx';
+import { AddressHelp, HeaderRows, TrialResult } from './http-request.tsx';
 import { type HeaderRow, headerRows, headersOf, headersText } from './tool-draft.ts';
 
 const SERVERS = 'api/mcp-servers';
@@ -52,7 +53,7 @@ function Actions(props: { readonly server: McpServer; readonly onChanged: () => 
     <div class="actions">
       <DialogButton
         needs="editor"
-        label={t('mcp.offers')}
+        label={t('nav.tools')}
         title={t('mcp.offersTitle', { name: server.name })}
       >
         {(close) => <Offered server={server} onSaved={onChanged} onClose={close} />}
@@ -135,8 +136,10 @@ function textsOf({ url, headers, allowedTools }: Draft) {
 }
 
 function bodyOf({ name, url, headers, allowedTools }: Draft) {
-  const names = allowedTools.split(/[\s,]+/).filter((one) => one !== '');
-  return { name, url: url.trim(), headers: headersOf(headers), allowedTools: names };
+  return {
+    ...{ name, url: url.trim() },
+    ...{ headers: headersOf(headers), allowedTools: entriesOf(allowedTools) },
+  };
 }
 
 /** What the server has, asked when the window opens, and which of it agents get. */
@@ -175,7 +178,11 @@ function Offered(props: {
       <Problem error={look.error}>
         <Button text={t('app.again')} onClick={look.submit} />
       </Problem>
-      {trial !== undefined && <Verdict trial={trial} />}
+      {trial !== undefined && (
+        <div role="status">
+          <TrialResult isGood={trial.ok} {...trial} />
+        </div>
+      )}
       <ChecksField
         label={t('field.allowedTools')}
         value={allowedTools}
@@ -193,20 +200,4 @@ function offeredBy(allowed: readonly string[], trial: McpTrial | undefined): rea
     const description = told.get(name) ?? '';
     return [name, description === '' ? name : `${name}: ${description}`];
   });
-}
-
-function Verdict({ trial }: { readonly trial: McpTrial }) {
-  const { ok, problem, tookMs } = trial;
-  const took = { ms: formats.value.count(tookMs) };
-  return (
-    <div role="status">
-      <p>
-        <span class={`state ${ok ? 'good' : 'bad'}`}>
-          {t(ok ? 'tool.worked' : 'tool.failed', took)}
-        </span>
-      </p>
-      {problem !== null && <p class="wrong">{sentence(problem)}</p>}
-      <AddressHelp error={problem} />
-    </div>
-  );
 }

@@ -1,72 +1,40 @@
 /** A trunk with its price as its form holds it, and as the API takes it; pure */
 import type { Trunk } from '../api-types.ts';
+import { entriesOf } from '../format.ts';
 import { changedFields, clearedFields } from '../forms/form-changes.ts';
+
+/** Between the entries of a list. */
+const SEPARATOR = /[\s,;]+/;
 
 type TrunkPrice = NonNullable<Trunk['price']>;
 
-/** As inputs have it; a direction without amounts is unknown. */
+/** The price of a direction as inputs have it; without amounts it is unknown. */
+type PriceTexts = Readonly<
+  Record<'perMinute' | 'currency' | 'incrementSeconds' | 'connection', string>
+>;
+
+/** Prices by the direction of calls. */
 export interface PriceDraft {
-  readonly inboundPerMinute: string;
-  readonly inboundCurrency: string;
-  readonly inboundIncrement: string;
-  readonly inboundConnection: string;
-  readonly outboundPerMinute: string;
-  readonly outboundCurrency: string;
-  readonly outboundIncrement: string;
-  readonly outboundConnection: string;
+  readonly inbound: PriceTexts;
+  readonly outbound: PriceTexts;
 }
 
-export const NO_PRICE: PriceDraft = {
-  inboundPerMinute: '',
-  inboundCurrency: '',
-  inboundIncrement: '',
-  inboundConnection: '',
-  outboundPerMinute: '',
-  outboundCurrency: '',
-  outboundIncrement: '',
-  outboundConnection: '',
-};
+const NO_PRICE: PriceTexts = { perMinute: '', currency: '', incrementSeconds: '', connection: '' };
 
 function priceDraftOf(price: TrunkPrice | null): PriceDraft {
-  const { inbound = null, outbound = null } = price ?? {};
-  return {
-    ...NO_PRICE,
-    ...(inbound && {
-      inboundPerMinute: String(inbound.perMinute),
-      inboundCurrency: inbound.currency,
-      inboundIncrement: String(inbound.incrementSeconds),
-      inboundConnection: String(inbound.connection),
-    }),
-    ...(outbound && {
-      outboundPerMinute: String(outbound.perMinute),
-      outboundCurrency: outbound.currency,
-      outboundIncrement: String(outbound.incrementSeconds),
-      outboundConnection: String(outbound.connection),
-    }),
-  };
+  const textsOf = (one: TrunkPrice['inbound'] | undefined) =>
+    one == null ? NO_PRICE : mapValues(one, String);
+  return { inbound: textsOf(price?.inbound), outbound: textsOf(price?.outbound) };
 }
 
 /** The field `price` of the API, left out where nothing is known of it. */
 function priceFieldsOf(draft: PriceDraft): Readonly<Record<string, unknown>> {
-  const inbound = directionOf({
-    perMinute: draft.inboundPerMinute,
-    currency: draft.inboundCurrency,
-    incrementSeconds: draft.inboundIncrement,
-    connection: draft.inboundConnection,
-  });
-  const outbound = directionOf({
-    perMinute: draft.outboundPerMinute,
-    currency: draft.outboundCurrency,
-    incrementSeconds: draft.outboundIncrement,
-    connection: draft.outboundConnection,
-  });
+  const [inbound, outbound] = [directionOf(draft.inbound), directionOf(draft.outbound)];
   return inbound === null && outbound === null ? {} : { price: { inbound, outbound } };
 }
 
 /** Null where neither amount is there: a currency alone is no price. */
-function directionOf(
-  texts: Readonly<Record<'perMinute' | 'currency' | 'incrementSeconds' | 'connection', string>>,
-): Readonly<Record<string, unknown>> | null {
+function directionOf(texts: PriceTexts): Readonly<Record<string, unknown>> | null {
   if (texts.perMinute.trim() === '' && texts.connection.trim() === '') return null;
   const { currency, ...numbers } = texts;
   const given = Object.entries(numbers).filter(([, text]) => text.trim() !== '');
@@ -77,7 +45,7 @@ function directionOf(
 }
 
 /** Every field is text, as inputs have it; lists have one entry a line. */
-export interface TrunkDraft extends PriceDraft {
+export interface TrunkDraft {
   readonly name: string;
   readonly proxy: string;
   readonly transport: string;
@@ -95,6 +63,7 @@ export interface TrunkDraft extends PriceDraft {
   readonly acceptTransfers: string;
   readonly maxCalls: string;
   readonly callsPerSecond: string;
+  readonly price: PriceDraft;
 }
 
 /** A new trunk as its wizard holds it. */
@@ -122,15 +91,15 @@ export const NEW_TRUNK: TrunkDraft = {
   acceptTransfers: 'false',
   maxCalls: '',
   callsPerSecond: '',
-  ...NO_PRICE,
+  price: priceDraftOf(null),
 };
 
 /** The fields of `TrunkFields`; those of the price have a part of their own. */
-export type TrunkFieldName = Exclude<keyof TrunkDraft, keyof PriceDraft>;
+export type TrunkFieldName = Exclude<keyof TrunkDraft, 'price'>;
 
 /** What can be changed of a trunk, without its price. */
-export const EDITABLE_FIELDS = (Object.keys(NEW_TRUNK) as TrunkFieldName[]).filter(
-  (field) => field !== 'name' && !(field in NO_PRICE),
+export const EDITABLE_FIELDS = (Object.keys(NEW_TRUNK) as (keyof TrunkDraft)[]).filter(
+  (field) => field !== 'name' && field !== 'price',
 );
 
 export function draftOf(trunk: Trunk): TrunkDraft {
@@ -147,7 +116,7 @@ export function draftOf(trunk: Trunk): TrunkDraft {
     codecs: trunk.codecs.join('\n'),
     maxCalls: textOf(trunk.maxCalls),
     callsPerSecond: textOf(trunk.callsPerSecond),
-    ...priceDraftOf(trunk.price),
+    price: priceDraftOf(trunk.price),
   };
 }
 
@@ -164,7 +133,7 @@ export function changesOf(draft: TrunkDraft, begun: TrunkDraft): Readonly<Record
 
 /** The single numbers of a text of numbers, each once; beginnings of numbers are left out. */
 export function numbersOf(text: string): readonly string[] {
-  return [...new Set(entriesOf(text).filter((entry) => /^\+\d+$/.test(entry)))];
+  return [...new Set(entriesOf(text, SEPARATOR).filter((entry) => /^\+\d+$/.test(entry)))];
 }
 
 function fieldsOf(draft: TrunkDraft): Readonly<Record<string, unknown>> {
@@ -183,8 +152,8 @@ function fieldsOf(draft: TrunkDraft): Readonly<Record<string, unknown>> {
     ...(draft.password !== '' && { password: draft.password }),
     register: draft.register === 'true',
     acceptTransfers: draft.acceptTransfers === 'true',
-    ...priceFieldsOf(draft),
-    ...mapValues(lists, entriesOf),
+    ...priceFieldsOf(draft.price),
+    ...mapValues(lists, (text) => entriesOf(text, SEPARATOR)),
     ...mapValues(
       Object.fromEntries(Object.entries(limits).filter(([, text]) => text.trim() !== '')),
       Number,
@@ -192,15 +161,13 @@ function fieldsOf(draft: TrunkDraft): Readonly<Record<string, unknown>> {
   };
 }
 
-function mapValues<Value>(
-  texts: Readonly<Record<string, string>>,
-  map: (text: string) => Value,
-): Readonly<Record<string, Value>> {
-  return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, map(text)]));
-}
-
-function entriesOf(text: string): readonly string[] {
-  return text.split(/[\s,;]+/).filter((entry) => entry !== '');
+function mapValues<Name extends string, From, To>(
+  values: Readonly<Record<Name, From>>,
+  map: (value: From) => To,
+): Readonly<Record<Name, To>> {
+  return Object.fromEntries(
+    Object.entries<From>(values).map(([name, value]) => [name, map(value)]),
+  ) as Record<Name, To>;
 }
 
 function textOf(limit: number | null): string {

@@ -4,7 +4,7 @@ import { useRef } from 'preact/hooks';
 import { t } from '../app-state.ts';
 import { SelectField, TextField } from '../parts/field.tsx';
 import type { FormState } from '../parts/form.tsx';
-import { NO_PRICE, type PriceDraft, type TrunkDraft, type TrunkFieldName } from './trunk-draft.ts';
+import type { PriceDraft, TrunkDraft, TrunkFieldName } from './trunk-draft.ts';
 
 /** What a group has side by side. */
 const GROUPS: readonly (readonly TrunkFieldName[])[] = [
@@ -59,7 +59,7 @@ const FIELDS: Readonly<
   proxy: (field) => <TextField label={t('trunk.proxy')} hint={t('trunk.proxyHint')} {...field} />,
   transport: (field) => (
     <SelectField
-      label={t('trunk.transport')}
+      label={t('field.transport')}
       {...field}
       options={['udp', 'tcp', 'tls'].map((name) => [name, name.toUpperCase()])}
     />
@@ -77,7 +77,7 @@ const FIELDS: Readonly<
       ]}
     />
   ),
-  username: (field) => <TextField label={t('trunk.username')} {...field} />,
+  username: (field) => <TextField label={t('access.name')} {...field} />,
   password: (field, hasPassword) => (
     <TextField
       label={t('access.password')}
@@ -88,7 +88,7 @@ const FIELDS: Readonly<
     />
   ),
   numbers: (field) => (
-    <TextField label={t('trunk.numbers')} hint={t('trunk.numbersHint')} rows={3} {...field} />
+    <TextField label={t('field.numbers')} hint={t('trunk.numbersHint')} rows={3} {...field} />
   ),
   callerId: (field) => (
     <TextField label={t('trunk.callerId')} hint={t('trunk.callerIdHint')} type="tel" {...field} />
@@ -97,7 +97,7 @@ const FIELDS: Readonly<
     <TextField label={t('trunk.sources')} hint={t('trunk.sourcesHint')} rows={3} {...field} />
   ),
   codecs: (field) => (
-    <TextField label={t('trunk.codecs')} hint={t('trunk.codecsHint')} rows={2} {...field} />
+    <TextField label={t('field.codecs')} hint={t('trunk.codecsHint')} rows={2} {...field} />
   ),
   srtp: (field) => (
     <SelectField
@@ -133,10 +133,10 @@ const FIELDS: Readonly<
   callsPerSecond: (field) => <TextField label={t('trunk.callsPerSecond')} {...field} />,
 };
 
-type PriceForm = Pick<FormState<PriceDraft>, 'values' | 'wrong' | 'change'>;
+type PriceForm = Pick<FormState<{ readonly price: PriceDraft }>, 'values' | 'wrong' | 'change'>;
 
 export function TrunkPriceFields({ form }: { readonly form: PriceForm }) {
-  const isOpen = useRef(isAnyGiven(form.values));
+  const isOpen = useRef(isAnyGiven(form.values.price));
   // It stays open: a field must not disappear under the cursor.
   if (Object.keys(form.wrong).some((path) => path.startsWith('price'))) isOpen.current = true;
   return (
@@ -151,43 +151,40 @@ export function TrunkPriceFields({ form }: { readonly form: PriceForm }) {
   );
 }
 
+/** Fields of a direction: what its name, label and hint are. */
+const PRICE_FIELDS = [
+  ['perMinute', 'PerMinute', undefined],
+  ['currency', 'Currency', 'trunk.currencyHint'],
+  ['incrementSeconds', 'Increment', 'trunk.incrementHint'],
+  ['connection', 'Connection', undefined],
+] as const;
+
 function DirectionFields(props: {
   readonly form: PriceForm;
-  readonly direction: 'inbound' | 'outbound';
+  readonly direction: keyof PriceDraft;
 }) {
   const { form, direction } = props;
-  const field = (name: keyof PriceDraft, path: string) => ({
-    value: form.values[name],
-    onValue: (value: string) => form.change({ [name]: value }),
-    error: form.wrong[`price.${direction}.${path}`],
-  });
+  const { price } = form.values;
+  const texts = price[direction];
   return (
     <>
-      <TextField
-        label={t(`trunk.${direction}PerMinute`)}
-        type="number"
-        {...field(`${direction}PerMinute`, 'perMinute')}
-      />
-      <TextField
-        label={t(`trunk.${direction}Currency`)}
-        hint={t('trunk.currencyHint')}
-        {...field(`${direction}Currency`, 'currency')}
-      />
-      <TextField
-        label={t(`trunk.${direction}Increment`)}
-        hint={t('trunk.incrementHint')}
-        type="number"
-        {...field(`${direction}Increment`, 'incrementSeconds')}
-      />
-      <TextField
-        label={t(`trunk.${direction}Connection`)}
-        type="number"
-        {...field(`${direction}Connection`, 'connection')}
-      />
+      {PRICE_FIELDS.map(([name, label, hint]) => (
+        <TextField
+          key={name}
+          label={t(`trunk.${direction}${label}`)}
+          hint={hint && t(hint)}
+          type={name === 'currency' ? 'text' : 'number'}
+          value={texts[name]}
+          onValue={(value) =>
+            form.change({ price: { ...price, [direction]: { ...texts, [name]: value } } })
+          }
+          error={form.wrong[`price.${direction}.${name}`]}
+        />
+      ))}
     </>
   );
 }
 
-function isAnyGiven(values: PriceDraft): boolean {
-  return (Object.keys(NO_PRICE) as (keyof PriceDraft)[]).some((name) => values[name] !== '');
+function isAnyGiven({ inbound, outbound }: PriceDraft): boolean {
+  return [inbound, outbound].some((texts) => Object.values(texts).some((text) => text !== ''));
 }

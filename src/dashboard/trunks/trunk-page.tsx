@@ -3,9 +3,9 @@ import { useState } from 'preact/hooks';
 import type { Trunk } from '../api-types.ts';
 import { client, formats, route, say, sentence, t } from '../app-state.ts';
 import { BroughtBack, useKeptForm } from '../forms/kept-form.tsx';
-import { ConfirmButton } from '../parts/dialog.tsx';
 import { Form } from '../parts/form.tsx';
-import { Empty, Page, Section, Shown, State } from '../parts/page.tsx';
+import { Section, State } from '../parts/page.tsx';
+import { ResourcePage } from '../parts/resource-page.tsx';
 import { useLoad } from '../parts/use-load.ts';
 import { NEW_ID } from '../router.ts';
 import { saveTrunk } from './save-trunk.ts';
@@ -29,38 +29,22 @@ export function TrunkPage({ id }: { readonly id: string }) {
     { isKept: false },
   );
   return (
-    <Page
+    <ResourcePage
+      kind="trunk"
       title={isNew ? t('trunk.new') : id}
-      actions={
-        <>
-          <a class="button" href="#/trunks">
-            {t('trunk.back')}
-          </a>
-          {!isNew && loaded.value?.source === 'api' && (
-            <ConfirmButton
-              needs="admin"
-              label={t('trunk.delete')}
-              question={t('trunk.deleteQuestion')}
-              done={t('trunk.deleted')}
-              onConfirm={async () => {
-                await client.api(path, { method: 'DELETE' });
-                location.assign('#/trunks');
-              }}
-            />
-          )}
-        </>
-      }
+      path={path}
+      loaded={loaded}
+      needs="admin"
+      isDeletable={({ source }) => !isNew && source === 'api'}
     >
-      <Shown loaded={loaded} missing={<Empty text={t('trunk.missing')} />}>
-        {(trunk) =>
-          isNew || trunk === null ? (
-            <TrunkWizard made={trunk ?? undefined} />
-          ) : (
-            <Panes trunk={trunk} onChanged={loaded.reload} />
-          )
-        }
-      </Shown>
-    </Page>
+      {(trunk) =>
+        isNew || trunk === null ? (
+          <TrunkWizard made={trunk ?? undefined} />
+        ) : (
+          <Panes trunk={trunk} onChanged={loaded.reload} />
+        )
+      }
+    </ResourcePage>
   );
 }
 

@@ -9,7 +9,7 @@ import { BroughtBack, type KeptFormState, useKeptForm } from '../forms/kept-form
 import { PlaceCallForm } from '../outbound/place-call.tsx';
 import { SelectField } from '../parts/field.tsx';
 import { Form } from '../parts/form.tsx';
-import { Button } from '../parts/page.tsx';
+import { Button, LinkButton } from '../parts/page.tsx';
 import { type Agents, useAgents } from '../parts/use-load.ts';
 import { NEW_ID } from '../router.ts';
 import { stepsFound } from './check-progress.ts';
@@ -327,9 +327,7 @@ function CallStep({ trunk, go }: Wizard & { readonly trunk: Trunk }) {
       {from !== undefined && <PlaceCallForm from={from} />}
       <div class="actions">
         <Button text={t('app.back')} onClick={() => go('check')} />
-        <a class="button" href={`#/trunks/${encodeURIComponent(trunk.name)}`}>
-          {t('wizard.done')}
-        </a>
+        <LinkButton href={`#/trunks/${encodeURIComponent(trunk.name)}`} text={t('wizard.done')} />
       </div>
     </div>
   );

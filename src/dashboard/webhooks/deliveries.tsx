@@ -1,9 +1,8 @@
 /** Webhook deliveries: the newest ones filtered, one in full with its attempts, and sending the failed ones again. */
-import { useState } from 'preact/hooks';
 import type { Delivery, DeliveryDetail, Endpoint, Paged } from '../api-types.ts';
 import { client, complain, formats, say, sentence, t } from '../app-state.ts';
 import { DialogButton } from '../parts/dialog.tsx';
-import { SelectField, TextField } from '../parts/field.tsx';
+import { ChoiceFilter, TextField, wordOptions } from '../parts/field.tsx';
 import { Form, useForm } from '../parts/form.tsx';
 import {
   Button,
@@ -15,16 +14,17 @@ import {
   State,
   Table,
 } from '../parts/page.tsx';
-import { useApi, usePages } from '../parts/use-load.ts';
+import { useApi, useFilters, usePages } from '../parts/use-load.ts';
 import { ENDPOINTS } from './endpoint-form.tsx';
 
 /** @param props.endpoint whose deliveries are shown; those of all unless given. */
 export function Deliveries({ endpoint }: { readonly endpoint?: Endpoint }) {
-  const [status, setStatus] = useState('');
-  const [chosen, setChosen] = useState('');
-  const endpointId = endpoint?.id ?? chosen;
+  const { field, query } = useFilters({ status: '', endpointId: '' });
   const endpoints = useEndpoints();
-  const loaded = usePages<Delivery>('api/webhooks/deliveries', 20, { status, endpointId });
+  const loaded = usePages<Delivery>('api/webhooks/deliveries', 20, {
+    ...query,
+    ...(endpoint && { endpointId: endpoint.id }),
+  });
   const actions = (
     <>
       <Button text={t('deliveries.reload')} onClick={loaded.reload} />
@@ -36,23 +36,16 @@ export function Deliveries({ endpoint }: { readonly endpoint?: Endpoint }) {
   return (
     <Section title={t('deliveries.title')} actions={actions}>
       <search class="filters">
-        <SelectField
+        <ChoiceFilter
           label={t('field.status')}
-          value={status}
-          onValue={setStatus}
-          options={[
-            ['', t('calls.all')],
-            ['failed', t('state.failed')],
-            ['pending', t('state.pending')],
-            ['succeeded', t('state.succeeded')],
-          ]}
+          {...field('status')}
+          options={wordOptions('state', ['failed', 'pending', 'succeeded'])}
         />
         {endpoint === undefined && (
-          <SelectField
-            label={t('deliveries.endpoint')}
-            value={chosen}
-            onValue={setChosen}
-            options={[['', t('calls.all')], ...endpoints.map(({ id, url }) => [id, url] as const)]}
+          <ChoiceFilter
+            label={t('field.endpoint')}
+            {...field('endpointId')}
+            options={endpoints.map(({ id, url }) => [id, url])}
           />
         )}
       </search>
@@ -202,14 +195,13 @@ function DeliveryDetails(props: { readonly id: string; readonly onClose: () => v
 /** When it was, how long it took, and what both sides sent. */
 export function AttemptDetails({ attempt }: { readonly attempt: Attempt }) {
   const { requestHeaders, responseHeaders, responseText, statusCode } = attempt;
-  const ms = `${formats.value.count(Math.round(attempt.durationMs))} ms`;
   return (
     <>
       <FactList
         class="facts"
         facts={[
           [t('field.at'), <Instant at={attempt.timestamp} />],
-          [t('field.took'), ms],
+          [t('field.took'), formats.value.ms(attempt.durationMs)],
           [t('deliveries.statusCode'), statusCode ?? '–'],
         ]}
       />

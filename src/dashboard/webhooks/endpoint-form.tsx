@@ -3,7 +3,7 @@ import type { Endpoint } from '../api-types.ts';
 import { client, say, t } from '../app-state.ts';
 import { DialogButton } from '../parts/dialog.tsx';
 import { ChecksField, TextField } from '../parts/field.tsx';
-import { Form, type FormState, useForm } from '../parts/form.tsx';
+import { Form, useForm } from '../parts/form.tsx';
 
 export const ENDPOINTS = 'api/webhooks/endpoints';
 
@@ -19,59 +19,47 @@ type Draft = Pick<Endpoint, 'url' | 'description' | 'events'>;
 
 const EMPTY: Draft = { url: '', description: '', events: EVENTS };
 
-interface FormProps {
-  readonly onDone: () => void;
-  readonly onClose: () => void;
-}
-
 export function NewEndpointButton({ onAdded }: { readonly onAdded: () => void }) {
   return (
     <DialogButton label={t('webhooks.add')} class="main" needs="admin">
-      {(close) => <NewEndpoint onDone={onAdded} onClose={close} />}
+      {(close) => <EndpointForm endpoint={undefined} onDone={onAdded} onClose={close} />}
     </DialogButton>
   );
 }
 
-function NewEndpoint({ onDone, onClose }: FormProps) {
-  const form = useForm(EMPTY, async ({ description, ...rest }) => {
-    const body = { ...rest, ...(description !== '' && { description }) };
-    await client.api(ENDPOINTS, { method: 'POST', body });
-    say(t('webhooks.added'));
+/** @param props.endpoint undefined where one is added. */
+export function EndpointForm(props: {
+  readonly endpoint: Endpoint | undefined;
+  readonly onDone: () => void;
+  readonly onClose: () => void;
+}) {
+  const { endpoint, onDone, onClose } = props;
+  const { url, description, events } = endpoint ?? EMPTY;
+  const form = useForm<Draft>({ url, description, events }, async (draft) => {
+    await (endpoint === undefined
+      ? client.api(ENDPOINTS, { method: 'POST', body: newBodyOf(draft) })
+      : client.api(`${ENDPOINTS}/${endpoint.id}`, { method: 'PATCH', body: draft }));
+    say(t(endpoint === undefined ? 'webhooks.added' : 'webhooks.changed'));
     onDone();
     onClose();
   });
   return (
-    <Form form={form} label={t('webhooks.add')} onCancel={onClose}>
-      <EndpointFields form={form} />
-    </Form>
-  );
-}
-
-export function EditEndpoint(props: FormProps & { readonly endpoint: Endpoint }) {
-  const { id, url, description, events } = props.endpoint;
-  const form = useForm<Draft>({ url, description, events }, async (body) => {
-    await client.api(`${ENDPOINTS}/${id}`, { method: 'PATCH', body });
-    say(t('webhooks.changed'));
-    props.onDone();
-    props.onClose();
-  });
-  return (
-    <Form form={form} label={t('app.save')} onCancel={props.onClose}>
-      <EndpointFields form={form} />
-    </Form>
-  );
-}
-
-function EndpointFields({ form: { field } }: { readonly form: FormState<Draft> }) {
-  return (
-    <>
-      <TextField label={t('field.url')} type="url" {...field('url')} />
-      <TextField label={t('field.description')} {...field('description')} />
+    <Form
+      form={form}
+      label={t(endpoint === undefined ? 'webhooks.add' : 'app.save')}
+      onCancel={onClose}
+    >
+      <TextField label={t('field.url')} type="url" {...form.field('url')} />
+      <TextField label={t('field.description')} {...form.field('description')} />
       <ChecksField
         label={t('field.events')}
-        {...field('events')}
+        {...form.field('events')}
         options={EVENTS.map((event) => [event, event])}
       />
-    </>
+    </Form>
   );
+}
+
+function newBodyOf({ description, ...rest }: Draft): object {
+  return { ...rest, ...(description !== '' && { description }) };
 }

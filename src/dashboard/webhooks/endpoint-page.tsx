@@ -1,12 +1,22 @@
 /** One webhook endpoint: its page, its state and actions, and the test event with the receiver's answer. */
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import type { DeliveryDetail, Endpoint } from '../api-types.ts';
-import { client, complain, formats, may, say, sentence, t } from '../app-state.ts';
+import { client, complain, formats, may, sentence, t } from '../app-state.ts';
 import { ConfirmButton, DialogButton } from '../parts/dialog.tsx';
-import { Button, FactList, Instant, Missing, Page, Problem, Shown, State } from '../parts/page.tsx';
+import {
+  Button,
+  FactList,
+  Instant,
+  LinkButton,
+  Missing,
+  Page,
+  Problem,
+  Shown,
+  State,
+} from '../parts/page.tsx';
 import { useApi } from '../parts/use-load.ts';
 import { AttemptDetails, Deliveries } from './deliveries.tsx';
-import { EditEndpoint, ENDPOINTS } from './endpoint-form.tsx';
+import { ENDPOINTS, EndpointForm } from './endpoint-form.tsx';
 
 export function EndpointPage({ id }: { readonly id: string }) {
   const path = `${ENDPOINTS}/${encodeURIComponent(id)}`;
@@ -17,26 +27,18 @@ export function EndpointPage({ id }: { readonly id: string }) {
     reload();
     setRound((before) => before + 1);
   }, [reload]);
-  const deleted = () => {
-    say(t('webhooks.deleted'));
-    location.hash = '#/webhooks';
-  };
   return (
     <Page
-      title={t('deliveries.endpoint')}
-      actions={
-        <a class="button" href="#/webhooks">
-          {t('webhooks.all')}
-        </a>
-      }
+      title={t('field.endpoint')}
+      actions={<LinkButton href="#/webhooks" text={t('webhooks.all')} />}
     >
       <Shown loaded={loaded} missing={<Missing what="endpoint" path={path} />}>
         {(endpoint) => (
           <>
-            <section class="card" aria-label={t('deliveries.endpoint')}>
+            <section class="card" aria-label={t('field.endpoint')}>
               <h2 class="long">{endpoint.url}</h2>
               <FactList class="facts" facts={factsOf(endpoint)} />
-              <EndpointActions endpoint={endpoint} onChanged={changed} onDeleted={deleted} />
+              <EndpointActions endpoint={endpoint} onChanged={changed} />
             </section>
             <Deliveries key={round} endpoint={endpoint} />
           </>
@@ -96,9 +98,8 @@ function EndpointActions(props: {
   readonly endpoint: Endpoint;
   /** After a change, and after a test event has its answer. */
   readonly onChanged: () => void;
-  readonly onDeleted: () => void;
 }) {
-  const { endpoint, onChanged, onDeleted } = props;
+  const { endpoint, onChanged } = props;
   if (!may('admin')) return null;
   const path = `${ENDPOINTS}/${endpoint.id}`;
   const isActive = endpoint.status === 'active';
@@ -110,13 +111,17 @@ function EndpointActions(props: {
     <div class="actions">
       <TestEventButton endpoint={endpoint} onSent={onChanged} />
       <DialogButton label={t('webhooks.edit')}>
-        {(close) => <EditEndpoint endpoint={endpoint} onDone={onChanged} onClose={close} />}
+        {(close) => <EndpointForm endpoint={endpoint} onDone={onChanged} onClose={close} />}
       </DialogButton>
       <Button text={t(isActive ? 'webhooks.disable' : 'webhooks.enable')} onClick={toggle} />
       <ConfirmButton
-        label={t('webhooks.delete')}
+        label={t('knowledge.delete')}
         question={t('webhooks.deleteQuestion', { url: endpoint.url })}
-        onConfirm={() => client.api(path, { method: 'DELETE' }).then(onDeleted)}
+        done={t('webhooks.deleted')}
+        onConfirm={async () => {
+          await client.api(path, { method: 'DELETE' });
+          location.assign('#/webhooks');
+        }}
       />
     </div>
   );
@@ -170,16 +175,13 @@ function TestEvent(props: {
 
 function Answer(props: { readonly deliveryId: string; readonly onAnswered: () => void }) {
   const { deliveryId, onAnswered } = props;
-  const [isOver, setOver] = useState(false);
   const path = `api/webhooks/deliveries/${deliveryId}`;
-  const refresh = isOver ? {} : { refreshMs: LOOK_MS };
-  const { value, error } = useApi<DeliveryDetail>(path, {}, undefined, refresh);
+  const isLast = ({ attemptDetails }: DeliveryDetail) => attemptDetails.length > 0;
+  const { value, error } = useApi<DeliveryDetail>(path, {}, { refreshMs: LOOK_MS, isLast });
   const attempt = value?.attemptDetails.at(-1);
   const hasAnswer = attempt !== undefined;
   useEffect(() => {
-    if (!hasAnswer) return;
-    setOver(true);
-    onAnswered();
+    if (hasAnswer) onAnswered();
   }, [hasAnswer, onAnswered]);
   if (attempt === undefined) {
     return (

@@ -1,4 +1,4 @@
-/** The list of calls in the dashboard, page by page, while new calls come. */
+/** Lists of the dashboard page by page: calls while new ones come, deliveries whose filter changes. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type BrowserPage, launchBrowser } from '../../support/dashboard/browser.ts';
@@ -10,9 +10,12 @@ import { seedCalls } from '../../support/store/seed-calls.ts';
 const CALLS = 120;
 const NEW_CALLS = 50;
 
+/** One more than a page has. */
+const DELIVERIES = 21;
+
 const HOUR_MS = 3_600_000;
 
-describeWith(['chromium'], 'pages of the list of calls', () => {
+describeWith(['chromium'], 'pages of lists', () => {
   let server: TestServer;
   let browser: Browser;
   let shown: BrowserPage;
@@ -21,7 +24,7 @@ describeWith(['chromium'], 'pages of the list of calls', () => {
 
   beforeAll(async () => {
     buildDashboard();
-    server = await (await startServer()).ready();
+    server = await (await startServer({ environment: { WEBHOOK_ALLOW_LOCAL: 'true' } })).ready();
     agentId = await server.createAgent();
     await seedCalls(server, { agentId, count: CALLS, beforeMs: Date.now() - HOUR_MS });
     browser = await launchBrowser();
@@ -70,5 +73,25 @@ describeWith(['chromium'], 'pages of the list of calls', () => {
     const link = other.locator('tbody .row-link').first();
     expect(await link.getAttribute('href')).toContain(String(before[0]));
     await other.close();
+  });
+
+  test('a filter that is changed on a later page begins at its first page', async () => {
+    const urls = ['http://127.0.0.1:9/few', 'http://127.0.0.1:9/many'] as const;
+    const [few, many] = await Promise.all(
+      urls.map((url) =>
+        server.api('POST', '/api/webhooks/endpoints', { url, events: ['call.ended'] }),
+      ),
+    );
+    const ask = (id: unknown) => server.api('POST', `/api/webhooks/endpoints/${id}/test`);
+    for (let sent = 1; sent < DELIVERIES; sent += 1) await ask(many?.body.id);
+    await ask(few?.body.id);
+    await page.goto(`${server.baseUrl}/#/webhooks`);
+    await page.getByText('1–20 of 21', { exact: true }).waitFor();
+    await turn('Next', '21–21 of 21');
+
+    await page.getByLabel('Endpoint', { exact: true }).selectOption(urls[0]);
+
+    const deliveries = page.getByRole('group', { name: 'Deliveries' });
+    await deliveries.getByRole('link', { name: urls[0] }).waitFor();
   });
 });

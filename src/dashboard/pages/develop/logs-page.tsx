@@ -6,10 +6,10 @@ import type {
   ServerLogEntry,
   ServerLogPage,
 } from '../../api-types.ts';
-import { client, environment, formats, may, route, session, t, word } from '../../app-state.ts';
-import { CheckField, SelectField, TextField } from '../../parts/field.tsx';
+import { environment, formats, may, route, session, t, word } from '../../app-state.ts';
+import { CheckField, ChoiceFilter, TextField, wordOptions } from '../../parts/field.tsx';
 import { Instant, Page, Section, ShownPage, State, Table } from '../../parts/page.tsx';
-import { useLoad } from '../../parts/use-load.ts';
+import { useFilters, usePages } from '../../parts/use-load.ts';
 
 const PER_PAGE = 50;
 
@@ -40,60 +40,31 @@ interface LogProps {
   readonly isFollowing: boolean;
 }
 
-/** Filters of one log, and the place in it, which a change of a filter sets back to the newest. */
-function useFilters<Filters extends Readonly<Record<string, string>>>(begun: Filters) {
-  const [filters, setFilters] = useState(begun);
-  const [offset, onOffset] = useState(0);
-  const field = (name: keyof Filters & string) => ({
-    value: filters[name] ?? '',
-    onValue: (value: string) => {
-      setFilters((before) => ({ ...before, [name]: value }));
-      onOffset(0);
-    },
-  });
-  const query = Object.fromEntries(
-    Object.entries(filters).map(([name, value]) => [name, value.trim()]),
-  );
-  return { field, query: { ...query, limit: PER_PAGE, offset }, offset, onOffset };
-}
-
-function refreshing(isFollowing: boolean, offset: number) {
-  return isFollowing && offset === 0 ? { refreshMs: REFRESH_MS } : {};
-}
-
 const STATUS_CLASSES = ['2xx', '3xx', '4xx', '5xx'];
 
 function Requests({ requestId, isFollowing }: LogProps) {
-  const { field, query, offset, onOffset } = useFilters({ status: '', route: '', requestId });
-  const loaded = useLoad(
-    ['logs/requests', query],
-    (signal) => client.api<RequestLogPage>('api/logs/requests', { query, signal }),
-    refreshing(isFollowing, offset),
-  );
+  const { field, query } = useFilters({ status: '', route: '', requestId });
+  const loaded = usePages<RequestEntry, RequestLogPage>('api/logs/requests', PER_PAGE, query, {
+    firstRefreshMs: isFollowing && REFRESH_MS,
+  });
   return (
     <Section title={t('logs.requests')}>
       <p class="muted">{t('logs.requestsText', keptOf(loaded.value))}</p>
       <search class="filters">
-        <SelectField
-          label={t('logs.status')}
+        <ChoiceFilter
+          label={t('field.status')}
           {...field('status')}
-          options={[
-            ['', t('calls.all')],
-            ...STATUS_CLASSES.map((one) => [one, word('statusClass', one)] as const),
-          ]}
+          options={wordOptions('statusClass', STATUS_CLASSES)}
         />
         <TextField label={t('logs.route')} type="search" {...field('route')} />
         <TextField label={t('field.requestId')} type="search" {...field('requestId')} />
       </search>
-      <ShownPage loaded={{ ...loaded, offset, limit: PER_PAGE, onOffset }}>
-        {(entries) => <RequestTable entries={entries} />}
-      </ShownPage>
+      <ShownPage loaded={loaded}>{(entries) => <RequestTable entries={entries} />}</ShownPage>
     </Section>
   );
 }
 
 function RequestTable({ entries }: { readonly entries: readonly RequestEntry[] }) {
-  const { count } = formats.value;
   return (
     <Table
       label={t('logs.requests')}
@@ -112,7 +83,7 @@ function RequestTable({ entries }: { readonly entries: readonly RequestEntry[] }
           ),
         ],
         error: ['small', ({ errorCode }) => errorCode ?? '–'],
-        took: ['number', ({ durationMs }) => `${count(durationMs)} ms`],
+        took: ['number', ({ durationMs }) => formats.value.ms(durationMs)],
         who: ({ actor, actorName }) => actorName ?? word('actor', actor),
         account: ['small', accountText],
         requestId: ['small', ({ requestId }) => <code>{requestId}</code>],
@@ -131,31 +102,24 @@ function accountText({ accountId, environment: at }: RequestEntry): string {
 const LEVELS = ['error', 'warn'];
 
 function Warnings({ requestId, isFollowing }: LogProps) {
-  const { field, query, offset, onOffset } = useFilters({ level: '', text: '', requestId });
-  // The log is of the whole installation: only live keys read it.
-  const loaded = useLoad(
-    ['logs/server', query],
-    (signal) => client.in('live').api<ServerLogPage>('api/logs/server', { query, signal }),
-    refreshing(isFollowing, offset),
-  );
+  const { field, query } = useFilters({ level: '', text: '', requestId });
+  const loaded = usePages<ServerLogEntry, ServerLogPage>('api/logs/server', PER_PAGE, query, {
+    isOfInstallation: true,
+    firstRefreshMs: isFollowing && REFRESH_MS,
+  });
   return (
     <Section title={t('logs.server')}>
       <p class="muted">{t('logs.serverText', keptOf(loaded.value))}</p>
       <search class="filters">
-        <SelectField
+        <ChoiceFilter
           label={t('field.level')}
           {...field('level')}
-          options={[
-            ['', t('calls.all')],
-            ...LEVELS.map((one) => [one, word('state', one)] as const),
-          ]}
+          options={wordOptions('state', LEVELS)}
         />
         <TextField label={t('field.message')} type="search" {...field('text')} />
         <TextField label={t('field.requestId')} type="search" {...field('requestId')} />
       </search>
-      <ShownPage loaded={{ ...loaded, offset, limit: PER_PAGE, onOffset }}>
-        {(entries) => <WarningTable entries={entries} />}
-      </ShownPage>
+      <ShownPage loaded={loaded}>{(entries) => <WarningTable entries={entries} />}</ShownPage>
     </Section>
   );
 }

@@ -32,15 +32,7 @@ function WebhookList() {
     <Page title={t('nav.webhooks')} actions={<NewEndpointButton onAdded={changed} />}>
       <Section title={t('webhooks.endpoints')}>
         <Shown loaded={loaded}>
-          {({ data }) =>
-            data.length === 0 ? (
-              <Empty text={t('webhooks.none')}>
-                <NewEndpointButton onAdded={changed} />
-              </Empty>
-            ) : (
-              <EndpointTable endpoints={data} onChanged={changed} />
-            )
-          }
+          {({ data }) => <EndpointTable endpoints={data} onChanged={changed} />}
         </Shown>
       </Section>
       <Deliveries key={round} />
@@ -57,6 +49,11 @@ function EndpointTable(props: {
   return (
     <Table
       label={t('webhooks.endpoints')}
+      empty={
+        <Empty text={t('webhooks.none')}>
+          <NewEndpointButton onAdded={onChanged} />
+        </Empty>
+      }
       rows={endpoints}
       keyOf={({ id }) => id}
       hrefOf={({ id }) => `#/webhooks/${id}`}

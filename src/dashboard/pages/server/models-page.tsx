@@ -6,7 +6,7 @@ import { EngineTable, SelfTestSection } from '../../parts/engines.tsx';
 import { useSubmit } from '../../parts/form.tsx';
 import { Button, Page, Problem, Section, Shown, State, Table } from '../../parts/page.tsx';
 import { useReadiness } from '../../parts/stand-ins.tsx';
-import { useLoad } from '../../parts/use-load.ts';
+import { useApi } from '../../parts/use-load.ts';
 
 const DOWNLOADS = 'api/models/downloads';
 
@@ -18,10 +18,7 @@ type Wanted = { readonly profile: Profile['name'] } | { readonly modelId: string
 
 export function ModelsPage() {
   const readiness = useReadiness();
-  // Models are of the whole installation: only live keys ask for them.
-  const loaded = useLoad(['models'], (signal) =>
-    client.in('live').api<ModelCatalogue>('api/models', { signal }),
-  );
+  const loaded = useApi<ModelCatalogue>('api/models', {}, { isOfInstallation: true });
   return (
     <Page title={t('nav.models')}>
       <Shown loaded={readiness}>
@@ -149,10 +146,10 @@ function Download(props: {
   const { begun, models, onEnded } = props;
   const isBegun = begun.state === 'running';
   const path = `${DOWNLOADS}/${begun.id}`;
-  const { value: followed = begun, error } = useLoad(
-    [path],
-    (signal) => client.in('live').api<ModelDownload>(path, { signal }),
-    isBegun ? { refreshMs: REFRESH_MS } : {},
+  const { value: followed = begun, error } = useApi<ModelDownload>(
+    path,
+    {},
+    { isOfInstallation: true, ...(isBegun && { refreshMs: REFRESH_MS }) },
   );
   // What is said of an end is final: the newest answer about a running one may be older.
   const value = isBegun ? followed : begun;

@@ -2,13 +2,14 @@
 import { targetsOf, targetsText } from '../../agent/agent-draft.ts';
 import type { Account } from '../../api-types.ts';
 import { client, formats, say, t } from '../../app-state.ts';
+import { entriesOf } from '../../format.ts';
 import { NewPasswordField, TextField } from '../../parts/field.tsx';
 import { Form, useForm } from '../../parts/form.tsx';
 import { Page, Section, Shown } from '../../parts/page.tsx';
 import { useApi } from '../../parts/use-load.ts';
 
 export function SettingsPage() {
-  const loaded = useApi<Account>('api/account', {}, undefined, { isKept: false });
+  const loaded = useApi<Account>('api/account', {}, { isKept: false });
   return (
     <Page title={t('nav.settings')}>
       <Section title={t('field.account')}>
@@ -28,10 +29,10 @@ function AccountForm({ account }: { readonly account: Account }) {
     transferTargets: targetsText(account.transferTargets),
   };
   const form = useForm(begun, async ({ name, allowedCountries, transferTargets }) => {
-    const codes = allowedCountries.split(/[\s,]+/).filter((code) => code !== '');
+    const codes = entriesOf(allowedCountries.toUpperCase());
     const body = {
       name,
-      allowedCountries: codes.length === 0 ? null : codes.map((code) => code.toUpperCase()),
+      allowedCountries: codes.length === 0 ? null : codes,
       transferTargets: targetsOf(transferTargets),
     };
     await client.api('api/account', { method: 'PATCH', body });

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { type Invite, ROLES, type Role, type User } from '../../api-types.ts';
 import { client, complain, say, session, t, word } from '../../app-state.ts';
 import { ConfirmButton, DialogButton, SecretDialog } from '../../parts/dialog.tsx';
-import { BareSelect, SelectField, TextField } from '../../parts/field.tsx';
+import { BareSelect, SelectField, TextField, wordOptions } from '../../parts/field.tsx';
 import { Form, useForm } from '../../parts/form.tsx';
 import { Button, Instant, Page, Section, Shown, State, Table } from '../../parts/page.tsx';
 import { useLoad } from '../../parts/use-load.ts';
@@ -60,11 +60,9 @@ function isOwn(userId: string): boolean {
 /** Takes effect at once and signs the user out. */
 function RoleChoice({ user, onChanged }: ChangeProps & { readonly user: User }) {
   if (isOwn(user.id)) return <>{word('role', user.role)}</>;
-  const change = (role: string) => {
-    const chosen = ROLES.find((known) => known === role);
-    if (chosen === undefined) return;
+  const change = (role: Role) => {
     client
-      .changeUser(user.id, { role: chosen })
+      .changeUser(user.id, { role })
       .then(() => say(t('users.roleChanged', { name: user.name })), complain)
       .finally(onChanged);
   };
@@ -72,7 +70,7 @@ function RoleChoice({ user, onChanged }: ChangeProps & { readonly user: User }) 
     <BareSelect
       label={t('users.roleOf', { name: user.name })}
       value={user.role}
-      options={roleOptions()}
+      options={wordOptions('role', ROLES)}
       onValue={change}
     />
   );
@@ -123,10 +121,6 @@ function RenameForm(props: ChangeProps & { readonly user: User; readonly onClose
   );
 }
 
-function roleOptions() {
-  return ROLES.map((role) => [role, word('role', role)] as const);
-}
-
 function InviteForm({ onMade }: { readonly onMade: () => void }) {
   const [url, setUrl] = useState<string | undefined>(undefined);
   const form = useForm<{ readonly role: Role }>({ role: 'viewer' }, async ({ role }) => {
@@ -143,7 +137,7 @@ function InviteForm({ onMade }: { readonly onMade: () => void }) {
         onValue={(value) =>
           form.change({ role: ROLES.find((known) => known === value) ?? 'viewer' })
         }
-        options={roleOptions()}
+        options={wordOptions('role', ROLES)}
       />
       {url !== undefined && (
         <SecretDialog
