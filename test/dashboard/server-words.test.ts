@@ -40,7 +40,8 @@ const SAID = readdirSync(SOURCE, { recursive: true })
 /** Sentences that the server puts together from shorter parts. */
 const COMPOSED = [
   /^must (?:be|have) /,
-  /^Cannot use from /,
+  /^Cannot use (?:from|to) /,
+  /^Cannot make the .*: there (?:are \{max\} already|is one with this name)$/,
   /^the carrier (?:refuses|does not know) .*\buser "/,
   /^no common codec: the carrier has none/,
   /^this machine's clock is .* ahead of /,
