@@ -65,8 +65,8 @@ test('RetentionRounds stops for good, also when stopped twice', async () => {
   rounds.start();
   await clock.pass(120);
 
-  rounds.stop();
-  rounds.stop();
+  await rounds.stop();
+  await rounds.stop();
   await clock.pass(60 * MINUTE_MS);
 
   expect(prunedAtMs).toEqual([50, 100]);
