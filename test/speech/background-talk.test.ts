@@ -62,6 +62,32 @@ test('BackgroundTalk does not take a single talker for it, whose level falls bet
   expect(talk.covers(power(-20), false)).toBe(false);
 });
 
+test('BackgroundTalk does not take a caller for it who begins after quiet and has no pause for three seconds', () => {
+  const talk = new BackgroundTalk();
+  hear(talk, 0.6, -40, 0);
+  hear(talk, 3, 0, 1);
+
+  expect(talk.covers(power(0), false)).toBe(false);
+});
+
+test('BackgroundTalk remembers the quiet before the agent spoke', () => {
+  const talk = new BackgroundTalk();
+  hear(talk, 0.4, -40, 0);
+  for (let window = 0; window < 30; window += 1) talk.skip();
+  hear(talk, 0.2, -40, 0);
+  hear(talk, 2.5, 0, 1);
+
+  expect(talk.covers(power(0), false)).toBe(false);
+});
+
+test('BackgroundTalk that begins after quiet is found within four seconds', () => {
+  const talk = new BackgroundTalk();
+  hear(talk, 5, -40, 0);
+  hear(talk, 4, 0, 0.5);
+
+  expect(talk.covers(power(0), false)).toBe(true);
+});
+
 test('BackgroundTalk does not take a caller for it who talks over a noise that was heard before', () => {
   const talk = new BackgroundTalk();
   hear(talk, 3, 0, 0);

@@ -12,6 +12,15 @@ export const TALK_WINDOWS = 64;
  */
 const STEADY_POWER_RATIO = 25;
 
+/** Blocks before two steady seconds, two seconds of them, that say whether the line was quiet. */
+const BLOCKS_BEFORE = TALK_WINDOWS / BLOCK_WINDOWS;
+
+/**
+ * After so many quiet blocks, a quarter of them, steady sound is a voice that has just begun, such as a caller who dictates a
+ * number without a pause: the talk of several people goes on all the time.
+ */
+const QUIET_BLOCKS_MIN = BLOCKS_BEFORE / 4;
+
 /** Steady sound is talk when the detector takes at least this share of it for a voice. Noise alone has none. */
 const TALK_SHARE_MIN = 0.1;
 
@@ -45,6 +54,9 @@ export class BackgroundTalk {
   readonly #powers = new Float64Array(TALK_WINDOWS);
   readonly #isVoiced = new Uint8Array(TALK_WINDOWS);
   #windows = 0;
+  /** Powers of the newest blocks, a ring, those before a skip too: the blocks of the talk, and `BLOCKS_BEFORE`. */
+  readonly #blocks = new Float64Array(2 * BLOCKS_BEFORE);
+  #blockCount = 0;
   /** Mean power of the talk; 0 while there is none. */
   #talkPower = 0;
   #windowsSinceTalk = 0;
@@ -77,6 +89,7 @@ export class BackgroundTalk {
     this.#powers[at] = power;
     this.#isVoiced[at] = isVoiced ? 1 : 0;
     this.#windows += 1;
+    if (this.#windows % BLOCK_WINDOWS === 0) this.#keepBlock(at + 1);
     if (this.#windows >= TALK_WINDOWS && this.#windows % BLOCK_WINDOWS === 0) this.#learn();
     return !isKnown && this.#talkPower > 0;
   }
@@ -84,6 +97,13 @@ export class BackgroundTalk {
   /** A window that says nothing, such as one with the agent's echo: the two seconds start over. */
   skip(): void {
     this.#windows = 0;
+  }
+
+  /** @param end of its windows in the ring. */
+  #keepBlock(end: number): void {
+    const power = meanOf(this.#powers.subarray(end - BLOCK_WINDOWS, end));
+    this.#blocks[this.#blockCount % this.#blocks.length] = power;
+    this.#blockCount += 1;
   }
 
   #learn(): void {
@@ -95,6 +115,7 @@ export class BackgroundTalk {
     if (this.#isOverNoise(lowest, meanOf(voiced))) return;
     const pausesPower = unvoiced.length < UNVOICED_MIN ? Number.NaN : meanOf(unvoiced);
     if (!(meanOf(voiced) > OVER_NOISE_POWER_RATIO * pausesPower)) {
+      if (this.#talkPower === 0 && this.#wasQuiet()) return;
       this.#talkPower = meanOf(this.#powers);
       this.#windowsSinceTalk = 0;
       this.#noisePower = 0;
@@ -103,6 +124,17 @@ export class BackgroundTalk {
     const wasCaller = this.#talkPower > OVER_NOISE_POWER_RATIO * pausesPower;
     // Two seconds of the caller without a pause were taken for talk.
     if (wasCaller && highest <= lowest * STEADY_POWER_RATIO) this.#talkPower = 0;
+  }
+
+  /** Whether the line was quiet for a part of the two seconds before these two. */
+  #wasQuiet(): boolean {
+    const quietPower = meanOf(this.#powers) / STEADY_POWER_RATIO;
+    const end = this.#blockCount - BLOCKS_BEFORE;
+    let quietBlocks = 0;
+    for (let at = Math.max(0, end - BLOCKS_BEFORE); at < end; at += 1) {
+      if ((this.#blocks[at % this.#blocks.length] as number) < quietPower) quietBlocks += 1;
+    }
+    return quietBlocks >= QUIET_BLOCKS_MIN;
   }
 
   /** Whether the voices are louder than a noise that was heard alone, and go down to it. */
