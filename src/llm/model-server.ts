@@ -1,4 +1,5 @@
 /** What the adapters of model servers share: time limits of an answer, HTTP requests and their errors. */
+import { readAtMost } from '../lib/bounded-body.ts';
 import type { Clock } from '../lib/clock.ts';
 import { messageOf } from '../lib/unknown-value.ts';
 import { LanguageModelError } from './language-model.ts';
@@ -80,7 +81,7 @@ export const CHECK_TIMEOUT_MS = 2000;
 export const DEFAULT_CONTEXT_TOKENS = 8192;
 
 /** Longest part of a server's error text that is passed on. */
-const ERROR_LENGTH_MAX = 300;
+const ERROR_BYTES_MAX = 300;
 
 /**
  * Asks a model server something, with the errors of connecting and refusing in words an operator can act on.
@@ -95,9 +96,9 @@ export async function fetchFromServer(
 ): Promise<Response> {
   const response = await connect(server, url, init);
   if (response.ok) return response;
-  const text = (await response.text().catch(() => '')).slice(0, ERROR_LENGTH_MAX);
+  const read = await readAtMost(response.body ?? [], ERROR_BYTES_MAX).catch(() => undefined);
   throw new LanguageModelError(`Cannot use ${server}: it answered ${response.status}`, {
-    cause: new Error(text),
+    cause: new Error(read?.text ?? ''),
   });
 }
 

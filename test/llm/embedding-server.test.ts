@@ -78,6 +78,18 @@ test('an error of the server names it and the status', async () => {
   await expect(asked).rejects.toThrow(`Cannot use embeddings at "${server.url}": it answered 404`);
 });
 
+test('the error of a server whose words do not end is told from their beginning', async () => {
+  const server = await startEmbeddings((response) => {
+    response.writeHead(500).write('out of memory '.repeat(100));
+    return true;
+  });
+  const embedder = new EmbeddingServer({ protocol: 'ollama', url: server.url, model: 'tiny' });
+
+  const asked = embedder.embed(['one'], { role: 'query', signal });
+
+  await expect(asked).rejects.toThrow(`Cannot use embeddings at "${server.url}": it answered 500`);
+});
+
 test('an aborted request is closed at the server', async () => {
   const server = await startEmbeddings(() => true);
   const embedder = new EmbeddingServer({ protocol: 'ollama', url: server.url, model: 'tiny' });
