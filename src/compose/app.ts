@@ -134,7 +134,7 @@ export class App {
         this.#admission.check(),
         this.#control?.browserCheck() ?? BROWSER_NOT_STARTED,
         ...telephony.checks(),
-        ...[this.#knowledge.check() ?? []].flat(),
+        ...[this.#knowledge.check()].flatMap((check) => check ?? []),
       ],
       log,
     });

@@ -24,7 +24,7 @@ const RESERVE_MAX = 128;
 /** How long a connection of the reserve may last, in milliseconds. */
 const RESERVE_MS = 2000;
 
-/** Counts connections, in all and by client address, and refuses those beyond the limits. */
+/** Counts connections, in all and by client address; those beyond the limits share a small reserve for health checks. */
 export class ConnectionLimits {
   readonly #isTrustedProxy: IsTrustedProxy;
   readonly #countOf = new Map<string, number>();

@@ -1,4 +1,4 @@
-/** `/api/webhooks`: registers, changes and tries endpoints; lists deliveries and sends them again. */
+/** `/api/webhooks/endpoints` and `/api/webhooks/deliveries`: registers, changes and tries endpoints; lists deliveries and sends them again. */
 
 import { mayUse } from '../../domain/account/api-key.ts';
 import { given } from '../../domain/ids.ts';

@@ -34,7 +34,7 @@ const QUESTIONS = [
 const PROMPT =
   'You are the receptionist of a dental practice, open on weekdays from nine to five. Answer in one short sentence.';
 
-/** What the self-test needs. */
+/** Settings of one run of the self-test. */
 export interface SelfTestOptions {
   readonly config: Config;
   /** Whether each voice says every sentence of its language. */
