@@ -1,4 +1,4 @@
-/** Builds `dist/server`, the server in plain JavaScript: at each start where its sources have changed, always with `--always`. */
+/** Builds `dist/server`, the server in plain JavaScript, where its sources have changed; else with `--always`, or `--missing` where there is none. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import type { Plugin } from 'rolldown';
@@ -130,9 +130,15 @@ async function build(fresh: string): Promise<void> {
   }
 }
 
-/** Prints one line on failure: the server then runs from its sources. */
-async function run(isAsked: boolean): Promise<string> {
+/**
+ * Prints one line on failure: the server then runs from its sources.
+ *
+ * @param when `missing` leaves what other sources built: a server that runs from it loads some of its parts later.
+ */
+async function run(when: 'always' | 'changed' | 'missing'): Promise<string> {
+  const isAsked = when === 'always';
   if (!existsSync(join(SOURCES, 'main.ts'))) return 'Server: no sources here';
+  if (when === 'missing' && builtHash(BUILT) !== undefined) return 'Server: built already';
   try {
     const hash = sourcesHash();
     if (hash === builtHash(BUILT) && !isAsked) return 'Server: built already';
@@ -163,6 +169,7 @@ async function standIn(): Promise<string> {
   }
 }
 
-const line = await run(process.argv.includes('--always'));
+const whenNotAlways = process.argv.includes('--missing') ? 'missing' : 'changed';
+const line = await run(process.argv.includes('--always') ? 'always' : whenNotAlways);
 // Not to the output of the command that follows, which programs may read.
 process.stderr.write(`${line}\n`);

@@ -129,6 +129,19 @@ test('it is built once, and again when a source of ours, a preparation or a pack
   expect(JSON.parse(out).answer).toBe(8);
 });
 
+test('with --missing it is built only where there is none, so that a server in it finds what it loads later', async () => {
+  const { build, run, write } = checkout();
+
+  const first = await build('--missing');
+  write('src/speech/step.ts', 'export const STEP = 7;\n');
+  const afterSource = await build('--missing');
+  const { out } = await run('dist/server/main.js');
+
+  expect(first.err).toMatch(/^Server: built in [\d.]+ s\n$/);
+  expect(afterSource.err).toBe('Server: built already\n');
+  expect(JSON.parse(out).answer).toBe(2);
+});
+
 test('starts that build at the same time do not disturb each other', async () => {
   const { folder, build, run } = checkout();
 

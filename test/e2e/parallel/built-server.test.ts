@@ -1,5 +1,7 @@
 /** `dist/server`, which `npm start` runs: threads, children, models and files are found from there, and a call goes as from the sources. */
 import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
@@ -51,6 +53,26 @@ test('the built server hears, answers, and drains', async () => {
   expect(built.join('\n')).toContain('recognizer-child.js');
   expect(built.join('\n')).toContain('speaking-child.js');
   expect(children.filter((line) => line.includes('.ts'))).toEqual([]);
+});
+
+test('a server that was started through a link keeps to its folder when the link leads to another version', async () => {
+  await nodeRuns('src/cli/build-server.ts');
+  const folder = mkdtempSync(join(tmpdir(), 'offhook-link-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const link = join(folder, 'offhook');
+  symlinkSync(ROOT, link);
+  const server = await startServer({ program: 'dist/server/main.js', cwd: link });
+  onTestFinished(() => server.stop());
+  await server.ready();
+  const mcpServer = { name: 'shop', url: 'https://mcp.invalid/mcp', allowedTools: ['look_up'] };
+
+  rmSync(link);
+  symlinkSync(folder, link);
+  const { body: added } = await server.api('POST', '/api/mcp-servers', mcpServer);
+  // The client is loaded by the first use of it.
+  const tried = await server.api('POST', `/api/mcp-servers/${added.name}/test`);
+
+  expect(tried).toMatchObject({ status: 200, body: { ok: false, tools: [] } });
 });
 
 test('the other programs of the build run without sources: version, settings, operator, models', async () => {

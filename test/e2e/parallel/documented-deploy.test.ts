@@ -20,6 +20,9 @@ const BLOCKS = codeBlocksOf('docs/deploy.md')
 /** What is started inside ends with the shell. */
 const NAMESPACES = ['--mount', '--propagation', 'private', '--pid', '--fork', '--mount-proc'];
 
+/** Three builds and two starts, next to other tests. */
+const BLOCKS_MS_MAX = 240_000;
+
 const hasNamespaces =
   spawnSync('unshare', [...NAMESPACES, 'mount', '-t', 'tmpfs', 't', '/opt']).status === 0;
 
@@ -48,11 +51,19 @@ exec sh -c "$script \\"\\$@\\"" sh "$@"
 
 const SUDO = '#!/bin/sh -eu\n[ "$1" = -u ]\nuser=$2\nshift 2\nexec runuser -u "$user" -- "$@"\n';
 
-/** `enable --now` makes the state folder and starts our unit's program as its user; of others it reads the unit. */
+/**
+ * `enable --now` makes the state folder and starts our unit's program as its user; of others it reads the unit. `restart` first stops it.
+ */
 const SYSTEMCTL = `#!/bin/sh -eu
 if [ "$1" = daemon-reload ]; then exit 0; fi
-[ "$1 $2" = "enable --now" ]
-shift 2
+if [ "$1" = restart ]; then
+  pkill -TERM --oldest --euid offhook
+  while pgrep --euid offhook > /dev/null; do sleep 0.1; done
+  shift
+else
+  [ "$1 $2" = "enable --now" ]
+  shift 2
+fi
 for name in "$@"; do
   unit=/etc/systemd/system/$name.service
   of() { sed -n "s/^$1=-*//p" "$unit"; }
@@ -61,7 +72,7 @@ for name in "$@"; do
   install -d -m "$(of StateDirectoryMode)" -o "$(of User)" -g "$(of Group)" "/var/lib/$(of StateDirectory)"
   cd "$(of WorkingDirectory)"
   settings=$(grep -v '^#' "$(of EnvironmentFile)" | grep = || true)
-  setsid runuser -u "$(of User)" -- env -i PATH=/usr/bin:/bin $(of Environment) $settings $PORTS $(of ExecStart) > "$LOG" 2>&1 &
+  setsid runuser -u "$(of User)" -- env -i PATH=/usr/bin:/bin $(of Environment) $settings $PORTS $(of ExecStart) >> "$LOG" 2>&1 &
   waited=0
   until curl -sf "http://127.0.0.1:$HTTP_PORT/readyz" > "$LOG.readyz"; do
     [ $((waited += 1)) -lt 300 ] || { cat "$LOG"; exit 1; }
@@ -118,11 +129,12 @@ describeWithout(missing, 'docs/deploy.md', () => {
       'mkdir -p /etc/systemd/system',
       ...BLOCKS.map((text, index) => [`echo "== block ${index}"`, text].join('\n')),
       `for path in / /manual/ /docs; do curl -s -o /dev/null -w "$path %{http_code}\\n" http://127.0.0.1:${http}$path; done`,
+      'readlink "/proc/$(pgrep --oldest --euid offhook)/cwd"',
       'stat -c "%n %a %U:%G" /etc/offhook /etc/offhook/*.env /var/lib/offhook /var/lib/offhook/*',
     ];
     const typed = script
       .join('\n')
-      .replace('<where you have it from>', 'https://example.com/offhook');
+      .replaceAll('<where you have it from>', 'https://example.com/offhook');
     const env = {
       PATH: `${folder}/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
       ...{ LOG: `${folder}/log`, HTTP_PORT: String(http) },
@@ -134,7 +146,7 @@ describeWithout(missing, 'docs/deploy.md', () => {
       throw new Error(`A command of docs/deploy.md failed:\n${error.stdout}\n${error.stderr}`);
     });
     output = ended.stdout;
-  });
+  }, BLOCKS_MS_MAX);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   test('every block runs to its end', () => {
@@ -146,6 +158,10 @@ describeWithout(missing, 'docs/deploy.md', () => {
     expect(output).toMatch(/^\/ 200$/m);
     expect(output).toMatch(/^\/manual\/ 200$/m);
     expect(output).toMatch(/^\/docs 200$/m);
+  });
+
+  test('after the upgrade the server runs from the folder of the new version', () => {
+    expect(output).toMatch(/^\/opt\/offhook-2$/m);
   });
 
   test('the voice detector is prepared, and the journal shows the keys', () => {
