@@ -21,7 +21,7 @@ export async function run(args: readonly string[]): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'call-path-'));
   const hook = new URL(`tools/call-path-hook.ts?folder=${folder}`, import.meta.url);
   const environment = { NODE_OPTIONS: `--import=${hook.href}` };
-  const server = await (await startServer({ environment })).ready();
+  const server = await (await startServer({ environment, program: 'src/main.ts' })).ready();
   try {
     await server.createAgent({ phoneNumber: NUMBER });
     for (let call = 1; call <= CALLS; call += 1) {

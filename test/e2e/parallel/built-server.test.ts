@@ -9,7 +9,7 @@ import { Listener } from '../../../examples/demo/listener.ts';
 import { Phone } from '../../../examples/phone/phone.ts';
 import { phraseSaying } from '../../speech/spoken-phrases.ts';
 import { childrenOf } from '../../support/server/processes.ts';
-import { startServer } from '../../support/server/server.ts';
+import { buildServer, startServer } from '../../support/server/server.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const NUMBER = '+12025550123';
@@ -19,8 +19,7 @@ const nodeRuns = (...words: string[]) =>
   promisify(execFile)(process.execPath, words, { cwd: ROOT });
 
 test('the built server hears, answers, and drains', async () => {
-  await nodeRuns('src/cli/build-server.ts');
-  const server = await startServer({ program: 'dist/server/main.js' });
+  const server = await startServer();
   onTestFinished(() => server.stop());
   await server.ready();
   await server.createAgent({ phoneNumber: NUMBER, greeting: 'Hello.' });
@@ -56,7 +55,7 @@ test('the built server hears, answers, and drains', async () => {
 });
 
 test('a server that was started through a link keeps to its folder when the link leads to another version', async () => {
-  await nodeRuns('src/cli/build-server.ts');
+  await buildServer();
   const folder = mkdtempSync(join(tmpdir(), 'offhook-link-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const link = join(folder, 'offhook');
@@ -76,7 +75,7 @@ test('a server that was started through a link keeps to its folder when the link
 });
 
 test('the other programs of the build run without sources: version, settings, operator, models', async () => {
-  await nodeRuns('src/cli/build-server.ts');
+  await buildServer();
 
   const [version, sourceVersion, admin, models] = await Promise.all([
     nodeRuns('dist/server/main.js', '--version'),

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { COMPILE_CACHE } from './compile-cache.ts';
+import { buildServer } from './server.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
@@ -20,7 +21,8 @@ export async function adminIn(
   words: readonly string[],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<AdminEnded> {
-  const child = spawn(join(ROOT, 'node_modules/.bin/node'), ['src/cli/admin.ts', ...words], {
+  await buildServer();
+  const child = spawn(join(ROOT, 'node_modules/.bin/node'), ['dist/server/admin.js', ...words], {
     cwd: ROOT,
     env: {
       PATH: '/usr/local/bin:/usr/bin:/bin',

@@ -10,7 +10,7 @@ function burn(): void {
   while (performance.now() < untilMs);
 }
 
-if (isMainThread && basename(process.argv[1] ?? '') === 'main.ts') {
+if (isMainThread && basename(process.argv[1] ?? '') === 'main.js') {
   let timer: NodeJS.Timeout | undefined;
   process.on('SIGUSR2', () => {
     if (timer === undefined) {

@@ -1,13 +1,15 @@
 /** The whole server in a process of its own, as an operator runs it, on free ports with an empty data folder. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { freePort } from '../network/free-ports.ts';
 import type { NetworkNamespace } from '../network/network-namespace.ts';
 import { COMPILE_CACHE } from './compile-cache.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
+const NODE = join(ROOT, 'node_modules/.bin/node');
 const START_MS_MAX = 30_000;
 const END_MS_MAX = 15_000;
 const BEGIN_MS_MAX = 15_000;
@@ -21,7 +23,7 @@ export interface ServerOptions {
   readonly dataDir?: string;
   /** A network that it is to be in, instead of this machine's own. */
   readonly namespace?: NetworkNamespace;
-  /** What Node runs: the sources unless given. */
+  /** What Node runs: what `npm start` builds unless given. */
   readonly program?: string;
   /** Its working directory: the repository unless given. */
   readonly cwd?: string;
@@ -164,14 +166,23 @@ export class TestServer {
   }
 }
 
+let building: Promise<unknown> | undefined;
+
+/** Builds `dist/server` as `npm start` does: where its sources have changed, looked for once in a process. */
+export function buildServer(): Promise<unknown> {
+  building ??= promisify(execFile)(NODE, ['src/cli/build-server.ts'], { cwd: ROOT });
+  return building;
+}
+
 /** Starts a server; await `ready()` before use. */
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
+  if (options.program === undefined) await buildServer();
   const [port, sipPort] = [await freePort(), await freePort()];
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'offhook-data-'));
   const { namespace } = options;
   const [program = '', ...words] = [
     ...(namespace?.prefix ?? []),
-    ...[join(ROOT, 'node_modules/.bin/node'), options.program ?? 'src/main.ts'],
+    ...[NODE, options.program ?? join(ROOT, 'dist/server/main.js')],
   ];
   const child = spawn(program, words, {
     cwd: options.cwd ?? ROOT,
