@@ -8,6 +8,7 @@ import { systemClock } from './lib/clock.ts';
 import type { Logger } from './lib/logger.ts';
 import { packageVersion } from './lib/package-version.ts';
 import { ThreadUse } from './lib/process/thread-use.ts';
+import { startWatchdog } from './lib/process/watchdog.ts';
 import { messageOf } from './lib/unknown-value.ts';
 import { TrunkSettingsError } from './telephony/trunks/trunks.ts';
 
@@ -64,6 +65,7 @@ async function serve(config: Config): Promise<void> {
     await app.stop();
     giveUp(error);
   }
+  startWatchdog();
 }
 
 /** The first signal drains, the second ends the calls too. */
