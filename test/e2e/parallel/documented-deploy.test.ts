@@ -108,7 +108,9 @@ const DOUBLES = {
 
 const missing = [
   ...(hasNamespaces ? [] : ['mount namespaces']),
-  ...['curl', 'docker-compose', 'openssl', 'runuser', 'setsid'].filter((name) => !hasProgram(name)),
+  ...['curl', 'docker-compose', 'openssl', 'pkill', 'runuser', 'setsid'].filter(
+    (name) => !hasProgram(name),
+  ),
 ];
 
 describeWithout(missing, 'docs/deploy.md', () => {
