@@ -71,21 +71,26 @@ async function serve(config: Config): Promise<void> {
 /** The first signal drains, the second ends the calls too. */
 function obeySignals(app: App, config: Config, log: Logger): void {
   let signals = 0;
-  const leave = async (signal: string) => {
+  const leaveBy = async (signal: string) => {
     signals += 1;
     log.info({ signal }, signals === 1 ? 'draining: no new calls are taken' : 'stopping now');
     if (signals === 1) await app.drain(config.DRAIN_TIMEOUT_SECONDS * 1000);
     await app.stop();
     process.exit(0);
   };
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, () => {
-      leave(signal).catch((error: unknown) => {
-        log.error({ err: error }, 'shutdown failed');
-        process.exit(1);
-      });
+  const leave = (signal: string) => {
+    leaveBy(signal).catch((error: unknown) => {
+      log.error({ err: error }, 'shutdown failed');
+      process.exit(1);
     });
-  }
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => leave(signal));
+  // A terminal that closes stops its server; one without a terminal goes on. Without a handler a hangup ends the process at
+  // once and cuts its calls, even under `nohup`, whose setting Node takes back at its start.
+  process.on('SIGHUP', () => {
+    if (!process.stdout.isTTY) log.info({ signal: 'SIGHUP' }, 'a hangup does not stop the server');
+    else if (signals === 0) leave('SIGHUP');
+  });
 }
 
 /** The program reads its words as if it had been started by itself. */

@@ -217,9 +217,13 @@ function stopChild<ToChild>(
   });
 }
 
+/** The child's side: signals of a terminal or a service manager reach the whole group, but the parent decides when this process ends. */
+export function ignoreSignals(): void {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => undefined);
+}
+
 /**
- * The child's side: passes on the parent's messages, and ends this process with its parent. The parent decides when
- * this process ends: signals of a terminal or a service manager, which reach the whole group, are ignored.
+ * The child's side: passes on the parent's messages, ignores signals, and ends this process with its parent.
  *
  * @param release called before the process ends because the parent is gone.
  */
@@ -228,8 +232,7 @@ export function obeyParent<ToChild>(
   release: () => unknown = () => undefined,
 ): void {
   process.on('message', (message: ToChild) => obey(message));
-  process.on('SIGINT', () => undefined);
-  process.on('SIGTERM', () => undefined);
+  ignoreSignals();
   process.on('disconnect', () => void endProcess(release));
 }
 

@@ -1,6 +1,7 @@
 /** The process that reads one document: started by `DocumentReaders`, which ends it at its time limit. */
 import { Worker } from 'node:worker_threads';
 import { type DocumentFile, KNOWLEDGE_LIMITS } from '../../domain/knowledge/knowledge.ts';
+import { ignoreSignals } from '../../lib/process/child-supervisor.ts';
 import { htmlText, pdfText } from './document-text.ts';
 
 /** What the process answers: the text, or what is wrong with the document. */
@@ -13,9 +14,7 @@ const CHARS_MAX = KNOWLEDGE_LIMITS.textCharsMax;
 const MEMORY_BYTES_MAX = 512 * 1024 * 1024;
 
 process.on('disconnect', () => process.exit(0));
-// The parent decides when this one ends, not a terminal or a service manager that reaches the whole group.
-process.on('SIGINT', () => undefined);
-process.on('SIGTERM', () => undefined);
+ignoreSignals();
 // A damaged PDF fails in several places at once; the one that is waited for says why.
 process.on('unhandledRejection', () => undefined);
 process.once('message', (file: DocumentFile) => void answer(file));

@@ -1,17 +1,29 @@
 /** What an operator sees of a start: on a terminal, in a log that programs read, and with settings of the first start. */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
+import { Phone } from '../../../examples/phone/phone.ts';
 import { freePort } from '../../support/network/free-ports.ts';
+import { childrenOf } from '../../support/server/processes.ts';
 import { describeWith } from '../../support/server/programs.ts';
-import { LIVE_KEY, startServer, TEST_KEY, type TestServer } from '../../support/server/server.ts';
+import {
+  buildServer,
+  LIVE_KEY,
+  startServer,
+  TEST_KEY,
+  type TestServer,
+} from '../../support/server/server.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const NODE = join(ROOT, 'node_modules/.bin/node');
 
+const NUMBER = '+12025550123';
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+
+const readyzOf = async (port: number) => (await fetch(`http://127.0.0.1:${port}/readyz`)).status;
 
 function folder(): string {
   const made = mkdtempSync(join(tmpdir(), 'offhook-start-'));
@@ -31,33 +43,43 @@ async function started(
   return server;
 }
 
+interface OnTerminal {
+  readonly child: ReturnType<typeof spawn>;
+  /** Text that the terminal has shown. */
+  readonly output: () => string;
+  readonly port: number;
+  readonly sipPort: number;
+}
+
+/** A server on a terminal of its own, which has printed all of its start. */
+async function startedOnTerminal(): Promise<OnTerminal> {
+  const [port, sipPort] = [await freePort(), await freePort()];
+  await buildServer();
+  const child = spawn('script', ['-qefc', `exec ${NODE} dist/server/main.js`, '/dev/null'], {
+    cwd: ROOT,
+    env: {
+      ...{ PATH: '/usr/local/bin:/usr/bin:/bin', TERM: 'xterm', DATA_DIR: folder() },
+      ...{ PORT: String(port), SIP_PORT: String(sipPort), OLLAMA_HOST: 'http://127.0.0.1:9' },
+      BOOTSTRAP_LIVE_KEY: LIVE_KEY,
+    },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let output = '';
+  child.stdout.on('data', (chunk) => (output += chunk));
+  await expect.poll(() => output, { timeout: 20_000 }).toContain('token=');
+  await expect.poll(() => output, { timeout: 5000 }).toContain('└');
+  return { child, output: () => output, port, sipPort };
+}
+
 describeWith(['script'], 'a start on a terminal', () => {
   test('is told in text: no JSON, each engine once, nothing empty, the link last', async () => {
-    const environment = {
-      PATH: '/usr/local/bin:/usr/bin:/bin',
-      TERM: 'xterm',
-      PORT: String(await freePort()),
-      SIP_PORT: String(await freePort()),
-      DATA_DIR: folder(),
-      OLLAMA_HOST: 'http://127.0.0.1:9',
-    };
-    const child = spawn('script', ['-qefc', `${NODE} src/main.ts`, '/dev/null'], {
-      cwd: ROOT,
-      env: environment,
-      stdio: ['pipe', 'pipe', 'inherit'],
-    });
-    onTestFinished(() => void child.kill('SIGKILL'));
-    let output = '';
-    child.stdout.on('data', (chunk) => (output += chunk));
-
-    await expect.poll(() => output, { timeout: 20_000 }).toContain('token=');
-    await expect.poll(() => output, { timeout: 5000 }).toContain('└');
+    const { child, output } = await startedOnTerminal();
     const exited = new Promise((resolve) => child.on('exit', resolve));
-    child.stdin.write('\u0003');
+    child.stdin?.write('\u0003');
     await exited;
 
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are what is taken out
-    const lines = output.replace(/\u001b\[\d+m/g, '').split(/\r?\n/);
+    const lines = stripVTControlCharacters(output()).split(/\r?\n/);
     const saying = (text: string) => lines.filter((line) => line.includes(text));
     expect(lines.filter((line) => line.startsWith('{'))).toEqual([]);
     expect(lines.filter((line) => /listening on\s*$/.test(line))).toEqual([]);
@@ -67,8 +89,47 @@ describeWith(['script'], 'a start on a terminal', () => {
     expect(lines.findIndex((line) => line.includes('no password yet'))).toBeGreaterThan(
       lines.findIndex((line) => line.includes('npm run models')),
     );
-    expect(output).toContain('\u001b[33m');
+    expect(output()).toContain('\u001b[33m');
   });
+
+  test('when the terminal is closed, the server takes no new calls and ends after the last one', async () => {
+    const { child, port, sipPort } = await startedOnTerminal();
+    const [{ pid } = { pid: 0 }] = childrenOf(child.pid ?? 0);
+    const made = await fetch(`http://127.0.0.1:${port}/api/agents`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${LIVE_KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        name: 'Desk',
+        greeting: 'Hi.',
+        systemPrompt: 'Hi.',
+        phoneNumber: NUMBER,
+      }),
+    });
+    const uri = `sip:${NUMBER}@127.0.0.1:${sipPort}`;
+    const phone = new Phone();
+    await phone.start();
+    onTestFinished(() => phone.stop());
+    const call = await phone.call(uri);
+
+    child.kill('SIGKILL');
+    await expect.poll(() => readyzOf(port), { timeout: 10_000 }).toBe(503);
+    const late = phone.call(uri);
+    await expect(late).rejects.toMatchObject({ sipStatus: 503 });
+    const wasThere = existsSync(`/proc/${pid}`);
+    await call.hangUp();
+
+    expect([made.status, wasThere]).toEqual([201, true]);
+    await expect.poll(() => existsSync(`/proc/${pid}`), { timeout: 10_000 }).toBe(false);
+  });
+});
+
+test('a hangup does not stop a server without a terminal, as under nohup', async () => {
+  const server = await started(folder());
+
+  server.kill('SIGHUP');
+
+  await expect.poll(() => server.output).toContain('a hangup does not stop the server');
+  expect((await server.api('GET', '/api/agents')).status).toBe(200);
 });
 
 test('elsewhere each line is a JSON object, with the keys, the engines, the address and the link', async () => {

@@ -1,5 +1,6 @@
 /** The process in which espeak-ng's WASM build writes phonemes, and nothing else; started by `espeak-phonemizer`, ends with it. */
 
+import { ignoreSignals } from '../../../lib/process/child-supervisor.ts';
 import { messageOf } from '../../../lib/unknown-value.ts';
 import { phonemeArguments } from './espeak-voice.ts';
 import { EspeakInstance, loadModule } from './wasm-instance.ts';
@@ -26,9 +27,7 @@ let instance: Promise<EspeakInstance> | undefined;
 let last: Promise<void> = Promise.resolve();
 
 process.on('disconnect', () => process.exit(0));
-// The parent decides when this one ends, not a terminal or a service manager that reaches the whole group.
-process.on('SIGINT', () => undefined);
-process.on('SIGTERM', () => undefined);
+ignoreSignals();
 process.on('message', (request: PhonemeRequest) => {
   last = last.then(() => answer(request));
 });
