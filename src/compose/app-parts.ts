@@ -19,8 +19,8 @@ import type { Store } from '../store/store.ts';
 import type { CustomTools } from '../tool/custom-tools.ts';
 import type { McpTools } from '../tool/mcp/mcp-tools.ts';
 import type { CallSms } from '../tool/sms/call-sms.ts';
+import type { Notice } from './output.ts';
 import type { SpeechParts } from './speech.ts';
-import type { Notice } from './startup-banner.ts';
 import type { Telephony } from './telephony.ts';
 import type { Knowledge } from './tools/knowledge.ts';
 

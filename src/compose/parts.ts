@@ -9,7 +9,7 @@ import { Metrics } from '../lib/metrics/metrics.ts';
 import { packageVersion } from '../lib/package-version.ts';
 import type { ThreadUse } from '../lib/process/thread-use.ts';
 import type { Hearing } from '../speech/hearing/hearing.ts';
-import { lockDatabase } from '../store/sqlite/database-lock.ts';
+import { lockDatabase } from '../store/sqlite/sqlite-file.ts';
 import { openStore } from '../store/store.ts';
 import type { AppOptions, AppParts } from './app-parts.ts';
 import { makeDataFolders, refuseEmptyDatabase } from './data-folder.ts';

@@ -2,7 +2,7 @@
 import { serialize } from 'hono/utils/cookie';
 import { z } from 'zod';
 import type { ApiApp, ApiContext, ApiDeps } from '../api/api-env.ts';
-import { clientAddress, clientOf } from '../api/http/client-address.ts';
+import { clientAddress, clientOf } from '../api/http/request-identity.ts';
 import {
   FIRST_USER_NAME,
   isAdmin,

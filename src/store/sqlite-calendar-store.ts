@@ -10,7 +10,7 @@ import { CALENDAR_LIMITS, type Calendar, type CalendarStore } from '../domain/ca
 import type { TimeSpan } from '../domain/calendar/slots.ts';
 import type { PageRange } from '../domain/ids.ts';
 import { conflict } from '../domain/service-error.ts';
-import type { SecretBox } from '../lib/secret-box.ts';
+import type { SecretBox } from '../lib/secrets.ts';
 import { countOf, inScope, type Queries } from './queries.ts';
 import { NamedRecords } from './sqlite/named-records.ts';
 import { type RowOf, recordOf, rowOf } from './sqlite/rows.ts';

@@ -17,7 +17,7 @@ import {
 } from '../domain/sms/sms-message.ts';
 import type { OptOut, OptOutStore } from '../domain/sms/sms-rules.ts';
 import { DAY_MS } from '../lib/clock.ts';
-import type { SecretBox } from '../lib/secret-box.ts';
+import type { SecretBox } from '../lib/secrets.ts';
 import { countOf, inScope, type Queries } from './queries.ts';
 import { NamedRecords } from './sqlite/named-records.ts';
 import { recordOf, rowOf } from './sqlite/rows.ts';

@@ -5,7 +5,7 @@ import type { PageRange } from '../domain/ids.ts';
 import { conflict } from '../domain/service-error.ts';
 import { type CustomTool, type CustomToolStore, TOOL_LIMITS } from '../domain/tool/custom-tool.ts';
 import { MCP_LIMITS, type McpServer, type McpServerStore } from '../domain/tool/mcp-server.ts';
-import type { SecretBox } from '../lib/secret-box.ts';
+import type { SecretBox } from '../lib/secrets.ts';
 import { inScope, type Queries } from './queries.ts';
 import { NamedRecords } from './sqlite/named-records.ts';
 import { build } from './sqlite/schema.ts';

@@ -8,7 +8,7 @@ import { idMaker } from '../domain/ids.ts';
 import type { RunTransaction, Stores } from '../domain/stores.ts';
 import { type Clock, DAY_MS } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
-import type { SecretBox } from '../lib/secret-box.ts';
+import type { SecretBox } from '../lib/secrets.ts';
 import { SqliteAccountStore, SqliteApiKeyStore } from './accounts/sqlite-account-store.ts';
 import { SqliteErasureStore, SqliteLeftovers } from './accounts/sqlite-erasure-store.ts';
 import { SqliteIdempotencyStore } from './accounts/sqlite-idempotency-store.ts';
@@ -17,8 +17,11 @@ import { SqliteAuditLog, SqliteUserStore } from './accounts/sqlite-user-store.ts
 import { indexRegularly } from './calls/call-list.ts';
 import { SqliteAnalysisStore } from './calls/sqlite-analysis-store.ts';
 import { SqliteAnalyticsStore, SqliteQuarterHours } from './calls/sqlite-analytics-store.ts';
-import { SqliteCallQualityStore, SqliteSipTraceStore } from './calls/sqlite-call-diagnostics.ts';
-import { SqliteCallNoteStore } from './calls/sqlite-call-note-store.ts';
+import {
+  SqliteCallNoteStore,
+  SqliteCallQualityStore,
+  SqliteSipTraceStore,
+} from './calls/sqlite-call-diagnostics.ts';
 import { SqliteCallStore, SqliteDialogStore } from './calls/sqlite-call-store.ts';
 import { SqliteKnowledgeStore } from './knowledge/sqlite-knowledge-store.ts';
 import type { Queries } from './queries.ts';

@@ -3,7 +3,7 @@ import type { Compilable } from 'kysely';
 import type { Scope } from '../../domain/agent/agent.ts';
 import type { PageRange } from '../../domain/ids.ts';
 import { conflict } from '../../domain/service-error.ts';
-import type { SecretBox } from '../../lib/secret-box.ts';
+import type { SecretBox } from '../../lib/secrets.ts';
 import { countOf, inScope, type Queries } from '../queries.ts';
 import { type Format, type RowOf, recordOf, rowOf } from './rows.ts';
 import { build, type Tables } from './schema.ts';

@@ -1,5 +1,11 @@
-/** Seals short texts, such as passwords, so that a copy of where they are kept does not tell them: AES-256-GCM. */
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+/** Secrets: short texts sealed with AES-256-GCM, so that a copy of where they are kept does not tell them, and comparison in constant time. */
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto';
 
 /** Of a key, in bytes. */
 export const KEY_BYTES = 32;
@@ -70,4 +76,14 @@ export class SecretBox {
 
 function idOf(key: Buffer): string {
   return createHash('sha256').update(key).digest('hex').slice(0, 8);
+}
+
+/** Compares in a time that does not tell how much of `given` is right. */
+export function isSameSecret(given: string, expected: string): boolean {
+  return timingSafeEqual(digestOf(given), digestOf(expected));
+}
+
+/** Texts of different lengths become comparable, and the length stays secret. */
+function digestOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
 }
