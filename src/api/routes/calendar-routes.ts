@@ -208,21 +208,17 @@ const KIND = {
   storeOf: (stores: Pick<Stores, 'calendars'>) => stores.calendars,
 } as const;
 
-const feedRoute = describeRoute({
+const feedRoute = describeRoute('post', '/api/calendars/{calendarName}/feed', {
   ...{ tag: 'Calendars', scope: 'agents:write' },
   operationId: 'renewCalendarFeed',
-  method: 'post',
-  path: '/api/calendars/{calendarName}/feed',
   summary: 'Gives the feed of a calendar a new link; the old one no longer works',
   request: { params: calendarPathSchema },
   responses: { 200: jsonResponse('The calendar with its new `feedUrl`.', calendarSchema) },
 });
 
-const appointmentsRoute = describeRoute({
+const appointmentsRoute = describeRoute('get', '/api/calendars/{calendarName}/appointments', {
   ...{ tag: 'Calendars', scope: 'calls:read' },
   operationId: 'listAppointments',
-  method: 'get',
-  path: '/api/calendars/{calendarName}/appointments',
   summary: 'Lists the appointments that agents booked in a calendar, by their begin',
   description: 'Cancelled ones too. Events that others made on a CalDAV server are not in it.',
   request: { params: calendarPathSchema, query: appointmentQuerySchema },

@@ -131,11 +131,9 @@ const KIND = {
   view: serverView,
 } as const;
 
-const testRoute = describeRoute({
+const testRoute = describeRoute('post', '/api/mcp-servers/{mcpServerName}/test', {
   ...{ tag: 'Tools', scope: 'agents:write' },
   operationId: 'testMcpServer',
-  method: 'post',
-  path: '/api/mcp-servers/{mcpServerName}/test',
   summary: 'Connects to an MCP server, and lists its tools',
   description:
     'What goes wrong at the other server is no error of this request: `ok` is false. 429 with `Retry-After` also while four tests run.',

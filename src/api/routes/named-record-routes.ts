@@ -175,41 +175,41 @@ function describeRoutes<Item, Draft, Patch>(kind: Kind<Item, Draft, Patch>) {
   const documented = ({ success: _, ...documentation }: Words) => documentation;
   const pageSchema = pageOf(schema).openapi(`${name}Page`);
   return {
-    list: describeRoute({
+    list: describeRoute('get', path, {
       ...reads,
       ...documented(words.list),
-      ...{ operationId: `list${name}s`, method: 'get', path },
+      operationId: `list${name}s`,
       request: { query: pageQuerySchema },
       responses: { 200: jsonResponse(words.list.success, pageSchema) },
     }),
-    create: describeRoute({
+    create: describeRoute('post', path, {
       ...writes,
       ...documented(words.create),
-      ...{ operationId: `create${name}`, method: 'post', path },
+      operationId: `create${name}`,
       request: { body: jsonBody(kind.createSchema) },
       responses: { 201: taggedResponse(words.create.success, schema) },
     }),
-    get: describeRoute({
+    get: describeRoute('get', itemPath, {
       ...reads,
       ...documented(words.get),
-      ...{ operationId: `get${name}`, method: 'get', path: itemPath },
+      operationId: `get${name}`,
       request: { params },
       responses: { 200: taggedResponse(words.get.success, schema) },
     }),
-    update: describeRoute({
+    update: describeRoute('patch', itemPath, {
       ...writes,
       ...documented(words.update),
       ...TAKES_IF_MATCH,
-      ...{ operationId: `update${name}`, method: 'patch', path: itemPath },
+      operationId: `update${name}`,
       request: { params, body: jsonBody(kind.patchSchema) },
       responses: { 200: taggedResponse(words.update.success, schema) },
       errors: [412, 422],
     }),
-    delete: describeRoute({
+    delete: describeRoute('delete', itemPath, {
       ...writes,
       ...documented(words.delete),
       ...TAKES_IF_MATCH,
-      ...{ operationId: `delete${name}`, method: 'delete', path: itemPath },
+      operationId: `delete${name}`,
       request: { params },
       responses: { 204: { description: words.delete.success } },
       errors: [409, 412],

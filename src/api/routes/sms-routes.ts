@@ -72,21 +72,17 @@ const GATEWAYS = {
   storeOf: (stores: Pick<Stores, 'smsGateways'>) => stores.smsGateways,
 } as const;
 
-const listOptOutsRoute = describeRoute({
+const listOptOutsRoute = describeRoute('get', '/api/sms-opt-outs', {
   ...shared,
   operationId: 'listSmsOptOuts',
-  method: 'get',
-  path: '/api/sms-opt-outs',
   summary: 'Lists the numbers that get no messages, newest first',
   request: { query: pageQuerySchema },
   responses: { 200: jsonResponse('A page of numbers.', optOutPageSchema) },
 });
 
-const putOptOutRoute = describeRoute({
+const putOptOutRoute = describeRoute('put', '/api/sms-opt-outs/{number}', {
   ...shared,
   operationId: 'putSmsOptOut',
-  method: 'put',
-  path: '/api/sms-opt-outs/{number}',
   summary: 'Takes a number that wants no messages',
   description:
     'An incoming message of STOP, or its like in other languages, does the same; START takes it back. A number that is no number is 422.',
@@ -95,11 +91,9 @@ const putOptOutRoute = describeRoute({
   errors: [422],
 });
 
-const deleteOptOutRoute = describeRoute({
+const deleteOptOutRoute = describeRoute('delete', '/api/sms-opt-outs/{number}', {
   ...shared,
   operationId: 'deleteSmsOptOut',
-  method: 'delete',
-  path: '/api/sms-opt-outs/{number}',
   summary: 'Lets a number get messages again',
   request: { params: optOutPathSchema },
   responses: { 204: { description: 'The number may get messages.' } },

@@ -181,11 +181,9 @@ const KIND = {
   view: toolView,
 } as const;
 
-const testRoute = describeRoute({
+const testRoute = describeRoute('post', '/api/tools/{toolName}/test', {
   ...{ tag: 'Tools', scope: 'agents:write' },
   operationId: 'testTool',
-  method: 'post',
-  path: '/api/tools/{toolName}/test',
   summary: 'Makes the request of a tool, as a call would',
   description:
     'What goes wrong at the other server is no error of this request: `done` is false. 429 with `Retry-After` also while four tests run.',
