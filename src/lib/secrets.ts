@@ -1,4 +1,4 @@
-/** Secrets: short texts sealed with AES-256-GCM, so that a copy of where they are kept does not tell them, and comparison in constant time. */
+/** Secrets: short texts sealed with AES-256-GCM, so that a copy of where they are kept does not tell them; random texts, their hashes, and comparison in constant time. */
 import {
   createCipheriv,
   createDecipheriv,
@@ -86,4 +86,17 @@ export function isSameSecret(given: string, expected: string): boolean {
 /** Texts of different lengths become comparable, and the length stays secret. */
 function digestOf(text: string): Buffer {
   return createHash('sha256').update(text).digest();
+}
+
+/** 256 random bits cannot be guessed, so a plain hash suffices. */
+const SECRET_BYTES = 32;
+
+/** Makes 43 characters of base64url. */
+export function newSecretText(random: (size: number) => Uint8Array): string {
+  return Buffer.from(random(SECRET_BYTES)).toString('base64url');
+}
+
+/** SHA-256, lowercase hexadecimal. */
+export function hashOfText(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }

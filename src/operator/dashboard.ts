@@ -12,11 +12,10 @@ import {
 import type { NewId, RandomBytes } from '../domain/ids.ts';
 import { BoundedMap } from '../lib/bounded-map.ts';
 import type { Clock } from '../lib/clock.ts';
-import { isSameSecret } from '../lib/secrets.ts';
+import { hashOfText, isSameSecret, newSecretText } from '../lib/secrets.ts';
 import { OperatorSessions, PhoneTickets, SessionKeys } from './operator-sessions.ts';
 import { BuiltFiles } from './pages.ts';
 import { PasswordHasher } from './password-hasher.ts';
-import { hashOfText, newSecretText } from './secret-text.ts';
 import { type RunSelfTest, SelfTestRun } from './self-test.ts';
 
 interface DashboardOptions {

@@ -20,10 +20,10 @@ import {
 import { addUser, openInvite, replacePassword } from '../domain/account/user-changes.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import type { Stores } from '../domain/stores.ts';
+import { hashOfText } from '../lib/secrets.ts';
 import type { Dashboard } from './dashboard.ts';
 import { bodyOf, COOKIE, cookieOf } from './dashboard-requests.ts';
 import type { OperatorSession } from './operator-sessions.ts';
-import { hashOfText } from './secret-text.ts';
 
 /** What the routes of sign-in and session share. */
 interface SignInParts {
