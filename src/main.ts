@@ -44,7 +44,7 @@ async function serve(config: Config): Promise<void> {
   const threads = new ThreadUse(systemClock);
   threads.start();
   const hearing = beginHearing({ config, log });
-  const { openParts } = await import('./compose/parts.ts');
+  const { openParts } = await import('./compose/app-parts.ts');
   const parts = await openParts({ config, ...output, hearing, threads }).catch(
     async (error: unknown) => {
       await hearing.stop();

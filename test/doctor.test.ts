@@ -12,12 +12,12 @@ import { expect, onTestFinished, test } from 'vitest';
 import { completionScript } from '../src/cli/admin-program.ts';
 import {
   addressFinding,
+  findingsText,
   nodeFinding,
   openFilesFinding,
   portFindings,
   serverFindings,
 } from '../src/cli/doctor-checks.ts';
-import { findingsText } from '../src/cli/finding.ts';
 import { readConfig } from '../src/config/config.ts';
 
 const plain = (_colour: string, text: string) => text;

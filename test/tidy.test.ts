@@ -132,7 +132,7 @@ function loadedWith(first: string): ReadonlySet<string> {
 
 test('what is loaded when it is needed is not loaded at the start as well', () => {
   const atStart = new Set(
-    ['compose/parts.ts', 'compose/app.ts'].flatMap((file) => [...loadedWith(file)]),
+    ['compose/app-parts.ts', 'compose/app.ts'].flatMap((file) => [...loadedWith(file)]),
   );
   const onNeed = files.flatMap((file) => {
     const source = readFileSync(join('src', file), 'utf8');

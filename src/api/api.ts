@@ -3,7 +3,7 @@ import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { compress } from 'hono/compress';
 import { SERVICE_EVENT_KINDS } from '../domain/webhook/service-event.ts';
 import type { ApiApp, ApiContext, ApiDeps } from './api-env.ts';
-import { authenticate, checkRole, KeyCache } from './http/access.ts';
+import { authenticate, checkRole, countRequest, KeyCache } from './http/access.ts';
 import {
   ANSWER_HEADERS,
   errorCodeTable,
@@ -14,7 +14,6 @@ import {
 } from './http/describe-route.ts';
 import { errorHandler, notFound, refuseInvalid } from './http/errors.ts';
 import { usePlainMessages } from './http/plain-message.ts';
-import { countRequest } from './http/rate-limit.ts';
 import { limitBody } from './http/request-body.ts';
 import { API_VERSION, audit, identity, listRequest } from './http/request-identity.ts';
 import { addHealthRoutes } from './probes.ts';
@@ -40,8 +39,7 @@ import { addModelRoutes } from './routes/model-routes.ts';
 import { addNumberRoutes } from './routes/number-routes.ts';
 import { addRecordingRoutes } from './routes/recording-routes.ts';
 import { addAgentChatRoutes, addSandboxRoutes } from './routes/sandbox-routes.ts';
-import { addSmsCallbackRoutes } from './routes/sms-callback-routes.ts';
-import { addSmsRoutes } from './routes/sms-routes.ts';
+import { addSmsCallbackRoutes, addSmsRoutes } from './routes/sms-routes.ts';
 import { addToolRoutes } from './routes/tool-routes.ts';
 import { addTrunkCheckRoutes, addTrunkRoutes } from './routes/trunk-routes.ts';
 import { addLanguageModelRoutes, addVoiceRoutes } from './routes/voice-and-model-routes.ts';

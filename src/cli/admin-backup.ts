@@ -14,7 +14,7 @@ import {
 } from '../store/backup/backup.ts';
 import { DatabasePresentError, restoreBackup } from '../store/backup/backup-restore.ts';
 import { type Database, openDatabase } from '../store/sqlite/database.ts';
-import { DatabaseInUseError, lockDatabase } from '../store/sqlite/database-lock.ts';
+import { DatabaseInUseError, lockDatabase } from '../store/sqlite/sqlite-file.ts';
 import { type Console, existingDatabaseFile, type Result, showing } from './admin-command.ts';
 
 interface RestoreOptions {

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { styleText } from 'node:util';
 import type { Command } from 'commander';
-import { readTrunksFile } from '../compose/trunks/trunks-file.ts';
+import { readTrunksFile } from '../compose/trunk-control.ts';
 import type { Config } from '../config/config.ts';
 import { databaseFileOf } from '../config/config.ts';
 import { systemClock as clock, TimeLimit, unlessAborted } from '../lib/clock.ts';
@@ -16,11 +16,12 @@ import { checkTrunk, type KnownTrunks, readTrunks } from './admin-trunks.ts';
 import {
   addressFinding,
   askServer,
+  type Finding,
+  findingsText,
   machineFindings,
   portFindings,
   serverFindings,
 } from './doctor-checks.ts';
-import { type Finding, findingsText } from './finding.ts';
 
 const EXIT_FAILED = 1;
 

@@ -1,6 +1,5 @@
 /** `admin erase …`: erases calls, says beforehand what would go, and shows who erased what. */
 import { Argument, type Command } from 'commander';
-import { openEraser } from '../compose/retention.ts';
 import { databaseFileOf } from '../config/config.ts';
 import type { Account, Environment } from '../domain/account/account.ts';
 import {
@@ -10,8 +9,10 @@ import {
   type ErasureOrder,
   limitsOf,
 } from '../domain/account/erasure.ts';
-import { silentLogger } from '../lib/logger.ts';
-import { DatabaseInUseError, lockDatabase } from '../store/sqlite/database-lock.ts';
+import { systemClock as clock } from '../lib/clock.ts';
+import { silentLogger as log } from '../lib/logger.ts';
+import { openEraser } from '../store/accounts/retention-rounds.ts';
+import { DatabaseInUseError, lockDatabase } from '../store/sqlite/sqlite-file.ts';
 import {
   accountOf,
   atDesk,
@@ -175,8 +176,8 @@ function orderOf(
 async function finish({ desk, console }: Place): Promise<void> {
   const config = console.config();
   const { store, newId } = desk;
-  const isQuiet = () => false;
-  await openEraser({ config, store, newId, isQuiet, log: silentLogger }).finish();
+  const dataFolder = config.DATA_DIR;
+  await openEraser(store, { dataFolder, newId, isQuiet: () => false, clock, log }).finish();
   const [file] = await store.leftovers.files(1);
   if (file !== undefined) {
     throw new Error(`Cannot delete "${file}" in "${config.DATA_DIR}"; the rest is erased`);

@@ -42,7 +42,7 @@ export function addSelfTestCommand(root: Command, console: Console): void {
       secondsOption,
     );
   showing<SelfTestWords>(command, console, async ({ full = false, seconds }) => {
-    const { runSelfTest } = await import('../compose/self-test/self-test.ts');
+    const { runSelfTest } = await import('../compose/self-test.ts');
     const config = console.config();
     const engineMsMax = 1000 * (seconds ?? (full ? FULL_ENGINE_S_MAX : SELF_TEST_ENGINE_S_MAX));
     const onProgress = (text: string) => console.progress(text);

@@ -1,8 +1,8 @@
 /** `admin trunk …` and `admin number …`: lists, checks and removes SIP trunks, and says which account each telephone number belongs to. */
 import { Argument, type Command } from 'commander';
 import { openAddresses } from '../compose/addresses.ts';
-import { diagnose } from '../compose/trunks/sip-doctor-client.ts';
-import { readTrunksFile } from '../compose/trunks/trunks-file.ts';
+import { diagnose } from '../compose/sip-doctor-client.ts';
+import { readTrunksFile } from '../compose/trunk-control.ts';
 import { assignNumber, NumberOwners, unassignNumber } from '../domain/dialing/number-owner.ts';
 import { removeTrunk } from '../domain/dialing/trunk.ts';
 import { systemClock as clock } from '../lib/clock.ts';

@@ -14,8 +14,8 @@ import {
   removeUser,
   replacePassword,
 } from '../domain/account/user-changes.ts';
+import { newSecretText } from '../lib/secrets.ts';
 import { PasswordHasher } from '../operator/password-hasher.ts';
-import { newSecretText } from '../operator/secret-text.ts';
 import { atDesk, type Console, type Desk, patiently, type Result, table } from './admin-command.ts';
 
 /** Adds `admin user`. */

@@ -1,4 +1,4 @@
-/** `admin doctor`: checks of the machine, its data folder and database, of ports, addresses and a running server. */
+/** `admin doctor`: checks of the machine, its data folder and database, of ports, addresses and a running server, and how findings are shown. */
 import { createSocket } from 'node:dgram';
 import { accessSync, constants, readFileSync, statfsSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -10,7 +10,6 @@ import { interfaceAddresses, localUrlHost, rangeOfAddress } from '../lib/local-r
 import { silentLogger } from '../lib/logger.ts';
 import { hasCode, messageOf } from '../lib/unknown-value.ts';
 import { openStore } from '../store/store.ts';
-import type { Finding } from './finding.ts';
 
 const NODE_MAJOR_MIN = 24;
 
@@ -315,4 +314,42 @@ function engineFinding({
   if (state === 'failed') return { check, state: 'wrong', found: reason, advice: replacement?.how };
   if (limitation === null) return { check, state: 'ok', found: engine };
   return { check, state: 'limited', found: `${engine}: ${limitation}`, advice: replacement?.how };
+}
+
+/** What a check found, and what to do about it. */
+export interface Finding {
+  /** What was looked at, such as `SIP port`. */
+  readonly check: string;
+  /** `limited`: it works, with less than one would want. */
+  readonly state: 'ok' | 'limited' | 'wrong';
+  /** In a sentence. */
+  readonly found: string;
+  /** What to do; undefined where nothing is to be done. */
+  readonly advice?: string | undefined;
+}
+
+const MARKS = {
+  ok: ['green', 'ok     '],
+  limited: ['yellow', 'limited'],
+  wrong: ['red', 'WRONG  '],
+} as const;
+
+/** @param paint colours a text, or leaves it as it is. */
+export function findingsText(
+  findings: readonly Finding[],
+  paint: (colour: 'green' | 'yellow' | 'red', text: string) => string,
+): string {
+  const width = Math.max(...findings.map(({ check }) => check.length));
+  const lines = findings.flatMap(({ check, state, found, advice }) => {
+    const [colour, mark] = MARKS[state];
+    const line = `${paint(colour, mark)}  ${check.padEnd(width)}  ${found}`;
+    return advice === undefined
+      ? [line]
+      : [line, `${' '.repeat(9)}${' '.repeat(width)}  -> ${advice}`];
+  });
+  const count = (wanted: Finding['state']) =>
+    findings.filter(({ state }) => state === wanted).length;
+  const [wrong, limited] = [count('wrong'), count('limited')];
+  const sum = wrong + limited === 0 ? 'All is well.' : `${wrong} wrong, ${limited} limited.`;
+  return [...lines, '', sum].join('\n');
 }

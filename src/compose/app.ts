@@ -27,9 +27,9 @@ import { openDashboard, setupUrlOf } from './dashboard.ts';
 import { recordingSecretOf, recover, startTightening } from './data-folder.ts';
 import { loadControlPlane } from './load-control-plane.ts';
 import { checkNumbers, openNumberOwners } from './numbers.ts';
+import { bootstrapNotice, type Notice, readyNotice, setupNotice } from './output.ts';
 import { engineTraces } from './sip.ts';
 import { engineStates } from './speech.ts';
-import { bootstrapNotice, type Notice, readyNotice, setupNotice } from './startup-banner.ts';
 import {
   type CustomerTools,
   openCallSms,

@@ -15,13 +15,16 @@ import { systemClock } from '../lib/clock.ts';
 import { CommandDownloads } from '../model-store/server-downloads/command-downloads.ts';
 import { addDashboardRoutes } from '../operator/dashboard-routes.ts';
 import type { PhoneSockets } from '../operator/phone-sockets.ts';
-import type { ErasureRounds } from '../store/accounts/erasure-rounds.ts';
+import {
+  type ErasureRounds,
+  openEraser,
+  RetentionRounds,
+} from '../store/accounts/retention-rounds.ts';
 import { startAnalysis } from './analysis.ts';
 import type { ControlPlaneParts } from './app-parts.ts';
 import { type BrowserCalls, browserSockets, openBrowserCalls } from './browser-calls.ts';
-import { openEraser, startRetention } from './retention.ts';
 import { Sandbox } from './sandbox.ts';
-import { openTrunkControl } from './trunks/trunk-control.ts';
+import { openTrunkControl } from './trunk-control.ts';
 import { Webhooks, watchOutbox } from './webhooks.ts';
 
 /** Everything that no incoming call needs. Starts after the calls, and stops before them. */
@@ -57,7 +60,12 @@ export class ControlPlane {
     this.#browser = openBrowserCalls(parts);
     this.#live = openLive(registry, this.#sandbox.registry);
     const isQuiet = () => registry.size === 0 && this.#sandbox.registry.inProgress.length === 0;
-    this.#eraser = openEraser({ ...parts, isQuiet });
+    this.#eraser = openEraser(parts.store, {
+      ...parts,
+      clock: systemClock,
+      dataFolder: parts.config.DATA_DIR,
+      isQuiet,
+    });
     this.#modelDownloads = new CommandDownloads({
       ...parts,
       settings: parts.config,
@@ -69,7 +77,7 @@ export class ControlPlane {
 
   /** Starts dialling and delivering; resolves when requests can be answered. @throws {Error} naming the part that failed. */
   async start(): Promise<void> {
-    const { router, store } = this.#parts;
+    const { router, store, log } = this.#parts;
     await store.idempotency.releaseAll();
     const webhooks = new Webhooks(this.#parts);
     this.#stops.push(() => webhooks.stop());
@@ -77,7 +85,9 @@ export class ControlPlane {
     this.#stops.push(() => this.#modelDownloads.stop());
     watchOutbox(this.#parts);
     this.#stops.push(startGreetings(this.#parts));
-    this.#stops.push(startRetention(this.#parts));
+    const retention = new RetentionRounds({ retention: store.retention, clock: systemClock, log });
+    retention.start();
+    this.#stops.push(() => retention.stop());
     this.#eraser.start();
     this.#stops.push(() => this.#eraser.stop());
     this.#stops.push(startAnalysis(this.#parts));

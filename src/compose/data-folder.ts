@@ -13,7 +13,6 @@ import { makeFolder, PRIVATE_FOLDER_MODE, tightenTree } from '../lib/private-tre
 import { messageOf } from '../lib/unknown-value.ts';
 import { repairWav } from '../media/recording/wav-file.ts';
 import type { Store } from '../store/store.ts';
-import type { AppParts } from './app-parts.ts';
 
 /** @throws {ConfigError} naming the setting that asks for a folder that cannot be made. */
 export function makeDataFolders(config: Config): void {
@@ -85,7 +84,12 @@ async function tightenAll(
 }
 
 /** Ends the calls that an earlier process left unfinished, on record, and repairs their recordings. */
-export async function recover(parts: AppParts & { readonly newId: NewId }): Promise<void> {
+export async function recover(parts: {
+  readonly config: Config;
+  readonly store: Pick<Store, 'calls' | 'dialogs'>;
+  readonly newId: NewId;
+  readonly log: Logger;
+}): Promise<void> {
   const { config, log, store, newId } = parts;
   await recoverCalls({
     calls: store.calls,

@@ -8,15 +8,14 @@ import type { LanguageModelCounts, ModelTimes } from '../lib/metrics/model-metri
 import { AgentModels } from '../llm/agent-models.ts';
 import {
   chooseLanguageModel,
+  type FallbackModel,
   type LanguageModelEngine,
   parseLanguageModelOrder,
-} from '../llm/choose-language-model.ts';
-import type { FallbackModel } from '../llm/fallback-model.ts';
+} from '../llm/fallback-model.ts';
 import { GuardedModel } from '../llm/guarded-model.ts';
 import type { LanguageModel, ModelServer } from '../llm/language-model.ts';
-import { callsThatFit } from '../llm/llama-cpp/calls-that-fit.ts';
 import type { LlamaCppModel } from '../llm/llama-cpp/llama-cpp-model.ts';
-import { isLlamaInstalled } from '../llm/llama-cpp/llama-program.ts';
+import { callsThatFit, isLlamaInstalled } from '../llm/llama-cpp/llama-program.ts';
 import type { OllamaModel } from '../llm/ollama/ollama-model.ts';
 import type { OpenAiModel } from '../llm/openai/openai-model.ts';
 import { PrefixWarming } from '../llm/prefix-warming.ts';

@@ -2,7 +2,7 @@
 
 import { voiceCatalogue } from '../call/voice-catalogue.ts';
 import type { Config } from '../config/config.ts';
-import { isSpeechProtocol } from '../config/speech-server-settings.ts';
+import { isSpeechProtocol } from '../config/setting-readers.ts';
 import type { ConversationOptions } from '../conversation/conversation.ts';
 import type { VoiceCatalogue } from '../domain/agent/voice-catalogue.ts';
 import { type EngineState, engineState } from '../domain/call/engine-state.ts';

@@ -33,8 +33,8 @@ import { openAddresses, unreachableFault } from './addresses.ts';
 import { readHoldMusic } from './hold-music.ts';
 import { openMediaSide } from './media.ts';
 import { openSipSide, type SipServer, type SipSide } from './sip.ts';
-import { diagnose } from './trunks/sip-doctor-client.ts';
-import { readTrunksFile } from './trunks/trunks-file.ts';
+import { diagnose } from './sip-doctor-client.ts';
+import { readTrunksFile } from './trunk-control.ts';
 
 interface Options {
   readonly config: Config;

@@ -4,7 +4,7 @@ import { isIP, isIPv4 } from 'node:net';
 import { join } from 'node:path';
 import type { Plan } from '../domain/account/account.ts';
 import { isProxyNetwork } from '../domain/trusted-proxies.ts';
-import { RETRY_WAITS_SECONDS } from '../domain/webhook/retry-schedule.ts';
+import { RETRY_WAITS_SECONDS } from '../domain/webhook/webhook-delivery.ts';
 import { DEFAULT_PROVIDERS, PROVIDERS, type Provider } from '../lib/onnx/onnx-providers.ts';
 import { parseStunServer } from '../lib/stun-client.ts';
 import { messageOf } from '../lib/unknown-value.ts';
@@ -17,6 +17,7 @@ import { isServerList } from '../telephony/trunks/server-list.ts';
 import {
   Expected,
   flag,
+  isSpeechServer,
   matching,
   numberAboveZero,
   oneOf,
@@ -24,17 +25,14 @@ import {
   port,
   type Reader,
   type Setting,
+  SPEECH_PROTOCOLS,
+  SPEECH_SERVERS_EXPECTED,
+  serverContradictions,
   setting,
   text,
   textWhere,
   wholeNumber,
 } from './setting-readers.ts';
-import {
-  isSpeechServer,
-  SPEECH_PROTOCOLS,
-  SPEECH_SERVERS_EXPECTED,
-  serverContradictions,
-} from './speech-server-settings.ts';
 
 /** An IP address or a host name; four numbers with dots between them must be an address. */
 const host = textWhere(

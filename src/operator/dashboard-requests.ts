@@ -6,7 +6,7 @@ import { checkRole, isForAnyone } from '../api/http/access.ts';
 import { invalidInput, unreadableBody } from '../api/http/errors.ts';
 import { isJson, limitBody, parsedJson } from '../api/http/request-body.ts';
 import { ServiceError } from '../domain/service-error.ts';
-import { isSameSecret } from '../lib/same-secret.ts';
+import { isSameSecret } from '../lib/secrets.ts';
 import type { OperatorSession, OperatorSessions } from './operator-sessions.ts';
 
 /** Name of the session cookie. */

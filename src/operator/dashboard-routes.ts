@@ -15,6 +15,7 @@ import { existingDraft } from '../domain/agent/agent-version.ts';
 import { BROWSER_DOMAIN } from '../domain/call/live-sound.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import type { Stores } from '../domain/stores.ts';
+import { hashOfText, newSecretText } from '../lib/secrets.ts';
 import type { Dashboard } from './dashboard.ts';
 import {
   bodyOf,
@@ -27,7 +28,6 @@ import {
 } from './dashboard-requests.ts';
 import { addPageRoutes, type BuiltFiles, sendNotBuilt, sendPage } from './pages.ts';
 import { PHONE_PATH } from './phone-sockets.ts';
-import { hashOfText, newSecretText } from './secret-text.ts';
 import {
   addSignInRoutes,
   chosenName,

@@ -22,7 +22,7 @@ import { type BrowserCaller, PHONE_TICKET_LIFE_MS } from '../domain/call/live-so
 import type { NewId, RandomBytes } from '../domain/ids.ts';
 import { BoundedMap } from '../lib/bounded-map.ts';
 import type { Clock } from '../lib/clock.ts';
-import { hashOfText, newSecretText } from './secret-text.ts';
+import { hashOfText, newSecretText } from '../lib/secrets.ts';
 
 /** One browser that is signed in. */
 export interface OperatorSession {

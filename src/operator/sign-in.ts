@@ -2,7 +2,7 @@
 import { serialize } from 'hono/utils/cookie';
 import { z } from 'zod';
 import type { ApiApp, ApiContext, ApiDeps } from '../api/api-env.ts';
-import { clientAddress, clientOf } from '../api/http/client-address.ts';
+import { clientAddress, clientOf } from '../api/http/request-identity.ts';
 import {
   FIRST_USER_NAME,
   isAdmin,
@@ -20,10 +20,10 @@ import {
 import { addUser, openInvite, replacePassword } from '../domain/account/user-changes.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import type { Stores } from '../domain/stores.ts';
+import { hashOfText } from '../lib/secrets.ts';
 import type { Dashboard } from './dashboard.ts';
 import { bodyOf, COOKIE, cookieOf } from './dashboard-requests.ts';
 import type { OperatorSession } from './operator-sessions.ts';
-import { hashOfText } from './secret-text.ts';
 
 /** What the routes of sign-in and session share. */
 interface SignInParts {

@@ -10,72 +10,49 @@ import { CALENDAR_LIMITS, type Calendar, type CalendarStore } from '../domain/ca
 import type { TimeSpan } from '../domain/calendar/slots.ts';
 import type { PageRange } from '../domain/ids.ts';
 import { conflict } from '../domain/service-error.ts';
-import type { SecretBox } from '../lib/secret-box.ts';
+import type { SecretBox } from '../lib/secrets.ts';
 import { countOf, inScope, type Queries } from './queries.ts';
 import { NamedRecords } from './sqlite/named-records.ts';
 import { type RowOf, recordOf, rowOf } from './sqlite/rows.ts';
 import { build } from './sqlite/schema.ts';
 
 /** Keeps calendars in SQLite. */
-export class SqliteCalendarStore implements CalendarStore {
-  readonly #database: Queries;
-  readonly #calendars: NamedRecords<Calendar>;
-
+export class SqliteCalendarStore extends NamedRecords<Calendar> implements CalendarStore {
   constructor(database: Queries, box: SecretBox) {
-    this.#database = database;
     const format = { json: ['workingHours'] } as const;
-    this.#calendars = new NamedRecords(database, { table: 'calendars', box, format });
-  }
-
-  insert(calendar: Calendar): Promise<void> {
-    return this.#calendars.insert(calendar, {
-      kind: 'calendar',
-      max: CALENDAR_LIMITS.calendarsMax,
-    });
-  }
-
-  update(calendar: Calendar): Promise<void> {
-    return this.#calendars.update(calendar);
-  }
-
-  async delete(scope: Scope, name: string, now: Date): Promise<void> {
-    const agents = build.selectFrom('agents').select('name').where(inScope(scope));
-    const appointments = build
-      .selectFrom('appointments')
-      .select('id')
-      .where(inScope(scope))
-      .where('calendar', '=', name);
-    await this.#database.transaction(async (transaction) => {
-      const user = await transaction.get(agents.where('calendar', '=', name).limit(1));
-      if (user !== undefined) {
-        throw conflict(`Cannot delete the calendar "${name}": the agent "${user.name}" uses it`);
-      }
-      const upcoming = appointments.where('ends_at', '>', now.getTime());
-      const kept = upcoming.where('status', '<>', 'cancelled').limit(1);
-      if ((await transaction.get(kept)) !== undefined) {
-        throw conflict(`Cannot delete the calendar "${name}": it has appointments to come`);
-      }
-      await transaction.run(build.deleteFrom('appointments').where('id', 'in', appointments));
-      await this.#calendars.on(transaction).delete(scope, name);
-    });
-  }
-
-  find(scope: Scope, name: string): Promise<Calendar | undefined> {
-    return this.#calendars.find(scope, name);
+    const limit = { kind: 'calendar', max: CALENDAR_LIMITS.calendarsMax };
+    super(database, { table: 'calendars', box, format, ...limit, release: deleteAppointments });
   }
 
   async findByFeedToken(token: string): Promise<Calendar | undefined> {
     const query = build.selectFrom('calendars').selectAll().where('feed_token', '=', token);
-    return (await this.#calendars.read(query))[0];
+    return (await this.read(query))[0];
   }
+}
 
-  async list(
-    scope: Scope,
-    page: PageRange,
-  ): Promise<{ readonly calendars: readonly Calendar[]; readonly total: number }> {
-    const { records: calendars, total } = await this.#calendars.page(scope, page);
-    return { calendars, total };
+/** @throws {ServiceError} CONFLICT when an agent uses the calendar, or appointments in it are still to come. */
+async function deleteAppointments(
+  transaction: Queries,
+  scope: Scope,
+  name: string,
+  now: Date,
+): Promise<void> {
+  const agents = build.selectFrom('agents').select('name').where(inScope(scope));
+  const user = await transaction.get(agents.where('calendar', '=', name).limit(1));
+  if (user !== undefined) {
+    throw conflict(`Cannot delete the calendar "${name}": the agent "${user.name}" uses it`);
   }
+  const appointments = build
+    .selectFrom('appointments')
+    .select('id')
+    .where(inScope(scope))
+    .where('calendar', '=', name);
+  const upcoming = appointments.where('ends_at', '>', now.getTime());
+  const kept = upcoming.where('status', '<>', 'cancelled').limit(1);
+  if ((await transaction.get(kept)) !== undefined) {
+    throw conflict(`Cannot delete the calendar "${name}": it has appointments to come`);
+  }
+  await transaction.run(build.deleteFrom('appointments').where('id', 'in', appointments));
 }
 
 /** Bound of what is read at one time; two weeks of five-minute slots. */

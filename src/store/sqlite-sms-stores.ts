@@ -17,68 +17,36 @@ import {
 } from '../domain/sms/sms-message.ts';
 import type { OptOut, OptOutStore } from '../domain/sms/sms-rules.ts';
 import { DAY_MS } from '../lib/clock.ts';
-import type { SecretBox } from '../lib/secret-box.ts';
+import type { SecretBox } from '../lib/secrets.ts';
 import { countOf, inScope, type Queries } from './queries.ts';
 import { NamedRecords } from './sqlite/named-records.ts';
 import { recordOf, rowOf } from './sqlite/rows.ts';
 import { build } from './sqlite/schema.ts';
 
 /** Keeps SMS gateways in SQLite. */
-export class SqliteSmsGatewayStore implements SmsGatewayStore {
-  readonly #database: Queries;
-  readonly #gateways: NamedRecords<SmsGateway>;
-
+export class SqliteSmsGatewayStore extends NamedRecords<SmsGateway> implements SmsGatewayStore {
   constructor(database: Queries, box: SecretBox) {
-    this.#database = database;
     const format = { json: ['allowedLinks', 'template'] } as const;
-    this.#gateways = new NamedRecords(database, { table: 'sms_gateways', box, format });
-  }
-
-  insert(gateway: SmsGateway): Promise<void> {
-    return this.#gateways.insert(gateway, {
-      kind: 'SMS gateway',
-      max: SMS_GATEWAY_LIMITS.gatewaysMax,
-    });
-  }
-
-  update(gateway: SmsGateway): Promise<void> {
-    return this.#gateways.update(gateway);
-  }
-
-  async delete(scope: Scope, name: string): Promise<void> {
-    await this.#database.transaction(async (transaction) => {
-      const agents = build.selectFrom('agents').select('name').where(inScope(scope));
-      const user = await transaction.get(agents.where('sms_gateway', '=', name).limit(1));
-      if (user !== undefined) {
-        throw conflict(
-          `Cannot delete the SMS gateway "${name}": the agent "${user.name}" names it`,
-        );
-      }
-      await this.#gateways.on(transaction).delete(scope, name);
-    });
-  }
-
-  find(scope: Scope, name: string): Promise<SmsGateway | undefined> {
-    return this.#gateways.find(scope, name);
+    const limit = { kind: 'SMS gateway', max: SMS_GATEWAY_LIMITS.gatewaysMax };
+    super(database, { table: 'sms_gateways', box, format, ...limit, release: requireUnnamed });
   }
 
   async findById(id: string): Promise<SmsGateway | undefined> {
     const query = build.selectFrom('sms_gateways').selectAll().where('id', '=', id);
-    return (await this.#gateways.read(query))[0];
+    return (await this.read(query))[0];
   }
 
   ofKind(kind: SmsGatewayKind): Promise<readonly SmsGateway[]> {
-    const query = build.selectFrom('sms_gateways').selectAll().where('kind', '=', kind);
-    return this.#gateways.read(query);
+    return this.read(build.selectFrom('sms_gateways').selectAll().where('kind', '=', kind));
   }
+}
 
-  async list(
-    scope: Scope,
-    page: PageRange,
-  ): Promise<{ readonly gateways: readonly SmsGateway[]; readonly total: number }> {
-    const { records: gateways, total } = await this.#gateways.page(scope, page);
-    return { gateways, total };
-  }
+/** @throws {ServiceError} CONFLICT when an agent names the gateway. */
+async function requireUnnamed(transaction: Queries, scope: Scope, name: string): Promise<void> {
+  const agents = build.selectFrom('agents').select('name').where(inScope(scope));
+  const user = await transaction.get(agents.where('sms_gateway', '=', name).limit(1));
+  if (user === undefined) return;
+  throw conflict(`Cannot delete the SMS gateway "${name}": the agent "${user.name}" names it`);
 }
 
 /** Keeps messages in SQLite. */

@@ -1,112 +1,46 @@
 /** Custom tools and MCP servers in SQLite, and the names that they share. */
 import { sql } from 'kysely';
 import type { Scope } from '../domain/agent/agent.ts';
-import type { PageRange } from '../domain/ids.ts';
 import { conflict } from '../domain/service-error.ts';
 import { type CustomTool, type CustomToolStore, TOOL_LIMITS } from '../domain/tool/custom-tool.ts';
 import { MCP_LIMITS, type McpServer, type McpServerStore } from '../domain/tool/mcp-server.ts';
-import type { SecretBox } from '../lib/secret-box.ts';
+import type { SecretBox } from '../lib/secrets.ts';
 import { inScope, type Queries } from './queries.ts';
 import { NamedRecords } from './sqlite/named-records.ts';
 import { build } from './sqlite/schema.ts';
 
 /** Keeps custom tools in SQLite. */
-export class SqliteCustomToolStore implements CustomToolStore {
-  readonly #database: Queries;
-  readonly #tools: NamedRecords<CustomTool>;
-
+export class SqliteCustomToolStore extends NamedRecords<CustomTool> implements CustomToolStore {
   constructor(database: Queries, box: SecretBox) {
-    this.#database = database;
     const format = { json: ['parameters', 'headers'] } as const;
-    this.#tools = new NamedRecords(database, { table: 'custom_tools', box, format });
-  }
-
-  async insert(tool: CustomTool): Promise<void> {
-    const limit = { kind: 'tool', max: TOOL_LIMITS.toolsMax };
-    await this.#database.transaction(async (transaction) => {
-      await requireFreeName(transaction, tool, { kind: 'tool', name: tool.name });
-      await this.#tools.on(transaction).insert(tool, limit);
-    });
-  }
-
-  update(tool: CustomTool): Promise<void> {
-    return this.#tools.update(tool);
-  }
-
-  async delete(scope: Scope, name: string): Promise<void> {
-    await this.#database.transaction(async (transaction) => {
-      await requireUnlisted(transaction, scope, { kind: 'tool', name });
-      await this.#tools.on(transaction).delete(scope, name);
-    });
-  }
-
-  find(scope: Scope, name: string): Promise<CustomTool | undefined> {
-    return this.#tools.find(scope, name);
-  }
-
-  findAll(scope: Scope, names: readonly string[]): Promise<readonly CustomTool[]> {
-    return this.#tools.findAll(scope, names);
-  }
-
-  async list(
-    scope: Scope,
-    page: PageRange,
-  ): Promise<{ readonly tools: readonly CustomTool[]; readonly total: number }> {
-    const { records: tools, total } = await this.#tools.page(scope, page);
-    return { tools, total };
+    const rules = rulesOf('tool', TOOL_LIMITS.toolsMax);
+    super(database, { table: 'custom_tools', box, format, ...rules });
   }
 }
 
 /** Keeps MCP servers in SQLite. */
-export class SqliteMcpServerStore implements McpServerStore {
-  readonly #database: Queries;
-  readonly #servers: NamedRecords<McpServer>;
-
+export class SqliteMcpServerStore extends NamedRecords<McpServer> implements McpServerStore {
   constructor(database: Queries, box: SecretBox) {
-    this.#database = database;
     const format = { json: ['headers', 'allowedTools'] } as const;
-    this.#servers = new NamedRecords(database, { table: 'mcp_servers', box, format });
-  }
-
-  async insert(server: McpServer): Promise<void> {
-    const limit = { kind: 'MCP server', max: MCP_LIMITS.serversMax };
-    await this.#database.transaction(async (transaction) => {
-      await requireFreeName(transaction, server, { kind: 'MCP server', name: server.name });
-      await this.#servers.on(transaction).insert(server, limit);
-    });
-  }
-
-  update(server: McpServer): Promise<void> {
-    return this.#servers.update(server);
-  }
-
-  async delete(scope: Scope, name: string): Promise<void> {
-    await this.#database.transaction(async (transaction) => {
-      await requireUnlisted(transaction, scope, { kind: 'MCP server', name });
-      await this.#servers.on(transaction).delete(scope, name);
-    });
-  }
-
-  find(scope: Scope, name: string): Promise<McpServer | undefined> {
-    return this.#servers.find(scope, name);
-  }
-
-  findAll(scope: Scope, names: readonly string[]): Promise<readonly McpServer[]> {
-    return this.#servers.findAll(scope, names);
+    const rules = rulesOf('MCP server', MCP_LIMITS.serversMax);
+    super(database, { table: 'mcp_servers', box, format, ...rules });
   }
 
   newest(limit: number): Promise<readonly McpServer[]> {
     const query = build.selectFrom('mcp_servers').selectAll();
-    return this.#servers.read(query.orderBy('updated_at', 'desc').limit(limit));
+    return this.read(query.orderBy('updated_at', 'desc').limit(limit));
   }
+}
 
-  async list(
-    scope: Scope,
-    page: PageRange,
-  ): Promise<{ readonly servers: readonly McpServer[]; readonly total: number }> {
-    const { records: servers, total } = await this.#servers.page(scope, page);
-    return { servers, total };
-  }
+/** Agents list both kinds by name, so no two may share one. */
+function rulesOf(kind: string, max: number) {
+  return {
+    ...{ kind, max },
+    requireFree: (database: Queries, record: Scope & { readonly name: string }) =>
+      requireFreeName(database, record, { kind, name: record.name }),
+    release: (database: Queries, scope: Scope, name: string) =>
+      requireUnlisted(database, scope, { kind, name }),
+  };
 }
 
 /** @throws {ServiceError} CONFLICT when a custom tool or an MCP server has the name. */

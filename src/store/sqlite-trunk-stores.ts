@@ -4,7 +4,7 @@ import type { Scope } from '../domain/agent/agent.ts';
 import type { NumberAssignment, NumberAssignments } from '../domain/dialing/number-owner.ts';
 import type { HeldNumber, NumberHolders } from '../domain/dialing/phone-number.ts';
 import type { StoredTrunk, StoredTrunks } from '../domain/dialing/trunk.ts';
-import type { SecretBox } from '../lib/secret-box.ts';
+import type { SecretBox } from '../lib/secrets.ts';
 import { inScope, type Queries } from './queries.ts';
 import { type RowOf, recordOf, rowOf } from './sqlite/rows.ts';
 import { build } from './sqlite/schema.ts';

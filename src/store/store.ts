@@ -8,17 +8,19 @@ import { idMaker } from '../domain/ids.ts';
 import type { RunTransaction, Stores } from '../domain/stores.ts';
 import { type Clock, DAY_MS } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
-import type { SecretBox } from '../lib/secret-box.ts';
+import type { SecretBox } from '../lib/secrets.ts';
 import { SqliteAccountStore, SqliteApiKeyStore } from './accounts/sqlite-account-store.ts';
 import { SqliteErasureStore, SqliteLeftovers } from './accounts/sqlite-erasure-store.ts';
-import { SqliteIdempotencyStore } from './accounts/sqlite-idempotency-store.ts';
 import { SqliteAccountRetention, SqliteRetention } from './accounts/sqlite-retention.ts';
 import { SqliteAuditLog, SqliteUserStore } from './accounts/sqlite-user-store.ts';
 import { indexRegularly } from './calls/call-list.ts';
 import { SqliteAnalysisStore } from './calls/sqlite-analysis-store.ts';
 import { SqliteAnalyticsStore, SqliteQuarterHours } from './calls/sqlite-analytics-store.ts';
-import { SqliteCallQualityStore, SqliteSipTraceStore } from './calls/sqlite-call-diagnostics.ts';
-import { SqliteCallNoteStore } from './calls/sqlite-call-note-store.ts';
+import {
+  SqliteCallNoteStore,
+  SqliteCallQualityStore,
+  SqliteSipTraceStore,
+} from './calls/sqlite-call-diagnostics.ts';
 import { SqliteCallStore, SqliteDialogStore } from './calls/sqlite-call-store.ts';
 import { SqliteKnowledgeStore } from './knowledge/sqlite-knowledge-store.ts';
 import type { Queries } from './queries.ts';
@@ -27,7 +29,11 @@ import { type Database, openDatabase } from './sqlite/database.ts';
 import { build } from './sqlite/schema.ts';
 import { openBox, sealAgain } from './sqlite/sealed-columns.ts';
 import type { FileSystemTypeOf } from './sqlite/sqlite-file.ts';
-import { SqliteRateStore, SqliteSecretStore } from './sqlite/sqlite-server-state.ts';
+import {
+  SqliteIdempotencyStore,
+  SqliteRateStore,
+  SqliteSecretStore,
+} from './sqlite/sqlite-server-state.ts';
 import {
   SqliteAgentStore,
   SqliteAgentVersionStore,
@@ -48,9 +54,8 @@ import {
 } from './sqlite-trunk-stores.ts';
 import { newStoreFeeds, type StoreFeeds } from './store-feeds.ts';
 import { SqliteDeliveryStore } from './webhooks/sqlite-delivery-store.ts';
-import { SqliteEventStore } from './webhooks/sqlite-event-store.ts';
 import { SqliteOutbox } from './webhooks/sqlite-outbox.ts';
-import { SqliteWebhookEndpointStore } from './webhooks/sqlite-webhook-endpoint-store.ts';
+import { SqliteEventStore, SqliteWebhookEndpointStore } from './webhooks/sqlite-webhook-stores.ts';
 
 const OPTIMIZE_MS = DAY_MS;
 

@@ -1,7 +1,12 @@
 /** Delivers webhooks: makes deliveries of events, sends due ones with bounded concurrency, and records the answers. */
 import { setImmediate } from 'node:timers/promises';
-import { longestWaitMs, nextAttemptAt } from '../domain/webhook/retry-schedule.ts';
-import type { AttemptResult, DueDelivery, Outbox } from '../domain/webhook/webhook-delivery.ts';
+import {
+  type AttemptResult,
+  type DueDelivery,
+  longestWaitMs,
+  nextAttemptAt,
+  type Outbox,
+} from '../domain/webhook/webhook-delivery.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { Repeater } from '../lib/repeater.ts';

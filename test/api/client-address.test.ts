@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { clientOf } from '../../src/api/http/client-address.ts';
+import { clientOf } from '../../src/api/http/request-identity.ts';
 
 test.each([
   ['203.0.113.7', '203.0.113.7'],

@@ -1,8 +1,8 @@
 /** `POST /api/trunks/{name}/check`: JSON at the end, or a stream of what each step finds, of a check against a real far end. */
 import { expect, onTestFinished, test } from 'vitest';
 import { openAddresses } from '../../src/compose/addresses.ts';
-import { diagnose } from '../../src/compose/trunks/sip-doctor-client.ts';
-import { openTrunkControl } from '../../src/compose/trunks/trunk-control.ts';
+import { diagnose } from '../../src/compose/sip-doctor-client.ts';
+import { openTrunkControl } from '../../src/compose/trunk-control.ts';
 import { readConfig } from '../../src/config/config.ts';
 import type { TrunkControl } from '../../src/domain/dialing/trunk.ts';
 import { ServiceError } from '../../src/domain/service-error.ts';

@@ -1,6 +1,6 @@
 /** Changes to trunks take effect one after the other, however many there are; checks are few at a time. */
 import { expect, test } from 'vitest';
-import { openTrunkControl } from '../../src/compose/trunks/trunk-control.ts';
+import { openTrunkControl } from '../../src/compose/trunk-control.ts';
 import { readConfig } from '../../src/config/config.ts';
 import type { StoredTrunk } from '../../src/domain/dialing/trunk.ts';
 

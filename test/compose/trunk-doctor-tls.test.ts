@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openAddresses } from '../../src/compose/addresses.ts';
-import { diagnose } from '../../src/compose/trunks/sip-doctor-client.ts';
+import { diagnose } from '../../src/compose/sip-doctor-client.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { systemClock as clock } from '../../src/lib/clock.ts';
 import { silentLogger as log } from '../../src/lib/logger.ts';

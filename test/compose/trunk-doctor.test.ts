@@ -3,7 +3,7 @@ import { createServer, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { openAddresses } from '../../src/compose/addresses.ts';
-import { diagnose } from '../../src/compose/trunks/sip-doctor-client.ts';
+import { diagnose } from '../../src/compose/sip-doctor-client.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger as log } from '../../src/lib/logger.ts';

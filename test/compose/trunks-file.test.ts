@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { readTrunksFile } from '../../src/compose/trunks/trunks-file.ts';
+import { readTrunksFile } from '../../src/compose/trunk-control.ts';
 import { ConfigError, readConfig } from '../../src/config/config.ts';
 
 const before = process.cwd();

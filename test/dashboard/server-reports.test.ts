@@ -199,7 +199,7 @@ const SOURCES: Readonly<Record<string, readonly string[]>> = {
   'telephony/drachtio/transfer/third-party.ts': [],
   // Trunks and servers.
   'sip/transport/tls-layer.ts': [],
-  'compose/trunks/sip-doctor-client.ts': [],
+  'compose/sip-doctor-client.ts': [],
   'telephony/drachtio/carrier/trunk-probe.ts': [],
   'telephony/drachtio/carrier/srf-link.ts': [],
   'telephony/trunks/trunk-registry.ts': [
@@ -238,7 +238,7 @@ const SOURCES: Readonly<Record<string, readonly string[]>> = {
     '; redirects are not followed',
     ': it wants no more events; delete or disable the endpoint if that is so',
   ],
-  'tool/mcp/mcp-problem.ts': [
+  'tool/mcp/mcp-connection.ts': [
     "the server does not speak MCP by streamable HTTP${code === '' ? '' : ",
   ],
 };

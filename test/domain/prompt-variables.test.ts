@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { filledIn, NO_VARIABLES } from '../../src/domain/agent/prompt-variables.ts';
+import { filledIn, NO_VARIABLES } from '../../src/domain/agent/agent-rules.ts';
 
 const CALL = {
   from: '+12025550100',

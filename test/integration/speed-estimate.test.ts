@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { WHISPER_BASE, writeWhisper } from '../../bench/lib/whisper-sized.ts';
 import { prepareModels } from '../../models/prepare/prepare-models.ts';
-import { estimateMissing, measureMachine } from '../../src/compose/self-test/machine-speed.ts';
+import { estimateMissing, measureMachine } from '../../src/compose/self-test.ts';
 import { answerMsOf } from '../../src/speech/self-test/self-test-report.ts';
 import { DecoderRun } from '../../src/speech/stt/decoding/decoder-run.ts';
 import { loadWhisperModel } from '../../src/speech/stt/whisper/whisper-model.ts';

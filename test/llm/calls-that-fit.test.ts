@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { callsThatFit } from '../../src/llm/llama-cpp/calls-that-fit.ts';
+import { callsThatFit } from '../../src/llm/llama-cpp/llama-program.ts';
 
 const GB = 2 ** 30;
 

@@ -4,9 +4,9 @@ import { silentLogger } from '../../src/lib/logger.ts';
 import { UNCOUNTED } from '../../src/lib/metrics/model-metrics.ts';
 import {
   chooseLanguageModel,
+  FallbackModel,
   parseLanguageModelOrder,
-} from '../../src/llm/choose-language-model.ts';
-import { FallbackModel } from '../../src/llm/fallback-model.ts';
+} from '../../src/llm/fallback-model.ts';
 import {
   type LanguageModel,
   LanguageModelError,

@@ -1,7 +1,7 @@
 /** The counts behind the login back-off, and how many addresses they remember. */
 import { expect, test } from 'vitest';
 import { FREE_TRIES_OF_ALL, FREE_TRIES_OF_CLIENT } from '../../src/domain/account/user.ts';
-import { LoginGuard } from '../../src/operator/login-guard.ts';
+import { LoginGuard } from '../../src/operator/dashboard.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 
 function openGuard() {

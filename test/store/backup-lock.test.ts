@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { DatabaseInUseError, lockDatabase } from '../../src/store/sqlite/database-lock.ts';
+import { DatabaseInUseError, lockDatabase } from '../../src/store/sqlite/sqlite-file.ts';
 import { testFolder } from '../support/store/test-store.ts';
 
-const MODULE = join(import.meta.dirname, '../../src/store/sqlite/database-lock.ts');
+const MODULE = join(import.meta.dirname, '../../src/store/sqlite/sqlite-file.ts');
 
 test('lockDatabase is held by one at a time, and free again after release', () => {
   const file = join(testFolder(), 'deep', 'offhook.db');

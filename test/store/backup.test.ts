@@ -16,7 +16,7 @@ import type { Call } from '../../src/domain/call/call.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { makeBackup, type RecordingMode } from '../../src/store/backup/backup.ts';
 import { DatabasePresentError, restoreBackup } from '../../src/store/backup/backup-restore.ts';
-import { DatabaseInUseError, lockDatabase } from '../../src/store/sqlite/database-lock.ts';
+import { DatabaseInUseError, lockDatabase } from '../../src/store/sqlite/sqlite-file.ts';
 import { openStore } from '../../src/store/store.ts';
 import { buildCall } from '../support/store/build-call.ts';
 import {

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { KEEP_CALLS } from '../../src/domain/account/account.ts';
 import type { ErasureOrder, Leftovers } from '../../src/domain/account/erasure.ts';
 import { type Logger, silentLogger } from '../../src/lib/logger.ts';
-import { ErasureRounds } from '../../src/store/accounts/erasure-rounds.ts';
+import { ErasureRounds } from '../../src/store/accounts/retention-rounds.ts';
 import { buildCall } from '../support/store/build-call.ts';
 import { addTalk } from '../support/store/build-talk.ts';
 import { foundIn } from '../support/store/found-in.ts';

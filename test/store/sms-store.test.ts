@@ -182,9 +182,11 @@ describe('SmsGatewayStore', () => {
     await store.smsGateways.insert(buildSmsGateway());
     await store.agents.update(buildAgent({ smsGateway: 'main', updatedAt: new Date() }));
 
-    await expect(store.smsGateways.delete(SCOPE, 'main')).rejects.toThrow('the agent "Reception"');
+    await expect(store.smsGateways.delete(SCOPE, 'main', new Date())).rejects.toThrow(
+      'the agent "Reception"',
+    );
     await store.agents.update(buildAgent({ smsGateway: null }));
-    await store.smsGateways.delete(SCOPE, 'main');
+    await store.smsGateways.delete(SCOPE, 'main', new Date());
 
     expect((await store.smsGateways.list(SCOPE, { limit: 5, offset: 0 })).total).toBe(0);
   });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nextAttemptAt } from '../../src/domain/webhook/retry-schedule.ts';
+import { nextAttemptAt } from '../../src/domain/webhook/webhook-delivery.ts';
 import {
   AddressRefusedError,
   answerOfError,

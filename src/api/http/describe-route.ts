@@ -219,9 +219,7 @@ export const TAGS: readonly { readonly name: string; readonly description: strin
 ];
 
 /** As zod-openapi's route; `responses` are the successes. */
-interface Operation<Path extends string>
-  extends Omit<RouteConfig, 'path' | 'tags' | 'middleware' | 'hide'> {
-  readonly path: Path;
+interface Operation extends Omit<RouteConfig, 'method' | 'path' | 'tags' | 'middleware' | 'hide'> {
   readonly tag: string;
   /** Which the key must have; without it, the handler decides who may ask. */
   readonly scope?: ApiScope;
@@ -235,11 +233,13 @@ interface Operation<Path extends string>
  * Describes a route. Parameters of the query are refused where it names none, a body likewise; a route with a body
  * requires a JSON content type. Each POST takes an idempotency key.
  */
-export function describeRoute<const Path extends string, Route extends Operation<Path>>(
-  route: Route,
-) {
+export function describeRoute<
+  const Method extends RouteConfig['method'],
+  const Path extends string,
+  Route extends Operation,
+>(method: Method, path: Path, route: Route) {
   const { scope, before, errors = [], tag, ...operation } = route;
-  const { method, path, request, parameters = [], responses } = operation;
+  const { request, parameters = [], responses } = operation;
   const isPost = method === 'post';
   const ofMethod: readonly ErrorStatus[] = isPost ? [409, 422] : [];
   const ofPath: readonly ErrorStatus[] = path.includes('{') ? [404] : [];
@@ -247,7 +247,7 @@ export function describeRoute<const Path extends string, Route extends Operation
   const ofBody = request?.body === undefined ? isPost && noBody : requireJson;
   const described = {
     security: scope && [{ bearer: [scope] }],
-    ...operation,
+    ...{ ...operation, method, path },
     tags: [tag],
     request: { query: noQuery, ...request },
     responses: Object.fromEntries(
@@ -260,7 +260,9 @@ export function describeRoute<const Path extends string, Route extends Operation
     middleware: [before, scope && requireScope(scope), ofBody].filter((guard) => !!guard),
   };
   // What it adds changes no type that handlers see.
-  return createRoute<Path, Route>(described as unknown as Route);
+  return createRoute<Path, Route & { method: Method; path: Path }>(
+    described as unknown as Route & { method: Method; path: Path },
+  );
 }
 
 const IDEMPOTENCY_KEY_REF = { $ref: '#/components/parameters/IdempotencyKey' };

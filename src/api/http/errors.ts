@@ -21,8 +21,7 @@ import {
 import type { Clock } from '../../lib/clock.ts';
 import { type Logger, silentLogger } from '../../lib/logger.ts';
 import { type ApiContext, type ApiEnv, callerOf } from '../api-env.ts';
-import { clientOf } from './client-address.ts';
-import { API_VERSION } from './request-identity.ts';
+import { API_VERSION, clientOf } from './request-identity.ts';
 
 const DETAILS_MAX = 50;
 

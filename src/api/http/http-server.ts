@@ -7,8 +7,8 @@ import { ServiceError } from '../../domain/service-error.ts';
 import { type IsTrustedProxy, trustNoProxy } from '../../domain/trusted-proxies.ts';
 import { urlHost } from '../../lib/local-routes.ts';
 import { type Logger, silentLogger } from '../../lib/logger.ts';
-import { clientAddressOf, clientOf } from './client-address.ts';
 import { answerRaw, type Refusal, type RefusalOptions, Refusals } from './errors.ts';
+import { clientAddressOf, clientOf } from './request-identity.ts';
 
 const HEALTH_PATHS: readonly string[] = ['/healthz', '/readyz'];
 

@@ -159,21 +159,17 @@ const KEPT_HOURS = PREVIOUS_SECRET_KEPT_MS / 3_600_000;
 
 const shared = { tag: 'Account' } as const;
 
-const getRoute = describeRoute({
+const getRoute = describeRoute('get', '/api/account', {
   ...shared,
   operationId: 'getAccount',
-  method: 'get',
-  path: '/api/account',
   summary: 'Shows the account of the key, with its plan and what it has used this month',
   scope: 'analytics:read',
   responses: { 200: jsonResponse('The account.', accountSchema) },
 });
 
-const patchRoute = describeRoute({
+const patchRoute = describeRoute('patch', '/api/account', {
   ...shared,
   operationId: 'updateAccount',
-  method: 'patch',
-  path: '/api/account',
   summary: 'Changes the fields that the body has',
   description:
     'Needs a live key: the account is one for both environments, and decides where real calls may go.',
@@ -183,11 +179,9 @@ const patchRoute = describeRoute({
   errors: [422],
 });
 
-const secretRoute = describeRoute({
+const secretRoute = describeRoute('get', SECRET_PATH, {
   ...shared,
   operationId: 'getSigningSecret',
-  method: 'get',
-  path: SECRET_PATH,
   summary: 'Shows the secrets that sign webhook deliveries of the environment',
   scope: 'admin',
   responses: {
@@ -198,11 +192,9 @@ const secretRoute = describeRoute({
   },
 });
 
-const prepareRoute = describeRoute({
+const prepareRoute = describeRoute('post', SECRET_PATH, {
   ...shared,
   operationId: 'prepareSigningSecret',
-  method: 'post',
-  path: SECRET_PATH,
   summary: 'Prepares a new signing secret for the environment',
   description:
     '`webhook-signature` holds a signature by each secret from now on; `X-Service-Signature` goes on with the current one. Give the prepared secret to your receivers, then activate it. 409 while one is prepared already.',
@@ -212,11 +204,9 @@ const prepareRoute = describeRoute({
   },
 });
 
-const activateRoute = describeRoute({
+const activateRoute = describeRoute('post', `${SECRET_PATH}/activate`, {
   ...shared,
   operationId: 'activateSigningSecret',
-  method: 'post',
-  path: `${SECRET_PATH}/activate`,
   summary: 'Makes the prepared signing secret the current one',
   description: `\`X-Service-Signature\` is made with it from now on. The one before goes on signing \`webhook-signature\` for ${KEPT_HOURS} h, or until it is dropped. 409 when none is prepared.`,
   scope: 'admin',
@@ -225,22 +215,18 @@ const activateRoute = describeRoute({
   },
 });
 
-const dropPreviousRoute = describeRoute({
+const dropPreviousRoute = describeRoute('delete', `${SECRET_PATH}/previous`, {
   ...shared,
   operationId: 'dropPreviousSigningSecret',
-  method: 'delete',
-  path: `${SECRET_PATH}/previous`,
   summary: 'Drops the previous signing secret before its time',
   description: 'Fine as well when there is none.',
   scope: 'admin',
   responses: { 204: { description: 'There is no previous secret.' } },
 });
 
-const dropPreparedRoute = describeRoute({
+const dropPreparedRoute = describeRoute('delete', `${SECRET_PATH}/prepared`, {
   ...shared,
   operationId: 'dropPreparedSigningSecret',
-  method: 'delete',
-  path: `${SECRET_PATH}/prepared`,
   summary: 'Drops the prepared signing secret',
   description: 'Fine as well when there is none.',
   scope: 'admin',

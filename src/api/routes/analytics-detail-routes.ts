@@ -136,11 +136,9 @@ const querySchema = z
   })
   .superRefine(checkDates);
 
-const detailsRoute = describeRoute({
+const detailsRoute = describeRoute('get', '/api/analytics/details', {
   tag: 'Analytics',
   operationId: 'getAnalyticsDetails',
-  method: 'get',
-  path: '/api/analytics/details',
   summary: 'Breaks the calls of a period down',
   description:
     'As `GET /api/analytics`, with days and hours of a time zone, and with outcomes, end reasons, times to answer, success by agent, and the period before. A call counts when it started, or was asked for while it has not.',

@@ -77,11 +77,9 @@ const analyticsSchema = z
 
 const analyticsQuerySchema = z.strictObject(periodFields('Whole UTC days')).superRefine(checkDates);
 
-const analyticsRoute = describeRoute({
+const analyticsRoute = describeRoute('get', '/api/analytics', {
   tag: 'Analytics',
   operationId: 'getAnalytics',
-  method: 'get',
-  path: '/api/analytics',
   summary: 'Adds up the calls of a period',
   description:
     'Days are UTC, and a call counts on the day it started, or was asked for while it has not. Minutes are billed by the started second, summed, and shown with one decimal.',

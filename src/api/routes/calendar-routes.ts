@@ -1,116 +1,224 @@
-/** `/api/calendars`: makes, lists, shows, changes and deletes calendars, and lists their appointments. */
+/** `/api/calendars`: makes, lists, shows, changes and deletes calendars, lists their appointments, and their feeds; with their schemas. */
+
+import { z } from '@hono/zod-openapi';
 import { type BookedAppointment, reported } from '../../domain/calendar/appointment.ts';
 import {
+  CALENDAR_KINDS,
   CALENDAR_LIMITS,
+  CALENDAR_NAME,
   type Calendar,
+  CLOCK_TIME,
   createCalendar,
   FEED_TOKEN_CHARS,
   patchCalendar,
 } from '../../domain/calendar/calendar.ts';
 import { base62 } from '../../domain/ids.ts';
-import { type ApiApp, type ApiDeps, scopeOf } from '../api-env.ts';
+import type { Stores } from '../../domain/stores.ts';
+import { WEBHOOK_URL_CHARS_MAX } from '../../domain/webhook/webhook-url.ts';
+import { WEEKDAYS } from '../../domain/zoned-time.ts';
+import type { ApiApp, ApiDeps } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
-import {
-  describeRoute,
-  jsonBody,
-  jsonResponse,
-  TAKES_IF_MATCH,
-  taggedResponse,
-} from '../http/describe-route.ts';
-import { entityTag, requireMatch } from '../http/entity-tag.ts';
-import { existing } from '../http/errors.ts';
-import {
-  appointmentPageSchema,
-  appointmentQuerySchema,
-  appointmentSchema,
-  calendarPageSchema,
-  calendarPathSchema,
-  calendarSchema,
-  createCalendarSchema,
-  patchCalendarSchema,
-} from '../schemas/calendar-schemas.ts';
-import { pageQuerySchema } from '../schemas/query-schemas.ts';
+import { describeRoute, jsonResponse } from '../http/describe-route.ts';
+import { words } from '../schemas/agent-schemas.ts';
+import { PAGE_LIMIT, pageOf, pagingFields } from '../schemas/query-schemas.ts';
 import { viewOf } from '../serializers.ts';
+import { addNamedRecordRoutes, namedRecordOf } from './named-record-routes.ts';
 
-const reads = { tag: 'Calendars', scope: 'agents:read' } as const;
+const LIMITS = CALENDAR_LIMITS;
 
-const writes = { tag: 'Calendars', scope: 'agents:write' } as const;
+const whole = ({ min, max }: { readonly min: number; readonly max: number }) =>
+  z.int().min(min).max(max);
 
-const listRoute = describeRoute({
-  ...reads,
-  operationId: 'listCalendars',
-  method: 'get',
+const name = z
+  .string()
+  .regex(CALENDAR_NAME, 'expected lower-case letters, digits, _ and -, 63 at most')
+  .openapi({
+    pattern: CALENDAR_NAME.source,
+    description: 'Unique in the environment; agents name it in `calendar`.',
+    example: 'front-desk',
+  });
+
+const clockTime = z
+  .string()
+  .regex(CLOCK_TIME, 'expected HH:MM')
+  .openapi({ pattern: CLOCK_TIME.source, example: '09:00' });
+
+const openHours = z
+  .array(z.strictObject({ from: clockTime, to: clockTime }))
+  .max(LIMITS.openHoursMax);
+
+const WORKING_HOURS = Object.fromEntries(
+  WEEKDAYS.map((weekday) => [weekday, openHours.optional()]),
+) as Record<(typeof WEEKDAYS)[number], z.ZodOptional<typeof openHours>>;
+
+const timeZone = words(LIMITS.timeZoneCharsMax).openapi({
+  description: 'IANA name: what callers mean by a time of day.',
+  example: 'Europe/Rome',
+});
+
+const optional = {
+  workingHours: z
+    .strictObject(WORKING_HOURS)
+    .optional()
+    .openapi({
+      description:
+        'Local times by weekday, in order; a day that is missing is closed. A new calendar has 09:00 to 17:00 from Monday to Friday unless given.',
+      example: { monday: [{ from: '09:00', to: '12:30' }] },
+    }),
+  slotMinutes: whole(LIMITS.slotMinutes).optional().openapi({
+    description:
+      'Length of an appointment, 30 unless given. They begin at whole slots, counted from the opening.',
+  }),
+  bufferMinutes: whole(LIMITS.bufferMinutes)
+    .optional()
+    .openapi({ description: 'Kept free before and after each appointment; 0 unless given.' }),
+  minNoticeMinutes: whole(LIMITS.minNoticeMinutes)
+    .optional()
+    .openapi({ description: 'No appointment begins sooner; 60 unless given.' }),
+  maxDaysAhead: whole(LIMITS.maxDaysAhead)
+    .optional()
+    .openapi({ description: 'No appointment begins later; 60 unless given.' }),
+  url: z.string().min(1).max(WEBHOOK_URL_CHARS_MAX).optional().openapi({
+    description:
+      'Of the CalDAV collection, https; for the kind `caldav` alone, where it is required. The address of its host is checked at every request.',
+    example: 'https://cloud.example.com/remote.php/dav/calendars/desk/personal/',
+  }),
+  username: words(LIMITS.usernameCharsMax)
+    .optional()
+    .openapi({ description: 'For the kind `caldav`, where it is required.' }),
+  password: words(LIMITS.passwordCharsMax).optional().openapi({
+    description:
+      'An app password, for the kind `caldav`, where it is required. Never shown again; a PATCH that moves `url` to another server must send it.',
+  }),
+};
+
+/** Body of `POST /api/calendars`. */
+const createCalendarSchema = z
+  .strictObject({ name, kind: z.enum(CALENDAR_KINDS), timeZone, ...optional })
+  .openapi('CreateCalendar');
+
+/** Body of `PATCH /api/calendars/{calendarName}`. */
+const patchCalendarSchema = z
+  .strictObject({ timeZone: timeZone.optional(), ...optional })
+  .openapi('PatchCalendar', {
+    minProperties: 1,
+    description: 'Only the fields that are there change; `workingHours` replaces all of them.',
+  });
+
+/** A calendar; its password is never shown. */
+const calendarSchema = z
+  .object({
+    name: z.string(),
+    kind: z.enum(CALENDAR_KINDS),
+    timeZone: z.string(),
+    workingHours: z.object(WORKING_HOURS),
+    slotMinutes: z.int(),
+    bufferMinutes: z.int(),
+    minNoticeMinutes: z.int(),
+    maxDaysAhead: z.int(),
+    url: z.string().nullable(),
+    username: z.string().nullable(),
+    hasPassword: z.boolean(),
+    feedUrl: z.string().openapi({
+      description:
+        'iCalendar feed of the appointments, to subscribe to. Who has the link can read it: keep it secret.',
+    }),
+    createdAt: z.iso.datetime(),
+    updatedAt: z.iso.datetime(),
+  })
+  .openapi('Calendar');
+
+/** Path of one calendar. */
+const calendarPathSchema = z.object({ calendarName: z.string() });
+
+/** An appointment, with what became of it on the calendar server. */
+const appointmentSchema = z
+  .object({
+    id: z.string(),
+    title: z.string(),
+    startTime: z.iso.datetime(),
+    endTime: z.iso.datetime(),
+    attendeePhone: z.string(),
+    attendeeName: z.string(),
+    calendarId: z.string(),
+    confirmed: z.boolean(),
+    status: z.enum(['pending', 'confirmed', 'open', 'cancelled']).openapi({
+      description:
+        '`pending` while the calendar server is asked, `open` where it was noted for the caller and is not in the calendar.',
+    }),
+    reason: z.enum(['unreachable', 'taken']).nullable().openapi({
+      description:
+        'Of an open one: `unreachable` is tried again by itself, for `taken` a person has to find another time.',
+    }),
+    callId: z.string(),
+    agentId: z.string(),
+    createdAt: z.iso.datetime(),
+    updatedAt: z.iso.datetime(),
+  })
+  .openapi('CalendarAppointment');
+
+/** One page of appointments. */
+const appointmentPageSchema = pageOf(appointmentSchema).openapi('AppointmentPage');
+
+/** Query of the appointments of a calendar. */
+const appointmentQuerySchema = z.strictObject({
+  ...pagingFields(PAGE_LIMIT),
+  from: z.iso
+    .datetime({ offset: true })
+    .transform((text) => new Date(text))
+    .optional()
+    .openapi({
+      ...{ type: 'string', format: 'date-time' },
+      param: { description: 'Those that begin at or after it; now unless given.' },
+    }),
+});
+
+const KIND = {
+  noun: 'calendar',
+  name: 'Calendar',
   path: '/api/calendars',
-  summary: 'Lists calendars by name',
-  request: { query: pageQuerySchema },
-  responses: { 200: jsonResponse('A page of calendars.', calendarPageSchema) },
-});
+  param: 'calendarName',
+  tag: 'Calendars',
+  readScope: 'agents:read',
+  writeScope: 'agents:write',
+  words: {
+    list: { summary: 'Lists calendars by name', success: 'A page of calendars.' },
+    create: {
+      summary: 'Makes a calendar that agents book appointments in',
+      description: `At most ${CALENDAR_LIMITS.calendarsMax} an environment (409). An agent books in it once its \`calendar\` names it and its \`tools\` have \`book_appointment\`. A url that is no https URL is 400; one whose host is a private, loopback or special address is 422.`,
+      success: 'The calendar was made.',
+    },
+    get: { summary: 'Shows a calendar', success: 'Every field but the password.' },
+    update: {
+      summary: 'Changes the fields that the body has',
+      description:
+        'Calls in progress keep the calendar as it was when they began; appointments stay as they are.',
+      success: 'The calendar was changed.',
+    },
+    delete: {
+      summary: 'Deletes a calendar and its past appointments',
+      description:
+        'A calendar that an agent uses, or with appointments to come, is 409. Events on a CalDAV server stay there.',
+      success: 'The calendar is gone.',
+    },
+  },
+  createSchema: createCalendarSchema,
+  patchSchema: patchCalendarSchema,
+  schema: calendarSchema,
+  storeOf: (stores: Pick<Stores, 'calendars'>) => stores.calendars,
+} as const;
 
-const newRoute = describeRoute({
-  ...writes,
-  operationId: 'createCalendar',
-  method: 'post',
-  path: '/api/calendars',
-  summary: 'Makes a calendar that agents book appointments in',
-  description: `At most ${CALENDAR_LIMITS.calendarsMax} an environment (409). An agent books in it once its \`calendar\` names it and its \`tools\` have \`book_appointment\`. A url that is no https URL is 400; one whose host is a private, loopback or special address is 422.`,
-  request: { body: jsonBody(createCalendarSchema) },
-  responses: { 201: taggedResponse('The calendar was made.', calendarSchema) },
-});
-
-const getRoute = describeRoute({
-  ...reads,
-  operationId: 'getCalendar',
-  method: 'get',
-  path: '/api/calendars/{calendarName}',
-  summary: 'Shows a calendar',
-  request: { params: calendarPathSchema },
-  responses: { 200: taggedResponse('Every field but the password.', calendarSchema) },
-});
-
-const patchRoute = describeRoute({
-  ...writes,
-  operationId: 'updateCalendar',
-  method: 'patch',
-  path: '/api/calendars/{calendarName}',
-  summary: 'Changes the fields that the body has',
-  description:
-    'Calls in progress keep the calendar as it was when they began; appointments stay as they are.',
-  ...TAKES_IF_MATCH,
-  request: { params: calendarPathSchema, body: jsonBody(patchCalendarSchema) },
-  responses: { 200: taggedResponse('The calendar was changed.', calendarSchema) },
-  errors: [412, 422],
-});
-
-const deleteRoute = describeRoute({
-  ...writes,
-  operationId: 'deleteCalendar',
-  method: 'delete',
-  path: '/api/calendars/{calendarName}',
-  summary: 'Deletes a calendar and its past appointments',
-  description:
-    'A calendar that an agent uses, or with appointments to come, is 409. Events on a CalDAV server stay there.',
-  ...TAKES_IF_MATCH,
-  request: { params: calendarPathSchema },
-  responses: { 204: { description: 'The calendar is gone.' } },
-  errors: [409, 412],
-});
-
-const feedRoute = describeRoute({
-  ...writes,
+const feedRoute = describeRoute('post', '/api/calendars/{calendarName}/feed', {
+  ...{ tag: 'Calendars', scope: 'agents:write' },
   operationId: 'renewCalendarFeed',
-  method: 'post',
-  path: '/api/calendars/{calendarName}/feed',
   summary: 'Gives the feed of a calendar a new link; the old one no longer works',
   request: { params: calendarPathSchema },
   responses: { 200: jsonResponse('The calendar with its new `feedUrl`.', calendarSchema) },
 });
 
-const appointmentsRoute = describeRoute({
-  ...reads,
-  scope: 'calls:read',
+const appointmentsRoute = describeRoute('get', '/api/calendars/{calendarName}/appointments', {
+  ...{ tag: 'Calendars', scope: 'calls:read' },
   operationId: 'listAppointments',
-  method: 'get',
-  path: '/api/calendars/{calendarName}/appointments',
   summary: 'Lists the appointments that agents booked in a calendar, by their begin',
   description: 'Cancelled ones too. Events that others made on a CalDAV server are not in it.',
   request: { params: calendarPathSchema, query: appointmentQuerySchema },
@@ -119,98 +227,40 @@ const appointmentsRoute = describeRoute({
 
 /** Adds `/api/calendars`, their appointments and iCalendar feeds. */
 export function addCalendarRoutes(api: ApiApp, deps: ApiDeps): void {
-  addCalendarReads(api, deps);
-  addCalendarWrites(api, deps);
+  const { webhookUrlRules: urlRules } = deps;
+  addNamedRecordRoutes(api, deps, {
+    ...KIND,
+    create: (draft, facts) => {
+      const feedToken = base62(FEED_TOKEN_CHARS, deps.random);
+      return createCalendar(draft, { ...facts, urlRules, feedToken });
+    },
+    patch: (calendar, patch, now) => patchCalendar(calendar, patch, { now, urlRules }),
+    view: (calendar) => calendarView(calendar, deps),
+  });
+  addAppointments(api, deps);
   addFeedRenewal(api, deps);
   addCalendarFeeds(api, deps);
 }
 
-function addCalendarReads(api: ApiApp, deps: ApiDeps): void {
-  const { appointments, calendars, clock } = deps;
-
-  api.openapi(listRoute, async (context) => {
-    const { limit, offset } = context.req.valid('query');
-    const { calendars: page, total } = await calendars.list(scopeOf(context), { limit, offset });
-    const data = page.map((calendar) => calendarView(calendar, deps));
-    return context.json({ data, total, limit, offset }, 200);
-  });
-
-  api.openapi(getRoute, async (context) => {
-    const { calendarName } = context.req.valid('param');
-    const found = await calendars.find(scopeOf(context), calendarName);
-    const calendar = existing(found, 'calendar');
-    context.header('ETag', entityTag(calendar.updatedAt));
-    return context.json(calendarView(calendar, deps), 200);
-  });
+function addAppointments(api: ApiApp, deps: ApiDeps): void {
+  const { appointments, clock } = deps;
 
   api.openapi(appointmentsRoute, async (context) => {
-    const { calendarName } = context.req.valid('param');
     const { limit, offset, from = clock.now() } = context.req.valid('query');
-    const found = await calendars.find(scopeOf(context), calendarName);
-    const calendar = existing(found, 'calendar');
+    const calendar = await namedRecordOf(deps, context, KIND);
     const page = await appointments.list(calendar, { from, limit, offset });
     const data = page.appointments.map(appointmentView);
     return context.json({ data, total: page.total, limit, offset }, 200);
   });
 }
 
-function addCalendarWrites(api: ApiApp, deps: ApiDeps): void {
-  const { clock, webhookUrlRules: urlRules } = deps;
-
-  api.openapi(newRoute, async (context) => {
-    const draft = context.req.valid('json');
-    const scope = scopeOf(context);
-    return answerOnce(context, deps, {
-      work: async (commit) => {
-        const feedToken = base62(FEED_TOKEN_CHARS, deps.random);
-        const facts = { scope, now: clock.now(), urlRules, feedToken };
-        const calendar = createCalendar(draft, facts);
-        return commit(async (stores) => {
-          await stores.calendars.insert(calendar);
-          return { status: 201, body: calendarView(calendar, deps) };
-        });
-      },
-      etag: ({ updatedAt }) => entityTag(updatedAt),
-    });
-  });
-
-  api.openapi(patchRoute, async (context) => {
-    const { calendarName } = context.req.valid('param');
-    const facts = { now: clock.now(), urlRules };
-    const changed = await deps.transaction(async (stores) => {
-      const found = await stores.calendars.find(scopeOf(context), calendarName);
-      const calendar = existing(found, 'calendar');
-      requireMatch(context, calendar.updatedAt, 'the calendar');
-      const patched = patchCalendar(calendar, context.req.valid('json'), facts);
-      await stores.calendars.update(patched);
-      return patched;
-    });
-    context.header('ETag', entityTag(changed.updatedAt));
-    return context.json(calendarView(changed, deps), 200);
-  });
-
-  api.openapi(deleteRoute, async (context) => {
-    const { calendarName } = context.req.valid('param');
-    const scope = scopeOf(context);
-    await deps.transaction(async (stores) => {
-      const found = await stores.calendars.find(scope, calendarName);
-      requireMatch(context, existing(found, 'calendar').updatedAt, 'the calendar');
-      await stores.calendars.delete(scope, calendarName, clock.now());
-    });
-    return context.body(null, 204);
-  });
-}
-
 function addFeedRenewal(api: ApiApp, deps: ApiDeps): void {
   api.openapi(feedRoute, async (context) => {
-    const { calendarName } = context.req.valid('param');
-    const scope = scopeOf(context);
     return answerOnce(context, deps, {
       work: (commit) =>
         commit(async (stores) => {
-          const found = await stores.calendars.find(scope, calendarName);
           const feedToken = base62(FEED_TOKEN_CHARS, deps.random);
-          const renewed = { ...existing(found, 'calendar'), feedToken };
+          const renewed = { ...(await namedRecordOf(stores, context, KIND)), feedToken };
           await stores.calendars.update(renewed);
           return { status: 200, body: calendarView(renewed, deps) };
         }),

@@ -32,11 +32,9 @@ const RETRY_AFTER_SECONDS = 30;
 
 const shared = { tag: 'Calls', scope: 'calls:write' } as const;
 
-const startRoute = describeRoute({
+const startRoute = describeRoute('post', '/api/calls/outbound', {
   ...shared,
   operationId: 'startOutboundCall',
-  method: 'post',
-  path: '/api/calls/outbound',
   summary: 'Asks for an outbound call',
   description:
     'The call joins the queue and is dialled in order, as soon as the trunk of `from` has a free line. ' +
@@ -47,11 +45,9 @@ const startRoute = describeRoute({
   errors: [404],
 });
 
-const hangUpRoute = describeRoute({
+const hangUpRoute = describeRoute('post', '/api/calls/{callId}/hangup', {
   ...shared,
   operationId: 'hangUpCall',
-  method: 'post',
-  path: '/api/calls/{callId}/hangup',
   summary: 'Ends a call',
   description:
     'A call that still waits is never dialled and ends as `failed`, `no_answer`; so does one that rings. ' +
@@ -221,12 +217,10 @@ const transferringCallSchema = z
   })
   .openapi('TransferringCall');
 
-const transferRoute = describeRoute({
+const transferRoute = describeRoute('post', '/api/calls/{callId}/transfer', {
   tag: 'Calls',
   scope: 'calls:write',
   operationId: 'transferCall',
-  method: 'post',
-  path: '/api/calls/{callId}/transfer',
   summary: 'Hands the caller over to another number',
   description:
     'As the tool `transfer_call` does, to any number that our number on the call could call. The agent goes on talking until the other party ' +

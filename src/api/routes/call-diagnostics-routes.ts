@@ -64,12 +64,10 @@ const callQualitySchema = z
 /** Of a call that was not answered, was a simulated one, or was lost with the server that held it. */
 const UNKNOWN = { codec: null, local: null, remote: null, mos: null };
 
-const qualityRoute = describeRoute({
+const qualityRoute = describeRoute('get', '/api/calls/{callId}/quality', {
   tag: 'Calls',
   scope: 'calls:read',
   operationId: 'getCallQuality',
-  method: 'get',
-  path: '/api/calls/{callId}/quality',
   summary: "Shows how well the call's sound travelled",
   description:
     'From our own reception and the far end’s RTCP, over the whole call; while it goes on, up to now. Every field is null where no packets were seen: ' +
@@ -123,12 +121,10 @@ const sipLadderSchema = z
   })
   .openapi('SipLadder');
 
-const ladderRoute = describeRoute({
+const ladderRoute = describeRoute('get', '/api/calls/{callId}/sip', {
   tag: 'Calls',
   scope: 'calls:read',
   operationId: 'getCallSip',
-  method: 'get',
-  path: '/api/calls/{callId}/sip',
   summary: 'Shows the SIP messages of a call',
   description:
     'Those of its dialog, also while it goes on: 100 messages and 64 KiB at most, the first and the last ones. Kept for 30 days. ' +

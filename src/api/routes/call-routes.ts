@@ -40,11 +40,9 @@ const notOutbound: Guard = (context, next) => {
 
 const shared = { tag: 'Calls', scope: 'calls:read' } as const;
 
-const listRoute = describeRoute({
+const listRoute = describeRoute('get', '/api/calls', {
   ...shared,
   operationId: 'listCalls',
-  method: 'get',
-  path: '/api/calls',
   summary: 'Lists calls, newest start first',
   description:
     'A call that has not started is sorted and filtered by when it was asked for. Days are UTC and inclusive. Pages that follow `nextCursor` hold each call once, also while new ones come; a call that starts meanwhile moves to the front.',
@@ -52,25 +50,21 @@ const listRoute = describeRoute({
   responses: { 200: jsonResponse('A page of calls.', callPageSchema) },
 });
 
-const getRoute = describeRoute({
+const getRoute = describeRoute('get', '/api/calls/{callId}', {
   ...shared,
   before: notOutbound,
   scope: 'calls:read',
   operationId: 'getCall',
-  method: 'get',
-  path: '/api/calls/{callId}',
   summary: 'Shows a call, with its transcript when there is one',
   request: { params: callPathSchema },
   responses: { 200: jsonResponse('The whole call.', callSchema) },
 });
 
-const changeRoute = describeRoute({
+const changeRoute = describeRoute('patch', '/api/calls/{callId}', {
   tag: 'Calls',
   before: notOutbound,
   scope: 'calls:write',
   operationId: 'updateCall',
-  method: 'patch',
-  path: '/api/calls/{callId}',
   summary: 'Tags a call, or writes a note on it',
   description:
     'At any time, also while the call goes on. `tags` replaces all tags of the call; `GET /api/calls?tag=` finds them. What is erased of a call takes its note along.',
@@ -78,11 +72,9 @@ const changeRoute = describeRoute({
   responses: { 200: jsonResponse('The whole call.', callSchema) },
 });
 
-const timelineRoute = describeRoute({
+const timelineRoute = describeRoute('get', '/api/calls/{callId}/events', {
   ...shared,
   operationId: 'listCallEvents',
-  method: 'get',
-  path: '/api/calls/{callId}/events',
   summary: "Shows a call's timeline, with the latencies of every turn",
   request: { params: callPathSchema, query: timelineQuerySchema },
   responses: {
@@ -174,13 +166,11 @@ const erasedNumberSchema = z
   })
   .openapi('ErasedNumber');
 
-const deleteRoute = describeRoute({
+const deleteRoute = describeRoute('delete', '/api/calls/{callId}', {
   tag: 'Calls',
   before: notOutbound,
   scope: 'calls:write',
   operationId: 'deleteCall',
-  method: 'delete',
-  path: '/api/calls/{callId}',
   summary: 'Erases a call with all that was kept of it',
   description:
     'Record, transcript, recording, SIP messages, events and webhook deliveries, those that still wait included; what calls add up to stays. 409 while the call is not over.',
@@ -189,12 +179,10 @@ const deleteRoute = describeRoute({
   errors: [409],
 });
 
-const numberRoute = describeRoute({
+const numberRoute = describeRoute('post', '/api/privacy/erase', {
   tag: 'Privacy',
   scope: 'admin',
   operationId: 'erasePhoneNumber',
-  method: 'post',
-  path: '/api/privacy/erase',
   summary: 'Erases every call from or to a telephone number',
   description:
     'All that `DELETE /api/calls/{callId}` erases, of all calls of the account with the number in `from` or `to`; with a live key of both environments, with a test key of the sandbox. Calls in progress are erased when they are over.',

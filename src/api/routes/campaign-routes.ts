@@ -35,11 +35,9 @@ import { viewOf } from '../serializers.ts';
 const tag = 'Campaigns';
 const PATH = '/api/campaigns/{campaignId}';
 
-const createCampaignRoute = describeRoute({
+const createCampaignRoute = describeRoute('post', '/api/campaigns', {
   ...{ tag, scope: 'calls:write' },
   operationId: 'createCampaign',
-  method: 'post',
-  path: '/api/campaigns',
   summary: 'Makes a campaign: calls to a list of numbers, at a pace',
   description: `It runs at once, or from \`notBefore\`. Each call is as of \`POST /api/calls/outbound\`: the same rules for numbers, calling hours and queue; a number that the rules refuse makes its contact \`refused\` and stops nothing. Wrong rows are all named, and nothing is kept then. At most ${CAMPAIGN_LIMITS.contactsMax} contacts, in a body of 1 MiB; at most ${CAMPAIGN_LIMITS.unfinishedMax} campaigns that are not over (409).`,
   request: { body: jsonBody(createCampaignSchema) },
@@ -47,41 +45,33 @@ const createCampaignRoute = describeRoute({
   errors: [404],
 });
 
-const listCampaignsRoute = describeRoute({
+const listCampaignsRoute = describeRoute('get', '/api/campaigns', {
   ...{ tag, scope: 'calls:read' },
   operationId: 'listCampaigns',
-  method: 'get',
-  path: '/api/campaigns',
   summary: 'Lists campaigns, newest first',
   request: { query: campaignQuerySchema },
   responses: { 200: jsonResponse('A page of campaigns.', campaignPageSchema) },
 });
 
-const getCampaignRoute = describeRoute({
+const getCampaignRoute = describeRoute('get', PATH, {
   ...{ tag, scope: 'calls:read' },
   operationId: 'getCampaign',
-  method: 'get',
-  path: PATH,
   summary: 'Shows a campaign, and how many contacts are in which state',
   request: { params: campaignPathSchema },
   responses: { 200: jsonResponse('The campaign.', campaignSchema) },
 });
 
-const listContactsRoute = describeRoute({
+const listContactsRoute = describeRoute('get', `${PATH}/contacts`, {
   ...{ tag, scope: 'calls:read' },
   operationId: 'listCampaignContacts',
-  method: 'get',
-  path: `${PATH}/contacts`,
   summary: 'Lists the contacts of a campaign, in the order of its list',
   request: { params: campaignPathSchema, query: campaignContactQuerySchema },
   responses: { 200: jsonResponse('A page of contacts.', campaignContactPageSchema) },
 });
 
-const deleteCampaignRoute = describeRoute({
+const deleteCampaignRoute = describeRoute('delete', PATH, {
   ...{ tag, scope: 'calls:write' },
   operationId: 'deleteCampaign',
-  method: 'delete',
-  path: PATH,
   summary: 'Deletes a campaign with its contacts',
   description: 'Its calls stay. 409 while it runs.',
   request: { params: campaignPathSchema },
@@ -110,11 +100,9 @@ function moveRoute<const Move extends CampaignMove>(
   move: Move,
   { summary, description }: { readonly summary: string; readonly description: string },
 ) {
-  return describeRoute({
+  return describeRoute('post', `${PATH}/${move}`, {
     ...{ tag, scope: 'calls:write' },
     operationId: `${move}Campaign`,
-    method: 'post',
-    path: `${PATH}/${move}`,
     ...{ summary, description },
     request: { params: campaignPathSchema },
     responses: { 200: jsonResponse('The campaign as it is now.', campaignSchema) },

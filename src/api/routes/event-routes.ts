@@ -192,10 +192,8 @@ const ledgerPageSchema = z
   })
   .openapi('EventLedgerPage');
 
-const listRoute = describeRoute({
+const listRoute = describeRoute('get', '/api/events', {
   operationId: 'listEvents',
-  method: 'get',
-  path: '/api/events',
   tag: 'Events',
   summary: 'Reads the ledger of events, oldest first',
   description:

@@ -80,11 +80,9 @@ const keyPathSchema = z.object({ keyId: z.string() });
 
 const shared = { tag: 'Keys', scope: 'admin' } as const;
 
-const listRoute = describeRoute({
+const listRoute = describeRoute('get', '/api/keys', {
   ...shared,
   operationId: 'listKeys',
-  method: 'get',
-  path: '/api/keys',
   summary: 'Lists API keys, newest first',
   description:
     "Revoked ones too. A live key sees the account's keys of both environments, a test key those of the sandbox.",
@@ -92,11 +90,9 @@ const listRoute = describeRoute({
   responses: { 200: jsonResponse('A page of keys.', keyPageSchema) },
 });
 
-const newRoute = describeRoute({
+const newRoute = describeRoute('post', '/api/keys', {
   ...shared,
   operationId: 'createKey',
-  method: 'post',
-  path: '/api/keys',
   summary: 'Makes an API key, and shows it this once',
   description:
     'At most 100 keys that are not revoked an environment (409). Only a hash of the key is kept.',
@@ -104,11 +100,9 @@ const newRoute = describeRoute({
   responses: { 201: jsonResponse('The key was made.', createdKeySchema) },
 });
 
-const deleteRoute = describeRoute({
+const deleteRoute = describeRoute('delete', '/api/keys/{keyId}', {
   ...shared,
   operationId: 'revokeKey',
-  method: 'delete',
-  path: '/api/keys/{keyId}',
   summary: 'Revokes an API key',
   description:
     'It stops at once, and stays in the list. A key may revoke itself, and one that is revoked stays so.',

@@ -117,44 +117,36 @@ const reads = { tag: 'Knowledge', scope: 'agents:read' } as const;
 
 const writes = { tag: 'Knowledge', scope: 'agents:write' } as const;
 
-const listRoute = describeRoute({
+const listRoute = describeRoute('get', '/api/agents/{agentId}/knowledge', {
   ...reads,
   operationId: 'listKnowledge',
-  method: 'get',
-  path: '/api/agents/{agentId}/knowledge',
   summary: "Lists an agent's documents by name",
   description: 'Each in its newest version, without its text.',
   request: { params: agentPathSchema, query: pageQuerySchema },
   responses: { 200: jsonResponse('A page of documents.', knowledgePageSchema) },
 });
 
-const addRoute = describeRoute({
+const addRoute = describeRoute('post', '/api/agents/{agentId}/knowledge', {
   ...writes,
   operationId: 'addKnowledge',
-  method: 'post',
-  path: '/api/agents/{agentId}/knowledge',
   summary: 'Adds a document, or a new version of one',
   description: `Passages that share words with what a caller says go into the prompt of the language model; \`knowledge\` on the timeline of the call names them. A call finds documents that the agent had when it began, in their newest version. The name of a document makes the next version of it, of which the last ${KNOWLEDGE_LIMITS.versionsKept} are kept; the same text again changes nothing. An agent has at most ${KNOWLEDGE_LIMITS.agentDocumentsMax} documents, ${KNOWLEDGE_LIMITS.agentCharsMax} characters and ${KNOWLEDGE_LIMITS.agentPassagesMax} passages (409).`,
   request: { params: agentPathSchema, body: knowledgeBody },
   responses: { 201: jsonResponse('The document as it is now.', knowledgeDocumentSchema) },
 });
 
-const getRoute = describeRoute({
+const getRoute = describeRoute('get', '/api/agents/{agentId}/knowledge/{documentId}', {
   ...reads,
   operationId: 'getKnowledge',
-  method: 'get',
-  path: '/api/agents/{agentId}/knowledge/{documentId}',
   summary: 'Gets a document with its text and its versions',
   description: 'A version that is kept no longer is 404.',
   request: { params: knowledgePathSchema, query: knowledgeVersionQuerySchema },
   responses: { 200: jsonResponse('The document.', knowledgeTextSchema) },
 });
 
-const deleteRoute = describeRoute({
+const deleteRoute = describeRoute('delete', '/api/agents/{agentId}/knowledge/{documentId}', {
   ...writes,
   operationId: 'deleteKnowledge',
-  method: 'delete',
-  path: '/api/agents/{agentId}/knowledge/{documentId}',
   summary: 'Deletes a document with all its versions',
   description: 'Nothing finds it from then on, calls in progress included.',
   request: { params: knowledgePathSchema },

@@ -80,12 +80,10 @@ export class SoundStream {
 /** An estimate of when another listener leaves. */
 const RETRY_AFTER_SECONDS = 10;
 
-const listenRoute = describeRoute({
+const listenRoute = describeRoute('get', '/api/live/calls/{callId}/audio', {
   tag: 'Calls',
   scope: 'calls:read',
   operationId: 'listenToCall',
-  method: 'get',
-  path: '/api/live/calls/{callId}/audio',
   summary: 'Sends what is heard on a call, as it is heard',
   description: [
     'An endless WAV (8 kHz, 16-bit, stereo: caller left, agent right; both sizes in its header are 0xFFFFFFFF), in pieces of about 100 ms, from',

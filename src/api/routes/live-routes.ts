@@ -93,12 +93,10 @@ const EARLY_EVENTS_MAX = 1000;
 
 type SnapshotEvent = Extract<LiveEvent, { readonly event: 'snapshot' }>;
 
-const liveRoute = describeRoute({
+const liveRoute = describeRoute('get', '/api/live/calls', {
   tag: 'Calls',
   scope: 'calls:read',
   operationId: 'watchCalls',
-  method: 'get',
-  path: '/api/live/calls',
   summary: 'Streams the events of calls as they happen',
   description: [
     'Server-Sent Events (`text/event-stream`); the `data` of each is JSON: the schema `LiveEvent` has all. The first event is `snapshot`',

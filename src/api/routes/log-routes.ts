@@ -133,22 +133,20 @@ const auditQuerySchema = z.strictObject({
   resource: exact.openapi({ param: { description: 'Only changes of this id or name.' } }),
 });
 
-const shared = { tag: 'Logs', scope: 'admin', method: 'get' } as const;
+const shared = { tag: 'Logs', scope: 'admin' } as const;
 
-const requestsRoute = describeRoute({
+const requestsRoute = describeRoute('get', '/api/logs/requests', {
   ...shared,
   operationId: 'listRequestLog',
-  path: '/api/logs/requests',
   summary: 'Lists requests, newest first',
   description: `The newest requests of the key's account and environment, of the last ${REQUESTS_MAX} of all accounts since the server started; for a live key of the first account also the last ${STRANGERS_MAX} without a valid key. Requests of the dashboard that only read, and succeed, are not in it. Never paths, queries, bodies, headers or addresses.`,
   request: { query: requestLogQuerySchema },
   responses: { 200: jsonResponse('A page of the requests.', requestLogPageSchema) },
 });
 
-const serverRoute = describeRoute({
+const serverRoute = describeRoute('get', '/api/logs/server', {
   ...shared,
   operationId: 'listServerLog',
-  path: '/api/logs/server',
   summary: 'Lists warnings and errors of the server, newest first',
   description: `The last ${SERVER_LOG_MAX} since the server started, of all accounts, at every LOG_LEVEL. Messages without their fields: the log on standard output has those. Needs a live key of the first account.`,
   request: { query: serverLogQuerySchema },
@@ -214,12 +212,10 @@ function sliceOf<Item>(items: readonly Item[], { limit, offset }: PageRange): re
   return items.slice(offset, offset + limit);
 }
 
-const listRoute = describeRoute({
+const listRoute = describeRoute('get', '/api/audit-log', {
   tag: 'Audit log',
   scope: 'admin',
   operationId: 'listAuditLog',
-  method: 'get',
-  path: '/api/audit-log',
   summary: 'Lists changes, newest first',
   description:
     'One entry for each change by the dashboard, the REST interface or `npm run admin`, of all accounts, and for each attempt to sign in. Entries are kept for 400 days, 500,000 at most. Never bodies, secrets, telephone numbers or words of calls. Needs a live key of the first account.',

@@ -1,6 +1,7 @@
 /** `/api/mcp-servers`: makes, lists, shows, changes, deletes and tries MCP servers; with their schemas. */
 import { z } from '@hono/zod-openapi';
 import { ServiceError } from '../../domain/service-error.ts';
+import type { Stores } from '../../domain/stores.ts';
 import {
   createMcpServer,
   MCP_LIMITS,
@@ -10,19 +11,11 @@ import {
   patchMcpServer,
 } from '../../domain/tool/mcp-server.ts';
 import { WEBHOOK_URL_CHARS_MAX } from '../../domain/webhook/webhook-url.ts';
-import { type ApiApp, type ApiDeps, scopeOf } from '../api-env.ts';
+import type { ApiApp, ApiDeps } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
-import {
-  describeRoute,
-  jsonBody,
-  jsonResponse,
-  TAKES_IF_MATCH,
-  taggedResponse,
-} from '../http/describe-route.ts';
-import { entityTag, requireMatch } from '../http/entity-tag.ts';
-import { existing } from '../http/errors.ts';
-import { pageOf, pageQuerySchema } from '../schemas/query-schemas.ts';
+import { describeRoute, jsonResponse } from '../http/describe-route.ts';
 import { viewOf } from '../serializers.ts';
+import { addNamedRecordRoutes, namedRecordOf } from './named-record-routes.ts';
 import { headersInput, headersShown } from './tool-routes.ts';
 
 const name = z
@@ -79,8 +72,6 @@ const mcpServerSchema = z
   })
   .openapi('McpServer');
 
-const mcpServerPageSchema = pageOf(mcpServerSchema).openapi('McpServerPage');
-
 const mcpServerPathSchema = z.object({ mcpServerName: z.string() });
 
 const mcpTrialSchema = z
@@ -102,74 +93,47 @@ const mcpTrialSchema = z
   })
   .openapi('McpTrial');
 
-const reads = { tag: 'Tools', scope: 'agents:read' } as const;
-
-const writes = { tag: 'Tools', scope: 'agents:write' } as const;
-
-const listRoute = describeRoute({
-  ...reads,
-  operationId: 'listMcpServers',
-  method: 'get',
+/** The kind of records that MCP servers are. */
+const KIND = {
+  noun: 'MCP server',
+  name: 'McpServer',
+  tag: 'Tools',
   path: '/api/mcp-servers',
-  summary: 'Lists MCP servers by name',
-  request: { query: pageQuerySchema },
-  responses: { 200: jsonResponse('A page of servers.', mcpServerPageSchema) },
-});
-
-const newRoute = describeRoute({
-  ...writes,
-  operationId: 'createMcpServer',
-  method: 'post',
-  path: '/api/mcp-servers',
-  summary: 'Makes an MCP server known, whose tools agents may use during calls',
-  description: `At most ${MCP_LIMITS.serversMax} an environment (409). An agent uses its allowed tools once its \`tools\` name the server. It need not run yet. A url that is no https URL is 400; one whose host is a private, loopback or special address is 422.`,
-  request: { body: jsonBody(createMcpServerSchema) },
-  responses: { 201: taggedResponse('The server is known.', mcpServerSchema) },
-});
-
-const getRoute = describeRoute({
-  ...reads,
-  operationId: 'getMcpServer',
-  method: 'get',
-  path: '/api/mcp-servers/{mcpServerName}',
-  summary: 'Shows an MCP server',
-  request: { params: mcpServerPathSchema },
-  responses: {
-    200: taggedResponse('Every field; secret header values are null.', mcpServerSchema),
+  param: 'mcpServerName',
+  readScope: 'agents:read',
+  writeScope: 'agents:write',
+  words: {
+    list: { summary: 'Lists MCP servers by name', success: 'A page of servers.' },
+    create: {
+      summary: 'Makes an MCP server known, whose tools agents may use during calls',
+      description: `At most ${MCP_LIMITS.serversMax} an environment (409). An agent uses its allowed tools once its \`tools\` name the server. It need not run yet. A url that is no https URL is 400; one whose host is a private, loopback or special address is 422.`,
+      success: 'The server is known.',
+    },
+    get: {
+      summary: 'Shows an MCP server',
+      success: 'Every field; secret header values are null.',
+    },
+    update: {
+      summary: 'Changes the fields that the body has',
+      description: 'Calls in progress keep the server as it was when they began.',
+      success: 'The server as it is now.',
+    },
+    delete: {
+      summary: 'Deletes an MCP server',
+      description: 'A server that an agent lists is 409.',
+      success: 'The server is gone.',
+    },
   },
-});
+  createSchema: createMcpServerSchema,
+  patchSchema: patchMcpServerSchema,
+  schema: mcpServerSchema,
+  storeOf: (stores: Pick<Stores, 'mcpServers'>) => stores.mcpServers,
+  view: serverView,
+} as const;
 
-const patchRoute = describeRoute({
-  ...writes,
-  operationId: 'updateMcpServer',
-  method: 'patch',
-  path: '/api/mcp-servers/{mcpServerName}',
-  summary: 'Changes the fields that the body has',
-  description: 'Calls in progress keep the server as it was when they began.',
-  ...TAKES_IF_MATCH,
-  request: { params: mcpServerPathSchema, body: jsonBody(patchMcpServerSchema) },
-  responses: { 200: taggedResponse('The server as it is now.', mcpServerSchema) },
-  errors: [412, 422],
-});
-
-const deleteRoute = describeRoute({
-  ...writes,
-  operationId: 'deleteMcpServer',
-  method: 'delete',
-  path: '/api/mcp-servers/{mcpServerName}',
-  summary: 'Deletes an MCP server',
-  description: 'A server that an agent lists is 409.',
-  ...TAKES_IF_MATCH,
-  request: { params: mcpServerPathSchema },
-  responses: { 204: { description: 'The server is gone.' } },
-  errors: [409, 412],
-});
-
-const testRoute = describeRoute({
-  ...writes,
+const testRoute = describeRoute('post', '/api/mcp-servers/{mcpServerName}/test', {
+  ...{ tag: 'Tools', scope: 'agents:write' },
   operationId: 'testMcpServer',
-  method: 'post',
-  path: '/api/mcp-servers/{mcpServerName}/test',
   summary: 'Connects to an MCP server, and lists its tools',
   description:
     'What goes wrong at the other server is no error of this request: `ok` is false. 429 with `Retry-After` also while four tests run.',
@@ -182,83 +146,23 @@ const RETRY_AFTER_SECONDS = '5';
 
 /** Adds `/api/mcp-servers` and the request that tries one. */
 export function addMcpRoutes(api: ApiApp, deps: ApiDeps): void {
-  addMcpReads(api, deps);
-  addMcpWrites(api, deps);
+  const { mcpTrial, webhookUrlRules: urlRules } = deps;
+  addNamedRecordRoutes(api, deps, {
+    ...KIND,
+    create: (draft, facts) => createMcpServer(draft, { ...facts, urlRules }),
+    patch: (server, patch, now) => patchMcpServer(server, patch, { now, urlRules }),
+    saved: (server) => mcpTrial.prepare(server),
+  });
   addMcpTest(api, deps);
 }
 
-function addMcpReads(api: ApiApp, { mcpServers }: ApiDeps): void {
-  api.openapi(listRoute, async (context) => {
-    const { limit, offset } = context.req.valid('query');
-    const { servers, total } = await mcpServers.list(scopeOf(context), { limit, offset });
-    return context.json({ data: servers.map(serverView), total, limit, offset }, 200);
-  });
-
-  api.openapi(getRoute, async (context) => {
-    const { mcpServerName } = context.req.valid('param');
-    const server = existing(await mcpServers.find(scopeOf(context), mcpServerName), 'MCP server');
-    context.header('ETag', entityTag(server.updatedAt));
-    return context.json(serverView(server), 200);
-  });
-}
-
-function addMcpWrites(api: ApiApp, deps: ApiDeps): void {
-  const { clock, mcpTrial, webhookUrlRules: urlRules } = deps;
-
-  api.openapi(newRoute, async (context) => {
-    const draft = context.req.valid('json');
-    const scope = scopeOf(context);
-    return answerOnce(context, deps, {
-      work: async (commit) => {
-        const server = createMcpServer(draft, { scope, now: clock.now(), urlRules });
-        const answer = await commit(async (stores) => {
-          await stores.mcpServers.insert(server);
-          return { status: 201, body: serverView(server) };
-        });
-        mcpTrial.prepare(server);
-        return answer;
-      },
-      etag: ({ updatedAt }) => entityTag(updatedAt),
-    });
-  });
-
-  api.openapi(patchRoute, async (context) => {
-    const { mcpServerName } = context.req.valid('param');
-    const facts = { now: clock.now(), urlRules };
-    const changed = await deps.transaction(async (stores) => {
-      const found = await stores.mcpServers.find(scopeOf(context), mcpServerName);
-      const server = existing(found, 'MCP server');
-      requireMatch(context, server.updatedAt, 'the MCP server');
-      const patched = patchMcpServer(server, context.req.valid('json'), facts);
-      await stores.mcpServers.update(patched);
-      return patched;
-    });
-    mcpTrial.prepare(changed);
-    context.header('ETag', entityTag(changed.updatedAt));
-    return context.json(serverView(changed), 200);
-  });
-
-  api.openapi(deleteRoute, async (context) => {
-    const { mcpServerName } = context.req.valid('param');
-    const scope = scopeOf(context);
-    await deps.transaction(async (stores) => {
-      const server = existing(await stores.mcpServers.find(scope, mcpServerName), 'MCP server');
-      requireMatch(context, server.updatedAt, 'the MCP server');
-      await stores.mcpServers.delete(scope, mcpServerName);
-    });
-    return context.body(null, 204);
-  });
-}
-
 function addMcpTest(api: ApiApp, deps: ApiDeps): void {
-  const { mcpServers, mcpTrial } = deps;
+  const { mcpTrial } = deps;
 
   api.openapi(testRoute, async (context) => {
-    const { mcpServerName } = context.req.valid('param');
     return answerOnce(context, deps, {
       work: async () => {
-        const found = await mcpServers.find(scopeOf(context), mcpServerName);
-        const server = existing(found, 'MCP server');
+        const server = await namedRecordOf(deps, context, KIND);
         const outcome = await mcpTrial.run(server, context.req.raw.signal);
         if (outcome === null) {
           context.header('Retry-After', RETRY_AFTER_SECONDS);

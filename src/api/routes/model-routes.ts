@@ -100,11 +100,9 @@ const shared = { tag: 'Models', scope: 'admin' } as const;
 
 const DOWNLOADS = '/api/models/downloads';
 
-const listRoute = describeRoute({
+const listRoute = describeRoute('get', '/api/models', {
   ...shared,
   operationId: 'getModels',
-  method: 'get',
-  path: '/api/models',
   summary: 'Shows the models that can be downloaded, and what is there',
   description: `By profile, with size and licence. What runs now is in \`GET /readyz\`. ${NEEDS_OPERATOR_KEY}`,
   responses: {
@@ -112,33 +110,27 @@ const listRoute = describeRoute({
   },
 });
 
-const startRoute = describeRoute({
+const startRoute = describeRoute('post', DOWNLOADS, {
   ...shared,
   operationId: 'startModelDownload',
-  method: 'post',
-  path: DOWNLOADS,
   summary: 'Downloads the models of a profile, or one model',
   description: `As \`npm run models\` does, in a process of low priority: every file is checked before it gets its name. The server uses new files from its next start on. 409 while a download is under way, and where the disk is too small; 422 for an unknown model. ${NEEDS_OPERATOR_KEY}`,
   request: { body: jsonBody(startDownloadSchema) },
   responses: { 202: jsonResponse('The download has begun.', modelDownloadSchema) },
 });
 
-const getRoute = describeRoute({
+const getRoute = describeRoute('get', `${DOWNLOADS}/{downloadId}`, {
   ...shared,
   operationId: 'getModelDownload',
-  method: 'get',
-  path: `${DOWNLOADS}/{downloadId}`,
   summary: 'Shows how far a download is',
   description: `The newest since the server started; 404 for any other. ${NEEDS_OPERATOR_KEY}`,
   request: { params: downloadPathSchema },
   responses: { 200: jsonResponse('The download.', modelDownloadSchema) },
 });
 
-const cancelRoute = describeRoute({
+const cancelRoute = describeRoute('delete', `${DOWNLOADS}/{downloadId}`, {
   ...shared,
   operationId: 'cancelModelDownload',
-  method: 'delete',
-  path: `${DOWNLOADS}/{downloadId}`,
   summary: 'Cancels a download',
   description: `What was downloaded stays, and the next download goes on from there. Changes nothing where it has ended. ${NEEDS_OPERATOR_KEY}`,
   request: { params: downloadPathSchema },

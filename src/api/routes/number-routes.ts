@@ -57,11 +57,9 @@ const phoneNumberQuerySchema = z.strictObject(pagingFields({ default: 100, max: 
 
 const shared = { tag: 'Trunks' } as const;
 
-const numbersRoute = describeRoute({
+const numbersRoute = describeRoute('get', '/api/phone-numbers', {
   ...shared,
   operationId: 'listPhoneNumbers',
-  method: 'get',
-  path: '/api/phone-numbers',
   summary: 'Lists telephone numbers, and the agent that answers each',
   description:
     'The numbers of the account’s agents, and those of trunks and assignments that belong to the account, sorted; to an admin key of the first account, those of all accounts. With a test key only those of its agents: no trunk leads to the sandbox.',
@@ -73,11 +71,9 @@ const numbersRoute = describeRoute({
 const ofOperator =
   'A trunk’s numbers belong to the account that the trunk names, else to the first account. Needs a live key of the first account.';
 
-const assignRoute = describeRoute({
+const assignRoute = describeRoute('put', '/api/phone-numbers/{number}', {
   ...shared,
   operationId: 'assignPhoneNumber',
-  method: 'put',
-  path: '/api/phone-numbers/{number}',
   summary: 'Gives a telephone number to an account',
   description: `The number, or all that begin alike (\`+39061234*\`), may then be used by agents and calls of that account alone; a longer beginning counts before a shorter one. ${ofOperator} 409 while an agent of another account holds the number.`,
   scope: 'admin',
@@ -86,11 +82,9 @@ const assignRoute = describeRoute({
   errors: [409, 422],
 });
 
-const unassignRoute = describeRoute({
+const unassignRoute = describeRoute('delete', '/api/phone-numbers/{number}', {
   ...shared,
   operationId: 'unassignPhoneNumber',
-  method: 'delete',
-  path: '/api/phone-numbers/{number}',
   summary: 'Takes an assignment of a telephone number back',
   description: `${ofOperator} 409 while an agent holds the number whose account would lose it.`,
   scope: 'admin',

@@ -17,11 +17,9 @@ import { wholeNumber } from '../schemas/query-schemas.ts';
 
 const wav = { 'audio/wav': { schema: z.string().openapi({ format: 'binary' }) } };
 
-const recordingRoute = describeRoute({
+const recordingRoute = describeRoute('get', '/api/calls/{callId}/recording', {
   tag: 'Calls',
   operationId: 'getCallRecording',
-  method: 'get',
-  path: '/api/calls/{callId}/recording',
   summary: 'Sends the recording as WAV: caller left, agent right',
   description:
     'Needs a key, or the two parameters of a link that `recordingUrl` gave. Takes `Range`.',
@@ -133,12 +131,10 @@ const recordingPeaksSchema = z
 
 const RETRY_AFTER_SECONDS = 1;
 
-const peaksRoute = describeRoute({
+const peaksRoute = describeRoute('get', '/api/calls/{callId}/recording/peaks', {
   tag: 'Calls',
   scope: 'calls:read',
   operationId: 'getRecordingPeaks',
-  method: 'get',
-  path: '/api/calls/{callId}/recording/peaks',
   summary: 'Shows how loud the recording is along its length',
   description:
     'For each of `points` stretches of equal length, the loudest sample of either side. While the call goes on: what is recorded so far.',

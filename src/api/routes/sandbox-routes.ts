@@ -54,11 +54,9 @@ const NOBODYS_NUMBER = '+15005550110';
 /** The number that is rung up where the agent has none: of no subscriber. */
 const CALLED_NUMBER = '+15005550006';
 
-const inboundRoute = describeRoute({
+const inboundRoute = describeRoute('post', '/api/sandbox/calls/inbound', {
   tag: 'Sandbox',
   operationId: 'createSandboxInboundCall',
-  method: 'post',
-  path: '/api/sandbox/calls/inbound',
   summary: 'Simulates a caller ringing in',
   description:
     'For test keys alone; a live key gets 403. The call is held by the same code as a real one, with a scripted ' +
@@ -174,12 +172,10 @@ const chatReplySchema = z
 /** A short answer is made in less. */
 const RETRY_AFTER_SECONDS = 2;
 
-const chatRoute = describeRoute({
+const chatRoute = describeRoute('post', '/api/agents/{agentId}/chat', {
   tag: 'Agents',
   scope: 'agents:write',
   operationId: 'chatWithAgent',
-  method: 'post',
-  path: '/api/agents/{agentId}/chat',
   summary: 'Asks an agent in writing what it would say on a call',
   description:
     'The prompt and the language model of its calls; paused agents answer too. Tools are offered to the model and never run: `toolCalls` says what it would have done. ' +

@@ -1,6 +1,7 @@
 /** `/api/tools`: makes, lists, shows, changes, deletes and tries custom tools; with their schemas. */
 import { z } from '@hono/zod-openapi';
 import { ServiceError } from '../../domain/service-error.ts';
+import type { Stores } from '../../domain/stores.ts';
 import {
   type CustomTool,
   createTool,
@@ -10,20 +11,12 @@ import {
   TOOL_NAME,
 } from '../../domain/tool/custom-tool.ts';
 import { WEBHOOK_URL_CHARS_MAX } from '../../domain/webhook/webhook-url.ts';
-import { type ApiApp, type ApiDeps, scopeOf } from '../api-env.ts';
+import type { ApiApp, ApiDeps } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
-import {
-  describeRoute,
-  jsonBody,
-  jsonResponse,
-  TAKES_IF_MATCH,
-  taggedResponse,
-} from '../http/describe-route.ts';
-import { entityTag, requireMatch } from '../http/entity-tag.ts';
-import { existing } from '../http/errors.ts';
+import { describeRoute, jsonBody, jsonResponse } from '../http/describe-route.ts';
 import { words } from '../schemas/agent-schemas.ts';
-import { pageOf, pageQuerySchema } from '../schemas/query-schemas.ts';
 import { viewOf } from '../serializers.ts';
+import { addNamedRecordRoutes, namedRecordOf } from './named-record-routes.ts';
 
 const LIMITS = TOOL_LIMITS;
 
@@ -131,8 +124,6 @@ const toolSchema = z
   })
   .openapi('Tool');
 
-const toolPageSchema = pageOf(toolSchema).openapi('ToolPage');
-
 const toolPathSchema = z.object({ toolName: z.string() });
 
 const tryToolSchema = z
@@ -151,73 +142,48 @@ const toolTrialSchema = z
   })
   .openapi('ToolTrial');
 
-const reads = { tag: 'Tools', scope: 'agents:read' } as const;
-
-const writes = { tag: 'Tools', scope: 'agents:write' } as const;
-
-const listRoute = describeRoute({
-  ...reads,
-  operationId: 'listTools',
-  method: 'get',
+/** The kind of records that custom tools are. */
+const KIND = {
+  noun: 'tool',
+  name: 'Tool',
   path: '/api/tools',
-  summary: 'Lists custom tools by name',
-  description: 'The built-in tools are not in it. Scope: `agents:read`.',
-  request: { query: pageQuerySchema },
-  responses: { 200: jsonResponse('A page of tools.', toolPageSchema) },
-});
+  param: 'toolName',
+  tag: 'Tools',
+  readScope: 'agents:read',
+  writeScope: 'agents:write',
+  words: {
+    list: {
+      summary: 'Lists custom tools by name',
+      description: 'The built-in tools are not in it. Scope: `agents:read`.',
+      success: 'A page of tools.',
+    },
+    create: {
+      summary: 'Makes a tool: an HTTP request that agents may make during calls',
+      description: `At most ${TOOL_LIMITS.toolsMax} an environment (409). An agent uses it once its \`tools\` name it. Requests are signed as webhooks are. A url that is no https URL is 400; one whose host is a private, loopback or special address is 422. Scope: \`agents:write\`.`,
+      success: 'The tool was made.',
+    },
+    get: { summary: 'Shows a tool', success: 'Every field; secret header values are null.' },
+    update: {
+      summary: 'Changes the fields that the body has',
+      description: 'Calls in progress keep the tool as it was when they began.',
+      success: 'The tool was changed.',
+    },
+    delete: {
+      summary: 'Deletes a tool',
+      description: 'A tool that an agent lists is 409.',
+      success: 'The tool is gone.',
+    },
+  },
+  createSchema: createToolSchema,
+  patchSchema: patchToolSchema,
+  schema: toolSchema,
+  storeOf: (stores: Pick<Stores, 'customTools'>) => stores.customTools,
+  view: toolView,
+} as const;
 
-const newRoute = describeRoute({
-  ...writes,
-  operationId: 'createTool',
-  method: 'post',
-  path: '/api/tools',
-  summary: 'Makes a tool: an HTTP request that agents may make during calls',
-  description: `At most ${TOOL_LIMITS.toolsMax} an environment (409). An agent uses it once its \`tools\` name it. Requests are signed as webhooks are. A url that is no https URL is 400; one whose host is a private, loopback or special address is 422. Scope: \`agents:write\`.`,
-  request: { body: jsonBody(createToolSchema) },
-  responses: { 201: taggedResponse('The tool was made.', toolSchema) },
-});
-
-const getRoute = describeRoute({
-  ...reads,
-  operationId: 'getTool',
-  method: 'get',
-  path: '/api/tools/{toolName}',
-  summary: 'Shows a tool',
-  request: { params: toolPathSchema },
-  responses: { 200: taggedResponse('Every field; secret header values are null.', toolSchema) },
-});
-
-const patchRoute = describeRoute({
-  ...writes,
-  operationId: 'updateTool',
-  method: 'patch',
-  path: '/api/tools/{toolName}',
-  summary: 'Changes the fields that the body has',
-  description: 'Calls in progress keep the tool as it was when they began.',
-  ...TAKES_IF_MATCH,
-  request: { params: toolPathSchema, body: jsonBody(patchToolSchema) },
-  responses: { 200: taggedResponse('The tool was changed.', toolSchema) },
-  errors: [412, 422],
-});
-
-const deleteRoute = describeRoute({
-  ...writes,
-  operationId: 'deleteTool',
-  method: 'delete',
-  path: '/api/tools/{toolName}',
-  summary: 'Deletes a tool',
-  description: 'A tool that an agent lists is 409.',
-  ...TAKES_IF_MATCH,
-  request: { params: toolPathSchema },
-  responses: { 204: { description: 'The tool is gone.' } },
-  errors: [409, 412],
-});
-
-const testRoute = describeRoute({
-  ...writes,
+const testRoute = describeRoute('post', '/api/tools/{toolName}/test', {
+  ...{ tag: 'Tools', scope: 'agents:write' },
   operationId: 'testTool',
-  method: 'post',
-  path: '/api/tools/{toolName}/test',
   summary: 'Makes the request of a tool, as a call would',
   description:
     'What goes wrong at the other server is no error of this request: `done` is false. 429 with `Retry-After` also while four tests run.',
@@ -230,79 +196,23 @@ const RETRY_AFTER_SECONDS = '5';
 
 /** Adds `/api/tools` and the request that tries one. */
 export function addToolRoutes(api: ApiApp, deps: ApiDeps): void {
-  addToolReads(api, deps);
-  addToolWrites(api, deps);
+  const { webhookUrlRules: urlRules } = deps;
+  addNamedRecordRoutes(api, deps, {
+    ...KIND,
+    create: (draft, facts) => createTool(draft, { ...facts, urlRules }),
+    patch: (tool, patch, now) => patchTool(tool, patch, { now, urlRules }),
+  });
   addToolTest(api, deps);
 }
 
-function addToolReads(api: ApiApp, { customTools }: ApiDeps): void {
-  api.openapi(listRoute, async (context) => {
-    const { limit, offset } = context.req.valid('query');
-    const { tools, total } = await customTools.list(scopeOf(context), { limit, offset });
-    return context.json({ data: tools.map(toolView), total, limit, offset }, 200);
-  });
-
-  api.openapi(getRoute, async (context) => {
-    const { toolName } = context.req.valid('param');
-    const tool = existing(await customTools.find(scopeOf(context), toolName), 'tool');
-    context.header('ETag', entityTag(tool.updatedAt));
-    return context.json(toolView(tool), 200);
-  });
-}
-
-function addToolWrites(api: ApiApp, deps: ApiDeps): void {
-  const { clock, webhookUrlRules: urlRules } = deps;
-
-  api.openapi(newRoute, async (context) => {
-    const draft = context.req.valid('json');
-    const scope = scopeOf(context);
-    return answerOnce(context, deps, {
-      work: async (commit) => {
-        const tool = createTool(draft, { scope, now: clock.now(), urlRules });
-        return commit(async (stores) => {
-          await stores.customTools.insert(tool);
-          return { status: 201, body: toolView(tool) };
-        });
-      },
-      etag: ({ updatedAt }) => entityTag(updatedAt),
-    });
-  });
-
-  api.openapi(patchRoute, async (context) => {
-    const { toolName } = context.req.valid('param');
-    const facts = { now: clock.now(), urlRules };
-    const changed = await deps.transaction(async (stores) => {
-      const tool = existing(await stores.customTools.find(scopeOf(context), toolName), 'tool');
-      requireMatch(context, tool.updatedAt, 'the tool');
-      const patched = patchTool(tool, context.req.valid('json'), facts);
-      await stores.customTools.update(patched);
-      return patched;
-    });
-    context.header('ETag', entityTag(changed.updatedAt));
-    return context.json(toolView(changed), 200);
-  });
-
-  api.openapi(deleteRoute, async (context) => {
-    const { toolName } = context.req.valid('param');
-    const scope = scopeOf(context);
-    await deps.transaction(async (stores) => {
-      const tool = existing(await stores.customTools.find(scope, toolName), 'tool');
-      requireMatch(context, tool.updatedAt, 'the tool');
-      await stores.customTools.delete(scope, toolName);
-    });
-    return context.body(null, 204);
-  });
-}
-
 function addToolTest(api: ApiApp, deps: ApiDeps): void {
-  const { customTools, toolTrial } = deps;
+  const { toolTrial } = deps;
 
   api.openapi(testRoute, async (context) => {
-    const { toolName } = context.req.valid('param');
     const { arguments: args } = context.req.valid('json');
     return answerOnce(context, deps, {
       work: async () => {
-        const tool = existing(await customTools.find(scopeOf(context), toolName), 'tool');
+        const tool = await namedRecordOf(deps, context, KIND);
         const outcome = await toolTrial.run(tool, args, context.req.raw.signal);
         if (outcome === null) {
           context.header('Retry-After', RETRY_AFTER_SECONDS);

@@ -37,43 +37,35 @@ const shared = { tag: 'Trunks', scope: 'admin' } as const;
 const whose =
   'A live key of the first account, and the dashboard, see every trunk; a live key of another account those whose `account` it is. A test key sees none: the sandbox has no trunks.';
 
-const listRoute = describeRoute({
+const listRoute = describeRoute('get', '/api/trunks', {
   ...shared,
   operationId: 'listTrunks',
-  method: 'get',
-  path: '/api/trunks',
   summary: 'Lists the SIP trunks and how each one is',
   description: `${whose} Never a password.`,
   responses: { 200: jsonResponse('The trunks that the key may see.', trunkListSchema) },
 });
 
-const getRoute = describeRoute({
+const getRoute = describeRoute('get', '/api/trunks/{trunkName}', {
   ...shared,
   operationId: 'getTrunk',
-  method: 'get',
-  path: '/api/trunks/{trunkName}',
   summary: 'Shows a SIP trunk and how it is',
   description: `${whose} 404 for a trunk that the key may not see.`,
   request: { params: trunkPathSchema },
   responses: { 200: jsonResponse('The trunk.', trunkSchema) },
 });
 
-const createRoute = describeRoute({
+const createRoute = describeRoute('post', '/api/trunks', {
   ...shared,
   operationId: 'createTrunk',
-  method: 'post',
-  path: '/api/trunks',
   summary: 'Sets up a SIP trunk',
   description: `It takes effect at once, without a restart: it is registered where \`register\` says so, and its sources may call. The fields are those of the trunk file (sip-config/README.md). ${NEEDS_OPERATOR_KEY} 409 when the name is taken.`,
   request: { body: jsonBody(createTrunkSchema) },
   responses: { 201: jsonResponse('The trunk is set up.', trunkSchema) },
 });
 
-const patchRoute = describeRoute({
+const patchRoute = describeRoute('patch', '/api/trunks/{trunkName}', {
   ...shared,
   operationId: 'updateTrunk',
-  method: 'patch',
-  path: '/api/trunks/{trunkName}',
   summary: 'Changes the fields of a SIP trunk that the body has',
   description: `It takes effect at once; calls in progress go on as they are. ${NEEDS_OPERATOR_KEY} 409 for a trunk of the file.`,
   request: { params: trunkPathSchema, body: jsonBody(patchTrunkSchema) },
@@ -81,11 +73,9 @@ const patchRoute = describeRoute({
   errors: [409, 422],
 });
 
-const deleteRoute = describeRoute({
+const deleteRoute = describeRoute('delete', '/api/trunks/{trunkName}', {
   ...shared,
   operationId: 'deleteTrunk',
-  method: 'delete',
-  path: '/api/trunks/{trunkName}',
   summary: 'Removes a SIP trunk',
   description: `Its registration is taken back, and no more calls are taken or placed through it; calls in progress go on. ${NEEDS_OPERATOR_KEY} 409 for a trunk of the file.`,
   request: { params: trunkPathSchema },
@@ -206,12 +196,10 @@ function trunkView(trunk: TrunkState, isOperator: boolean) {
 /** A check takes seconds, 25 at most. */
 const CHECK_RETRY_SECONDS = 10;
 
-const checkRoute = describeRoute({
+const checkRoute = describeRoute('post', '/api/trunks/{trunkName}/check', {
   tag: 'Trunks',
   scope: 'admin',
   operationId: 'checkTrunk',
-  method: 'post',
-  path: '/api/trunks/{trunkName}/check',
   summary: 'Checks a SIP trunk step by step',
   description: [
     'Resolves the proxy, connects, sends OPTIONS, and REGISTER where the trunk registers, without changing the registration. Each step says what is wrong and what to do.',

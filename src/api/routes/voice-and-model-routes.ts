@@ -64,11 +64,9 @@ const RETRY_AFTER_SECONDS = 1;
 
 const shared = { tag: 'Voices' } as const;
 
-const listRoute = describeRoute({
+const listRoute = describeRoute('get', '/api/voices', {
   ...shared,
   operationId: 'listVoices',
-  method: 'get',
-  path: '/api/voices',
   summary: 'Lists the voices that this server can speak, by id',
   description:
     'The same for every account. Which engine speaks a voice depends on the models that are installed. Voices of speech servers (`TTS=openai`, `wyoming`) are listed by their own names once a server has told them.',
@@ -77,11 +75,9 @@ const listRoute = describeRoute({
   responses: { 200: jsonResponse('A page of voices.', voicePageSchema) },
 });
 
-const previewRoute = describeRoute({
+const previewRoute = describeRoute('get', '/api/voices/{voiceId}/preview', {
   ...shared,
   operationId: 'previewVoice',
-  method: 'get',
-  path: '/api/voices/{voiceId}/preview',
   summary: 'Says a sentence as callers would hear it',
   description:
     'A WAV file as on the telephone: 8 kHz, mono, 16-bit. 503 with `Retry-After` while too many previews are being made.',
@@ -143,11 +139,9 @@ const languageModelsSchema = z
   })
   .openapi('LanguageModels');
 
-const getRoute = describeRoute({
+const getRoute = describeRoute('get', '/api/language-models', {
   tag: 'Agents',
   operationId: 'getLanguageModels',
-  method: 'get',
-  path: '/api/language-models',
   summary: 'Shows the language models that agents can be given',
   description:
     'The same for every account: the models of the first engine in `LLM`, where that is Ollama or an OpenAI-compatible server. llama.cpp and the rule book have one model each, and nothing to choose. The list may be 5 s old.',

@@ -42,21 +42,17 @@ const reads = { tag: 'Webhooks', scope: 'webhooks:read' } as const;
 
 const writes = { tag: 'Webhooks', scope: 'webhooks:write' } as const;
 
-const listRoute = describeRoute({
+const listRoute = describeRoute('get', '/api/webhooks/endpoints', {
   ...reads,
   operationId: 'listWebhookEndpoints',
-  method: 'get',
-  path: '/api/webhooks/endpoints',
   summary: 'Lists webhook endpoints, newest first',
   request: { query: pageQuerySchema },
   responses: { 200: jsonResponse('A page of endpoints.', endpointPageSchema) },
 });
 
-const newRoute = describeRoute({
+const newRoute = describeRoute('post', '/api/webhooks/endpoints', {
   ...writes,
   operationId: 'createWebhookEndpoint',
-  method: 'post',
-  path: '/api/webhooks/endpoints',
   summary: 'Registers a webhook endpoint',
   description: `At most ${WEBHOOK_ENDPOINTS_MAX} an environment (409). It is sent the events that happen from now on. A url that is no https URL is 400; one whose host is a private, loopback or special address is 422.`,
   request: { body: jsonBody(createEndpointSchema) },
@@ -65,21 +61,17 @@ const newRoute = describeRoute({
   },
 });
 
-const getRoute = describeRoute({
+const getRoute = describeRoute('get', '/api/webhooks/endpoints/{endpointId}', {
   ...reads,
   operationId: 'getWebhookEndpoint',
-  method: 'get',
-  path: '/api/webhooks/endpoints/{endpointId}',
   summary: 'Shows a webhook endpoint',
   request: { params: endpointPathSchema },
   responses: { 200: jsonResponse('Every field.', endpointSchema) },
 });
 
-const patchRoute = describeRoute({
+const patchRoute = describeRoute('patch', '/api/webhooks/endpoints/{endpointId}', {
   ...writes,
   operationId: 'updateWebhookEndpoint',
-  method: 'patch',
-  path: '/api/webhooks/endpoints/{endpointId}',
   summary: 'Changes the fields that the body has',
   description:
     'The status that it already has changes nothing. What waits for an endpoint that is disabled fails, and can be resent later. Made active, an endpoint begins without failures; what happened meanwhile is in the ledger, `GET /api/events`.',
@@ -88,22 +80,18 @@ const patchRoute = describeRoute({
   errors: [422],
 });
 
-const deleteRoute = describeRoute({
+const deleteRoute = describeRoute('delete', '/api/webhooks/endpoints/{endpointId}', {
   ...writes,
   operationId: 'deleteWebhookEndpoint',
-  method: 'delete',
-  path: '/api/webhooks/endpoints/{endpointId}',
   summary: 'Deletes a webhook endpoint with its deliveries',
   description: 'An attempt that is on its way is not called back.',
   request: { params: endpointPathSchema },
   responses: { 204: { description: 'The endpoint is gone.' } },
 });
 
-const testRoute = describeRoute({
+const testRoute = describeRoute('post', '/api/webhooks/endpoints/{endpointId}/test', {
   ...writes,
   operationId: 'testWebhookEndpoint',
-  method: 'post',
-  path: '/api/webhooks/endpoints/{endpointId}/test',
   summary: 'Sends a test event to a webhook endpoint',
   description:
     'An event of the kind `webhook.test`, whichever kinds the endpoint listens to; its data is `{endpointId}`. A disabled endpoint is 409.',
@@ -217,22 +205,18 @@ async function endpointView(
   });
 }
 
-const listDeliveriesRoute = describeRoute({
+const listDeliveriesRoute = describeRoute('get', '/api/webhooks/deliveries', {
   ...reads,
   operationId: 'listWebhookDeliveries',
-  method: 'get',
-  path: '/api/webhooks/deliveries',
   summary: 'Lists deliveries, newest first',
   description: 'Kept for 30 days, as their events.',
   request: { query: deliveryQuerySchema },
   responses: { 200: jsonResponse('A page of deliveries.', deliveryPageSchema) },
 });
 
-const getDeliveryRoute = describeRoute({
+const getDeliveryRoute = describeRoute('get', '/api/webhooks/deliveries/{deliveryId}', {
   ...reads,
   operationId: 'getWebhookDelivery',
-  method: 'get',
-  path: '/api/webhooks/deliveries/{deliveryId}',
   summary: 'Shows a delivery with its attempts',
   request: { params: deliveryPathSchema },
   responses: {
@@ -240,11 +224,9 @@ const getDeliveryRoute = describeRoute({
   },
 });
 
-const resendRoute = describeRoute({
+const resendRoute = describeRoute('post', '/api/webhooks/deliveries/{deliveryId}/resend', {
   ...writes,
   operationId: 'resendWebhookDelivery',
-  method: 'post',
-  path: '/api/webhooks/deliveries/{deliveryId}/resend',
   summary: 'Sends a delivery again',
   description:
     'From its first attempt, with the same event id and body, whether it failed or succeeded. One that waits for its next attempt is sent now. While it is being sent, or its endpoint is disabled: 409.',
@@ -252,11 +234,9 @@ const resendRoute = describeRoute({
   responses: { 202: jsonResponse('The delivery is on its way.', deliverySchema) },
 });
 
-const rangeRoute = describeRoute({
+const rangeRoute = describeRoute('post', '/api/webhooks/resend', {
   ...writes,
   operationId: 'resendWebhooks',
-  method: 'post',
-  path: '/api/webhooks/resend',
   summary: 'Sends the deliveries of a span of time again',
   description: `Chosen by when their events were created, ${RESENDS_MAX} at most, oldest first; deliveries of disabled endpoints are left out. An endpointId that is disabled is 409. Events that an endpoint was never sent are in the ledger, \`GET /api/events\`.`,
   request: { body: jsonBody(resendSchema) },

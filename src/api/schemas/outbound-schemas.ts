@@ -2,13 +2,13 @@
 import { z } from '@hono/zod-openapi';
 import { isPlainText } from '../../domain/agent/agent-rules.ts';
 import { EXPIRES_IN_SECONDS, WINDOW_DAYS_MAX } from '../../domain/dialing/dial-window.ts';
-import { OUTBOUND_LIMITS } from '../../domain/dialing/outbound-rules.ts';
 import {
   faultsOfSipHeaders,
+  OUTBOUND_LIMITS,
   SIP_HEADER_LIMITS,
   SIP_HEADER_NAME,
   SIP_HEADER_VALUE,
-} from '../../domain/dialing/sip-headers.ts';
+} from '../../domain/dialing/outbound-rules.ts';
 import { isObject } from '../../lib/unknown-value.ts';
 import { isDeeperThan } from '../http/request-body.ts';
 import { createAgentSchema, voicemailSchema } from './agent-schemas.ts';

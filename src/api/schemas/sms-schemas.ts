@@ -140,12 +140,6 @@ export const smsGatewaySchema = z
   })
   .openapi('SmsGateway');
 
-/** One page of SMS gateways. */
-export const smsGatewayPageSchema = pageOf(smsGatewaySchema).openapi('SmsGatewayPage');
-
-/** Path of one SMS gateway. */
-export const smsGatewayPathSchema = z.object({ smsGatewayName: z.string() });
-
 /** A message that an agent has sent, or tried to. */
 export const smsMessageSchema = z
   .object({

@@ -9,7 +9,7 @@ import type {
 } from '../../conversation/conversation-port.ts';
 import type { Account } from '../../domain/account/account.ts';
 import type { Agent } from '../../domain/agent/agent.ts';
-import { filledIn, type VariableSource } from '../../domain/agent/prompt-variables.ts';
+import { filledIn, type VariableSource } from '../../domain/agent/agent-rules.ts';
 import type { Call, CallStore } from '../../domain/call/call.ts';
 import type { CallQualityStore } from '../../domain/call/call-life.ts';
 import type { LiveFeed } from '../../domain/call/live-sound.ts';

@@ -1,7 +1,8 @@
 /** Calendars that agents book appointments in: settings, rules, the contract of the store, and local times as a model writes them. */
 import type { Environment } from '../account/account.ts';
 import type { Scope } from '../agent/agent.ts';
-import { emptyPatch, given, laterThan, type PageRange, type Unset } from '../ids.ts';
+import { emptyPatch, given, laterThan, type Unset } from '../ids.ts';
+import type { NamedStore } from '../named-store.ts';
 import { bodyFault, type ErrorDetail, requireNoFaults } from '../service-error.ts';
 import { requireSecretAgain } from '../tool/tool-request.ts';
 import { checkWebhookUrl, type WebhookUrlRules } from '../webhook/webhook-url.ts';
@@ -71,26 +72,9 @@ const DEFAULTS = {
 } satisfies Partial<SlotRules>;
 
 /** Keeps calendars. */
-export interface CalendarStore {
-  /** @throws {ServiceError} CONFLICT when the name is taken, or there are `CALENDAR_LIMITS.calendarsMax` already. */
-  insert(calendar: Calendar): Promise<void>;
-
-  /** Saves every field. */
-  update(calendar: Calendar): Promise<void>;
-
-  /** @throws {ServiceError} CONFLICT when an agent uses it, or appointments in it are still to come. */
-  delete(scope: Scope, name: string, now: Date): Promise<void>;
-
-  find(scope: Scope, name: string): Promise<Calendar | undefined>;
-
+export interface CalendarStore extends NamedStore<Calendar> {
   /** Of any account: for the bearer of the link. */
   findByFeedToken(token: string): Promise<Calendar | undefined>;
-
-  /** By name. */
-  list(
-    scope: Scope,
-    page: PageRange,
-  ): Promise<{ readonly calendars: readonly Calendar[]; readonly total: number }>;
 }
 
 type Access = Unset<CalDavAccess>;

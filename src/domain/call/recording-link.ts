@@ -1,7 +1,7 @@
 /** Signed links to recordings: they need no key, expire, and cannot be forged without the secret; pure */
 import { createHmac } from 'node:crypto';
 import { normalize } from 'node:path';
-import { isSameSecret } from '../../lib/same-secret.ts';
+import { isSameSecret } from '../../lib/secrets.ts';
 import { ServiceError } from '../service-error.ts';
 
 /** The folder of recordings inside the data folder. */

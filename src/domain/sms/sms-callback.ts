@@ -1,6 +1,6 @@
 /** What gateways send to us: delivery reports and incoming messages, in each gateway's format; and the secret link to it; pure */
 import { createHmac } from 'node:crypto';
-import { isSameSecret } from '../../lib/same-secret.ts';
+import { isSameSecret } from '../../lib/secrets.ts';
 import { valueAt } from '../../lib/unknown-value.ts';
 import { isPhoneNumber } from '../dialing/phone-number.ts';
 import type { SmsPreset } from './http-template.ts';

@@ -3,7 +3,8 @@ import type { Environment } from '../account/account.ts';
 import type { Agent, Scope } from '../agent/agent.ts';
 import type { NumberOwners } from '../dialing/number-owner.ts';
 import { isPhoneNumber } from '../dialing/phone-number.ts';
-import { emptyPatch, given, laterThan, type PageRange, type Unset } from '../ids.ts';
+import { emptyPatch, given, laterThan, type Unset } from '../ids.ts';
+import type { NamedStore } from '../named-store.ts';
 import { bodyFault } from '../service-error.ts';
 import {
   checkToolUrl,
@@ -82,29 +83,12 @@ const DAILY_MAX_DEFAULT = 200;
 const TIMEOUT_MS_DEFAULT = 8000;
 
 /** Keeps gateways. */
-export interface SmsGatewayStore {
-  /** @throws {ServiceError} CONFLICT when the name is taken, or there are `SMS_GATEWAY_LIMITS.gatewaysMax` already. */
-  insert(gateway: SmsGateway): Promise<void>;
-
-  /** Saves every field. */
-  update(gateway: SmsGateway): Promise<void>;
-
-  /** @throws {ServiceError} CONFLICT when an agent names it. */
-  delete(scope: Scope, name: string): Promise<void>;
-
-  find(scope: Scope, name: string): Promise<SmsGateway | undefined>;
-
+export interface SmsGatewayStore extends NamedStore<SmsGateway> {
   /** Finds a gateway of any account: for a callback whose signature has been checked. */
   findById(id: string): Promise<SmsGateway | undefined>;
 
   /** Those of a kind, of every account. */
   ofKind(kind: SmsGatewayKind): Promise<readonly SmsGateway[]>;
-
-  /** By name. */
-  list(
-    scope: Scope,
-    page: PageRange,
-  ): Promise<{ readonly gateways: readonly SmsGateway[]; readonly total: number }>;
 }
 
 type Optional = Unset<
@@ -213,7 +197,7 @@ export async function gatewayOf(
   gateways: Pick<SmsGatewayStore, 'find' | 'list'>,
 ): Promise<SmsGateway | undefined> {
   if (agent.smsGateway !== null) return gateways.find(agent, agent.smsGateway);
-  const { gateways: found } = await gateways.list(agent, { limit: 2, offset: 0 });
+  const { records: found } = await gateways.list(agent, { limit: 2, offset: 0 });
   return found.length === 1 ? found[0] : undefined;
 }
 

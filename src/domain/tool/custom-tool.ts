@@ -2,7 +2,8 @@
 import type { Environment } from '../account/account.ts';
 import type { Scope } from '../agent/agent.ts';
 import { AGENT_TOOLS } from '../agent/agent-rules.ts';
-import { emptyPatch, given, laterThan, type PageRange, type Unset } from '../ids.ts';
+import { emptyPatch, given, laterThan, type Unset } from '../ids.ts';
+import type { NamedStore } from '../named-store.ts';
 import { bodyFault, requireNoFaults, ServiceError } from '../service-error.ts';
 import type { WebhookUrlRules } from '../webhook/webhook-url.ts';
 import { schemaFault } from './argument-schema.ts';
@@ -62,27 +63,7 @@ export const TOOL_NAME = /^[a-z][a-z0-9_]{0,62}$/;
 const TIMEOUT_MS_DEFAULT = 10_000;
 
 /** Keeps custom tools. */
-export interface CustomToolStore {
-  /** @throws {ServiceError} CONFLICT when the name is taken, or there are `TOOL_LIMITS.toolsMax` already. */
-  insert(tool: CustomTool): Promise<void>;
-
-  /** Saves every field. */
-  update(tool: CustomTool): Promise<void>;
-
-  /** @throws {ServiceError} CONFLICT when an agent lists it. */
-  delete(scope: Scope, name: string): Promise<void>;
-
-  find(scope: Scope, name: string): Promise<CustomTool | undefined>;
-
-  /** Those of the names that exist, in no order. */
-  findAll(scope: Scope, names: readonly string[]): Promise<readonly CustomTool[]>;
-
-  /** By name. */
-  list(
-    scope: Scope,
-    page: PageRange,
-  ): Promise<{ readonly tools: readonly CustomTool[]; readonly total: number }>;
-}
+export type CustomToolStore = NamedStore<CustomTool>;
 
 type Optional = Unset<Pick<CustomTool, 'timeoutMs' | 'sayWhileWaiting' | 'resultPath'>> & {
   readonly headers?: readonly HeaderDraft[] | undefined;

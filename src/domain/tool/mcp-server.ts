@@ -1,7 +1,8 @@
 /** MCP servers whose tools a customer's agents may use: their rules, and the contract of their store. */
 import type { Environment } from '../account/account.ts';
 import type { Scope } from '../agent/agent.ts';
-import { emptyPatch, given, laterThan, type PageRange, type Unset } from '../ids.ts';
+import { emptyPatch, given, laterThan, type Unset } from '../ids.ts';
+import type { NamedStore } from '../named-store.ts';
 import { ServiceError } from '../service-error.ts';
 import { checkWebhookUrl, type WebhookUrlRules } from '../webhook/webhook-url.ts';
 import { isBuiltIn } from './custom-tool.ts';
@@ -33,29 +34,9 @@ export const MCP_LIMITS = { serversMax: 20, allowedToolsMax: 32, toolNameCharsMa
 export const MCP_SERVER_NAME = /^[a-z][a-z0-9_]{0,30}$/;
 
 /** Keeps MCP servers. */
-export interface McpServerStore {
-  /** @throws {ServiceError} CONFLICT when the name is taken, or there are `MCP_LIMITS.serversMax` already. */
-  insert(server: McpServer): Promise<void>;
-
-  /** Saves every field. */
-  update(server: McpServer): Promise<void>;
-
-  /** @throws {ServiceError} CONFLICT when an agent lists it. */
-  delete(scope: Scope, name: string): Promise<void>;
-
-  find(scope: Scope, name: string): Promise<McpServer | undefined>;
-
-  /** Those of the names that exist, in no order. */
-  findAll(scope: Scope, names: readonly string[]): Promise<readonly McpServer[]>;
-
+export interface McpServerStore extends NamedStore<McpServer> {
   /** Of all accounts, those changed last first. */
   newest(limit: number): Promise<readonly McpServer[]>;
-
-  /** By name. */
-  list(
-    scope: Scope,
-    page: PageRange,
-  ): Promise<{ readonly servers: readonly McpServer[]; readonly total: number }>;
 }
 
 type Optional = Unset<{ readonly headers: readonly HeaderDraft[] }>;

@@ -2,7 +2,7 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { type Logger, silentLogger } from '../../lib/logger.ts';
-import { isSameSecret } from '../../lib/same-secret.ts';
+import { isSameSecret } from '../../lib/secrets.ts';
 import { messageOf } from '../../lib/unknown-value.ts';
 import type { CredentialsFor } from '../digest.ts';
 import type { SipMessage } from '../message/message.ts';

@@ -1,15 +1,22 @@
-/** Retention rounds: delete calls by their account's retention, and the server's own rows by age. */
+/** Rounds that delete: calls by their account's retention, the server's own rows by age, and what erasures left to do. */
+
+import { open, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { type Account, PRUNED_ROWS_MAX, type Retention } from '../../domain/account/account.ts';
 import type { AccountStore } from '../../domain/account/account-rules.ts';
 import {
   type AccountRetention,
   ERASED_CALLS_MAX,
+  type Eraser,
   type ErasureOrder,
+  type ErasureStore,
+  type Leftovers,
   limitsOf,
 } from '../../domain/account/erasure.ts';
+import { isRecordingPath } from '../../domain/call/recording-link.ts';
 import type { NewId } from '../../domain/ids.ts';
 import { StoreError } from '../../domain/service-error.ts';
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, DAY_MS } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { Repeater } from '../../lib/repeater.ts';
 
@@ -117,4 +124,178 @@ export class RetentionRounds {
       return ROUND_MS;
     }
   }
+}
+
+/** Makes the rounds that finish erasures; nothing is started. */
+export function openEraser(
+  stores: {
+    readonly accounts: Parts['accounts'];
+    readonly accountRetention: Parts['retention'];
+    readonly erasures: ErasureRoundParts['erasures'];
+    readonly leftovers: Leftovers;
+  },
+  parts: Omit<ErasureRoundParts, 'erasures' | 'sweep' | 'leftovers'> & Pick<Parts, 'newId'>,
+): ErasureRounds {
+  const { accounts, accountRetention: retention, erasures, leftovers } = stores;
+  const sweep = new RetentionSweep({ ...parts, accounts, retention });
+  return new ErasureRounds({ ...parts, erasures, sweep, leftovers });
+}
+
+/** Interval of the rounds, which also find noted calls that have ended meanwhile. */
+const LOOK_MS = 5000;
+
+/** Files that are deleted before their folder is brought to the disk. */
+const FILES_MAX = 100;
+
+/** Rewriting a larger file blocks the thread for more than half a second: `admin compact` does it. */
+const COMPACTED_BYTES_MAX = 128 * 1024 * 1024;
+
+/** Between two rewrites of the file: a day where only retention deleted rows, to spare the disk. */
+const COMPACTED_EVERY_MS = { asked: 60_000, expired: DAY_MS } as const;
+
+interface ErasureRoundParts {
+  readonly erasures: Pick<ErasureStore, 'notifier' | 'eraseNoted'>;
+  readonly sweep: Pick<RetentionSweep, 'step'>;
+  readonly leftovers: Leftovers;
+  /** The folder that recordings are relative to. */
+  readonly dataFolder: string;
+  /** Whether no call is in progress, so that half a second on the thread disturbs no call. */
+  readonly isQuiet: () => boolean;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/**
+ * Erases noted calls and calls past their account's retention, deletes recordings, empties SQLite's log, and compacts the
+ * database file while no call is in progress. Erasures that an earlier process left unfinished come first.
+ */
+export class ErasureRounds implements Eraser {
+  readonly #parts: ErasureRoundParts;
+  readonly #looks: Repeater;
+  #unlisten: () => void = () => undefined;
+  /** One after the other: requests finish what they erased, and the rounds what is left. */
+  #finishing: Promise<void> = Promise.resolve();
+  /** Whether more erasures were requested since the current pass began. */
+  #isRung = false;
+  /** True at the start: the previous process may have left rows in the log. */
+  #isLogDue = true;
+  #compactedAtMs = Number.NEGATIVE_INFINITY;
+  #isTooLarge = false;
+
+  constructor(parts: ErasureRoundParts) {
+    this.#parts = parts;
+    this.#looks = new Repeater({ clock: parts.clock, run: () => this.#look() });
+  }
+
+  start(): void {
+    this.#unlisten = this.#parts.erasures.notifier.listen(() => {
+      this.#isLogDue = true;
+      this.#isRung = true;
+      this.#looks.askIn(BREATH_MS);
+    });
+    this.#looks.askIn(BREATH_MS);
+  }
+
+  /** Resolves when nothing is under way. What is left stays on record for the next start. Safe to call twice. */
+  async stop(): Promise<void> {
+    this.#unlisten();
+    await this.#looks.stop();
+    await this.#finishing;
+  }
+
+  finish(): Promise<void> {
+    this.#isLogDue = true;
+    this.#finishing = this.#finishing.then(() => this.#attempt(() => this.#finishFiles()));
+    return this.#finishing;
+  }
+
+  async #look(): Promise<number> {
+    const { clock, erasures, sweep } = this.#parts;
+    let isFull = false;
+    this.#isRung = false;
+    await this.#attempt(async () => {
+      isFull =
+        (await erasures.eraseNoted(clock.now())) === ERASED_CALLS_MAX || (await sweep.step());
+    });
+    this.#finishing = this.#finishing.then(() =>
+      this.#attempt(async () => {
+        await this.#finishFiles();
+        if (!isFull) await this.#compact();
+      }),
+    );
+    await this.#finishing;
+    return isFull || this.#isRung ? BREATH_MS : LOOK_MS;
+  }
+
+  async #finishFiles(): Promise<void> {
+    const { leftovers } = this.#parts;
+    for (;;) {
+      const files = await leftovers.files(FILES_MAX);
+      const gone = await this.#deleteFiles(files);
+      for (const file of gone) await leftovers.fileGone(file);
+      // Those that cannot be deleted are first again the next time.
+      if (files.length < FILES_MAX || gone.length === 0) break;
+    }
+    if (this.#isLogDue) this.#isLogDue = !(await leftovers.emptyLog());
+  }
+
+  /** @returns those that need not be looked at again. */
+  async #deleteFiles(files: readonly string[]): Promise<readonly string[]> {
+    const { dataFolder, log } = this.#parts;
+    const gone: string[] = [];
+    for (const file of files) {
+      try {
+        if (isRecordingPath(file)) await rm(join(dataFolder, file), { force: true });
+        else log.error({ file }, 'erasure: left alone, it lies outside the folder of recordings');
+        gone.push(file);
+      } catch (error) {
+        log.error({ file, err: error }, 'erasure: recording not deleted, will try again');
+      }
+    }
+    const folders = new Set(
+      gone.filter(isRecordingPath).map((file) => dirname(join(dataFolder, file))),
+    );
+    for (const folder of folders) await syncFolder(folder);
+    return gone;
+  }
+
+  async #compact(): Promise<void> {
+    const { clock, isQuiet, leftovers, log } = this.#parts;
+    const why = await leftovers.inPages();
+    if (why === undefined || !isQuiet()) return;
+    if (clock.nowMs() - this.#compactedAtMs < COMPACTED_EVERY_MS[why]) return;
+    const sizeBytes = await leftovers.sizeBytes();
+    if (sizeBytes > COMPACTED_BYTES_MAX) {
+      const how =
+        'erasure: copies of erased rows may be in unused space of the database file, which is too large to be rewritten while the server runs; stop the server and run "npm run admin -- compact"';
+      if (!this.#isTooLarge) log.warn({ sizeBytes }, how);
+      this.#isTooLarge = true;
+      return;
+    }
+    this.#compactedAtMs = clock.nowMs();
+    await leftovers.compact();
+    const tookMs = Math.round(clock.nowMs() - this.#compactedAtMs);
+    log.info({ sizeBytes, tookMs }, 'erasure: database file rewritten');
+    this.#isLogDue = !(await leftovers.emptyLog());
+  }
+
+  /** What fails is tried again by the next look. */
+  async #attempt(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      const level = error instanceof StoreError ? 'warn' : 'error';
+      this.#parts.log[level]({ err: error }, 'erasure: not finished, will try again');
+    }
+  }
+}
+
+/** Syncs the folder, which makes deletions durable; a missing folder needs none. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  await folder?.sync();
+  await folder?.close();
 }

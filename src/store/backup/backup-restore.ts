@@ -11,7 +11,6 @@ import { CallErasure, SqliteLeftovers } from '../accounts/sqlite-erasure-store.t
 import { SqliteCallStore } from '../calls/sqlite-call-store.ts';
 import type { Queries } from '../queries.ts';
 import { type Database, openDatabase } from '../sqlite/database.ts';
-import { lockDatabase } from '../sqlite/database-lock.ts';
 import {
   build,
   type ErasedCallRow,
@@ -19,6 +18,7 @@ import {
   type NotedErasureRow,
 } from '../sqlite/schema.ts';
 import { addKeys, keyFileOf, readKeys } from '../sqlite/sealed-columns.ts';
+import { lockDatabase } from '../sqlite/sqlite-file.ts';
 import { newStoreFeeds } from '../store-feeds.ts';
 import {
   BACKUP_DATABASE,

@@ -28,7 +28,7 @@ import { countOf, type Queries } from '../queries.ts';
 import { recordOf, rowOf } from '../sqlite/rows.ts';
 import { build, type CallRow, dateOf, type TranscriptRow } from '../sqlite/schema.ts';
 import type { StoreFeeds } from '../store-feeds.ts';
-import { SqliteEventStore } from '../webhooks/sqlite-event-store.ts';
+import { SqliteEventStore } from '../webhooks/sqlite-webhook-stores.ts';
 import { callOf, listCalls } from './call-list.ts';
 import { CallRollups, quarterHourOf } from './call-rollups.ts';
 import { addAnswers } from './sqlite-analytics-store.ts';

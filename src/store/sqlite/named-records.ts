@@ -2,8 +2,9 @@
 import type { Compilable } from 'kysely';
 import type { Scope } from '../../domain/agent/agent.ts';
 import type { PageRange } from '../../domain/ids.ts';
+import type { NamedStore } from '../../domain/named-store.ts';
 import { conflict } from '../../domain/service-error.ts';
-import type { SecretBox } from '../../lib/secret-box.ts';
+import type { SecretBox } from '../../lib/secrets.ts';
 import { countOf, inScope, type Queries } from '../queries.ts';
 import { type Format, type RowOf, recordOf, rowOf } from './rows.ts';
 import { build, type Tables } from './schema.ts';
@@ -23,10 +24,20 @@ interface Options<Fields> {
   readonly table: TableOf<Fields>;
   readonly box: SecretBox;
   readonly format: Format<Fields>;
+  /** What such a record is called. */
+  readonly kind: string;
+  /** How many an account and environment may have. */
+  readonly max: number;
+  /** Further names that are taken. @throws {ServiceError} CONFLICT */
+  readonly requireFree?: (transaction: Queries, record: Fields) => Promise<void>;
+  /** Comes before a record is deleted. @throws {ServiceError} CONFLICT where it must stay. */
+  readonly release: (transaction: Queries, scope: Scope, name: string, now: Date) => Promise<void>;
 }
 
-/** Reads and writes the records of a table. Rules of their kind are its store's. */
-export class NamedRecords<Fields extends Scope & { readonly name: string }> {
+/** Reads and writes the records of a table. */
+export class NamedRecords<Fields extends Scope & { readonly name: string }>
+  implements NamedStore<Fields>
+{
   readonly #database: Queries;
   readonly #options: Options<Fields>;
   readonly #table: NamedTable;
@@ -37,22 +48,12 @@ export class NamedRecords<Fields extends Scope & { readonly name: string }> {
     this.#table = options.table;
   }
 
-  /** The same records inside a transaction. */
-  on(transaction: Queries): NamedRecords<Fields> {
-    return new NamedRecords(transaction, this.#options);
-  }
-
-  /**
-   * @param limit.kind what such a record is called.
-   * @throws {ServiceError} CONFLICT when its name is taken, or there are `max` already.
-   */
-  async insert(
-    record: Fields,
-    { kind, max }: { readonly kind: string; readonly max: number },
-  ): Promise<void> {
+  async insert(record: Fields): Promise<void> {
+    const { kind, max, requireFree } = this.#options;
     const { name } = record;
     await this.#database.transaction(async (transaction) => {
-      const records = this.on(transaction);
+      const records = new NamedRecords(transaction, this.#options);
+      await requireFree?.(transaction, record);
       if ((await records.find(record, name)) !== undefined) {
         throw conflict(`Cannot make the ${kind} "${name}": there is one with this name`);
       }
@@ -63,29 +64,29 @@ export class NamedRecords<Fields extends Scope & { readonly name: string }> {
     });
   }
 
-  /** Saves every field. */
   async update(record: Fields): Promise<void> {
     const update = build.updateTable(this.#table).set(this.#rowOf(record));
     await this.#database.run(update.where(inScope(record)).where('name', '=', record.name));
   }
 
-  async delete(scope: Scope, name: string): Promise<void> {
+  async delete(scope: Scope, name: string, now: Date): Promise<void> {
     const query = build.deleteFrom(this.#table).where(inScope(scope));
-    await this.#database.run(query.where('name', '=', name));
+    await this.#database.transaction(async (transaction) => {
+      await this.#options.release(transaction, scope, name, now);
+      await transaction.run(query.where('name', '=', name));
+    });
   }
 
   async find(scope: Scope, name: string): Promise<Fields | undefined> {
     return (await this.findAll(scope, [name]))[0];
   }
 
-  /** Those of the names that exist, in no order. */
   async findAll(scope: Scope, names: readonly string[]): Promise<readonly Fields[]> {
     if (names.length === 0) return [];
     return this.read(this.#of(scope).selectAll().where('name', 'in', names));
   }
 
-  /** By name. */
-  async page(
+  async list(
     scope: Scope,
     { limit, offset }: PageRange,
   ): Promise<{ readonly records: readonly Fields[]; readonly total: number }> {

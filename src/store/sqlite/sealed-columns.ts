@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { CompiledQuery } from 'kysely';
 import { PRIVATE_FILE_MODE } from '../../lib/private-tree.ts';
-import { KEY_BYTES, SealError, SecretBox } from '../../lib/secret-box.ts';
+import { KEY_BYTES, SealError, SecretBox } from '../../lib/secrets.ts';
 import { hasCode } from '../../lib/unknown-value.ts';
 import type { Queries } from '../queries.ts';
 

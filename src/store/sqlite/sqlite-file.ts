@@ -1,8 +1,15 @@
-/** The SQLite file: opening, error mapping, log (WAL) and statistics. */
+/** The SQLite file: its lock, opening, error mapping, log (WAL) and statistics. */
 import { closeSync, openSync, statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { StoreError, type StoreErrorReason } from '../../domain/service-error.ts';
-import { PRIVATE_FILE_MODE, tighten } from '../../lib/private-tree.ts';
+import {
+  makeFolder,
+  PRIVATE_FILE_MODE,
+  PRIVATE_FOLDER_MODE,
+  tighten,
+} from '../../lib/private-tree.ts';
+import { type FileLock, lockFile } from '../../lib/process/file-lock.ts';
 import { messageOf } from '../../lib/unknown-value.ts';
 
 /** Time that a start waits while another process migrates. */
@@ -163,4 +170,32 @@ export function refreshStatistics(sqlite: Sqlite.Database, mask?: '0x10002'): vo
   // Writes only where there is something to delete: a server may be working on the database.
   if (found.get(...PERSONAL) === undefined) return;
   sqlite.prepare(`delete from sqlite_stat4 where idx in (${isPersonal})`).run(...PERSONAL);
+}
+
+/** Another process works on the database. */
+export class DatabaseInUseError extends Error {
+  override readonly name = 'DatabaseInUseError';
+}
+
+/**
+ * Takes the lock of a database, `<file>.lock` in the same folder: a server while it runs, a restore while it changes files.
+ *
+ * @throws {DatabaseInUseError} when another process holds it.
+ * @throws {Error} when the lock file cannot be made.
+ */
+export function lockDatabase(file: string): FileLock {
+  makeFolder(dirname(file), PRIVATE_FOLDER_MODE);
+  const lock = lockOf(`${file}.lock`);
+  if (lock !== undefined) return lock;
+  throw new DatabaseInUseError(
+    `Cannot use the database "${file}": another Offhook process works on it`,
+  );
+}
+
+function lockOf(path: string): FileLock | undefined {
+  try {
+    return lockFile(path);
+  } catch (error) {
+    throw new Error(`Cannot make the lock file "${path}": ${messageOf(error)}`, { cause: error });
+  }
 }

@@ -2,7 +2,7 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { BoundedMap } from '../../lib/bounded-map.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { isSameSecret } from '../../lib/same-secret.ts';
+import { isSameSecret } from '../../lib/secrets.ts';
 
 /** A phone that registers every few minutes begins with a new nonce each time. */
 const NONCE_MS_MAX = 300_000;

@@ -1,5 +1,6 @@
 /** Tools of MCP servers for calls: which there are, and what comes of calling them. */
 import type { Agent } from '../../domain/agent/agent.ts';
+import { ServiceError } from '../../domain/service-error.ts';
 import { SCHEMA_LIMITS } from '../../domain/tool/argument-schema.ts';
 import type {
   McpServer,
@@ -12,10 +13,10 @@ import { checkWebhookUrl, type WebhookUrlRules } from '../../domain/webhook/webh
 import { BoundedMap } from '../../lib/bounded-map.ts';
 import { type Clock, waitAtMost } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
+import { answerOfError } from '../../webhook/answer.ts';
 import { ANSWER_AS_DATA, LATE_TEXT } from '../http-tool.ts';
 import type { Tool, ToolOutcome } from '../tool.ts';
 import type { McpConnection, McpTool } from './mcp-connection.ts';
-import { problemOf } from './mcp-problem.ts';
 
 /** Trials that run at one time. */
 const TRIALS_MAX = 4;
@@ -296,4 +297,52 @@ export function nameForModel(server: Pick<McpServer, 'name'>, tool: Pick<McpTool
 
 function shown({ name, description }: McpTool) {
   return { name, description: description.slice(0, DESCRIPTION_CHARS_MAX) };
+}
+
+/** Causes of causes that are looked at. */
+const DEPTH_MAX = 5;
+
+/** Errors of the network and of its library. */
+const NETWORK_CODE = /^(?:E[A-Z]+|UND_ERR_\w+|\w*CERT\w*|ERR_TLS\w*)$/;
+
+/** A sentence for the operator. */
+export function problemOf(error: unknown): string {
+  const causes = causesOf(error);
+  const ours = causes.find((cause) => cause instanceof ServiceError);
+  if (ours !== undefined) return ours.message;
+  const network = causes.findLast((cause) => NETWORK_CODE.test(codeOf(cause)));
+  if (network !== undefined) return answerOfError(network).error ?? 'it could not be reached';
+  if (causes.some((cause) => codeOf(cause) === 'REQUEST_TIMEOUT')) {
+    return 'the server does not answer in time';
+  }
+  const status = causes.map(statusOf).find((one) => one !== undefined);
+  if (status !== undefined) return `the server answered ${status}`;
+  const code = codeOf(causes[0]);
+  return `the server does not speak MCP by streamable HTTP${code === '' ? '' : ` (${code})`}`;
+}
+
+function causesOf(error: unknown): readonly Error[] {
+  const causes: Error[] = [];
+  for (
+    let cause = error;
+    cause instanceof Error && causes.length < DEPTH_MAX;
+    cause = cause.cause
+  ) {
+    causes.push(cause);
+  }
+  return causes;
+}
+
+function codeOf(error: unknown): string {
+  const { code } = Object(error) as { readonly code?: unknown };
+  return typeof code === 'string' && /^\w{1,60}$/.test(code) ? code : '';
+}
+
+/** HTTP status other than success. */
+function statusOf(error: Error): number | undefined {
+  const { status, data } = error as { readonly status?: unknown; readonly data?: unknown };
+  const found = [status, Object(data).status].find(
+    (one) => typeof one === 'number' && one >= 300 && one <= 599,
+  );
+  return typeof found === 'number' ? found : undefined;
 }

@@ -30,8 +30,16 @@ function refuse(): never {
   throw new StoreError('Cannot use the database "x": the disk is full', 'full');
 }
 
+/** Its class's own, and those that the class inherits. */
 function methodsOf(part: unknown): readonly string[] {
   if (typeof part !== 'object' || part === null) return [];
-  const names = Object.getOwnPropertyNames(Object.getPrototypeOf(part));
-  return names.filter((name) => name !== 'constructor' && !name.startsWith('__'));
+  const names: string[] = [];
+  for (
+    let prototype = Object.getPrototypeOf(part);
+    prototype !== null && prototype !== Object.prototype;
+    prototype = Object.getPrototypeOf(prototype)
+  ) {
+    names.push(...Object.getOwnPropertyNames(prototype));
+  }
+  return names.filter((name) => name !== 'constructor');
 }

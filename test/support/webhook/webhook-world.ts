@@ -1,8 +1,7 @@
 /** Endpoints, events and a deliverer over a real store. */
 import { onTestFinished } from 'vitest';
-import { RETRY_WAITS_SECONDS } from '../../../src/domain/webhook/retry-schedule.ts';
 import type { ServiceEvent } from '../../../src/domain/webhook/service-event.ts';
-import type { Outbox } from '../../../src/domain/webhook/webhook-delivery.ts';
+import { type Outbox, RETRY_WAITS_SECONDS } from '../../../src/domain/webhook/webhook-delivery.ts';
 import type { WebhookEndpoint } from '../../../src/domain/webhook/webhook-endpoint.ts';
 import { type Clock, systemClock } from '../../../src/lib/clock.ts';
 import { type Logger, silentLogger } from '../../../src/lib/logger.ts';

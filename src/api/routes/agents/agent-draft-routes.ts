@@ -35,25 +35,21 @@ const draftSchema = z
 
 const shared = { tag: 'Agents', request: { params: agentPathSchema } } as const;
 
-const getRoute = describeRoute({
+const getRoute = describeRoute('get', '/api/agents/{agentId}/draft', {
   ...shared,
   scope: 'agents:read',
   operationId: 'getAgentDraft',
-  method: 'get',
-  path: '/api/agents/{agentId}/draft',
   summary: 'Shows the draft of an agent',
   description:
     '404 `NOT_FOUND` when it has none. The `ETag` changes with the draft and with the agent.',
   responses: { 200: taggedResponse('What publishing changes.', draftSchema) },
 });
 
-const saveRoute = describeRoute({
+const saveRoute = describeRoute('put', '/api/agents/{agentId}/draft', {
   ...shared,
   ...TAKES_IF_MATCH,
   scope: 'agents:write',
   operationId: 'saveAgentDraft',
-  method: 'put',
-  path: '/api/agents/{agentId}/draft',
   summary: 'Saves changes without making them live',
   description:
     'Takes and checks what `PATCH /api/agents/{agentId}` does, and replaces the draft before. Calls, campaigns and the sandbox use the agent as it is. ' +
@@ -63,25 +59,21 @@ const saveRoute = describeRoute({
   errors: [409, 412, 422],
 });
 
-const deleteRoute = describeRoute({
+const deleteRoute = describeRoute('delete', '/api/agents/{agentId}/draft', {
   ...shared,
   ...TAKES_IF_MATCH,
   scope: 'agents:write',
   operationId: 'deleteAgentDraft',
-  method: 'delete',
-  path: '/api/agents/{agentId}/draft',
   summary: 'Discards the draft of an agent',
   responses: { 204: { description: 'The agent has no draft.' } },
   errors: [412],
 });
 
-const publishRoute = describeRoute({
+const publishRoute = describeRoute('post', '/api/agents/{agentId}/draft/publish', {
   ...shared,
   ...TAKES_IF_MATCH,
   scope: 'agents:write',
   operationId: 'publishAgentDraft',
-  method: 'post',
-  path: '/api/agents/{agentId}/draft/publish',
   summary: 'Makes the draft of an agent live',
   description:
     'Changes the agent as `PATCH` would, as one version, and deletes the draft, in one step. 412 when the agent was changed since the draft was saved, ' +

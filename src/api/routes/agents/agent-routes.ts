@@ -40,45 +40,37 @@ import { viewOf } from '../../serializers.ts';
 
 const shared = { tag: 'Agents' } as const;
 
-const listRoute = describeRoute({
+const listRoute = describeRoute('get', '/api/agents', {
   ...shared,
   operationId: 'listAgents',
-  method: 'get',
-  path: '/api/agents',
   summary: 'Lists agents, newest first',
   scope: 'agents:read',
   request: { query: agentQuerySchema },
   responses: { 200: jsonResponse('A page of agents.', agentPageSchema) },
 });
 
-const newRoute = describeRoute({
+const newRoute = describeRoute('post', '/api/agents', {
   ...shared,
   operationId: 'createAgent',
-  method: 'post',
-  path: '/api/agents',
   summary: 'Makes an agent',
   scope: 'agents:write',
   request: { body: jsonBody(createAgentSchema) },
   responses: { 201: taggedResponse('The agent was made and is active.', createdAgentSchema) },
 });
 
-const getRoute = describeRoute({
+const getRoute = describeRoute('get', '/api/agents/{agentId}', {
   ...shared,
   operationId: 'getAgent',
-  method: 'get',
-  path: '/api/agents/{agentId}',
   summary: 'Shows an agent',
   scope: 'agents:read',
   request: { params: agentPathSchema },
   responses: { 200: taggedResponse('Every field.', agentSchema) },
 });
 
-const patchRoute = describeRoute({
+const patchRoute = describeRoute('patch', '/api/agents/{agentId}', {
   ...shared,
   ...TAKES_IF_MATCH,
   operationId: 'updateAgent',
-  method: 'patch',
-  path: '/api/agents/{agentId}',
   summary: 'Changes the fields that the body has',
   scope: 'agents:write',
   request: { params: agentPathSchema, body: jsonBody(patchAgentSchema) },
@@ -86,12 +78,10 @@ const patchRoute = describeRoute({
   errors: [409, 412, 422],
 });
 
-const deleteRoute = describeRoute({
+const deleteRoute = describeRoute('delete', '/api/agents/{agentId}', {
   ...shared,
   ...TAKES_IF_MATCH,
   operationId: 'deleteAgent',
-  method: 'delete',
-  path: '/api/agents/{agentId}',
   summary: 'Deletes an agent; its calls stay readable',
   scope: 'agents:write',
   request: { params: agentPathSchema },
@@ -99,11 +89,9 @@ const deleteRoute = describeRoute({
   errors: [409, 412],
 });
 
-const freeNumberRoute = describeRoute({
+const freeNumberRoute = describeRoute('delete', '/api/agents/{agentId}/phone-number', {
   ...shared,
   operationId: 'freePhoneNumber',
-  method: 'delete',
-  path: '/api/agents/{agentId}/phone-number',
   summary: 'Releases the phone number of an agent',
   ...TAKES_IF_MATCH,
   scope: 'agents:write',

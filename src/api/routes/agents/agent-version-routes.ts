@@ -68,12 +68,10 @@ const agentVersionPathSchema = agentPathSchema.extend({
 
 const shared = { tag: 'Agents' } as const;
 
-const listRoute = describeRoute({
+const listRoute = describeRoute('get', '/api/agents/{agentId}/versions', {
   ...shared,
   scope: 'agents:read',
   operationId: 'listAgentVersions',
-  method: 'get',
-  path: '/api/agents/{agentId}/versions',
   summary: 'Lists what an agent was like after each change, newest first',
   description:
     'Making an agent keeps its first version, and every change and every restore that makes a difference keeps another, in one step with the change.',
@@ -81,13 +79,11 @@ const listRoute = describeRoute({
   responses: { 200: jsonResponse('A page of versions.', agentVersionPageSchema) },
 });
 
-const restoreRoute = describeRoute({
+const restoreRoute = describeRoute('post', '/api/agents/{agentId}/versions/{version}/restore', {
   ...shared,
   scope: 'agents:write',
   ...TAKES_IF_MATCH,
   operationId: 'restoreAgentVersion',
-  method: 'post',
-  path: '/api/agents/{agentId}/versions/{version}/restore',
   summary: 'Makes an agent what it was in an earlier version',
   description:
     'Everything but `status` becomes what it was: an agent that is paused stays paused. The agent gets a new version; none is lost by going back.',

@@ -1,8 +1,7 @@
 /** Autoregressive decoding on a merged decoder, token by token, over its key-value cache. */
 
 import type { InferenceSession } from 'onnxruntime-node';
-import { ModelFileError } from '../../../lib/onnx/model-file-error.ts';
-import { openSession, Tensor } from '../../../lib/onnx/onnx-session.ts';
+import { ModelFileError, openSession, Tensor } from '../../../lib/onnx/onnx-session.ts';
 import type { Logits } from './token-choice.ts';
 
 /** One head of one layer, by numbers from 0. */

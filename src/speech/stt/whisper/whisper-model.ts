@@ -2,8 +2,12 @@
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ModelFileError } from '../../../lib/onnx/model-file-error.ts';
-import { type InferenceSession, openSession, Tensor } from '../../../lib/onnx/onnx-session.ts';
+import {
+  type InferenceSession,
+  ModelFileError,
+  openSession,
+  Tensor,
+} from '../../../lib/onnx/onnx-session.ts';
 import { hasCode } from '../../../lib/unknown-value.ts';
 import { findPrepared, graphPath } from '../../models/model-files.ts';
 import {

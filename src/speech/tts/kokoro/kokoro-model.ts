@@ -3,8 +3,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { ModelFileError } from '../../../lib/onnx/model-file-error.ts';
-import { type InferenceSession, openSession, Tensor } from '../../../lib/onnx/onnx-session.ts';
+import {
+  type InferenceSession,
+  ModelFileError,
+  openSession,
+  Tensor,
+} from '../../../lib/onnx/onnx-session.ts';
 import { jsonOf } from '../../../lib/unknown-value.ts';
 import { filesIn } from '../../models/model-files.ts';
 import {

@@ -1,17 +1,22 @@
-/** Composition root: changes to the trunks of a running server, and their checks. */
-import type { Config } from '../../config/config.ts';
-import type { StoredTrunks, TrunkControl } from '../../domain/dialing/trunk.ts';
-import { ServiceError } from '../../domain/service-error.ts';
-import { readTrunkSettings } from '../../telephony/trunks/trunk-registry.ts';
-import { unreachableFault } from '../addresses.ts';
-import type { Telephony } from '../telephony.ts';
+/** Composition root: the trunks of the operator's file; changes to the trunks of a running server, and their checks. */
+
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { type Config, readConfig, readSettingsFile } from '../config/config.ts';
+import type { StoredTrunks, TrunkControl } from '../domain/dialing/trunk.ts';
+import { ServiceError } from '../domain/service-error.ts';
+import { readTrunkSettings } from '../telephony/trunks/trunk-registry.ts';
+import { parseTrunks, type Trunk } from '../telephony/trunks/trunks.ts';
+import { unreachableFault } from './addresses.ts';
 
 /** Checks at a time; each has sockets of its own. */
 const CHECKS_MAX = 4;
 
 /** Reads, applies and checks the trunks of the database. */
 export function openTrunkControl(from: {
-  readonly telephony: Pick<Telephony, 'useStored' | 'check'>;
+  readonly telephony: Pick<TrunkControl, 'check'> & {
+    useStored(stored: StoredTrunks): Promise<void>;
+  };
   readonly store: { readonly storedTrunks: StoredTrunks };
   readonly config: Pick<Config, 'SIP_HOST' | 'TELEPHONY'>;
 }): TrunkControl {
@@ -56,4 +61,16 @@ function oneAtATime(work: () => Promise<void>): () => Promise<void> {
     waiting ??= newest.then(begin, begin);
     return waiting;
   };
+}
+
+/**
+ * Reads the trunks of `SIP_TRUNKS`. A server that was installed as an npm package has no folder `sip-config` until its operator
+ * makes one: it has no trunks of a file then, and the log says so.
+ *
+ * @throws {Error} naming the file and what is wrong in it.
+ */
+export function readTrunksFile({ SIP_TRUNKS }: Pick<Config, 'SIP_TRUNKS'>): readonly Trunk[] {
+  const isGiven = SIP_TRUNKS !== readConfig({}).SIP_TRUNKS;
+  if (!isGiven && !existsSync(dirname(SIP_TRUNKS))) return [];
+  return parseTrunks(readSettingsFile(SIP_TRUNKS), SIP_TRUNKS);
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { fusedRanks } from '../../src/domain/knowledge/rank-fusion.ts';
+import { fusedRanks } from '../../src/tool/knowledge/agent-search.ts';
 
 const same = (item: number) => item;
 

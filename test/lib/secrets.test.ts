@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { KEY_BYTES, SealError, SecretBox } from '../../src/lib/secret-box.ts';
+import { isSameSecret, KEY_BYTES, SealError, SecretBox } from '../../src/lib/secrets.ts';
 
 const [OLD, NEW] = [randomBytes(KEY_BYTES), randomBytes(KEY_BYTES)];
 
@@ -43,4 +43,15 @@ test('another key, another purpose and a changed byte open nothing', () => {
   }
   const short = sealed.replace(/[^:]+$/, 'abcd');
   expect(() => box.open(short, 'trunks.password')).toThrow('it was changed');
+});
+
+test.each([
+  ['cymru', 'cymru', true],
+  ['', '', true],
+  ['cymrx', 'cymru', false],
+  ['cymr', 'cymru', false],
+  ['', 'cymru', false],
+  ['cymrů', 'cymrů', true],
+])('isSameSecret of "%s" and "%s" is %s', (given, expected, isSame) => {
+  expect(isSameSecret(given, expected)).toBe(isSame);
 });

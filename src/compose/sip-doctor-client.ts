@@ -1,31 +1,31 @@
 /** Composition root: the SIP client of the trunk doctor, on sockets of its own, so that it works while a server runs. */
 import { connect, isIPv6, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import type { Config } from '../../config/config.ts';
-import type { TrunkCheck, TrunkCheckWatch } from '../../domain/dialing/trunk.ts';
-import { type Clock, OverdueError, unlessAborted, within } from '../../lib/clock.ts';
-import { rangeOfAddress, urlHost } from '../../lib/local-routes.ts';
-import type { Logger } from '../../lib/logger.ts';
-import { DigestClient } from '../../sip/digest.ts';
-import type { SipMessage } from '../../sip/message/message.ts';
-import { SipError } from '../../sip/message/status.ts';
-import { parseUri } from '../../sip/message/uri.ts';
-import type { OutgoingRequest } from '../../sip/own-messages.ts';
-import { PING, seenAddressOf } from '../../sip/transport/flow.ts';
-import { resolveTargets, systemResolver } from '../../sip/transport/next-hop.ts';
-import { connectTls, type TlsSettings, tlsFailureOf } from '../../sip/transport/tls-layer.ts';
-import { UserAgent } from '../../sip/user-agent.ts';
-import type { OurAddresses } from '../../telephony/trunks/our-addresses.ts';
+import type { Config } from '../config/config.ts';
+import type { TrunkCheck, TrunkCheckWatch } from '../domain/dialing/trunk.ts';
+import { type Clock, OverdueError, unlessAborted, within } from '../lib/clock.ts';
+import { rangeOfAddress, urlHost } from '../lib/local-routes.ts';
+import type { Logger } from '../lib/logger.ts';
+import { DigestClient } from '../sip/digest.ts';
+import type { SipMessage } from '../sip/message/message.ts';
+import { SipError } from '../sip/message/status.ts';
+import { parseUri } from '../sip/message/uri.ts';
+import type { OutgoingRequest } from '../sip/own-messages.ts';
+import { PING, seenAddressOf } from '../sip/transport/flow.ts';
+import { resolveTargets, systemResolver } from '../sip/transport/next-hop.ts';
+import { connectTls, type TlsSettings, tlsFailureOf } from '../sip/transport/tls-layer.ts';
+import { UserAgent } from '../sip/user-agent.ts';
+import type { OurAddresses } from '../telephony/trunks/our-addresses.ts';
 import {
   checkTrunk,
   type DoctorClient,
   type DoctorReply,
   type ProxyCertificate,
   type ProxyPlace,
-} from '../../telephony/trunks/trunk-doctor.ts';
-import { domainOf, proxyUriOf, registrarUriOf, type Trunk } from '../../telephony/trunks/trunks.ts';
-import { sipAddressFor, sipHostsOf } from '../addresses.ts';
-import { SipCertificate } from '../sip-certificate.ts';
+} from '../telephony/trunks/trunk-doctor.ts';
+import { domainOf, proxyUriOf, registrarUriOf, type Trunk } from '../telephony/trunks/trunks.ts';
+import { sipAddressFor, sipHostsOf } from './addresses.ts';
+import { SipCertificate } from './sip-certificate.ts';
 
 /** Of DNS, of a TCP connection, and of each request; four transmissions over UDP. */
 const WAIT_MS_MAX = 5_000;

@@ -1,5 +1,11 @@
-/** Seals short texts, such as passwords, so that a copy of where they are kept does not tell them: AES-256-GCM. */
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+/** Secrets: short texts sealed with AES-256-GCM, so that a copy of where they are kept does not tell them; random texts, their hashes, and comparison in constant time. */
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto';
 
 /** Of a key, in bytes. */
 export const KEY_BYTES = 32;
@@ -70,4 +76,27 @@ export class SecretBox {
 
 function idOf(key: Buffer): string {
   return createHash('sha256').update(key).digest('hex').slice(0, 8);
+}
+
+/** Compares in a time that does not tell how much of `given` is right. */
+export function isSameSecret(given: string, expected: string): boolean {
+  return timingSafeEqual(digestOf(given), digestOf(expected));
+}
+
+/** Texts of different lengths become comparable, and the length stays secret. */
+function digestOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+/** 256 random bits cannot be guessed, so a plain hash suffices. */
+const SECRET_BYTES = 32;
+
+/** Makes 43 characters of base64url. */
+export function newSecretText(random: (size: number) => Uint8Array): string {
+  return Buffer.from(random(SECRET_BYTES)).toString('base64url');
+}
+
+/** SHA-256, lowercase hexadecimal. */
+export function hashOfText(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }
