@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ListenedSound } from '../../src/call/live/listener-rounds.ts';
+import { ListenedSound } from '../../src/call/live-calls.ts';
 import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
 
 const FRAMES = 100;

@@ -184,7 +184,7 @@ const SOURCES: Readonly<Record<string, readonly string[]>> = {
   'domain/campaign/contact-outcome.ts': [],
   'domain/call/call-life.ts': ['Cannot move call "7" to 7: it is 7'],
   'call/outbound/outbound-dialer.ts': [],
-  'call/outbound/dial-lines.ts': [],
+  'call/outbound/outbound-queue.ts': [],
   'call/outbound/outbound-call.ts': [],
   'call/outbound/campaign-runner.ts': [],
   'call/outbound/campaign-call.ts': [],

@@ -9,8 +9,7 @@ import { noteOf } from '../history/prompt.ts';
 import type { KnowledgeLookup } from '../knowledge-lookup.ts';
 import type { TurnEvent } from '../turn/turn-event.ts';
 import { ClauseSplitter, speakable } from './clause-splitter.ts';
-import { UnspokenFilter } from './unspoken-filter.ts';
-import { writtenToolCall } from './written-tool-call.ts';
+import { UnspokenFilter, writtenToolCall } from './unspoken-filter.ts';
 
 /** Longest answer in characters, about two minutes of speech; a longer one is cut here. */
 export const CHARACTERS_MAX = 1500;

@@ -6,8 +6,7 @@ import { ApiError } from '../api-error.ts';
 import { client, t } from '../app-state.ts';
 import { Button } from '../parts/page.tsx';
 import { NEW_ID } from '../router.ts';
-import { textDiff } from '../text-diff.ts';
-import { type Fields, mergedFields } from './form-changes.ts';
+import { type Fields, mergedFields, textDiff } from './form-changes.ts';
 import { type KeptFormState, useKeptForm } from './kept-form.tsx';
 
 /** Of a resource that is not made yet. */

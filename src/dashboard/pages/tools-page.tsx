@@ -1,10 +1,27 @@
-/** What agents can do besides talking: HTTP tools of the account, and MCP servers. */
-import type { HttpTool } from '../api-types.ts';
-import { t } from '../app-state.ts';
-import { Ago, Empty, LinkButton, Page, Section, ShownPage, Table } from '../parts/page.tsx';
-import { usePages } from '../parts/use-load.ts';
+/** What agents can do besides talking: the list of HTTP tools and MCP servers, and the page of one tool. */
+
+import { useState } from 'preact/hooks';
+import type { HttpTool, ToolTrial } from '../api-types.ts';
+import { client, may, t } from '../app-state.ts';
+import { TextField } from '../parts/field.tsx';
+import { useSubmit } from '../parts/form.tsx';
+import {
+  Ago,
+  Empty,
+  LinkButton,
+  Page,
+  Problem,
+  Section,
+  ShownPage,
+  Table,
+} from '../parts/page.tsx';
+import { ResourcePage } from '../parts/resource-page.tsx';
+import { useLoad, usePages } from '../parts/use-load.ts';
 import { NEW_ID } from '../router.ts';
+import { TrialResult } from '../tools/http-request.tsx';
 import { McpServers } from '../tools/mcp-servers.tsx';
+import { jsonFault, sampleArguments } from '../tools/tool-draft.ts';
+import { ToolForm, useToolForm } from '../tools/tool-form.tsx';
 
 export function ToolsPage() {
   const loaded = usePages<HttpTool>('api/tools', 50);
@@ -40,5 +57,91 @@ function ToolTable({ tools }: { readonly tools: readonly HttpTool[] }) {
         changedAt: ({ updatedAt }) => <Ago at={updatedAt} />,
       }}
     />
+  );
+}
+
+/** @param props.id the tool's name. */
+export function ToolPage({ id }: { readonly id: string }) {
+  const isNew = id === NEW_ID;
+  const path = `api/tools/${encodeURIComponent(id)}`;
+  const loaded = useLoad(
+    ['tool', id],
+    async (signal) => (isNew ? null : await client.api<HttpTool>(path, { signal })),
+    { isKept: false },
+  );
+  return (
+    <ResourcePage kind="tool" title={isNew ? t('tool.new') : id} path={path} loaded={loaded}>
+      {(tool) => <Panes tool={tool ?? undefined} onSaved={loaded.reload} />}
+    </ResourcePage>
+  );
+}
+
+function Panes(props: { readonly tool: HttpTool | undefined; readonly onSaved: () => void }) {
+  const { tool } = props;
+  const form = useToolForm({
+    tool,
+    onSaved: ({ name }) => {
+      if (tool === undefined) location.assign(`#/tools/${name}`);
+      else props.onSaved();
+    },
+  });
+  const isTested = tool !== undefined && may('editor');
+  return (
+    <div class={isTested ? 'panes' : 'panes panes-one'}>
+      <div class="pane-main">
+        <ToolForm form={form} isNew={tool === undefined} />
+      </div>
+      {isTested && <ToolTest tool={tool} isChanged={form.isChanged} />}
+    </div>
+  );
+}
+
+export function ToolTest(props: {
+  readonly tool: HttpTool;
+  /** Whether the form next to it differs from what is tested. */
+  readonly isChanged: boolean;
+}) {
+  const { tool, isChanged } = props;
+  const [given, setGiven] = useState(() =>
+    JSON.stringify(sampleArguments(JSON.stringify(tool.parameters)), null, 2),
+  );
+  const [trial, setTrial] = useState<ToolTrial | undefined>(undefined);
+  const fault = jsonFault(given);
+  const { isBusy, error, submit } = useSubmit(async () => {
+    setTrial(undefined);
+    if (fault !== undefined) throw new Error(t('tool.notJson', fault));
+    const body = { arguments: JSON.parse(given) };
+    setTrial(await client.api(`api/tools/${tool.name}/test`, { method: 'POST', body }));
+  });
+  return (
+    <aside class="pane-test" aria-label={t('tool.test')}>
+      <Section title={t('tool.test')}>
+        {isChanged && <p class="box busy small">{t('try.unsaved')}</p>}
+        <p class="hint">{t('tool.testHint')}</p>
+        <form onSubmit={submit} class="code">
+          <TextField
+            label={t('tool.arguments')}
+            rows={5}
+            value={given}
+            error={fault && t('tool.notJson', fault)}
+            onValue={setGiven}
+          />
+          <div class="actions">
+            <button type="submit" class="main" disabled={isBusy}>
+              {t('tool.run')}
+            </button>
+            {isBusy && <span role="status">{t('tool.running')}</span>}
+          </div>
+        </form>
+        <Problem error={error} />
+        {trial !== undefined && (
+          <div class="outcome" role="status">
+            <TrialResult isGood={trial.done} {...trial} />
+            <h3>{t('tool.told')}</h3>
+            <pre class="report">{trial.result}</pre>
+          </div>
+        )}
+      </Section>
+    </aside>
   );
 }

@@ -5,10 +5,10 @@ import { ApiError } from '../api-error.ts';
 import type { Trunk, TrunkCheck } from '../api-types.ts';
 import { client, may, sentence, t, word } from '../app-state.ts';
 import { Icon, type IconShape } from '../frame/icon.tsx';
-import { PlaceCallForm } from '../outbound/place-call.tsx';
 import { DialogButton } from '../parts/dialog.tsx';
 import { useSubmit } from '../parts/form.tsx';
 import { Button, Problem, Section } from '../parts/page.tsx';
+import { PlaceCallForm } from '../parts/place-call.tsx';
 import { readEvents } from '../read-events.ts';
 import {
   afterCheckEvent,
@@ -16,7 +16,7 @@ import {
   NOTHING_CHECKED,
   type ShownStep,
   shownSteps,
-} from './check-progress.ts';
+} from './wizard-steps.ts';
 
 /** Of a trunk that there is. */
 export function TrunkCheckPane({ trunk }: { readonly trunk: Trunk }) {

@@ -1,6 +1,7 @@
-/** Steps of the wizard of a new trunk: their addresses, and the step that an error or a finding belongs to; pure */
+/** Steps of the wizard of a new trunk, with their addresses and errors, and of a check in progress; pure */
 import { ApiError } from '../api-error.ts';
-import type { TrunkCheck } from '../api-types.ts';
+import type { TrunkCheck, TrunkCheckFailure, TrunkCheckProgress } from '../api-types.ts';
+import type { SseEvent } from '../read-events.ts';
 import { NEW_ID } from '../router.ts';
 import { EDITABLE_FIELDS, type TrunkFieldName } from './trunk-draft.ts';
 
@@ -47,4 +48,50 @@ export function stepOfRefusal(error: unknown, isSaved: boolean): WizardStep {
 /** What a check found wrong that the fields of `access` can mend. */
 export function faultsOfAccess(check: TrunkCheck | undefined): TrunkCheck['steps'] {
   return (check?.steps ?? []).filter(({ step, ok }) => !ok && ACCESS_CHECKS.includes(step));
+}
+
+type Progress = TrunkCheckProgress['steps'][number];
+
+/** A step as it is shown; `unchecked`: the check ended early, while it was in progress. */
+export interface ShownStep extends Omit<Progress, 'state'> {
+  readonly state: Progress['state'] | 'unchecked';
+}
+
+export interface CheckState {
+  readonly steps: readonly Progress[];
+  /** The result; undefined until the check is over. */
+  readonly check: TrunkCheck | undefined;
+  /** Why the server could not go on. */
+  readonly failure: ApiError | undefined;
+}
+
+export const NOTHING_CHECKED: CheckState = { steps: [], check: undefined, failure: undefined };
+
+/** The state after an event; events of kinds that it does not know change nothing. */
+export function afterCheckEvent(state: CheckState, { event, data }: SseEvent): CheckState {
+  switch (event) {
+    case 'progress':
+      return { ...state, steps: (JSON.parse(data) as TrunkCheckProgress).steps };
+    case 'check':
+      return { ...state, check: JSON.parse(data) as TrunkCheck };
+    case 'failed':
+      return { ...state, failure: new ApiError((JSON.parse(data) as TrunkCheckFailure).error) };
+    default:
+      return state;
+  }
+}
+
+/** Steps that have begun, or never will. @param isRunning false where the check is over, or broke off. */
+export function shownSteps(steps: readonly Progress[], isRunning: boolean): readonly ShownStep[] {
+  return steps
+    .filter(({ state }) => state !== 'waiting')
+    .map((step) => {
+      const isLeft = step.state === 'running' && !isRunning;
+      return isLeft ? { ...step, state: 'unchecked' } : step;
+    });
+}
+
+/** Steps of a result. */
+export function stepsFound(steps: TrunkCheck['steps']): readonly ShownStep[] {
+  return steps.map(({ step, ok, message }) => ({ step, state: ok ? 'ok' : 'failed', message }));
 }

@@ -6,9 +6,14 @@ import { ModelFileError } from '../../../lib/onnx/model-file-error.ts';
 import { openSession, Tensor } from '../../../lib/onnx/onnx-session.ts';
 import { graphPath } from '../../models/model-files.ts';
 import { VoicedSpan } from '../../vad/vad-gate.ts';
-import { DecoderRun, type MergedDecoder, openMergedDecoder } from '../decoding/decoder-run.ts';
+import {
+  type AllowedTokens,
+  allowedTokens,
+  DecoderRun,
+  type MergedDecoder,
+  openMergedDecoder,
+} from '../decoding/decoder-run.ts';
 import { decodeGreedily } from '../decoding/greedy-decoder.ts';
-import { type AllowedTokens, allowedTokens } from '../decoding/token-choice.ts';
 import { agreedWords, wordsOf } from '../decoding/word-times.ts';
 import { MODEL_RATE_HZ } from '../features/log-mel.ts';
 import { Upsampler } from '../features/resampler.ts';
