@@ -14,10 +14,10 @@ import {
 import type { ReadPeaks } from '../domain/call/recording-link.ts';
 import { type Clock, systemClock, waitAtMost } from '../lib/clock.ts';
 import type { SoundTap } from '../media/audio-stream.ts';
-import type { ReceiveRing } from '../media/buffers/receive-ring.ts';
 import type { LevelMeter } from '../media/dsp/level-meter.ts';
 import { endlessWavHeader, readWavPeaks } from '../media/recording/wav-file.ts';
 import { StereoTrack, type TrackSide } from '../media/recording/wav-recorder.ts';
+import type { ReceiveRing } from '../media/sound-rings.ts';
 import type { Leg } from '../telephony/carrier.ts';
 import type { CallInProgress } from './call-registry.ts';
 import { qualityOf } from './session/call-quality.ts';

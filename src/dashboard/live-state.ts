@@ -1,7 +1,8 @@
 /** What the live view knows, and how each event of the stream changes it; pure */
+
+import type { SseEvent } from './api-client.ts';
 import type { CallCommon, TimelineEntry, TranscriptEntry } from './api-types.ts';
 import type { Levels } from './meter-board.ts';
-import type { SseEvent } from './read-events.ts';
 
 /** Entries kept of each call: the whole transcript is on the call's own page. */
 const WORDS_MAX = 200;

@@ -8,8 +8,11 @@ import { type ModelTimes, UNCOUNTED } from '../../lib/metrics/model-metrics.ts';
 import { packageVersion } from '../../lib/package-version.ts';
 import { messageOf } from '../../lib/unknown-value.ts';
 import { machineShare, memoryBytes } from '../../speech/hearing/choose-hearing.ts';
-import { installedRecognizers, installedVoices } from '../../speech/self-test/installed-engines.ts';
-import { testSpeech } from '../../speech/self-test/self-test.ts';
+import {
+  installedRecognizers,
+  installedVoices,
+  testSpeech,
+} from '../../speech/self-test/self-test.ts';
 import {
   type LanguageModelResult,
   type Machine,

@@ -11,10 +11,10 @@ import { useVoices } from '../agent/voice-picker.tsx';
 import type { Agent, AgentItem, Voice } from '../api-types.ts';
 import { client, complain, formats, may, t } from '../app-state.ts';
 import { phoneText } from '../format.ts';
+import { ResourcePage } from '../forms/resource-form.tsx';
 import { SimulateButton, useTalk } from '../parts/call-buttons.tsx';
+import { ENGINE_JOBS, StandIns, useReadiness } from '../parts/engines.tsx';
 import { Button, Empty, LinkButton, Page, ShownPage, State, Table } from '../parts/page.tsx';
-import { ResourcePage } from '../parts/resource-page.tsx';
-import { ENGINE_JOBS, StandIns, useReadiness } from '../parts/stand-ins.tsx';
 import { useLoad, usePages } from '../parts/use-load.ts';
 
 export function AgentsPage() {

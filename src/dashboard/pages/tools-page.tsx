@@ -1,10 +1,16 @@
-/** What agents can do besides talking: the list of HTTP tools and MCP servers, and the page of one tool. */
-
+/** What agents can do besides talking: the list of HTTP tools and MCP servers, and the page of one tool with its editor. */
 import { useState } from 'preact/hooks';
 import type { HttpTool, ToolTrial } from '../api-types.ts';
-import { client, may, t } from '../app-state.ts';
-import { TextField } from '../parts/field.tsx';
-import { useSubmit } from '../parts/form.tsx';
+import { client, may, say, t } from '../app-state.ts';
+import { BroughtBack } from '../forms/kept-form.tsx';
+import {
+  FormConflict,
+  type ResourceFormState,
+  ResourcePage,
+  useResourceForm,
+} from '../forms/resource-form.tsx';
+import { SelectField, TextField } from '../parts/field.tsx';
+import { Form, type FormState, useSubmit } from '../parts/form.tsx';
 import {
   Ago,
   Empty,
@@ -15,13 +21,23 @@ import {
   ShownPage,
   Table,
 } from '../parts/page.tsx';
-import { ResourcePage } from '../parts/resource-page.tsx';
 import { useLoad, usePages } from '../parts/use-load.ts';
 import { NEW_ID } from '../router.ts';
-import { TrialResult } from '../tools/http-request.tsx';
+import { AddressHelp, HeaderRows, TrialResult } from '../tools/http-request.tsx';
 import { McpServers } from '../tools/mcp-servers.tsx';
-import { jsonFault, sampleArguments } from '../tools/tool-draft.ts';
-import { ToolForm, useToolForm } from '../tools/tool-form.tsx';
+import {
+  argumentNames,
+  bodyOf,
+  changesOf,
+  draftOf,
+  headersText,
+  jsonFault,
+  METHODS,
+  NEW_TOOL,
+  sampleArguments,
+  type ToolDraft,
+  withoutSecrets,
+} from '../tools/tool-draft.ts';
 
 export function ToolsPage() {
   const loaded = usePages<HttpTool>('api/tools', 50);
@@ -143,5 +159,142 @@ export function ToolTest(props: {
         )}
       </Section>
     </aside>
+  );
+}
+
+const TOOLS = 'api/tools';
+
+/** @param props.tool undefined where one is made. */
+export function useToolForm(props: {
+  readonly tool: HttpTool | undefined;
+  readonly onSaved: (tool: HttpTool) => void;
+}) {
+  return useResourceForm<ToolDraft, HttpTool>({
+    list: TOOLS,
+    resource: props.tool,
+    blank: () => NEW_TOOL,
+    draftOf,
+    bodyOf: (draft) => bodyOf(readable(draft)),
+    changesOf: (draft, begun) => changesOf(readable(draft), begun),
+    withoutSecrets,
+    onSaved: (saved) => {
+      say(t('tool.saved'));
+      props.onSaved(saved);
+    },
+  });
+}
+
+/** @throws {Error} that says where the arguments stop being JSON. */
+function readable(draft: ToolDraft): ToolDraft {
+  const fault = jsonFault(draft.parameters);
+  if (fault !== undefined) throw new Error(t('tool.notJson', fault));
+  return draft;
+}
+
+/** A tool by the labels of its fields. */
+function textsOf(draft: ToolDraft) {
+  return {
+    [t('field.description')]: draft.description,
+    [t('tool.parameters')]: draft.parameters,
+    [t('tool.method')]: draft.method,
+    [t('field.url')]: draft.url,
+    [t('tool.headers')]: headersText(draft.headers),
+    [t('tool.timeoutMs')]: draft.timeoutMs,
+    [t('tool.resultPath')]: draft.resultPath,
+    [t('tool.sayWhileWaiting')]: draft.sayWhileWaiting,
+  };
+}
+
+interface Fields {
+  readonly form: FormState<ToolDraft>;
+}
+
+export function ToolForm(props: {
+  readonly form: ResourceFormState<ToolDraft>;
+  readonly isNew: boolean;
+}) {
+  const { form, isNew } = props;
+  return (
+    <div class="card">
+      <BroughtBack form={form} />
+      <Form form={form} label={t(isNew ? 'tool.create' : 'app.save')} needs="editor">
+        <FormConflict form={form} textsOf={textsOf} />
+        {isNew && (
+          <TextField label={t('field.name')} hint={t('tool.nameHint')} {...form.field('name')} />
+        )}
+        <TextField
+          label={t('field.description')}
+          hint={t('tool.descriptionHint')}
+          rows={2}
+          {...form.field('description')}
+        />
+        <ParametersField form={form} />
+        <RequestFields form={form} />
+        <AnswerFields form={form} />
+        <AddressHelp error={form.error} />
+      </Form>
+    </div>
+  );
+}
+
+/** Says where the text stops being JSON while it is typed. */
+function ParametersField({ form }: Fields) {
+  const { value, error, onValue } = form.field('parameters');
+  const fault = jsonFault(value);
+  return (
+    <div class="code">
+      <TextField
+        label={t('tool.parameters')}
+        hint={t('tool.parametersHint')}
+        rows={10}
+        value={value}
+        error={fault === undefined ? error : t('tool.notJson', fault)}
+        onValue={onValue}
+      />
+    </div>
+  );
+}
+
+function RequestFields({ form }: Fields) {
+  const names = argumentNames(form.values.parameters);
+  const places = names.map((name) => `{${name}}`).join(', ');
+  return (
+    <>
+      <SelectField
+        label={t('tool.method')}
+        {...form.field('method')}
+        options={METHODS.map((method) => [method, method])}
+      />
+      <TextField
+        label={t('field.url')}
+        hint={t('tool.urlHint', { places: places || '–' })}
+        {...form.field('url')}
+      />
+      <HeaderRows
+        rows={form.values.headers}
+        wrong={form.wrong}
+        onRows={(headers) => form.change({ headers })}
+      />
+    </>
+  );
+}
+
+function AnswerFields({ form }: Fields) {
+  return (
+    <>
+      <div class="pair">
+        <TextField label={t('tool.timeoutMs')} type="number" {...form.field('timeoutMs')} />
+        <TextField
+          label={t('tool.resultPath')}
+          hint={t('tool.resultPathHint')}
+          {...form.field('resultPath')}
+        />
+      </div>
+      <TextField
+        label={t('tool.sayWhileWaiting')}
+        hint={t('tool.sayWhileWaitingHint')}
+        {...form.field('sayWhileWaiting')}
+      />
+    </>
   );
 }

@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks';
 import type { Trunk } from '../api-types.ts';
 import { client, formats, route, say, sentence, t } from '../app-state.ts';
 import { BroughtBack, useKeptForm } from '../forms/kept-form.tsx';
+import { ResourcePage } from '../forms/resource-form.tsx';
 import { Form } from '../parts/form.tsx';
 import {
   Button,
@@ -16,7 +17,6 @@ import {
   State,
   Table,
 } from '../parts/page.tsx';
-import { ResourcePage } from '../parts/resource-page.tsx';
 import { useApi, useLoad } from '../parts/use-load.ts';
 import { NEW_ID } from '../router.ts';
 import { saveTrunk } from '../trunks/save-trunk.ts';

@@ -22,12 +22,15 @@ import {
 } from './trunk-check.tsx';
 import { draftOf, NEW_TRUNK, numbersOf, type WizardDraft } from './trunk-draft.ts';
 import { TrunkFields, TrunkPriceFields } from './trunk-fields.tsx';
-import { draftOfPreset, neededFields, PRESETS, presetAt } from './trunk-presets.ts';
 import {
   ACCESS_FIELDS,
+  draftOfPreset,
   faultsOfAccess,
   MADE_TRUNK,
   NUMBER_FIELDS,
+  neededFields,
+  PRESETS,
+  presetAt,
   stepOfRefusal,
   stepsFound,
   WIZARD_STEPS,

@@ -15,7 +15,8 @@ import {
   Table,
 } from '../parts/page.tsx';
 import { useApi, useFilters, usePages } from '../parts/use-load.ts';
-import { ENDPOINTS } from './endpoint-form.tsx';
+
+export const ENDPOINTS = 'api/webhooks/endpoints';
 
 /** @param props.endpoint whose deliveries are shown; those of all unless given. */
 export function Deliveries({ endpoint }: { readonly endpoint?: Endpoint }) {

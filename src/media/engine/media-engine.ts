@@ -4,9 +4,9 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { TrustedHosts } from '../../rtp/source-lock.ts';
 import type { MediaSession } from '../audio-stream.ts';
-import { type ReceiveRing, RingPool } from '../buffers/receive-ring.ts';
 import { LevelMeter } from '../dsp/level-meter.ts';
 import type { SocketsReport } from '../sockets/rtp-sockets.ts';
+import { type ReceiveRing, RingPool } from '../sound-rings.ts';
 import {
   MediaWorkerHandle,
   type SessionMessage,

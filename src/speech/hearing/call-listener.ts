@@ -1,6 +1,6 @@
 /** One call in the hearing thread: reads its receive ring, tracks voice activity, keeps its utterance. */
 import { LINE_RATE_HZ } from '../../media/audio-stream.ts';
-import type { ReceiveRing } from '../../media/buffers/receive-ring.ts';
+import type { ReceiveRing } from '../../media/sound-rings.ts';
 import { withoutHallucination } from '../stt/decoding/hallucination-gate.ts';
 import type {
   CallRecognizer,

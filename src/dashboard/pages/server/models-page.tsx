@@ -2,10 +2,9 @@
 import { useEffect } from 'preact/hooks';
 import type { Model, ModelCatalogue, ModelDownload } from '../../api-types.ts';
 import { client, formats, sentence, t, word } from '../../app-state.ts';
-import { EngineTable, SelfTestSection } from '../../parts/engines.tsx';
+import { EngineTable, SelfTestSection, useReadiness } from '../../parts/engines.tsx';
 import { useSubmit } from '../../parts/form.tsx';
 import { Button, Page, Problem, Section, Shown, State, Table } from '../../parts/page.tsx';
-import { useReadiness } from '../../parts/stand-ins.tsx';
 import { useApi } from '../../parts/use-load.ts';
 
 const DOWNLOADS = 'api/models/downloads';
