@@ -195,7 +195,7 @@ export function rulesFor(options: RuleOptions): TurnRules {
     },
     maySpeculate: options.maySpeculate ?? true,
     turnTrust: options.turnTrust ?? 0,
-    country: options.country ?? regionOf(brief.language),
+    country: options.country ?? /-([A-Z]{2})\b/i.exec(brief.language)?.[1]?.toUpperCase() ?? null,
     isAfterWords: (call) => tools.isAfterWords(call),
     takesKeys: (call) => tools.takesKeys(call),
     hasKeypad: tools.hasKeypad,
@@ -203,9 +203,4 @@ export function rulesFor(options: RuleOptions): TurnRules {
     sayWhileWaiting: (call) => tools.sayWhileWaiting(call),
     startedAt: options.startedAt ?? clock.now(),
   };
-}
-
-/** `US` of `en-US`; null where the tag names none. */
-function regionOf(language: string): string | null {
-  return /-([A-Z]{2})\b/i.exec(language)?.[1]?.toUpperCase() ?? null;
 }

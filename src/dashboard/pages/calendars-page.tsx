@@ -225,7 +225,9 @@ export function CalendarForm(props: {
         <SelectField
           label={t('field.timeZone')}
           {...form.field('timeZone')}
-          options={timeZones(form.values.timeZone).map((zone) => [zone, zone])}
+          options={[...new Set([form.values.timeZone, ...Intl.supportedValuesOf('timeZone')])]
+            .sort()
+            .map((zone) => [zone, zone])}
         />
         <Hours form={form} />
         <Lengths form={form} />
@@ -338,9 +340,4 @@ function Lengths({ form }: Fields) {
       <TextField label={t('calendar.maxDaysAhead')} type="number" {...form.field('maxDaysAhead')} />
     </div>
   );
-}
-
-/** Those that the browser knows, and the calendar's own. */
-function timeZones(own: string): readonly string[] {
-  return [...new Set([own, ...Intl.supportedValuesOf('timeZone')])].sort();
 }

@@ -174,7 +174,7 @@ function DeliveryDetails(props: { readonly id: string; readonly onClose: () => v
             {delivery.requestBody === null ? (
               <p class="muted">{t('deliveries.noBody')}</p>
             ) : (
-              <pre class="report">{indented(delivery.requestBody)}</pre>
+              <pre class="report">{JSON.stringify(JSON.parse(delivery.requestBody), null, 2)}</pre>
             )}
             {delivery.attemptDetails.toReversed().map((attempt) => (
               <section key={attempt.timestamp}>
@@ -229,9 +229,4 @@ function Headers(props: { readonly title: string; readonly headers: Attempt['req
       <pre class="report">{lines.join('\n')}</pre>
     </details>
   );
-}
-
-/** The body as it is sent is one line. */
-function indented(body: string): string {
-  return JSON.stringify(JSON.parse(body), null, 2);
 }

@@ -135,7 +135,9 @@ export class StreamSplice {
     packet: RtpPacket,
     ours: StreamPlace,
   ): (StreamPlace & { readonly isNew: boolean }) | undefined {
-    const isNew = packet.ssrc !== this.#ssrc || this.#hasJumped(packet, ours);
+    const isNew =
+      packet.ssrc !== this.#ssrc ||
+      Math.abs(sequenceDistance(ours.sequence, this.#sequenceOf(packet))) > JUMP_PACKETS_MAX;
     if (isNew) {
       this.#ssrc = packet.ssrc;
       this.#sequenceShift = ours.sequence - packet.sequence;
@@ -147,10 +149,6 @@ export class StreamSplice {
     if (ahead < -this.#room) return undefined;
     this.#room = Math.min(JUMP_PACKETS_MAX, this.#room + Math.max(0, ahead + 1));
     return { isNew, sequence, timestamp: (packet.timestamp + this.#timestampShift) >>> 0 };
-  }
-
-  #hasJumped(packet: RtpPacket, ours: StreamPlace): boolean {
-    return Math.abs(sequenceDistance(ours.sequence, this.#sequenceOf(packet))) > JUMP_PACKETS_MAX;
   }
 
   #sequenceOf({ sequence }: RtpPacket): number {

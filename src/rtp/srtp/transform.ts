@@ -218,7 +218,7 @@ export class CounterTransform implements Transform {
   }
 
   #rtpTag(authenticated: Uint8Array, index: number): Buffer {
-    this.#rollOver.writeUInt32BE(rollOverOf(index));
+    this.#rollOver.writeUInt32BE(Math.floor(index / 2 ** 16));
     const hmac = createHmac('sha1', this.#rtp.authentication).update(authenticated);
     return hmac.update(this.#rollOver).digest().subarray(0, this.rtpTagBytes);
   }
@@ -360,10 +360,6 @@ function indexWord(index: number): Buffer {
   const word = Buffer.alloc(RTCP_INDEX_BYTES);
   word.writeUInt32BE(IS_ENCRYPTED + index);
   return word;
-}
-
-function rollOverOf(index: number): number {
-  return Math.floor(index / 2 ** 16);
 }
 
 /** Length of an RTP header with contributing sources and extension; undefined when the packet is shorter. */

@@ -120,17 +120,12 @@ async function testVoice(
       audioMs += millisecondsOf(spoken.pcm);
       onProgress(`voice ${engine}: ${firstMs.length} of ${planned} sentences`);
     }
-    return result(isUniversal ? null : damageOf(synthesizer));
+    return result(isUniversal ? null : (synthesizer.report().replacement?.how ?? null));
   } catch (error) {
     return result(messageOf(error));
   } finally {
     await synthesizer?.stop();
   }
-}
-
-/** Voices that are installed and could not be loaded. */
-function damageOf(synthesizer: Synthesizer): string | null {
-  return synthesizer.report().replacement?.how ?? null;
 }
 
 function voicesOf(synthesizer: Synthesizer, isUniversal: boolean): readonly ReferenceVoice[] {

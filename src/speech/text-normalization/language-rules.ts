@@ -32,7 +32,9 @@ function rulesOf(pack: LanguagePack): readonly Rule[] {
     ...dateRules(pack),
     ...addressRules(pack).slice(2),
     ...quantityRules(pack),
-    ...wordRules(pack),
+    ...abbreviationRules(pack),
+    acronymRule(pack),
+    ...signRules(pack),
   ];
 }
 
@@ -51,11 +53,6 @@ function packFor(name: string): LanguagePack | undefined {
     default:
       return undefined;
   }
-}
-
-/** Abbreviations, acronyms and lone signs */
-function wordRules(pack: LanguagePack): readonly Rule[] {
-  return [...abbreviationRules(pack), acronymRule(pack), ...signRules(pack)];
 }
 
 function abbreviationRules({ abbreviations }: LanguagePack): readonly Rule[] {

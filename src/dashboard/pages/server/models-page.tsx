@@ -53,7 +53,7 @@ function Catalogue({ catalogue, onChanged }: CatalogueProps) {
           keyOf={({ id }) => id}
           columns={{
             name: ({ name }) => name,
-            job: ({ kind }) => jobText(kind),
+            job: ({ kind }) => word('job', kind === 'gguf' ? 'llm' : kind),
             size: ['number', ({ sizeBytes }) => formats.value.size(sizeBytes)],
             licence: ['small', (model) => <Licence of={model} />],
             state: ({ state }) => <State of={state} />,
@@ -212,9 +212,4 @@ function Licence({ of: { licence, licenceUrl, licenceNote } }: { readonly of: Mo
       {licenceNote !== null && <p class="muted small">{sentence(licenceNote)}</p>}
     </>
   );
-}
-
-/** Both kinds of language models do one job. */
-function jobText(kind: Model['kind']): string {
-  return word('job', kind === 'gguf' ? 'llm' : kind);
 }

@@ -90,7 +90,7 @@ class MoonshineStream implements UtteranceStream {
       endToken,
       allowed,
       allowedFirst: allowed,
-      tokensMax: Math.min(maxTokens - 1, tokenLimit(audioMs)),
+      tokensMax: Math.min(maxTokens - 1, Math.ceil((audioMs / 1000) * TOKENS_PER_SECOND_MAX) + 2),
       signal,
     });
     const ids = tokens.map(({ id }) => id);
@@ -124,10 +124,6 @@ class MoonshineStream implements UtteranceStream {
     if (encoded === undefined) throw new Error('The encoder gave no "last_hidden_state"');
     return encoded;
   }
-}
-
-function tokenLimit(audioMs: number): number {
-  return Math.ceil((audioMs / 1000) * TOKENS_PER_SECOND_MAX) + 2;
 }
 
 function nothingHeard(audioMs: number): Recognition {

@@ -60,7 +60,7 @@ export class TrunkRegistrations {
   async useTrunks(trunks: readonly Trunk[]): Promise<void> {
     const former = this.#watches;
     const watches = trunks.map((trunk) => {
-      const known = former.find((watch) => isSameLine(watch.trunk, trunk));
+      const known = former.find((watch) => isDeepStrictEqual(lineOf(watch.trunk), lineOf(trunk)));
       known?.useTrunk(trunk);
       return known ?? this.#watch(trunk);
     });
@@ -163,11 +163,6 @@ export class TrunkRegistrations {
 function inOrder(watches: readonly TrunkWatch[]): readonly TrunkWatch[] {
   const registered = watches.filter(({ trunk }) => trunk.register);
   return [...registered, ...watches.filter(({ trunk }) => !trunk.register)];
-}
-
-/** Whether nothing has changed that the registration or the probe of a trunk is made of. */
-function isSameLine(former: Trunk, trunk: Trunk): boolean {
-  return isDeepStrictEqual(lineOf(former), lineOf(trunk));
 }
 
 function lineOf(trunk: Trunk): Partial<Trunk> {
