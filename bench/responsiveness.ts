@@ -6,12 +6,12 @@
  * 40 ms, as a small model on a graphics card does whose prompt is read ahead. The time is the caller's: from the last packet that was louder than
  * silence to the agent's first voiced one. It holds the silence that the setting waits for after a question, from the
  * detector's last voice, some 50 ms after the caller's
- * (`endpointing-waits.ts`), which the row names. There is no peer: it would need the same calls into a framework.
+ * (`turn-rules.ts`), which the row names. There is no peer: it would need the same calls into a framework.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Listener } from '../examples/demo/listener.ts';
 import { Phone } from '../examples/phone/phone.ts';
-import { ENDPOINTING_WAITS } from '../src/conversation/endpointing/endpointing-waits.ts';
+import { ENDPOINTING_WAITS } from '../src/conversation/turn/turn-rules.ts';
 import { RESPONSIVENESS, type Responsiveness } from '../src/domain/agent/agent.ts';
 import { phraseSaying } from '../test/speech/spoken-phrases.ts';
 import { startServer, type TestServer } from '../test/support/server/server.ts';

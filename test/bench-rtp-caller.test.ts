@@ -6,8 +6,8 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { parseRtp, writeRtp } from '../src/rtp/packet.ts';
-import { inlineBytesOf } from '../src/rtp/srtp/crypto-suite.ts';
 import { SrtpReceiver, SrtpSender } from '../src/rtp/srtp/srtp-stream.ts';
+import { inlineBytesOf } from '../src/rtp/srtp/transform.ts';
 
 const CALLER = fileURLToPath(new URL('../bench/tools/rtp-caller.ts', import.meta.url));
 

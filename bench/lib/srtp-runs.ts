@@ -1,6 +1,6 @@
 /** Runs that compare calls with SRTP: against our plain RTP, and against rtpengine that decrypts them. */
 import { randomBytes } from 'node:crypto';
-import { inlineBytesOf } from '../../src/rtp/srtp/crypto-suite.ts';
+import { inlineBytesOf } from '../../src/rtp/srtp/transform.ts';
 import type { CodecRun } from './codec-runs.ts';
 import { isInstalled } from './native-tool.ts';
 import { engineCommand, nodeTool } from './rtp-run.ts';

@@ -1,7 +1,7 @@
 /** Our media engine as a benchmark's server: N calls that hear and talk all the time. */
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { CallSound } from '../../src/call/live/live-calls.ts';
+import { CallSound } from '../../src/call/live-calls.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { LINE_RATE_HZ, type MediaSession } from '../../src/media/audio-stream.ts';

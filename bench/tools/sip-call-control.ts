@@ -2,7 +2,7 @@
 import { systemClock as clock } from '../../src/lib/clock.ts';
 import { silentLogger as log } from '../../src/lib/logger.ts';
 import type { AudioStream, MediaSession } from '../../src/media/audio-stream.ts';
-import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
+import { ReceiveRing } from '../../src/media/sound-rings.ts';
 import { DrachtioServer } from '../../src/sip/drachtio-server/drachtio-server.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
 import type { IncomingCall } from '../../src/telephony/carrier.ts';

@@ -24,7 +24,7 @@ import { CarrierError, type IncomingCall } from '../telephony/carrier.ts';
 import { DrachtioCarrier } from '../telephony/drachtio/carrier/drachtio-carrier.ts';
 import type { SessionOpener } from '../telephony/media-gateway.ts';
 import { BrowserCall } from '../telephony/webrtc/browser-call.ts';
-import { addressesFor } from '../telephony/webrtc/host-addresses.ts';
+import { addressesFor } from '../telephony/webrtc/browser-sdp.ts';
 import { WeriftGateway } from '../telephony/webrtc/werift-gateway.ts';
 import type { AppParts, ControlPlaneParts } from './app-parts.ts';
 import type { Telephony } from './telephony.ts';

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
 import { createApi } from '../api/api.ts';
 import type { ApiApp } from '../api/api-env.ts';
-import { openLive } from '../call/live/live-calls.ts';
+import { openLive } from '../call/live-calls.ts';
 import { CampaignRunner } from '../call/outbound/campaign-runner.ts';
 import { OutboundDialer } from '../call/outbound/outbound-dialer.ts';
 import { agentChat } from '../call/sandbox/agent-chat.ts';

@@ -4,8 +4,13 @@ import { AdmittingRegistry, type CallGate } from '../call/admission/admission-wa
 import { OutboundDialer } from '../call/outbound/outbound-dialer.ts';
 import { SandboxCaller } from '../call/sandbox/sandbox-caller.ts';
 import { SandboxListener, sandboxVoice } from '../call/sandbox/sandbox-listener.ts';
-import { sandboxRules, sandboxToolbox } from '../call/sandbox/sandbox-rules.ts';
-import { sandboxSms, searchInRealTime, toolInRealTime } from '../call/sandbox/sandbox-tools.ts';
+import {
+  sandboxRules,
+  sandboxSms,
+  sandboxToolbox,
+  searchInRealTime,
+  toolInRealTime,
+} from '../call/sandbox/sandbox-rules.ts';
 import type {
   CallMetrics,
   CallParts,
@@ -26,8 +31,7 @@ import { parseRuleBook } from '../llm/scripted/rule-book.ts';
 import { ScriptedModel } from '../llm/scripted/scripted-model.ts';
 import type { Store } from '../store/store.ts';
 import { SandboxCarrier } from '../telephony/sandbox/sandbox-carrier.ts';
-import { SandboxLeg } from '../telephony/sandbox/sandbox-leg.ts';
-import { SandboxLine } from '../telephony/sandbox/sandbox-line.ts';
+import { SandboxLeg, SandboxLine } from '../telephony/sandbox/sandbox-leg.ts';
 import type { Tool } from '../tool/tool.ts';
 import type { SpeechParts } from './speech.ts';
 

@@ -11,8 +11,11 @@ import { packageVersion } from '../lib/package-version.ts';
 import { messageOf } from '../lib/unknown-value.ts';
 import { catalogueOf, readShelf } from '../model-store/server-downloads/model-catalogue.ts';
 import { machineShare, memoryBytes } from '../speech/hearing/choose-hearing.ts';
-import { installedRecognizers, installedVoices } from '../speech/self-test/installed-engines.ts';
-import { testSpeech } from '../speech/self-test/self-test.ts';
+import {
+  installedRecognizers,
+  installedVoices,
+  testSpeech,
+} from '../speech/self-test/self-test.ts';
 import {
   answerMsOf,
   isEstimable,

@@ -7,8 +7,16 @@ import { type Environment, ROLES, type Role, type Session } from './api-types.ts
 import { formatsOf } from './format.ts';
 import { BROWSER, keep, kept } from './kept.ts';
 import { routeOf } from './router.ts';
-import { errorText, fieldTexts, sentenceText } from './text/server-words.ts';
-import { LANGUAGES, type Language, type TextKey, textOf, wordOf } from './text/text.ts';
+import {
+  errorText,
+  fieldTexts,
+  LANGUAGES,
+  type Language,
+  sentenceText,
+  type TextKey,
+  textOf,
+  wordOf,
+} from './text/text.ts';
 
 type Theme = 'auto' | 'light' | 'dark';
 

@@ -107,7 +107,7 @@ function usePlaceCall() {
   const [PlaceCall, setPlaceCall] = useState<ComponentType | undefined>(undefined);
   useEffect(() => {
     if (!isOpen || PlaceCall !== undefined) return;
-    import('./outbound/place-call.tsx').then(
+    import('./parts/place-call.tsx').then(
       (loaded) => setPlaceCall(() => loaded.PlaceCall),
       () => {
         isPlacingCall.value = false;

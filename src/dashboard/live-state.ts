@@ -1,7 +1,8 @@
 /** What the live view knows, and how each event of the stream changes it; pure */
+
+import type { SseEvent } from './api-client.ts';
 import type { CallCommon, TimelineEntry, TranscriptEntry } from './api-types.ts';
 import type { Levels } from './meter-board.ts';
-import type { SseEvent } from './read-events.ts';
 
 /** Entries kept of each call: the whole transcript is on the call's own page. */
 const WORDS_MAX = 200;
@@ -74,7 +75,10 @@ function afterCall(state: LiveState, call: CallCommon): LiveState {
   const now = { ...call, transcript: before?.transcript ?? [], hearing: '' };
   const others = state.calls.filter(({ id }) => id !== call.id);
   if (!isOver(call)) {
-    const calls = before === undefined ? [now, ...others] : replaced(state.calls, now);
+    const calls =
+      before === undefined
+        ? [now, ...others]
+        : state.calls.map((call) => (call.id === now.id ? now : call));
     return { ...state, calls };
   }
   const ended = [now, ...others.filter(isOver)].slice(0, ENDED_MAX);
@@ -83,10 +87,6 @@ function afterCall(state: LiveState, call: CallCommon): LiveState {
 
 function changed(state: LiveState, id: string, change: (call: LiveCall) => LiveCall): LiveState {
   return { ...state, calls: state.calls.map((call) => (call.id === id ? change(call) : call)) };
-}
-
-function replaced(calls: readonly LiveCall[], now: LiveCall): readonly LiveCall[] {
-  return calls.map((call) => (call.id === now.id ? now : call));
 }
 
 /** Undefined where the event tells something else. */

@@ -2,8 +2,8 @@
 import type { CodecName } from '../rtp/codecs.ts';
 import type { RemoteFigures } from '../rtp/reception.ts';
 import type { AgreedMedia } from '../rtp/sdp-answer.ts';
-import type { ReceiveRing } from './buffers/receive-ring.ts';
 import type { LevelMeter } from './dsp/level-meter.ts';
+import type { ReceiveRing } from './sound-rings.ts';
 
 /** Rate of every PCM buffer that crosses this port: mono, signed 16-bit. */
 export const LINE_RATE_HZ = 8000;

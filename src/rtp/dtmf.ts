@@ -198,7 +198,9 @@ export class DtmfSender {
 
   /** Queues digits (0-9 * # A-D, `w` for a pause); drops other characters and digits beyond a minute. */
   add(digits: string): void {
-    const events = [...digits].map(stepsOf).filter((event) => event !== undefined);
+    const events = [...digits]
+      .map((character) => (character.toLowerCase() === WAIT ? WAIT_EVENT : eventOf(character)))
+      .filter((event) => event !== undefined);
     this.#events = [...this.#events, ...events].slice(0, QUEUE_MAX);
   }
 
@@ -215,10 +217,6 @@ export class DtmfSender {
     const isDown = event !== WAIT_EVENT && step < STEPS - PAUSE_PACKETS;
     return isDown ? packetAt(event, step, clockHz / USUAL_CLOCK_HZ) : undefined;
   }
-}
-
-function stepsOf(character: string): number | undefined {
-  return character.toLowerCase() === WAIT ? WAIT_EVENT : eventOf(character);
 }
 
 /** @param ticks of the clock in a sample of 8 kHz. */

@@ -2,10 +2,9 @@
 
 import type { DigestClient } from './digest.ts';
 import { canonicalName } from './message/grammar.ts';
-import { makeResponse, SipMessage } from './message/message.ts';
+import { BRANCH_COOKIE, makeResponse, SipMessage } from './message/message.ts';
 import { ifSound } from './message/status.ts';
 import { parseNameAddr, parseUri } from './message/uri.ts';
-import { BRANCH_COOKIE } from './message/via.ts';
 import { ALLOW, SUPPORTED_EXTENSIONS } from './parser/request-check.ts';
 import { type Flow, formatEndpoint, transportParam } from './transport/flow.ts';
 

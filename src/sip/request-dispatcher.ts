@@ -56,7 +56,7 @@ export class RequestDispatcher {
   #serve(arrival: Arrival): void {
     const { request, ids } = arrival;
     if (request.method === 'REGISTER') {
-      this.#serveRegister(arrival);
+      if (!this.#offer(arrival)) this.#refuse(arrival, 405, { headers: { Allow: ALLOW } });
       return;
     }
     if (ids.toTag !== '') {
@@ -78,7 +78,7 @@ export class RequestDispatcher {
         this.#refuse(arrival, 481);
         break;
       default:
-        this.#serveOther(arrival);
+        if (!this.#offer(arrival)) this.#refuse(arrival, 481);
     }
   }
 
@@ -104,15 +104,6 @@ export class RequestDispatcher {
       return;
     }
     this.#refuse(arrival, 503, LATER);
-  }
-
-  /** Belongs to no dialog, also where it has the tags of one. RFC 3261, 10.2. */
-  #serveRegister(arrival: Arrival): void {
-    if (!this.#offer(arrival)) this.#refuse(arrival, 405, { headers: { Allow: ALLOW } });
-  }
-
-  #serveOther(arrival: Arrival): void {
-    if (!this.#offer(arrival)) this.#refuse(arrival, 481);
   }
 
   /** Whether the application takes it. */

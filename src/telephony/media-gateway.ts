@@ -9,9 +9,9 @@ import type {
   MediaSession,
   SoundTap,
 } from '../media/audio-stream.ts';
-import type { ReceiveRing } from '../media/buffers/receive-ring.ts';
 import type { LevelMeter } from '../media/dsp/level-meter.ts';
 import type { MediaEngine } from '../media/engine/media-engine.ts';
+import type { ReceiveRing } from '../media/sound-rings.ts';
 import type { CodecName } from '../rtp/codecs.ts';
 import type { SdpError } from '../rtp/sdp.ts';
 import type { LocalMedia } from '../rtp/sdp-answer.ts';

@@ -2,7 +2,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { peakReader } from '../../src/call/live/live-calls.ts';
+import { peakReader } from '../../src/call/live-calls.ts';
 import type { ReadPeaks } from '../../src/domain/call/recording-link.ts';
 import { wavHeader } from '../../src/media/recording/wav-file.ts';
 import { addKey, FOREIGN_KEY, openTestApi, TEST_KEY } from '../support/api/test-api.ts';

@@ -1,7 +1,7 @@
 /** What a language model is shown of a call that is over, and how much of it. */
 import { expect, test } from 'vitest';
 import { analysisRequest, askForAnalysis } from '../../src/call/analysis/analysis-request.ts';
-import { TRANSCRIPT_CHARS_MAX } from '../../src/call/analysis/transcript-text.ts';
+import { TRANSCRIPT_CHARS_MAX } from '../../src/call/analysis/model-question.ts';
 import type { TranscriptEntry } from '../../src/domain/call/call.ts';
 import type { LanguageModel } from '../../src/llm/language-model.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';

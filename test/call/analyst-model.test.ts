@@ -7,8 +7,7 @@ import {
   readAnswer,
   SUMMARY_CHARS_MAX,
 } from '../../src/call/analysis/analysis-request.ts';
-import { RubbishError } from '../../src/call/analysis/model-answer.ts';
-import { TRANSCRIPT_CHARS_MAX } from '../../src/call/analysis/transcript-text.ts';
+import { RubbishError, TRANSCRIPT_CHARS_MAX } from '../../src/call/analysis/model-question.ts';
 import { DEFAULT_INTENTS, type TranscriptEntry } from '../../src/domain/call/call.ts';
 import { defaultRuleBook } from '../../src/llm/scripted/default-rules.ts';
 import { ScriptedModel } from '../../src/llm/scripted/scripted-model.ts';

@@ -4,9 +4,8 @@ import { type Loads, lookedAt, OPEN } from '../../src/call/admission/admission-w
 import { cutTo } from '../../src/call/analysis/analysis-fallback.ts';
 import { deadlineMs, retryWaitMs } from '../../src/call/analysis/analyst.ts';
 import { CallRegistry } from '../../src/call/call-registry.ts';
-import { LevelRounds } from '../../src/call/live/listener-rounds.ts';
-import { lineClosed } from '../../src/call/live/live-calls.ts';
-import { DialLines } from '../../src/call/outbound/dial-lines.ts';
+import { LevelRounds, lineClosed } from '../../src/call/live-calls.ts';
+import { DialLines } from '../../src/call/outbound/outbound-queue.ts';
 import { CallJournal } from '../../src/call/session/call-journal.ts';
 import { CallClock } from '../../src/call/session/call-tracing.ts';
 import type { AnalysisJob } from '../../src/domain/call/call.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CallSound } from '../../src/call/live/live-calls.ts';
+import { CallSound } from '../../src/call/live-calls.ts';
 import { qualityOf } from '../../src/call/session/call-quality.ts';
 import type { AudioStats, StreamDetails } from '../../src/media/audio-stream.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';

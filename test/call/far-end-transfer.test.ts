@@ -1,6 +1,6 @@
 /** A far end that moves its call: what is allowed, and what is on record. */
 import { expect, test } from 'vitest';
-import { decideRefer, FarEndTransfers } from '../../src/call/session/far-end-transfers.ts';
+import { decideRefer, FarEndTransfers } from '../../src/call/session/session-control.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { CarrierError, type IncomingRefer } from '../../src/telephony/carrier.ts';
 import { buildAgent } from '../support/store/build-agent.ts';

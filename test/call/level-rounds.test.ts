@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { CallInProgress } from '../../src/call/call-registry.ts';
-import { LevelRounds } from '../../src/call/live/listener-rounds.ts';
+import { LevelRounds } from '../../src/call/live-calls.ts';
 import type { Scope } from '../../src/domain/agent/agent.ts';
 import type { CallLevels } from '../../src/domain/call/live-sound.ts';
 import { LevelMeter } from '../../src/media/dsp/level-meter.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ListenedSound } from '../../src/call/live/listener-rounds.ts';
-import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
+import { ListenedSound } from '../../src/call/live-calls.ts';
+import { ReceiveRing } from '../../src/media/sound-rings.ts';
 
 const FRAMES = 100;
 const START_MS = 1_000_000;

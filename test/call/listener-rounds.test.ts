@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { CallInProgress } from '../../src/call/call-registry.ts';
-import { CallSound } from '../../src/call/live/live-calls.ts';
+import { CallSound } from '../../src/call/live-calls.ts';
 import type { SoundListener } from '../../src/domain/call/live-sound.ts';
-import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
 import { readWavHeader } from '../../src/media/recording/wav-file.ts';
+import { ReceiveRing } from '../../src/media/sound-rings.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 import { ScriptedAudio } from './support/scripted-party.ts';
 

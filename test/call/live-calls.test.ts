@@ -1,7 +1,7 @@
 /** API requests for calls in progress reach the registry that holds the call. */
 import { expect, test } from 'vitest';
 import { CallRegistry } from '../../src/call/call-registry.ts';
-import { openLive } from '../../src/call/live/live-calls.ts';
+import { openLive } from '../../src/call/live-calls.ts';
 import type { CallLevels } from '../../src/domain/call/live-sound.ts';
 import { LevelMeter } from '../../src/media/dsp/level-meter.ts';
 import { ScriptedAudio } from './support/scripted-party.ts';

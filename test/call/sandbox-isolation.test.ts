@@ -111,7 +111,7 @@ function reachableFrom(file: string, found = new Set<string>()): ReadonlySet<str
 test('the carrier of the sandbox imports no network, and nothing of the real telephone network', () => {
   const reached = [...reachableFrom('src/telephony/sandbox/sandbox-carrier.ts')];
 
-  expect(reached).toContain('src/telephony/sandbox/sandbox-line.ts');
+  expect(reached).toContain('src/telephony/sandbox/sandbox-leg.ts');
   expect(reached).toContain('src/media/recording/wav-recorder.ts');
   expect(
     reached.filter((name) =>

@@ -1,6 +1,6 @@
 /** Tools of the agent in simulated calls: messages, card numbers and the customer's own. */
 import { expect, test } from 'vitest';
-import { exampleOf } from '../../src/call/sandbox/sandbox-tools.ts';
+import { exampleOf } from '../../src/call/sandbox/sandbox-rules.ts';
 import type { PassageSearch } from '../../src/domain/knowledge/knowledge.ts';
 import { SANDBOX_CARD } from '../../src/domain/sandbox-scenario.ts';
 import { argumentFaults } from '../../src/domain/tool/argument-schema.ts';

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { speakable } from '../../src/conversation/reply/clause-splitter.ts';
-import { UnspokenFilter } from '../../src/conversation/reply/unspoken-filter.ts';
+import { UnspokenFilter } from '../../src/conversation/reply/llm-stream.ts';
 
 const filtered = (...chunks: string[]) => {
   const filter = new UnspokenFilter();

@@ -1,7 +1,7 @@
 /** Tool calls that a model writes as text: what is read as a call, and what is not. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { writtenToolCall } from '../../src/conversation/reply/written-tool-call.ts';
+import { writtenToolCall } from '../../src/conversation/reply/llm-stream.ts';
 
 const TOOLS = ['end_call', 'transfer_call'].map((name) => ({
   ...{ name, description: name },

@@ -5,7 +5,7 @@ import {
   NOTHING_CHECKED,
   shownSteps,
   stepsFound,
-} from '../../src/dashboard/trunks/check-progress.ts';
+} from '../../src/dashboard/trunks/wizard-steps.ts';
 
 const STEPS = [
   { step: 'dns', state: 'ok', message: '"sip.example.com" is at 192.0.2.1, port 5060' },

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { failureOf } from '../../src/call/session/end-reason.ts';
-import { sentenceText } from '../../src/dashboard/text/server-words.ts';
+import { sentenceText } from '../../src/dashboard/text/text.ts';
 import { CarrierError } from '../../src/telephony/carrier.ts';
 import {
   checkTrunk,
@@ -184,13 +184,12 @@ const SOURCES: Readonly<Record<string, readonly string[]>> = {
   'domain/campaign/contact-outcome.ts': [],
   'domain/call/call-life.ts': ['Cannot move call "7" to 7: it is 7'],
   'call/outbound/outbound-dialer.ts': [],
-  'call/outbound/dial-lines.ts': [],
+  'call/outbound/outbound-queue.ts': [],
   'call/outbound/outbound-call.ts': [],
   'call/outbound/campaign-runner.ts': [],
   'call/outbound/campaign-call.ts': [],
   'call/sandbox/sandbox-caller.ts': [],
-  'call/session/session-control.ts': [],
-  'call/session/far-end-transfers.ts': ['the server could not decide about it'],
+  'call/session/session-control.ts': ['the server could not decide about it'],
   'call/session/sip-trace-keeper.ts': [],
   'call/session/call-session.ts': ['conversation failed'],
   'telephony/drachtio/carrier/outgoing-calls.ts': [],
@@ -200,7 +199,7 @@ const SOURCES: Readonly<Record<string, readonly string[]>> = {
   // Trunks and servers.
   'sip/transport/tls-layer.ts': [],
   'compose/sip-doctor-client.ts': [],
-  'telephony/drachtio/carrier/trunk-probe.ts': [],
+  'telephony/drachtio/carrier/trunk-registrations.ts': [],
   'telephony/drachtio/carrier/srf-link.ts': [],
   'telephony/trunks/trunk-registry.ts': [
     'Cannot use trunk "7" of the database: the trunk file has one of this name',

@@ -6,7 +6,7 @@ import { plainMessage } from '../../src/api/http/plain-message.ts';
 import { ApiError } from '../../src/dashboard/api-error.ts';
 import reports from '../../src/dashboard/text/de-reports.json' with { type: 'json' };
 import german from '../../src/dashboard/text/de-server.json' with { type: 'json' };
-import { errorText, fieldTexts, sentenceText } from '../../src/dashboard/text/server-words.ts';
+import { errorText, fieldTexts, sentenceText } from '../../src/dashboard/text/text.ts';
 import { ERROR_STATUS } from '../../src/domain/service-error.ts';
 
 const SOURCE = join(import.meta.dirname, '../../src');

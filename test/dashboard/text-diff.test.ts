@@ -1,7 +1,7 @@
 /** What is different between two texts: the pieces always make up both. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type TextPiece, textDiff } from '../../src/dashboard/text-diff.ts';
+import { type TextPiece, textDiff } from '../../src/dashboard/forms/form-changes.ts';
 
 const without = (kind: TextPiece['kind'], pieces: readonly TextPiece[]) =>
   pieces

@@ -14,7 +14,7 @@ import {
   neededFields,
   PRESETS,
   presetAt,
-} from '../../src/dashboard/trunks/trunk-presets.ts';
+} from '../../src/dashboard/trunks/wizard-steps.ts';
 
 const TRUNK: Trunk = {
   ...{ name: 'acme', source: 'api', state: 'ready', detail: 'registered', expiresAt: null },

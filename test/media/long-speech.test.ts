@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { SPEECH_RING_SAMPLES } from '../../src/media/buffers/speech-ring.ts';
 import { MediaEngine } from '../../src/media/engine/media-engine.ts';
+import { SPEECH_RING_SAMPLES } from '../../src/media/sound-rings.ts';
 import { TestPhone } from './test-phone.ts';
 
 test('MediaEngine carries more speech at once than the memory between the threads holds', async () => {

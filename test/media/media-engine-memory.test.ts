@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import type { MediaSession } from '../../src/media/audio-stream.ts';
-import { RING_MS } from '../../src/media/buffers/receive-ring.ts';
 import { MediaEngine } from '../../src/media/engine/media-engine.ts';
+import { RING_MS } from '../../src/media/sound-rings.ts';
 import { TestPhone } from './test-phone.ts';
 import { VOICE } from './test-session.ts';
 

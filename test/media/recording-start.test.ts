@@ -1,10 +1,10 @@
 /** A recording begins when it was asked for, however late the media worker takes the order. */
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
 import { LevelMeter } from '../../src/media/dsp/level-meter.ts';
 import type { MediaWorkerHandle, ToWorker } from '../../src/media/engine/media-worker-handle.ts';
 import { RtpSessionHandle } from '../../src/media/engine/rtp-session-handle.ts';
+import { ReceiveRing } from '../../src/media/sound-rings.ts';
 import { readStereo } from '../support/speech/recording.ts';
 import { testFolder } from '../support/store/test-store.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ReceiveRing, RingPool } from '../../src/media/buffers/receive-ring.ts';
+import { ReceiveRing, RingPool } from '../../src/media/sound-rings.ts';
 
 /** When whatever was given back at 0 has rested. */
 const LATER_MS = 4096;

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
 import { encodeG711 } from '../../src/media/dsp/g711.ts';
 import { LevelMeter } from '../../src/media/dsp/level-meter.ts';
 import { RtpSession } from '../../src/media/rtp-session/rtp-session.ts';
+import { ReceiveRing } from '../../src/media/sound-rings.ts';
 import { Pacer } from '../../src/media/worker/pacer.ts';
 import { writeRtp } from '../../src/rtp/packet.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
 import { decodeG711, encodeG711 } from '../../src/media/dsp/g711.ts';
 import { WAV_HEADER_BYTES } from '../../src/media/recording/wav-file.ts';
+import { ReceiveRing } from '../../src/media/sound-rings.ts';
 import { writeTelephoneEvent } from '../../src/rtp/dtmf.ts';
 import { testFolder } from '../support/store/test-store.ts';
 import { reply, SILENCE, TestSession, tone, VOICE } from './test-session.ts';

@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { encodeG711 } from '../../src/media/dsp/g711.ts';
 import { parseRtp, writeRtp } from '../../src/rtp/packet.ts';
 import { parseRtcp } from '../../src/rtp/rtcp.ts';
-import { type CryptoSuite, inlineBytesOf } from '../../src/rtp/srtp/crypto-suite.ts';
 import { SrtpReceiver, SrtpSender } from '../../src/rtp/srtp/srtp-stream.ts';
+import { type CryptoSuite, inlineBytesOf } from '../../src/rtp/srtp/transform.ts';
 import { FAR_END, reply, TestSession, VOICE } from './test-session.ts';
 
 function keysOf(suite: CryptoSuite) {

@@ -7,12 +7,11 @@ import { runInNewContext } from 'node:vm';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
-import { SpeechRing } from '../../src/media/buffers/speech-ring.ts';
 import { LevelMeter } from '../../src/media/dsp/level-meter.ts';
 import { MediaEngine } from '../../src/media/engine/media-engine.ts';
 import { startMediaWorker } from '../../src/media/engine/media-worker-handle.ts';
 import { loadLibc, newMemory } from '../../src/media/sockets/epoll/epoll.ts';
+import { ReceiveRing, SpeechRing } from '../../src/media/sound-rings.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 import {
   ADAPTERS,

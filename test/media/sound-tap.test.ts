@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
 import { MediaEngine } from '../../src/media/engine/media-engine.ts';
+import { ReceiveRing } from '../../src/media/sound-rings.ts';
 import { TestPhone } from './test-phone.ts';
 import { reply, TestSession } from './test-session.ts';
 

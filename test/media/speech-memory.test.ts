@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { type SpeechBlock, SpeechMemory } from '../../src/media/buffers/speech-ring.ts';
-import { Playout } from '../../src/media/rtp-session/playout.ts';
+import { Playout, type SpeechBlock, SpeechMemory } from '../../src/media/rtp-session/playout.ts';
 
 /** Memory that knows how many of its blocks are out. */
 class CountedMemory extends SpeechMemory {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { SPEECH_RING_SAMPLES, SpeechRing } from '../../src/media/buffers/speech-ring.ts';
+import { SPEECH_RING_SAMPLES, SpeechRing } from '../../src/media/sound-rings.ts';
 
 /** Takes so many samples out, as one stretch. */
 function readAll(ring: SpeechRing, length: number): number[] {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { StereoTrack } from '../../src/media/recording/stereo-track.ts';
+import { StereoTrack } from '../../src/media/recording/wav-recorder.ts';
 
 const FRAME = 160;
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { StreamSplice } from '../../src/media/buffers/stream-splice.ts';
+import { StreamSplice } from '../../src/media/rtp-session/packetizer.ts';
 
 const OURS = { sequence: 65_530, timestamp: 0xffff_ff00 };
 

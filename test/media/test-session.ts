@@ -1,9 +1,9 @@
 /** A session with a far end on a fake clock: what it is told, what it sends, what it reports. */
 import type { AudioEvent } from '../../src/media/audio-stream.ts';
-import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
 import { encodeG711 } from '../../src/media/dsp/g711.ts';
 import { LevelMeter, levelDbfs } from '../../src/media/dsp/level-meter.ts';
 import { RtpSession } from '../../src/media/rtp-session/rtp-session.ts';
+import { ReceiveRing } from '../../src/media/sound-rings.ts';
 import { Pacer } from '../../src/media/worker/pacer.ts';
 import { parseRtp, type RtpPacket, writeRtp } from '../../src/rtp/packet.ts';
 import type { AgreedMedia } from '../../src/rtp/sdp-answer.ts';

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { peakReader } from '../../src/call/live/live-calls.ts';
+import { peakReader } from '../../src/call/live-calls.ts';
 import { readWavPeaks, wavHeader } from '../../src/media/recording/wav-file.ts';
 import { testFolder } from '../support/store/test-store.ts';
 

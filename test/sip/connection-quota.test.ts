@@ -1,6 +1,6 @@
 /** Connection slots of trunks and of strangers. */
 import { expect, test } from 'vitest';
-import { ConnectionQuota } from '../../src/sip/transport/connection-quota.ts';
+import { ConnectionQuota } from '../../src/sip/transport/transport-tcp.ts';
 
 const LIMITS = {
   ...{ connectionsMax: 10, connectionsPerPeerMax: 5 },

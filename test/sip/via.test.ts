@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { formatVia, parseVia } from '../../src/sip/message/message.ts';
 import { faultOf } from '../../src/sip/message/status.ts';
-import { formatVia, parseVia } from '../../src/sip/message/via.ts';
 
 test.each([
   ['SIP/2.0/UDP host', { transport: 'UDP', host: 'host', port: undefined }],

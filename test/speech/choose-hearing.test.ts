@@ -6,7 +6,7 @@ import { afterAll, afterEach, expect, test } from 'vitest';
 import { WHISPER_LEAST, writeWhisper } from '../../bench/lib/whisper-sized.ts';
 import { prepareModels } from '../../models/prepare/prepare-models.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
+import { ReceiveRing } from '../../src/media/sound-rings.ts';
 import type { Hearing } from '../../src/speech/hearing/hearing.ts';
 import { whisperEngine } from '../../src/speech/stt/recognizer-engines.ts';
 import { loudEngine } from './loud-detector.ts';

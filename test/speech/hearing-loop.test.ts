@@ -1,7 +1,7 @@
 /** The hearing thread's work, 20 ms at a time, without the thread. */
 import { setImmediate } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
-import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
+import { ReceiveRing } from '../../src/media/sound-rings.ts';
 import { HearingLoop } from '../../src/speech/hearing/hearing-loop.ts';
 import type { FromThread } from '../../src/speech/hearing/hearing-messages.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';

@@ -8,8 +8,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { phonemeArguments } from '../../src/speech/tts/espeak/espeak-voice.ts';
 import { EspeakInstance, loadModule } from '../../src/speech/tts/espeak/wasm-instance.ts';
 import { findKokoroVoices } from '../../src/speech/tts/kokoro/kokoro-engine.ts';
-import { openVoiceModel } from '../../src/speech/tts/kokoro/kokoro-model.ts';
-import { kokoroPhonemes } from '../../src/speech/tts/kokoro/kokoro-phonemes.ts';
+import { kokoroPhonemes, openVoiceModel } from '../../src/speech/tts/kokoro/kokoro-model.ts';
 import { writeKokoro } from '../support/speech/voice-graphs.ts';
 
 const MANIFEST = new URL('../../models/manifest.json', import.meta.url);

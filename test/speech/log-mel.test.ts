@@ -3,9 +3,11 @@ import { env, WhisperFeatureExtractor } from '@huggingface/transformers';
 import { expect, test } from 'vitest';
 import {
   FourierTransform,
+  FULL_WINDOW_FRAMES,
+  LogMel,
+  melFilters,
   WINDOW_SAMPLES,
-} from '../../src/speech/stt/features/fourier-transform.ts';
-import { FULL_WINDOW_FRAMES, LogMel, melFilters } from '../../src/speech/stt/features/log-mel.ts';
+} from '../../src/speech/stt/features/log-mel.ts';
 import { Upsampler } from '../../src/speech/stt/features/resampler.ts';
 import { phraseSaying } from './spoken-phrases.ts';
 

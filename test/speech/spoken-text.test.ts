@@ -6,7 +6,7 @@ import {
   pauseAfterMs,
   SPOKEN_CHARACTERS_MAX,
   spokenText,
-} from '../../src/speech/tts/pool/spoken-text.ts';
+} from '../../src/speech/tts/pool/synthesizer.ts';
 
 test.each([
   ['a plain sentence', 'Hello, how are you?', 'Hello, how are you?'],

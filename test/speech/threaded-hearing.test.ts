@@ -2,7 +2,7 @@
 import type { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
-import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
+import { ReceiveRing } from '../../src/media/sound-rings.ts';
 import { RecognitionError } from '../../src/speech/hearing/hearing.ts';
 import { phraseSaying } from './spoken-phrases.ts';
 import { hearingWith, speak, voiceOf } from './tiny-model-hearing.ts';

@@ -1,7 +1,7 @@
 /** Speech recognition with our own tiny models, and callers, for the tests of it. */
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
-import type { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
+import type { ReceiveRing } from '../../src/media/sound-rings.ts';
 import { chooseHearing, type HearingSettings } from '../../src/speech/hearing/choose-hearing.ts';
 import type { Hearing, SpeechListener, VoiceEvent } from '../../src/speech/hearing/hearing.ts';
 import { whisperEngine } from '../../src/speech/stt/recognizer-engines.ts';

@@ -1,12 +1,12 @@
 /** Which token is taken, how sure that is, and when decoding has gone round in circles. */
 import { expect, test } from 'vitest';
-import { isRepetitive, isRunaway } from '../../src/speech/stt/decoding/greedy-decoder.ts';
 import {
   allowedTokens,
   likeliestOf,
   likeliestToken,
   probabilityOf,
-} from '../../src/speech/stt/decoding/token-choice.ts';
+} from '../../src/speech/stt/decoding/decoder-run.ts';
+import { isRepetitive, isRunaway } from '../../src/speech/stt/decoding/greedy-decoder.ts';
 
 const LOGITS = Float32Array.of(1, 3, 2, 9);
 

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterAll, afterEach, expect, test } from 'vitest';
-import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
+import { ReceiveRing } from '../../src/media/sound-rings.ts';
 import type { HearingSettings } from '../../src/speech/hearing/choose-hearing.ts';
 import type { Hearing, VoiceEvent } from '../../src/speech/hearing/hearing.ts';
 import { whisperEngine } from '../../src/speech/stt/recognizer-engines.ts';

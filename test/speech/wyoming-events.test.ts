@@ -1,12 +1,12 @@
 /** The Wyoming protocol's events: whole or cut into pieces, merged, and from servers that mean harm. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { wyomingInfo } from '../../src/speech/network/wyoming-connection.ts';
 import {
   type WyomingEvent,
   WyomingReader,
   wyomingBytes,
-} from '../../src/speech/network/wyoming-events.ts';
+  wyomingInfo,
+} from '../../src/speech/network/wyoming.ts';
 
 /** The events, or the fault. */
 function read(pieces: readonly Uint8Array[]): readonly WyomingEvent[] | string {

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { LevelMeter } from '../../src/media/dsp/level-meter.ts';
 import { LinkedAudio } from '../../src/telephony/media-gateway.ts';
-import { SandboxLine } from '../../src/telephony/sandbox/sandbox-line.ts';
+import { SandboxLine } from '../../src/telephony/sandbox/sandbox-leg.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 import { SilentSession } from './silent-lines.ts';
 

@@ -2,12 +2,13 @@ import { networkInterfaces } from 'node:os';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import {
+  addressesFor,
   directionFor,
+  hostAddresses,
   readOffer,
   withAddresses,
   withOurSide,
 } from '../../src/telephony/webrtc/browser-sdp.ts';
-import { addressesFor, hostAddresses } from '../../src/telephony/webrtc/host-addresses.ts';
 
 /** As Chromium writes it, shortened. */
 const OFFER = [

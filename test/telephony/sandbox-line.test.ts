@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { PartyStep } from '../../src/domain/sandbox-scenario.ts';
 import type { AudioEvent } from '../../src/media/audio-stream.ts';
-import { SandboxLine } from '../../src/telephony/sandbox/sandbox-line.ts';
+import { SandboxLine } from '../../src/telephony/sandbox/sandbox-leg.ts';
 import { readStereo } from '../support/speech/recording.ts';
 import { testFolder } from '../support/store/test-store.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';

@@ -1,7 +1,7 @@
 /** Stand-ins for what drachtio-srf hands out, driven by the test. */
 import { EventEmitter } from 'node:events';
 import type { AudioEvent, AudioStream } from '../../src/media/audio-stream.ts';
-import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
+import { ReceiveRing } from '../../src/media/sound-rings.ts';
 import type {
   SrfAnswer,
   SrfDialog,

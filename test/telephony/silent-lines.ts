@@ -1,6 +1,6 @@
 /** Lines without sound: what signalling needs of a media engine, and no more. */
 import type { AudioStats, MediaSession } from '../../src/media/audio-stream.ts';
-import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
+import { ReceiveRing } from '../../src/media/sound-rings.ts';
 import type { AgreedMedia } from '../../src/rtp/sdp-answer.ts';
 import type { StartedEngine } from '../../src/telephony/direct/direct-gateway.ts';
 

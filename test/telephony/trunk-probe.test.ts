@@ -8,7 +8,7 @@ import type {
   SrfResponse,
   SrfSentRequest,
 } from '../../src/telephony/drachtio/carrier/srf.ts';
-import { TrunkProbe } from '../../src/telephony/drachtio/carrier/trunk-probe.ts';
+import { TrunkProbe } from '../../src/telephony/drachtio/carrier/trunk-registrations.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 import { trunkTo } from './plane.ts';
 import { request, response } from './scripted-srf.ts';

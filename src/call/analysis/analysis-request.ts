@@ -8,8 +8,14 @@ import {
 } from '../../domain/call/call.ts';
 import type { ModelRequest } from '../../llm/language-model.ts';
 import { cutTo, onOneLine } from './analysis-fallback.ts';
-import { askForText, jsonIn, type Parts, RubbishError } from './model-answer.ts';
-import { fenced, TRANSCRIPT_RULES } from './transcript-text.ts';
+import {
+  askForText,
+  fenced,
+  jsonIn,
+  type Parts,
+  RubbishError,
+  TRANSCRIPT_RULES,
+} from './model-question.ts';
 
 interface Question {
   readonly transcript: readonly TranscriptEntry[];

@@ -5,8 +5,14 @@ import { argumentFaults } from '../../domain/tool/argument-schema.ts';
 import { isObject, type JsonObject } from '../../lib/unknown-value.ts';
 import { type ChatMessage, LanguageModelError } from '../../llm/language-model.ts';
 import { cutTo, onOneLine } from './analysis-fallback.ts';
-import { askForText, jsonIn, type Parts, RubbishError } from './model-answer.ts';
-import { fenced, TRANSCRIPT_RULES } from './transcript-text.ts';
+import {
+  askForText,
+  fenced,
+  jsonIn,
+  type Parts,
+  RubbishError,
+  TRANSCRIPT_RULES,
+} from './model-question.ts';
 
 /** What an agent wants to know of its calls. */
 export type Wanted = Pick<Agent, 'extract' | 'successCriteria'>;

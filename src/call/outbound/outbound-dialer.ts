@@ -18,10 +18,11 @@ import type { CallRegistry } from '../call-registry.ts';
 import type { CallParts } from '../session/call-parts.ts';
 import { failureBecause } from '../session/end-reason.ts';
 import { endedEntry } from '../session/session-timeline.ts';
-import { type DialCarrier, DialLines } from './dial-lines.ts';
 import { OutboundCall } from './outbound-call.ts';
 import {
+  type DialCarrier,
   type DialHolds,
+  DialLines,
   dialHolds,
   type HoursOf,
   OutboundQueue,

@@ -14,7 +14,7 @@ import type { Logger } from '../../lib/logger.ts';
 import type { AudioStats, AudioStream, RecordingFailure } from '../../media/audio-stream.ts';
 import type { Leg, ReleaseCause } from '../../telephony/carrier.ts';
 import type { CallInProgress, LiveCall } from '../call-registry.ts';
-import { lineClosed } from '../live/live-calls.ts';
+import { lineClosed } from '../live-calls.ts';
 import { CallJournal } from './call-journal.ts';
 import { briefOf, type CallParts, type TalkingParty } from './call-parts.ts';
 import { countPackets, qualityOf } from './call-quality.ts';

@@ -1,6 +1,7 @@
 /** Endpointing: the silence that ends the caller's turn; pure */
+
+import type { EndpointingWaits } from '../turn/turn-rules.ts';
 import type { Dictation, DictationKind } from './dictation.ts';
-import type { EndpointingWaits } from './endpointing-waits.ts';
 
 /** A pause of the caller, with what endpointing knows about it. */
 export interface PauseObservation {

@@ -69,15 +69,13 @@ function heardPieces(
 ): readonly { readonly piece: Piece; readonly heard: string }[] {
   let restMs = playedMs;
   return pieces.map((piece) => {
-    const lengthMs = lengthMsOf(piece);
+    const lengthMs = piece.isWhole
+      ? piece.audioMs
+      : Math.max(piece.audioMs, piece.text.length * MS_PER_CHARACTER);
     const heard = wordsWithin(piece, lengthMs === 0 ? 0 : restMs / lengthMs).join(' ');
     restMs -= lengthMs;
     return { piece, heard };
   });
-}
-
-function lengthMsOf({ text, audioMs, isWhole }: Piece): number {
-  return isWhole ? audioMs : Math.max(audioMs, text.length * MS_PER_CHARACTER);
 }
 
 function wordsWithin({ text, wordEnds }: Piece, share: number): string[] {

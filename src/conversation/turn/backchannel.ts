@@ -128,7 +128,8 @@ export interface OverlappingVoice {
 export function weighOverlap(voice: OverlappingVoice): Overlap {
   const { text, voicedMs, longMs } = voice;
   if (text === '') return 'noise';
-  const isInsistent = voice.overUsualDb >= LOUD_DB && !isHum(text);
+  const isInsistent =
+    voice.overUsualDb >= LOUD_DB && !wordsOf(text).every((word) => HUMS.has(word));
   if (isBackchannel(text) && voicedMs <= BACKCHANNEL_MS_MAX && !isInsistent) return 'backchannel';
   if (isMurmur(voice)) return 'murmur';
   return isCourtesy(text) && voicedMs <= longMs ? 'courtesy' : 'claim';
@@ -153,10 +154,6 @@ function isMurmur({ text, confidence, voicedMs, overUsualDb }: OverlappingVoice)
 /** Whether a voice is so short that it may be a backchannel that was misheard. */
 export function isBrief(voicedMs: number): boolean {
   return voicedMs <= SHORT_MS_MAX;
-}
-
-function isHum(text: string): boolean {
-  return wordsOf(text).every((word) => HUMS.has(word));
 }
 
 /** Whether the text is a few words of politeness, such as "thank you, bye". */

@@ -1,15 +1,55 @@
-/** Settings of the turn machine: brief, phrases, barge-in and endpointing times, speculation; pure */
+/** Settings of the turn machine: brief, phrases, barge-in times, silence that ends a turn, speculation; pure */
 
+import type { Responsiveness } from '../../domain/agent/agent.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { ToolCall } from '../../llm/language-model.ts';
 import type { Toolbox } from '../../tool/toolbox.ts';
 import type { ConversationBrief } from '../conversation-port.ts';
-import { ENDPOINTING_WAITS, type EndpointingWaits } from '../endpointing/endpointing-waits.ts';
 import { type Phrases, phrasesFor } from '../reply/phrases.ts';
 import type { TurnTimer } from './turn-event.ts';
 
+/** Silence to wait for, in milliseconds; 3 s at most in every case. */
+export interface EndpointingWaits {
+  /** After a value that cannot go on, and after a turn that words and a trusted turn model take for complete. */
+  readonly silenceMsMin: number;
+  /** After words that break off. */
+  readonly silenceMsMax: number;
+  /** After a whole question: it gives up the floor. */
+  readonly questionMs: number;
+  /** After a whole statement: another sentence may follow. */
+  readonly statementMs: number;
+}
+
+/**
+ * How much later than the caller's voice the detector's ends: 4 to 108 ms on twelve phrases. It is taken off the wait after a
+ * question, so that the caller hears 200, 300 or 600 ms of silence.
+ */
+const DETECTOR_LATE_MS = 50;
+
+/** The first two of each are for a turn model that is trusted, the other two for words alone. */
+export const ENDPOINTING_WAITS: Readonly<Record<Responsiveness, EndpointingWaits>> = {
+  fast: {
+    silenceMsMin: 200,
+    silenceMsMax: 900,
+    questionMs: 200 - DETECTOR_LATE_MS,
+    statementMs: 300,
+  },
+  balanced: {
+    silenceMsMin: 250,
+    silenceMsMax: 1200,
+    questionMs: 300 - DETECTOR_LATE_MS,
+    statementMs: 750,
+  },
+  patient: {
+    silenceMsMin: 500,
+    silenceMsMax: 1800,
+    questionMs: 600 - DETECTOR_LATE_MS,
+    statementMs: 1200,
+  },
+};
+
 /** Spans that decide how patient and how quick the agent is. */
-export interface TurnTiming extends EndpointingWaits {
+interface TurnTiming extends EndpointingWaits {
   /**
    * Barge-in threshold: voice over the agent's for this long interrupts it, with any words; the detector takes 0.1 s to tell
    * that a voice has stopped, so that one of 0.8 s is still judged by its words. Playout pauses earlier, in media
@@ -155,7 +195,7 @@ export function rulesFor(options: RuleOptions): TurnRules {
     },
     maySpeculate: options.maySpeculate ?? true,
     turnTrust: options.turnTrust ?? 0,
-    country: options.country ?? regionOf(brief.language),
+    country: options.country ?? /-([A-Z]{2})\b/i.exec(brief.language)?.[1]?.toUpperCase() ?? null,
     isAfterWords: (call) => tools.isAfterWords(call),
     takesKeys: (call) => tools.takesKeys(call),
     hasKeypad: tools.hasKeypad,
@@ -163,9 +203,4 @@ export function rulesFor(options: RuleOptions): TurnRules {
     sayWhileWaiting: (call) => tools.sayWhileWaiting(call),
     startedAt: options.startedAt ?? clock.now(),
   };
-}
-
-/** `US` of `en-US`; null where the tag names none. */
-function regionOf(language: string): string | null {
-  return /-([A-Z]{2})\b/i.exec(language)?.[1]?.toUpperCase() ?? null;
 }

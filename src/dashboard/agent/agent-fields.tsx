@@ -1,10 +1,11 @@
 /** The larger fields of an agent's form: prompt, tools, language model, transfer targets, pronunciations. */
+
 import { useRef, useState } from 'preact/hooks';
 import type { HttpTool, LanguageModels, McpServer, Paged } from '../api-types.ts';
 import { formats, t, word } from '../app-state.ts';
 import { BROWSER, keep, kept } from '../kept.ts';
 import { CheckField, SelectField, TextField, type TextFieldProps } from '../parts/field.tsx';
-import { RowsField } from '../parts/rows-field.tsx';
+import { RowsField } from '../parts/form.tsx';
 import { useApi } from '../parts/use-load.ts';
 import { type FormParts, TOOLS } from './agent-draft.ts';
 

@@ -16,9 +16,9 @@ import {
   ToolsField,
   TransferTargets,
 } from './agent-fields.tsx';
-import { SaveBar } from './save-bar.tsx';
 import { isAsTemplate, TEMPLATES, type TemplateName, templatePart } from './templates.ts';
 import type { AgentFormState } from './use-agent-form.ts';
+import { SaveBar } from './versions.tsx';
 import { VoicePicker } from './voice-picker.tsx';
 
 /** @param props.agent undefined where one is created. */

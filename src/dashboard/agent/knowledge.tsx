@@ -1,12 +1,23 @@
-/** The documents that an agent answers from: added as a file or as text, looked at, deleted. */
+/** The documents that an agent answers from: added as a file or as text, looked at, deleted; and their page, an agent at a time. */
 import { messageUnder } from '../api-error.ts';
 import type { KnowledgeDocument, KnowledgeText } from '../api-types.ts';
 import { client, formats, say, t } from '../app-state.ts';
 import { ConfirmButton, DialogButton } from '../parts/dialog.tsx';
-import { FileField, TextField } from '../parts/field.tsx';
+import { FileField, SelectField, TextField } from '../parts/field.tsx';
 import { Form, useForm } from '../parts/form.tsx';
-import { Instant, Scroller, Section, Shown, ShownPage, Table } from '../parts/page.tsx';
-import { useApi, usePages } from '../parts/use-load.ts';
+import {
+  Empty,
+  Instant,
+  LinkButton,
+  Loading,
+  Page,
+  Scroller,
+  Section,
+  Shown,
+  ShownPage,
+  Table,
+} from '../parts/page.tsx';
+import { useAgents, useApi, usePages } from '../parts/use-load.ts';
 
 const PER_PAGE = 10;
 
@@ -127,4 +138,33 @@ function bodyOf({ name, file, text }: Draft): FormData | object {
   if (name.trim() !== '') body.set('name', name);
   body.set('file', file);
   return body;
+}
+
+/** @param props.id of the agent; the newest one's unless given. */
+export function KnowledgePage({ id }: { readonly id: string }) {
+  const agents = useAgents();
+  const agentId = id || agents.list[0]?.id;
+  return (
+    <Page title={t('nav.knowledge')}>
+      {!agents.isSettled && <Loading />}
+      {agents.isSettled && agentId === undefined && (
+        <Empty text={t('knowledge.noAgents')}>
+          <LinkButton needs="editor" isMain href="#/agents/new" text={t('agents.first')} />
+        </Empty>
+      )}
+      {agents.isSettled && agentId !== undefined && (
+        <>
+          <div class="filters">
+            <SelectField
+              label={t('field.agent')}
+              value={agentId}
+              options={agents.options}
+              onValue={(chosen) => location.replace(`#/knowledge/${chosen}`)}
+            />
+          </div>
+          <Knowledge agentId={agentId} />
+        </>
+      )}
+    </Page>
+  );
 }

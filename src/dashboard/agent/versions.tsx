@@ -1,13 +1,120 @@
-/** What an agent was like after each change: what is different, and going back. */
+/** Versions of an agent: the foot of its form, which saves, publishes and shows conflicts, and what each change was, with the way back. */
+
 import { useState } from 'preact/hooks';
 import type { Agent, AgentContent, AgentVersion, Paged, Responsiveness } from '../api-types.ts';
-import { client, t, word } from '../app-state.ts';
-import { DifferenceList } from '../forms/resource-form.tsx';
+import { client, formats, may, t, word } from '../app-state.ts';
+import { ChangeConflict, DifferenceList } from '../forms/resource-form.tsx';
 import { ConfirmButton, DialogButton } from '../parts/dialog.tsx';
 import { SelectField } from '../parts/field.tsx';
-import { Button, Instant, Pager, Section, Shown, Table } from '../parts/page.tsx';
+import { Button, Instant, Pager, Problem, Section, Shown, Table } from '../parts/page.tsx';
 import { useApi } from '../parts/use-load.ts';
 import { differencesOf, fieldOf } from './agent-changes.ts';
+import { type AgentDraft, agentWith, isNumberFreed } from './agent-draft.ts';
+import type { AgentFormState } from './use-agent-form.ts';
+
+/** @param props.agent as it is live; undefined where one is created. */
+export function SaveBar(props: {
+  readonly agent: Agent | undefined;
+  readonly form: AgentFormState;
+}) {
+  const { agent, form } = props;
+  const { conflict, isChanged, savedAt } = form;
+  const isInSight = isChanged || savedAt !== undefined;
+  return (
+    <>
+      {conflict !== undefined && (
+        <ChangeConflict onSettle={form.settle}>
+          <Differences before={conflict.theirs} after={agentWith(conflict.theirs, form.draft)} />
+        </ChangeConflict>
+      )}
+      <div class={isInSight ? 'save-bar save-bar-changed' : 'save-bar'}>
+        {conflict === undefined && <Problem error={form.error} />}
+        {savedAt !== undefined && <DraftLine savedAt={savedAt} onDiscard={form.discardDraft} />}
+        <div class="actions">
+          {may('editor') && <SendButtons isNew={agent === undefined} form={form} />}
+          {isInSight && agent !== undefined && (
+            <DialogButton label={t('agent.showChanges')}>
+              {(close) => <Changes agent={agent} draft={form.draft} onClose={close} />}
+            </DialogButton>
+          )}
+          {isChanged && agent !== undefined && (
+            <ConfirmButton
+              class=""
+              label={t('agent.dropChanges')}
+              question={t('agent.dropQuestion')}
+              onConfirm={async () => form.discard()}
+            />
+          )}
+          {isChanged && <Unsaved isNew={agent === undefined} form={form} />}
+        </div>
+      </div>
+    </>
+  );
+}
+
+function SendButtons(props: { readonly isNew: boolean; readonly form: AgentFormState }) {
+  const { isNew, form } = props;
+  return (
+    <>
+      <button type="submit" class="main" disabled={form.isBusy}>
+        {t(isNew ? 'agent.create' : 'agent.publish')}
+      </button>
+      {!isNew && (
+        <Button
+          text={t('agent.saveDraft')}
+          disabled={form.isBusy || !form.isChanged}
+          onClick={() => form.saveDraft()}
+        />
+      )}
+    </>
+  );
+}
+
+/** Says that the server keeps changes that no caller hears. */
+function DraftLine(props: { readonly savedAt: string; readonly onDiscard: () => Promise<void> }) {
+  const { savedAt, onDiscard } = props;
+  return (
+    <div class="actions">
+      <span>{t('agent.draftOf', { at: formats.value.dayTime(savedAt) })}</span>
+      <ConfirmButton
+        needs="editor"
+        class=""
+        label={t('agent.discardDraft')}
+        question={t('agent.discardDraftQuestion')}
+        done={t('agent.draftDiscarded')}
+        onConfirm={onDiscard}
+      />
+    </div>
+  );
+}
+
+function Unsaved(props: { readonly isNew: boolean; readonly form: AgentFormState }) {
+  const { isNew, form } = props;
+  const isFreed = isNumberFreed(form.draft, form.live);
+  return (
+    <span class="muted" role="status">
+      <strong>{t('agent.unsaved')}</strong>
+      {!isNew && ` ${t(isFreed ? 'agent.numberNotInDraft' : 'agent.publishedIsLive')}`}
+    </span>
+  );
+}
+
+/** What publishing would change. */
+function Changes(props: {
+  readonly agent: Agent;
+  readonly draft: AgentDraft;
+  readonly onClose: () => void;
+}) {
+  const { agent, draft, onClose } = props;
+  return (
+    <>
+      <Differences before={agent} after={agentWith(agent, draft)} />
+      <div class="actions">
+        <Button class="main" text={t('app.close')} onClick={onClose} />
+      </div>
+    </>
+  );
+}
 
 const PER_PAGE = 10;
 
@@ -125,10 +232,7 @@ function Comparison(props: {
 }
 
 /** What is different between two versions of an agent, with every word that went and came. */
-export function Differences(props: {
-  readonly before: AgentContent;
-  readonly after: AgentContent;
-}) {
+function Differences(props: { readonly before: AgentContent; readonly after: AgentContent }) {
   const words = {
     yes: t('versions.yes'),
     no: t('versions.no'),

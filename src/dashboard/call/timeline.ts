@@ -1,8 +1,7 @@
 /** What the timeline of a call tells: where each turn's time went, notes between the words, details as text; pure */
 import type { TimelineEntry, TranscriptEntry } from '../api-types.ts';
 import type { formatsOf } from '../format.ts';
-import { sentenceText } from '../text/server-words.ts';
-import { type Language, wordOf } from '../text/text.ts';
+import { type Language, sentenceText, wordOf } from '../text/text.ts';
 
 /**
  * The marks of a turn, each with the name of the span that it ends and its colour. The model takes from the first token to

@@ -1,4 +1,6 @@
-/** Changes of a form: fields that differ from its beginning, merged with newer values, and kept in the window; pure */
+/** Changes of a form: fields that differ from its beginning, merged with newer values, kept in the window, and shown word by word; pure */
+
+import { diffArrays } from 'diff';
 import { type Box, keep, kept } from '../kept.ts';
 
 /** Values by their names. */
@@ -63,4 +65,32 @@ export function keepForm<Values>(box: Box, path: string, form: KeptForm<Values> 
 
 function nameOf(path: string): string {
   return `form.${path}`;
+}
+
+export interface TextPiece {
+  readonly kind: 'same' | 'gone' | 'new';
+  readonly text: string;
+}
+
+/** Words that went or came: with more of them, comparing takes long, and each text is one piece. */
+const CHANGED_WORDS_MAX = 1000;
+
+/** The pieces, in order: those that are the same or gone make up `before`, those that are the same or new make up `after`. */
+export function textDiff(before: string, after: string): readonly TextPiece[] {
+  const pieces = diffArrays(wordsOf(before), wordsOf(after), { maxEditLength: CHANGED_WORDS_MAX });
+  if (pieces === undefined) {
+    return [
+      { kind: 'gone', text: before },
+      { kind: 'new', text: after },
+    ];
+  }
+  return pieces.map(({ added, removed, value }) => ({
+    kind: added ? 'new' : removed ? 'gone' : 'same',
+    text: value.join(''),
+  }));
+}
+
+/** Words and what is between them. */
+function wordsOf(text: string): string[] {
+  return text.match(/\s+|[\p{L}\p{N}_]+|[^\s\p{L}\p{N}_]/gu) ?? [];
 }

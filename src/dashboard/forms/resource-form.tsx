@@ -1,13 +1,14 @@
-/** The form of a named resource, and what it shows when another person saved meanwhile: the conflict with all differences. */
-
+/** The page of one resource and its form, with the conflict where another person saved meanwhile. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { ApiError } from '../api-error.ts';
+import { ApiError, isMissing } from '../api-error.ts';
+import type { Role } from '../api-types.ts';
 import { client, t } from '../app-state.ts';
-import { Button } from '../parts/page.tsx';
+import { ConfirmButton } from '../parts/dialog.tsx';
+import { Button, Empty, LinkButton, Missing, Page, Shown } from '../parts/page.tsx';
+import type { Loaded } from '../parts/use-load.ts';
 import { NEW_ID } from '../router.ts';
-import { textDiff } from '../text-diff.ts';
-import { type Fields, mergedFields } from './form-changes.ts';
+import { type Fields, mergedFields, textDiff } from './form-changes.ts';
 import { type KeptFormState, useKeptForm } from './kept-form.tsx';
 
 /** Of a resource that is not made yet. */
@@ -170,5 +171,51 @@ function Compared(props: { readonly before: string; readonly after: string }) {
         return <span key={key}>{text}</span>;
       })}
     </>
+  );
+}
+
+/** @param props.loaded null where a new one is made. */
+export function ResourcePage<Thing>(props: {
+  readonly kind: 'agent' | 'calendar' | 'tool' | 'trunk';
+  readonly title: string;
+  /** Of the resource in the API. */
+  readonly path: string;
+  readonly loaded: Loaded<Thing | null>;
+  /** Role that its deletion needs; an editor's unless given. */
+  readonly needs?: Role;
+  readonly isDeletable?: (thing: Thing) => boolean;
+  readonly children: (thing: Thing | null) => ComponentChildren;
+}) {
+  const { kind, title, path, loaded, needs = 'editor', isDeletable = () => true } = props;
+  const thing = isMissing(loaded.error) ? null : loaded.value;
+  const list = `#/${kind}s`;
+  // A trunk is of no environment.
+  const missing =
+    kind === 'trunk' ? <Empty text={t('trunk.missing')} /> : <Missing what={kind} path={path} />;
+  return (
+    <Page
+      title={title}
+      actions={
+        <>
+          <LinkButton href={list} text={t(`${kind}.back`)} />
+          {thing && isDeletable(thing) && (
+            <ConfirmButton
+              needs={needs}
+              label={t(`${kind}.delete`)}
+              question={t(`${kind}.deleteQuestion`)}
+              done={t(`${kind}.deleted`)}
+              onConfirm={async () => {
+                await client.api(path, { method: 'DELETE' });
+                location.assign(list);
+              }}
+            />
+          )}
+        </>
+      }
+    >
+      <Shown loaded={loaded} missing={missing}>
+        {props.children}
+      </Shown>
+    </Page>
   );
 }

@@ -97,7 +97,7 @@ const PAGES: Readonly<Record<string, Load>> = {
   campaigns: async () => (await import('../pages/campaigns-page.tsx')).CampaignsPage,
   agents: async () => (await import('../pages/agents-page.tsx')).AgentsPage,
   tools: async () => (await import('../pages/tools-page.tsx')).ToolsPage,
-  knowledge: async () => (await import('../pages/knowledge-page.tsx')).KnowledgePage,
+  knowledge: async () => (await import('../agent/knowledge.tsx')).KnowledgePage,
   calendars: async () => (await import('../pages/calendars-page.tsx')).CalendarsPage,
   gateways: async () => (await import('../pages/gateways-page.tsx')).GatewaysPage,
   numbers: async () => (await import('../pages/numbers-page.tsx')).NumbersPage,
@@ -117,11 +117,11 @@ const PAGES: Readonly<Record<string, Load>> = {
 /** Pages of one thing, by the page of its list. */
 const DETAIL_PAGES: Readonly<Record<string, Load>> = {
   calls: async () => (await import('../pages/call-page.tsx')).CallPage,
-  campaigns: async () => (await import('../pages/campaign-page.tsx')).CampaignPage,
-  agents: async () => (await import('../pages/agent-page.tsx')).AgentPage,
-  tools: async () => (await import('../pages/tool-page.tsx')).ToolPage,
-  calendars: async () => (await import('../pages/calendar-page.tsx')).CalendarPage,
-  trunks: async () => (await import('../trunks/trunk-page.tsx')).TrunkPage,
+  campaigns: async () => (await import('../pages/campaigns-page.tsx')).CampaignPage,
+  agents: async () => (await import('../pages/agents-page.tsx')).AgentPage,
+  tools: async () => (await import('../pages/tools-page.tsx')).ToolPage,
+  calendars: async () => (await import('../pages/calendars-page.tsx')).CalendarPage,
+  trunks: async () => (await import('../pages/trunks-page.tsx')).TrunkPage,
 };
 
 /** @throws {TypeError} when the server has a newer page, or does not answer. */

@@ -1,13 +1,21 @@
-/** The agents: which there are, what they did today, and whether they take calls. */
+/** The agents: the list with what they did today and whether they take calls, and the page of one, with its settings and the test panel. */
 import { Bot } from 'lucide';
+import { useEffect, useState } from 'preact/hooks';
+import type { SeenAgent } from '../agent/agent-changes.ts';
+import { AgentForm } from '../agent/agent-form.tsx';
+import { Knowledge } from '../agent/knowledge.tsx';
+import { TestPanel } from '../agent/test-panel.tsx';
+import { loadSeen, useAgentForm } from '../agent/use-agent-form.ts';
+import { Versions } from '../agent/versions.tsx';
 import { useVoices } from '../agent/voice-picker.tsx';
-import type { AgentItem, Voice } from '../api-types.ts';
+import type { Agent, AgentItem, Voice } from '../api-types.ts';
 import { client, complain, formats, may, t } from '../app-state.ts';
 import { phoneText } from '../format.ts';
+import { ResourcePage } from '../forms/resource-form.tsx';
 import { SimulateButton, useTalk } from '../parts/call-buttons.tsx';
+import { ENGINE_JOBS, StandIns, useReadiness } from '../parts/engines.tsx';
 import { Button, Empty, LinkButton, Page, ShownPage, State, Table } from '../parts/page.tsx';
-import { ENGINE_JOBS, StandIns } from '../parts/stand-ins.tsx';
-import { usePages } from '../parts/use-load.ts';
+import { useLoad, usePages } from '../parts/use-load.ts';
 
 export function AgentsPage() {
   const loaded = usePages<AgentItem>('api/agents', 50);
@@ -99,4 +107,101 @@ function PauseButton(props: { readonly agent: AgentItem; readonly onChanged: () 
   };
   const text = t(isActive ? 'agents.pause' : 'agents.activate');
   return <Button text={text} aria-label={`${text}: ${name}`} onClick={change} />;
+}
+
+export function AgentPage({ id }: { readonly id: string }) {
+  const isNew = id === 'new';
+  const path = `api/agents/${encodeURIComponent(id)}`;
+  const loaded = useLoad(
+    ['agent', id],
+    async (signal) => (isNew ? null : await seenBy(path, signal)),
+    { isKept: false },
+  );
+  // The warning of stand-ins comes above the form: with it, and not later, so that nothing moves.
+  const readiness = useReadiness();
+  const isWarned = readiness.value !== undefined || readiness.error !== undefined;
+  const shown = isWarned ? loaded : { ...loaded, value: undefined };
+  return (
+    <ResourcePage
+      kind="agent"
+      title={isNew ? t('agents.new') : (loaded.value?.agent.name ?? t('field.agent'))}
+      path={path}
+      loaded={shown}
+    >
+      {(seen) => (
+        <>
+          <StandIns jobs={ENGINE_JOBS} />
+          <AgentPanes seen={seen ?? undefined} path={path} onChanged={loaded.reload} />
+        </>
+      )}
+    </ResourcePage>
+  );
+}
+
+/** Drafts are for people who can change the agent; others see it as callers hear it. */
+async function seenBy(path: string, signal: AbortSignal): Promise<SeenAgent> {
+  if (may('editor')) return await loadSeen(path, signal);
+  return { agent: await client.api<Agent>(path, { signal }), draft: undefined };
+}
+
+/** @param props.seen undefined where an agent is created, which has nothing to be tried yet. */
+export function AgentPanes(props: {
+  readonly seen: SeenAgent | undefined;
+  readonly path: string;
+  readonly onChanged: () => void;
+}) {
+  const { path, onChanged } = props;
+  const [round, setRound] = useState(0);
+  /** The restored version: the form starts from it until the page has loaded again. */
+  const [restored, setRestored] = useState<Agent | undefined>(undefined);
+  const [isChanged, setChanged] = useState(false);
+  const seen = props.seen && newestOf(props.seen, restored);
+  const agent = seen?.agent;
+  // A viewer may try nothing.
+  const isTried = seen !== undefined && may('editor');
+  return (
+    <div class={isTried ? 'panes' : 'panes panes-one'}>
+      <div class="pane-main">
+        <Settings
+          key={restored?.updatedAt ?? ''}
+          seen={seen}
+          path={path}
+          onChanged={setChanged}
+          onSaved={() => {
+            setRound((before) => before + 1);
+            onChanged();
+          }}
+        />
+        {agent !== undefined && <Knowledge agentId={agent.id} />}
+        {agent !== undefined && (
+          <Versions
+            agent={agent}
+            round={round}
+            onRestored={(now) => {
+              setRestored(now);
+              onChanged();
+            }}
+          />
+        )}
+      </div>
+      {isTried && <TestPanel seen={seen} isChanged={isChanged} />}
+    </div>
+  );
+}
+
+/** What was loaded, or the restored agent where that is newer. */
+function newestOf(seen: SeenAgent, restored: Agent | undefined): SeenAgent {
+  const isOlder = restored !== undefined && seen.agent.updatedAt < restored.updatedAt;
+  return isOlder ? { ...seen, agent: restored } : seen;
+}
+
+function Settings(props: {
+  readonly seen: SeenAgent | undefined;
+  readonly path: string;
+  readonly onChanged: (isChanged: boolean) => void;
+  readonly onSaved: () => void;
+}) {
+  const form = useAgentForm(props);
+  useEffect(() => props.onChanged(form.isChanged), [form.isChanged]);
+  return <AgentForm agent={props.seen?.agent} form={form} />;
 }

@@ -1,9 +1,31 @@
-/** The calendars that agents book appointments in. */
-import type { Calendar } from '../api-types.ts';
-import { formats, t } from '../app-state.ts';
-import { Empty, LinkButton, Page, ShownPage, Table } from '../parts/page.tsx';
-import { usePages } from '../parts/use-load.ts';
+/** The calendars that agents book appointments in: the list, and the page of one with its editor. */
+import { useState } from 'preact/hooks';
+import { messageUnder } from '../api-error.ts';
+import type { Appointment, Calendar } from '../api-types.ts';
+import { client, formats, language, say, t, word } from '../app-state.ts';
+import {
+  bodyOf,
+  type CalendarDraft,
+  changesOf,
+  daysOf,
+  draftOf,
+  hoursText,
+  localDay,
+  NEW_HOURS,
+  newCalendar,
+  WEEKDAYS,
+} from '../calendars/calendar.ts';
+import { timeZone } from '../format.ts';
+import { BroughtBack } from '../forms/kept-form.tsx';
+import { FormConflict, ResourcePage, useResourceForm } from '../forms/resource-form.tsx';
+import { CopyButton } from '../parts/copy-button.tsx';
+import { ConfirmButton } from '../parts/dialog.tsx';
+import { SelectField, TextField, wordOptions } from '../parts/field.tsx';
+import { Form, type FormState, RowsField } from '../parts/form.tsx';
+import { Empty, LinkButton, Page, Section, ShownPage, State, Table } from '../parts/page.tsx';
+import { useLoad, usePages } from '../parts/use-load.ts';
 import { NEW_ID } from '../router.ts';
+import { AddressHelp } from '../tools/http-request.tsx';
 
 export function CalendarsPage() {
   const loaded = usePages<Calendar>('api/calendars', 50);
@@ -40,5 +62,282 @@ function CalendarTable({ calendars }: { readonly calendars: readonly Calendar[] 
         slot: ['number', ({ slotMinutes }) => `${formats.value.count(slotMinutes)} min`],
       }}
     />
+  );
+}
+
+/** @param props.id the calendar's name. */
+export function CalendarPage({ id }: { readonly id: string }) {
+  const isNew = id === NEW_ID;
+  const path = `api/calendars/${encodeURIComponent(id)}`;
+  const loaded = useLoad(
+    ['calendar', id],
+    async (signal) => (isNew ? null : await client.api<Calendar>(path, { signal })),
+    { isKept: false },
+  );
+  return (
+    <ResourcePage
+      kind="calendar"
+      title={isNew ? t('calendar.new') : id}
+      path={path}
+      loaded={loaded}
+    >
+      {(calendar) => <Panes calendar={calendar ?? undefined} onChanged={loaded.reload} />}
+    </ResourcePage>
+  );
+}
+
+function Panes(props: { readonly calendar: Calendar | undefined; readonly onChanged: () => void }) {
+  const { calendar, onChanged } = props;
+  if (calendar === undefined) {
+    const open = ({ name }: Calendar) => location.assign(`#/calendars/${name}`);
+    return (
+      <div class="panes panes-one">
+        <CalendarForm calendar={undefined} onSaved={open} />
+      </div>
+    );
+  }
+  return (
+    <div class="panes panes-even">
+      <div class="pane-main">
+        <Appointments calendar={calendar} />
+      </div>
+      <div class="pane-main">
+        <CalendarForm calendar={calendar} onSaved={onChanged} />
+        <Feed calendar={calendar} onRenewed={onChanged} />
+      </div>
+    </div>
+  );
+}
+
+const PER_PAGE = 50;
+
+export function Appointments({ calendar }: { readonly calendar: Calendar }) {
+  const [date, setDate] = useState(() => localDay(new Date()));
+  return (
+    <Section title={t('calendar.appointments')}>
+      <div class="filters">
+        <TextField label={t('field.since')} type="date" value={date} onValue={setDate} />
+      </div>
+      <Days key={date} calendar={calendar} date={date} />
+    </Section>
+  );
+}
+
+/** @param props.date of the reader, empty while it is being typed, which shows those to come. */
+function Days(props: { readonly calendar: Calendar; readonly date: string }) {
+  const { calendar, date } = props;
+  const from = date === '' ? undefined : new Date(`${date}T00:00`).toISOString();
+  const path = `api/calendars/${calendar.name}/appointments`;
+  const loaded = usePages<Appointment>(path, PER_PAGE, { from });
+  const zone = { timeZone: calendar.timeZone, language: language.value };
+  return (
+    <ShownPage loaded={loaded}>
+      {(appointments) =>
+        appointments.length === 0 ? (
+          <p class="empty">{t('calendar.noAppointments')}</p>
+        ) : (
+          daysOf(appointments, zone).map(({ day, appointments: those }) => (
+            <div key={day} class="day">
+              <h3>{day}</h3>
+              <ul>
+                {those.map((one) => (
+                  <Row key={one.id} appointment={one} hours={hoursText(one, zone)} />
+                ))}
+              </ul>
+            </div>
+          ))
+        )
+      }
+    </ShownPage>
+  );
+}
+
+function Row(props: { readonly appointment: Appointment; readonly hours: string }) {
+  const { title, attendeeName, attendeePhone, status, reason, callId } = props.appointment;
+  return (
+    <li class="appointment">
+      <span class="number">{props.hours}</span>
+      <div>
+        <strong>{title}</strong> {attendeeName} <span class="number muted">{attendeePhone}</span>
+        <div class="small">
+          <State of={status} /> {reason !== null && word('appointmentReason', reason)}
+        </div>
+      </div>
+      <a href={`#/calls/${callId}`}>{t('field.call')}</a>
+    </li>
+  );
+}
+
+export function Feed(props: { readonly calendar: Calendar; readonly onRenewed: () => void }) {
+  const { calendar, onRenewed } = props;
+  const path = `api/calendars/${calendar.name}/feed`;
+  return (
+    <Section title={t('calendar.feed')}>
+      <p>{t('calendar.feedText')}</p>
+      <p>
+        <code class="secret">{calendar.feedUrl}</code>
+      </p>
+      <div class="actions">
+        <CopyButton label={t('app.copy')} text={calendar.feedUrl} />
+        <ConfirmButton
+          needs="editor"
+          class=""
+          label={t('calendar.renew')}
+          question={t('calendar.renewQuestion')}
+          done={t('calendar.renewed')}
+          onConfirm={() => client.api(path, { method: 'POST' }).then(onRenewed)}
+        />
+      </div>
+    </Section>
+  );
+}
+
+const CALENDARS = 'api/calendars';
+
+/** Three a day. */
+const HOURS_MAX = 21;
+
+/** @param props.calendar undefined where one is made. */
+export function CalendarForm(props: {
+  readonly calendar: Calendar | undefined;
+  readonly onSaved: (calendar: Calendar) => void;
+}) {
+  const { calendar, onSaved } = props;
+  const form = useResourceForm<CalendarDraft, Calendar>({
+    list: CALENDARS,
+    resource: calendar,
+    blank: () => newCalendar(timeZone),
+    ...{ draftOf, bodyOf, changesOf },
+    withoutSecrets: (draft) => ({ ...draft, password: '' }),
+    onSaved: (saved) => {
+      say(t('calendar.saved'));
+      onSaved(saved);
+    },
+  });
+  const isNew = calendar === undefined;
+  return (
+    <div class="card">
+      <BroughtBack form={form} />
+      <Form form={form} label={t(isNew ? 'calendar.create' : 'app.save')} needs="editor">
+        <FormConflict form={form} textsOf={textsOf} />
+        {isNew && <Naming form={form} />}
+        {form.values.kind === 'caldav' && <ServerFields form={form} isNew={isNew} />}
+        <SelectField
+          label={t('field.timeZone')}
+          {...form.field('timeZone')}
+          options={[...new Set([form.values.timeZone, ...Intl.supportedValuesOf('timeZone')])]
+            .sort()
+            .map((zone) => [zone, zone])}
+        />
+        <Hours form={form} />
+        <Lengths form={form} />
+        <AddressHelp error={form.error} />
+      </Form>
+    </div>
+  );
+}
+
+/** A calendar by the labels of its fields. */
+function textsOf(draft: CalendarDraft) {
+  const hours = draft.hours.map(({ day, from, to }) => `${word('weekday', day)} ${from}–${to}`);
+  return {
+    [t('field.timeZone')]: draft.timeZone,
+    [t('calendar.hours')]: hours.join('\n'),
+    [t('calendar.slotMinutes')]: draft.slotMinutes,
+    [t('calendar.bufferMinutes')]: draft.bufferMinutes,
+    [t('calendar.minNoticeMinutes')]: draft.minNoticeMinutes,
+    [t('calendar.maxDaysAhead')]: draft.maxDaysAhead,
+    [t('field.url')]: draft.url,
+    [t('access.name')]: draft.username,
+  };
+}
+
+interface Fields {
+  readonly form: FormState<CalendarDraft>;
+}
+
+function Naming({ form }: Fields) {
+  return (
+    <>
+      <TextField label={t('field.name')} hint={t('calendar.nameHint')} {...form.field('name')} />
+      <SelectField
+        label={t('field.calendarKind')}
+        {...form.field('kind')}
+        options={[
+          ['builtin', t('calendar.builtin')],
+          ['caldav', t('calendar.caldav')],
+        ]}
+      />
+    </>
+  );
+}
+
+function ServerFields({ form, isNew }: Fields & { readonly isNew: boolean }) {
+  return (
+    <>
+      <TextField label={t('field.url')} hint={t('calendar.urlHint')} {...form.field('url')} />
+      <div class="pair">
+        <TextField label={t('access.name')} {...form.field('username')} />
+        <TextField
+          label={t('access.password')}
+          type="password"
+          autoComplete="new-password"
+          hint={t(isNew ? 'calendar.passwordHint' : 'calendar.passwordKept')}
+          {...form.field('password')}
+        />
+      </div>
+    </>
+  );
+}
+
+function Hours({ form }: Fields) {
+  const wrong = messageUnder(form.wrong, 'workingHours');
+  return (
+    <RowsField
+      label={t('calendar.hours')}
+      hint={t('calendar.hoursHint')}
+      path="workingHours"
+      wrong={wrong === undefined ? {} : { workingHours: wrong }}
+      rows={form.values.hours}
+      columns={[
+        {
+          name: 'day',
+          label: t('field.day'),
+          options: wordOptions('weekday', WEEKDAYS),
+        },
+        { name: 'from', label: t('calls.from'), type: 'time' },
+        { name: 'to', label: t('calls.to'), type: 'time' },
+      ]}
+      empty={NEW_HOURS}
+      addText={t('calendar.addHours')}
+      nameOf={({ day, from }) => `${day} ${from}`}
+      max={HOURS_MAX}
+      onRows={(hours) => form.change({ hours })}
+    />
+  );
+}
+
+function Lengths({ form }: Fields) {
+  return (
+    <div class="pair">
+      <TextField
+        label={t('calendar.slotMinutes')}
+        type="number"
+        hint={t('calendar.slotHint')}
+        {...form.field('slotMinutes')}
+      />
+      <TextField
+        label={t('calendar.bufferMinutes')}
+        type="number"
+        hint={t('calendar.bufferHint')}
+        {...form.field('bufferMinutes')}
+      />
+      <TextField
+        label={t('calendar.minNoticeMinutes')}
+        type="number"
+        {...form.field('minNoticeMinutes')}
+      />
+      <TextField label={t('calendar.maxDaysAhead')} type="number" {...form.field('maxDaysAhead')} />
+    </div>
   );
 }

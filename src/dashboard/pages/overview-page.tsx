@@ -18,8 +18,8 @@ import { Icon } from '../frame/icon.tsx';
 import { BROWSER, keep, kept } from '../kept.ts';
 import { PlaceCallButton, useTalk } from '../parts/call-buttons.tsx';
 import { CallTable } from '../parts/call-table.tsx';
+import { ENGINE_JOBS, StandIns } from '../parts/engines.tsx';
 import { Button, FactList, LinkButton, Page, Section, Shown } from '../parts/page.tsx';
-import { ENGINE_JOBS, StandIns } from '../parts/stand-ins.tsx';
 import { useAgents, useLoad } from '../parts/use-load.ts';
 
 const REFRESH_MS = 10_000;

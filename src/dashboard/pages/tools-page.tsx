@@ -1,10 +1,43 @@
-/** What agents can do besides talking: HTTP tools of the account, and MCP servers. */
-import type { HttpTool } from '../api-types.ts';
-import { t } from '../app-state.ts';
-import { Ago, Empty, LinkButton, Page, Section, ShownPage, Table } from '../parts/page.tsx';
-import { usePages } from '../parts/use-load.ts';
+/** What agents can do besides talking: the list of HTTP tools and MCP servers, and the page of one tool with its editor. */
+import { useState } from 'preact/hooks';
+import type { HttpTool, ToolTrial } from '../api-types.ts';
+import { client, may, say, t } from '../app-state.ts';
+import { BroughtBack } from '../forms/kept-form.tsx';
+import {
+  FormConflict,
+  type ResourceFormState,
+  ResourcePage,
+  useResourceForm,
+} from '../forms/resource-form.tsx';
+import { SelectField, TextField } from '../parts/field.tsx';
+import { Form, type FormState, useSubmit } from '../parts/form.tsx';
+import {
+  Ago,
+  Empty,
+  LinkButton,
+  Page,
+  Problem,
+  Section,
+  ShownPage,
+  Table,
+} from '../parts/page.tsx';
+import { useLoad, usePages } from '../parts/use-load.ts';
 import { NEW_ID } from '../router.ts';
+import { AddressHelp, HeaderRows, TrialResult } from '../tools/http-request.tsx';
 import { McpServers } from '../tools/mcp-servers.tsx';
+import {
+  argumentNames,
+  bodyOf,
+  changesOf,
+  draftOf,
+  headersText,
+  jsonFault,
+  METHODS,
+  NEW_TOOL,
+  sampleArguments,
+  type ToolDraft,
+  withoutSecrets,
+} from '../tools/tool-draft.ts';
 
 export function ToolsPage() {
   const loaded = usePages<HttpTool>('api/tools', 50);
@@ -40,5 +73,228 @@ function ToolTable({ tools }: { readonly tools: readonly HttpTool[] }) {
         changedAt: ({ updatedAt }) => <Ago at={updatedAt} />,
       }}
     />
+  );
+}
+
+/** @param props.id the tool's name. */
+export function ToolPage({ id }: { readonly id: string }) {
+  const isNew = id === NEW_ID;
+  const path = `api/tools/${encodeURIComponent(id)}`;
+  const loaded = useLoad(
+    ['tool', id],
+    async (signal) => (isNew ? null : await client.api<HttpTool>(path, { signal })),
+    { isKept: false },
+  );
+  return (
+    <ResourcePage kind="tool" title={isNew ? t('tool.new') : id} path={path} loaded={loaded}>
+      {(tool) => <Panes tool={tool ?? undefined} onSaved={loaded.reload} />}
+    </ResourcePage>
+  );
+}
+
+function Panes(props: { readonly tool: HttpTool | undefined; readonly onSaved: () => void }) {
+  const { tool } = props;
+  const form = useToolForm({
+    tool,
+    onSaved: ({ name }) => {
+      if (tool === undefined) location.assign(`#/tools/${name}`);
+      else props.onSaved();
+    },
+  });
+  const isTested = tool !== undefined && may('editor');
+  return (
+    <div class={isTested ? 'panes' : 'panes panes-one'}>
+      <div class="pane-main">
+        <ToolForm form={form} isNew={tool === undefined} />
+      </div>
+      {isTested && <ToolTest tool={tool} isChanged={form.isChanged} />}
+    </div>
+  );
+}
+
+export function ToolTest(props: {
+  readonly tool: HttpTool;
+  /** Whether the form next to it differs from what is tested. */
+  readonly isChanged: boolean;
+}) {
+  const { tool, isChanged } = props;
+  const [given, setGiven] = useState(() =>
+    JSON.stringify(sampleArguments(JSON.stringify(tool.parameters)), null, 2),
+  );
+  const [trial, setTrial] = useState<ToolTrial | undefined>(undefined);
+  const fault = jsonFault(given);
+  const { isBusy, error, submit } = useSubmit(async () => {
+    setTrial(undefined);
+    if (fault !== undefined) throw new Error(t('tool.notJson', fault));
+    const body = { arguments: JSON.parse(given) };
+    setTrial(await client.api(`api/tools/${tool.name}/test`, { method: 'POST', body }));
+  });
+  return (
+    <aside class="pane-test" aria-label={t('tool.test')}>
+      <Section title={t('tool.test')}>
+        {isChanged && <p class="box busy small">{t('try.unsaved')}</p>}
+        <p class="hint">{t('tool.testHint')}</p>
+        <form onSubmit={submit} class="code">
+          <TextField
+            label={t('tool.arguments')}
+            rows={5}
+            value={given}
+            error={fault && t('tool.notJson', fault)}
+            onValue={setGiven}
+          />
+          <div class="actions">
+            <button type="submit" class="main" disabled={isBusy}>
+              {t('tool.run')}
+            </button>
+            {isBusy && <span role="status">{t('tool.running')}</span>}
+          </div>
+        </form>
+        <Problem error={error} />
+        {trial !== undefined && (
+          <div class="outcome" role="status">
+            <TrialResult isGood={trial.done} {...trial} />
+            <h3>{t('tool.told')}</h3>
+            <pre class="report">{trial.result}</pre>
+          </div>
+        )}
+      </Section>
+    </aside>
+  );
+}
+
+const TOOLS = 'api/tools';
+
+/** @param props.tool undefined where one is made. */
+export function useToolForm(props: {
+  readonly tool: HttpTool | undefined;
+  readonly onSaved: (tool: HttpTool) => void;
+}) {
+  return useResourceForm<ToolDraft, HttpTool>({
+    list: TOOLS,
+    resource: props.tool,
+    blank: () => NEW_TOOL,
+    draftOf,
+    bodyOf: (draft) => bodyOf(readable(draft)),
+    changesOf: (draft, begun) => changesOf(readable(draft), begun),
+    withoutSecrets,
+    onSaved: (saved) => {
+      say(t('tool.saved'));
+      props.onSaved(saved);
+    },
+  });
+}
+
+/** @throws {Error} that says where the arguments stop being JSON. */
+function readable(draft: ToolDraft): ToolDraft {
+  const fault = jsonFault(draft.parameters);
+  if (fault !== undefined) throw new Error(t('tool.notJson', fault));
+  return draft;
+}
+
+/** A tool by the labels of its fields. */
+function textsOf(draft: ToolDraft) {
+  return {
+    [t('field.description')]: draft.description,
+    [t('tool.parameters')]: draft.parameters,
+    [t('tool.method')]: draft.method,
+    [t('field.url')]: draft.url,
+    [t('tool.headers')]: headersText(draft.headers),
+    [t('tool.timeoutMs')]: draft.timeoutMs,
+    [t('tool.resultPath')]: draft.resultPath,
+    [t('tool.sayWhileWaiting')]: draft.sayWhileWaiting,
+  };
+}
+
+interface Fields {
+  readonly form: FormState<ToolDraft>;
+}
+
+export function ToolForm(props: {
+  readonly form: ResourceFormState<ToolDraft>;
+  readonly isNew: boolean;
+}) {
+  const { form, isNew } = props;
+  return (
+    <div class="card">
+      <BroughtBack form={form} />
+      <Form form={form} label={t(isNew ? 'tool.create' : 'app.save')} needs="editor">
+        <FormConflict form={form} textsOf={textsOf} />
+        {isNew && (
+          <TextField label={t('field.name')} hint={t('tool.nameHint')} {...form.field('name')} />
+        )}
+        <TextField
+          label={t('field.description')}
+          hint={t('tool.descriptionHint')}
+          rows={2}
+          {...form.field('description')}
+        />
+        <ParametersField form={form} />
+        <RequestFields form={form} />
+        <AnswerFields form={form} />
+        <AddressHelp error={form.error} />
+      </Form>
+    </div>
+  );
+}
+
+/** Says where the text stops being JSON while it is typed. */
+function ParametersField({ form }: Fields) {
+  const { value, error, onValue } = form.field('parameters');
+  const fault = jsonFault(value);
+  return (
+    <div class="code">
+      <TextField
+        label={t('tool.parameters')}
+        hint={t('tool.parametersHint')}
+        rows={10}
+        value={value}
+        error={fault === undefined ? error : t('tool.notJson', fault)}
+        onValue={onValue}
+      />
+    </div>
+  );
+}
+
+function RequestFields({ form }: Fields) {
+  const names = argumentNames(form.values.parameters);
+  const places = names.map((name) => `{${name}}`).join(', ');
+  return (
+    <>
+      <SelectField
+        label={t('tool.method')}
+        {...form.field('method')}
+        options={METHODS.map((method) => [method, method])}
+      />
+      <TextField
+        label={t('field.url')}
+        hint={t('tool.urlHint', { places: places || '–' })}
+        {...form.field('url')}
+      />
+      <HeaderRows
+        rows={form.values.headers}
+        wrong={form.wrong}
+        onRows={(headers) => form.change({ headers })}
+      />
+    </>
+  );
+}
+
+function AnswerFields({ form }: Fields) {
+  return (
+    <>
+      <div class="pair">
+        <TextField label={t('tool.timeoutMs')} type="number" {...form.field('timeoutMs')} />
+        <TextField
+          label={t('tool.resultPath')}
+          hint={t('tool.resultPathHint')}
+          {...form.field('resultPath')}
+        />
+      </div>
+      <TextField
+        label={t('tool.sayWhileWaiting')}
+        hint={t('tool.sayWhileWaitingHint')}
+        {...form.field('sayWhileWaiting')}
+      />
+    </>
   );
 }

@@ -1,10 +1,9 @@
-/** The engines: which does which job now and what would do it better, and the self-test of the installed models. */
-import type { Engine } from '../api-types.ts';
+/** The engines: which does which job now, what callers notice of stand-ins and what would do it better, and the self-test. */
+import type { Engine, Readiness } from '../api-types.ts';
 import { client, sentence, t, word } from '../app-state.ts';
 import { useSubmit } from './form.tsx';
 import { Button, Problem, Section, Shown, State, Table } from './page.tsx';
-import { limitationOf, remedyOf } from './stand-ins.tsx';
-import { useLoad } from './use-load.ts';
+import { type Loaded, useLoad } from './use-load.ts';
 
 /** A section with each engine's state. */
 export function EngineTable(props: {
@@ -91,4 +90,54 @@ export function SelfTestSection() {
       </Shown>
     </Section>
   );
+}
+
+/** In the order in which a call meets them. */
+export const ENGINE_JOBS: readonly Engine['job'][] = ['llm', 'stt', 'vad', 'turn', 'tts'];
+
+export function useReadiness(): Loaded<Readiness> {
+  return useLoad(['readyz'], (signal) =>
+    client.api<Readiness>('readyz', { signal, alsoGood: 503 }),
+  );
+}
+
+/** A warning where one of the jobs is done by a stand-in; nothing else, and nothing while that is not known. */
+export function StandIns({ jobs }: { readonly jobs: readonly Engine['job'][] }) {
+  const { value } = useReadiness();
+  const standIns = jobs.flatMap(
+    (job) => value?.engines.filter((one) => one.job === job && one.standIn !== null) ?? [],
+  );
+  if (standIns.length === 0) return null;
+  const remedies = new Set(standIns.map(remedyOf));
+  return (
+    <section class="box busy stand-ins" aria-label={t('standIns.title')}>
+      <p>{t('standIns.title')}</p>
+      <ul>
+        {standIns.map((engine) => (
+          <li key={engine.job}>
+            {word('job', engine.job)}: {limitationOf(engine)}.
+          </li>
+        ))}
+      </ul>
+      {[...remedies].map((remedy) => (
+        <p key={remedy}>{remedy}.</p>
+      ))}
+    </section>
+  );
+}
+
+/** What callers notice of a stand-in, without a full stop; empty where an engine is none. */
+function limitationOf({ job, standIn, limitation }: Engine): string {
+  if (standIn === null) return '';
+  const name = standIn === 'second_choice' ? standIn : `${job}.${standIn}`;
+  const text = word('limitation', name);
+  return text === name ? sentence(limitation ?? '') : text;
+}
+
+/** What to do about a stand-in, without a full stop. An operator who chose it is told of the setting. */
+function remedyOf({ job, replacement }: Engine): string {
+  if (replacement === null) return t('standIns.chosen', { setting: job.toUpperCase() });
+  const { how } = replacement;
+  const text = word('how', how);
+  return text === how ? sentence(how) : text;
 }

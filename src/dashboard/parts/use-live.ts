@@ -1,6 +1,6 @@
 /** The live view as a page follows it, from when it comes to when it goes, and the clock of its timers. */
 import { useEffect, useState } from 'preact/hooks';
-import type { Query } from '../api-client.ts';
+import { type Query, readEvents, type SseEvent } from '../api-client.ts';
 import { client, complain, sentence, t } from '../app-state.ts';
 import {
   afterEvent,
@@ -10,7 +10,6 @@ import {
   transferFailureOf,
 } from '../live-state.ts';
 import type { MeterBoard } from '../meter-board.ts';
-import { readEvents, type SseEvent } from '../read-events.ts';
 
 /** Many calls tell more than an eye can follow: what comes within this time is drawn together. */
 const DRAW_MS = 80;

@@ -37,7 +37,7 @@ export function useLoad<Value>(
       queryFn: ({ signal }) => load(signal),
       placeholderData: keepPreviousData,
       refetchInterval: ({ state: { data: newest, error: failure } }) => {
-        if (isOutage(failure)) return OUTAGE_MS;
+        if (failure instanceof ApiError && failure.status === 0) return OUTAGE_MS;
         return newest !== undefined && isLast?.(newest) ? false : (refreshMs ?? false);
       },
       ...(!isKept && { gcTime: 0 }),
@@ -46,10 +46,6 @@ export function useLoad<Value>(
   );
   const reload = useCallback(() => void refetch(), [refetch]);
   return { value: data, error: error ?? undefined, reload };
-}
-
-function isOutage(error: unknown): boolean {
-  return error instanceof ApiError && error.status === 0;
 }
 
 interface ApiOptions<Value> extends LoadOptions<Value> {

@@ -13,15 +13,6 @@ const REMEMBERED = 'microphone';
 /** Samples that one look at the level sees: 43 ms at 48 kHz. */
 const WINDOW_SAMPLES = 2048;
 
-/** The id of the microphone chosen last in this browser; '' where there is none. */
-function rememberedMicrophone(): string {
-  return kept(BROWSER, REMEMBERED) ?? '';
-}
-
-function rememberMicrophone(deviceId: string): void {
-  keep(BROWSER, REMEMBERED, deviceId);
-}
-
 /**
  * Opens a microphone; the browser asks the reader, where it has not yet.
  *
@@ -160,12 +151,12 @@ export function useMicrophoneChoice(
   change: (deviceId: string) => Promise<void>,
 ): MicrophoneChoice {
   const microphones = useMicrophones(isAllowed);
-  const [wanted, setWanted] = useState(rememberedMicrophone);
+  const [wanted, setWanted] = useState(() => kept(BROWSER, REMEMBERED) ?? '');
   const choose = (deviceId: string) => {
     const before = wanted;
     setWanted(deviceId);
     change(deviceId).then(
-      () => rememberMicrophone(deviceId),
+      () => keep(BROWSER, REMEMBERED, deviceId),
       (error: unknown) => {
         setWanted(before);
         complain(

@@ -1,5 +1,9 @@
-/** Texts of the pages by language; pure */
+/** Texts of the pages by language, and what the server says in English in that language; pure */
+
+import { type ApiError, messagesByField } from '../api-error.ts';
 import de from './de.json' with { type: 'json' };
+import reports from './de-reports.json' with { type: 'json' };
+import german from './de-server.json' with { type: 'json' };
 import en from './en.json' with { type: 'json' };
 
 export const LANGUAGES = ['en', 'de'] as const;
@@ -25,4 +29,164 @@ export function textOf(
 export function wordOf(language: Language, group: string, value: string): string {
   const texts: Readonly<Record<string, string>> = TEXTS[language];
   return texts[`${group}.${value}`] ?? value;
+}
+
+/** The server's sentences of one language; `{name}` stands for any text, and the same text in the translation. */
+interface ServerWords {
+  /** What an error code means, where its sentence is not known. */
+  readonly codes: Readonly<Record<string, string>>;
+  readonly other: string;
+  readonly otherField: string;
+  readonly sentences: Readonly<Record<string, string>>;
+  /** Nouns inside of sentences. */
+  readonly words: Readonly<Record<string, string>>;
+}
+
+/** The server speaks English itself. */
+const WORDS: Readonly<Record<Language, ServerWords | undefined>> = {
+  en: undefined,
+  de: {
+    ...german,
+    sentences: { ...german.sentences, ...reports.sentences },
+    words: { ...german.words, ...reports.words },
+  },
+};
+
+/** What they stand for is a text of the server itself; names and numbers that users chose stay as they are. */
+const TRANSLATED_PLACES = ['why', 'kind', 'what'];
+
+/** They hold no space, so that patterns of little else fit no other sentence. */
+const ONE_WORD_PLACES = ['address', 'engine', 'host', 'method', 'size'];
+
+/** Names joined by commas, "and" or "or". */
+const LIST = 'list';
+
+/** Between sentences that the server strings together. */
+const JOINT = '; ';
+
+/** What may follow a sentence: a full stop, or the code of an error. */
+const TAIL = /^(?<said>.+?)(?<tail>\.| \([A-Z][A-Z0-9_]+\))$/s;
+
+const PLACE = /\{(\w+)\}/g;
+
+interface Pattern {
+  readonly form: RegExp;
+  readonly text: string;
+  readonly fixedChars: number;
+}
+
+const patternsBySentences = new Map<ServerWords, readonly Pattern[]>();
+
+/** What an error says to the reader: its sentence, or what its code means and the server's own words. */
+export function errorText(language: Language, error: ApiError): string {
+  const words = WORDS[language];
+  const { code, message } = error;
+  if (words === undefined) return message;
+  const meaning = words.codes[code] ?? words.codes.UNKNOWN ?? code;
+  return translated(words, message) ?? filled(words.other, { code: meaning, message });
+}
+
+/** What is wrong with each field, by its path. */
+export function fieldTexts(language: Language, error: unknown): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(messagesByField(error)).map(([path, message]) => [
+      path,
+      fieldText(language, message),
+    ]),
+  );
+}
+
+/**
+ * A sentence of the server outside of errors, such as why a webhook did not arrive; of several that are strung together each
+ * one by itself. Those that are not known stay as they are.
+ */
+export function sentenceText(language: Language, sentence: string): string {
+  const words = WORDS[language];
+  return words === undefined ? sentence : translatedOrSame(words, sentence);
+}
+
+function fieldText(language: Language, message: string): string {
+  const words = WORDS[language];
+  if (words === undefined) return message;
+  return translated(words, message) ?? filled(words.otherField, { message });
+}
+
+function translated(words: ServerWords, sentence: string): string | undefined {
+  return (
+    words.sentences[sentence] ??
+    words.words[sentence] ??
+    translatedEach(words, sentence) ??
+    translatedByPattern(words, sentence) ??
+    translatedBeforeTail(words, sentence)
+  );
+}
+
+/** Undefined for one sentence, and where one of several is not known. */
+function translatedEach(words: ServerWords, sentences: string): string | undefined {
+  if (!sentences.includes(JOINT)) return undefined;
+  const texts = sentences.split(JOINT).map((sentence) => translated(words, sentence));
+  return texts.includes(undefined) ? undefined : texts.join(JOINT);
+}
+
+/** As much of several sentences as is known. */
+function translatedOrSame(words: ServerWords, sentences: string): string {
+  const textOf = (sentence: string) => translated(words, sentence) ?? sentence;
+  return translated(words, sentences) ?? sentences.split(JOINT).map(textOf).join(JOINT);
+}
+
+function translatedByPattern(words: ServerWords, sentence: string): string | undefined {
+  for (const { form, text } of patternsOf(words)) {
+    const places = form.exec(sentence)?.groups;
+    if (places !== undefined) {
+      const values = Object.entries(places).map(([name, value]) => [
+        name,
+        valueText(words, name, value),
+      ]);
+      return filled(text, Object.fromEntries(values));
+    }
+  }
+  return undefined;
+}
+
+function translatedBeforeTail(words: ServerWords, sentence: string): string | undefined {
+  const { said, tail } = TAIL.exec(sentence)?.groups ?? {};
+  const text = said === undefined ? undefined : translated(words, said);
+  return text === undefined ? undefined : `${text}${tail}`;
+}
+
+function valueText(words: ServerWords, place: string, value: string): string {
+  if (place === LIST) return value.replaceAll(/[^ ,]+/g, (item) => words.words[item] ?? item);
+  return TRANSLATED_PLACES.includes(place) ? translatedOrSame(words, value) : value;
+}
+
+/** Those that fix the most characters come first: they say more than a sentence of places. */
+function patternsOf(words: ServerWords): readonly Pattern[] {
+  const known = patternsBySentences.get(words);
+  if (known !== undefined) return known;
+  const patterns = Object.entries(words.sentences)
+    .filter(([sentence]) => sentence.includes('{'))
+    .map(([sentence, text]) => ({
+      form: formOf(sentence),
+      text,
+      fixedChars: sentence.replaceAll(PLACE, '').length,
+    }))
+    .sort((one, other) => other.fixedChars - one.fixedChars);
+  patternsBySentences.set(words, patterns);
+  return patterns;
+}
+
+function formOf(sentence: string): RegExp {
+  const fixed = sentence.replaceAll(/[.*+?^$()|[\]\\]/g, '\\$&');
+  const form = fixed.replaceAll(PLACE, (_, name: string) => `(?<${name}>${contentOf(name)})`);
+  return new RegExp(`^${form}$`, 's');
+}
+
+function contentOf(place: string): string {
+  if (TRANSLATED_PLACES.includes(place)) return '.+?';
+  if (place === LIST) return `(?:(?!${JOINT}).)+`;
+  return ONE_WORD_PLACES.includes(place) ? '[^ ]+?' : `(?:(?!${JOINT}).)+?`;
+}
+
+function filled(text: string, values: Readonly<Record<string, string>>): string {
+  return text.replaceAll(PLACE, (whole, name: string) => values[name] ?? whole);
 }

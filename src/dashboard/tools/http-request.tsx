@@ -1,6 +1,8 @@
 /** Parts of forms about requests that the server makes: their headers, how one went, and the setting that allows a refused address. */
+
 import { formats, sentence, t } from '../app-state.ts';
-import { RowsField } from '../parts/rows-field.tsx';
+import { RowsField } from '../parts/form.tsx';
+
 import { type HeaderRow, NEW_HEADER } from './tool-draft.ts';
 
 /** As many as the server takes. */

@@ -1,22 +1,22 @@
 /** Checks a trunk within a time limit, shows each step with what was found and what to do, and tries it by a call. */
 import { CircleCheck, CircleDashed, CircleX, LoaderCircle } from 'lucide';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { readEvents } from '../api-client.ts';
 import { ApiError } from '../api-error.ts';
 import type { Trunk, TrunkCheck } from '../api-types.ts';
 import { client, may, sentence, t, word } from '../app-state.ts';
 import { Icon, type IconShape } from '../frame/icon.tsx';
-import { PlaceCallForm } from '../outbound/place-call.tsx';
 import { DialogButton } from '../parts/dialog.tsx';
 import { useSubmit } from '../parts/form.tsx';
 import { Button, Problem, Section } from '../parts/page.tsx';
-import { readEvents } from '../read-events.ts';
+import { PlaceCallForm } from '../parts/place-call.tsx';
 import {
   afterCheckEvent,
   type CheckState,
   NOTHING_CHECKED,
   type ShownStep,
   shownSteps,
-} from './check-progress.ts';
+} from './wizard-steps.ts';
 
 /** Of a trunk that there is. */
 export function TrunkCheckPane({ trunk }: { readonly trunk: Trunk }) {

@@ -6,13 +6,12 @@ import type { Trunk, TrunkCheck } from '../api-types.ts';
 import { environment, route, t } from '../app-state.ts';
 import { mergedFields } from '../forms/form-changes.ts';
 import { BroughtBack, type KeptFormState, useKeptForm } from '../forms/kept-form.tsx';
-import { PlaceCallForm } from '../outbound/place-call.tsx';
 import { SelectField } from '../parts/field.tsx';
 import { Form } from '../parts/form.tsx';
 import { Button, LinkButton } from '../parts/page.tsx';
+import { PlaceCallForm } from '../parts/place-call.tsx';
 import { type Agents, useAgents } from '../parts/use-load.ts';
 import { NEW_ID } from '../router.ts';
-import { stepsFound } from './check-progress.ts';
 import { answererName, answererOf, giveNumbers, saveTrunk } from './save-trunk.ts';
 import {
   CheckButton,
@@ -23,13 +22,17 @@ import {
 } from './trunk-check.tsx';
 import { draftOf, NEW_TRUNK, numbersOf, type WizardDraft } from './trunk-draft.ts';
 import { TrunkFields, TrunkPriceFields } from './trunk-fields.tsx';
-import { draftOfPreset, neededFields, PRESETS, presetAt } from './trunk-presets.ts';
 import {
   ACCESS_FIELDS,
+  draftOfPreset,
   faultsOfAccess,
   MADE_TRUNK,
   NUMBER_FIELDS,
+  neededFields,
+  PRESETS,
+  presetAt,
   stepOfRefusal,
+  stepsFound,
   WIZARD_STEPS,
   type WizardStep,
   wizardAddress,

@@ -15,7 +15,8 @@ import {
   Table,
 } from '../parts/page.tsx';
 import { useApi, useFilters, usePages } from '../parts/use-load.ts';
-import { ENDPOINTS } from './endpoint-form.tsx';
+
+export const ENDPOINTS = 'api/webhooks/endpoints';
 
 /** @param props.endpoint whose deliveries are shown; those of all unless given. */
 export function Deliveries({ endpoint }: { readonly endpoint?: Endpoint }) {
@@ -173,7 +174,7 @@ function DeliveryDetails(props: { readonly id: string; readonly onClose: () => v
             {delivery.requestBody === null ? (
               <p class="muted">{t('deliveries.noBody')}</p>
             ) : (
-              <pre class="report">{indented(delivery.requestBody)}</pre>
+              <pre class="report">{JSON.stringify(JSON.parse(delivery.requestBody), null, 2)}</pre>
             )}
             {delivery.attemptDetails.toReversed().map((attempt) => (
               <section key={attempt.timestamp}>
@@ -228,9 +229,4 @@ function Headers(props: { readonly title: string; readonly headers: Attempt['req
       <pre class="report">{lines.join('\n')}</pre>
     </details>
   );
-}
-
-/** The body as it is sent is one line. */
-function indented(body: string): string {
-  return JSON.stringify(JSON.parse(body), null, 2);
 }

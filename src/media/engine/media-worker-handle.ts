@@ -4,9 +4,8 @@ import type { Logger } from '../../lib/logger.ts';
 import type { AgreedMedia } from '../../rtp/sdp-answer.ts';
 import type { TrustedHosts } from '../../rtp/source-lock.ts';
 import type { AudioEvent, AudioStats } from '../audio-stream.ts';
-import type { ReceiveRingBuffer } from '../buffers/receive-ring.ts';
-import { SpeechRing, type SpeechRingBuffer } from '../buffers/speech-ring.ts';
 import type { SocketsReport } from '../sockets/rtp-sockets.ts';
+import { type ReceiveRingBuffer, SpeechRing, type SpeechRingBuffer } from '../sound-rings.ts';
 
 /** Starts the thread. */
 export type StartWorker = (settings: WorkerStart) => Worker;

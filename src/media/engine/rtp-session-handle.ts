@@ -8,8 +8,8 @@ import {
   type MediaSession,
   type SoundTap,
 } from '../audio-stream.ts';
-import { ReceiveRing } from '../buffers/receive-ring.ts';
 import type { LevelMeter } from '../dsp/level-meter.ts';
+import { ReceiveRing } from '../sound-rings.ts';
 import type { MediaWorkerHandle, SessionMessage, ToWorker } from './media-worker-handle.ts';
 
 const NO_STATS: AudioStats = {

@@ -1,8 +1,8 @@
 /** The caller's audio in an RTP session: written to the receive ring, and watched by the energy detector. */
 import { FRAME_SAMPLES } from '../audio-stream.ts';
-import type { ReceiveRing } from '../buffers/receive-ring.ts';
 import { EnergyDetector, type VoiceChange } from '../dsp/energy-detector.ts';
 import type { LevelMeter } from '../dsp/level-meter.ts';
+import type { ReceiveRing } from '../sound-rings.ts';
 
 /** The caller's audio of one session: goes to the receive ring; tells when voice begins and ends. */
 export class CallerAudio {

@@ -60,7 +60,7 @@ export class SoundQueue {
     const due = Math.min(pcm.length, this.#length);
     for (let index = 0; index < due; index += 1) {
       const sample = this.#samples[(this.#start + index) % CAPACITY_SAMPLES] ?? 0;
-      pcm[index] = clip((pcm[index] ?? 0) + sample);
+      pcm[index] = Math.max(-32_768, Math.min(32_767, (pcm[index] ?? 0) + sample));
     }
     this.#skip(due);
     this.#isFlowing = due === pcm.length;
@@ -125,8 +125,4 @@ function copied(pcm: Int16Array): Int16Array {
   if (pcm.length !== FRAME_SAMPLES) return pcm.slice();
   usualMix.set(pcm);
   return usualMix;
-}
-
-function clip(sample: number): number {
-  return Math.max(-32_768, Math.min(32_767, sample));
 }

@@ -1,11 +1,33 @@
 /** Playout queue: the audio of the newest reply (generation), frame by frame; pure */
 import { FRAME_SAMPLES, LINE_RATE_HZ } from '../audio-stream.ts';
-import { BLOCK_SAMPLES, type SpeechBlock, SpeechMemory } from '../buffers/speech-ring.ts';
 
 /** Longest queued reply; further audio is refused. */
 export const PLAYOUT_MS_MAX = 120_000;
 
 const SAMPLES_MAX = (PLAYOUT_MS_MAX * LINE_RATE_HZ) / 1000;
+
+/** Whole frames: 200 ms. */
+const BLOCK_SAMPLES = 10 * FRAME_SAMPLES;
+
+/** Free blocks that are kept: 16 MB, about what 500 calls have waiting. The rest is left to garbage collection. */
+const FREE_BLOCKS_MAX = 5_000;
+
+/** `BLOCK_SAMPLES` samples. */
+export type SpeechBlock = Int16Array<ArrayBuffer>;
+
+/** Pool of speech blocks, shared by the sessions of a thread. */
+export class SpeechMemory {
+  readonly #freeBlocks: SpeechBlock[] = [];
+
+  /** @returns a block; its samples are not cleared. */
+  claim(): SpeechBlock {
+    return this.#freeBlocks.pop() ?? new Int16Array(BLOCK_SAMPLES);
+  }
+
+  release(block: SpeechBlock): void {
+    if (this.#freeBlocks.length < FREE_BLOCKS_MAX) this.#freeBlocks.push(block);
+  }
+}
 
 /** A reply that has been played, or was cut off. */
 export interface FinishedReply {

@@ -9,16 +9,23 @@ import {
 } from '../../rtp/packet.ts';
 import type { AgreedMedia } from '../../rtp/sdp-answer.ts';
 import { type AudioEvent, FRAME_MS, FRAME_SAMPLES, LINE_RATE_HZ } from '../audio-stream.ts';
-import { SpeechMemory } from '../buffers/speech-ring.ts';
-import { BackgroundLoop, type StreamPlace, StreamSplice } from '../buffers/stream-splice.ts';
 import { G722Encoder } from '../codecs/g722.ts';
 import { OpusEncoder } from '../codecs/opus.ts';
 import { encodeG711Into, type G711Law, SILENCE_BYTE, transcodeG711Into } from '../dsp/g711.ts';
 import { keyToneFrame } from '../dsp/in-band-dtmf.ts';
+
 import { type Paced, type Pacer, SendSchedule } from '../worker/pacer.ts';
 import { type Mixer, SoundQueue } from './mixer.ts';
-import { bytePacketizer, type CutPacket, opusPacketizer, type Packetizer } from './packetizer.ts';
-import { type FinishedReply, Playout } from './playout.ts';
+import {
+  BackgroundLoop,
+  bytePacketizer,
+  type CutPacket,
+  opusPacketizer,
+  type Packetizer,
+  type StreamPlace,
+  StreamSplice,
+} from './packetizer.ts';
+import { type FinishedReply, Playout, SpeechMemory } from './playout.ts';
 
 /** The RTP session that a sender sends for; the pacer knows it. */
 export interface SendingSession extends Paced {

@@ -2,9 +2,9 @@
 import { BoundedMap } from '../../lib/bounded-map.ts';
 import { isRtcp } from '../../rtp/packet.ts';
 import type { Source } from '../../rtp/source-lock.ts';
-import type { SrtpKeys } from '../../rtp/srtp/crypto-suite.ts';
 import type { AgreedSrtp } from '../../rtp/srtp/sdes.ts';
 import { SrtpReceiver, SrtpSender, StreamIndices } from '../../rtp/srtp/srtp-stream.ts';
+import type { SrtpKeys } from '../../rtp/srtp/transform.ts';
 import type { RtpNetwork } from './rtcp-reports.ts';
 
 /** Keys of the far end whose state is kept. Some rekey with each description, a few times an hour. */

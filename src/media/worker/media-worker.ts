@@ -4,14 +4,13 @@ import { randomInt } from 'node:crypto';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import type { Source } from '../../rtp/source-lock.ts';
-import { ReceiveRing } from '../buffers/receive-ring.ts';
-import { SpeechRing } from '../buffers/speech-ring.ts';
 import { LevelMeter } from '../dsp/level-meter.ts';
 import type { FromWorker, ToWorker, WorkerStart } from '../engine/media-worker-handle.ts';
 import { RtpSession } from '../rtp-session/rtp-session.ts';
 import type { SoundFeed } from '../rtp-session/sound-feed.ts';
 import { openSockets } from '../sockets/open-sockets.ts';
 import type { DatagramListener, RtpSocket, RtpSockets } from '../sockets/rtp-sockets.ts';
+import { ReceiveRing, SpeechRing } from '../sound-rings.ts';
 import { Pacer } from './pacer.ts';
 import { raiseThreadPriority } from './thread-priority.ts';
 

@@ -1,6 +1,6 @@
 /** SDES: SRTP keys in session descriptions, read, made and agreed. RFC 4568. */
 import { randomBytes } from 'node:crypto';
-import { CRYPTO_SUITES, type CryptoSuite, inlineBytesOf, type SrtpKeys } from './crypto-suite.ts';
+import { CRYPTO_SUITES, type CryptoSuite, inlineBytesOf, type SrtpKeys } from './transform.ts';
 
 /**
  * Whether a far end's audio is encrypted.

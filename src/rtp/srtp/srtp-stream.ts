@@ -1,8 +1,7 @@
 /** SRTP state of both directions: roll-over counters, SRTCP indices and replay windows; pure */
 import { BoundedMap } from '../../lib/bounded-map.ts';
 import { RTP_HEADER_BYTES, uint16At, uint32At } from '../packet.ts';
-import type { SrtpKeys } from './crypto-suite.ts';
-import { createTransform, RTCP_CLEAR_BYTES, type Transform } from './transform.ts';
+import { createTransform, RTCP_CLEAR_BYTES, type SrtpKeys, type Transform } from './transform.ts';
 
 /** Sequence numbers until they begin again. */
 export const ROLL_OVER = 2 ** 16;

@@ -8,10 +8,16 @@ import {
   trimmed,
   wireName,
 } from '../message/grammar.ts';
-import { BadMessageError, type HeaderLine, SipMessage } from '../message/message.ts';
+import {
+  BadMessageError,
+  BRANCH_COOKIE,
+  type HeaderLine,
+  parseVia,
+  SipMessage,
+  type Via,
+} from '../message/message.ts';
 import { faultOf, SipError } from '../message/status.ts';
 import { parseNameAddr, parseUri } from '../message/uri.ts';
-import { BRANCH_COOKIE, parseVia, type Via } from '../message/via.ts';
 import { isKnownMethod } from './request-check.ts';
 
 const CRLF_CRLF = Buffer.from('\r\n\r\n');

@@ -1,5 +1,5 @@
 /** Whether the engine can serve a sound request at all, before anything is done with it; pure */
-import type { SipMessage } from '../message/message.ts';
+import { BRANCH_COOKIE, type SipMessage } from '../message/message.ts';
 import {
   describesSession,
   isOptional,
@@ -10,7 +10,6 @@ import {
 } from '../message/session-body.ts';
 import { faultOf, ifSound, reasonPhrase } from '../message/status.ts';
 import { uriScheme } from '../message/uri.ts';
-import { BRANCH_COOKIE } from '../message/via.ts';
 
 /** @see IANA, Session Initiation Protocol parameters, methods */
 const KNOWN = new Set(

@@ -1,8 +1,14 @@
 /** Brings every message to its transaction, makes new ones, and keeps their number bounded. */
 
 import type { Logger } from '../../lib/logger.ts';
-import { idsOf, type MessageIds, makeResponse, type SipMessage } from '../message/message.ts';
-import { BRANCH_COOKIE, type Via } from '../message/via.ts';
+import {
+  BRANCH_COOKIE,
+  idsOf,
+  type MessageIds,
+  makeResponse,
+  type SipMessage,
+  type Via,
+} from '../message/message.ts';
 import type { Tokens } from '../own-messages.ts';
 import type { Flow } from '../transport/flow.ts';
 import { makeRefusal, type TransportLayer } from '../transport/transport-layer.ts';

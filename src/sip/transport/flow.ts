@@ -1,9 +1,8 @@
 /** Flow to one peer: a UDP address as seen from one of our sockets, a TCP or TLS connection, or a WebSocket. */
 import { urlHost } from '../../lib/local-routes.ts';
 import { splitList } from '../message/grammar.ts';
-import type { SipMessage } from '../message/message.ts';
+import { formatVia, type SipMessage, type Via } from '../message/message.ts';
 import { SipError } from '../message/status.ts';
-import { formatVia, type Via } from '../message/via.ts';
 
 /** What we open sockets for ourselves. */
 export type ListenProtocol = 'UDP' | 'TCP' | 'TLS';

@@ -2,10 +2,9 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { MessageSocket } from '../../lib/process/message-socket.ts';
 import { type EngineStats, sendCounted } from '../engine-stats.ts';
-import { BadMessageError, makeResponse, type SipMessage } from '../message/message.ts';
+import { BadMessageError, makeResponse, type SipMessage, type Via } from '../message/message.ts';
 import { ifSound, SipError } from '../message/status.ts';
 import type { SipUri } from '../message/uri.ts';
-import type { Via } from '../message/via.ts';
 import { parseMessage } from '../parser/parser.ts';
 import type { StreamFrame } from '../parser/stream-framer.ts';
 import {

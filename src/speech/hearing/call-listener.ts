@@ -1,6 +1,6 @@
 /** One call in the hearing thread: reads its receive ring, tracks voice activity, keeps its utterance. */
 import { LINE_RATE_HZ } from '../../media/audio-stream.ts';
-import type { ReceiveRing } from '../../media/buffers/receive-ring.ts';
+import type { ReceiveRing } from '../../media/sound-rings.ts';
 import { withoutHallucination } from '../stt/decoding/hallucination-gate.ts';
 import type {
   CallRecognizer,
@@ -100,7 +100,10 @@ export class CallListener {
     if (utterance === null) {
       const reason =
         this.#recognizer === null ? 'no recogniser is installed' : 'no utterance has begun';
-      return refused(`Cannot recognise the utterance: ${reason}`);
+      return {
+        answer: Promise.reject(new RecognitionError(`Cannot recognise the utterance: ${reason}`)),
+        cancel: () => undefined,
+      };
     }
     this.read();
     const { answer, cancel } = utterance.audio.transcribe(order);
@@ -122,10 +125,6 @@ export class CallListener {
     this.#utterance?.audio.close();
     this.#utterance = null;
   }
-}
-
-function refused(message: string): PendingTranscript {
-  return { answer: Promise.reject(new RecognitionError(message)), cancel: () => undefined };
 }
 
 /** After this length the utterance is cut at the next pause. */

@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../lib/clock.ts';
 import { messageOf } from '../../lib/unknown-value.ts';
-import { ReceiveRing } from '../../media/buffers/receive-ring.ts';
+import { ReceiveRing } from '../../media/sound-rings.ts';
 import type { LoadOutcome } from '../models/model-files.ts';
 import { SpeechServers } from '../network/speech-servers.ts';
 import { NetworkRecognizer } from '../stt/network/network-recognizer.ts';

@@ -1,7 +1,7 @@
 /** Messages between the main thread and the hearing thread: one per event, never one per packet. */
 
 import type { Provider } from '../../lib/onnx/onnx-providers.ts';
-import type { ReceiveRingBuffer } from '../../media/buffers/receive-ring.ts';
+import type { ReceiveRingBuffer } from '../../media/sound-rings.ts';
 import type { LoadOutcome } from '../models/model-files.ts';
 import type { ServerState } from '../network/speech-servers.ts';
 import type { RecognitionServersOrder } from '../stt/network/recognition-server.ts';

@@ -1,6 +1,6 @@
 /** The speech recognition port: voice activity events and transcripts of one call, interim results included. */
 import type { ModelTimes, SpeechServerCounts } from '../../lib/metrics/model-metrics.ts';
-import type { ReceiveRing } from '../../media/buffers/receive-ring.ts';
+import type { ReceiveRing } from '../../media/sound-rings.ts';
 import type { Recognition } from '../stt/pool/recognizer.ts';
 
 /** Final requests go before speculative ones, and these before partial ones (interim results). */

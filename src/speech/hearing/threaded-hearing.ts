@@ -3,7 +3,7 @@
 import { Worker } from 'node:worker_threads';
 import { type Clock, waitAtMost } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
-import type { ReceiveRing } from '../../media/buffers/receive-ring.ts';
+import type { ReceiveRing } from '../../media/sound-rings.ts';
 import { type EnginePlan, reportOf } from '../models/engine-plan.ts';
 import type { LoadOutcome } from '../models/model-files.ts';
 import { logServerChange, type ServerState, serverReport } from '../network/speech-servers.ts';

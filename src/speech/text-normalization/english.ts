@@ -1,5 +1,13 @@
 /** English, American and British: how it reads out what is not written in words; pure */
-import type { CalendarDay, ClockTime, Counted, LanguagePack, Rule } from './language-pack.ts';
+import {
+  type CalendarDay,
+  type ClockTime,
+  type Counted,
+  type LanguagePack,
+  nounsOf,
+  type Rule,
+  sayDay,
+} from './language-pack.ts';
 import { byScales, END, START } from './quantity-rules.ts';
 
 const MONTHS =
@@ -33,24 +41,11 @@ export function english(isBritish: boolean): LanguagePack {
     fractions: FRACTIONS,
     abbreviations: ENGLISH_ABBREVIATIONS,
     spelt: ENGLISH_SPELT,
-    perWords: [
-      'month',
-      'mo',
-      'year',
-      'yr',
-      'week',
-      'day',
-      'night',
-      'hour',
-      'hr',
-      'minute',
-      'person',
-    ],
+    perWords: 'month mo year yr week day night hour hr minute person'.split(' '),
     cardinal,
     year: (year) => englishYear(year, isBritish),
     date: (day) => dateWords(day, isBritish),
     time: (time) => timeWords(time, isBritish),
-    digitGroup: (group) => [...group].map((digit) => digits[Number(digit)] ?? digit).join(' '),
   };
   return { ...pack, rules: rules(isBritish) };
 }
@@ -108,11 +103,6 @@ function timeWords({ hour, minute, half }: ClockTime, isBritish: boolean): strin
 }
 
 function rules(isBritish: boolean): readonly Rule[] {
-  const sayDay = (day: string, month: string, year: string | undefined) => {
-    const date = { day: Number(day), month: monthNumber(month) };
-    if (date.day < 1 || date.day > 31) return null;
-    return dateWords(year === undefined ? date : { ...date, year: Number(year) }, isBritish);
-  };
   const yearPart = '(?:,?\\s(\\d{4})(?!\\p{N}))?';
   return [
     {
@@ -120,25 +110,16 @@ function rules(isBritish: boolean): readonly Rule[] {
         `(?<!\\p{L})${MONTH}\\s(\\d{1,2})(?:st|nd|rd|th)?(?![\\p{N}\\p{L}:]|[.,]\\p{N})${yearPart}`,
         'gu',
       ),
-      say: ({ parts: [, month = '', day = '', year] }) => sayDay(day, month, year),
+      say: ({ parts: [, month = '', day = '', year] }) =>
+        sayDay([day, monthNumber(month), year], (date) => dateWords(date, isBritish)),
     },
     {
       pattern: new RegExp(
         `${START}(the\\s)?(\\d{1,2})(?:st|nd|rd|th)?(?:\\sof)?\\s${MONTH}(?!\\p{L})${yearPart}`,
         'gu',
       ),
-      say: ({ parts: [, , day = '', month = '', year] }) => {
-        const number = Number(day);
-        if (number < 1 || number > 31) return null;
-        return dateWords(
-          {
-            day: number,
-            month: monthNumber(month),
-            ...(year === undefined ? {} : { year: Number(year) }),
-          },
-          true,
-        );
-      },
+      say: ({ parts: [, , day = '', month = '', year] }) =>
+        sayDay([day, monthNumber(month), year], (date) => dateWords(date, true)),
     },
     {
       pattern: new RegExp(`(?<!\\p{L})${MONTH}\\s(\\d{4})(?!\\p{N})`, 'gu'),
@@ -272,47 +253,19 @@ function englishUnits(isBritish: boolean): Readonly<Record<string, Counted>> {
   const metre = isBritish ? 'metre' : 'meter';
   const litre = isBritish ? 'litre' : 'liter';
   return {
-    ...regular('km', `kilo${metre}`),
-    ...regular('m', metre),
-    ...regular('cm', `centi${metre}`),
-    ...regular('mm', `milli${metre}`),
-    ...regular('kg', 'kilogram'),
-    ...regular('g', 'gram'),
-    ...regular('mg', 'milligram'),
-    ...regular('l', litre),
-    ...regular('ml', `milli${litre}`),
-    ...regular('mi', 'mile'),
-    ...regular('yd', 'yard'),
+    ...nounsOf(
+      `km kilo${metre}, m ${metre}, cm centi${metre}, mm milli${metre}, kg kilogram, g gram, mg milligram, l ${litre}, ` +
+        `ml milli${litre}, mi mile, yd yard, oz ounce, lb pound, lbs pound, m² square ${metre}, ° degree, h hour, ` +
+        'hr hour, hrs hour, min minute, mins minute, sec second, ms millisecond, kB kilobyte, MB megabyte, ' +
+        'GB gigabyte, TB terabyte, W watt, kW kilowatt, kWh kilowatt hour',
+    ),
+    ...nounsOf('Hz hertz, kHz kilohertz', (one) => one),
     ...{ ft: { one: 'foot', many: 'feet' }, 'sq ft': { one: 'square foot', many: 'square feet' } },
-    ...regular('oz', 'ounce'),
-    ...regular('lb', 'pound'),
-    ...regular('lbs', 'pound'),
     ...{ 'km/h': { one: `kilo${metre} per hour`, many: `kilo${metre}s per hour` } },
     ...{ mph: { one: 'mile per hour', many: 'miles per hour' } },
-    ...{ 'm²': { one: `square ${metre}`, many: `square ${metre}s` } },
-    ...{ '°': { one: 'degree', many: 'degrees' } },
     ...{ '°C': { one: 'degree Celsius', many: 'degrees Celsius' } },
     ...{ '°F': { one: 'degree Fahrenheit', many: 'degrees Fahrenheit' } },
-    ...regular('h', 'hour'),
-    ...regular('hr', 'hour'),
-    ...regular('hrs', 'hour'),
-    ...regular('min', 'minute'),
-    ...regular('mins', 'minute'),
-    ...regular('sec', 'second'),
-    ...regular('ms', 'millisecond'),
-    ...regular('kB', 'kilobyte'),
-    ...regular('MB', 'megabyte'),
-    ...regular('GB', 'gigabyte'),
-    ...regular('TB', 'terabyte'),
-    ...regular('W', 'watt'),
-    ...regular('kW', 'kilowatt'),
-    ...regular('kWh', 'kilowatt hour'),
-    ...{ Hz: { one: 'hertz', many: 'hertz' }, kHz: { one: 'kilohertz', many: 'kilohertz' } },
   };
-}
-
-function regular(symbol: string, name: string): Record<string, Counted> {
-  return { [symbol]: { one: name, many: `${name}s` } };
 }
 
 /** Patterns and words. A street is told from a saint by what follows. */

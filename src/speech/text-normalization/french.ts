@@ -1,5 +1,12 @@
 /** French: how it reads out what is not written in words; pure */
-import type { CalendarDay, ClockTime, LanguagePack, Rule } from './language-pack.ts';
+import {
+  type CalendarDay,
+  type ClockTime,
+  type LanguagePack,
+  nounsOf,
+  type Rule,
+  sayDay,
+} from './language-pack.ts';
 import { byScales, START } from './quantity-rules.ts';
 
 const DIGITS = 'zéro un deux trois quatre cinq six sept huit neuf'.split(' ');
@@ -40,23 +47,13 @@ export const french: LanguagePack = {
     ...{ milliards: { say: 'milliards', of: " d'" }, M: { say: 'millions', of: " d'" } },
   },
   units: {
-    ...unit('km', 'kilomètre'),
-    ...unit('m', 'mètre'),
-    ...unit('cm', 'centimètre'),
-    ...unit('mm', 'millimètre'),
-    ...unit('kg', 'kilogramme'),
-    ...unit('g', 'gramme'),
-    ...unit('mg', 'milligramme'),
-    ...unit('l', 'litre'),
-    ...unit('ml', 'millilitre'),
+    ...nounsOf(
+      'km kilomètre, m mètre, cm centimètre, mm millimètre, kg kilogramme, g gramme, mg milligramme, l litre, ' +
+        'ml millilitre, ° degré, °C degré, Go gigaoctet, Mo mégaoctet',
+    ),
     ...{ 'km/h': { one: 'kilomètre par heure', many: 'kilomètres par heure' } },
     ...{ 'm²': { one: 'mètre carré', many: 'mètres carrés' } },
-    ...{ '°': { one: 'degré', many: 'degrés' }, '°C': { one: 'degré', many: 'degrés' } },
     ...{ min: { one: 'minute', many: 'minutes', isFeminine: true } },
-    ...{
-      Go: { one: 'gigaoctet', many: 'gigaoctets' },
-      Mo: { one: 'mégaoctet', many: 'mégaoctets' },
-    },
   },
   fractions: {
     ...{ '1/2': 'un demi', '½': 'un demi', '1/3': 'un tiers', '2/3': 'deux tiers' },
@@ -91,10 +88,6 @@ export const french: LanguagePack = {
   rules: rules(),
 };
 
-function unit(symbol: string, name: string) {
-  return { [symbol]: { one: name, many: `${name}s` } };
-}
-
 /** Pairs are read as numbers: `quarante-deux`, but `zéro un`. */
 function digitGroup(group: string): string {
   if (group.length !== 2 || group.startsWith('0')) {
@@ -125,12 +118,8 @@ function rules(): readonly Rule[] {
         `${START}(\\d{1,2})(er)?\\s(${MONTHS.join('|')})(?!\\p{L})(?:\\s(\\d{4})(?!\\p{N}))?`,
         'giu',
       ),
-      say: ({ parts: [, day = '', , month = '', year] }) => {
-        const number = Number(day);
-        if (number < 1 || number > 31) return null;
-        const date = { day: number, month: MONTHS.indexOf(month.toLowerCase()) + 1 };
-        return dateWords(year === undefined ? date : { ...date, year: Number(year) });
-      },
+      say: ({ parts: [, day = '', , month = '', year] }) =>
+        sayDay([day, MONTHS.indexOf(month.toLowerCase()) + 1, year], dateWords),
     },
     {
       pattern: new RegExp(`${START}(\\d{1,4})(er|re|ère|ème|eme|e)(?!\\p{L})`, 'gu'),

@@ -1,5 +1,14 @@
 /** German: how it reads out what is not written in words; pure */
-import type { CalendarDay, ClockTime, Found, LanguagePack, Rule } from './language-pack.ts';
+import {
+  type CalendarDay,
+  type ClockTime,
+  type Counted,
+  type Found,
+  type LanguagePack,
+  nounsOf,
+  type Rule,
+  sayDay,
+} from './language-pack.ts';
 import { byScales, START } from './quantity-rules.ts';
 
 const DIGITS = 'null eins zwei drei vier fünf sechs sieben acht neun'.split(' ');
@@ -42,27 +51,13 @@ export const german: LanguagePack = {
     ...{ 'Mrd.': { say: 'Milliarden', of: ' ' }, Milliarden: { say: 'Milliarden', of: ' ' } },
   },
   units: {
-    ...unit('km', 'Kilometer'),
-    ...unit('m', 'Meter'),
-    ...unit('cm', 'Zentimeter'),
-    ...unit('mm', 'Millimeter'),
-    ...unit('kg', 'Kilogramm'),
-    ...unit('g', 'Gramm'),
-    ...unit('mg', 'Milligramm'),
-    ...unit('l', 'Liter'),
-    ...unit('ml', 'Milliliter'),
-    ...unit('km/h', 'Kilometer pro Stunde'),
-    ...unit('m²', 'Quadratmeter'),
-    ...unit('°', 'Grad'),
-    ...unit('°C', 'Grad Celsius'),
-    ...{ Std: { one: 'Stunde', many: 'Stunden', isFeminine: true } },
-    ...{ 'Std.': { one: 'Stunde', many: 'Stunden', isFeminine: true } },
-    ...{ min: { one: 'Minute', many: 'Minuten', isFeminine: true } },
-    ...{ 'Min.': { one: 'Minute', many: 'Minuten', isFeminine: true } },
-    ...unit('MB', 'Megabyte'),
-    ...unit('GB', 'Gigabyte'),
-    ...unit('kW', 'Kilowatt'),
-    ...{ kWh: { one: 'Kilowattstunde', many: 'Kilowattstunden', isFeminine: true } },
+    ...nounsOf(
+      'km Kilometer, m Meter, cm Zentimeter, mm Millimeter, kg Kilogramm, g Gramm, mg Milligramm, l Liter, ' +
+        'ml Milliliter, km/h Kilometer pro Stunde, m² Quadratmeter, ° Grad, °C Grad Celsius, MB Megabyte, ' +
+        'GB Gigabyte, kW Kilowatt',
+      (one) => one,
+    ),
+    ...feminine('Std Stunde, Std. Stunde, min Minute, Min. Minute, kWh Kilowattstunde'),
   },
   fractions: {
     ...{ '1/2': 'ein halb', '½': 'ein halb', '1/3': 'ein Drittel', '2/3': 'zwei Drittel' },
@@ -86,35 +81,19 @@ export const german: LanguagePack = {
     ['Tel\\.', 'Telefon'],
     ['St\\.(?=\\s\\p{Lu})', 'Sankt'],
   ],
-  spelt: [
-    'EU',
-    'USA',
-    'ADAC',
-    'API',
-    'AG',
-    'EC',
-    'EDV',
-    'IT',
-    'ID',
-    'IP',
-    'AOK',
-    'ICE',
-    'IC',
-    'UN',
-    'EKG',
-  ],
+  spelt: 'EU USA ADAC API AG EC EDV IT ID IP AOK ICE IC UN EKG'.split(' '),
   perWords: ['Monat', 'Jahr', 'Woche', 'Tag', 'Nacht', 'Stunde', 'Person', 'Minute'],
   cardinal: (number, counted) =>
     germanCardinal(number, counted === undefined ? 'eins' : counted.isFeminine ? 'eine' : 'ein'),
   year: germanYear,
   date: dateWords,
   time: timeWords,
-  digitGroup: (group) => [...group].map((digit) => DIGITS[Number(digit)] ?? digit).join(' '),
   rules: rules(),
 };
 
-function unit(symbol: string, name: string) {
-  return { [symbol]: { one: name, many: name } };
+function feminine(symbolsAndNames: string): Readonly<Record<string, Counted>> {
+  const nouns = Object.entries(nounsOf(symbolsAndNames, (one) => `${one}n`));
+  return Object.fromEntries(nouns.map(([symbol, noun]) => [symbol, { ...noun, isFeminine: true }]));
 }
 
 /** The ending goes by the word before: `am zweiten`, `der zweite`, and `zweiter` with none. */
@@ -148,21 +127,17 @@ function rules(): readonly Rule[] {
       ),
       say: (found) => {
         const [, day = '', month = '', year] = found.parts;
-        const number = Number(day);
         const start = month.slice(0, 3).replace('Jän', 'Jan');
         const at = MONTHS.findIndex((name) => name.startsWith(start)) + 1;
-        if (number < 1 || number > 31 || at === 0) return null;
-        const date = { day: number, month: at };
-        return dateWords(year === undefined ? date : { ...date, year: Number(year) }, found);
+        return sayDay([day, at, year], (date) => dateWords(date, found));
       },
     },
     {
       pattern: /(?<![\p{L}\p{N}.,/-])(\d{1,2})\.\s?(\d{1,2})\.(?!\p{N})/gu,
       say: (found) => {
         const [, day = '', month = ''] = found.parts;
-        const date = { day: Number(day), month: Number(month) };
-        if (date.day < 1 || date.day > 31 || date.month < 1 || date.month > 12) return null;
-        return `${dateWords(date, found)}${found.after.trim() === '' ? '.' : ''}`;
+        const end = found.after.trim() === '' ? '.' : '';
+        return sayDay([day, Number(month), undefined], (date) => `${dateWords(date, found)}${end}`);
       },
     },
     {

@@ -10,7 +10,6 @@ export interface Counted {
 export interface Currency extends Counted {
   readonly cent: string;
   readonly cents: string;
-  readonly isCentFeminine?: boolean;
 }
 
 /** A match and what stands around it. */
@@ -89,8 +88,30 @@ export interface LanguagePack {
   year(year: number): string;
   date(day: CalendarDay, found: Found): string;
   time(time: ClockTime): string;
-  /** One group of a telephone number's digits. */
-  digitGroup(digits: string): string;
+  /** One group of a telephone number's digits; one by one unless given. */
+  digitGroup?(digits: string): string;
   /** The language's own rules: dates with months in words, ordinals, times of day. */
   readonly rules: readonly Rule[];
+}
+
+/** Nouns by their symbols, such as `km kilometer, kWh kilowatt hour`. */
+export function nounsOf(
+  symbolsAndNames: string,
+  manyOf = (one: string) => `${one}s`,
+): Readonly<Record<string, Counted>> {
+  const nouns = symbolsAndNames.split(', ').map((noun) => {
+    const [symbol = '', ...words] = noun.split(' ');
+    return [symbol, { one: words.join(' '), many: manyOf(words.join(' ')) }] as const;
+  });
+  return Object.fromEntries(nouns);
+}
+
+/** Says a date as its parts were written; null where it is none. */
+export function sayDay(
+  [day, month, year]: readonly [string, number, string | undefined],
+  say: (day: CalendarDay) => string,
+): string | null {
+  const isDay = month >= 1 && month <= 12 && Number(day) >= 1 && Number(day) <= 31;
+  if (!isDay) return null;
+  return say({ day: Number(day), month, ...(year !== undefined && { year: Number(year) }) });
 }

@@ -3,8 +3,8 @@ import { languageOf } from '../../lib/language-tag.ts';
 import { english } from './english.ts';
 import { french } from './french.ts';
 import { german } from './german.ts';
-import type { CalendarDay, LanguagePack, Rule } from './language-pack.ts';
-import { quantityRules, rowOfDigits } from './quantity-rules.ts';
+import { type LanguagePack, type Rule, sayDay } from './language-pack.ts';
+import { digitWords, quantityRules, rowOfDigits } from './quantity-rules.ts';
 import { spanish } from './spanish.ts';
 
 /** English outside of these is read as in Britain. */
@@ -32,7 +32,9 @@ function rulesOf(pack: LanguagePack): readonly Rule[] {
     ...dateRules(pack),
     ...addressRules(pack).slice(2),
     ...quantityRules(pack),
-    ...wordRules(pack),
+    ...abbreviationRules(pack),
+    acronymRule(pack),
+    ...signRules(pack),
   ];
 }
 
@@ -51,11 +53,6 @@ function packFor(name: string): LanguagePack | undefined {
     default:
       return undefined;
   }
-}
-
-/** Abbreviations, acronyms and lone signs */
-function wordRules(pack: LanguagePack): readonly Rule[] {
-  return [...abbreviationRules(pack), acronymRule(pack), ...signRules(pack)];
 }
 
 function abbreviationRules({ abbreviations }: LanguagePack): readonly Rule[] {
@@ -116,7 +113,7 @@ function dateRules(pack: LanguagePack): readonly Rule[] {
       pattern: /(?<![\p{L}\p{N}-])(\d{4})-(\d{2})-(\d{2})(?=T\d|(?![\p{L}\p{N}-]))/gu,
       say: (found) => {
         const [, year = '', month = '', day = ''] = found.parts;
-        return sayDay({ day: Number(day), month: Number(month), year: Number(year) }, found, pack);
+        return sayDay([day, Number(month), year], (date) => pack.date(date, found));
       },
     },
     {
@@ -126,8 +123,10 @@ function dateRules(pack: LanguagePack): readonly Rule[] {
       ),
       say: (found) => {
         const [, first = '', , second = '', year = ''] = found.parts;
-        const numbers = [Number(first), Number(second)] as const;
-        return sayDay(inOrder(numbers, fullYear(year), pack), found, pack);
+        const [day, month] = isMonthFirst([first, second], pack)
+          ? [second, first]
+          : [first, second];
+        return sayDay([day, Number(month), fullYear(year)], (date) => pack.date(date, found));
       },
     },
     {
@@ -146,28 +145,17 @@ function dateRules(pack: LanguagePack): readonly Rule[] {
 }
 
 /** Two figures mean this century up to 50. */
-function fullYear(year: string): number {
-  if (year.length === 4) return Number(year);
-  return Number(year) + (Number(year) <= 50 ? 2000 : 1900);
+function fullYear(year: string): string {
+  if (year.length === 4) return year;
+  return `${Number(year) <= 50 ? 20 : 19}${year}`;
 }
 
 /** By the language's habit, and the other way round where only that is a day. */
-function inOrder(
-  [first, second]: readonly [number, number],
-  year: number,
+function isMonthFirst(
+  [first, second]: readonly [string, string],
   { dateOrder }: LanguagePack,
-): CalendarDay {
-  const isMonthFirst = dateOrder === 'mdy' ? first <= 12 : second > 12 && first <= 12;
-  return isMonthFirst ? { day: second, month: first, year } : { day: first, month: second, year };
-}
-
-function sayDay(
-  day: CalendarDay,
-  found: Parameters<LanguagePack['date']>[1],
-  pack: LanguagePack,
-): string | null {
-  const isDay = day.month >= 1 && day.month <= 12 && day.day >= 1 && day.day <= 31;
-  return isDay ? pack.date(day, found) : null;
+): boolean {
+  return Number(first) <= 12 && (dateOrder === 'mdy' || Number(second) > 12);
 }
 
 /** Without a scheme or `www`, only names that end in one of these are taken for web addresses. */
@@ -237,7 +225,9 @@ function phoneRules(pack: LanguagePack): readonly Rule[] {
 function phoneWords(text: string, pack: LanguagePack): string {
   const groups = text.match(/\d{1,20}/g) ?? [];
   const words = groups.map((group) =>
-    group.length > 4 ? rowOfDigits(group, pack) : pack.digitGroup(group),
+    group.length > 4
+      ? rowOfDigits(group, pack)
+      : (pack.digitGroup?.(group) ?? digitWords(group, pack)),
   );
   return `${text.startsWith('+') ? `${pack.words.plus} ` : ''}${words.join(', ')}`;
 }

@@ -62,7 +62,7 @@ function moneyWords(
   currency: Currency,
   pack: LanguagePack,
 ): string {
-  const { one, many, cent, cents, isFeminine = false, isCentFeminine = false } = currency;
+  const { one, many, cent, cents, isFeminine = false } = currency;
   const magnitude = size === undefined ? undefined : pack.magnitudes[size];
   if (magnitude !== undefined) {
     return `${numberWords(amount, pack)} ${magnitude.say}${magnitude.of}${many}`;
@@ -74,7 +74,7 @@ function moneyWords(
     return `${numberWords(amount, pack, { isFeminine })} ${unit}`;
   }
   const hundredths = Number(decimals);
-  const small = pack.cardinal(hundredths, { isFeminine: isCentFeminine });
+  const small = pack.cardinal(hundredths, { isFeminine: false });
   const smallName = hundredths === 1 ? cent : cents;
   if (units === 0 && hundredths > 0) return `${small} ${smallName}`;
   const large = `${numberWords(whole, pack, { isFeminine })} ${units === 1 ? one : many}`;
@@ -213,7 +213,7 @@ function numberParts(text: string, { decimalMark }: LanguagePack): NumberParts {
 }
 
 /** Digits one by one, such as those of a code. */
-function digitWords(digits: string, { digits: names }: LanguagePack): string {
+export function digitWords(digits: string, { digits: names }: LanguagePack): string {
   return [...digits].map((digit) => names[Number(digit)] ?? digit).join(' ');
 }
 

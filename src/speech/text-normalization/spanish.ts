@@ -1,5 +1,12 @@
 /** Spanish: how it reads out what is not written in words; pure */
-import type { CalendarDay, ClockTime, LanguagePack, Rule } from './language-pack.ts';
+import {
+  type CalendarDay,
+  type ClockTime,
+  type LanguagePack,
+  nounsOf,
+  type Rule,
+  sayDay,
+} from './language-pack.ts';
 import { byScales, START } from './quantity-rules.ts';
 
 const DIGITS = 'cero uno dos tres cuatro cinco seis siete ocho nueve'.split(' ');
@@ -37,22 +44,13 @@ export const spanish: LanguagePack = {
     M: { say: 'millones', of: ' de ' },
   },
   units: {
-    ...unit('km', 'kilómetro'),
-    ...unit('m', 'metro'),
-    ...unit('cm', 'centímetro'),
-    ...unit('mm', 'milímetro'),
-    ...unit('kg', 'kilogramo'),
-    ...unit('g', 'gramo'),
-    ...unit('mg', 'miligramo'),
-    ...unit('l', 'litro'),
-    ...unit('ml', 'mililitro'),
+    ...nounsOf(
+      'km kilómetro, m metro, cm centímetro, mm milímetro, kg kilogramo, g gramo, mg miligramo, l litro, ' +
+        'ml mililitro, ° grado, °C grado, ºC grado, min minuto, GB gigabyte, MB megabyte',
+    ),
     ...{ 'km/h': { one: 'kilómetro por hora', many: 'kilómetros por hora' } },
     ...{ 'm²': { one: 'metro cuadrado', many: 'metros cuadrados' } },
-    ...{ '°': { one: 'grado', many: 'grados' }, '°C': { one: 'grado', many: 'grados' } },
-    ...{ ºC: { one: 'grado', many: 'grados' } },
     ...{ h: { one: 'hora', many: 'horas', isFeminine: true } },
-    ...{ min: { one: 'minuto', many: 'minutos' } },
-    ...{ GB: { one: 'gigabyte', many: 'gigabytes' }, MB: { one: 'megabyte', many: 'megabytes' } },
   },
   fractions: {
     ...{ '1/2': 'un medio', '½': 'medio', '1/3': 'un tercio', '2/3': 'dos tercios' },
@@ -83,13 +81,8 @@ export const spanish: LanguagePack = {
   year: (year) => spanishCardinal(year),
   date: dateWords,
   time: timeWords,
-  digitGroup: (group) => [...group].map((digit) => DIGITS[Number(digit)] ?? digit).join(' '),
   rules: rules(),
 };
-
-function unit(symbol: string, name: string) {
-  return { [symbol]: { one: name, many: `${name}s` } };
-}
 
 function dateWords({ day, month, year }: CalendarDay): string {
   const words = `${day === 1 ? 'primero' : spanishCardinal(day)} de ${MONTHS[month - 1]}`;
@@ -118,12 +111,8 @@ function rules(): readonly Rule[] {
         `${START}(\\d{1,2}) de (${MONTHS.join('|')})(?!\\p{L})(?: del? (\\d{4})(?!\\p{N}))?`,
         'giu',
       ),
-      say: ({ parts: [, day = '', month = '', year] }) => {
-        const number = Number(day);
-        if (number < 1 || number > 31) return null;
-        const date = { day: number, month: MONTHS.indexOf(month.toLowerCase()) + 1 };
-        return dateWords(year === undefined ? date : { ...date, year: Number(year) });
-      },
+      say: ({ parts: [, day = '', month = '', year] }) =>
+        sayDay([day, MONTHS.indexOf(month.toLowerCase()) + 1, year], dateWords),
     },
     {
       pattern: new RegExp(`${START}(\\d{1,2})\\.?([ºª])(?!\\p{L})`, 'gu'),

@@ -50,7 +50,7 @@ export async function probeSip(sip: SipClient, uri: string, clock: Clock): Promi
   } catch (error) {
     // Without a connection to the SIP server, drachtio-srf throws.
     if (!(error instanceof OverdueError) || !isSent) return { kind: 'unknown' };
-    return closed(`it does not answer SIP at ${placeOf(uri)}`);
+    return closed(`it does not answer SIP at ${uri.replace(/^sip:(?:[^@]*@)?/, '')}`);
   }
 }
 
@@ -71,10 +71,6 @@ function resultOf(error: unknown, dialog: object | undefined): ProbeResult {
   if (status > 0) return { kind: 'open' };
   if (hasCode(error, 'ESOCKETDESTROYED')) return { kind: 'unknown' };
   return closed(`SIP cannot be sent to it: ${messageOf(error)}`);
-}
-
-function placeOf(uri: string): string {
-  return uri.replace(/^sip:(?:[^@]*@)?/, '');
 }
 
 function closed(problem: string): ProbeResult {

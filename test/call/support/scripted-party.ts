@@ -8,7 +8,7 @@ import type {
 } from '../../../src/conversation/conversation-port.ts';
 import type { CallPrice } from '../../../src/domain/call/call-cost.ts';
 import type { AudioEvent, AudioStats, AudioStream } from '../../../src/media/audio-stream.ts';
-import { ReceiveRing } from '../../../src/media/buffers/receive-ring.ts';
+import { ReceiveRing } from '../../../src/media/sound-rings.ts';
 import type {
   AnswerOptions,
   IncomingCall,

@@ -6,7 +6,7 @@ import {
   type AudioStream,
   LINE_RATE_HZ,
 } from '../../../src/media/audio-stream.ts';
-import { ReceiveRing } from '../../../src/media/buffers/receive-ring.ts';
+import { ReceiveRing } from '../../../src/media/sound-rings.ts';
 
 interface Playout {
   readonly generation: number;

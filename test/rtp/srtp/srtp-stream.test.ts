@@ -4,13 +4,13 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ProtectionProfileAes128CmHmacSha1_80, RtpHeader, SrtpSession } from 'werift';
 import { parseRtp, writeRtp } from '../../../src/rtp/packet.ts';
+import { SrtpReceiver, SrtpSender, StreamIndices } from '../../../src/rtp/srtp/srtp-stream.ts';
 import {
   CRYPTO_SUITES,
   type CryptoSuite,
   inlineBytesOf,
   type SrtpKeys,
-} from '../../../src/rtp/srtp/crypto-suite.ts';
-import { SrtpReceiver, SrtpSender, StreamIndices } from '../../../src/rtp/srtp/srtp-stream.ts';
+} from '../../../src/rtp/srtp/transform.ts';
 
 const SUITES = Object.keys(CRYPTO_SUITES) as CryptoSuite[];
 const SSRC = 0xcafe_babe;

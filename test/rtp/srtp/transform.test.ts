@@ -1,10 +1,10 @@
 /** The packet transforms against the vectors of RFC 3711, RFC 7714 and libsrtp. */
 import { createSecretKey } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { deriveKey } from '../../../src/rtp/srtp/crypto-suite.ts';
 import {
   CounterTransform,
   createTransform,
+  deriveKey,
   GcmTransform,
 } from '../../../src/rtp/srtp/transform.ts';
 

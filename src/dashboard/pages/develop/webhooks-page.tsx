@@ -5,12 +5,12 @@ import { client, complain, formats, may, t } from '../../app-state.ts';
 import { ConfirmButton } from '../../parts/dialog.tsx';
 import { Button, Empty, Page, Section, Shown, Table } from '../../parts/page.tsx';
 import { useApi } from '../../parts/use-load.ts';
-import { Deliveries } from '../../webhooks/deliveries.tsx';
-import { ENDPOINTS, NewEndpointButton } from '../../webhooks/endpoint-form.tsx';
+import { Deliveries, ENDPOINTS } from '../../webhooks/deliveries.tsx';
 import {
   EndpointPage,
   EndpointState,
   LastAttempt,
+  NewEndpointButton,
   successRate,
   TestEventButton,
 } from '../../webhooks/endpoint-page.tsx';

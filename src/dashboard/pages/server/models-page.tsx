@@ -2,10 +2,9 @@
 import { useEffect } from 'preact/hooks';
 import type { Model, ModelCatalogue, ModelDownload } from '../../api-types.ts';
 import { client, formats, sentence, t, word } from '../../app-state.ts';
-import { EngineTable, SelfTestSection } from '../../parts/engines.tsx';
+import { EngineTable, SelfTestSection, useReadiness } from '../../parts/engines.tsx';
 import { useSubmit } from '../../parts/form.tsx';
 import { Button, Page, Problem, Section, Shown, State, Table } from '../../parts/page.tsx';
-import { useReadiness } from '../../parts/stand-ins.tsx';
 import { useApi } from '../../parts/use-load.ts';
 
 const DOWNLOADS = 'api/models/downloads';
@@ -54,7 +53,7 @@ function Catalogue({ catalogue, onChanged }: CatalogueProps) {
           keyOf={({ id }) => id}
           columns={{
             name: ({ name }) => name,
-            job: ({ kind }) => jobText(kind),
+            job: ({ kind }) => word('job', kind === 'gguf' ? 'llm' : kind),
             size: ['number', ({ sizeBytes }) => formats.value.size(sizeBytes)],
             licence: ['small', (model) => <Licence of={model} />],
             state: ({ state }) => <State of={state} />,
@@ -213,9 +212,4 @@ function Licence({ of: { licence, licenceUrl, licenceNote } }: { readonly of: Mo
       {licenceNote !== null && <p class="muted small">{sentence(licenceNote)}</p>}
     </>
   );
-}
-
-/** Both kinds of language models do one job. */
-function jobText(kind: Model['kind']): string {
-  return word('job', kind === 'gguf' ? 'llm' : kind);
 }

@@ -1,8 +1,7 @@
 /** Whether the server can take calls, and with what. */
 import { client, sentence, t } from '../../app-state.ts';
-import { EngineTable, SelfTestSection } from '../../parts/engines.tsx';
+import { EngineTable, SelfTestSection, useReadiness } from '../../parts/engines.tsx';
 import { Button, Page, Section, Shown, State, Table } from '../../parts/page.tsx';
-import { useReadiness } from '../../parts/stand-ins.tsx';
 import { useLoad } from '../../parts/use-load.ts';
 
 export function SystemPage() {

@@ -1,8 +1,7 @@
 /** Greedy decoding with speculation: an earlier transcript is verified in one step instead of decoded again. */
 
 import { deflateSync } from 'node:zlib';
-import type { DecoderRun } from './decoder-run.ts';
-import { type AllowedTokens, type Logits, likeliestToken } from './token-choice.ts';
+import { type AllowedTokens, type DecoderRun, type Logits, likeliestToken } from './decoder-run.ts';
 
 export interface DecodedToken {
   readonly id: number;

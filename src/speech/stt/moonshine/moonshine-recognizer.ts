@@ -5,9 +5,14 @@ import type { InferenceSession } from 'onnxruntime-node';
 import { ModelFileError, openSession, Tensor } from '../../../lib/onnx/onnx-session.ts';
 import { graphPath } from '../../models/model-files.ts';
 import { VoicedSpan } from '../../vad/vad-gate.ts';
-import { DecoderRun, type MergedDecoder, openMergedDecoder } from '../decoding/decoder-run.ts';
+import {
+  type AllowedTokens,
+  allowedTokens,
+  DecoderRun,
+  type MergedDecoder,
+  openMergedDecoder,
+} from '../decoding/decoder-run.ts';
 import { decodeGreedily } from '../decoding/greedy-decoder.ts';
-import { type AllowedTokens, allowedTokens } from '../decoding/token-choice.ts';
 import { agreedWords, wordsOf } from '../decoding/word-times.ts';
 import { MODEL_RATE_HZ } from '../features/log-mel.ts';
 import { Upsampler } from '../features/resampler.ts';
@@ -84,7 +89,7 @@ class MoonshineStream implements UtteranceStream {
       endToken,
       allowed,
       allowedFirst: allowed,
-      tokensMax: Math.min(maxTokens - 1, tokenLimit(audioMs)),
+      tokensMax: Math.min(maxTokens - 1, Math.ceil((audioMs / 1000) * TOKENS_PER_SECOND_MAX) + 2),
       signal,
     });
     const ids = tokens.map(({ id }) => id);
@@ -118,10 +123,6 @@ class MoonshineStream implements UtteranceStream {
     if (encoded === undefined) throw new Error('The encoder gave no "last_hidden_state"');
     return encoded;
   }
-}
-
-function tokenLimit(audioMs: number): number {
-  return Math.ceil((audioMs / 1000) * TOKENS_PER_SECOND_MAX) + 2;
 }
 
 function nothingHeard(audioMs: number): Recognition {

@@ -11,11 +11,12 @@ import {
 import { hasCode } from '../../../lib/unknown-value.ts';
 import { findPrepared, graphPath } from '../../models/model-files.ts';
 import {
+  type AllowedTokens,
   type AttentionHead,
+  allowedTokens,
   type MergedDecoder,
   openMergedDecoder,
 } from '../decoding/decoder-run.ts';
-import { type AllowedTokens, allowedTokens } from '../decoding/token-choice.ts';
 import { FULL_WINDOW_FRAMES, type MelFeatures } from '../features/log-mel.ts';
 import { Tokenizer } from './tokenizer.ts';
 

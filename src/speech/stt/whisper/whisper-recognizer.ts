@@ -1,9 +1,14 @@
 /** Whisper speech recognition: mel features grow with the audio; each request runs the encoder once and decodes greedily. */
 import { languageOf } from '../../../lib/language-tag.ts';
 import { VoicedSpan } from '../../vad/vad-gate.ts';
-import { type AttentionHead, DecoderRun } from '../decoding/decoder-run.ts';
+import {
+  type AttentionHead,
+  DecoderRun,
+  type Logits,
+  likeliestOf,
+  probabilityOf,
+} from '../decoding/decoder-run.ts';
 import { type DecodedToken, decodeGreedily, isRepetitive } from '../decoding/greedy-decoder.ts';
-import { type Logits, likeliestOf, probabilityOf } from '../decoding/token-choice.ts';
 import { agreedWords, type SpokenTimes, tokenStarts, wordsOf } from '../decoding/word-times.ts';
 import { FULL_WINDOW_FRAMES, LogMel, MODEL_RATE_HZ } from '../features/log-mel.ts';
 import { Upsampler } from '../features/resampler.ts';

@@ -1,7 +1,6 @@
 /** Speech recognition over the Wyoming protocol: Home Assistant's faster-whisper, Vosk and others. */
 import { languageOf } from '../../../lib/language-tag.ts';
-import { describeWyoming, WyomingConnection } from '../../network/wyoming-connection.ts';
-import type { WyomingEvent } from '../../network/wyoming-events.ts';
+import { describeWyoming, WyomingConnection, type WyomingEvent } from '../../network/wyoming.ts';
 import {
   PROBE_PCM,
   type RecognitionRequest,

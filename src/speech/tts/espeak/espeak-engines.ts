@@ -6,8 +6,12 @@ import type { Logger } from '../../../lib/logger.ts';
 import { hasCode } from '../../../lib/unknown-value.ts';
 import type { EngineReport } from '../../hearing/hearing.ts';
 import type { EngineProbe, SynthesizerEngine } from '../pool/choose-synthesizer.ts';
-import { pauseAfterMs, spokenText } from '../pool/spoken-text.ts';
-import type { SpeechRequest, Synthesizer } from '../pool/synthesizer.ts';
+import {
+  pauseAfterMs,
+  type SpeechRequest,
+  type Synthesizer,
+  spokenText,
+} from '../pool/synthesizer.ts';
 import { SynthesizerPool } from '../pool/synthesizer-pool.ts';
 import type { VoiceBook } from '../voices/voice-book.ts';
 import { espeakProgramVersion } from './espeak-program.ts';

@@ -5,7 +5,7 @@ import { endProcess, obeyParent, tellParent } from '../../../lib/process/child-s
 import { messageOf } from '../../../lib/unknown-value.ts';
 import type { SpeakingReply, SpeakingRequest } from '../pool/synthesizer-pool.ts';
 import { EspeakProgram } from './espeak-program.ts';
-import type { EspeakEngine, Sentence, SpeakingOrder } from './espeak-voice.ts';
+import type { Sentence, SpeakingOrder } from './espeak-voice.ts';
 import { type SentenceEngine, SentenceJob, type WaveSink } from './sentence-job.ts';
 import { EspeakInstance, type EspeakModule, loadModule } from './wasm-instance.ts';
 
@@ -85,17 +85,14 @@ export class EspeakWasm implements SentenceEngine {
 Error.stackTraceLimit = 0;
 
 const order: SpeakingOrder = JSON.parse(process.argv[2] ?? 'null');
-const engine = openEngine(order.engine);
+const engine =
+  order.engine.kind === 'program'
+    ? new EspeakProgram({ ...order.engine, clock: systemClock })
+    : new EspeakWasm({ moduleName: order.engine.moduleName });
 const cancels = new Map<number, () => void>();
 
 obeyParent(take, () => engine.stop());
 void begin();
-
-function openEngine(choice: EspeakEngine): SentenceEngine {
-  return choice.kind === 'program'
-    ? new EspeakProgram({ ...choice, clock: systemClock })
-    : new EspeakWasm({ moduleName: choice.moduleName });
-}
 
 async function begin(): Promise<void> {
   try {

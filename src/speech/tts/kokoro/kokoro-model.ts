@@ -1,5 +1,4 @@
-/** One Kokoro model with its voices, on ONNX Runtime: phonemes in, 24 kHz out. */
-
+/** One Kokoro model with its voices, on ONNX Runtime: phonemes in the symbols that it was trained on in, 24 kHz out. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -17,7 +16,6 @@ import {
   type VoiceModel,
   type VoiceRequest,
 } from '../neural/voice-model.ts';
-import { kokoroPhonemes } from './kokoro-phonemes.ts';
 
 const MODEL = 'Kokoro model';
 
@@ -162,4 +160,54 @@ async function readVocab(folder: string): Promise<ReadonlyMap<string, number>> {
   const vocab = vocabSchema.safeParse(jsonOf(text));
   if (vocab.success) return new Map(Object.entries(vocab.data));
   throw new ModelFileError('Kokoro vocabulary', path, 'it has no "vocab" of symbols and numbers');
+}
+
+/** Between the parts of an affricate or a diphthong, as espeak-ng's `--tie=^` writes them. */
+const TIE = /\^/g;
+
+/**
+ * Pairs that are one symbol to Kokoro. Only tied ones: two vowels in a row that are two syllables stay two.
+ *
+ * @see hexgrad/misaki, espeak.py: `EspeakG2P`, which reads es, fr, hi, it and pt-br
+ */
+const JOINED: Readonly<Record<string, string>> = {
+  'a^ɪ': 'I',
+  'a^ʊ': 'W',
+  'd^z': 'ʣ',
+  'd^ʒ': 'ʤ',
+  'e^ɪ': 'A',
+  'o^ʊ': 'O',
+  's^s': 'S',
+  't^s': 'ʦ',
+  't^ʃ': 'ʧ',
+  'ɔ^ɪ': 'Y',
+  'ə^ʊ': 'Q',
+};
+
+/** @see kokoro-js, phonemize.js: the same in the same order */
+const ENGLISH: readonly (readonly [RegExp, string])[] = [
+  [/kəkˈoːɹoʊ/g, 'kˈoʊkəɹoʊ'],
+  [/kəkˈɔːɹəʊ/g, 'kˈəʊkəɹəʊ'],
+  [/ʲ/g, 'j'],
+  [/r/g, 'ɹ'],
+  [/x/g, 'k'],
+  [/ɬ/g, 'l'],
+  [/(?<=[a-zɹː])(?=hˈʌndɹɪd)/g, ' '],
+  [/ z(?=[;:,.!?¡¿—…"«»“” ]|$)/g, 'z'],
+];
+
+const AMERICAN: readonly (readonly [RegExp, string])[] = [[/(?<=nˈaɪn)ti(?!ː)/g, 'di']];
+
+/**
+ * @param phonemes with ties.
+ * @param voice whose first letter tells the language: `a` and `b` American and British English.
+ */
+export function kokoroPhonemes(phonemes: string, voice: string): string {
+  if (/^[ab]/.test(voice)) {
+    const changes = voice.startsWith('a') ? [...ENGLISH, ...AMERICAN] : ENGLISH;
+    const untied = phonemes.replace(TIE, '');
+    return changes.reduce((text, [pattern, by]) => text.replace(pattern, by), untied);
+  }
+  const joined = phonemes.replace(/.\^./gu, (pair) => JOINED[pair] ?? pair);
+  return joined.replace(TIE, '').replaceAll('-', '');
 }

@@ -12,8 +12,12 @@ import {
   SpeechServers,
   serverReport,
 } from '../../network/speech-servers.ts';
-import { spokenText } from '../pool/spoken-text.ts';
-import type { SpeechRequest, Synthesizer, VoiceChoice } from '../pool/synthesizer.ts';
+import {
+  type SpeechRequest,
+  type Synthesizer,
+  spokenText,
+  type VoiceChoice,
+} from '../pool/synthesizer.ts';
 import {
   likelyVoice,
   type ServerVoice,

@@ -6,11 +6,12 @@ import type { Logger } from '../../../lib/logger.ts';
 import type { Provider } from '../../../lib/onnx/onnx-providers.ts';
 import type { EngineReport } from '../../hearing/hearing.ts';
 import type { SynthesizerEngine } from '../pool/choose-synthesizer.ts';
-import { pauseAfterMs, spokenText } from '../pool/spoken-text.ts';
 import {
+  pauseAfterMs,
   type SpeechRequest,
   SynthesisError,
   type Synthesizer,
+  spokenText,
   type VoiceChoice,
 } from '../pool/synthesizer.ts';
 import type { ModelFailure } from '../pool/synthesizer-pool.ts';

@@ -11,7 +11,7 @@ import type {
   VoiceModel,
 } from '../neural/voice-model.ts';
 import { concat, FULL_SCALE, VoiceLine } from './line-pcm.ts';
-import { pauseAfterMs } from './spoken-text.ts';
+import { pauseAfterMs } from './synthesizer.ts';
 import type { SpeakingReply } from './synthesizer-pool.ts';
 
 /** Audio in one message: a quarter of a second. */

@@ -3,8 +3,8 @@ import {
   describeWyoming,
   type WyomingArtifact,
   WyomingConnection,
-} from '../../network/wyoming-connection.ts';
-import type { WyomingEvent } from '../../network/wyoming-events.ts';
+  type WyomingEvent,
+} from '../../network/wyoming.ts';
 import {
   PROBE_TEXT,
   type ServerVoice,

@@ -161,7 +161,7 @@ export class EarlySession {
     const known = this.#descriptions.get(tag);
     if (sdp === '' || known?.kind === 'offer') return;
     if (known === undefined && this.#descriptions.size >= FAR_ENDS_MAX) return;
-    const isAnswer = known?.kind === 'answer' || isReliable(response);
+    const isAnswer = known?.kind === 'answer' || /\b100rel\b/i.test(response.get('require') ?? '');
     this.#descriptions.set(tag, { sdp, kind: isAnswer ? 'answer' : 'hint' });
     if (this.#isDeferred) return;
     void this.#change(async () => {
@@ -234,10 +234,6 @@ export class EarlySession {
     this.#inForce = sdp;
     return ours;
   }
-}
-
-function isReliable(response: SrfResponse): boolean {
-  return /\b100rel\b/i.test(response.get('require') ?? '');
 }
 
 function tagOf(message: SrfMessage, party: 'from' | 'to'): string {

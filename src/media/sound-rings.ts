@@ -1,4 +1,4 @@
-/** Receive ring: a caller's newest seconds of audio in memory shared by threads; one writer, any readers, no locks. */
+/** Rings of sound in memory that threads share: of the caller's audio with many readers, and of speech for a media thread. */
 
 /** Length of the ring, in milliseconds. */
 export const RING_MS = 4096;
@@ -144,4 +144,71 @@ export class RingPool {
     if (!this.#claimed.delete(ring) || this.#resting.length >= KEPT_RINGS_MAX) return;
     this.#resting.push({ ring, sinceMs: nowMs });
   }
+}
+
+/** Crosses between threads; wrap it in a `SpeechRing` on arrival. */
+export type SpeechRingBuffer = SharedArrayBuffer;
+
+/** A minute of speech for all sessions of a thread; each message empties its part. A power of two. */
+export const SPEECH_RING_SAMPLES = 2 ** 19;
+
+const SPEECH_HEADER_BYTES = 8;
+const WRITTEN = 0;
+const READ = 1;
+
+/**
+ * Audio in messages is allocated by one thread and collected by the other, and collections delay packets. Here a message
+ * has only the number of samples.
+ *
+ *     Int32 0  samples written since the ring was made, 32 bits
+ *     Int32 1  samples read, likewise
+ *     then     the samples, signed 16-bit, position modulo the capacity
+ */
+export class SpeechRing {
+  readonly buffer: SpeechRingBuffer;
+  readonly #counts: Int32Array;
+  readonly #samples: Int16Array;
+
+  constructor(buffer: SpeechRingBuffer = SpeechRing.allocate()) {
+    this.buffer = buffer;
+    this.#counts = new Int32Array(buffer, 0, 2);
+    this.#samples = new Int16Array(buffer, SPEECH_HEADER_BYTES, SPEECH_RING_SAMPLES);
+  }
+
+  static allocate(): SpeechRingBuffer {
+    return new SharedArrayBuffer(
+      SPEECH_HEADER_BYTES + SPEECH_RING_SAMPLES * Int16Array.BYTES_PER_ELEMENT,
+    );
+  }
+
+  /** Adds a copy. Only for the writer. @returns false, and adds nothing, when there is no room for all of it. */
+  write(pcm: Int16Array): boolean {
+    const written = Atomics.load(this.#counts, WRITTEN);
+    const waiting = (written - Atomics.load(this.#counts, READ)) >>> 0;
+    if (waiting + pcm.length > SPEECH_RING_SAMPLES) return false;
+    const at = placeOf(written);
+    const straight = Math.min(pcm.length, SPEECH_RING_SAMPLES - at);
+    this.#samples.set(pcm.subarray(0, straight), at);
+    if (straight < pcm.length) this.#samples.set(pcm.subarray(straight), 0);
+    Atomics.store(this.#counts, WRITTEN, written + pcm.length);
+    return true;
+  }
+
+  /**
+   * Takes the oldest samples out. Only for the reader.
+   *
+   * @param take receives them in order, in up to two views that are valid during the call.
+   */
+  read(length: number, take: (pcm: Int16Array) => void): void {
+    const read = Atomics.load(this.#counts, READ);
+    const at = placeOf(read);
+    const straight = Math.min(length, SPEECH_RING_SAMPLES - at);
+    take(this.#samples.subarray(at, at + straight));
+    if (straight < length) take(this.#samples.subarray(0, length - straight));
+    Atomics.store(this.#counts, READ, read + length);
+  }
+}
+
+function placeOf(count: number): number {
+  return count & (SPEECH_RING_SAMPLES - 1);
 }

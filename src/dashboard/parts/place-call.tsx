@@ -1,10 +1,10 @@
 /** The window that places one call; what the dial policy refuses is shown next to the field. */
 import { ApiError } from '../api-error.ts';
 import { client, isPlacingCall, say, sentence, t } from '../app-state.ts';
-import { Dialog } from '../parts/dialog.tsx';
-import { SelectField, TextField } from '../parts/field.tsx';
-import { Form, useForm } from '../parts/form.tsx';
-import { useAgents } from '../parts/use-load.ts';
+import { Dialog } from './dialog.tsx';
+import { SelectField, TextField } from './field.tsx';
+import { Form, useForm } from './form.tsx';
+import { useAgents } from './use-load.ts';
 
 const EMPTY = { agentId: '', to: '', from: '', greeting: '' };
 
