@@ -146,7 +146,7 @@ test.each<readonly [string, Far]>([
 });
 
 test('why a call failed has its German, for every status of a carrier', () => {
-  const statuses = Array.from({ length: 300 }, (_, index) => 400 + index);
+  const statuses = Array.from({ length: 400 }, (_, index) => 300 + index);
   const reasons = statuses.map((refusedWith) => {
     const error = new CarrierError('refused', refusedWith, { refusedWith });
     return failureOf(error).reason;
