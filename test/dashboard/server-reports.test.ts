@@ -151,8 +151,12 @@ test('why a call failed has its German, for every status of a carrier', () => {
     const error = new CarrierError('refused', refusedWith, { refusedWith });
     return failureOf(error).reason;
   });
+  const unreached = [408, 503].map((refusedWith) => {
+    const error = new CarrierError('unreached', refusedWith, { refusedWith, isUnreached: true });
+    return failureOf(error).reason;
+  });
 
-  expect(untranslated(reasons)).toEqual([]);
+  expect(untranslated([...reasons, ...unreached])).toEqual([]);
 });
 
 test.each([

@@ -104,6 +104,12 @@ const REFUSALS: Readonly<Record<number, string>> = {
   608: SCREENED,
 };
 
+/** By the status that our own SIP server made for a far end that it got nothing from. */
+const UNREACHED: Readonly<Record<number, string>> = {
+  408: 'The carrier gave no response',
+  503: 'The carrier is out of reach',
+};
+
 /** What a status without a sentence of its own says, by its class. */
 function refusalByClass(sipStatus: number): string {
   if (sipStatus < 400) return REDIRECTED;
@@ -115,9 +121,10 @@ function refusalByClass(sipStatus: number): string {
 /** @param error what the carrier threw instead of an answered call. */
 export function failureOf(error: unknown): Failure {
   if (!(error instanceof CarrierError)) return failureBecause('The server failed.');
-  const { refusedWith: sipStatus, message } = error;
+  const { refusedWith: sipStatus, isUnreached, message } = error;
   if (sipStatus === null) return failureBecause(`${message}.`);
-  const why = REFUSALS[sipStatus] ?? refusalByClass(sipStatus);
+  const sentences = isUnreached ? UNREACHED : REFUSALS;
+  const why = sentences[sipStatus] ?? refusalByClass(sipStatus);
   return { reason: `${why} (SIP ${sipStatus}).`, sipStatus };
 }
 

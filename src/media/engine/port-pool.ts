@@ -54,6 +54,11 @@ export class PortPool {
   }
 }
 
+/** How many calls have a port for RTP and the next one for RTCP in the range. */
+export function pairsIn(range: PortRange): number {
+  return evenPorts(range).length;
+}
+
 /** Even ports whose odd neighbour is in the range too. */
 function evenPorts({ first, last }: PortRange): number[] {
   const start = first + (first % 2);
