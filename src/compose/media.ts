@@ -6,6 +6,7 @@ import type { ReadinessCheck } from '../domain/call/engine-state.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { MediaEngine } from '../media/engine/media-engine.ts';
+import { pairsIn } from '../media/engine/port-pool.ts';
 import type { CarrierReport } from '../telephony/carrier.ts';
 import { DirectGateway } from '../telephony/direct/direct-gateway.ts';
 import type { FreeSwitchGateway } from '../telephony/freeswitch/freeswitch-gateway.ts';
@@ -102,6 +103,11 @@ function engineAt(address: string, { config, clock, log }: MediaOptions): MediaE
   // Media threads may have real-time priority: one core is left for the rest.
   const cores = Math.max(1, availableParallelism() - 1);
   const workers = Math.min(cores, Math.ceil(config.MAX_CALLS / CALLS_PER_MEDIA_WORKER));
+  const pairs = pairsIn(config.RTP_PORTS);
+  if (pairs < config.MAX_CALLS) {
+    const facts = { pairs, callsMax: config.MAX_CALLS };
+    log.warn(facts, 'RTP_PORTS has fewer pairs of ports than MAX_CALLS allows calls');
+  }
   return new MediaEngine({ clock, log, ports: config.RTP_PORTS, address, workers });
 }
 

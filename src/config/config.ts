@@ -354,7 +354,8 @@ export function readProcessConfig(): Config {
  */
 export function readSettingsFile(path: string, environment = process.env): string {
   try {
-    return readFileSync(path, 'utf8').replace(/\$\{([A-Z][A-Z0-9_]*)\}/g, (_, name: string) => {
+    const text = readFileSync(path, 'utf8').replace(/^\uFEFF/, '');
+    return text.replace(/\$\{([A-Z][A-Z0-9_]*)\}/g, (_, name: string) => {
       const value = withSecretFiles(environment)[name];
       if (value === undefined) throw new Error(`the variable ${name} in it is not set`);
       return JSON.stringify(value).slice(1, -1);

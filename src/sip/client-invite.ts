@@ -231,8 +231,11 @@ export class ClientForks {
   win(reply: Reply): Dialog {
     const dialog = this.#confirm(reply);
     this.#winner = dialog;
-    for (const fork of [...this.#forks.values()]) {
-      if (fork !== dialog) fork.end({ cause: 'unanswered', message: reply.response });
+    for (const [tag, fork] of [...this.#forks]) {
+      if (fork === dialog) continue;
+      // A fork that rang may answer too: its 2xx opens a dialog of its own, which `refuse` hangs up.
+      this.#forks.delete(tag);
+      fork.end({ cause: 'unanswered', message: reply.response });
     }
     const isManual = this.#options.acknowledge === 'manual';
     dialog.expectAck(reply, isManual ? () => void hangUp(dialog) : undefined);

@@ -142,18 +142,25 @@ export class CarrierError extends Error {
   readonly sipStatus: number;
   /** Final status of the far end to our INVITE; null without one. */
   readonly refusedWith: number | null;
+  /** Whether our own SIP server made that status, 408 or 503, because nothing came from the far end. RFC 3261, 8.1.3.1. */
+  readonly isUnreached: boolean;
 
   constructor(
     message: string,
     sipStatus: number,
     {
       refusedWith = null,
+      isUnreached = false,
       ...options
-    }: ErrorOptions & { readonly refusedWith?: number | null } = {},
+    }: ErrorOptions & {
+      readonly refusedWith?: number | null;
+      readonly isUnreached?: boolean;
+    } = {},
   ) {
     super(message, options);
     this.sipStatus = sipStatus;
     this.refusedWith = refusedWith;
+    this.isUnreached = isUnreached;
   }
 }
 

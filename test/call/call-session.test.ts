@@ -380,7 +380,7 @@ test('CallSession counts the packets of the call when it is over', async () => {
 });
 
 test('CallSession counts a call whose caller fell silent, and no other failure of a conversation', async () => {
-  const end = { kind: 'failed', reason: 'no audio comes from the caller' } as const;
+  const end = { kind: 'failed', reason: 'no audio comes from the far end' } as const;
   const silent = await openCallWorld();
   const broken = await openCallWorld();
 
@@ -392,7 +392,7 @@ test('CallSession counts a call whose caller fell silent, and no other failure o
   }
 
   expect((await silent.call()).failureReason).toBe(
-    'The conversation could not go on: no audio comes from the caller.',
+    'The conversation could not go on: no audio comes from the far end.',
   );
   expect(silent.counted.filter((line) => line.startsWith('silent'))).toHaveLength(1);
   expect(broken.counted.filter((line) => line.startsWith('silent'))).toEqual([]);

@@ -25,6 +25,13 @@ test('readTrunksFile reads the file that the settings name', () => {
   expect(readTrunksFile(readConfig({}))).toMatchObject([{ name: 'acme' }]);
 });
 
+test('readTrunksFile reads a file that an editor began with a byte order mark', () => {
+  mkdirSync('sip-config');
+  writeFileSync('sip-config/trunks.json', '\uFEFF[{"name":"acme","proxy":"sip.example.com"}]');
+
+  expect(readTrunksFile(readConfig({}))).toMatchObject([{ name: 'acme' }]);
+});
+
 test('readTrunksFile has no trunks where a new folder has no sip-config yet', () => {
   expect(readTrunksFile(readConfig({}))).toEqual([]);
 });

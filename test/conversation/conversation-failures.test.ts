@@ -42,7 +42,7 @@ test('Conversation ends when no audio comes any more', async () => {
 
   expect(table.end()).toEqual({
     kind: 'failed',
-    reason: 'no audio comes from the caller',
+    reason: 'no audio comes from the far end',
     isSilentLine: true,
   });
 });

@@ -146,13 +146,17 @@ test.each<readonly [string, Far]>([
 });
 
 test('why a call failed has its German, for every status of a carrier', () => {
-  const statuses = Array.from({ length: 300 }, (_, index) => 400 + index);
+  const statuses = Array.from({ length: 400 }, (_, index) => 300 + index);
   const reasons = statuses.map((refusedWith) => {
     const error = new CarrierError('refused', refusedWith, { refusedWith });
     return failureOf(error).reason;
   });
+  const unreached = [408, 503].map((refusedWith) => {
+    const error = new CarrierError('unreached', refusedWith, { refusedWith, isUnreached: true });
+    return failureOf(error).reason;
+  });
 
-  expect(untranslated(reasons)).toEqual([]);
+  expect(untranslated([...reasons, ...unreached])).toEqual([]);
 });
 
 test.each([

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PortPool, PortsExhaustedError } from '../../src/media/engine/media-engine.ts';
+import { PortPool, PortsExhaustedError } from '../../src/media/engine/port-pool.ts';
 
 test('PortPool hands out the even ports of its range, from a chance beginning, in turn', () => {
   const pool = new PortPool({ range: { first: 20_000, last: 20_009 }, chance: 0.5 });

@@ -141,6 +141,23 @@ test('an answer of another fork is acknowledged and hung up', async () => {
   expect(bye.toTag).toBe('two');
 });
 
+test('an answer of a fork that rang is acknowledged and hung up, each time it is repeated', async () => {
+  const { invite, request } = await ring();
+  peer.reply(request, 180, 'one');
+  peer.reply(request, 180, 'two');
+  peer.reply(request, 200, 'one');
+  await invite.outcome;
+
+  peer.reply(request, 200, 'two');
+  const bye = await peer.expect('BYE');
+  peer.reply(request, 200, 'two');
+  await peer.expect('ACK', 3);
+
+  const acks = peer.received.filter(({ method }) => method === 'ACK').map(({ toTag }) => toTag);
+  expect(acks).toEqual(['one', 'two', 'two']);
+  expect(bye.toTag).toBe('two');
+});
+
 test('a repeat of the answer is acknowledged again, and counted', async () => {
   const { invite, request } = await ring();
   peer.reply(request, 200, 'one');

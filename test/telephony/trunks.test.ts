@@ -87,6 +87,11 @@ test.each([
 
 test.each([
   ['not JSON', '[{', ': expected a list of trunks as JSON'],
+  [
+    'a missing comma, with its place',
+    '[{"name":"acme"\n"proxy":"a.example"}]',
+    ': expected a list of trunks as JSON, wrong at line 2 column 1; see',
+  ],
   ['no list', '{}', 'the list of trunks: '],
   [
     'two trunks of one name',

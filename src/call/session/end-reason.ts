@@ -79,8 +79,11 @@ const BUSY = 'The called number is busy, or refused the call';
 const CREDENTIALS = 'The carrier does not let us call: check the user name, password and numbers';
 const UNKNOWN = 'The carrier does not know the called number';
 const CODECS = 'The far end accepts none of the codecs';
+const REDIRECTED = 'The carrier redirects the call to another address, which is not followed';
+const UNWANTED = 'The called party wants no calls from this number';
+const SCREENED = 'A service of the carrier took the call for an unwanted one';
 
-/** By the final status of our INVITE. RFC 3261, 21. */
+/** By the final status of our INVITE. RFC 3261, 21; 607: RFC 8197; 608: RFC 8688. */
 const REFUSALS: Readonly<Record<number, string>> = {
   401: CREDENTIALS,
   403: CREDENTIALS,
@@ -97,18 +100,31 @@ const REFUSALS: Readonly<Record<number, string>> = {
   603: BUSY,
   488: CODECS,
   606: CODECS,
+  607: UNWANTED,
+  608: SCREENED,
 };
+
+/** By the status that our own SIP server made for a far end that it got nothing from. */
+const UNREACHED: Readonly<Record<number, string>> = {
+  408: 'The carrier gave no response',
+  503: 'The carrier is out of reach',
+};
+
+/** What a status without a sentence of its own says, by its class. */
+function refusalByClass(sipStatus: number): string {
+  if (sipStatus < 400) return REDIRECTED;
+  return sipStatus >= 500
+    ? 'The carrier could not put the call through'
+    : 'The carrier refused the call';
+}
 
 /** @param error what the carrier threw instead of an answered call. */
 export function failureOf(error: unknown): Failure {
   if (!(error instanceof CarrierError)) return failureBecause('The server failed.');
-  const { refusedWith: sipStatus, message } = error;
+  const { refusedWith: sipStatus, isUnreached, message } = error;
   if (sipStatus === null) return failureBecause(`${message}.`);
-  const why =
-    REFUSALS[sipStatus] ??
-    (sipStatus >= 500
-      ? 'The carrier could not put the call through'
-      : 'The carrier refused the call');
+  const sentences = isUnreached ? UNREACHED : REFUSALS;
+  const why = sentences[sipStatus] ?? refusalByClass(sipStatus);
   return { reason: `${why} (SIP ${sipStatus}).`, sipStatus };
 }
 

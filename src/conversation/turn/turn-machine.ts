@@ -120,7 +120,7 @@ const HANDLERS: { readonly [K in Kind]: (draft: Draft, event: TurnEventOf<K>) =>
   'media-lost': (draft, event) =>
     endNow(
       draft,
-      { kind: 'failed', reason: 'no audio comes from the caller', isSilentLine: true },
+      { kind: 'failed', reason: 'no audio comes from the far end', isSilentLine: true },
       event.atMs,
     ),
   timer: (draft, event) => TIMERS[event.timer](draft, event.atMs),

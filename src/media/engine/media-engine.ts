@@ -14,6 +14,7 @@ import {
   startMediaWorker,
   type WorkerSettings,
 } from './media-worker-handle.ts';
+import { PortPool, type PortRange } from './port-pool.ts';
 import { RtpSessionHandle } from './rtp-session-handle.ts';
 
 /** Thrown when no session can be opened: too many calls, or no worker is running. */
@@ -285,65 +286,4 @@ export class DrainQueue {
     }
     return false;
   }
-}
-
-/** No port of the range is free. */
-export class PortsExhaustedError extends Error {
-  override readonly name = 'PortsExhaustedError';
-}
-
-/** UDP ports that the engine may use. */
-interface PortRange {
-  readonly first: number;
-  /** Inclusive. */
-  readonly last: number;
-}
-
-/**
- * Assigns ports in turn from a random beginning, so that a port rests as long as possible between two calls. Release a
- * port only after its draining.
- */
-export class PortPool {
-  readonly #range: PortRange;
-  readonly #evenPorts: readonly number[];
-  readonly #taken = new Set<number>();
-  #next: number;
-
-  /** @param options.chance from 0 to 1, where to begin. */
-  constructor(options: { readonly range: PortRange; readonly chance: number }) {
-    this.#range = options.range;
-    this.#evenPorts = evenPorts(options.range);
-    this.#next = Math.floor(options.chance * this.#evenPorts.length);
-  }
-
-  /** Number of port pairs. */
-  get size(): number {
-    return this.#evenPorts.length;
-  }
-
-  /** @throws {PortsExhaustedError} */
-  claim(): number {
-    for (let tried = 0; tried < this.size; tried += 1) {
-      const port = this.#evenPorts[this.#next % this.size] ?? 0;
-      this.#next += 1;
-      if (this.#taken.has(port)) continue;
-      this.#taken.add(port);
-      return port;
-    }
-    const { first, last } = this.#range;
-    throw new PortsExhaustedError(
-      `Cannot open a media port in "${first}-${last}": all ${this.size} pairs are in use or draining`,
-    );
-  }
-
-  release(port: number): void {
-    this.#taken.delete(port);
-  }
-}
-
-/** Even ports whose odd neighbour is in the range too. */
-function evenPorts({ first, last }: PortRange): number[] {
-  const start = first + (first % 2);
-  const count = Math.max(0, Math.floor((last - start + 1) / 2));
-  return Array.from({ length: count }, (_, index) => start + index * 2);
 }

@@ -301,8 +301,10 @@ function parseJson(json: string, cannot: string): unknown {
   try {
     return JSON.parse(json);
   } catch (error) {
-    // The parser's own message quotes the text, which holds passwords.
-    const message = `${cannot}: expected a list of trunks as JSON; see sip-config/README.md`;
+    // The parser's own message quotes the text, which holds passwords: only the place is taken from it.
+    const place = /line \d+ column \d+/.exec(String(error))?.[0];
+    const expected = `expected a list of trunks as JSON${place === undefined ? '' : `, wrong at ${place}`}`;
+    const message = `${cannot}: ${expected}; see sip-config/README.md`;
     throw new TrunkSettingsError(message, { cause: error });
   }
 }

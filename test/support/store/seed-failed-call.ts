@@ -54,7 +54,7 @@ export const EVERY_ENTRY: readonly (readonly [string, TimelineEntry['details']])
     'ended',
     {
       ...{ endReason: 'error', answeredAt: new Date(0).toISOString(), answeredBy: 'machine' },
-      ...{ failureReason: 'The conversation could not go on: no audio comes from the caller.' },
+      ...{ failureReason: 'The conversation could not go on: no audio comes from the far end.' },
       sipStatus: null,
     },
   ],
@@ -71,7 +71,7 @@ export async function seedFailedCall(server: TestServer, agentId: string): Promi
       ...{ createdAt: startedAt, startedAt, answeredAt: startedAt, answeredBy: 'machine' },
       endedAt: new Date(startedAt.getTime() + MINUTE_MS),
       failureReason: failureBecause(
-        'The conversation could not go on: no audio comes from the caller.',
+        'The conversation could not go on: no audio comes from the far end.',
       ).reason,
       ...{ sentiment: 'negative', intentDetected: 'complaint' },
     });

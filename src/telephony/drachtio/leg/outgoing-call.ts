@@ -80,6 +80,7 @@ interface FailureFacts {
   readonly cause?: unknown;
   /** Final status of the far end. */
   readonly refusedWith?: number;
+  readonly isUnreached?: boolean;
 }
 
 /** An outgoing call: INVITE, early media, answer or failure, CANCEL. */
@@ -307,11 +308,19 @@ export class SrfOutgoingCall implements OutgoingCall {
   }
 
   #onRefused(error: unknown): void {
-    const status = responseOf(error)?.status;
+    const response = responseOf(error);
+    if (response === undefined) {
+      this.fail(reasonOf(error), 503, { cause: error });
+      return;
+    }
+    const { status } = response;
     // The SIP server itself responds 408 and 503 for an unreachable proxy. RFC 3261, 8.1.3.1.
-    if (status !== undefined && status !== 408 && status !== 503) this.#responded();
-    if (status === undefined) this.fail(reasonOf(error), 503, { cause: error });
-    else this.fail(`it answered ${status}`, status, { cause: error, refusedWith: status });
+    const maybeOwn = status === 408 || status === 503;
+    if (!maybeOwn) this.#responded();
+    // Such a response has the To of the INVITE; a far end adds its tag.
+    const isUnreached = maybeOwn && !/;\s*tag\s*=/i.test(response.get('to') ?? '');
+    const why = isUnreached ? 'it is out of reach, or silent' : `it answered ${status}`;
+    this.fail(why, status, { cause: error, refusedWith: status, isUnreached });
   }
 
   /** Listeners are added synchronously: a BYE may follow in the same packet as the answer. */
