@@ -3,7 +3,8 @@ import { helpText, readCommandLine } from './cli/server-command-line.ts';
 import type { App } from './compose/app.ts';
 import { openOutput } from './compose/output.ts';
 import { beginHearing } from './compose/speech.ts';
-import { type Config, ConfigError, printConfig, readProcessConfig } from './config/config.ts';
+import { type Config, mistypedVariables, printConfig, readProcessConfig } from './config/config.ts';
+import { ConfigError } from './config/secret-files.ts';
 import { systemClock } from './lib/clock.ts';
 import type { Logger } from './lib/logger.ts';
 import { packageVersion } from './lib/package-version.ts';
@@ -39,6 +40,9 @@ function giveUp(error: unknown): never {
 async function serve(config: Config): Promise<void> {
   const output = openOutput(config);
   const { log } = output;
+  for (const fields of mistypedVariables()) {
+    log.warn(fields, 'variable has no effect: no setting has this name');
+  }
   // Loading modules is most of a start: threads and child processes begin first, and load their models meanwhile.
   // `ThreadUse` sees only threads that start after it.
   const threads = new ThreadUse(systemClock);

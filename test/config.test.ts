@@ -1,5 +1,9 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ConfigError, printConfig, readConfig } from '../src/config/config.ts';
+import { mistypedVariables, printConfig, readConfig } from '../src/config/config.ts';
+import { ConfigError } from '../src/config/secret-files.ts';
 
 test('readConfig gives every documented default on an empty environment', () => {
   const config = readConfig({});
@@ -160,6 +164,64 @@ test('readConfig names the file of a secret that cannot be read', () => {
   const read = () => readConfig({ BOOTSTRAP_LIVE_KEY_FILE: '/nowhere/key' });
 
   expect(read).toThrow('BOOTSTRAP_LIVE_KEY_FILE "/nowhere/key"');
+});
+
+test('readConfig reads the file of a secret whose variable is empty, and takes an empty NAME_FILE as not given', () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'offhook-')), 'secret');
+  writeFileSync(file, 'from-file\r\n');
+
+  const config = readConfig({
+    DRACHTIO_SECRET: '',
+    DRACHTIO_SECRET_FILE: file,
+    FREESWITCH_SECRET: 'given',
+    FREESWITCH_SECRET_FILE: '',
+  });
+
+  expect(config.DRACHTIO_SECRET).toBe('from-file');
+  expect(config.FREESWITCH_SECRET).toBe('given');
+});
+
+test('readConfig refuses a secret file that is empty', () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'offhook-')), 'secret');
+  writeFileSync(file, '\n');
+
+  const read = () => readConfig({ SECRETS_KEY_FILE: file });
+
+  expect(read).toThrow(`Cannot read SECRETS_KEY_FILE "${file}": it is empty`);
+});
+
+test.each([
+  ['localhost', 'http://localhost:11434'],
+  ['0.0.0.0:11500', 'http://0.0.0.0:11500'],
+  ['[::1]', 'http://[::1]:11434'],
+  ['https://ollama.example/base', 'https://ollama.example/base'],
+])('readConfig reads OLLAMA_HOST=%s as Ollama does', (given, address) => {
+  expect(readConfig({ OLLAMA_HOST: given }).OLLAMA_HOST).toBe(address);
+});
+
+test('mistypedVariables finds variables that are nearly a setting, and no other ones', () => {
+  const names = [
+    'MAX_CALL',
+    'max_calls',
+    'DRIAN_TIMEOUT_SECONDS',
+    'SECRETS_KEY_FIL',
+    'MAX_CALLS',
+    'SECRETS_KEY_FILE',
+    'OLLAMA_MODELS',
+    'OLLAMA_PORT',
+    'PATH',
+    'PWD',
+    'TERM',
+  ];
+
+  const found = mistypedVariables(Object.fromEntries(names.map((name) => [name, 'x'])));
+
+  expect(found).toEqual([
+    { variable: 'MAX_CALL', nearest: 'MAX_CALLS' },
+    { variable: 'max_calls', nearest: 'MAX_CALLS' },
+    { variable: 'DRIAN_TIMEOUT_SECONDS', nearest: 'DRAIN_TIMEOUT_SECONDS' },
+    { variable: 'SECRETS_KEY_FIL', nearest: 'SECRETS_KEY_FILE' },
+  ]);
 });
 
 test('printConfig masks every secret', () => {

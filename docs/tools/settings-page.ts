@@ -1,5 +1,6 @@
 /** The reference of settings: what each is for, what it allows, its default. */
-import { printValue, SECRETS, SETTINGS } from '../../src/config/config.ts';
+import { printValue, SETTINGS } from '../../src/config/config.ts';
+import { SECRETS } from '../../src/config/secret-files.ts';
 import { SETTING_MEANINGS } from '../../src/config/setting-meanings.ts';
 import { Expected, type Setting } from '../../src/config/setting-readers.ts';
 import { page, table } from './markdown.ts';

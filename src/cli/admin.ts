@@ -1,6 +1,7 @@
 /** The operator's commands: `npm run admin -- …`. Works on the server's database, whether the server runs or not. */
 import { CommanderError } from 'commander';
-import { ConfigError, readProcessConfig } from '../config/config.ts';
+import { readProcessConfig } from '../config/config.ts';
+import { ConfigError } from '../config/secret-files.ts';
 import { messageOf } from '../lib/unknown-value.ts';
 import { type Console, UsageError } from './admin-command.ts';
 import { adminProgram } from './admin-program.ts';

@@ -8,7 +8,7 @@ import { LiveAdmission } from '../call/admission/live-admission.ts';
 import type { InboundRouter } from '../call/inbound-router.ts';
 import type { CallParts } from '../call/session/call-parts.ts';
 import { SipTraceKeeper } from '../call/session/sip-trace-keeper.ts';
-import { ConfigError } from '../config/config.ts';
+import { ConfigError } from '../config/secret-files.ts';
 import { isSigningSecret } from '../domain/account/api-key.ts';
 import { bootstrap, settingsWithoutEffect } from '../domain/account/bootstrap.ts';
 import type { NumberOwners } from '../domain/dialing/number-owner.ts';

@@ -1,6 +1,7 @@
 /** Reads the operator's hold music, `HOLD_MUSIC_FILE`. */
 import { readFileSync } from 'node:fs';
-import { type Config, ConfigError } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
+import { ConfigError } from '../config/secret-files.ts';
 import { messageOf } from '../lib/unknown-value.ts';
 import { LINE_RATE_HZ } from '../media/audio-stream.ts';
 import { LinePcm } from '../speech/tts/pool/line-pcm.ts';

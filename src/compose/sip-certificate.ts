@@ -1,7 +1,8 @@
 /** Composition root: certificate files of SIP over TLS: read and checked at the start, and again when they change. */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { type Config, ConfigError } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
+import { ConfigError } from '../config/secret-files.ts';
 import type { ReadinessCheck } from '../domain/call/engine-state.ts';
 import { type Clock, DAY_MS } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';

@@ -14,6 +14,8 @@ import {
   isAdvertisable,
 } from '../telephony/trunks/advertised-address.ts';
 import { isServerList } from '../telephony/trunks/server-list.ts';
+import { type MistypedSetting, mistypedSettings } from './mistyped-settings.ts';
+import { ConfigError, SECRETS, withSecretFiles } from './secret-files.ts';
 import {
   Expected,
   flag,
@@ -64,6 +66,12 @@ const baseUrl: Reader<string> = (given) => {
   if (/[?#]/.test(given)) throw new Expected('an address without ? and #');
   if (given.includes('@')) throw new Expected('an address without a password');
   return given;
+};
+
+/** As Ollama reads its own `OLLAMA_HOST`: the scheme and the port may be missing. @returns a base URL. */
+const ollamaAddress: Reader<string> = (given) => {
+  if (given.includes('://')) return baseUrl(given);
+  return baseUrl(/:\d+$/.test(given) ? `http://${given}` : `http://${given}:11434`);
 };
 
 const engines = matching(
@@ -207,7 +215,7 @@ export const SETTINGS = {
   LLM_FIRST_TOKEN_MS: setting(modelWaitMs, 8000),
   LLM_NEXT_TOKEN_MS: setting(modelWaitMs, 8000),
   LLM_WARM_PREFIX: setting(flag, true),
-  OLLAMA_HOST: setting(baseUrl, 'http://127.0.0.1:11434'),
+  OLLAMA_HOST: setting(ollamaAddress, 'http://127.0.0.1:11434'),
   OLLAMA_MODEL: setting(text, 'qwen3:4b'),
   OPENAI_BASE_URL: optional(baseUrl),
   OPENAI_MODEL: optional(text),
@@ -243,46 +251,9 @@ export type Config = {
   readonly [Name in keyof Settings]: Settings[Name]['otherwise'];
 } & { readonly PUBLIC_URL: string };
 
-/** Says which settings are wrong and what is allowed; the process ends with 78 (EX_CONFIG). */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
-}
-
-/** Variables that hold a secret: masked by `--print-config`, and readable from a file by `NAME_FILE`. */
-export const SECRETS: ReadonlySet<string> = new Set([
-  'BOOTSTRAP_LIVE_KEY',
-  'BOOTSTRAP_TEST_KEY',
-  'WEBHOOK_SIGNING_SECRET',
-  'SECRETS_KEY',
-  'DRACHTIO_SECRET',
-  'FREESWITCH_SECRET',
-  'OPENAI_API_KEY',
-  'KNOWLEDGE_EMBEDDINGS_API_KEY',
-  'STT_API_KEY',
-  'TTS_API_KEY',
-  'OTEL_EXPORTER_OTLP_HEADERS',
-  'HF_TOKEN',
-]);
-
 /** The database file: everything but recordings. */
 export function databaseFileOf(config: Pick<Config, 'DATABASE_URL' | 'DATA_DIR'>): string {
   return config.DATABASE_URL ?? join(config.DATA_DIR, 'offhook.db');
-}
-
-/** Adds the text of `NAME_FILE` under `NAME` for every secret that is given by file. */
-function withSecretFiles(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const merged = { ...environment };
-  for (const name of SECRETS) {
-    const file = environment[`${name}_FILE`];
-    if (file === undefined || merged[name] !== undefined) continue;
-    try {
-      merged[name] = readFileSync(file, 'utf8').trim();
-    } catch (error) {
-      const why = messageOf(error);
-      throw new ConfigError(`Cannot read ${name}_FILE "${file}": ${why}`, { cause: error });
-    }
-  }
-  return merged;
 }
 
 /**
@@ -345,6 +316,13 @@ export function readProcessConfig(): Config {
   process.env.ORT_DISABLE_TELEMETRY = '1';
   if (existsSync('.env')) process.loadEnvFile('.env');
   return readConfig(process.env);
+}
+
+/** Variables of the environment that have no effect and are nearly a setting; for warnings. */
+export function mistypedVariables(environment = process.env): readonly MistypedSetting[] {
+  const secretFiles = [...SECRETS].map((name) => `${name}_FILE`);
+  const known = new Set([...Object.keys(SETTINGS), ...secretFiles]);
+  return mistypedSettings(Object.keys(environment), known);
 }
 
 /**

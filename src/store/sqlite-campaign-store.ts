@@ -129,13 +129,12 @@ export class SqliteCampaignStore implements CampaignStore {
   }
 
   async due(id: string, now: Date, limit: number): Promise<readonly Contact[]> {
-    const query = contactsOf(id)
-      .selectAll()
-      .where('state', '=', 'pending')
-      .where('due_at', '<=', now.getTime())
-      .orderBy('due_at')
-      .orderBy('position')
-      .limit(limit);
+    const query = inTurnOf(id).where('due_at', '<=', now.getTime()).limit(limit);
+    return (await this.#database.all(query)).map(contactOf);
+  }
+
+  async dueAfter(id: string, latest: Date, limit: number): Promise<readonly Contact[]> {
+    const query = inTurnOf(id).where('due_at', '>', latest.getTime()).limit(limit);
     return (await this.#database.all(query)).map(contactOf);
   }
 
@@ -253,6 +252,15 @@ function campaignsOf(scope: Scope) {
 
 function contactsOf(id: string) {
   return build.selectFrom('campaign_contacts').where('campaign_id', '=', id);
+}
+
+/** Pending contacts in the order in which they are due. */
+function inTurnOf(id: string) {
+  return contactsOf(id)
+    .selectAll()
+    .where('state', '=', 'pending')
+    .orderBy('due_at')
+    .orderBy('position');
 }
 
 function pendingOf(id: string) {

@@ -77,6 +77,24 @@ test('CampaignRunner retries an unanswered call after the delay, as often as the
   await world.runner.stop();
 });
 
+test('CampaignRunner goes on when the clock is set back: neither first calls nor retries wait for the time from before', async () => {
+  const world = await openCampaignWorld();
+  const retries = { max: 1, delaySeconds: 60 };
+  const id = await world.add(2, { retries, maxConcurrentCalls: 1 });
+  world.runner.start();
+  await pass(world, 500);
+  await world.end(numberOf(1), 'no_answer');
+  await pass(world, 500);
+
+  world.store.clock.setCalendar(-72 * HOUR_MS);
+  await pass(world, 2000);
+  await world.end(numberOf(2), 'user_hangup');
+  await pass(world, 3000);
+
+  expect(await world.states(id)).toEqual(['calling 2', 'completed 1']);
+  await world.runner.stop();
+});
+
 test('CampaignRunner writes refusals of the dial policy to their contacts, and goes on', async () => {
   const world = await openCampaignWorld();
   const contacts = ['+4930123456', '+39899123456', FROM, numberOf(1)].map((to) => ({ to }));

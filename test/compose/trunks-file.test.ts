@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readTrunksFile } from '../../src/compose/trunk-control.ts';
-import { ConfigError, readConfig } from '../../src/config/config.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { ConfigError } from '../../src/config/secret-files.ts';
 
 const before = process.cwd();
 let folder: string;

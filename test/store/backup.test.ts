@@ -19,6 +19,7 @@ import { DatabasePresentError, restoreBackup } from '../../src/store/backup/back
 import { DatabaseInUseError, lockDatabase } from '../../src/store/sqlite/sqlite-file.ts';
 import { openStore } from '../../src/store/store.ts';
 import { buildCall } from '../support/store/build-call.ts';
+import { fill, mounted, skipWithoutMount } from '../support/store/small-disk.ts';
 import {
   openTestStore,
   STORE_NOW_MS,
@@ -179,6 +180,27 @@ test('makeBackup refuses a folder that holds something, and leaves it alone', as
   expect(readdirSync(folder)).toEqual(['mine.txt']);
 });
 
+test('makeBackup names the folder when it cannot be made', async () => {
+  const store = await openTestStore();
+  const folder = join(store.file, 'backup');
+
+  const made = backUp(store, folder);
+
+  await expect(made).rejects.toThrow(`Cannot back up to "${folder}": ENOTDIR`);
+});
+
+test('makeBackup names the folder when its disk is full', async (context) => {
+  skipWithoutMount(context, 'tmpfs');
+  const store = await openTestStore();
+  const disk = mounted({ type: 'tmpfs', sizeMiB: 1 });
+  fill(disk);
+  const folder = join(disk, 'backup');
+
+  const made = backUp(store, folder);
+
+  await expect(made).rejects.toThrow(`Cannot back up to "${folder}": its disk is full`);
+});
+
 test('makeBackup leaves nothing behind when it fails', async () => {
   const store = await openTestStore();
   await addRecorded(store, 'call_1', 'one', { recordingFile: '../../etc/passwd' });
@@ -200,6 +222,22 @@ test('makeBackup links recordings that are over, and copies those still being wr
   const inode = (base: string, id: string) => statSync(join(base, `recordings/${id}.wav`)).ino;
   expect(inode(folder, 'call_1')).toBe(inode(store.folder, 'call_1'));
   expect(inode(folder, 'call_2')).not.toBe(inode(store.folder, 'call_2'));
+});
+
+test('restoreBackup names the database when its disk is full, and leaves no half-made file', async (context) => {
+  skipWithoutMount(context, 'tmpfs');
+  const store = await openTestStore();
+  const folder = join(testFolder(), 'backup');
+  await backUp(store, folder);
+  const disk = mounted({ type: 'tmpfs', sizeMiB: 1 });
+  fill(disk);
+
+  const restored = restoreTo(disk, folder);
+
+  await expect(restored).rejects.toThrow(
+    `Cannot restore to "${disk}/offhook.db": its disk is full`,
+  );
+  expect(readdirSync(disk)).toEqual(['ballast', 'offhook.db.lock']);
 });
 
 test('restoreBackup does not write through a link that another backup shares', async () => {

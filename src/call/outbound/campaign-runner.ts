@@ -153,8 +153,8 @@ export class CampaignRunner {
   }
 
   async #callDue(campaign: Campaign, room: number): Promise<number> {
-    const { clock, stores } = this.#parts;
-    const due = await stores.campaigns.due(campaign.id, clock.now(), CONTACTS_A_LOOK);
+    const { clock } = this.#parts;
+    const due = await this.#dueOf(campaign);
     if (due.length === 0) return LOOK_AGAIN_MS;
     const caller = await callerOf(campaign, this.#parts);
     if (typeof caller === 'string') {
@@ -167,6 +167,20 @@ export class CampaignRunner {
     const waitMs = this.#paceOf(campaign).waitMs(clock.nowMs());
     // Refused and postponed numbers take no time of the pace.
     return isDone ? Math.min(LOOK_AGAIN_MS, Math.max(BREATH_MS, waitMs)) : LOOK_AGAIN_MS;
+  }
+
+  /**
+   * Contacts whose turn it is. One that would wait for longer than the campaign ever has a contact wait was timed by a
+   * clock that has been set back since.
+   */
+  async #dueOf({ id, retryDelaySeconds }: Campaign): Promise<readonly Contact[]> {
+    const { campaigns } = this.#parts.stores;
+    const now = this.#parts.clock.now();
+    const due = await campaigns.due(id, now, CONTACTS_A_LOOK);
+    if (due.length > 0) return due;
+    const longestWaitMs = Math.max(retryDelaySeconds * 1000, HOURS_ASKED_AGAIN_MS);
+    const latest = new Date(now.getTime() + longestWaitMs);
+    return campaigns.dueAfter(id, latest, CONTACTS_A_LOOK);
   }
 
   /** @returns false where nothing more can be called for now, for want of room. */

@@ -1,6 +1,6 @@
 /** Forms: what was typed, sending it, and what is wrong with it, and lists of rows of fields. */
 import type { ComponentChildren } from 'preact';
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { messageUnder } from '../api-error.ts';
 import type { Role } from '../api-types.ts';
 import { may, t, wrongFields } from '../app-state.ts';
@@ -18,9 +18,15 @@ interface Submit {
 export function useSubmit(send: () => Promise<void>): Submit {
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(undefined);
+  const sent = useRef<HTMLFormElement | null>(null);
+  useEffect(() => {
+    if (error !== undefined && !isBusy) focusAfterRefusal(sent.current);
+  }, [error, isBusy]);
   const submit = (event?: Event) => {
     event?.preventDefault();
     if (isBusy) return;
+    const from = event?.currentTarget;
+    sent.current = from instanceof Element ? from.closest('form') : null;
     setBusy(true);
     setError(undefined);
     send()
@@ -28,6 +34,14 @@ export function useSubmit(send: () => Promise<void>): Submit {
       .finally(() => setBusy(false));
   };
   return { isBusy, error, wrong: wrongFields(error), submit };
+}
+
+/** Leads the keyboard to the first wrong field. A button that was disabled while the request ran has lost the focus. */
+function focusAfterRefusal(form: HTMLFormElement | null): void {
+  const wrong = form?.querySelector<HTMLElement>('[aria-invalid="true"]');
+  const isLost = document.activeElement === null || document.activeElement === document.body;
+  const next = wrong ?? (isLost ? form?.querySelector<HTMLElement>('[type="submit"]') : undefined);
+  next?.focus();
 }
 
 export interface FormState<Values> extends Submit {

@@ -144,6 +144,9 @@ export interface CampaignStore {
   /** Pending contacts whose time has come, in the order in which they are due. */
   due(id: string, now: Date, limit: number): Promise<readonly Contact[]>;
 
+  /** Pending contacts that wait until after `latest`, in the same order. */
+  dueAfter(id: string, latest: Date, limit: number): Promise<readonly Contact[]>;
+
   /** Contacts in state `calling`, with their calls. */
   calling(id: string): Promise<readonly (Contact & { readonly callStatus: CallStatus | null })[]>;
 

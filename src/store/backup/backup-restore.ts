@@ -28,6 +28,7 @@ import {
   readManifest,
   syncFile,
 } from './backup.ts';
+import { diskErrorOf } from './disk-error.ts';
 
 const NO_THREAD = { checkpointer: () => undefined };
 
@@ -120,7 +121,7 @@ async function bringIn(
     return { ...settled, recordings };
   } catch (error) {
     removeDatabase(incoming);
-    throw error;
+    throw diskErrorOf(error, `Cannot restore to "${from.databaseFile}"`);
   }
 }
 

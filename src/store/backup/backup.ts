@@ -29,6 +29,7 @@ import {
   tighten,
 } from '../../lib/private-tree.ts';
 import { addKeys, keyFileOf, readKeys } from '../sqlite/sealed-columns.ts';
+import { diskErrorOf } from './disk-error.ts';
 
 /** `link` makes hard links where possible: no time, no space, and no safety from a failing disk. */
 export type RecordingMode = 'copy' | 'link' | 'none';
@@ -186,9 +187,10 @@ export async function makeBackup(options: {
 }): Promise<BackupManifest> {
   const folder = resolve(options.folder);
   refuseFull(folder);
-  makeFolder(dirname(folder), PRIVATE_FOLDER_MODE);
-  const partial = mkdtempSync(`${folder}.partial-`);
+  let partial: string | undefined;
   try {
+    makeFolder(dirname(folder), PRIVATE_FOLDER_MODE);
+    partial = mkdtempSync(`${folder}.partial-`);
     const manifest = await fill(partial, options);
     const path = join(partial, MANIFEST);
     writeFileSync(path, `${JSON.stringify(manifest, null, 2)}\n`, { mode: PRIVATE_FILE_MODE });
@@ -199,8 +201,8 @@ export async function makeBackup(options: {
     renameSync(partial, folder);
     return manifest;
   } catch (error) {
-    rmSync(partial, { recursive: true, force: true });
-    throw error;
+    if (partial !== undefined) rmSync(partial, { recursive: true, force: true });
+    throw diskErrorOf(error, `Cannot back up to "${folder}"`);
   }
 }
 

@@ -72,6 +72,19 @@ describeWith(['chromium'], 'the page of an agent', () => {
     await expect.poll(() => instructions.inputValue()).toBe(before);
   });
 
+  test('a refusal leads the keyboard to the first wrong field', async () => {
+    const seconds = page.getByLabel('Maximum call length (s)', { exact: true });
+    const before = await seconds.inputValue();
+    await seconds.fill('5');
+    await button('Create agent').click();
+    await page.getByRole('alert').waitFor();
+    await page.locator('input:focus').waitFor();
+    const focused = await seconds.evaluate((field) => field.matches(':focus'));
+    await seconds.fill(before);
+
+    expect(focused).toBe(true);
+  });
+
   test('hostile words in the rows of targets are kept as words, and a missing number is told', async () => {
     const targets = page.getByRole('group', { name: 'Transfer to' });
     await button('Add a target').click();
