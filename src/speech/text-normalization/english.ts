@@ -1,5 +1,15 @@
 /** English, American and British: how it reads out what is not written in words; pure */
-import type { CalendarDay, ClockTime, Counted, LanguagePack, Rule } from './language-pack.ts';
+import {
+  ENGLISH_ABBREVIATIONS,
+  ENGLISH_CURRENCIES,
+  ENGLISH_FRACTIONS,
+  ENGLISH_LABELS,
+  ENGLISH_MAGNITUDES,
+  ENGLISH_SPELT,
+  englishUnits,
+  englishWeekdays,
+} from './english-vocabulary.ts';
+import type { CalendarDay, ClockTime, LanguagePack, Rule } from './language-pack.ts';
 import { byScales, END, START } from './quantity-rules.ts';
 
 const MONTHS =
@@ -26,13 +36,16 @@ export function english(isBritish: boolean): LanguagePack {
       ...{ slash: 'slash', plus: 'plus', equals: 'equals', number: 'number', per: ' per ' },
       ...{ star: 'star', hash: isBritish ? 'hash' : 'pound' },
     },
-    currencies: CURRENCIES,
+    currencies: ENGLISH_CURRENCIES,
     moneyJoin: { text: ' and ', namesCents: true },
-    magnitudes: MAGNITUDES,
+    magnitudes: ENGLISH_MAGNITUDES,
     units: englishUnits(isBritish),
-    fractions: FRACTIONS,
+    fractions: ENGLISH_FRACTIONS,
     abbreviations: ENGLISH_ABBREVIATIONS,
     spelt: ENGLISH_SPELT,
+    weekdays: englishWeekdays(),
+    labels: ENGLISH_LABELS,
+    dialed: '(?<=(?:[Cc]all|[Dd]ial|[Rr]ing|[Tt]ext)\\s)(?:911|999|112|988|[2-8]11)',
     perWords: [
       'month',
       'mo',
@@ -54,35 +67,6 @@ export function english(isBritish: boolean): LanguagePack {
   };
   return { ...pack, rules: rules(isBritish) };
 }
-
-const CURRENCIES = {
-  ...money('$', 'dollar', 'dollars', 'cent', 'cents'),
-  ...money('USD', 'US dollar', 'US dollars', 'cent', 'cents'),
-  ...money('€', 'euro', 'euros', 'cent', 'cents'),
-  ...money('EUR', 'euro', 'euros', 'cent', 'cents'),
-  ...money('£', 'pound', 'pounds', 'penny', 'pence'),
-  ...money('GBP', 'pound', 'pounds', 'penny', 'pence'),
-  ...money('CHF', 'Swiss franc', 'Swiss francs', 'centime', 'centimes'),
-  ...money('¥', 'yen', 'yen', 'sen', 'sen'),
-};
-
-function money(sign: string, one: string, many: string, cent: string, cents: string) {
-  return { [sign]: { one, many, cent, cents } };
-}
-
-const MAGNITUDES = {
-  ...{ k: { say: 'thousand', of: ' ' }, K: { say: 'thousand', of: ' ' } },
-  ...{ thousand: { say: 'thousand', of: ' ' }, million: { say: 'million', of: ' ' } },
-  ...{ M: { say: 'million', of: ' ' }, m: { say: 'million', of: ' ' } },
-  ...{ billion: { say: 'billion', of: ' ' }, bn: { say: 'billion', of: ' ' } },
-  B: { say: 'billion', of: ' ' },
-};
-
-const FRACTIONS = {
-  ...{ '1/2': 'one half', '½': 'a half', '1/3': 'one third', '2/3': 'two thirds' },
-  ...{ '1/4': 'one quarter', '¼': 'a quarter', '3/4': 'three quarters', '¾': 'three quarters' },
-  '24/7': 'twenty-four seven',
-};
 
 function monthNumber(text: string): number {
   const start = text.slice(0, 3).toLowerCase();
@@ -115,6 +99,7 @@ function rules(isBritish: boolean): readonly Rule[] {
   };
   const yearPart = '(?:,?\\s(\\d{4})(?!\\p{N}))?';
   return [
+    ...spanRules(isBritish),
     {
       pattern: new RegExp(
         `(?<!\\p{L})${MONTH}\\s(\\d{1,2})(?:st|nd|rd|th)?(?![\\p{N}\\p{L}:]|[.,]\\p{N})${yearPart}`,
@@ -172,6 +157,36 @@ function rules(isBritish: boolean): readonly Rule[] {
   ];
 }
 
+/** `May 3-5` and `1h 30m` */
+function spanRules(isBritish: boolean): readonly Rule[] {
+  return [
+    {
+      pattern: new RegExp(
+        `(?<!\\p{L})${MONTH}\\s(\\d{1,2})\\s?[-–]\\s?(\\d{1,2})(?![\\p{N}\\p{L}:/-])`,
+        'gu',
+      ),
+      say: ({ parts: [, month = '', from = '', to = ''] }) => {
+        const [first, last] = [Number(from), Number(to)];
+        if (first < 1 || first > 31 || last < 1 || last > 31) return null;
+        const start = dateWords({ day: first, month: monthNumber(month) }, isBritish);
+        return `${start} to ${englishOrdinal(last, isBritish)}`;
+      },
+    },
+    {
+      pattern: new RegExp(
+        `${START}(\\d{1,2})\\s?h\\s?(\\d{1,2})\\s?m(?:in)?(?![\\p{L}\\p{N}])`,
+        'gu',
+      ),
+      say: ({ parts: [, hours = '', minutes = ''] }) =>
+        [count(hours, 'hour', isBritish), count(minutes, 'minute', isBritish)].join(' '),
+    },
+  ];
+}
+
+function count(number: string, name: string, isBritish: boolean): string {
+  return `${englishCardinal(Number(number), isBritish)} ${name}${Number(number) === 1 ? '' : 's'}`;
+}
+
 function numberRules(isBritish: boolean): readonly Rule[] {
   return [
     {
@@ -195,7 +210,7 @@ function numberRules(isBritish: boolean): readonly Rule[] {
       say: () => 'number ',
     },
     {
-      pattern: new RegExp(`(?<!\\p{L})[Ee]xt\\.?\\s?(\\d{1,6})${END}`, 'gu'),
+      pattern: new RegExp(`(?<!\\p{L})[Ee]xt(?:ension|\\.)?\\s?(\\d{1,6})${END}`, 'gu'),
       say: ({ parts: [, digits = ''] }) =>
         `extension ${[...digits].map((digit) => englishCardinal(Number(digit), isBritish)).join(' ')}`,
     },
@@ -267,88 +282,3 @@ function upTo99(number: number): string {
   const rest = number % 10;
   return `${TENS[Math.floor(number / 10)]}${rest === 0 ? '' : `-${ONES[rest]}`}`;
 }
-
-function englishUnits(isBritish: boolean): Readonly<Record<string, Counted>> {
-  const metre = isBritish ? 'metre' : 'meter';
-  const litre = isBritish ? 'litre' : 'liter';
-  return {
-    ...regular('km', `kilo${metre}`),
-    ...regular('m', metre),
-    ...regular('cm', `centi${metre}`),
-    ...regular('mm', `milli${metre}`),
-    ...regular('kg', 'kilogram'),
-    ...regular('g', 'gram'),
-    ...regular('mg', 'milligram'),
-    ...regular('l', litre),
-    ...regular('ml', `milli${litre}`),
-    ...regular('mi', 'mile'),
-    ...regular('yd', 'yard'),
-    ...{ ft: { one: 'foot', many: 'feet' }, 'sq ft': { one: 'square foot', many: 'square feet' } },
-    ...regular('oz', 'ounce'),
-    ...regular('lb', 'pound'),
-    ...regular('lbs', 'pound'),
-    ...{ 'km/h': { one: `kilo${metre} per hour`, many: `kilo${metre}s per hour` } },
-    ...{ mph: { one: 'mile per hour', many: 'miles per hour' } },
-    ...{ 'm²': { one: `square ${metre}`, many: `square ${metre}s` } },
-    ...{ '°': { one: 'degree', many: 'degrees' } },
-    ...{ '°C': { one: 'degree Celsius', many: 'degrees Celsius' } },
-    ...{ '°F': { one: 'degree Fahrenheit', many: 'degrees Fahrenheit' } },
-    ...regular('h', 'hour'),
-    ...regular('hr', 'hour'),
-    ...regular('hrs', 'hour'),
-    ...regular('min', 'minute'),
-    ...regular('mins', 'minute'),
-    ...regular('sec', 'second'),
-    ...regular('ms', 'millisecond'),
-    ...regular('kB', 'kilobyte'),
-    ...regular('MB', 'megabyte'),
-    ...regular('GB', 'gigabyte'),
-    ...regular('TB', 'terabyte'),
-    ...regular('W', 'watt'),
-    ...regular('kW', 'kilowatt'),
-    ...regular('kWh', 'kilowatt hour'),
-    ...{ Hz: { one: 'hertz', many: 'hertz' }, kHz: { one: 'kilohertz', many: 'kilohertz' } },
-  };
-}
-
-function regular(symbol: string, name: string): Record<string, Counted> {
-  return { [symbol]: { one: name, many: `${name}s` } };
-}
-
-/** Patterns and words. A street is told from a saint by what follows. */
-const ENGLISH_ABBREVIATIONS: readonly (readonly [string, string])[] = [
-  ['Mr\\.?(?=\\s\\p{Lu})', 'Mister'],
-  ['Mrs\\.?(?=\\s\\p{Lu})', 'Missus'],
-  ['Ms\\.?(?=\\s\\p{Lu})', 'Miz'],
-  ['Dr\\.?(?=\\s\\p{Lu})', 'Doctor'],
-  ['Prof\\.(?=\\s\\p{Lu})', 'Professor'],
-  ['St\\.?(?=\\s\\p{Lu})', 'Saint'],
-  ['(?<=\\p{L}\\s)St\\.', 'Street'],
-  ['(?<=\\p{L}\\s)Rd\\.', 'Road'],
-  ['(?<=\\p{L}\\s)Ave\\.', 'Avenue'],
-  ['(?<=\\p{L}\\s)Blvd\\.', 'Boulevard'],
-  ['Apt\\.', 'Apartment'],
-  ['Jr\\.', 'Junior'],
-  ['Sr\\.', 'Senior'],
-  ['Inc\\.', 'Incorporated'],
-  ['Ltd\\.', 'Limited'],
-  ['Corp\\.', 'Corporation'],
-  ['Dept\\.', 'Department'],
-  ['e\\.\\s?g\\.', 'for example'],
-  ['i\\.\\s?e\\.', 'that is'],
-  ['etc\\.', 'et cetera'],
-  ['vs\\.?(?=\\s)', 'versus'],
-  ['approx\\.', 'approximately'],
-  ['appt\\.', 'appointment'],
-  ['tel\\.', 'telephone'],
-  ['a\\.m\\.', 'a m'],
-  ['p\\.m\\.', 'p m'],
-  ['w/o(?=\\s)', 'without'],
-  ['w/(?=\\s)', 'with'],
-];
-
-/** Those with a vowel that are no words; without one, all are spelt. */
-const ENGLISH_SPELT: readonly string[] = (
-  'USA US UK EU UN UAE API FAQ ATM ID AI IT IP URL USB CEO CIA FBI FAA FDA EPA IRS IBM HIV ETA ' +
-  'RSVP MRI ER ICU AC SUV LED UPS USPS IOU EV CV HQ AA ABC IQ DIY UV VIP UI UX PO GPA NYC LA'
-).split(' ');

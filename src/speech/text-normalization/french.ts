@@ -61,6 +61,7 @@ export const french: LanguagePack = {
   fractions: {
     ...{ '1/2': 'un demi', '½': 'un demi', '1/3': 'un tiers', '2/3': 'deux tiers' },
     ...{ '1/4': 'un quart', '¼': 'un quart', '3/4': 'trois quarts', '¾': 'trois quarts' },
+    '24/7': 'vingt-quatre heures sur vingt-quatre, sept jours sur sept',
   },
   abbreviations: [
     ['M\\.(?=\\s\\p{Lu})', 'monsieur'],
@@ -81,6 +82,9 @@ export const french: LanguagePack = {
     ['svp(?!\\p{L})', "s'il vous plaît"],
   ],
   spelt: ['UE', 'ADN', 'IP', 'API', 'EDF', 'IA', 'USA'],
+  weekdays: weekdays(),
+  labels: ['numéro', 'n°', 'code(?: postal)?', 'commande', 'dossier', 'compte', 'PIN'],
+  dialed: '(?<=(?:[Cc]omposez le|[Aa]ppelez le|appeler le)\\s)(?:911)',
   perWords: ['mois', 'an', 'semaine', 'jour', 'nuit', 'heure', 'personne', 'minute'],
   cardinal: (number, counted) =>
     frenchCardinal(number, counted?.isFeminine === true ? 'une' : 'un'),
@@ -93,6 +97,15 @@ export const french: LanguagePack = {
 
 function unit(symbol: string, name: string) {
   return { [symbol]: { one: name, many: `${name}s` } };
+}
+
+function weekdays(): Readonly<Record<string, string>> {
+  const names = 'lundi mardi mercredi jeudi vendredi samedi dimanche'.split(' ');
+  const forms = names.flatMap((name) => {
+    const capital = `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+    return [name, name.slice(0, 3), capital, capital.slice(0, 3)].map((form) => [form, name]);
+  });
+  return Object.fromEntries(forms);
 }
 
 /** Pairs are read as numbers: `quarante-deux`, but `zéro un`. */
@@ -115,6 +128,14 @@ function timeWords({ hour, minute }: ClockTime): string {
 
 function rules(): readonly Rule[] {
   return [
+    {
+      pattern: /(?<![\p{L}\p{N}.,:/-])24\s?h\/24(?![\p{L}\p{N}])/gu,
+      say: () => 'vingt-quatre heures sur vingt-quatre',
+    },
+    {
+      pattern: /(?<![\p{L}\p{N}.,:/-])7\s?j\/7(?![\p{L}\p{N}])/gu,
+      say: () => 'sept jours sur sept',
+    },
     {
       pattern: /(?<![\p{L}\p{N}.,:/-])([01]?\d|2[0-4])\s?h(?:\s?([0-5]\d)(?!\p{N}))?(?!\p{L})/giu,
       say: ({ parts: [, hour = '', minute] }) =>

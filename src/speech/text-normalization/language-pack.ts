@@ -83,6 +83,12 @@ export interface LanguagePack {
   readonly abbreviations: readonly (readonly [string, string])[];
   /** Upper-case words to be spelt although they have a vowel. */
   readonly spelt: readonly string[];
+  /** Names and abbreviations without their point, to names. */
+  readonly weekdays: Readonly<Record<string, string>>;
+  /** Patterns of what stands before a number that names something and counts nothing: it is read digit by digit. */
+  readonly labels: readonly string[];
+  /** Pattern of short numbers that are called, such as 112, with what stands before them. */
+  readonly dialed: string;
   /** What `/` may stand before in the sense of `per`. */
   readonly perWords: readonly string[];
   cardinal(number: number, counted?: { readonly isFeminine: boolean }): string;

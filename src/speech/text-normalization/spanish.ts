@@ -9,7 +9,22 @@ const MONTHS =
     ' ',
   );
 
-export const spanish: LanguagePack = {
+const PESO = { one: 'peso', many: 'pesos', cent: 'centavo', cents: 'centavos' };
+const DOLLAR = { one: 'dólar', many: 'dólares', cent: 'centavo', cents: 'centavos' };
+
+/** @param region habits of the region: what `$` is, and which of `1.234,5` and `1,234.5` is meant. */
+export function spanish(
+  region: { readonly hasPesos?: boolean; readonly hasDecimalPoint?: boolean } = {},
+): LanguagePack {
+  const { hasPesos = false, hasDecimalPoint = false } = region;
+  return {
+    ...SPANISH,
+    ...(hasDecimalPoint && { decimalMark: '.', groupMarks: ', \\u00a0\\u202f' }),
+    ...(hasPesos && { currencies: { ...SPANISH.currencies, $: PESO } }),
+  };
+}
+
+const SPANISH: LanguagePack = {
   decimalMark: ',',
   groupMarks: '. \\u00a0\\u202f',
   dateOrder: 'dmy',
@@ -24,12 +39,11 @@ export const spanish: LanguagePack = {
   currencies: {
     ...{ '€': { one: 'euro', many: 'euros', cent: 'céntimo', cents: 'céntimos' } },
     ...{ EUR: { one: 'euro', many: 'euros', cent: 'céntimo', cents: 'céntimos' } },
-    ...{ $: { one: 'dólar', many: 'dólares', cent: 'centavo', cents: 'centavos' } },
-    ...{ USD: { one: 'dólar', many: 'dólares', cent: 'centavo', cents: 'centavos' } },
+    ...{ $: DOLLAR, USD: DOLLAR, US$: DOLLAR },
     ...{
       '£': { one: 'libra', many: 'libras', cent: 'penique', cents: 'peniques', isFeminine: true },
     },
-    ...{ MXN: { one: 'peso', many: 'pesos', cent: 'centavo', cents: 'centavos' } },
+    ...{ MXN: PESO, MX$: PESO },
   },
   moneyJoin: { text: ' con ', namesCents: true },
   magnitudes: {
@@ -57,6 +71,7 @@ export const spanish: LanguagePack = {
   fractions: {
     ...{ '1/2': 'un medio', '½': 'medio', '1/3': 'un tercio', '2/3': 'dos tercios' },
     ...{ '1/4': 'un cuarto', '¼': 'un cuarto', '3/4': 'tres cuartos', '¾': 'tres cuartos' },
+    '24/7': 'veinticuatro siete',
   },
   abbreviations: [
     ['Sr\\.(?=\\s)', 'señor'],
@@ -77,6 +92,9 @@ export const spanish: LanguagePack = {
     ['EE\\.\\s?UU\\.', 'Estados Unidos'],
   ],
   spelt: ['UE', 'ADN', 'IP', 'IA'],
+  weekdays: weekdays(),
+  labels: ['número', 'n[.]?º', 'código(?: postal)?', 'pedido', 'cuenta', 'expediente', 'PIN'],
+  dialed: '(?<=(?:[Mm]arque el|marcar el|[Ll]lame al)\\s)(?:112|911)',
   perWords: ['mes', 'año', 'semana', 'día', 'noche', 'hora', 'persona', 'minuto'],
   cardinal: (number, counted) =>
     spanishCardinal(number, counted === undefined ? 'uno' : counted.isFeminine ? 'una' : 'un'),
@@ -89,6 +107,15 @@ export const spanish: LanguagePack = {
 
 function unit(symbol: string, name: string) {
   return { [symbol]: { one: name, many: `${name}s` } };
+}
+
+function weekdays(): Readonly<Record<string, string>> {
+  const names = 'lunes martes miércoles jueves viernes sábado domingo'.split(' ');
+  const forms = names.flatMap((name) => {
+    const capital = `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+    return [name, name.slice(0, 3), capital, capital.slice(0, 3)].map((form) => [form, name]);
+  });
+  return Object.fromEntries(forms);
 }
 
 function dateWords({ day, month, year }: CalendarDay): string {
@@ -113,6 +140,14 @@ function timeWords({ hour, minute, half }: ClockTime): string {
 
 function rules(): readonly Rule[] {
   return [
+    {
+      pattern: new RegExp(
+        `${START}([01]?\\d|2[0-3]):([0-5]\\d)\\s?(?:h|hrs?)(?![\\p{L}\\p{N}])`,
+        'gu',
+      ),
+      say: ({ parts: [, hour = '', minute = ''] }) =>
+        timeWords({ hour: Number(hour), minute: Number(minute) }),
+    },
     {
       pattern: new RegExp(
         `${START}(\\d{1,2}) de (${MONTHS.join('|')})(?!\\p{L})(?: del? (\\d{4})(?!\\p{N}))?`,
