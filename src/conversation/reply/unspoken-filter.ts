@@ -2,6 +2,15 @@
 
 const FENCE = '```';
 
+/** Tags that end a line: words on their two sides are not one. */
+const LINE_TAG = /^\/?(?:br|p|div|li|ul|ol|tr|td|th|h[1-6])(?![\p{L}\p{N}])/iu;
+
+/** An address in angle brackets, as Markdown writes links, is no tag. */
+const ADDRESS = /^(?:[^\s@]+@[^\s@]+|https?:\/\/\S+)$/;
+
+/** Longest address. */
+const TAG_LENGTH_MAX = 200;
+
 /** An open JSON object and its depth in braces. */
 interface OpenJson {
   depth: number;
@@ -15,6 +24,8 @@ export class UnspokenFilter {
   #held = '';
   #isInCode = false;
   #isInTag = false;
+  /** Beginning of the open tag's text. */
+  #tag = '';
   #json: OpenJson | undefined;
   #isLineStart = true;
 
@@ -42,6 +53,7 @@ export class UnspokenFilter {
     }
     if (held === '<' && /[\p{L}/|]/u.test(character)) {
       this.#isInTag = true;
+      this.#tag = character;
       return '';
     }
     return held + this.#takeText(character);
@@ -75,11 +87,14 @@ export class UnspokenFilter {
   }
 
   #takeTag(character: string): string {
-    if (character === '>' || character === '\n') {
-      this.#isInTag = false;
-      this.#isLineStart = true;
+    if (character !== '>' && character !== '\n') {
+      if (this.#tag.length < TAG_LENGTH_MAX) this.#tag += character;
+      return '';
     }
-    return character === '\n' ? '\n' : '';
+    this.#isInTag = false;
+    if (character === '>' && ADDRESS.test(this.#tag)) return this.#tag;
+    this.#isLineStart = true;
+    return character === '\n' || LINE_TAG.test(this.#tag) ? '\n' : '';
   }
 
   #takeJson(json: OpenJson, character: string): string {
