@@ -7,19 +7,24 @@ export type VariableSource = Pick<Call, 'from' | 'to' | 'metadata'>;
 /** Of a call that has none of them, such as a chat. */
 export const NO_VARIABLES: VariableSource = { from: '', to: '', metadata: {} };
 
-const VARIABLE = /\{\{\s*([A-Za-z]\w{0,63})\s*(?:\|([^{}]*))?\}\}/g;
+/** Names are those of metadata, which a list's column may have in any language and with blanks: `First Name`. */
+const VARIABLE = /( ?)\{\{\s*(\p{L}[^{}|\n]{0,63}?)\s*(?:\|([^{}]*))?\}\}(?=([.,;:!?])?)/gu;
 
 /** A value is a name or a date, no second set of instructions. */
 const VALUE_CHARS_MAX = 200;
 
 /**
  * The text with its variables filled in: fields of the call's metadata that are a text, a number or a flag, and `from` and `to`,
- * the call's numbers. One that the call does not have becomes its default, or nothing.
+ * the call's numbers. One that the call does not have becomes its default, or nothing; a blank before it goes with it where a
+ * mark follows.
  */
 export function filledIn(text: string, call: VariableSource): string {
   return text.replaceAll(
     VARIABLE,
-    (_whole, name: string, otherwise = '') => valueFor(call, name) || otherwise.trim(),
+    (_whole, blank: string, name: string, otherwise: string | undefined, mark?: string) => {
+      const value = valueFor(call, name) || (otherwise ?? '').trim();
+      return value === '' && mark !== undefined ? '' : `${blank}${value}`;
+    },
   );
 }
 
