@@ -7,7 +7,10 @@ export const ANSWER_TOKENS_MAX = 400;
 export interface ToolCall {
   readonly id: string;
   readonly name: string;
+  /** Empty where they were no JSON object. */
   readonly arguments: Readonly<Record<string, unknown>>;
+  /** Whether the arguments were no JSON object: the tool is not run, and the model is told. */
+  readonly isMalformed?: boolean;
 }
 
 /** One message of a conversation with a model. */

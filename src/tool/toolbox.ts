@@ -17,6 +17,9 @@ import { createTransferCall, type TransferRules } from './transfer-call.ts';
 /** A caller does not wait longer than this for anything. */
 const TIMEOUT_MS = 10_000;
 
+const MALFORMED =
+  'Not done: the arguments were not a JSON object. Call the tool again with arguments that are one.';
+
 /** The tools of one call, by name; runs them within their time limits. */
 export class Toolbox {
   readonly #tools: ReadonlyMap<string, Tool>;
@@ -75,6 +78,7 @@ export class Toolbox {
   async run(call: ToolCall, context: ToolContext, signal: AbortSignal): Promise<ToolOutcome> {
     const tool = this.#tools.get(call.name);
     if (tool === undefined) return { text: this.#unavailable(call.name) };
+    if (call.isMalformed === true) return { text: MALFORMED };
     const { text, problem, ...rest } = await this.#run(tool, this.#filled(tool, call), {
       context,
       signal,
@@ -110,6 +114,7 @@ export class Toolbox {
   }
 
   #isTaken(tool: Tool, call: ToolCall): boolean {
+    if (call.isMalformed === true) return false;
     return refusalOf(tool, this.#filled(tool, call)) === undefined;
   }
 

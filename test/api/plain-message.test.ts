@@ -9,6 +9,7 @@ test.each([
   [{ name: '' }, 'name', 'must have at least 1 character'],
   [{ name: 'x'.repeat(121) }, 'name', 'must have at most 120 characters'],
   [{ greeting: ' ' }, 'greeting', 'expected more than blanks'],
+  [{ greeting: '😀 **' }, 'greeting', 'expected something to say'],
   [{ tools: 'end_call' }, 'tools', 'must be a list'],
   [
     { tools: ['fly'] },

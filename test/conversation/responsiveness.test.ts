@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { briefOf } from '../../src/call/session/call-parts.ts';
 import { rulesFor } from '../../src/conversation/turn/turn-rules.ts';
 import type { Responsiveness } from '../../src/domain/agent/agent.ts';
-import { NO_VARIABLES } from '../../src/domain/agent/agent-rules.ts';
+import { NO_VARIABLES } from '../../src/domain/agent/prompt-variables.ts';
 import { Toolbox } from '../../src/tool/toolbox.ts';
 import { buildAgent } from '../support/store/build-agent.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { speakable } from '../../src/conversation/reply/clause-splitter.ts';
-import { UnspokenFilter } from '../../src/conversation/reply/llm-stream.ts';
+import { UnspokenFilter } from '../../src/conversation/reply/unspoken-filter.ts';
 
 const filtered = (...chunks: string[]) => {
   const filter = new UnspokenFilter();
@@ -21,6 +21,10 @@ test.each([
   ['Like this:\n```js\nconst a = { b: 1 };\n```\nThat is all.', 'Like this:\n\nThat is all.'],
   ['Use `npm start` now.', 'Use npm start now.'],
   ['We are <b>open</b> now.', 'We are open now.'],
+  ['We open at nine.<br/>Do come.<p class="a">Bye.</p>', 'We open at nine.\nDo come.\nBye.\n'],
+  ['<branch>Yes.', 'Yes.'],
+  ['Write to <jo@example.com>.', 'Write to jo@example.com.'],
+  ['See <https://example.com/a>.', 'See https://example.com/a.'],
 ])('UnspokenFilter of %j leaves %j', (text, expected) => {
   expect(speakableLines(filtered(text))).toBe(speakableLines(expected));
 });
@@ -46,6 +50,10 @@ test('UnspokenFilter gives the same however the text is cut', () => {
       expect(filtered(...words.join(''))).toBe(filtered(words.join('')));
     }),
   );
+});
+
+test('speakable reads the characters that HTML writes as names', () => {
+  expect(speakable('Smith &amp; Sons say &quot;2 &lt; 3&quot;')).toBe('Smith & Sons say "2 < 3"');
 });
 
 test.each([

@@ -1,10 +1,19 @@
 import { describe, expect, test } from 'vitest';
-import { filledIn, NO_VARIABLES } from '../../src/domain/agent/agent-rules.ts';
+import { filledIn, NO_VARIABLES } from '../../src/domain/agent/prompt-variables.ts';
 
 const CALL = {
   from: '+12025550100',
   to: '+12025550199',
-  metadata: { name: 'Ana', visits: 3, isNew: false, sip: { 'X-Id': '7' }, to: 'the desk' },
+  metadata: {
+    name: 'Ana',
+    visits: 3,
+    isNew: false,
+    sip: { 'X-Id': '7' },
+    to: 'the desk',
+    'First Name': 'Ana Lee',
+    Straße: 'Ring',
+    'e-mail': 'a@b.example',
+  },
 };
 
 describe('filledIn', () => {
@@ -15,7 +24,12 @@ describe('filledIn', () => {
     ['Metadata goes before numbers: {{to}}', 'Metadata goes before numbers: the desk'],
     ['Hello {{firstName|there}}!', 'Hello there!'],
     ['Hello {{name|there}}!', 'Hello Ana!'],
-    ['Hello {{firstName}}!', 'Hello !'],
+    ['Hello {{firstName}}!', 'Hello!'],
+    ['Hello {{firstName}} and welcome.', 'Hello  and welcome.'],
+    [
+      'Hello {{First Name}}, {{Straße|no street}}, {{e-mail}}.',
+      'Hello Ana Lee, Ring, a@b.example.',
+    ],
     ['Objects have no text: {{sip}}', 'Objects have no text: '],
     ['{{constructor}}{{__proto__}}{{toString}}', '{{__proto__}}'],
     ['{ "a": {{ } }} and {{}} {{1}}', '{ "a": {{ } }} and {{}} {{1}}'],

@@ -12,9 +12,9 @@ import {
   MediaEngine,
   MediaEngineError,
   type MediaEngineOptions,
-  PortsExhaustedError,
 } from '../../src/media/engine/media-engine.ts';
 import { startMediaWorker } from '../../src/media/engine/media-worker-handle.ts';
+import { PortsExhaustedError } from '../../src/media/engine/port-pool.ts';
 import { readWavHeader } from '../../src/media/recording/wav-file.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 import { TestPhone } from './test-phone.ts';

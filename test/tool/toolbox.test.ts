@@ -254,6 +254,16 @@ test.each([
   expect(outcome).toEqual({ text: 'Not done: the arguments must be an object.' });
 });
 
+test('Toolbox does not run a tool whose arguments were malformed, and tells the model', async () => {
+  const runs: unknown[] = [];
+  const { box } = boxOf(toolOf(async (args) => ({ text: String(runs.push(args)) })));
+
+  const outcome = await box.run({ ...callOf('try'), isMalformed: true }, idle, never);
+
+  expect(outcome.text).toMatch(/^Not done: the arguments were not a JSON object/);
+  expect(runs).toEqual([]);
+});
+
 test('Toolbox tells the model of a call without a name', async () => {
   const call = { id: 'call_1', name: null, arguments: {} } as unknown as ToolCall;
 

@@ -87,7 +87,8 @@ export const voicemailSchema = z
   .strictObject({
     action: z.enum(VOICEMAIL_ACTIONS),
     message: moreThanBlanks(LIMITS.voicemailMessageCharsMax).nullable().optional().openapi({
-      description: 'What `leave_message` says, once and whole, after the greeting of the machine.',
+      description:
+        'What `leave_message` says, once and whole, after the greeting of the machine. Variables are filled in as in the greeting.',
       example: 'Hello, this is the dentist. Please call us back.',
     }),
   })
@@ -228,11 +229,13 @@ const phoneNumber = z.string().openapi({
 
 const required = {
   name: moreThanBlanks(LIMITS.nameCharsMax).openapi({ example: 'Reception' }),
-  greeting: moreThanBlanks(LIMITS.greetingCharsMax).openapi({
-    description:
-      'The first thing that the agent says. `{{name}}` is filled in from the metadata of the call, `{{from}}` and `{{to}}` with its numbers; `{{name|there}}` has a default.',
-    example: 'Good morning, how can I help?',
-  }),
+  greeting: moreThanBlanks(LIMITS.greetingCharsMax)
+    .refine(isSayable, 'expected something to say')
+    .openapi({
+      description:
+        'The first thing that the agent says. `{{name}}` is filled in from the metadata of the call, `{{from}}` and `{{to}}` with its numbers; `{{name|there}}` has a default.',
+      example: 'Good morning, how can I help?',
+    }),
   systemPrompt: moreThanBlanks(LIMITS.systemPromptCharsMax).openapi({
     description:
       'Instructions for the agent; they are never spoken. Variables are filled in as in the greeting.',

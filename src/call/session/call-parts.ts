@@ -7,9 +7,11 @@ import type {
   ConversationSoFar,
   TurnTimes,
 } from '../../conversation/conversation-port.ts';
+import { phrasesFor } from '../../conversation/reply/phrases.ts';
 import type { Account } from '../../domain/account/account.ts';
 import type { Agent } from '../../domain/agent/agent.ts';
-import { filledIn, type VariableSource } from '../../domain/agent/agent-rules.ts';
+import { isSayable } from '../../domain/agent/agent-rules.ts';
+import { filledIn, type VariableSource } from '../../domain/agent/prompt-variables.ts';
 import type { Call, CallStore } from '../../domain/call/call.ts';
 import type { CallQualityStore } from '../../domain/call/call-life.ts';
 import type { LiveFeed } from '../../domain/call/live-sound.ts';
@@ -112,18 +114,24 @@ export function briefOf(
   call: Pick<Call, 'overrides' | 'direction'> & VariableSource,
 ): ConversationBrief {
   const { overrides } = call;
+  const language = overrides.language ?? agent.language;
+  const greeting = filledIn(overrides.greeting ?? agent.greeting, call);
+  const voicemail = overrides.voicemail ?? agent.settings.voicemail;
   return {
-    greeting: filledIn(overrides.greeting ?? agent.greeting, call),
+    greeting: isSayable(greeting) ? greeting : phrasesFor(language).hello,
     systemPrompt: filledIn(overrides.systemPrompt ?? agent.systemPrompt, call),
     voice: overrides.voice ?? agent.voice,
-    language: overrides.language ?? agent.language,
+    language,
     pronunciations: agent.settings.pronunciations,
     isInterruptible: agent.settings.interruptible,
     responsiveness: agent.responsiveness,
     silenceTimeoutMs: agent.settings.silenceTimeoutSeconds * 1000,
     maxDurationMs: (overrides.maxDurationSeconds ?? agent.settings.maxDurationSeconds) * 1000,
     ...(call.direction === 'outbound' && {
-      voicemail: overrides.voicemail ?? agent.settings.voicemail,
+      voicemail: {
+        action: voicemail.action,
+        message: voicemail.message === null ? null : filledIn(voicemail.message, call),
+      },
     }),
   };
 }

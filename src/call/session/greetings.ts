@@ -2,7 +2,7 @@
 import { phrasesFor } from '../../conversation/reply/phrases.ts';
 import type { AccountStore } from '../../domain/account/account-rules.ts';
 import type { Agent, AgentStore } from '../../domain/agent/agent.ts';
-import { filledIn, NO_VARIABLES } from '../../domain/agent/agent-rules.ts';
+import { filledIn, NO_VARIABLES } from '../../domain/agent/prompt-variables.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { SpeechRequest } from '../../speech/tts/pool/synthesizer.ts';

@@ -95,6 +95,12 @@ function isSentenceEnd(before: string, after: string): boolean {
 /** A star that stands alone in a line is a telephone key; any other is markup. */
 const MARKUP_STAR = /\*{2,}|(?<!\S |\()\*|\*(?![\s.,;:!?)]|$)/g;
 
+/** Characters that models write as HTML does. */
+const ENTITIES: Readonly<Record<string, string>> = {
+  ...{ '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'", '&apos;': "'" },
+  '&nbsp;': ' ',
+};
+
 /** The text as it is to be read out: without markup, a row of a table as a list. Empty when nothing of it can be. */
 export function speakable(text: string): string {
   return text
@@ -102,6 +108,7 @@ export function speakable(text: string): string {
     .replace(/^\s*\|\s*/gm, '')
     .replace(/[.,]?\s*\|\s*$/gm, '.')
     .replace(/\s*\|\s*/g, ', ')
+    .replace(/&(?:amp|lt|gt|quot|apos|nbsp|#39);/g, (entity) => ENTITIES[entity] ?? entity)
     .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
     .replace(/^\s*(#{1,6}|[-*•])\s+/gm, '')
     .replace(MARKUP_STAR, '')

@@ -14,6 +14,7 @@ import { noteOf } from '../history/prompt.ts';
 import type { KnowledgeLookup } from '../knowledge-lookup.ts';
 import type { TurnEvent } from '../turn/turn-event.ts';
 import { ClauseSplitter, speakable } from './clause-splitter.ts';
+import { UnspokenFilter } from './unspoken-filter.ts';
 
 /** Longest answer in characters, about two minutes of speech; a longer one is cut here. */
 export const CHARACTERS_MAX = 1500;
@@ -188,99 +189,6 @@ class StreamWatch {
   #isHurried(nowMs: number): boolean {
     if (this.#pendingAtMs === undefined || nowMs - this.#pendingAtMs < HURRY_MS) return false;
     return !this.#hasTold || this.#request.isVoiceDry();
-  }
-}
-
-const FENCE = '```';
-
-/** An open JSON object and its depth in braces. */
-interface OpenJson {
-  depth: number;
-  isInString: boolean;
-  isEscaped: boolean;
-}
-
-/** One instance per reply. The result does not depend on how the text is cut into chunks. */
-export class UnspokenFilter {
-  /** What may begin a code block, a tag or a JSON object: backticks, `<`, or `{` with the spaces behind it. */
-  #held = '';
-  #isInCode = false;
-  #isInTag = false;
-  #json: OpenJson | undefined;
-  #isLineStart = true;
-
-  /** Takes more text. @returns what of it may be spoken. */
-  push(text: string): string {
-    let spoken = '';
-    for (const character of text) spoken += this.#take(character);
-    return spoken;
-  }
-
-  #take(character: string): string {
-    if (this.#json !== undefined) return this.#takeJson(this.#json, character);
-    if (character === '`') return this.#takeBacktick();
-    const held = this.#held;
-    this.#held = '';
-    if (this.#isInCode) return '';
-    if (this.#isInTag) return this.#takeTag(character);
-    if (held.startsWith('{') && character.trim() === '') {
-      this.#held = held + character;
-      return '';
-    }
-    if (held.startsWith('{') && character === '"') {
-      this.#json = { depth: 1, isInString: true, isEscaped: false };
-      return '';
-    }
-    if (held === '<' && /[\p{L}/|]/u.test(character)) {
-      this.#isInTag = true;
-      return '';
-    }
-    return held + this.#takeText(character);
-  }
-
-  #takeBacktick(): string {
-    if (this.#isInTag) return '';
-    const before = this.#held.startsWith('`') ? '' : this.#held;
-    this.#held = before === '' ? `${this.#held}\`` : '`';
-    if (this.#held === FENCE) {
-      this.#held = '';
-      this.#isInCode = !this.#isInCode;
-      this.#isLineStart = true;
-    }
-    return before;
-  }
-
-  #takeText(character: string): string {
-    if (character === '<') {
-      this.#held = '<';
-      return '';
-    }
-    if (character === '{') {
-      if (this.#isLineStart) this.#json = { depth: 1, isInString: false, isEscaped: false };
-      else this.#held = '{';
-      return '';
-    }
-    // An array of objects begins a line too.
-    this.#isLineStart = character === '\n' || (this.#isLineStart && /[\s[]/.test(character));
-    return character;
-  }
-
-  #takeTag(character: string): string {
-    if (character === '>' || character === '\n') {
-      this.#isInTag = false;
-      this.#isLineStart = true;
-    }
-    return character === '\n' ? '\n' : '';
-  }
-
-  #takeJson(json: OpenJson, character: string): string {
-    if (json.isEscaped) json.isEscaped = false;
-    else if (character === '\\' && json.isInString) json.isEscaped = true;
-    else if (character === '"') json.isInString = !json.isInString;
-    else if (!json.isInString && character === '{') json.depth += 1;
-    else if (!json.isInString && character === '}') json.depth -= 1;
-    if (json.depth === 0) this.#json = undefined;
-    return '';
   }
 }
 

@@ -5,6 +5,8 @@ import type { ConversationBrief } from '../conversation-port.ts';
 
 /** Set phrases in one language. */
 export interface Phrases {
+  /** In the place of a greeting of which nothing can be said, such as one that is a variable without a value. */
+  readonly hello: string;
   /** After a long silence. */
   readonly checkIn: string;
   /** The recogniser failed, or there was a voice without words. */
@@ -34,6 +36,7 @@ export interface Phrases {
 }
 
 const ENGLISH: Phrases = {
+  hello: 'Hello.',
   checkIn: 'Are you still there?',
   notUnderstood: "Sorry, I didn't get that. Could you say it again?",
   apology: "I'm sorry, something went wrong on my side. Could you say that again?",
@@ -58,6 +61,7 @@ const ENGLISH: Phrases = {
 const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
   en: ENGLISH,
   es: {
+    hello: 'Hola.',
     checkIn: '¿Sigue usted ahí?',
     notUnderstood: 'Perdone, no le he entendido. ¿Puede repetirlo?',
     apology: 'Lo siento, ha habido un problema. ¿Puede repetirlo?',
@@ -79,6 +83,7 @@ const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
     },
   },
   it: {
+    hello: 'Pronto.',
     checkIn: 'È ancora in linea?',
     notUnderstood: 'Mi scusi, non ho capito. Può ripetere?',
     apology: 'Mi dispiace, qualcosa è andato storto. Può ripetere?',
@@ -100,6 +105,7 @@ const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
     },
   },
   de: {
+    hello: 'Hallo.',
     checkIn: 'Sind Sie noch da?',
     notUnderstood: 'Entschuldigung, das habe ich nicht verstanden. Bitte sagen Sie es noch einmal.',
     apology: 'Entschuldigung, da ist etwas schiefgegangen. Bitte sagen Sie es noch einmal.',
@@ -123,6 +129,7 @@ const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
     },
   },
   fr: {
+    hello: 'Bonjour.',
     checkIn: 'Êtes-vous toujours là ?',
     notUnderstood: "Pardon, je n'ai pas compris. Pouvez-vous répéter ?",
     apology: 'Je suis désolé, il y a eu un problème. Pouvez-vous répéter ?',
@@ -145,6 +152,7 @@ const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
     },
   },
   pt: {
+    hello: 'Olá.',
     checkIn: 'Ainda está aí?',
     notUnderstood: 'Desculpe, não percebi. Pode repetir?',
     apology: 'Desculpe, algo correu mal. Pode repetir?',

@@ -279,36 +279,3 @@ export async function requireKnownModel(
   const has = known === '' ? 'which has no models' : `which has: ${known}`;
   throw bodyFault('model', `"${model}" is not at the model server, ${has}`);
 }
-
-/** What a call has for variables. */
-export type VariableSource = Pick<Call, 'from' | 'to' | 'metadata'>;
-
-/** Of a call that has none of them, such as a chat. */
-export const NO_VARIABLES: VariableSource = { from: '', to: '', metadata: {} };
-
-const VARIABLE = /\{\{\s*([A-Za-z]\w{0,63})\s*(?:\|([^{}]*))?\}\}/g;
-
-/** A value is a name or a date, no second set of instructions. */
-const VALUE_CHARS_MAX = 200;
-
-/**
- * The text with its variables filled in: fields of the call's metadata that are a text, a number or a flag, and `from` and `to`,
- * the call's numbers. One that the call does not have becomes its default, or nothing.
- */
-export function filledIn(text: string, call: VariableSource): string {
-  return text.replaceAll(
-    VARIABLE,
-    (_whole, name: string, otherwise = '') => valueFor(call, name) || otherwise.trim(),
-  );
-}
-
-/** Empty where there is none. */
-function valueFor({ metadata, from, to }: VariableSource, name: string): string {
-  const own = Object.hasOwn(metadata, name) ? metadata[name] : undefined;
-  const value = own ?? { from, to }[name];
-  if (!['string', 'number', 'boolean'].includes(typeof value)) return '';
-  const line = String(value)
-    .toWellFormed()
-    .replaceAll(/[\p{Cc}\s]+/gu, ' ');
-  return line.trim().slice(0, VALUE_CHARS_MAX);
-}

@@ -1,7 +1,7 @@
 /** A language model behind any server that speaks OpenAI's chat completions: llama.cpp, vLLM, LM Studio, Ollama. */
 import { z } from 'zod';
 import { type Clock, systemClock } from '../../lib/clock.ts';
-import { isObject, type JsonObject, jsonOf } from '../../lib/unknown-value.ts';
+import { isObject, jsonOf } from '../../lib/unknown-value.ts';
 import {
   ANSWER_TOKENS_MAX,
   type ChatMessage,
@@ -258,14 +258,14 @@ export class ToolCallJoiner {
     }
   }
 
-  /** @throws {SyntaxError} when the arguments of one are not a JSON object. */
+  /** A call whose arguments are no JSON object is passed on as such: the model may try again, and is not at fault as a server. */
   finish(): ToolCall[] {
     return this.#calls
       .filter((call) => call?.name)
       .map(({ id, name, text }, index) => ({
         id: id === '' ? `call_${index}` : id,
         name,
-        arguments: objectFrom(text),
+        ...argumentsFrom(text),
       }));
   }
 }
@@ -307,8 +307,7 @@ function toFormat(schema: Readonly<Record<string, unknown>>) {
   return { type: 'json_schema', json_schema: { name: 'answer', strict: true, schema } };
 }
 
-function objectFrom(text: string): JsonObject {
+function argumentsFrom(text: string): Pick<ToolCall, 'arguments' | 'isMalformed'> {
   const value: unknown = text.trim() === '' ? {} : jsonOf(text);
-  if (isObject(value)) return value;
-  throw new SyntaxError('the arguments of a tool call are not an object');
+  return isObject(value) ? { arguments: value } : { arguments: {}, isMalformed: true };
 }

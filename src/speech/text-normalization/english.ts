@@ -1,13 +1,15 @@
 /** English, American and British: how it reads out what is not written in words; pure */
 import {
-  type CalendarDay,
-  type ClockTime,
-  type Counted,
-  type LanguagePack,
-  nounsOf,
-  type Rule,
-  sayDay,
-} from './language-pack.ts';
+  ENGLISH_ABBREVIATIONS,
+  ENGLISH_CURRENCIES,
+  ENGLISH_FRACTIONS,
+  ENGLISH_LABELS,
+  ENGLISH_MAGNITUDES,
+  ENGLISH_SPELT,
+  englishUnits,
+  englishWeekdays,
+} from './english-vocabulary.ts';
+import type { CalendarDay, ClockTime, LanguagePack, Rule } from './language-pack.ts';
 import { byScales, END, START } from './quantity-rules.ts';
 
 const MONTHS =
@@ -34,50 +36,37 @@ export function english(isBritish: boolean): LanguagePack {
       ...{ slash: 'slash', plus: 'plus', equals: 'equals', number: 'number', per: ' per ' },
       ...{ star: 'star', hash: isBritish ? 'hash' : 'pound' },
     },
-    currencies: CURRENCIES,
+    currencies: ENGLISH_CURRENCIES,
     moneyJoin: { text: ' and ', namesCents: true },
-    magnitudes: MAGNITUDES,
+    magnitudes: ENGLISH_MAGNITUDES,
     units: englishUnits(isBritish),
-    fractions: FRACTIONS,
+    fractions: ENGLISH_FRACTIONS,
     abbreviations: ENGLISH_ABBREVIATIONS,
     spelt: ENGLISH_SPELT,
-    perWords: 'month mo year yr week day night hour hr minute person'.split(' '),
+    weekdays: englishWeekdays(),
+    labels: ENGLISH_LABELS,
+    dialed: '(?<=(?:[Cc]all|[Dd]ial|[Rr]ing|[Tt]ext)\\s)(?:911|999|112|988|[2-8]11)',
+    perWords: [
+      'month',
+      'mo',
+      'year',
+      'yr',
+      'week',
+      'day',
+      'night',
+      'hour',
+      'hr',
+      'minute',
+      'person',
+    ],
     cardinal,
     year: (year) => englishYear(year, isBritish),
     date: (day) => dateWords(day, isBritish),
     time: (time) => timeWords(time, isBritish),
+    digitGroup: (group) => [...group].map((digit) => digits[Number(digit)] ?? digit).join(' '),
   };
   return { ...pack, rules: rules(isBritish) };
 }
-
-const CURRENCIES = {
-  ...money('$', 'dollar', 'dollars', 'cent', 'cents'),
-  ...money('USD', 'US dollar', 'US dollars', 'cent', 'cents'),
-  ...money('€', 'euro', 'euros', 'cent', 'cents'),
-  ...money('EUR', 'euro', 'euros', 'cent', 'cents'),
-  ...money('£', 'pound', 'pounds', 'penny', 'pence'),
-  ...money('GBP', 'pound', 'pounds', 'penny', 'pence'),
-  ...money('CHF', 'Swiss franc', 'Swiss francs', 'centime', 'centimes'),
-  ...money('¥', 'yen', 'yen', 'sen', 'sen'),
-};
-
-function money(sign: string, one: string, many: string, cent: string, cents: string) {
-  return { [sign]: { one, many, cent, cents } };
-}
-
-const MAGNITUDES = {
-  ...{ k: { say: 'thousand', of: ' ' }, K: { say: 'thousand', of: ' ' } },
-  ...{ thousand: { say: 'thousand', of: ' ' }, million: { say: 'million', of: ' ' } },
-  ...{ M: { say: 'million', of: ' ' }, m: { say: 'million', of: ' ' } },
-  ...{ billion: { say: 'billion', of: ' ' }, bn: { say: 'billion', of: ' ' } },
-  B: { say: 'billion', of: ' ' },
-};
-
-const FRACTIONS = {
-  ...{ '1/2': 'one half', '½': 'a half', '1/3': 'one third', '2/3': 'two thirds' },
-  ...{ '1/4': 'one quarter', '¼': 'a quarter', '3/4': 'three quarters', '¾': 'three quarters' },
-  '24/7': 'twenty-four seven',
-};
 
 function monthNumber(text: string): number {
   const start = text.slice(0, 3).toLowerCase();
@@ -103,23 +92,38 @@ function timeWords({ hour, minute, half }: ClockTime, isBritish: boolean): strin
 }
 
 function rules(isBritish: boolean): readonly Rule[] {
+  const sayDay = (day: string, month: string, year: string | undefined) => {
+    const date = { day: Number(day), month: monthNumber(month) };
+    if (date.day < 1 || date.day > 31) return null;
+    return dateWords(year === undefined ? date : { ...date, year: Number(year) }, isBritish);
+  };
   const yearPart = '(?:,?\\s(\\d{4})(?!\\p{N}))?';
   return [
+    ...spanRules(isBritish),
     {
       pattern: new RegExp(
         `(?<!\\p{L})${MONTH}\\s(\\d{1,2})(?:st|nd|rd|th)?(?![\\p{N}\\p{L}:]|[.,]\\p{N})${yearPart}`,
         'gu',
       ),
-      say: ({ parts: [, month = '', day = '', year] }) =>
-        sayDay([day, monthNumber(month), year], (date) => dateWords(date, isBritish)),
+      say: ({ parts: [, month = '', day = '', year] }) => sayDay(day, month, year),
     },
     {
       pattern: new RegExp(
         `${START}(the\\s)?(\\d{1,2})(?:st|nd|rd|th)?(?:\\sof)?\\s${MONTH}(?!\\p{L})${yearPart}`,
         'gu',
       ),
-      say: ({ parts: [, , day = '', month = '', year] }) =>
-        sayDay([day, monthNumber(month), year], (date) => dateWords(date, true)),
+      say: ({ parts: [, , day = '', month = '', year] }) => {
+        const number = Number(day);
+        if (number < 1 || number > 31) return null;
+        return dateWords(
+          {
+            day: number,
+            month: monthNumber(month),
+            ...(year === undefined ? {} : { year: Number(year) }),
+          },
+          true,
+        );
+      },
     },
     {
       pattern: new RegExp(`(?<!\\p{L})${MONTH}\\s(\\d{4})(?!\\p{N})`, 'gu'),
@@ -153,6 +157,36 @@ function rules(isBritish: boolean): readonly Rule[] {
   ];
 }
 
+/** `May 3-5` and `1h 30m` */
+function spanRules(isBritish: boolean): readonly Rule[] {
+  return [
+    {
+      pattern: new RegExp(
+        `(?<!\\p{L})${MONTH}\\s(\\d{1,2})\\s?[-–]\\s?(\\d{1,2})(?![\\p{N}\\p{L}:/-])`,
+        'gu',
+      ),
+      say: ({ parts: [, month = '', from = '', to = ''] }) => {
+        const [first, last] = [Number(from), Number(to)];
+        if (first < 1 || first > 31 || last < 1 || last > 31) return null;
+        const start = dateWords({ day: first, month: monthNumber(month) }, isBritish);
+        return `${start} to ${englishOrdinal(last, isBritish)}`;
+      },
+    },
+    {
+      pattern: new RegExp(
+        `${START}(\\d{1,2})\\s?h\\s?(\\d{1,2})\\s?m(?:in)?(?![\\p{L}\\p{N}])`,
+        'gu',
+      ),
+      say: ({ parts: [, hours = '', minutes = ''] }) =>
+        [count(hours, 'hour', isBritish), count(minutes, 'minute', isBritish)].join(' '),
+    },
+  ];
+}
+
+function count(number: string, name: string, isBritish: boolean): string {
+  return `${englishCardinal(Number(number), isBritish)} ${name}${Number(number) === 1 ? '' : 's'}`;
+}
+
 function numberRules(isBritish: boolean): readonly Rule[] {
   return [
     {
@@ -176,7 +210,7 @@ function numberRules(isBritish: boolean): readonly Rule[] {
       say: () => 'number ',
     },
     {
-      pattern: new RegExp(`(?<!\\p{L})[Ee]xt\\.?\\s?(\\d{1,6})${END}`, 'gu'),
+      pattern: new RegExp(`(?<!\\p{L})[Ee]xt(?:ension|\\.)?\\s?(\\d{1,6})${END}`, 'gu'),
       say: ({ parts: [, digits = ''] }) =>
         `extension ${[...digits].map((digit) => englishCardinal(Number(digit), isBritish)).join(' ')}`,
     },
@@ -248,60 +282,3 @@ function upTo99(number: number): string {
   const rest = number % 10;
   return `${TENS[Math.floor(number / 10)]}${rest === 0 ? '' : `-${ONES[rest]}`}`;
 }
-
-function englishUnits(isBritish: boolean): Readonly<Record<string, Counted>> {
-  const metre = isBritish ? 'metre' : 'meter';
-  const litre = isBritish ? 'litre' : 'liter';
-  return {
-    ...nounsOf(
-      `km kilo${metre}, m ${metre}, cm centi${metre}, mm milli${metre}, kg kilogram, g gram, mg milligram, l ${litre}, ` +
-        `ml milli${litre}, mi mile, yd yard, oz ounce, lb pound, lbs pound, m² square ${metre}, ° degree, h hour, ` +
-        'hr hour, hrs hour, min minute, mins minute, sec second, ms millisecond, kB kilobyte, MB megabyte, ' +
-        'GB gigabyte, TB terabyte, W watt, kW kilowatt, kWh kilowatt hour',
-    ),
-    ...nounsOf('Hz hertz, kHz kilohertz', (one) => one),
-    ...{ ft: { one: 'foot', many: 'feet' }, 'sq ft': { one: 'square foot', many: 'square feet' } },
-    ...{ 'km/h': { one: `kilo${metre} per hour`, many: `kilo${metre}s per hour` } },
-    ...{ mph: { one: 'mile per hour', many: 'miles per hour' } },
-    ...{ '°C': { one: 'degree Celsius', many: 'degrees Celsius' } },
-    ...{ '°F': { one: 'degree Fahrenheit', many: 'degrees Fahrenheit' } },
-  };
-}
-
-/** Patterns and words. A street is told from a saint by what follows. */
-const ENGLISH_ABBREVIATIONS: readonly (readonly [string, string])[] = [
-  ['Mr\\.?(?=\\s\\p{Lu})', 'Mister'],
-  ['Mrs\\.?(?=\\s\\p{Lu})', 'Missus'],
-  ['Ms\\.?(?=\\s\\p{Lu})', 'Miz'],
-  ['Dr\\.?(?=\\s\\p{Lu})', 'Doctor'],
-  ['Prof\\.(?=\\s\\p{Lu})', 'Professor'],
-  ['St\\.?(?=\\s\\p{Lu})', 'Saint'],
-  ['(?<=\\p{L}\\s)St\\.', 'Street'],
-  ['(?<=\\p{L}\\s)Rd\\.', 'Road'],
-  ['(?<=\\p{L}\\s)Ave\\.', 'Avenue'],
-  ['(?<=\\p{L}\\s)Blvd\\.', 'Boulevard'],
-  ['Apt\\.', 'Apartment'],
-  ['Jr\\.', 'Junior'],
-  ['Sr\\.', 'Senior'],
-  ['Inc\\.', 'Incorporated'],
-  ['Ltd\\.', 'Limited'],
-  ['Corp\\.', 'Corporation'],
-  ['Dept\\.', 'Department'],
-  ['e\\.\\s?g\\.', 'for example'],
-  ['i\\.\\s?e\\.', 'that is'],
-  ['etc\\.', 'et cetera'],
-  ['vs\\.?(?=\\s)', 'versus'],
-  ['approx\\.', 'approximately'],
-  ['appt\\.', 'appointment'],
-  ['tel\\.', 'telephone'],
-  ['a\\.m\\.', 'a m'],
-  ['p\\.m\\.', 'p m'],
-  ['w/o(?=\\s)', 'without'],
-  ['w/(?=\\s)', 'with'],
-];
-
-/** Those with a vowel that are no words; without one, all are spelt. */
-const ENGLISH_SPELT: readonly string[] = (
-  'USA US UK EU UN UAE API FAQ ATM ID AI IT IP URL USB CEO CIA FBI FAA FDA EPA IRS IBM HIV ETA ' +
-  'RSVP MRI ER ICU AC SUV LED UPS USPS IOU EV CV HQ AA ABC IQ DIY UV VIP UI UX PO GPA NYC LA'
-).split(' ');

@@ -1,12 +1,5 @@
 /** French: how it reads out what is not written in words; pure */
-import {
-  type CalendarDay,
-  type ClockTime,
-  type LanguagePack,
-  nounsOf,
-  type Rule,
-  sayDay,
-} from './language-pack.ts';
+import type { CalendarDay, ClockTime, LanguagePack, Rule } from './language-pack.ts';
 import { byScales, START } from './quantity-rules.ts';
 
 const DIGITS = 'zéro un deux trois quatre cinq six sept huit neuf'.split(' ');
@@ -47,17 +40,28 @@ export const french: LanguagePack = {
     ...{ milliards: { say: 'milliards', of: " d'" }, M: { say: 'millions', of: " d'" } },
   },
   units: {
-    ...nounsOf(
-      'km kilomètre, m mètre, cm centimètre, mm millimètre, kg kilogramme, g gramme, mg milligramme, l litre, ' +
-        'ml millilitre, ° degré, °C degré, Go gigaoctet, Mo mégaoctet',
-    ),
+    ...unit('km', 'kilomètre'),
+    ...unit('m', 'mètre'),
+    ...unit('cm', 'centimètre'),
+    ...unit('mm', 'millimètre'),
+    ...unit('kg', 'kilogramme'),
+    ...unit('g', 'gramme'),
+    ...unit('mg', 'milligramme'),
+    ...unit('l', 'litre'),
+    ...unit('ml', 'millilitre'),
     ...{ 'km/h': { one: 'kilomètre par heure', many: 'kilomètres par heure' } },
     ...{ 'm²': { one: 'mètre carré', many: 'mètres carrés' } },
+    ...{ '°': { one: 'degré', many: 'degrés' }, '°C': { one: 'degré', many: 'degrés' } },
     ...{ min: { one: 'minute', many: 'minutes', isFeminine: true } },
+    ...{
+      Go: { one: 'gigaoctet', many: 'gigaoctets' },
+      Mo: { one: 'mégaoctet', many: 'mégaoctets' },
+    },
   },
   fractions: {
     ...{ '1/2': 'un demi', '½': 'un demi', '1/3': 'un tiers', '2/3': 'deux tiers' },
     ...{ '1/4': 'un quart', '¼': 'un quart', '3/4': 'trois quarts', '¾': 'trois quarts' },
+    '24/7': 'vingt-quatre heures sur vingt-quatre, sept jours sur sept',
   },
   abbreviations: [
     ['M\\.(?=\\s\\p{Lu})', 'monsieur'],
@@ -78,6 +82,9 @@ export const french: LanguagePack = {
     ['svp(?!\\p{L})', "s'il vous plaît"],
   ],
   spelt: ['UE', 'ADN', 'IP', 'API', 'EDF', 'IA', 'USA'],
+  weekdays: weekdays(),
+  labels: ['numéro', 'n°', 'code(?: postal)?', 'commande', 'dossier', 'compte', 'PIN'],
+  dialed: '(?<=(?:[Cc]omposez le|[Aa]ppelez le|appeler le)\\s)(?:911)',
   perWords: ['mois', 'an', 'semaine', 'jour', 'nuit', 'heure', 'personne', 'minute'],
   cardinal: (number, counted) =>
     frenchCardinal(number, counted?.isFeminine === true ? 'une' : 'un'),
@@ -87,6 +94,19 @@ export const french: LanguagePack = {
   digitGroup,
   rules: rules(),
 };
+
+function unit(symbol: string, name: string) {
+  return { [symbol]: { one: name, many: `${name}s` } };
+}
+
+function weekdays(): Readonly<Record<string, string>> {
+  const names = 'lundi mardi mercredi jeudi vendredi samedi dimanche'.split(' ');
+  const forms = names.flatMap((name) => {
+    const capital = `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+    return [name, name.slice(0, 3), capital, capital.slice(0, 3)].map((form) => [form, name]);
+  });
+  return Object.fromEntries(forms);
+}
 
 /** Pairs are read as numbers: `quarante-deux`, but `zéro un`. */
 function digitGroup(group: string): string {
@@ -109,6 +129,14 @@ function timeWords({ hour, minute }: ClockTime): string {
 function rules(): readonly Rule[] {
   return [
     {
+      pattern: /(?<![\p{L}\p{N}.,:/-])24\s?h\/24(?![\p{L}\p{N}])/gu,
+      say: () => 'vingt-quatre heures sur vingt-quatre',
+    },
+    {
+      pattern: /(?<![\p{L}\p{N}.,:/-])7\s?j\/7(?![\p{L}\p{N}])/gu,
+      say: () => 'sept jours sur sept',
+    },
+    {
       pattern: /(?<![\p{L}\p{N}.,:/-])([01]?\d|2[0-4])\s?h(?:\s?([0-5]\d)(?!\p{N}))?(?!\p{L})/giu,
       say: ({ parts: [, hour = '', minute] }) =>
         timeWords({ hour: Number(hour), minute: Number(minute ?? 0) }),
@@ -118,8 +146,12 @@ function rules(): readonly Rule[] {
         `${START}(\\d{1,2})(er)?\\s(${MONTHS.join('|')})(?!\\p{L})(?:\\s(\\d{4})(?!\\p{N}))?`,
         'giu',
       ),
-      say: ({ parts: [, day = '', , month = '', year] }) =>
-        sayDay([day, MONTHS.indexOf(month.toLowerCase()) + 1, year], dateWords),
+      say: ({ parts: [, day = '', , month = '', year] }) => {
+        const number = Number(day);
+        if (number < 1 || number > 31) return null;
+        const date = { day: number, month: MONTHS.indexOf(month.toLowerCase()) + 1 };
+        return dateWords(year === undefined ? date : { ...date, year: Number(year) });
+      },
     },
     {
       pattern: new RegExp(`${START}(\\d{1,4})(er|re|ère|ème|eme|e)(?!\\p{L})`, 'gu'),

@@ -1,14 +1,5 @@
 /** German: how it reads out what is not written in words; pure */
-import {
-  type CalendarDay,
-  type ClockTime,
-  type Counted,
-  type Found,
-  type LanguagePack,
-  nounsOf,
-  type Rule,
-  sayDay,
-} from './language-pack.ts';
+import type { CalendarDay, ClockTime, Found, LanguagePack, Rule } from './language-pack.ts';
 import { byScales, START } from './quantity-rules.ts';
 
 const DIGITS = 'null eins zwei drei vier fünf sechs sieben acht neun'.split(' ');
@@ -26,7 +17,7 @@ const NOMINATIVE = /(?:^|[^\p{L}])(?:der|die|das|jede|diese|dieser)\s$/iu;
 
 export const german: LanguagePack = {
   decimalMark: ',',
-  groupMarks: '.\\u00a0\\u202f',
+  groupMarks: ".'’\\u00a0\\u202f",
   dateOrder: 'dmy',
   digits: DIGITS,
   months: MONTHS,
@@ -51,17 +42,33 @@ export const german: LanguagePack = {
     ...{ 'Mrd.': { say: 'Milliarden', of: ' ' }, Milliarden: { say: 'Milliarden', of: ' ' } },
   },
   units: {
-    ...nounsOf(
-      'km Kilometer, m Meter, cm Zentimeter, mm Millimeter, kg Kilogramm, g Gramm, mg Milligramm, l Liter, ' +
-        'ml Milliliter, km/h Kilometer pro Stunde, m² Quadratmeter, ° Grad, °C Grad Celsius, MB Megabyte, ' +
-        'GB Gigabyte, kW Kilowatt',
-      (one) => one,
-    ),
-    ...feminine('Std Stunde, Std. Stunde, min Minute, Min. Minute, kWh Kilowattstunde'),
+    ...unit('km', 'Kilometer'),
+    ...unit('m', 'Meter'),
+    ...unit('cm', 'Zentimeter'),
+    ...unit('mm', 'Millimeter'),
+    ...unit('kg', 'Kilogramm'),
+    ...unit('g', 'Gramm'),
+    ...unit('mg', 'Milligramm'),
+    ...unit('l', 'Liter'),
+    ...unit('ml', 'Milliliter'),
+    ...unit('km/h', 'Kilometer pro Stunde'),
+    ...unit('m²', 'Quadratmeter'),
+    ...unit('°', 'Grad'),
+    ...unit('°C', 'Grad Celsius'),
+    ...{ Std: { one: 'Stunde', many: 'Stunden', isFeminine: true } },
+    ...{ 'Std.': { one: 'Stunde', many: 'Stunden', isFeminine: true } },
+    ...{ min: { one: 'Minute', many: 'Minuten', isFeminine: true } },
+    ...{ 'Sek.': { one: 'Sekunde', many: 'Sekunden', isFeminine: true } },
+    ...{ 'Min.': { one: 'Minute', many: 'Minuten', isFeminine: true } },
+    ...unit('MB', 'Megabyte'),
+    ...unit('GB', 'Gigabyte'),
+    ...unit('kW', 'Kilowatt'),
+    ...{ kWh: { one: 'Kilowattstunde', many: 'Kilowattstunden', isFeminine: true } },
   },
   fractions: {
     ...{ '1/2': 'ein halb', '½': 'ein halb', '1/3': 'ein Drittel', '2/3': 'zwei Drittel' },
     ...{ '1/4': 'ein Viertel', '¼': 'ein Viertel', '3/4': 'drei Viertel', '¾': 'drei Viertel' },
+    '24/7': 'vierundzwanzig sieben',
   },
   abbreviations: [
     ['z\\.\\s?B\\.', 'zum Beispiel'],
@@ -79,21 +86,69 @@ export const german: LanguagePack = {
     ['Fr\\.(?=\\s\\p{Lu})', 'Frau'],
     ['Nr\\.(?=\\s?\\d|\\s)', 'Nummer'],
     ['Tel\\.', 'Telefon'],
+    ['[Mm]ax\\.', 'maximal'],
+    ['[Mm]in\\.(?=\\s\\d)', 'mindestens'],
+    ['Str\\.', 'Straße'],
+    ['MwSt\\.', 'Mehrwertsteuer'],
+    ['geb\\.', 'geboren'],
+    ['Abs\\.(?=\\s?\\d)', 'Absatz'],
+    ['Art\\.(?=\\s?\\d)', 'Artikel'],
+    ['Zi\\.(?=\\s?\\d)', 'Zimmer'],
+    ['Kto\\.', 'Konto'],
+    ['§(?=\\s?\\d)', 'Paragraf'],
     ['St\\.(?=\\s\\p{Lu})', 'Sankt'],
   ],
-  spelt: 'EU USA ADAC API AG EC EDV IT ID IP AOK ICE IC UN EKG'.split(' '),
+  spelt: [
+    'EU',
+    'USA',
+    'ADAC',
+    'API',
+    'AG',
+    'EC',
+    'EDV',
+    'IT',
+    'ID',
+    'IP',
+    'AOK',
+    'ICE',
+    'IC',
+    'UN',
+    'EKG',
+  ],
+  weekdays: weekdays(),
+  labels: [
+    '\\p{L}*[Nn]ummer',
+    '(?:\\p{L}+-)?Nr\\.',
+    'PLZ',
+    'Postleitzahl',
+    '\\p{L}*[Cc]ode',
+    'PIN',
+    'Kto\\.',
+    'Konto',
+  ],
+  dialed:
+    '(?<=(?:Notruf|[Ww]ählen Sie|[Rr]ufen Sie|[Dd]ie|der|[Uu]nter)\\s)(?:110|112)(?=\\s?[.,;:!?)]|$|\\s\\p{Ll}{3})',
   perWords: ['Monat', 'Jahr', 'Woche', 'Tag', 'Nacht', 'Stunde', 'Person', 'Minute'],
   cardinal: (number, counted) =>
     germanCardinal(number, counted === undefined ? 'eins' : counted.isFeminine ? 'eine' : 'ein'),
   year: germanYear,
   date: dateWords,
   time: timeWords,
+  digitGroup: (group) => [...group].map((digit) => DIGITS[Number(digit)] ?? digit).join(' '),
   rules: rules(),
 };
 
-function feminine(symbolsAndNames: string): Readonly<Record<string, Counted>> {
-  const nouns = Object.entries(nounsOf(symbolsAndNames, (one) => `${one}n`));
-  return Object.fromEntries(nouns.map(([symbol, noun]) => [symbol, { ...noun, isFeminine: true }]));
+function unit(symbol: string, name: string) {
+  return { [symbol]: { one: name, many: name } };
+}
+
+function weekdays(): Readonly<Record<string, string>> {
+  const names = 'Montag Dienstag Mittwoch Donnerstag Freitag Samstag Sonntag'.split(' ');
+  const forms = names.flatMap((name) => [
+    [name, name],
+    [name.slice(0, 2), name],
+  ]);
+  return { ...Object.fromEntries(forms), Sonnabend: 'Sonnabend' };
 }
 
 /** The ending goes by the word before: `am zweiten`, `der zweite`, and `zweiter` with none. */
@@ -120,6 +175,7 @@ function rules(): readonly Rule[] {
       say: ({ parts: [, hour = '', minute, later] }) =>
         timeWords({ hour: Number(hour), minute: Number(minute ?? later ?? 0) }),
     },
+    ...shortFormRules(),
     {
       pattern: new RegExp(
         `${START}(\\d{1,2})\\.\\s?${MONTH}(?!\\p{L})(?:\\s(\\d{4})(?!\\p{N}))?`,
@@ -127,17 +183,21 @@ function rules(): readonly Rule[] {
       ),
       say: (found) => {
         const [, day = '', month = '', year] = found.parts;
+        const number = Number(day);
         const start = month.slice(0, 3).replace('Jän', 'Jan');
         const at = MONTHS.findIndex((name) => name.startsWith(start)) + 1;
-        return sayDay([day, at, year], (date) => dateWords(date, found));
+        if (number < 1 || number > 31 || at === 0) return null;
+        const date = { day: number, month: at };
+        return dateWords(year === undefined ? date : { ...date, year: Number(year) }, found);
       },
     },
     {
       pattern: /(?<![\p{L}\p{N}.,/-])(\d{1,2})\.\s?(\d{1,2})\.(?!\p{N})/gu,
       say: (found) => {
         const [, day = '', month = ''] = found.parts;
-        const end = found.after.trim() === '' ? '.' : '';
-        return sayDay([day, Number(month), undefined], (date) => `${dateWords(date, found)}${end}`);
+        const date = { day: Number(day), month: Number(month) };
+        if (date.day < 1 || date.day > 31 || date.month < 1 || date.month > 12) return null;
+        return `${dateWords(date, found)}${found.after.trim() === '' ? '.' : ''}`;
       },
     },
     {
@@ -157,6 +217,39 @@ function rules(): readonly Rule[] {
       // The gender is the noun's; most that end in e are feminine.
       pattern: /(?<![\p{L}\p{N}.,:/-])1(?=\s\p{Lu}\p{Ll}*?(e?)(?!\p{L}))/gu,
       say: ({ parts: [, ending = ''] }) => (ending === '' ? 'ein' : 'eine'),
+    },
+  ];
+}
+
+/** `Hauptstr.`, `20,- €` and `3.–5. Mai` */
+function shortFormRules(): readonly Rule[] {
+  return [
+    {
+      pattern: /(?<!\p{L})(\p{Lu}\p{Ll}{1,30})str\.(?!\p{L})/gu,
+      say: ({ parts: [, name = ''] }) => `${name}straße`,
+    },
+    {
+      // 20,- € and CHF 20.–
+      pattern:
+        /(?<![\p{L}\p{N}.,:/-])(?:(CHF|EUR|€)\s?)?(\d{1,6})[.,][-–—]{1,2}(?:\s?(€|EUR|Euro|CHF))?(?![\p{L}\p{N}])/gu,
+      say: ({ parts: [, before, amount = '', after] }) => {
+        const name = before ?? after;
+        const unit = name === undefined ? '' : name === 'CHF' ? ' Franken' : ' Euro';
+        return `${germanCardinal(Number(amount), unit === '' ? 'eins' : 'ein')}${unit}`;
+      },
+    },
+    {
+      pattern: new RegExp(
+        `${START}(\\d{1,2})\\.\\s?[-–]\\s?(\\d{1,2})\\.\\s?${MONTH}(?!\\p{L})`,
+        'gu',
+      ),
+      say: (found) => {
+        const [, from = '', to = '', month = ''] = found.parts;
+        const ending = endingAfter(found.before);
+        const days = [from, to].map((day) => germanOrdinal(Number(day), ending));
+        const start = month.slice(0, 3).replace('Jän', 'Jan');
+        return `${days.join(' bis ')} ${MONTHS.find((name) => name.startsWith(start))}`;
+      },
     },
   ];
 }

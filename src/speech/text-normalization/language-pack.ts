@@ -10,6 +10,7 @@ export interface Counted {
 export interface Currency extends Counted {
   readonly cent: string;
   readonly cents: string;
+  readonly isCentFeminine?: boolean;
 }
 
 /** A match and what stands around it. */
@@ -82,36 +83,20 @@ export interface LanguagePack {
   readonly abbreviations: readonly (readonly [string, string])[];
   /** Upper-case words to be spelt although they have a vowel. */
   readonly spelt: readonly string[];
+  /** Names and abbreviations without their point, to names. */
+  readonly weekdays: Readonly<Record<string, string>>;
+  /** Patterns of what stands before a number that names something and counts nothing: it is read digit by digit. */
+  readonly labels: readonly string[];
+  /** Pattern of short numbers that are called, such as 112, with what stands before them. */
+  readonly dialed: string;
   /** What `/` may stand before in the sense of `per`. */
   readonly perWords: readonly string[];
   cardinal(number: number, counted?: { readonly isFeminine: boolean }): string;
   year(year: number): string;
   date(day: CalendarDay, found: Found): string;
   time(time: ClockTime): string;
-  /** One group of a telephone number's digits; one by one unless given. */
-  digitGroup?(digits: string): string;
+  /** One group of a telephone number's digits. */
+  digitGroup(digits: string): string;
   /** The language's own rules: dates with months in words, ordinals, times of day. */
   readonly rules: readonly Rule[];
-}
-
-/** Nouns by their symbols, such as `km kilometer, kWh kilowatt hour`. */
-export function nounsOf(
-  symbolsAndNames: string,
-  manyOf = (one: string) => `${one}s`,
-): Readonly<Record<string, Counted>> {
-  const nouns = symbolsAndNames.split(', ').map((noun) => {
-    const [symbol = '', ...words] = noun.split(' ');
-    return [symbol, { one: words.join(' '), many: manyOf(words.join(' ')) }] as const;
-  });
-  return Object.fromEntries(nouns);
-}
-
-/** Says a date as its parts were written; null where it is none. */
-export function sayDay(
-  [day, month, year]: readonly [string, number, string | undefined],
-  say: (day: CalendarDay) => string,
-): string | null {
-  const isDay = month >= 1 && month <= 12 && Number(day) >= 1 && Number(day) <= 31;
-  if (!isDay) return null;
-  return say({ day: Number(day), month, ...(year !== undefined && { year: Number(year) }) });
 }

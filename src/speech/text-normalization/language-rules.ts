@@ -1,21 +1,30 @@
 /** All rules of a language, in the order in which they are tried; pure */
 import { languageOf } from '../../lib/language-tag.ts';
+import { digitRules } from './digit-rules.ts';
 import { english } from './english.ts';
 import { french } from './french.ts';
 import { german } from './german.ts';
-import { type LanguagePack, type Rule, sayDay } from './language-pack.ts';
-import { digitWords, quantityRules, rowOfDigits } from './quantity-rules.ts';
+import type { CalendarDay, LanguagePack, Rule } from './language-pack.ts';
+import { quantityRules, rowOfDigits } from './quantity-rules.ts';
+import { rangeRules } from './range-rules.ts';
 import { spanish } from './spanish.ts';
 
 /** English outside of these is read as in Britain. */
 const AMERICAN = ['en', 'en-us', 'en-ca', 'en-ph'];
+
+/** Spanish with `1,234.50` for `1.234,50`. @see Unicode CLDR, numbers of `es-419` and of its regions */
+const POINT_FOR_DECIMALS =
+  'es-mx es-us es-419 es-gt es-hn es-sv es-ni es-pa es-do es-pr es-pe es-cu'.split(' ');
+
+/** Where `$` is the peso. */
+const PESO_REGIONS = 'es-mx es-ar es-cl es-co es-uy es-do es-cu'.split(' ');
 
 const cache = new Map<string, readonly Rule[]>();
 
 /** None for languages that are left to the engine. @param language BCP 47. */
 export function languageRules(language: string): readonly Rule[] {
   const tag = language.toLowerCase().replace('_', '-');
-  const name = tag.startsWith('en') && !AMERICAN.includes(tag) ? 'en-gb' : languageOf(tag);
+  const name = packName(tag);
   const known = cache.get(name);
   if (known !== undefined) return known;
   const pack = packFor(name);
@@ -25,16 +34,26 @@ export function languageRules(language: string): readonly Rule[] {
   return rules;
 }
 
+/** @param tag in lower case. */
+function packName(tag: string): string {
+  if (languageOf(tag) === 'en') return AMERICAN.includes(tag) ? 'en' : 'en-gb';
+  const hasPoint = POINT_FOR_DECIMALS.includes(tag);
+  if (languageOf(tag) !== 'es') return languageOf(tag);
+  const money = PESO_REGIONS.includes(tag) ? 'peso' : 'dollar';
+  return `es-${money}-${hasPoint ? 'point' : 'comma'}`;
+}
+
 function rulesOf(pack: LanguagePack): readonly Rule[] {
+  const inner = [...pack.rules, ...dateRules(pack), ...quantityRules(pack)];
   return [
-    ...addressRules(pack).slice(0, 2),
+    ...addressRules(pack),
+    timestampRule(pack),
+    ...rangeRules(pack, inner),
     ...pack.rules,
     ...dateRules(pack),
-    ...addressRules(pack).slice(2),
+    ...digitRules(pack),
     ...quantityRules(pack),
-    ...abbreviationRules(pack),
-    acronymRule(pack),
-    ...signRules(pack),
+    ...wordRules(pack),
   ];
 }
 
@@ -46,13 +65,24 @@ function packFor(name: string): LanguagePack | undefined {
       return english(true);
     case 'de':
       return german;
-    case 'es':
-      return spanish;
+    case 'es-dollar-comma':
+      return spanish();
+    case 'es-dollar-point':
+      return spanish({ hasDecimalPoint: true });
+    case 'es-peso-comma':
+      return spanish({ hasPesos: true });
+    case 'es-peso-point':
+      return spanish({ hasPesos: true, hasDecimalPoint: true });
     case 'fr':
       return french;
     default:
       return undefined;
   }
+}
+
+/** Abbreviations, acronyms and lone signs */
+function wordRules(pack: LanguagePack): readonly Rule[] {
+  return [...abbreviationRules(pack), acronymRule(pack), ...signRules(pack)];
 }
 
 function abbreviationRules({ abbreviations }: LanguagePack): readonly Rule[] {
@@ -104,16 +134,35 @@ function signRules({ words }: LanguagePack): readonly Rule[] {
   ];
 }
 
+/** `2026-05-06T14:30:00Z`, as programs write it. */
+function timestampRule(pack: LanguagePack): Rule {
+  return {
+    pattern:
+      /(?<![\p{L}\p{N}-])(\d{4})-(\d{2})-(\d{2})T([01]\d|2[0-3]):([0-5]\d)(?::[0-5]\d(?:[.,]\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?(?![\p{L}\p{N}])/gu,
+    say: (found) => {
+      const [, year, month, date, hour, minute, zone] = found.parts;
+      const day = sayDay(
+        { day: Number(date), month: Number(month), year: Number(year) },
+        found,
+        pack,
+      );
+      if (day === null) return null;
+      const time = pack.time({ hour: Number(hour), minute: Number(minute) });
+      return `${day}, ${time}${zone === 'Z' ? ' U T C' : ''}`;
+    },
+  };
+}
+
 /** Dates in figures, and times of day */
 function dateRules(pack: LanguagePack): readonly Rule[] {
   const mark = pack.dateOrder === 'mdy' ? '/' : './-';
   return [
     {
-      // ISO 8601, with or without the time, which is then a rule of its own.
-      pattern: /(?<![\p{L}\p{N}-])(\d{4})-(\d{2})-(\d{2})(?=T\d|(?![\p{L}\p{N}-]))/gu,
+      // ISO 8601
+      pattern: /(?<![\p{L}\p{N}-])(\d{4})-(\d{2})-(\d{2})(?![\p{L}\p{N}-])/gu,
       say: (found) => {
         const [, year = '', month = '', day = ''] = found.parts;
-        return sayDay([day, Number(month), year], (date) => pack.date(date, found));
+        return sayDay({ day: Number(day), month: Number(month), year: Number(year) }, found, pack);
       },
     },
     {
@@ -123,10 +172,8 @@ function dateRules(pack: LanguagePack): readonly Rule[] {
       ),
       say: (found) => {
         const [, first = '', , second = '', year = ''] = found.parts;
-        const [day, month] = isMonthFirst([first, second], pack)
-          ? [second, first]
-          : [first, second];
-        return sayDay([day, Number(month), fullYear(year)], (date) => pack.date(date, found));
+        const numbers = [Number(first), Number(second)] as const;
+        return sayDay(inOrder(numbers, fullYear(year), pack), found, pack);
       },
     },
     {
@@ -145,26 +192,37 @@ function dateRules(pack: LanguagePack): readonly Rule[] {
 }
 
 /** Two figures mean this century up to 50. */
-function fullYear(year: string): string {
-  if (year.length === 4) return year;
-  return `${Number(year) <= 50 ? 20 : 19}${year}`;
+function fullYear(year: string): number {
+  if (year.length === 4) return Number(year);
+  return Number(year) + (Number(year) <= 50 ? 2000 : 1900);
 }
 
 /** By the language's habit, and the other way round where only that is a day. */
-function isMonthFirst(
-  [first, second]: readonly [string, string],
+function inOrder(
+  [first, second]: readonly [number, number],
+  year: number,
   { dateOrder }: LanguagePack,
-): boolean {
-  return Number(first) <= 12 && (dateOrder === 'mdy' || Number(second) > 12);
+): CalendarDay {
+  const isMonthFirst = dateOrder === 'mdy' ? first <= 12 : second > 12 && first <= 12;
+  return isMonthFirst ? { day: second, month: first, year } : { day: first, month: second, year };
+}
+
+function sayDay(
+  day: CalendarDay,
+  found: Parameters<LanguagePack['date']>[1],
+  pack: LanguagePack,
+): string | null {
+  const isDay = day.month >= 1 && day.month <= 12 && day.day >= 1 && day.day <= 31;
+  return isDay ? pack.date(day, found) : null;
 }
 
 /** Without a scheme or `www`, only names that end in one of these are taken for web addresses. */
 const TOP_DOMAINS =
   'com|org|net|info|io|ai|app|dev|edu|gov|eu|uk|us|ca|au|ie|de|at|ch|es|mx|ar|fr|be|it|pt|br|nl|example';
 
-/** E-mail addresses, web addresses and telephone numbers */
+/** E-mail and web addresses */
 function addressRules(pack: LanguagePack): readonly Rule[] {
-  return [emailRule(pack), webRule(pack), ...phoneRules(pack)];
+  return [emailRule(pack), webRule(pack)];
 }
 
 function emailRule(pack: LanguagePack): Rule {
@@ -202,32 +260,4 @@ function spelled(address: string, pack: LanguagePack): string {
     .replace(/[@._/+%-]/g, (sign) => ` ${names[sign]} `)
     .replace(/\s+/g, ' ')
     .trim();
-}
-
-function phoneRules(pack: LanguagePack): readonly Rule[] {
-  const say: Rule['say'] = ({ parts: [text = ''] }) => phoneWords(text, pack);
-  const before = '(?<![\\p{L}\\p{N}]|\\p{N}[.,:/-])';
-  const after = '(?![\\p{L}\\p{N}]|[-:/]\\p{N})';
-  return [
-    // International: +44 20 7946 0000, +1 (415) 555-0132.
-    `${before}\\+\\d(?:[ ().\\/\\u00a0\\u202f-]{0,2}\\d){6,17}${after}`,
-    // With an area code that begins with zero: 030 123456, (0221) 4567-89, 01 42 68 53 00.
-    `${before}\\(?0\\d(?:[ ().\\/\\u00a0\\u202f-]{0,2}\\d){5,12}${after}`,
-    // North American: (415) 555-0132, 415.555.0132, 555-0132.
-    `${before}(?:\\(\\d{3}\\) ?|\\d{3}[-. ])?\\d{3}-\\d{4}${after}`,
-    `${before}\\d{3}[. ]\\d{3}[. ]\\d{4}${after}`,
-    // Nine digits by threes or by a three and pairs, as in Spain: 912 345 678, 912 34 56 78.
-    `${before}[6-9]\\d{2}(?:[ -]\\d{3}){2}${after}`,
-    `${before}[6-9]\\d{2}(?:[ -]\\d{2}){3}${after}`,
-  ].map((pattern) => ({ pattern: new RegExp(pattern, 'gu'), say }));
-}
-
-function phoneWords(text: string, pack: LanguagePack): string {
-  const groups = text.match(/\d{1,20}/g) ?? [];
-  const words = groups.map((group) =>
-    group.length > 4
-      ? rowOfDigits(group, pack)
-      : (pack.digitGroup?.(group) ?? digitWords(group, pack)),
-  );
-  return `${text.startsWith('+') ? `${pack.words.plus} ` : ''}${words.join(', ')}`;
 }

@@ -26,7 +26,8 @@ function versionRule(pack: LanguagePack): Rule {
 }
 
 function moneyRules(pack: LanguagePack): readonly Rule[] {
-  const number = numberPattern(pack);
+  // Two figures behind the other language's mark can be no group of thousands.
+  const number = `(?:\\d{1,3}(?:[,'’]\\d{3}){0,3}\\.\\d{2}|\\d{1,3}(?:[.'’]\\d{3}){0,3},\\d{2})(?![\\d])|${numberPattern(pack)}`;
   const names = alternatives(Object.keys(pack.currencies));
   const magnitudes = alternatives(Object.keys(pack.magnitudes));
   const magnitude = `(?:\\s?(${magnitudes})(?![\\p{L}\\p{N}]))?`;
@@ -62,7 +63,7 @@ function moneyWords(
   currency: Currency,
   pack: LanguagePack,
 ): string {
-  const { one, many, cent, cents, isFeminine = false } = currency;
+  const { one, many, cent, cents, isFeminine = false, isCentFeminine = false } = currency;
   const magnitude = size === undefined ? undefined : pack.magnitudes[size];
   if (magnitude !== undefined) {
     return `${numberWords(amount, pack)} ${magnitude.say}${magnitude.of}${many}`;
@@ -74,13 +75,13 @@ function moneyWords(
     return `${numberWords(amount, pack, { isFeminine })} ${unit}`;
   }
   const hundredths = Number(decimals);
-  const small = pack.cardinal(hundredths, { isFeminine: false });
+  const { text, namesCents } = pack.moneyJoin;
   const smallName = hundredths === 1 ? cent : cents;
-  if (units === 0 && hundredths > 0) return `${small} ${smallName}`;
+  const counted = pack.cardinal(hundredths, { isFeminine: isCentFeminine });
+  if (units === 0 && hundredths > 0) return `${counted} ${smallName}`;
   const large = `${numberWords(whole, pack, { isFeminine })} ${units === 1 ? one : many}`;
   if (hundredths === 0) return large;
-  const { text, namesCents } = pack.moneyJoin;
-  return `${large}${text}${small}${namesCents ? ` ${smallName}` : ''}`;
+  return `${large}${text}${namesCents ? `${counted} ${smallName}` : pack.cardinal(hundredths)}`;
 }
 
 function percentRule(pack: LanguagePack): Rule {
@@ -153,7 +154,8 @@ function numberSignRule(pack: LanguagePack): Rule {
 /** Capital letters and digits in one word, such as a booking code: each by itself. */
 function codeRule(pack: LanguagePack): Rule {
   return {
-    pattern: /(?<![\p{L}\p{N}])(?=[A-Z]{0,11}\d)(?=\d{0,11}[A-Z])[A-Z\d]{3,12}(?![\p{L}\p{N}])/gu,
+    pattern:
+      /(?<![\p{L}\p{N}])(?!\d{1,3}[KMB](?![\p{L}\p{N}]))(?=[A-Z]{0,11}\d)(?=\d{0,11}[A-Z])[A-Z\d]{3,12}(?![\p{L}\p{N}])/gu,
     say: ({ parts: [code = ''] }) =>
       [...code].map((sign) => (/\d/.test(sign) ? rowOfDigits(sign, pack) : sign)).join(' '),
   };
@@ -192,7 +194,9 @@ const DIGITS_MAX = 15;
 
 /** A number as a pattern, without groups: `1,234.5`, `1234.5`, `7`. */
 function numberPattern({ decimalMark, groupMarks }: LanguagePack): string {
-  const whole = `(?:\\d{1,3}(?:[${groupMarks}]\\d{3}){1,4}(?!\\d)|\\d{1,${DIGITS_MAX}})`;
+  // By hundreds above a thousand, as in India: 1,50,000.
+  const lakh = groupMarks.includes(',') ? '\\d{1,2}(?:,\\d{2}){1,3},\\d{3}(?!\\d)|' : '';
+  const whole = `(?:${lakh}\\d{1,3}(?:[${groupMarks}]\\d{3}){1,4}(?!\\d)|\\d{1,${DIGITS_MAX}})`;
   return `${whole}(?:[${decimalMark}]\\d{1,${DIGITS_MAX}})?`;
 }
 
@@ -204,7 +208,8 @@ interface NumberParts {
 
 /** Takes apart what `numberPattern` has found. */
 function numberParts(text: string, { decimalMark }: LanguagePack): NumberParts {
-  const at = text.lastIndexOf(decimalMark);
+  const foreign = /[.,](?=\d{2}$)/.exec(text)?.index ?? -1;
+  const at = Math.max(text.lastIndexOf(decimalMark), foreign);
   const isDecimal = at >= 0;
   return {
     whole: (isDecimal ? text.slice(0, at) : text).replace(/\D/g, ''),
@@ -213,7 +218,7 @@ function numberParts(text: string, { decimalMark }: LanguagePack): NumberParts {
 }
 
 /** Digits one by one, such as those of a code. */
-export function digitWords(digits: string, { digits: names }: LanguagePack): string {
+function digitWords(digits: string, { digits: names }: LanguagePack): string {
   return [...digits].map((digit) => names[Number(digit)] ?? digit).join(' ');
 }
 

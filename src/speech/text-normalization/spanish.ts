@@ -1,12 +1,5 @@
 /** Spanish: how it reads out what is not written in words; pure */
-import {
-  type CalendarDay,
-  type ClockTime,
-  type LanguagePack,
-  nounsOf,
-  type Rule,
-  sayDay,
-} from './language-pack.ts';
+import type { CalendarDay, ClockTime, LanguagePack, Rule } from './language-pack.ts';
 import { byScales, START } from './quantity-rules.ts';
 
 const DIGITS = 'cero uno dos tres cuatro cinco seis siete ocho nueve'.split(' ');
@@ -16,7 +9,22 @@ const MONTHS =
     ' ',
   );
 
-export const spanish: LanguagePack = {
+const PESO = { one: 'peso', many: 'pesos', cent: 'centavo', cents: 'centavos' };
+const DOLLAR = { one: 'dólar', many: 'dólares', cent: 'centavo', cents: 'centavos' };
+
+/** @param region habits of the region: what `$` is, and which of `1.234,5` and `1,234.5` is meant. */
+export function spanish(
+  region: { readonly hasPesos?: boolean; readonly hasDecimalPoint?: boolean } = {},
+): LanguagePack {
+  const { hasPesos = false, hasDecimalPoint = false } = region;
+  return {
+    ...SPANISH,
+    ...(hasDecimalPoint && { decimalMark: '.', groupMarks: ', \\u00a0\\u202f' }),
+    ...(hasPesos && { currencies: { ...SPANISH.currencies, $: PESO } }),
+  };
+}
+
+const SPANISH: LanguagePack = {
   decimalMark: ',',
   groupMarks: '. \\u00a0\\u202f',
   dateOrder: 'dmy',
@@ -31,12 +39,11 @@ export const spanish: LanguagePack = {
   currencies: {
     ...{ '€': { one: 'euro', many: 'euros', cent: 'céntimo', cents: 'céntimos' } },
     ...{ EUR: { one: 'euro', many: 'euros', cent: 'céntimo', cents: 'céntimos' } },
-    ...{ $: { one: 'dólar', many: 'dólares', cent: 'centavo', cents: 'centavos' } },
-    ...{ USD: { one: 'dólar', many: 'dólares', cent: 'centavo', cents: 'centavos' } },
+    ...{ $: DOLLAR, USD: DOLLAR, US$: DOLLAR },
     ...{
       '£': { one: 'libra', many: 'libras', cent: 'penique', cents: 'peniques', isFeminine: true },
     },
-    ...{ MXN: { one: 'peso', many: 'pesos', cent: 'centavo', cents: 'centavos' } },
+    ...{ MXN: PESO, MX$: PESO },
   },
   moneyJoin: { text: ' con ', namesCents: true },
   magnitudes: {
@@ -44,17 +51,27 @@ export const spanish: LanguagePack = {
     M: { say: 'millones', of: ' de ' },
   },
   units: {
-    ...nounsOf(
-      'km kilómetro, m metro, cm centímetro, mm milímetro, kg kilogramo, g gramo, mg miligramo, l litro, ' +
-        'ml mililitro, ° grado, °C grado, ºC grado, min minuto, GB gigabyte, MB megabyte',
-    ),
+    ...unit('km', 'kilómetro'),
+    ...unit('m', 'metro'),
+    ...unit('cm', 'centímetro'),
+    ...unit('mm', 'milímetro'),
+    ...unit('kg', 'kilogramo'),
+    ...unit('g', 'gramo'),
+    ...unit('mg', 'miligramo'),
+    ...unit('l', 'litro'),
+    ...unit('ml', 'mililitro'),
     ...{ 'km/h': { one: 'kilómetro por hora', many: 'kilómetros por hora' } },
     ...{ 'm²': { one: 'metro cuadrado', many: 'metros cuadrados' } },
+    ...{ '°': { one: 'grado', many: 'grados' }, '°C': { one: 'grado', many: 'grados' } },
+    ...{ ºC: { one: 'grado', many: 'grados' } },
     ...{ h: { one: 'hora', many: 'horas', isFeminine: true } },
+    ...{ min: { one: 'minuto', many: 'minutos' } },
+    ...{ GB: { one: 'gigabyte', many: 'gigabytes' }, MB: { one: 'megabyte', many: 'megabytes' } },
   },
   fractions: {
     ...{ '1/2': 'un medio', '½': 'medio', '1/3': 'un tercio', '2/3': 'dos tercios' },
     ...{ '1/4': 'un cuarto', '¼': 'un cuarto', '3/4': 'tres cuartos', '¾': 'tres cuartos' },
+    '24/7': 'veinticuatro siete',
   },
   abbreviations: [
     ['Sr\\.(?=\\s)', 'señor'],
@@ -75,14 +92,31 @@ export const spanish: LanguagePack = {
     ['EE\\.\\s?UU\\.', 'Estados Unidos'],
   ],
   spelt: ['UE', 'ADN', 'IP', 'IA'],
+  weekdays: weekdays(),
+  labels: ['número', 'n[.]?º', 'código(?: postal)?', 'pedido', 'cuenta', 'expediente', 'PIN'],
+  dialed: '(?<=(?:[Mm]arque el|marcar el|[Ll]lame al)\\s)(?:112|911)',
   perWords: ['mes', 'año', 'semana', 'día', 'noche', 'hora', 'persona', 'minuto'],
   cardinal: (number, counted) =>
     spanishCardinal(number, counted === undefined ? 'uno' : counted.isFeminine ? 'una' : 'un'),
   year: (year) => spanishCardinal(year),
   date: dateWords,
   time: timeWords,
+  digitGroup: (group) => [...group].map((digit) => DIGITS[Number(digit)] ?? digit).join(' '),
   rules: rules(),
 };
+
+function unit(symbol: string, name: string) {
+  return { [symbol]: { one: name, many: `${name}s` } };
+}
+
+function weekdays(): Readonly<Record<string, string>> {
+  const names = 'lunes martes miércoles jueves viernes sábado domingo'.split(' ');
+  const forms = names.flatMap((name) => {
+    const capital = `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+    return [name, name.slice(0, 3), capital, capital.slice(0, 3)].map((form) => [form, name]);
+  });
+  return Object.fromEntries(forms);
+}
 
 function dateWords({ day, month, year }: CalendarDay): string {
   const words = `${day === 1 ? 'primero' : spanishCardinal(day)} de ${MONTHS[month - 1]}`;
@@ -108,11 +142,23 @@ function rules(): readonly Rule[] {
   return [
     {
       pattern: new RegExp(
+        `${START}([01]?\\d|2[0-3]):([0-5]\\d)\\s?(?:h|hrs?)(?![\\p{L}\\p{N}])`,
+        'gu',
+      ),
+      say: ({ parts: [, hour = '', minute = ''] }) =>
+        timeWords({ hour: Number(hour), minute: Number(minute) }),
+    },
+    {
+      pattern: new RegExp(
         `${START}(\\d{1,2}) de (${MONTHS.join('|')})(?!\\p{L})(?: del? (\\d{4})(?!\\p{N}))?`,
         'giu',
       ),
-      say: ({ parts: [, day = '', month = '', year] }) =>
-        sayDay([day, MONTHS.indexOf(month.toLowerCase()) + 1, year], dateWords),
+      say: ({ parts: [, day = '', month = '', year] }) => {
+        const number = Number(day);
+        if (number < 1 || number > 31) return null;
+        const date = { day: number, month: MONTHS.indexOf(month.toLowerCase()) + 1 };
+        return dateWords(year === undefined ? date : { ...date, year: Number(year) });
+      },
     },
     {
       pattern: new RegExp(`${START}(\\d{1,2})\\.?([ºª])(?!\\p{L})`, 'gu'),

@@ -9,6 +9,7 @@ import {
 import type { Rule } from './language-pack.ts';
 import { languageRules } from './language-rules.ts';
 import { alternatives } from './quantity-rules.ts';
+import { type Replacement, replacements, spacedFrom } from './replacements.ts';
 
 /** Longer texts are left as they are from here on. */
 const WRITTEN_CHARACTERS_MAX = 8000;
@@ -45,37 +46,9 @@ export function spokenForm(
 ): SpokenForm {
   const { language, pronunciations = [] } = options;
   const lexicon = pronunciations.length === 0 ? [] : [lexiconRule(pronunciations)];
-  const found = replacements(written, [...lexicon, ...languageRules(language)]);
-  return assemble(written, found);
-}
-
-interface Replacement {
-  readonly from: number;
-  readonly to: number;
-  readonly spoken: string;
-}
-
-/** What earlier rules took is not looked at again, but later rules see it as what stands around. */
-function replacements(written: string, rules: readonly Rule[]): Replacement[] {
   const text = written.slice(0, WRITTEN_CHARACTERS_MAX);
-  const taken = new Uint8Array(text.length);
-  const found: Replacement[] = [];
-  for (const { pattern, say } of rules) {
-    for (const match of text.matchAll(pattern)) {
-      const from = match.index;
-      const to = from + match[0].length;
-      if (to === from || taken.subarray(from, to).includes(1)) continue;
-      const around = {
-        before: text.slice(Math.max(0, from - 80), from),
-        after: text.slice(to, to + 80),
-      };
-      const spoken = say({ parts: match, ...around });
-      if (spoken === null) continue;
-      taken.fill(1, from, to);
-      found.push({ from, to, spoken });
-    }
-  }
-  return found.sort((a, b) => a.from - b.from);
+  const found = replacements(text, [...lexicon, ...languageRules(language)]);
+  return assemble(written, found);
 }
 
 function assemble(written: string, found: readonly Replacement[]): SpokenForm {
@@ -95,11 +68,6 @@ function assemble(written: string, found: readonly Replacement[]): SpokenForm {
   text += written.slice(at);
   parts.push({ writtenEnd: written.length, spokenEnd: text.length });
   return { text, wordEnds: (spoken) => wordEndsOf(written, text, parts, spoken) };
-}
-
-/** Words must not run into what stands before. */
-function spacedFrom(text: string, spoken: string): string {
-  return /[\p{L}\p{N}]$/u.test(text) && /^[\p{L}\p{N}]/u.test(spoken) ? ` ${spoken}` : spoken;
 }
 
 function wordEndsOf(

@@ -12,14 +12,17 @@ export const TALK_WINDOWS = 64;
  */
 const STEADY_POWER_RATIO = 25;
 
-/** Blocks before two steady seconds, two seconds of them, that say whether the line was quiet. */
-const BLOCKS_BEFORE = TALK_WINDOWS / BLOCK_WINDOWS;
+/** Blocks of the two seconds. */
+const TALK_BLOCKS = TALK_WINDOWS / BLOCK_WINDOWS;
+
+/** Blocks before two steady seconds, eight seconds of them, that say whether the line was quiet: a caller needs breath by then. */
+const BLOCKS_BEFORE = 8000 / (32 * BLOCK_WINDOWS);
 
 /**
- * After so many quiet blocks, a quarter of them, steady sound is a voice that has just begun, such as a caller who dictates a
- * number without a pause: the talk of several people goes on all the time.
+ * After so many quiet blocks in a row, half a second, steady sound is a voice that has begun since, such as a caller who dictates
+ * a number or speaks a long sentence without a pause: the talk of several people goes on all the time.
  */
-const QUIET_BLOCKS_MIN = BLOCKS_BEFORE / 4;
+const QUIET_BLOCKS_MIN = 8;
 
 /** Steady sound is talk when the detector takes at least this share of it for a voice. Noise alone has none. */
 const TALK_SHARE_MIN = 0.1;
@@ -55,7 +58,7 @@ export class BackgroundTalk {
   readonly #isVoiced = new Uint8Array(TALK_WINDOWS);
   #windows = 0;
   /** Powers of the newest blocks, a ring, those before a skip too: the blocks of the talk, and `BLOCKS_BEFORE`. */
-  readonly #blocks = new Float64Array(2 * BLOCKS_BEFORE);
+  readonly #blocks = new Float64Array(TALK_BLOCKS + BLOCKS_BEFORE);
   #blockCount = 0;
   /** Mean power of the talk; 0 while there is none. */
   #talkPower = 0;
@@ -126,15 +129,17 @@ export class BackgroundTalk {
     if (wasCaller && highest <= lowest * STEADY_POWER_RATIO) this.#talkPower = 0;
   }
 
-  /** Whether the line was quiet for a part of the two seconds before these two. */
+  /** Whether the line was quiet for half a second, not long before these two. */
   #wasQuiet(): boolean {
     const quietPower = meanOf(this.#powers) / STEADY_POWER_RATIO;
-    const end = this.#blockCount - BLOCKS_BEFORE;
+    const end = this.#blockCount - TALK_BLOCKS;
     let quietBlocks = 0;
     for (let at = Math.max(0, end - BLOCKS_BEFORE); at < end; at += 1) {
-      if ((this.#blocks[at % this.#blocks.length] as number) < quietPower) quietBlocks += 1;
+      const isQuiet = (this.#blocks[at % this.#blocks.length] as number) < quietPower;
+      quietBlocks = isQuiet ? quietBlocks + 1 : 0;
+      if (quietBlocks >= QUIET_BLOCKS_MIN) return true;
     }
-    return quietBlocks >= QUIET_BLOCKS_MIN;
+    return false;
   }
 
   /** Whether the voices are louder than a noise that was heard alone, and go down to it. */
@@ -152,7 +157,7 @@ export class BackgroundTalk {
   }
 
   #blockBounds(): { readonly lowest: number; readonly low: number; readonly highest: number } {
-    const blocks = new Float64Array(TALK_WINDOWS / BLOCK_WINDOWS).map((_, block) => {
+    const blocks = new Float64Array(TALK_BLOCKS).map((_, block) => {
       const at = block * BLOCK_WINDOWS;
       return meanOf(this.#powers.subarray(at, at + BLOCK_WINDOWS));
     });

@@ -58,4 +58,8 @@ export const FRENCH: readonly (readonly [string, string])[] = [
   ['21 minutes', 'vingt et un minutes'],
   ['1 min', 'une minute'],
   ['£1', 'une livre'],
+  ['9h-17h', 'neuf heures à dix-sept heures'],
+  ['24h/24', 'vingt-quatre heures sur vingt-quatre'],
+  ['lun.-ven.', 'lundi à vendredi'],
+  ['20–30 €', 'vingt à trente euros'],
 ];

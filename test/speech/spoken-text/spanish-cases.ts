@@ -64,4 +64,8 @@ export const SPANISH: readonly (readonly [string, string])[] = [
   ['1.er', 'primer'],
   ['a la 1 de la tarde', 'a la una de la tarde'],
   ['tengo 1', 'tengo uno'],
+  ['de 9:00-14:00 h', 'de nueve en punto a catorce en punto'],
+  ['15:05 h', 'quince y cinco'],
+  ['10-20 €', 'diez a veinte euros'],
+  ['lunes-viernes', 'lunes a viernes'],
 ];

@@ -33,6 +33,14 @@ describe.each([
   });
 });
 
+test.each([
+  ['es-MX', '$1,234.50', 'mil doscientos treinta y cuatro pesos con cincuenta centavos'],
+  ['es-AR', '$1.500,50', 'mil quinientos pesos con cincuenta centavos'],
+  ['es-US', '$20.50', 'veinte dólares con cincuenta centavos'],
+])('spokenForm reads money as %s does: "%s"', (language, written, spoken) => {
+  expect(spokenForm(written, { language }).text).toBe(spoken);
+});
+
 test('spokenForm leaves other languages to the engine', () => {
   expect(spokenForm('Costa 5 €.', { language: 'it-IT' }).text).toBe('Costa 5 €.');
 });
