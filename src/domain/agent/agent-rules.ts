@@ -1,7 +1,6 @@
 /** Rules of agents: limits, defaults, creation, changes, variables of their texts, and the language models that agents may name. */
 import { editDistance } from '../../lib/edit-distance.ts';
 import { languageOf } from '../../lib/language-tag.ts';
-import type { Call } from '../call/call.ts';
 import { type DialRules, decideDial } from '../dialing/dial-policy.ts';
 import { parsePhoneNumber } from '../dialing/phone-number.ts';
 import { emptyPatch, given, laterThan, type Unset } from '../ids.ts';
