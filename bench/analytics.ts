@@ -1,7 +1,6 @@
 /** Row 13, analytics: sums kept by day against a scan of a covering index, as calls grow a thousandfold; and the details. */
 import Sqlite from 'better-sqlite3';
-import { readDetails } from '../src/api/routes/analytics-detail-routes.ts';
-import { serializeAnalytics } from '../src/api/routes/analytics-routes.ts';
+import { readDetails, serializeAnalytics } from '../src/api/routes/analytics-routes.ts';
 import type { Scope } from '../src/domain/agent/agent.ts';
 import { reportOf, type UsageQuery } from '../src/domain/analytics/analytics-report.ts';
 import { type Period, periodOf } from '../src/domain/analytics/period.ts';

@@ -94,7 +94,7 @@ export class RestPeer {
       { limit, offset: 0 },
       systemClock.now(),
     );
-    const data = page.agents.map(agentItemView);
+    const data = page.items.map(agentItemView);
     return { status: 200, body: { data, total: page.total, limit, offset: 0 } };
   }
 

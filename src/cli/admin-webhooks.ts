@@ -107,7 +107,7 @@ async function* failedOf(
   const { endpoint, since } = options;
   const query = { status: 'failed' as const, ...(endpoint && { endpointId: endpoint }) };
   for (let offset = 0; offset < SHOWN_MAX; offset += PAGE_SIZE) {
-    const { deliveries } = await desk.store.deliveries.list(scope, {
+    const { items: deliveries } = await desk.store.deliveries.list(scope, {
       ...query,
       limit: PAGE_SIZE,
       offset,

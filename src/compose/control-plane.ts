@@ -25,7 +25,7 @@ import type { ControlPlaneParts } from './app-parts.ts';
 import { type BrowserCalls, browserSockets, openBrowserCalls } from './browser-calls.ts';
 import { Sandbox } from './sandbox.ts';
 import { openTrunkControl } from './trunk-control.ts';
-import { Webhooks, watchOutbox } from './webhooks.ts';
+import { urlRulesOf, Webhooks, watchOutbox } from './webhooks.ts';
 
 /** Everything that no incoming call needs. Starts after the calls, and stops before them. */
 export class ControlPlane {
@@ -177,10 +177,7 @@ export class ControlPlane {
       serverLog: this.#parts.serverLog,
       newId,
       random: randomBytes,
-      webhookUrlRules: {
-        allowLocal: config.WEBHOOK_ALLOW_LOCAL,
-        allowPrivate: config.WEBHOOK_ALLOW_PRIVATE,
-      },
+      webhookUrlRules: urlRulesOf(config),
       publicUrl: config.PUBLIC_URL.replace(/\/$/, ''),
       dataFolder: config.DATA_DIR,
       recordingSecret: this.#parts.recordingSecret,

@@ -1,4 +1,6 @@
 /** Composition root: delivery of webhooks. */
+import type { Config } from '../config/config.ts';
+import type { WebhookUrlRules } from '../domain/webhook/webhook-url.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Store } from '../store/store.ts';
 import { Deliverer } from '../webhook/deliverer.ts';
@@ -8,6 +10,14 @@ import type { AppParts } from './app-parts.ts';
 type Options = Pick<AppParts, 'config' | 'metrics' | 'version' | 'log'> & {
   readonly store: Pick<Store, 'outbox'>;
 };
+
+/** Which receivers of requests the operator has opened besides public ones. */
+export function urlRulesOf(
+  config: Pick<Config, 'WEBHOOK_ALLOW_LOCAL' | 'WEBHOOK_ALLOW_PRIVATE'>,
+): WebhookUrlRules {
+  const { WEBHOOK_ALLOW_LOCAL: allowLocal, WEBHOOK_ALLOW_PRIVATE: allowPrivate } = config;
+  return { allowLocal, allowPrivate };
+}
 
 /** Reports the outbox's length and age as metrics. */
 export function watchOutbox({ store, metrics }: Pick<Options, 'store' | 'metrics'>): void {
@@ -35,10 +45,7 @@ export class Webhooks {
     if (this.#isStopped) return;
     const { config, store, metrics, version, log } = this.#options;
     this.#sender = new HttpSender({
-      rules: {
-        allowLocal: config.WEBHOOK_ALLOW_LOCAL,
-        allowPrivate: config.WEBHOOK_ALLOW_PRIVATE,
-      },
+      rules: urlRulesOf(config),
       clock: systemClock,
       version,
     });

@@ -87,6 +87,12 @@ export interface PageRange {
   readonly offset: number;
 }
 
+/** One page of a list, with the number of all that match. */
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  readonly total: number;
+}
+
 /** Fields that may be left out, or undefined. */
 export type Unset<Fields> = { readonly [Name in keyof Fields]?: Fields[Name] | undefined };
 

@@ -1,6 +1,7 @@
 /** The contract that the stores of named records share: custom tools, MCP servers, SMS gateways, calendars. */
+
 import type { Scope } from './agent/agent.ts';
-import type { PageRange } from './ids.ts';
+import type { Page, PageRange } from './ids.ts';
 
 /** Keeps records whose name is unique in an account and environment. */
 export interface NamedStore<Item> {
@@ -19,8 +20,5 @@ export interface NamedStore<Item> {
   findAll(scope: Scope, names: readonly string[]): Promise<readonly Item[]>;
 
   /** By name. */
-  list(
-    scope: Scope,
-    page: PageRange,
-  ): Promise<{ readonly records: readonly Item[]; readonly total: number }>;
+  list(scope: Scope, page: PageRange): Promise<Page<Item>>;
 }

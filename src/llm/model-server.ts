@@ -2,7 +2,7 @@
 import { readAtMost } from '../lib/bounded-body.ts';
 import type { Clock } from '../lib/clock.ts';
 import { messageOf } from '../lib/unknown-value.ts';
-import { LanguageModelError } from './language-model.ts';
+import { LanguageModelError, type ModelEvent, type ModelRequest } from './language-model.ts';
 
 /** How long a model may take for the first and each further piece, in milliseconds. */
 export interface AnswerLimits {
@@ -15,25 +15,45 @@ export interface AnswerLimits {
 /** Limits unless others are given. */
 export const DEFAULT_ANSWER_LIMITS: AnswerLimits = { firstMs: 10_000, nextMs: 10_000 };
 
+interface WatchOptions {
+  readonly clock: Clock;
+  readonly limits: AnswerLimits;
+  readonly modelName: string;
+}
+
+/**
+ * Streams an answer within its limits. However it ends, the request is closed: a server would go on generating.
+ *
+ * @param ask asks the server; it calls `heard` for each piece.
+ * @throws {LanguageModelError}
+ * @throws the signal's reason when aborted.
+ */
+export async function* watchedAnswer(
+  options: WatchOptions,
+  { signal }: Pick<ModelRequest, 'signal'>,
+  ask: (watch: AnswerWatch) => AsyncIterable<ModelEvent>,
+): AsyncIterable<ModelEvent> {
+  signal.throwIfAborted();
+  const watch = new AnswerWatch({ ...options, signal });
+  try {
+    yield* ask(watch);
+  } catch (error) {
+    throw watch.explain(error);
+  } finally {
+    watch.close();
+  }
+}
+
 /** Ends an answer that does not come, or stops coming. */
 export class AnswerWatch {
-  readonly #clock: Clock;
-  readonly #limits: AnswerLimits;
-  readonly #modelName: string;
+  readonly #options: WatchOptions;
   readonly #end = new AbortController();
   /** For the request: aborted by the caller, by a limit, and by `close`. */
   readonly signal: AbortSignal;
   #cancel: () => void = () => undefined;
 
-  constructor(options: {
-    readonly clock: Clock;
-    readonly limits: AnswerLimits;
-    readonly modelName: string;
-    readonly signal: AbortSignal;
-  }) {
-    this.#clock = options.clock;
-    this.#limits = options.limits;
-    this.#modelName = options.modelName;
+  constructor(options: WatchOptions & { readonly signal: AbortSignal }) {
+    this.#options = options;
     this.signal = AbortSignal.any([options.signal, this.#end.signal]);
     this.#wait(options.limits.firstMs);
   }
@@ -45,7 +65,7 @@ export class AnswerWatch {
    */
   heard(): void {
     this.signal.throwIfAborted();
-    this.#wait(this.#limits.nextMs);
+    this.#wait(this.#options.limits.nextMs);
   }
 
   /** Ends the wait, and the request if it is still open. Safe to call twice. */
@@ -59,16 +79,19 @@ export class AnswerWatch {
     if (this.signal.aborted) return this.signal.reason;
     if (error instanceof LanguageModelError) return error;
     const reason = messageOf(error);
-    return new LanguageModelError(`Cannot get an answer from "${this.#modelName}": ${reason}`, {
-      cause: error,
-    });
+    return new LanguageModelError(
+      `Cannot get an answer from "${this.#options.modelName}": ${reason}`,
+      {
+        cause: error,
+      },
+    );
   }
 
   #wait(delayMs: number): void {
     this.#cancel();
-    this.#cancel = this.#clock.after(delayMs, () => {
+    this.#cancel = this.#options.clock.after(delayMs, () => {
       const reason = `nothing came for ${delayMs} ms`;
-      const message = `Cannot get an answer from "${this.#modelName}": ${reason}`;
+      const message = `Cannot get an answer from "${this.#options.modelName}": ${reason}`;
       this.#end.abort(new LanguageModelError(message));
     });
   }

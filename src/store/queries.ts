@@ -1,4 +1,5 @@
 /** The port by which stores reach their database: queries of Kysely's builder, and transactions; and what many queries share. */
+
 import {
   type Compilable,
   type Expression,
@@ -7,6 +8,7 @@ import {
   type SqlBool,
 } from 'kysely';
 import type { Scope } from '../domain/agent/agent.ts';
+import type { Page, PageRange } from '../domain/ids.ts';
 import type { Tables } from './sqlite/schema.ts';
 
 /**
@@ -48,4 +50,20 @@ export async function countOf<Table extends keyof Tables>(
 ): Promise<number> {
   const count = query.select(({ fn }) => fn.countAll<number>().as('n'));
   return (await database.get(count))?.n ?? 0;
+}
+
+/** One page of a query, with the number of rows that it has in all. */
+export async function pageOf<Table extends keyof Tables, Row, Item>(
+  database: Queries,
+  query: {
+    /** Selects no columns yet. */
+    readonly every: SelectQueryBuilder<Tables, Table, object>;
+    readonly sorted: SelectQueryBuilder<Tables, Table, Row>;
+    readonly range: PageRange;
+  },
+  itemOf: (row: Row) => Item,
+): Promise<Page<Item>> {
+  const { limit, offset } = query.range;
+  const rows = await database.all(query.sorted.limit(limit).offset(offset));
+  return { items: rows.map(itemOf), total: await countOf(database, query.every) };
 }

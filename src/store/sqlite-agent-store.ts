@@ -3,7 +3,6 @@ import { sql } from 'kysely';
 import {
   type Agent,
   type AgentDetail,
-  type AgentPage,
   type AgentQuery,
   type AgentStore,
   type AgentSummary,
@@ -16,16 +15,15 @@ import {
   AGENT_VERSIONS_KEPT,
   type AgentContent,
   type AgentVersion,
-  type AgentVersionPage,
   type AgentVersionStore,
   changedFields,
   type SavedDraft,
   type SavedDraftStore,
 } from '../domain/agent/agent-version.ts';
-import type { PageRange } from '../domain/ids.ts';
+import type { Page, PageRange } from '../domain/ids.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import { DAY_MS } from '../lib/clock.ts';
-import { countOf, inScope, type Queries } from './queries.ts';
+import { inScope, pageOf, type Queries } from './queries.ts';
 import { recordOf, rowOf } from './sqlite/rows.ts';
 import { type AgentRow, type AgentVersionRow, build } from './sqlite/schema.ts';
 
@@ -96,20 +94,16 @@ export class SqliteAgentStore implements AgentStore {
     return { ...agentOf(row), ...usageOf(row), ...draft };
   }
 
-  async list(scope: Scope, { status, limit, offset }: AgentQuery, now: Date): Promise<AgentPage> {
-    const every = agentsOf(scope);
-    const listed = status === undefined ? every : every.where('status', '=', status);
-    const page = listed
+  list(scope: Scope, range: AgentQuery, now: Date): Promise<Page<AgentSummary>> {
+    const { status } = range;
+    const all = agentsOf(scope);
+    const every = status === undefined ? all : all.where('status', '=', status);
+    const sorted = every
       .select(AGENT_SUMMARY_COLUMNS)
       .select(usageSince(midnightMs(now)))
       .orderBy('created_at', 'desc')
-      .orderBy('id', 'desc')
-      .limit(limit)
-      .offset(offset);
-    return {
-      agents: (await this.#database.all(page)).map(summaryOf),
-      total: await countOf(this.#database, listed),
-    };
+      .orderBy('id', 'desc');
+    return pageOf(this.#database, { every, sorted, range }, summaryOf);
   }
 
   async findByPhoneNumber(phoneNumber: string): Promise<Agent | undefined> {
@@ -261,21 +255,10 @@ export class SqliteAgentVersionStore implements AgentVersionStore {
     );
   }
 
-  async list(
-    scope: Scope,
-    agentId: string,
-    { limit, offset }: PageRange,
-  ): Promise<AgentVersionPage> {
-    const versions = versionsOf(scope, agentId);
-    const page = versions
-      .selectAll('agent_versions')
-      .orderBy('version', 'desc')
-      .limit(limit)
-      .offset(offset);
-    return {
-      versions: (await this.#database.all(page)).map(versionOf),
-      total: await countOf(this.#database, versions),
-    };
+  list(scope: Scope, agentId: string, range: PageRange): Promise<Page<AgentVersion>> {
+    const every = versionsOf(scope, agentId);
+    const sorted = every.selectAll('agent_versions').orderBy('version', 'desc');
+    return pageOf(this.#database, { every, sorted, range }, versionOf);
   }
 
   async find(scope: Scope, agentId: string, version: number): Promise<AgentVersion | undefined> {

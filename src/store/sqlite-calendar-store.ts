@@ -8,10 +8,10 @@ import type {
 } from '../domain/calendar/appointment.ts';
 import { CALENDAR_LIMITS, type Calendar, type CalendarStore } from '../domain/calendar/calendar.ts';
 import type { TimeSpan } from '../domain/calendar/slots.ts';
-import type { PageRange } from '../domain/ids.ts';
+import type { Page, PageRange } from '../domain/ids.ts';
 import { conflict } from '../domain/service-error.ts';
 import type { SecretBox } from '../lib/secrets.ts';
-import { countOf, inScope, type Queries } from './queries.ts';
+import { inScope, pageOf, type Queries } from './queries.ts';
 import { NamedRecords } from './sqlite/named-records.ts';
 import { type RowOf, recordOf, rowOf } from './sqlite/rows.ts';
 import { build } from './sqlite/schema.ts';
@@ -105,17 +105,13 @@ export class SqliteAppointmentStore implements AppointmentStore {
     return this.#read(build.selectFrom('appointments').where('call_id', '=', callId));
   }
 
-  async list(
+  list(
     key: CalendarKey,
-    query: PageRange & { readonly from: Date },
-  ): Promise<{ readonly appointments: readonly BookedAppointment[]; readonly total: number }> {
-    const listed = appointmentsOf(key).where('starts_at', '>=', query.from.getTime());
-    const page = listed.selectAll().orderBy('starts_at').orderBy('id');
-    const rows = await this.#database.all(page.limit(query.limit).offset(query.offset));
-    return {
-      appointments: rows.map(appointmentOf),
-      total: await countOf(this.#database, listed),
-    };
+    { from, ...range }: PageRange & { readonly from: Date },
+  ): Promise<Page<BookedAppointment>> {
+    const every = appointmentsOf(key).where('starts_at', '>=', from.getTime());
+    const sorted = every.selectAll().orderBy('starts_at').orderBy('id');
+    return pageOf(this.#database, { every, sorted, range }, appointmentOf);
   }
 
   async unsynced(query: {

@@ -1,4 +1,5 @@
 /** Campaigns in SQLite. */
+
 import { sql } from 'kysely';
 import type { Scope } from '../domain/agent/agent.ts';
 import {
@@ -10,9 +11,10 @@ import {
   type ContactCounts,
   type NewContact,
 } from '../domain/campaign/campaign.ts';
+import type { Page } from '../domain/ids.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import type { Notifier } from '../lib/clock.ts';
-import { countOf, inScope, type Queries } from './queries.ts';
+import { countOf, inScope, pageOf, type Queries } from './queries.ts';
 import { type RowOf, recordOf, rowOf } from './sqlite/rows.ts';
 import { build, type CallRow } from './sqlite/schema.ts';
 
@@ -66,22 +68,14 @@ export class SqliteCampaignStore implements CampaignStore {
     return row && recordOf<Campaign>(row);
   }
 
-  async list(
+  list(
     scope: Scope,
-    { status, limit, offset }: Parameters<CampaignStore['list']>[1],
-  ): Promise<{ readonly campaigns: readonly Campaign[]; readonly total: number }> {
-    const matching =
-      status === undefined ? campaignsOf(scope) : campaignsOf(scope).where('status', '=', status);
-    const page = matching
-      .selectAll()
-      .orderBy('created_at', 'desc')
-      .orderBy('id', 'desc')
-      .limit(limit)
-      .offset(offset);
-    return {
-      campaigns: (await this.#database.all(page)).map((row) => recordOf<Campaign>(row)),
-      total: await countOf(this.#database, matching),
-    };
+    { status, ...range }: Parameters<CampaignStore['list']>[1],
+  ): Promise<Page<Campaign>> {
+    const all = campaignsOf(scope);
+    const every = status === undefined ? all : all.where('status', '=', status);
+    const sorted = every.selectAll().orderBy('created_at', 'desc').orderBy('id', 'desc');
+    return pageOf(this.#database, { every, sorted, range }, (row) => recordOf<Campaign>(row));
   }
 
   async running(): Promise<readonly Campaign[]> {
@@ -115,17 +109,14 @@ export class SqliteCampaignStore implements CampaignStore {
     return (await this.#database.get(calling)) !== undefined;
   }
 
-  async contacts(
+  contacts(
     id: string,
-    { state, limit, offset }: Parameters<CampaignStore['contacts']>[1],
-  ): Promise<{ readonly contacts: readonly Contact[]; readonly total: number }> {
-    const matching =
-      state === undefined ? contactsOf(id) : contactsOf(id).where('state', '=', state);
-    const page = matching.selectAll().orderBy('position').limit(limit).offset(offset);
-    return {
-      contacts: (await this.#database.all(page)).map(contactOf),
-      total: await countOf(this.#database, matching),
-    };
+    { state, ...range }: Parameters<CampaignStore['contacts']>[1],
+  ): Promise<Page<Contact>> {
+    const all = contactsOf(id);
+    const every = state === undefined ? all : all.where('state', '=', state);
+    const sorted = every.selectAll().orderBy('position');
+    return pageOf(this.#database, { every, sorted, range }, contactOf);
   }
 
   async due(id: string, now: Date, limit: number): Promise<readonly Contact[]> {

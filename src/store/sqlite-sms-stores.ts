@@ -1,7 +1,7 @@
 /** SMS gateways, messages and opt-outs in SQLite. */
 import { sql } from 'kysely';
 import type { Scope } from '../domain/agent/agent.ts';
-import type { PageRange } from '../domain/ids.ts';
+import type { Page, PageRange } from '../domain/ids.ts';
 import { conflict } from '../domain/service-error.ts';
 import {
   SMS_GATEWAY_LIMITS,
@@ -18,7 +18,7 @@ import {
 import type { OptOut, OptOutStore } from '../domain/sms/sms-rules.ts';
 import { DAY_MS } from '../lib/clock.ts';
 import type { SecretBox } from '../lib/secrets.ts';
-import { countOf, inScope, type Queries } from './queries.ts';
+import { countOf, inScope, pageOf, type Queries } from './queries.ts';
 import { NamedRecords } from './sqlite/named-records.ts';
 import { recordOf, rowOf } from './sqlite/rows.ts';
 import { build } from './sqlite/schema.ts';
@@ -151,20 +151,11 @@ export class SqliteOptOutStore implements OptOutStore {
     return (await this.#database.run(removed.where('number', '=', number))) > 0;
   }
 
-  async list(
-    scope: Scope,
-    { limit, offset }: PageRange,
-  ): Promise<{ readonly optOuts: readonly OptOut[]; readonly total: number }> {
-    const page = optOutsOf(scope)
-      .select(['number', 'created_at'])
-      .orderBy('created_at', 'desc')
-      .orderBy('number')
-      .limit(limit)
-      .offset(offset);
-    return {
-      optOuts: (await this.#database.all(page)).map((row) => recordOf<OptOut>(row)),
-      total: await countOf(this.#database, optOutsOf(scope)),
-    };
+  list(scope: Scope, range: PageRange): Promise<Page<OptOut>> {
+    const every = optOutsOf(scope);
+    const columns = every.select(['number', 'created_at']);
+    const sorted = columns.orderBy('created_at', 'desc').orderBy('number');
+    return pageOf(this.#database, { every, sorted, range }, (row) => recordOf<OptOut>(row));
   }
 }
 

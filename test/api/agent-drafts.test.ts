@@ -306,7 +306,7 @@ test('a viewer sees a draft; an editor changes it, and each change is in the aud
 
   expect(ofViewer).toEqual([200, 403, 403, 403]);
   expect(draft).toMatchObject({ by: 'dashboard' });
-  const { entries } = await world.store.auditLog.page({
+  const { items: entries } = await world.store.auditLog.page({
     ...{ actorId: 'usr_editor', resource: 'agent_1', limit: 10, offset: 0 },
   });
   expect(entries.map(({ action }) => action)).toEqual([

@@ -17,7 +17,10 @@ async function callFirst(api: TestApi, campaignId: string): Promise<void> {
     body: { agentId: 'agent_live', to: TO },
   });
   const { callId } = started.body as unknown as { readonly callId: string };
-  const { contacts } = await api.store.campaigns.contacts(campaignId, { limit: 1, offset: 0 });
+  const { items: contacts } = await api.store.campaigns.contacts(campaignId, {
+    limit: 1,
+    offset: 0,
+  });
   const [contact] = contacts;
   if (contact !== undefined) await api.store.campaigns.claim(contact, callId);
 }

@@ -33,7 +33,7 @@ async function resend(api: TestApi, body: object) {
 /** Ids of the deliveries that go out again. */
 async function pendingOf(api: TestApi): Promise<readonly string[]> {
   const query = { status: 'pending', limit: 100, offset: 0 } as const;
-  const { deliveries } = await api.store.deliveries.list(LIVE, query);
+  const { items: deliveries } = await api.store.deliveries.list(LIVE, query);
   return deliveries.map(({ id }) => id).sort();
 }
 

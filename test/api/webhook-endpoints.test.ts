@@ -48,8 +48,7 @@ describe('GET /api/webhooks/endpoints/{endpointId}', () => {
   test('answers with every field, and no secret', async () => {
     const api = await openTestApi();
     const id = await create(api);
-    const [endpoint] = (await api.store.webhookEndpoints.list(LIVE, { limit: 1, offset: 0 }))
-      .endpoints;
+    const [endpoint] = (await api.store.webhookEndpoints.list(LIVE, { limit: 1, offset: 0 })).items;
     const disabled = { status: 'disabled', disabledReason: 'it failed' } as const;
     if (endpoint !== undefined)
       await api.store.webhookEndpoints.update({ ...endpoint, ...disabled });

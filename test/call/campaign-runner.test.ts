@@ -103,7 +103,7 @@ test('CampaignRunner writes refusals of the dial policy to their contacts, and g
   world.runner.start();
   await pass(world, 1000);
 
-  const { contacts: kept } = await world.store.campaigns.contacts(id, { limit: 9, offset: 0 });
+  const { items: kept } = await world.store.campaigns.contacts(id, { limit: 9, offset: 0 });
   expect(kept.map(({ state }) => state)).toEqual(['refused', 'refused', 'refused', 'calling']);
   expect(kept.slice(0, 3).map(({ reason }) => reason?.replace(/^.*": /, ''))).toEqual([
     'its country may not be called.',
@@ -212,7 +212,7 @@ test('CampaignRunner places no call before notBefore, and gives up the remaining
 
   await pass(world, 4000);
 
-  const { contacts } = await world.store.campaigns.contacts(id, { limit: 9, offset: 0 });
+  const { items: contacts } = await world.store.campaigns.contacts(id, { limit: 9, offset: 0 });
   expect(early).toBe(0);
   expect(contacts.map(({ state }) => state)).toEqual(['calling', 'calling', 'failed']);
   expect(contacts[2]?.reason).toContain('notAfter');
@@ -232,7 +232,7 @@ test('CampaignRunner keeps the calling hours of each number’s country', async 
   world.runner.start();
   await pass(world, 1000);
 
-  const { contacts: kept } = await world.store.campaigns.contacts(id, { limit: 9, offset: 0 });
+  const { items: kept } = await world.store.campaigns.contacts(id, { limit: 9, offset: 0 });
   expect(kept.map(({ state }) => state)).toEqual(['pending', 'calling']);
   expect(kept[0]?.reason).toContain("It waits for the account's calling hours");
   await world.runner.stop();

@@ -9,7 +9,7 @@ import { Browser, PASSWORD } from '../support/dashboard/dashboard-world.ts';
 import { openUsersWorld, type UsersWorld } from '../support/dashboard/users-world.ts';
 
 async function entries({ store }: Pick<UsersWorld, 'store'>, query = {}) {
-  return (await store.auditLog.page({ limit: 100, offset: 0, ...query })).entries;
+  return (await store.auditLog.page({ limit: 100, offset: 0, ...query })).items;
 }
 
 async function countOf(world: UsersWorld, action: string): Promise<number> {

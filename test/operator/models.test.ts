@@ -39,7 +39,7 @@ test('POST /api/models/downloads starts a profile or one model, and is in the au
   expect(answers.map(({ status }) => status)).toEqual([202, 202]);
   expect(answers[0]?.body).toMatchObject({ id: 'dl_1', totalBytes: 1, problem: null });
   expect(wanted).toEqual([{ profile: 'best' }, { modelId: 'silero-vad-v5' }]);
-  const { entries } = await api.store.auditLog.page({ limit: 1, offset: 0 });
+  const { items: entries } = await api.store.auditLog.page({ limit: 1, offset: 0 });
   expect(entries).toMatchObject([{ action: `POST ${DOWNLOADS}`, resource: 'dl_1', status: 202 }]);
 });
 

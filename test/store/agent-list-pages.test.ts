@@ -14,7 +14,7 @@ test('AgentStore.list counts every agent once, wherever the page lies', async ()
   const { agents } = await openTestStore();
   for (let index = 0; index < 41; index++)
     await agents.insert(buildAgent({ id: `agent_${index}` }));
-  const every = (await agents.list(SCOPE, { limit: 100, offset: 0 }, NOW)).agents.map(
+  const every = (await agents.list(SCOPE, { limit: 100, offset: 0 }, NOW)).items.map(
     ({ id }) => id,
   );
 
@@ -28,7 +28,7 @@ test('AgentStore.list counts every agent once, wherever the page lies', async ()
     { limit: 5, offset: 60 },
     { limit: 5, offset: 0, status: 'active' as const },
   ]) {
-    const { agents: listed, total } = await agents.list(SCOPE, page, NOW);
+    const { items: listed, total } = await agents.list(SCOPE, page, NOW);
 
     const { offset, limit } = page;
     expect(listed.map(({ id }) => id)).toEqual(every.slice(offset, offset + limit));
@@ -47,7 +47,7 @@ test('AgentStore.list adds up the calls and minutes since midnight of each agent
     );
   }
 
-  const listed = (await agents.list(SCOPE, { limit: 100, offset: 0 }, NOW)).agents;
+  const listed = (await agents.list(SCOPE, { limit: 100, offset: 0 }, NOW)).items;
 
   const minutes = listed.map(({ id, totalMinutesToday }) => `${id} ${totalMinutesToday}`).sort();
   expect(minutes).toEqual([

@@ -30,7 +30,7 @@ test('AgentStore lists agents without their words', async () => {
     model: _10,
     ...shown
   } = agent;
-  expect(page.agents).toEqual([{ ...shown, totalCallsToday: 0, totalMinutesToday: 0 }]);
+  expect(page.items).toEqual([{ ...shown, totalCallsToday: 0, totalMinutesToday: 0 }]);
 });
 
 async function storeOfHundred(systemPrompt: string): Promise<AgentStore> {

@@ -69,7 +69,7 @@ describe('AgentStore', () => {
 
     expect(used).toMatchObject({ totalCallsToday: 2, totalMinutesToday: 3.3 });
     expect(
-      (await agents.list(LIVE, { limit: 1, offset: 0 }, new Date(midnight - 1))).agents[0],
+      (await agents.list(LIVE, { limit: 1, offset: 0 }, new Date(midnight - 1))).items[0],
     ).toMatchObject({ totalCallsToday: 3, totalMinutesToday: 5 });
   });
 

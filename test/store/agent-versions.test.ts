@@ -30,7 +30,7 @@ test('AgentVersionStore has an agent as it was made, and as it was after each ch
   expect([accountId, environment]).toEqual(['acct_1', 'live']);
   expect(await agentVersions.list(LIVE, made.id, PAGE)).toEqual({
     total: 2,
-    versions: [
+    items: [
       {
         version: 2,
         at: updatedAt,
@@ -61,7 +61,7 @@ test(`AgentVersionStore keeps the newest ${AGENT_VERSIONS_KEPT} versions of each
     await agents.update(buildAgent({ greeting: `Hello ${index}` }));
   }
 
-  const { total, versions } = await agentVersions.list(LIVE, 'agent_1', PAGE);
+  const { total, items: versions } = await agentVersions.list(LIVE, 'agent_1', PAGE);
   expect(total).toBe(AGENT_VERSIONS_KEPT);
   expect([versions[0]?.version, versions.at(-1)?.version]).toEqual([AGENT_VERSIONS_KEPT + 3, 4]);
   expect(await agentVersions.find(LIVE, 'agent_1', 3)).toBeUndefined();
@@ -73,7 +73,10 @@ test('AgentVersionStore pages, newest first', async () => {
   await agents.insert(buildAgent());
   for (const greeting of ['b', 'c', 'd']) await agents.update(buildAgent({ greeting }));
 
-  const { total, versions } = await agentVersions.list(LIVE, 'agent_1', { limit: 2, offset: 1 });
+  const { total, items: versions } = await agentVersions.list(LIVE, 'agent_1', {
+    limit: 2,
+    offset: 1,
+  });
 
   expect(total).toBe(4);
   expect(versions.map(({ version }) => version)).toEqual([3, 2]);
@@ -89,7 +92,7 @@ test('AgentVersionStore finds nothing of another account or environment', async 
     { ...LIVE, environment: 'test' },
   ] as const) {
     expect(await store.agentVersions.list(scope, 'agent_1', PAGE)).toEqual({
-      versions: [],
+      items: [],
       total: 0,
     });
     expect(await store.agentVersions.find(scope, 'agent_1', 1)).toBeUndefined();
@@ -105,7 +108,7 @@ test('AgentVersionStore forgets the versions of a deleted agent', async () => {
   await store.agents.insert(buildAgent({ name: 'Another' }));
   expect(await store.agentVersions.list(LIVE, 'agent_1', PAGE)).toMatchObject({
     total: 1,
-    versions: [{ version: 1, agent: { name: 'Another' } }],
+    items: [{ version: 1, agent: { name: 'Another' } }],
   });
 });
 

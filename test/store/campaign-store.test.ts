@@ -23,7 +23,7 @@ async function addCampaign(
 }
 
 const rowsOf = async (store: TestStore, id: string) =>
-  (await store.campaigns.contacts(id, { limit: 9, offset: 0 })).contacts;
+  (await store.campaigns.contacts(id, { limit: 9, offset: 0 })).items;
 
 test('CampaignStore gives back what it was given', async () => {
   const store = await openTestStore();
@@ -114,5 +114,5 @@ test('AccountRetention drops campaigns with the calls of their age, and keeps th
   const after = await store.campaigns.list(SCOPE, { limit: 9, offset: 0 });
 
   expect(before.total).toBe(2);
-  expect(after.campaigns.map(({ id }) => id)).toEqual(['camp_runs']);
+  expect(after.items.map(({ id }) => id)).toEqual(['camp_runs']);
 });

@@ -91,7 +91,7 @@ test.each([
     fc.asyncProperty(scopeArbitrary, queryArbitrary, async (scope, query) => {
       const page = await store.deliveries.list(scope, query);
 
-      expect({ ids: page.deliveries.map(({ id }) => id), total: page.total }).toEqual(
+      expect({ ids: page.items.map(({ id }) => id), total: page.total }).toEqual(
         naiveList(kept, scope, query),
       );
     }),

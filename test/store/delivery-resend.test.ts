@@ -13,7 +13,7 @@ const conflict = expect.objectContaining({ code: 'CONFLICT' });
 const minute = (count: number) => new Date(STORE_NOW_MS + count * 60_000);
 
 async function statusesOf(store: TestStore): Promise<Readonly<Record<string, string>>> {
-  const { deliveries } = await store.deliveries.list(SCOPE, { limit: 99, offset: 0 });
+  const { items: deliveries } = await store.deliveries.list(SCOPE, { limit: 99, offset: 0 });
   return Object.fromEntries(deliveries.map(({ id, status }) => [id, status]));
 }
 
@@ -135,9 +135,9 @@ describe('DeliveryStore.resendRange', () => {
 
     const resent = await store.deliveries.resendRange(SCOPE, range, LATER);
 
-    const restarted = (
-      await store.deliveries.list(SCOPE, { limit: 9, offset: 0 })
-    ).deliveries.filter(({ nextAttemptAt }) => nextAttemptAt?.getTime() === LATER.getTime());
+    const restarted = (await store.deliveries.list(SCOPE, { limit: 9, offset: 0 })).items.filter(
+      ({ nextAttemptAt }) => nextAttemptAt?.getTime() === LATER.getTime(),
+    );
     expect(resent).toBe(expected === undefined ? 0 : 1);
     expect(restarted[0]?.id).toBe(expected);
   });
@@ -216,7 +216,7 @@ describe('DeliveryStore.resendRange', () => {
     const resent = await store.deliveries.resendRange(SCOPE, range, LATER);
 
     const query = { status: 'failed', limit: 99, offset: 0 } as const;
-    const left = (await store.deliveries.list(SCOPE, query)).deliveries.map(({ id }) => id);
+    const left = (await store.deliveries.list(SCOPE, query)).items.map(({ id }) => id);
     expect(resent).toBe(RESENDS_MAX);
     expect(left.sort()).toEqual(
       Array.from({ length: 6 }, (_, index) => `dlv_x${RESENDS_MAX + index}`),

@@ -12,7 +12,7 @@ async function pairsOf(
   store: Store,
   scope: Parameters<Store['deliveries']['list']>[0] = SCOPE,
 ): Promise<string[]> {
-  const { deliveries } = await store.deliveries.list(scope, { limit: 100, offset: 0 });
+  const { items: deliveries } = await store.deliveries.list(scope, { limit: 100, offset: 0 });
   return deliveries.map(({ endpointId, eventId }) => `${endpointId} ${eventId}`).sort();
 }
 
@@ -118,7 +118,7 @@ test('Outbox.fanOut fails what waits for a disabled endpoint, and says why', asy
 
   await store.outbox.fanOut({ limit: 100, now: NOW });
 
-  const [delivery] = (await store.deliveries.list(SCOPE, { limit: 1, offset: 0 })).deliveries;
+  const [delivery] = (await store.deliveries.list(SCOPE, { limit: 1, offset: 0 })).items;
   expect(delivery).toMatchObject({
     status: 'failed',
     nextAttemptAt: null,

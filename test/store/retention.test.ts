@@ -44,7 +44,7 @@ describe('Retention.prune', () => {
 
     const pruned = await store.retention.prune(NOW);
 
-    const { deliveries } = await store.deliveries.list(SCOPE, { limit: 9, offset: 0 });
+    const { items: deliveries } = await store.deliveries.list(SCOPE, { limit: 9, offset: 0 });
     const { events } = await store.events.page(SCOPE, { afterPosition: 0, limit: 9 });
     expect(pruned).toBe(2);
     expect(deliveries.map(({ id }) => id).sort()).toEqual(['dlv_1', 'dlv_2']);

@@ -62,7 +62,7 @@ describe('WebhookEndpointStore', () => {
     expect(
       await store.webhookEndpoints.find({ ...SCOPE, accountId: 'acct_2' }, 'we_1'),
     ).toBeUndefined();
-    expect(await store.webhookEndpoints.list(SANDBOX, PAGE)).toEqual({ endpoints: [], total: 0 });
+    expect(await store.webhookEndpoints.list(SANDBOX, PAGE)).toEqual({ items: [], total: 0 });
   });
 
   test('updates and deletes nothing of another environment', async () => {
@@ -86,7 +86,7 @@ describe('WebhookEndpointStore', () => {
       [0, 2, 4].map((offset) => webhookEndpoints.list(SCOPE, { limit: 2, offset })),
     );
 
-    const ids = pages.flatMap(({ endpoints }) => endpoints.map(({ id }) => id));
+    const ids = pages.flatMap(({ items: endpoints }) => endpoints.map(({ id }) => id));
     expect(ids).toEqual(['we_d', 'we_c', 'we_b', 'we_e', 'we_a']);
     expect(pages.map(({ total }) => total)).toEqual([5, 5, 5]);
   });
@@ -167,7 +167,7 @@ describe('WebhookEndpointStore.delete', () => {
     expect(await store.webhookEndpoints.find(SCOPE, 'we_1')).toBeUndefined();
     expect((await store.webhookEndpoints.list(SCOPE, PAGE)).total).toBe(1);
     expect(await deliveries.list(SCOPE, PAGE)).toMatchObject({
-      deliveries: [{ id: 'dlv_kept' }],
+      items: [{ id: 'dlv_kept' }],
       total: 1,
     });
     expect(await deliveries.find(SCOPE, 'dlv_0')).toBeUndefined();

@@ -50,7 +50,7 @@ function openByHand(store: TestStore, outbox: Outbox = store.outbox) {
 }
 
 const deliveries = async (store: TestStore) =>
-  (await store.deliveries.list(SCOPE, { limit: 100, offset: 0 })).deliveries;
+  (await store.deliveries.list(SCOPE, { limit: 100, offset: 0 })).items;
 
 test('Deliverer.stop waits for what is on its way, and keeps its result', async () => {
   const store = await openTestStore();

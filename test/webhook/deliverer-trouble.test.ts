@@ -47,7 +47,7 @@ function noteLog(): { readonly log: Logger; readonly lines: string[] } {
 }
 
 const deliveries = async (store: TestStore) =>
-  (await store.deliveries.list(SCOPE, { limit: 100, offset: 0 })).deliveries;
+  (await store.deliveries.list(SCOPE, { limit: 100, offset: 0 })).items;
 
 test('Deliverer keeps results while the disk is full, sends nothing new, and nothing twice', async () => {
   const store = await openTestStore();

@@ -16,7 +16,7 @@ import {
 } from '../support/webhook/webhook-world.ts';
 
 const newest = async (store: Store): Promise<WebhookDelivery | undefined> =>
-  (await store.deliveries.list(SCOPE, { limit: 1, offset: 0 })).deliveries[0];
+  (await store.deliveries.list(SCOPE, { limit: 1, offset: 0 })).items[0];
 
 test('Deliverer posts the stored bytes, signed, and keeps the answer', async () => {
   const store = await openTestStore();

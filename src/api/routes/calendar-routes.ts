@@ -249,7 +249,7 @@ function addAppointments(api: ApiApp, deps: ApiDeps): void {
     const { limit, offset, from = clock.now() } = context.req.valid('query');
     const calendar = await namedRecordOf(deps, context, KIND);
     const page = await appointments.list(calendar, { from, limit, offset });
-    const data = page.appointments.map(appointmentView);
+    const data = page.items.map(appointmentView);
     return context.json({ data, total: page.total, limit, offset }, 200);
   });
 }
@@ -301,7 +301,7 @@ function addCalendarFeeds(api: ApiApp, deps: ApiDeps): void {
     if (calendar === undefined) return context.notFound();
     const from = new Date(deps.clock.now().getTime() - PAST_MS);
     const page = { from, limit: FEED_MAX, offset: 0 };
-    const { appointments } = await deps.appointments.list(calendar, page);
+    const { items: appointments } = await deps.appointments.list(calendar, page);
     const shown = appointments.filter(({ status }) => status === 'confirmed' || status === 'open');
     // Loaded with the first feed that is read.
     const { textOfFeed } = await import('../../domain/calendar/ics.ts');

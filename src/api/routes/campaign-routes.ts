@@ -121,7 +121,7 @@ function addReads(api: ApiApp, { campaigns }: ApiDeps): void {
 
   api.openapi(listCampaignsRoute, async (context) => {
     const query = context.req.valid('query');
-    const { campaigns: page, total } = await campaigns.list(scopeOf(context), query);
+    const { items: page, total } = await campaigns.list(scopeOf(context), query);
     const data: z.infer<typeof campaignSchema>[] = [];
     for (const each of page) data.push(serializeCampaign(each, await campaigns.counts(each.id)));
     return context.json({ data, total, limit: query.limit, offset: query.offset }, 200);
@@ -135,7 +135,7 @@ function addReads(api: ApiApp, { campaigns }: ApiDeps): void {
   api.openapi(listContactsRoute, async (context) => {
     const { id } = await found(context, context.req.valid('param').campaignId);
     const query = context.req.valid('query');
-    const { contacts, total } = await campaigns.contacts(id, query);
+    const { items: contacts, total } = await campaigns.contacts(id, query);
     const data = contacts.map(serializeContact);
     return context.json({ data, total, limit: query.limit, offset: query.offset }, 200);
   });

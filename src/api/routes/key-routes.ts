@@ -120,7 +120,7 @@ export function addKeyRoutes(api: ApiApp, deps: ApiDeps, keys: KeyCache): void {
     const environments =
       environment === undefined ? managedBy(context) : [manageable(context, environment)];
     const page = await apiKeys.page(accountId, { environments, limit, offset });
-    const data = page.apiKeys.map((apiKey) => viewOf(keySchema, apiKey));
+    const data = page.items.map((apiKey) => viewOf(keySchema, apiKey));
     return context.json({ data, total: page.total, limit, offset }, 200);
   });
 

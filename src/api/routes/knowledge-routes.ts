@@ -166,7 +166,7 @@ function addKnowledgeReads(api: ApiApp, { agents, knowledge }: ApiDeps): void {
     const { limit, offset } = context.req.valid('query');
     const scope = scopeOf(context);
     existing(await agents.find(scope, agentId), 'agent');
-    const { documents, total } = await knowledge.list(scope, agentId, { limit, offset });
+    const { items: documents, total } = await knowledge.list(scope, agentId, { limit, offset });
     const data = documents.map((document) => viewOf(knowledgeDocumentSchema, document));
     return context.json({ data, total, limit, offset }, 200);
   });

@@ -227,7 +227,7 @@ function addAuditLog(api: ApiApp, deps: ApiDeps): void {
   api.openapi(listRoute, async (context) => {
     await requireOperator(context, deps);
     const query = context.req.valid('query');
-    const { entries, total } = await deps.auditLog.page(query);
+    const { items: entries, total } = await deps.auditLog.page(query);
     const data = entries.map((entry) => viewOf(auditEntrySchema, entry));
     return context.json({ data, total, limit: query.limit, offset: query.offset }, 200);
   });

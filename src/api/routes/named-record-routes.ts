@@ -80,7 +80,7 @@ function addReads<Item extends Named, Draft, Patch>(
 
   api.openapi(routes.list, async (context) => {
     const { limit, offset } = context.req.valid('query');
-    const { records, total } = await storeOf(deps).list(scopeOf(context), { limit, offset });
+    const { items: records, total } = await storeOf(deps).list(scopeOf(context), { limit, offset });
     const data = records.map((record) => view(record, context));
     return context.json({ data, total, limit, offset }, 200);
   });

@@ -110,7 +110,7 @@ export function addNumberRoutes(api: ApiApp, deps: ApiDeps): void {
     const { limit, offset } = context.req.valid('query');
     const scope = { ...scopeOf(context), isOperator: await isOperator(context, deps) };
     const page = await numberPage(parts, scope, { limit, offset });
-    const data = page.numbers.map(numberView);
+    const data = page.items.map(numberView);
     return context.json({ data, total: page.total, limit, offset }, 200);
   });
 

@@ -117,7 +117,7 @@ function addOptOuts(api: ApiApp, deps: ApiDeps): void {
 
   api.openapi(listOptOutsRoute, async (context) => {
     const { limit, offset } = context.req.valid('query');
-    const { optOuts, total } = await smsOptOuts.list(scopeOf(context), { limit, offset });
+    const { items: optOuts, total } = await smsOptOuts.list(scopeOf(context), { limit, offset });
     const data = optOuts.map((optOut) => viewOf(optOutSchema, optOut));
     return context.json({ data, total, limit, offset }, 200);
   });

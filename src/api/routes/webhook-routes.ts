@@ -111,7 +111,7 @@ function addEndpointReads(api: ApiApp, { webhookEndpoints }: ApiDeps): void {
     const { limit, offset } = context.req.valid('query');
     const page = await webhookEndpoints.list(scopeOf(context), { limit, offset });
     const data = await Promise.all(
-      page.endpoints.map((endpoint) => endpointView(webhookEndpoints, endpoint)),
+      page.items.map((endpoint) => endpointView(webhookEndpoints, endpoint)),
     );
     return context.json({ data, total: page.total, limit, offset }, 200);
   });
@@ -254,7 +254,7 @@ function addDeliveryReads(api: ApiApp, { deliveries }: ApiDeps): void {
   api.openapi(listDeliveriesRoute, async (context) => {
     const { limit, offset, ...filters } = context.req.valid('query');
     const page = await deliveries.list(scopeOf(context), { ...given(filters), limit, offset });
-    const data = page.deliveries.map(deliveryView);
+    const data = page.items.map(deliveryView);
     return context.json({ data, total: page.total, limit, offset }, 200);
   });
 

@@ -67,7 +67,7 @@ async function activeAgents({ accounts, agents }: Options['store']): Promise<rea
     await new Promise(setImmediate);
     const scope = { accountId, environment: 'live' } as const;
     const page = await agents.list(scope, query, now);
-    found.push(...page.agents.map(({ id, updatedAt }) => ({ id, scope, updatedAt })));
+    found.push(...page.items.map(({ id, updatedAt }) => ({ id, scope, updatedAt })));
   }
   found.sort((a, b) => b.updatedAt.getTime() - a.updatedAt.getTime());
   const newest = await Promise.all(

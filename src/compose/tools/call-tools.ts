@@ -14,6 +14,7 @@ import { CallSms } from '../../tool/sms/call-sms.ts';
 import { SmppGateways } from '../../tool/sms/smpp/smpp-gateways.ts';
 import type { AppParts } from '../app-parts.ts';
 import { recordingSecretOf } from '../data-folder.ts';
+import { urlRulesOf } from '../webhooks.ts';
 
 /** Makes `send_sms` of live calls; it shares the client of custom tools. */
 export function openCallSms(
@@ -24,10 +25,7 @@ export function openCallSms(
   },
 ): CallSms {
   const { config, customTools, log, newId, numberOwners, store, telephony } = from;
-  const rules = {
-    allowLocal: config.WEBHOOK_ALLOW_LOCAL,
-    allowPrivate: config.WEBHOOK_ALLOW_PRIVATE,
-  };
+  const rules = urlRulesOf(config);
   let secret: Promise<string> | undefined;
   return new CallSms({
     stores: store,
@@ -90,10 +88,7 @@ export function openCustomerTools(from: {
   readonly log: Logger;
 }): CustomerTools {
   const { config, log, newId, store, version } = from;
-  const rules = {
-    allowLocal: config.WEBHOOK_ALLOW_LOCAL,
-    allowPrivate: config.WEBHOOK_ALLOW_PRIVATE,
-  };
+  const rules = urlRulesOf(config);
   const shared = { rules, version, clock: systemClock };
   const { accounts, customTools: tools, mcpServers: servers } = store;
   const customTools = new CustomTools({ ...shared, tools, accounts, newId });
@@ -113,10 +108,7 @@ export function openLiveCalendars(
   from: Pick<AppParts, 'config' | 'store' | 'log' | 'version'> & { readonly newId: NewId },
 ): LiveCalendars {
   const { config, log, newId, store, version } = from;
-  const rules = {
-    allowLocal: config.WEBHOOK_ALLOW_LOCAL,
-    allowPrivate: config.WEBHOOK_ALLOW_PRIVATE,
-  };
+  const rules = urlRulesOf(config);
   return new LiveCalendars({
     calendars: store.calendars,
     appointments: store.appointments,

@@ -1,7 +1,7 @@
 /** API keys: what one looks like, what it may do, and the contract of the store that keeps their hashes; pure */
 import { hash } from 'node:crypto';
 import type { Scope } from '../agent/agent.ts';
-import { base62, type PageRange, type RandomBytes } from '../ids.ts';
+import { base62, type Page, type PageRange, type RandomBytes } from '../ids.ts';
 import type { Environment } from './account.ts';
 
 /** Scopes of API keys; `admin` includes all others. */
@@ -38,12 +38,6 @@ export interface ApiKey {
 /** Limit of keys that are not revoked, per account and environment. */
 export const API_KEYS_MAX = 100;
 
-/** A page of API keys, with the number of all that match. */
-export interface ApiKeyPage {
-  readonly apiKeys: readonly ApiKey[];
-  readonly total: number;
-}
-
 /** Keeps API keys by the SHA-256 of the whole key; the key itself is nowhere. */
 export interface ApiKeyStore {
   /** @throws {ServiceError} CONFLICT when there are `API_KEYS_MAX` already. */
@@ -61,7 +55,7 @@ export interface ApiKeyStore {
   page(
     accountId: string,
     query: PageRange & { readonly environments: readonly Environment[] },
-  ): Promise<ApiKeyPage>;
+  ): Promise<Page<ApiKey>>;
 
   touch(apiKeyId: string, usedAt: Date): Promise<void>;
 

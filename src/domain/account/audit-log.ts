@@ -1,4 +1,5 @@
 /** The audit log: which requests are kept of users, keys and the command line, and what of them; pure */
+import type { Page } from '../ids.ts';
 
 /** Rows older than this are deleted. */
 export const AUDIT_KEPT_MS = 34_560_000_000;
@@ -33,12 +34,6 @@ export interface AuditEntry {
   readonly environment: string | null;
 }
 
-/** A page of the log, with the number of all entries that match. */
-export interface AuditPage {
-  readonly entries: readonly AuditEntry[];
-  readonly total: number;
-}
-
 /** Contract of the audit log; entries are never changed. */
 export interface AuditLog {
   append(entry: AuditEntry): Promise<void>;
@@ -49,7 +44,7 @@ export interface AuditLog {
     readonly resource?: string | undefined;
     readonly limit: number;
     readonly offset: number;
-  }): Promise<AuditPage>;
+  }): Promise<Page<AuditEntry>>;
 }
 
 const CHANGING_METHODS: readonly string[] = ['DELETE', 'PATCH', 'POST', 'PUT'];

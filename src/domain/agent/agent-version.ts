@@ -1,7 +1,7 @@
 /** What agents were like after each change, changes that are saved and not live yet, and the contracts of their stores. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Account } from '../account/account.ts';
-import { laterThan, type PageRange } from '../ids.ts';
+import { laterThan, type Page, type PageRange } from '../ids.ts';
 import { ServiceError } from '../service-error.ts';
 import type { Agent, ChangedBy, Scope } from './agent.ts';
 import { type AgentPatch, patchAgent } from './agent-rules.ts';
@@ -27,17 +27,10 @@ export interface AgentVersion {
   readonly agent: AgentContent;
 }
 
-/** A page of versions, with the number of all that are kept. */
-export interface AgentVersionPage {
-  readonly versions: readonly AgentVersion[];
-  /** How many are kept. */
-  readonly total: number;
-}
-
 /** Reads the versions that the agent store writes with each change. */
 export interface AgentVersionStore {
   /** Newest first; none where the agent is not of the scope. */
-  list(scope: Scope, agentId: string, page: PageRange): Promise<AgentVersionPage>;
+  list(scope: Scope, agentId: string, page: PageRange): Promise<Page<AgentVersion>>;
 
   find(scope: Scope, agentId: string, version: number): Promise<AgentVersion | undefined>;
 }

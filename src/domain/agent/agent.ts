@@ -1,6 +1,6 @@
 /** The configured voice agent, and the contract of the store that keeps agents. */
 import type { Environment } from '../account/account.ts';
-import type { PageRange } from '../ids.ts';
+import type { Page, PageRange } from '../ids.ts';
 
 /** A number that `transfer_call` may reach, by its label. */
 export interface TransferTarget {
@@ -144,12 +144,6 @@ export interface AgentQuery extends PageRange {
   readonly status?: AgentStatus;
 }
 
-/** A page of agents, with the number of all that match. */
-export interface AgentPage {
-  readonly agents: readonly AgentSummary[];
-  readonly total: number;
-}
-
 /** Keeps agents and their versions; each change writes both in one transaction. */
 export interface AgentStore {
   /**
@@ -180,7 +174,7 @@ export interface AgentStore {
   /** As `find`, with usage since 00:00 UTC of `now`, and whether there is a draft. */
   findWithUsage(scope: Scope, agentId: string, now: Date): Promise<AgentDetail | undefined>;
 
-  list(scope: Scope, query: AgentQuery, now: Date): Promise<AgentPage>;
+  list(scope: Scope, query: AgentQuery, now: Date): Promise<Page<AgentSummary>>;
 
   /** The live agent of a called number, of any account. */
   findByPhoneNumber(phoneNumber: string): Promise<Agent | undefined>;

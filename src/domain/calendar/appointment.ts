@@ -1,7 +1,7 @@
 /** Appointments in calendars, as they are kept here, the contract of their store, and the port of calendar servers. */
 import type { Environment } from '../account/account.ts';
 import type { Appointment } from '../call/call.ts';
-import type { PageRange } from '../ids.ts';
+import type { Page, PageRange } from '../ids.ts';
 import type { Calendar } from './calendar.ts';
 import type { TimeSpan } from './slots.ts';
 
@@ -70,7 +70,7 @@ export interface AppointmentStore {
   list(
     calendar: CalendarKey,
     query: PageRange & { readonly from: Date },
-  ): Promise<{ readonly appointments: readonly BookedAppointment[]; readonly total: number }>;
+  ): Promise<Page<BookedAppointment>>;
 
   /**
    * Appointments still to come that the calendar server does not have as they are here, the least recently tried first.

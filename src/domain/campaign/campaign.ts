@@ -3,7 +3,7 @@ import { DAY_MS, type Notifier } from '../../lib/clock.ts';
 import type { Agent, Scope } from '../agent/agent.ts';
 import type { Call, CallOverrides, CallStatus, EndReason } from '../call/call.ts';
 import { WINDOW_DAYS_MAX } from '../dialing/dial-window.ts';
-import type { PageRange, Unset } from '../ids.ts';
+import type { Page, PageRange, Unset } from '../ids.ts';
 import { bodyFault, ServiceError } from '../service-error.ts';
 
 /** Limits of POST /api/campaigns. */
@@ -122,7 +122,7 @@ export interface CampaignStore {
   list(
     scope: Scope,
     query: PageRange & { readonly status?: CampaignStatus | undefined },
-  ): Promise<{ readonly campaigns: readonly Campaign[]; readonly total: number }>;
+  ): Promise<Page<Campaign>>;
 
   /** Running campaigns of all accounts and both environments. */
   running(): Promise<readonly Campaign[]>;
@@ -139,7 +139,7 @@ export interface CampaignStore {
   contacts(
     id: string,
     query: PageRange & { readonly state?: ContactState | undefined },
-  ): Promise<{ readonly contacts: readonly Contact[]; readonly total: number }>;
+  ): Promise<Page<Contact>>;
 
   /** Pending contacts whose time has come, in the order in which they are due. */
   due(id: string, now: Date, limit: number): Promise<readonly Contact[]>;

@@ -1,7 +1,7 @@
 /** Which account a telephone number belongs to, the contract of the store that keeps assignments, and the list of numbers. */
 import type { AccountStore } from '../account/account-rules.ts';
 import type { Agent, Scope } from '../agent/agent.ts';
-import type { PageRange } from '../ids.ts';
+import type { Page, PageRange } from '../ids.ts';
 import { ServiceError } from '../service-error.ts';
 import { type HeldNumber, isPhoneNumber, type NumberHolders } from './phone-number.ts';
 import type { Trunks } from './trunk.ts';
@@ -227,7 +227,7 @@ export async function numberPage(
   parts: NumberParts,
   scope: Scope & { readonly isOperator: boolean },
   page: PageRange,
-): Promise<{ readonly numbers: readonly ListedNumber[]; readonly total: number }> {
+): Promise<Page<ListedNumber>> {
   const { trunks, holders, owners } = parts;
   const isLive = scope.environment === 'live';
   const ownerOf = await owners.readAll();
@@ -246,7 +246,7 @@ export async function numberPage(
         : { number, trunks: [], owner: undefined, holder, isTaken: holder !== undefined },
     );
   }
-  return { numbers, total: all.length };
+  return { items: numbers, total: all.length };
 }
 
 /** One number as an account is shown it in the live environment. */

@@ -1,6 +1,6 @@
 /** Documents that an agent answers from, and the contract of the store that keeps them. */
 import type { Scope } from '../agent/agent.ts';
-import type { PageRange } from '../ids.ts';
+import type { Page, PageRange } from '../ids.ts';
 import { ServiceError } from '../service-error.ts';
 import { type Passage, passagesOf } from './passages.ts';
 
@@ -130,11 +130,7 @@ export interface KnowledgeStore {
   ): Promise<void>;
 
   /** By name. */
-  list(
-    scope: Scope,
-    agentId: string,
-    page: PageRange,
-  ): Promise<{ readonly documents: readonly KnowledgeDocument[]; readonly total: number }>;
+  list(scope: Scope, agentId: string, page: PageRange): Promise<Page<KnowledgeDocument>>;
 }
 
 /** A document as a file. */

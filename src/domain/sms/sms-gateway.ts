@@ -197,7 +197,7 @@ export async function gatewayOf(
   gateways: Pick<SmsGatewayStore, 'find' | 'list'>,
 ): Promise<SmsGateway | undefined> {
   if (agent.smsGateway !== null) return gateways.find(agent, agent.smsGateway);
-  const { records: found } = await gateways.list(agent, { limit: 2, offset: 0 });
+  const { items: found } = await gateways.list(agent, { limit: 2, offset: 0 });
   return found.length === 1 ? found[0] : undefined;
 }
 

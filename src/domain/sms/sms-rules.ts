@@ -5,7 +5,7 @@ import type { Call } from '../call/call.ts';
 import { type DialRules, decideDial } from '../dialing/dial-policy.ts';
 import { phoneLibrary } from '../dialing/phone-library.ts';
 import { isPhoneNumber } from '../dialing/phone-number.ts';
-import type { PageRange } from '../ids.ts';
+import type { Page, PageRange } from '../ids.ts';
 
 /** A message of more parts is refused: it costs as many messages. */
 const PARTS_MAX = 4;
@@ -177,10 +177,7 @@ export interface OptOutStore {
   remove(scope: Scope, number: string): Promise<boolean>;
 
   /** Newest first. */
-  list(
-    scope: Scope,
-    page: PageRange,
-  ): Promise<{ readonly optOuts: readonly OptOut[]; readonly total: number }>;
+  list(scope: Scope, page: PageRange): Promise<Page<OptOut>>;
 }
 
 /** Words that end messages, as a whole text. @see CTIA, Messaging Principles and Best Practices, 5.1.3 */

@@ -1,7 +1,9 @@
 /** Webhook deliveries, the waits between their attempts, and the outbox that keeps them until they end. */
+
 import type { Notifier } from '../../lib/clock.ts';
 import type { Environment } from '../account/account.ts';
 import type { Scope } from '../agent/agent.ts';
+import type { Page } from '../ids.ts';
 import type { ServiceEventKind } from './service-event.ts';
 
 /** `failed` means that no attempt will follow. */
@@ -62,12 +64,6 @@ export interface DeliveryQuery {
   readonly offset: number;
 }
 
-/** A page of deliveries, with the number of all that match. */
-export interface DeliveryPage {
-  readonly deliveries: readonly WebhookDelivery[];
-  readonly total: number;
-}
-
 /** Which deliveries a bulk resend takes up. */
 export interface ResendRange {
   /** Inclusive, by the event's creation. */
@@ -82,7 +78,7 @@ export interface ResendRange {
 /** Deliveries as customers see them. */
 export interface DeliveryStore {
   /** Newest first, ties by id. */
-  list(scope: Scope, query: DeliveryQuery): Promise<DeliveryPage>;
+  list(scope: Scope, query: DeliveryQuery): Promise<Page<WebhookDelivery>>;
 
   find(scope: Scope, deliveryId: string): Promise<WebhookDelivery | undefined>;
 

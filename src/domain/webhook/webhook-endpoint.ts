@@ -2,7 +2,7 @@
 import type { Environment } from '../account/account.ts';
 import type { Scope } from '../agent/agent.ts';
 import type { EventStamp } from '../call/call-events.ts';
-import { emptyPatch, laterThan, type Unset } from '../ids.ts';
+import { emptyPatch, laterThan, type Page, type Unset } from '../ids.ts';
 import { ServiceError } from '../service-error.ts';
 import type { CustomerEventKind, ServiceEvent } from './service-event.ts';
 import type { DeliveryAttempt, DeliveryStatus } from './webhook-delivery.ts';
@@ -31,12 +31,6 @@ export interface WebhookEndpoint {
 /** Limit of endpoints per account and environment. */
 export const WEBHOOK_ENDPOINTS_MAX = 100;
 
-/** A page of endpoints, with the number of all. */
-export interface WebhookEndpointPage {
-  readonly endpoints: readonly WebhookEndpoint[];
-  readonly total: number;
-}
-
 /** How an endpoint has done: its deliveries of the last 30 days, and the newest attempt. */
 export interface EndpointHealth {
   readonly deliveryCounts: Readonly<Record<DeliveryStatus, number>>;
@@ -61,7 +55,7 @@ export interface WebhookEndpointStore {
   list(
     scope: Scope,
     page: { readonly limit: number; readonly offset: number },
-  ): Promise<WebhookEndpointPage>;
+  ): Promise<Page<WebhookEndpoint>>;
 
   health(endpointId: string): Promise<EndpointHealth>;
 }

@@ -13,9 +13,10 @@ import {
 } from '../language-model.ts';
 import {
   type AnswerLimits,
-  AnswerWatch,
+  type AnswerWatch,
   CHECK_TIMEOUT_MS,
   DEFAULT_ANSWER_LIMITS,
+  watchedAnswer,
 } from '../model-server.ts';
 import {
   type FromLlama,
@@ -64,22 +65,16 @@ export class LlamaCppModel implements LanguageModel {
     return this.#keeper.contextTokens;
   }
 
-  async *stream(request: ModelRequest): AsyncIterable<ModelEvent> {
-    request.signal.throwIfAborted();
-    const { name: modelName } = this;
-    const watch = new AnswerWatch({
-      ...{ clock: this.#clock, limits: this.#limits, modelName, signal: request.signal },
-    });
-    try {
-      for await (const message of this.#ask('ask', request, watch.signal)) {
-        watch.heard();
-        if (message.kind === 'event') yield message.event;
-        else request.onUsage?.({ promptTokens: message.promptTokens });
-      }
-    } catch (error) {
-      throw watch.explain(error);
-    } finally {
-      watch.close();
+  stream(request: ModelRequest): AsyncIterable<ModelEvent> {
+    const options = { clock: this.#clock, limits: this.#limits, modelName: this.name };
+    return watchedAnswer(options, request, (watch) => this.#answer(request, watch));
+  }
+
+  async *#answer(request: ModelRequest, watch: AnswerWatch): AsyncIterable<ModelEvent> {
+    for await (const message of this.#ask('ask', request, watch.signal)) {
+      watch.heard();
+      if (message.kind === 'event') yield message.event;
+      else request.onUsage?.({ promptTokens: message.promptTokens });
     }
   }
 

@@ -13,11 +13,12 @@ import {
 } from '../language-model.ts';
 import {
   type AnswerLimits,
-  AnswerWatch,
+  type AnswerWatch,
   CHECK_TIMEOUT_MS,
   DEFAULT_ANSWER_LIMITS,
   DEFAULT_CONTEXT_TOKENS,
   fetchFromServer,
+  watchedAnswer,
 } from '../model-server.ts';
 
 /** Models whose abilities are remembered. */
@@ -35,8 +36,7 @@ export class OllamaModel implements ModelServer {
   readonly contextTokens: number;
   readonly #host: string;
   readonly #model: string;
-  readonly #clock: Clock;
-  readonly #limits: AnswerLimits;
+  readonly #watched: { readonly clock: Clock; readonly limits: AnswerLimits };
   /** Whether a model answers in a conversation, by its name and digest. */
   readonly #answering = new Map<string, boolean>();
   #calls = 0;
@@ -54,31 +54,21 @@ export class OllamaModel implements ModelServer {
     this.contextTokens = options.contextTokens ?? DEFAULT_CONTEXT_TOKENS;
     this.#host = options.host;
     this.#model = options.model;
-    this.#clock = options.clock ?? systemClock;
-    this.#limits = options.limits ?? DEFAULT_ANSWER_LIMITS;
+    const { clock = systemClock, limits = DEFAULT_ANSWER_LIMITS } = options;
+    this.#watched = { clock, limits };
   }
 
-  async *stream(request: ModelRequest): AsyncIterable<ModelEvent> {
-    request.signal.throwIfAborted();
-    const { name: modelName } = this;
-    const watch = new AnswerWatch({
-      clock: this.#clock,
-      limits: this.#limits,
-      modelName,
-      signal: request.signal,
-    });
-    try {
-      const parts = await this.#client(watch.signal).chat(this.#body(request));
-      for await (const part of parts) {
-        watch.heard();
-        if (part.prompt_eval_count) request.onUsage?.({ promptTokens: part.prompt_eval_count });
-        yield* this.#eventsOf(part);
-      }
-    } catch (error) {
-      throw watch.explain(error);
-    } finally {
-      // Leaving the client's loop does not close its connection; the server would go on generating.
-      watch.close();
+  stream(request: ModelRequest): AsyncIterable<ModelEvent> {
+    const options = { ...this.#watched, modelName: this.name };
+    return watchedAnswer(options, request, (watch) => this.#answer(request, watch));
+  }
+
+  async *#answer(request: ModelRequest, watch: AnswerWatch): AsyncIterable<ModelEvent> {
+    const parts = await this.#client(watch.signal).chat(this.#body(request));
+    for await (const part of parts) {
+      watch.heard();
+      if (part.prompt_eval_count) request.onUsage?.({ promptTokens: part.prompt_eval_count });
+      yield* this.#eventsOf(part);
     }
   }
 
@@ -129,13 +119,7 @@ export class OllamaModel implements ModelServer {
 
   withModel(model: string): OllamaModel {
     const [host, contextTokens] = [this.#host, this.contextTokens];
-    return new OllamaModel({
-      host,
-      model,
-      contextTokens,
-      clock: this.#clock,
-      limits: this.#limits,
-    });
+    return new OllamaModel({ host, model, contextTokens, ...this.#watched });
   }
 
   /** One token is the least that Ollama writes: 0 would be "without end". */

@@ -14,11 +14,12 @@ import {
 } from '../language-model.ts';
 import {
   type AnswerLimits,
-  AnswerWatch,
+  type AnswerWatch,
   CHECK_TIMEOUT_MS,
   DEFAULT_ANSWER_LIMITS,
   DEFAULT_CONTEXT_TOKENS,
   fetchFromServer,
+  watchedAnswer,
 } from '../model-server.ts';
 
 /** A server that speaks the protocol of OpenAI. */
@@ -28,8 +29,7 @@ export class OpenAiModel implements ModelServer {
   readonly #baseUrl: string;
   readonly #apiKey: string | undefined;
   readonly #model: string;
-  readonly #clock: Clock;
-  readonly #limits: AnswerLimits;
+  readonly #watched: { readonly clock: Clock; readonly limits: AnswerLimits };
 
   /** @param options.baseUrl with its version, such as `http://127.0.0.1:8080/v1`. */
   constructor(options: {
@@ -46,27 +46,13 @@ export class OpenAiModel implements ModelServer {
     this.#baseUrl = options.baseUrl.replace(/\/+$/, '');
     this.#apiKey = options.apiKey;
     this.#model = options.model;
-    this.#clock = options.clock ?? systemClock;
-    this.#limits = options.limits ?? DEFAULT_ANSWER_LIMITS;
+    const { clock = systemClock, limits = DEFAULT_ANSWER_LIMITS } = options;
+    this.#watched = { clock, limits };
   }
 
-  async *stream(request: ModelRequest): AsyncIterable<ModelEvent> {
-    request.signal.throwIfAborted();
-    const { name: modelName } = this;
-    const watch = new AnswerWatch({
-      clock: this.#clock,
-      limits: this.#limits,
-      modelName,
-      signal: request.signal,
-    });
-    try {
-      const body = chatBody(this.#model, request, ANSWER_TOKENS_MAX);
-      yield* this.#eventsOf(await this.#ask(body, watch.signal), watch, request);
-    } catch (error) {
-      throw watch.explain(error);
-    } finally {
-      watch.close();
-    }
+  stream(request: ModelRequest): AsyncIterable<ModelEvent> {
+    const options = { ...this.#watched, modelName: this.name };
+    return watchedAnswer(options, request, (watch) => this.#answer(request, watch));
   }
 
   /** Servers keep the prompt of the request before; the one token that comes of it is not read. */
@@ -96,7 +82,7 @@ export class OpenAiModel implements ModelServer {
   withModel(model: string): OpenAiModel {
     return new OpenAiModel({
       ...{ baseUrl: this.#baseUrl, model, contextTokens: this.contextTokens },
-      ...{ clock: this.#clock, limits: this.#limits },
+      ...this.#watched,
       ...(this.#apiKey !== undefined && { apiKey: this.#apiKey }),
     });
   }
@@ -120,11 +106,9 @@ export class OpenAiModel implements ModelServer {
     return fetchFromServer(this.#server, `${this.#baseUrl}/chat/completions`, init);
   }
 
-  async *#eventsOf(
-    response: Response,
-    watch: AnswerWatch,
-    { onUsage }: ModelRequest,
-  ): AsyncIterable<ModelEvent> {
+  async *#answer(request: ModelRequest, watch: AnswerWatch): AsyncIterable<ModelEvent> {
+    const body = chatBody(this.#model, request, ANSWER_TOKENS_MAX);
+    const response = await this.#ask(body, watch.signal);
     if (response.body === null) throw this.#rubbish('its answer has no body');
     const calls = new ToolCallJoiner();
     let isWhole = false;
@@ -135,7 +119,7 @@ export class OpenAiModel implements ModelServer {
         break;
       }
       const { text, fragments, isLast, promptTokens } = readChunk(data);
-      if (promptTokens !== undefined) onUsage?.({ promptTokens });
+      if (promptTokens !== undefined) request.onUsage?.({ promptTokens });
       calls.add(fragments);
       isWhole ||= isLast;
       if (text !== '') yield { kind: 'text', text };

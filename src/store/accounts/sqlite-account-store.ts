@@ -1,4 +1,5 @@
 /** Accounts in SQLite, with their signing secrets and the hashes of their API keys. */
+
 import { sql } from 'kysely';
 import {
   type Account,
@@ -7,15 +8,11 @@ import {
   type SigningSecrets,
 } from '../../domain/account/account.ts';
 import type { AccountStore, Founding } from '../../domain/account/account-rules.ts';
-import {
-  API_KEYS_MAX,
-  type ApiKey,
-  type ApiKeyPage,
-  type ApiKeyStore,
-} from '../../domain/account/api-key.ts';
+import { API_KEYS_MAX, type ApiKey, type ApiKeyStore } from '../../domain/account/api-key.ts';
 import type { Scope } from '../../domain/agent/agent.ts';
+import type { Page } from '../../domain/ids.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import { countOf, inScope, type Queries } from '../queries.ts';
+import { countOf, inScope, pageOf, type Queries } from '../queries.ts';
 import { recordOf, rowOf } from '../sqlite/rows.ts';
 import { type AccountRow, type ApiKeyRow, build, type SigningSecretRow } from '../sqlite/schema.ts';
 
@@ -190,13 +187,9 @@ export class SqliteApiKeyStore implements ApiKeyStore {
     return row === undefined ? undefined : keyOf(row);
   }
 
-  async page(accountId: string, query: Parameters<ApiKeyStore['page']>[1]): Promise<ApiKeyPage> {
-    const keys = keysOf(accountId, query.environments);
-    const page = newestFirst(keys).limit(query.limit).offset(query.offset);
-    return {
-      apiKeys: (await this.#database.all(page)).map(keyOf),
-      total: await countOf(this.#database, keys),
-    };
+  page(accountId: string, range: Parameters<ApiKeyStore['page']>[1]): Promise<Page<ApiKey>> {
+    const every = keysOf(accountId, range.environments);
+    return pageOf(this.#database, { every, sorted: newestFirst(every), range }, keyOf);
   }
 
   async findByHash(hash: string): Promise<ApiKey | undefined> {

@@ -1,8 +1,9 @@
 /** Users of the dashboard, their invites, and the audit log in SQLite. */
 
-import type { AuditEntry, AuditLog, AuditPage } from '../../domain/account/audit-log.ts';
+import type { AuditEntry, AuditLog } from '../../domain/account/audit-log.ts';
 import type { Invite, StoredUser, UserStore } from '../../domain/account/user.ts';
-import { countOf, type Queries } from '../queries.ts';
+import type { Page } from '../../domain/ids.ts';
+import { pageOf, type Queries } from '../queries.ts';
 import { recordOf, rowOf } from '../sqlite/rows.ts';
 import { build } from '../sqlite/schema.ts';
 
@@ -88,16 +89,12 @@ export class SqliteAuditLog implements AuditLog {
     await this.#database.run(build.insertInto('audit_log').values(rowOf(entry)));
   }
 
-  async page(query: PageQuery): Promise<AuditPage> {
-    const { limit, offset } = query;
-    const matching = entriesOf(query);
-    const newest = matching.selectAll().orderBy('position', 'desc').limit(limit).offset(offset);
-    return {
-      entries: (await this.#database.all(newest)).map((row) =>
-        recordOf<AuditEntry>(row, { without: ['position'] }),
-      ),
-      total: await countOf(this.#database, matching),
-    };
+  page(query: PageQuery): Promise<Page<AuditEntry>> {
+    const every = entriesOf(query);
+    const sorted = every.selectAll().orderBy('position', 'desc');
+    return pageOf(this.#database, { every, sorted, range: query }, (row) =>
+      recordOf<AuditEntry>(row, { without: ['position'] }),
+    );
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { sql } from 'kysely';
 import type { Scope } from '../../domain/agent/agent.ts';
-import type { PageRange } from '../../domain/ids.ts';
+import type { Page, PageRange } from '../../domain/ids.ts';
 import {
   KNOWLEDGE_LIMITS,
   type KnowledgeDocument,
@@ -14,7 +14,7 @@ import {
 } from '../../domain/knowledge/knowledge.ts';
 import type { Passage } from '../../domain/knowledge/passages.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import { countOf, inScope, type Queries } from '../queries.ts';
+import { inScope, pageOf, type Queries } from '../queries.ts';
 import { recordOf, rowOf } from '../sqlite/rows.ts';
 import { build } from '../sqlite/schema.ts';
 
@@ -117,13 +117,12 @@ export class SqliteKnowledgeStore implements KnowledgeStore {
     });
   }
 
-  async list(scope: Scope, agentId: string, { limit, offset }: PageRange) {
+  list(scope: Scope, agentId: string, range: PageRange): Promise<Page<KnowledgeDocument>> {
     const every = documentsOf(scope, agentId);
-    const page = every.selectAll().orderBy('name').limit(limit).offset(offset);
-    return {
-      documents: (await this.#database.all(page)).map((row) => recordOf<KnowledgeDocument>(row)),
-      total: await countOf(this.#database, every),
-    };
+    const sorted = every.selectAll().orderBy('name');
+    return pageOf(this.#database, { every, sorted, range }, (row) =>
+      recordOf<KnowledgeDocument>(row),
+    );
   }
 }
 

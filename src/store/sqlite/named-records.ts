@@ -1,7 +1,7 @@
 /** Records that customers name, one table a kind, with their sealed columns: custom tools, MCP servers, SMS gateways, calendars. */
 import type { Compilable } from 'kysely';
 import type { Scope } from '../../domain/agent/agent.ts';
-import type { PageRange } from '../../domain/ids.ts';
+import type { Page, PageRange } from '../../domain/ids.ts';
 import type { NamedStore } from '../../domain/named-store.ts';
 import { conflict } from '../../domain/service-error.ts';
 import type { SecretBox } from '../../lib/secrets.ts';
@@ -86,12 +86,9 @@ export class NamedRecords<Fields extends Scope & { readonly name: string }>
     return this.read(this.#of(scope).selectAll().where('name', 'in', names));
   }
 
-  async list(
-    scope: Scope,
-    { limit, offset }: PageRange,
-  ): Promise<{ readonly records: readonly Fields[]; readonly total: number }> {
+  async list(scope: Scope, { limit, offset }: PageRange): Promise<Page<Fields>> {
     const page = this.#of(scope).selectAll().orderBy('name').limit(limit).offset(offset);
-    return { records: await this.read(page), total: await this.count(scope) };
+    return { items: await this.read(page), total: await this.count(scope) };
   }
 
   count(scope: Scope): Promise<number> {

@@ -1,11 +1,12 @@
 /** Webhook deliveries in SQLite as customers see them: lists, attempts, and resends. */
+
 import { type RawBuilder, sql } from 'kysely';
 import { ATTEMPTS_KEPT } from '../../domain/account/account.ts';
 import type { Scope } from '../../domain/agent/agent.ts';
+import type { Page } from '../../domain/ids.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type {
   DeliveryAttempt,
-  DeliveryPage,
   DeliveryQuery,
   DeliveryStore,
   ResendRange,
@@ -34,9 +35,9 @@ export class SqliteDeliveryStore implements DeliveryStore {
   }
 
   /** Newest first, ties by id. */
-  async list(scope: Scope, query: DeliveryQuery): Promise<DeliveryPage> {
+  async list(scope: Scope, query: DeliveryQuery): Promise<Page<WebhookDelivery>> {
     return {
-      deliveries: (await this.#database.all(selectPage(scope, query))).map(deliveryOf),
+      items: (await this.#database.all(selectPage(scope, query))).map(deliveryOf),
       total: (await this.#database.get(selectTotal(scope, query)))?.n ?? 0,
     };
   }

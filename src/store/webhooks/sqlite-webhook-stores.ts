@@ -2,6 +2,7 @@
 
 import { type RawBuilder, sql } from 'kysely';
 import type { Scope } from '../../domain/agent/agent.ts';
+import type { Page, PageRange } from '../../domain/ids.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type {
   EventQuery,
@@ -14,11 +15,10 @@ import {
   type EndpointHealth,
   WEBHOOK_ENDPOINTS_MAX,
   type WebhookEndpoint,
-  type WebhookEndpointPage,
   type WebhookEndpointStore,
 } from '../../domain/webhook/webhook-endpoint.ts';
 import { HOUR_MS, type Notifier } from '../../lib/clock.ts';
-import { countOf, inScope, type Queries } from '../queries.ts';
+import { countOf, inScope, pageOf, type Queries } from '../queries.ts';
 import { type RowOf, recordOf, rowOf } from '../sqlite/rows.ts';
 import { build } from '../sqlite/schema.ts';
 
@@ -87,18 +87,10 @@ export class SqliteWebhookEndpointStore implements WebhookEndpointStore {
     return row === undefined ? undefined : endpointOf(row);
   }
 
-  async list(
-    scope: Scope,
-    { limit, offset }: { readonly limit: number; readonly offset: number },
-  ): Promise<WebhookEndpointPage> {
-    const newest = endpointsOf(scope)
-      .selectAll()
-      .orderBy('created_at', 'desc')
-      .orderBy('id', 'desc');
-    return {
-      endpoints: (await this.#database.all(newest.limit(limit).offset(offset))).map(endpointOf),
-      total: await countOf(this.#database, endpointsOf(scope)),
-    };
+  list(scope: Scope, range: PageRange): Promise<Page<WebhookEndpoint>> {
+    const every = endpointsOf(scope);
+    const sorted = every.selectAll().orderBy('created_at', 'desc').orderBy('id', 'desc');
+    return pageOf(this.#database, { every, sorted, range }, endpointOf);
   }
 
   async health(endpointId: string): Promise<EndpointHealth> {

@@ -87,7 +87,7 @@ export async function openCampaignWorld(
       await opened.calls.update(endCall(talks, { endReason, endedAt }), []);
     },
     states: async (id) => {
-      const { contacts } = await opened.campaigns.contacts(id, { limit: 100, offset: 0 });
+      const { items: contacts } = await opened.campaigns.contacts(id, { limit: 100, offset: 0 });
       return contacts.map(({ state, attempts }) => `${state} ${attempts}`);
     },
   };

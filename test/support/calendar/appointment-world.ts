@@ -104,7 +104,7 @@ export async function openAppointmentWorld(
     },
     appointments: async () => {
       const query = { from: new Date(0), limit: 100, offset: 0 };
-      return (await store.appointments.list(calendar, query)).appointments;
+      return (await store.appointments.list(calendar, query)).items;
     },
     events: async () => {
       const query = { afterPosition: 0, limit: 100, kind: 'appointment.booked' as const };

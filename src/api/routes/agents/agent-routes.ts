@@ -112,7 +112,7 @@ function addAgentReads(api: ApiApp, { agents, clock }: ApiDeps): void {
     const { limit, offset, status } = context.req.valid('query');
     const query = { limit, offset, ...(status === 'all' ? {} : { status }) };
     const page = await agents.list(scopeOf(context), query, clock.now());
-    const data = page.agents.map((agent) => viewOf(agentItemSchema, agent));
+    const data = page.items.map((agent) => viewOf(agentItemSchema, agent));
     return context.json({ data, total: page.total, limit, offset }, 200);
   });
 

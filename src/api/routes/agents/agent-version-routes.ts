@@ -101,7 +101,7 @@ export function addAgentVersionRoutes(api: ApiApp, deps: ApiDeps): void {
     const { limit, offset } = context.req.valid('query');
     const scope = scopeOf(context);
     existing(await agents.find(scope, agentId), 'agent');
-    const { versions, total } = await agentVersions.list(scope, agentId, { limit, offset });
+    const { items: versions, total } = await agentVersions.list(scope, agentId, { limit, offset });
     const data = versions.map((version) => viewOf(agentVersionSchema, version));
     return context.json({ data, total, limit, offset }, 200);
   });
