@@ -29,7 +29,7 @@ const RECOVERY_MS_AGAIN = 30_000;
 /** Goodbye is a courtesy: the process does not wait long for it. */
 const GOODBYE_MS = 2_000;
 
-interface TrunkRegistrationOptions {
+export interface TrunkRegistrationOptions {
   readonly srf: SrfClient;
   readonly trunk: Trunk;
   /** Host and port that the carrier is to call, such as `192.0.2.1:5060`, and the parameters of that URI. */

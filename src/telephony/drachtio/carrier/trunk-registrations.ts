@@ -14,9 +14,9 @@ import {
 } from '../../trunks/trunks.ts';
 import type { AnswerChallenge } from '../leg/in-dialog-request.ts';
 import type { OurContacts } from './our-contacts.ts';
-import { reasonOf, type SrfClient, type SrfSentRequest } from './srf.ts';
+import { reasonOf, type SrfSentRequest } from './srf.ts';
 import type { SrfLink } from './srf-link.ts';
-import { TrunkRegistration } from './trunk-registration.ts';
+import { TrunkRegistration, type TrunkRegistrationOptions } from './trunk-registration.ts';
 
 interface TrunkRegistrationsOptions {
   readonly link: SrfLink;
@@ -189,13 +189,8 @@ const FIRST_MS_MAX = 2_000;
 /** Each interval is shorter or longer by up to this share, so that requests to many trunks stay spread. */
 const JITTER = 0.1;
 
-interface TrunkProbeOptions {
-  readonly srf: SrfClient;
-  readonly trunk: Trunk;
-  readonly clock: Clock;
-  readonly log: Logger;
-  /** From 0 up to 1. */
-  readonly random: () => number;
+interface TrunkProbeOptions
+  extends Pick<TrunkRegistrationOptions, 'srf' | 'trunk' | 'clock' | 'log' | 'random'> {
   /** Why the SIP server is out of reach; undefined while it is not. */
   readonly serverProblem: () => string | undefined;
 }
