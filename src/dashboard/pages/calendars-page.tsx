@@ -14,7 +14,7 @@ import {
   NEW_HOURS,
   newCalendar,
   WEEKDAYS,
-} from '../calendars/calendar.ts';
+} from '../calendar.ts';
 import { timeZone } from '../format.ts';
 import { BroughtBack } from '../forms/kept-form.tsx';
 import { FormConflict, ResourcePage, useResourceForm } from '../forms/resource-form.tsx';

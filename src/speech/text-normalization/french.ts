@@ -19,7 +19,6 @@ export const french: LanguagePack = {
   groupMarks: '. \\u00a0\\u202f',
   dateOrder: 'dmy',
   digits: DIGITS,
-  months: MONTHS,
   words: {
     ...{
       minus: 'moins',

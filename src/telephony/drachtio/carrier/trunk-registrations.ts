@@ -61,7 +61,7 @@ export class TrunkRegistrations {
     const former = this.#watches;
     const watches = trunks.map((trunk) => {
       const known = former.find((watch) => isDeepStrictEqual(lineOf(watch.trunk), lineOf(trunk)));
-      known?.useTrunk(trunk);
+      if (known !== undefined) known.trunk = trunk;
       return known ?? this.#watch(trunk);
     });
     this.#watches = inOrder(watches);
@@ -210,7 +210,8 @@ interface TrunkProbeOptions
  */
 export class TrunkProbe {
   readonly #options: TrunkProbeOptions;
-  #trunk: Trunk;
+  /** Replaced where changed settings do not concern its line to the carrier. */
+  trunk: Trunk;
   #isRunning = false;
   #isDown = false;
   #misses = 0;
@@ -226,16 +227,7 @@ export class TrunkProbe {
 
   constructor(options: TrunkProbeOptions) {
     this.#options = options;
-    this.#trunk = options.trunk;
-  }
-
-  get trunk(): Trunk {
-    return this.#trunk;
-  }
-
-  /** Goes on for a trunk whose changed settings do not concern its proxy. */
-  useTrunk(trunk: Trunk): void {
-    this.#trunk = trunk;
+    this.trunk = options.trunk;
   }
 
   /** Asks soon, and again at each interval. Call it again when the server has been out of reach. */
