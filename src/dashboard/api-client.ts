@@ -2,7 +2,7 @@
 
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { ApiError, errorOf, isMissing } from './api-error.ts';
-import type { Environment, Invite, Role, SelfTest, Session, User, UserList } from './api-types.ts';
+import type { Environment, Session } from './api-types.ts';
 import type { PhoneTicket } from './phone/phone.ts';
 
 /** Time before its expiry at which a key is renewed. */
@@ -110,51 +110,26 @@ export class ApiClient {
 
   /** @throws {ApiError} */
   async logout(): Promise<void> {
-    await this.#operator('dashboard/logout', {});
+    await this.operator('dashboard/logout', {});
     this.#forget('left');
   }
 
-  /** @throws {ApiError} */
-  async changePassword(current: string, next: string): Promise<void> {
-    await this.#operator('dashboard/password', { current, next });
+  /** Reads from the dashboard's side of the server. @throws {ApiError} */
+  read<Body>(path: string): Promise<Body> {
+    return this.#json(path);
   }
 
-  /** @throws {ApiError} 403 for other roles than admin. */
-  users(): Promise<UserList> {
-    return this.#json('dashboard/users');
-  }
-
-  /** @throws {ApiError} 403 for a change of one's own, 409 for the last admin and for a name that is taken. */
-  changeUser(
-    id: string,
-    change: { readonly name?: string; readonly role?: Role; readonly isDisabled?: boolean },
-  ): Promise<User> {
-    return this.#operator(`dashboard/users/${encodeURIComponent(id)}`, change, 'PATCH');
-  }
-
-  /** @throws {ApiError} as `changeUser`. */
-  async removeUser(id: string): Promise<void> {
-    await this.#operator(`dashboard/users/${encodeURIComponent(id)}`, undefined, 'DELETE');
-  }
-
-  /** @returns the invite with its link, shown this once. @throws {ApiError} 409 when too many are open. */
-  invite(role: Role): Promise<Invite & { readonly url: string }> {
-    return this.#operator('dashboard/invites', { role });
-  }
-
-  /** @throws {ApiError} */
-  async revokeInvite(id: string): Promise<void> {
-    await this.#operator(`dashboard/invites/${encodeURIComponent(id)}`, undefined, 'DELETE');
-  }
-
-  /** @throws {ApiError} */
-  selfTest(): Promise<SelfTest> {
-    return this.#json('dashboard/self-test');
-  }
-
-  /** @throws {ApiError} 409 while one is under way. */
-  startSelfTest(): Promise<SelfTest> {
-    return this.#operator('dashboard/self-test', {});
+  /** Asks the dashboard's side of the server for a change. @throws {ApiError} */
+  async operator<Body>(path: string, body: unknown, method: Ask['method'] = 'POST'): Promise<Body> {
+    const csrfToken = this.#csrfToken;
+    try {
+      return await this.#json<Body>(path, { method, body }, { 'X-CSRF-Token': csrfToken });
+    } catch (error) {
+      // A late answer to the session before says nothing of the one that has begun since.
+      const isOver = error instanceof ApiError && error.status === 401;
+      if (isOver && this.#csrfToken === csrfToken) this.#forget('expired');
+      throw error;
+    }
   }
 
   /**
@@ -164,7 +139,7 @@ export class ApiClient {
    * @throws {ApiError} 404 when there is no such agent or draft, 503 when all lines are taken.
    */
   phoneTicket(agentId: string, isDraft: boolean): Promise<PhoneTicket> {
-    return this.#operator('dashboard/phone', { ...this.#scope, agentId, draft: isDraft });
+    return this.operator('dashboard/phone', { ...this.#scope, agentId, draft: isDraft });
   }
 
   /** Requests from now on are about this account and environment. */
@@ -250,7 +225,7 @@ export class ApiClient {
   #askKey(): Promise<HeldKey> {
     const scope = this.#scope;
     if (scope === undefined) throw new TypeError('The client knows no account yet');
-    const asked = this.#operator<{ readonly key: string; readonly expiresAt: string }>(
+    const asked = this.operator<{ readonly key: string; readonly expiresAt: string }>(
       'dashboard/key',
       scope,
     ).then(({ key, expiresAt }) => ({ ...scope, key, expiresAtMs: Date.parse(expiresAt) }));
@@ -258,22 +233,6 @@ export class ApiClient {
       if (this.#key === asked) this.#key = undefined;
     });
     return asked;
-  }
-
-  async #operator<Body>(
-    path: string,
-    body: unknown,
-    method: Ask['method'] = 'POST',
-  ): Promise<Body> {
-    const csrfToken = this.#csrfToken;
-    try {
-      return await this.#json<Body>(path, { method, body }, { 'X-CSRF-Token': csrfToken });
-    } catch (error) {
-      // A late answer to the session before says nothing of the one that has begun since.
-      const isOver = error instanceof ApiError && error.status === 401;
-      if (isOver && this.#csrfToken === csrfToken) this.#forget('expired');
-      throw error;
-    }
   }
 
   async #json<Body>(path: string, ask: Ask = {}, headers = {}): Promise<Body> {

@@ -182,12 +182,10 @@ export class ClientInvite extends EventEmitter<ClientInviteEvents> {
   }
 }
 
-interface ClientForksOptions {
-  readonly context: EngineContext;
-  readonly dialogs: DialogTable;
-  readonly digest: DigestClient | undefined;
-  readonly acknowledge: 'automatic' | 'manual';
-}
+type ClientForksOptions = Pick<
+  ClientInviteOptions,
+  'context' | 'dialogs' | 'digest' | 'acknowledge'
+>;
 
 interface SentInvite {
   readonly request: SipMessage;

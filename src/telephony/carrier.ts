@@ -1,5 +1,7 @@
 /** Ports to the telephone network: carriers, incoming and outgoing calls, the legs of answered calls, and text messages. */
+
 import type { CallPrice } from '../domain/call/call-cost.ts';
+import type { CarrierState } from '../domain/call/engine-state.ts';
 import type { AudioStream } from '../media/audio-stream.ts';
 
 /** Why a leg ended. `sipStatus` is the final status of a leg that was never answered. */
@@ -238,14 +240,7 @@ export interface TrunkRoute {
 }
 
 /** State of a SIP server or trunk for `/readyz` and the dashboard. */
-export interface CarrierReport {
-  readonly name: string;
-  /** Set for a trunk; unset for a server or gateway that all trunks need. */
-  readonly kind?: 'trunk';
-  readonly isReady: boolean;
-  /** In plain English, such as `listening on udp and tcp 127.0.0.1:5060` or why it is not ready. */
-  readonly state: string;
-}
+export type CarrierReport = CarrierState;
 
 /** Connection to the telephone network. */
 export interface Carrier {

@@ -1,10 +1,10 @@
 /** What the forms of tools and calendars send, and how appointments are laid out by day. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import * as calendars from '../../src/dashboard/calendars/calendar.ts';
-import { daysOf, hoursText, localDay } from '../../src/dashboard/calendars/calendar.ts';
+import * as calendars from '../../src/dashboard/calendar.ts';
+import { daysOf, hoursText, localDay } from '../../src/dashboard/calendar.ts';
 import { broughtBack } from '../../src/dashboard/forms/form-changes.ts';
-import * as gateways from '../../src/dashboard/sms/gateway-draft.ts';
+import * as gateways from '../../src/dashboard/gateway-draft.ts';
 import * as tools from '../../src/dashboard/tools/tool-draft.ts';
 import { jsonFault } from '../../src/dashboard/tools/tool-draft.ts';
 

@@ -61,10 +61,6 @@ export function request(
 export class KeptAnswer implements SrfAnswer {
   sent: { status: number; parts: SrfMessageParts } | undefined;
 
-  get finalResponseSent(): boolean {
-    return this.sent !== undefined;
-  }
-
   send(status: number, parts: SrfMessageParts = {}): void {
     this.sent = { status, parts };
   }

@@ -1,4 +1,5 @@
 /** Rule book and tools of the agent in a simulated call: the customer's own tools and documents, each used once, and `send_sms`, which sends nothing. */
+
 import type { TransferTarget } from '../../domain/agent/agent.ts';
 import { TRANSFER_MODES } from '../../domain/agent/transfer-rules.ts';
 import type { Call } from '../../domain/call/call.ts';
@@ -7,6 +8,7 @@ import type { PassageSearch } from '../../domain/knowledge/knowledge.ts';
 import { recordSmsNews, type SmsMessage } from '../../domain/sms/sms-message.ts';
 import { otherPartyOf } from '../../domain/sms/sms-rules.ts';
 import type { RunTransaction, Stores } from '../../domain/stores.ts';
+import type { ArgumentSchema } from '../../domain/tool/argument-schema.ts';
 import { type Clock, DAY_MS, type ScaledClock } from '../../lib/clock.ts';
 import { type Calendar, createBookAppointment } from '../../tool/book-appointment.ts';
 import { CollectedDigits, createCollectDigits } from '../../tool/keypad-tools.ts';
@@ -160,24 +162,11 @@ const TOOLS_MAX = 4;
 
 const TEXT = 'example';
 
-interface Schema {
-  readonly type?: string;
-  readonly enum?: readonly unknown[];
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly required?: readonly string[];
-  readonly items?: Schema;
-  readonly minItems?: number;
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly minimum?: number;
-  readonly maximum?: number;
-}
-
 /** Rules of the agent that use up to four tools, in their order; none where there is no tool. */
 function ownToolRules(tools: readonly Tool[]): readonly object[] {
   const used = tools.slice(0, TOOLS_MAX);
   const callOf = ({ description: { name, parameters } }: Tool) => ({
-    call: { tool: name, arguments: exampleOf(parameters as Schema) },
+    call: { tool: name, arguments: exampleOf(parameters as ArgumentSchema) },
   });
   const last = { say: 'I have looked that up for you. What else can I do?' };
   return used.flatMap((tool, index) => {
@@ -215,7 +204,7 @@ async function inRealTime<Result>(
 }
 
 /** A value that follows a schema, except for a `pattern`; of an object the required properties. */
-export function exampleOf(schema: Schema): unknown {
+export function exampleOf(schema: ArgumentSchema): unknown {
   if (schema.enum !== undefined) return schema.enum[0];
   const { items = {}, maximum, maxLength, minimum, minItems = 0, minLength = 0 } = schema;
   switch (schema.type) {

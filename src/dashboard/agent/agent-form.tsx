@@ -6,7 +6,13 @@ import type { Agent } from '../api-types.ts';
 import { language, t } from '../app-state.ts';
 import { BroughtBack } from '../forms/kept-form.tsx';
 import { Dialog, Question } from '../parts/dialog.tsx';
-import { CheckField, SelectField, TextField, type TextFieldProps } from '../parts/field.tsx';
+import {
+  CheckField,
+  SelectField,
+  TextField,
+  type TextFieldProps,
+  wordOptions,
+} from '../parts/field.tsx';
 import { type AgentDraft, type FormParts, NEW_AGENT } from './agent-draft.ts';
 import {
   ModelField,
@@ -161,10 +167,7 @@ function Handling(form: FormParts) {
         label={t('agent.responsiveness')}
         value={draft.responsiveness}
         onValue={(responsiveness) => change({ responsiveness })}
-        options={(['fast', 'balanced', 'patient'] as const).map((each) => [
-          each,
-          t(`responsiveness.${each}`),
-        ])}
+        options={wordOptions('responsiveness', ['fast', 'balanced', 'patient'])}
       />
       <ModelField
         value={draft.model}
@@ -185,10 +188,7 @@ function VoicemailFields(form: FormParts) {
         label={t('agent.voicemailAction')}
         value={draft.voicemailAction}
         onValue={(voicemailAction) => change({ voicemailAction })}
-        options={(['continue', 'hang_up', 'leave_message'] as const).map((each) => [
-          each,
-          t(`voicemail.${each}`),
-        ])}
+        options={wordOptions('voicemail', ['continue', 'hang_up', 'leave_message'])}
       />
       {draft.voicemailAction === 'leave_message' && (
         <TextField {...fieldOf('voicemailMessage', form, 'settings.voicemail.message')} rows={2} />

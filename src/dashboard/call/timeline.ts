@@ -129,16 +129,10 @@ export interface TranscriptNotes {
   readonly events: ReadonlyMap<number, readonly TimelineEntry[]>;
 }
 
-const KINDS: readonly string[] = [
-  'tool',
-  'barge_in',
-  'transfer',
-  'transfer_failed',
-  'far_end_transfer',
-  'three_way',
-  'three_way_ended',
-  'bridge_ended',
-];
+const KINDS =
+  'tool barge_in transfer transfer_failed far_end_transfer three_way three_way_ended bridge_ended'.split(
+    ' ',
+  );
 
 /** A turn is reported as its answer begins to be heard, give or take this much. */
 const APART_MS_MAX = 1000;

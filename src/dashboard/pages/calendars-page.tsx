@@ -14,7 +14,7 @@ import {
   NEW_HOURS,
   newCalendar,
   WEEKDAYS,
-} from '../calendars/calendar.ts';
+} from '../calendar.ts';
 import { timeZone } from '../format.ts';
 import { BroughtBack } from '../forms/kept-form.tsx';
 import { FormConflict, ResourcePage, useResourceForm } from '../forms/resource-form.tsx';
@@ -23,7 +23,7 @@ import { ConfirmButton } from '../parts/dialog.tsx';
 import { SelectField, TextField, wordOptions } from '../parts/field.tsx';
 import { Form, type FormState, RowsField } from '../parts/form.tsx';
 import { Empty, LinkButton, Page, Section, ShownPage, State, Table } from '../parts/page.tsx';
-import { useLoad, usePages } from '../parts/use-load.ts';
+import { usePages, useResource } from '../parts/use-load.ts';
 import { NEW_ID } from '../router.ts';
 import { AddressHelp } from '../tools/http-request.tsx';
 
@@ -69,11 +69,7 @@ function CalendarTable({ calendars }: { readonly calendars: readonly Calendar[] 
 export function CalendarPage({ id }: { readonly id: string }) {
   const isNew = id === NEW_ID;
   const path = `api/calendars/${encodeURIComponent(id)}`;
-  const loaded = useLoad(
-    ['calendar', id],
-    async (signal) => (isNew ? null : await client.api<Calendar>(path, { signal })),
-    { isKept: false },
-  );
+  const loaded = useResource<Calendar>(isNew ? undefined : path);
   return (
     <ResourcePage
       kind="calendar"

@@ -165,15 +165,7 @@ function Filters(props: ListProps & { readonly wrong: Readonly<Record<string, st
 
 const STATES = ['queued', 'ringing', 'in_progress', 'completed', 'failed'];
 
-const END_REASONS = [
-  'user_hangup',
-  'agent_hangup',
-  'timeout',
-  'transferred',
-  'no_answer',
-  'busy',
-  'error',
-];
+const END_REASONS = 'user_hangup agent_hangup timeout transferred no_answer busy error'.split(' ');
 
 const SENTIMENTS = ['positive', 'neutral', 'negative'];
 

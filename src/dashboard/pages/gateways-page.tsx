@@ -4,11 +4,6 @@ import { messageUnder } from '../api-error.ts';
 import type { SmsGateway, SmsOptOut } from '../api-types.ts';
 import { client, may, say, t, word } from '../app-state.ts';
 import { FormConflict, useResourceForm } from '../forms/resource-form.tsx';
-import { ConfirmButton, DialogButton } from '../parts/dialog.tsx';
-import { SelectField, TextField } from '../parts/field.tsx';
-import { Form, type FormState, RowsField, useForm } from '../parts/form.tsx';
-import { Empty, Instant, Page, Section, ShownPage, Table } from '../parts/page.tsx';
-import { usePages } from '../parts/use-load.ts';
 import {
   bodyOf,
   changesOf,
@@ -22,7 +17,12 @@ import {
   REQUEST_FORMATS,
   rowsText,
   typeOf,
-} from '../sms/gateway-draft.ts';
+} from '../gateway-draft.ts';
+import { ConfirmButton, DialogButton } from '../parts/dialog.tsx';
+import { SelectField, TextField } from '../parts/field.tsx';
+import { Form, type FormState, RowsField, useForm } from '../parts/form.tsx';
+import { Empty, Instant, Page, Section, ShownPage, Table } from '../parts/page.tsx';
+import { usePages } from '../parts/use-load.ts';
 import { AddressHelp } from '../tools/http-request.tsx';
 
 export function GatewaysPage() {

@@ -21,7 +21,7 @@ import {
   ShownPage,
   Table,
 } from '../parts/page.tsx';
-import { useLoad, usePages } from '../parts/use-load.ts';
+import { usePages, useResource } from '../parts/use-load.ts';
 import { NEW_ID } from '../router.ts';
 import { AddressHelp, HeaderRows, TrialResult } from '../tools/http-request.tsx';
 import { McpServers } from '../tools/mcp-servers.tsx';
@@ -80,11 +80,7 @@ function ToolTable({ tools }: { readonly tools: readonly HttpTool[] }) {
 export function ToolPage({ id }: { readonly id: string }) {
   const isNew = id === NEW_ID;
   const path = `api/tools/${encodeURIComponent(id)}`;
-  const loaded = useLoad(
-    ['tool', id],
-    async (signal) => (isNew ? null : await client.api<HttpTool>(path, { signal })),
-    { isKept: false },
-  );
+  const loaded = useResource<HttpTool>(isNew ? undefined : path);
   return (
     <ResourcePage kind="tool" title={isNew ? t('tool.new') : id} path={path} loaded={loaded}>
       {(tool) => <Panes tool={tool ?? undefined} onSaved={loaded.reload} />}

@@ -17,7 +17,7 @@ import {
   State,
   Table,
 } from '../parts/page.tsx';
-import { useApi, useLoad } from '../parts/use-load.ts';
+import { useApi, useLoad, useResource } from '../parts/use-load.ts';
 import { NEW_ID } from '../router.ts';
 import { saveTrunk } from '../trunks/save-trunk.ts';
 import { TrunkCheckPane } from '../trunks/trunk-check.tsx';
@@ -93,11 +93,7 @@ export function TrunkPage({ id }: { readonly id: string }) {
   // A wizard that was reloaded goes on with the trunk that it has made.
   const [name] = useState(() => (isNew ? route.value.query.get(MADE_TRUNK) : id));
   const path = `api/trunks/${encodeURIComponent(name ?? '')}`;
-  const loaded = useLoad(
-    ['trunk', name],
-    async (signal) => (name === null ? null : await client.api<Trunk>(path, { signal })),
-    { isKept: false },
-  );
+  const loaded = useResource<Trunk>(name === null ? undefined : path);
   return (
     <ResourcePage
       kind="trunk"

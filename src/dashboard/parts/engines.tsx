@@ -1,5 +1,5 @@
 /** The engines: which does which job now, what callers notice of stand-ins and what would do it better, and the self-test. */
-import type { Engine, Readiness } from '../api-types.ts';
+import type { Engine, Readiness, SelfTest } from '../api-types.ts';
 import { client, sentence, t, word } from '../app-state.ts';
 import { useSubmit } from './form.tsx';
 import { Button, Problem, Section, Shown, State, Table } from './page.tsx';
@@ -51,14 +51,14 @@ function EngineDetails({ of: engine }: { readonly of: Engine }) {
 const LOOK_AGAIN_MS = 2000;
 
 export function SelfTestSection() {
-  const loaded = useLoad(['self-test'], () => client.selfTest(), {
+  const loaded = useLoad(['self-test'], () => client.read<SelfTest>('dashboard/self-test'), {
     refreshMs: LOOK_AGAIN_MS,
     isLast: ({ state }) => state !== 'running',
   });
   const { reload, value } = loaded;
   const isRunning = value?.state === 'running';
   const { isBusy, error, submit } = useSubmit(async () => {
-    await client.startSelfTest();
+    await client.operator('dashboard/self-test', {});
     reload();
   });
   return (

@@ -264,32 +264,19 @@ export function Scroller(props: {
   );
 }
 
-const TONES: Readonly<Record<string, string>> = {
-  completed: 'good',
-  confirmed: 'good',
-  open: 'busy',
-  delivered: 'good',
-  active: 'good',
-  succeeded: 'good',
-  passed: 'good',
-  ready: 'good',
-  in_progress: 'busy',
-  ringing: 'busy',
-  pending: 'busy',
-  draining: 'busy',
-  degraded: 'busy',
-  stand_in: 'busy',
-  failed: 'bad',
-  not_ready: 'bad',
-  there: 'good',
-  partly: 'busy',
-  warn: 'busy',
-  error: 'bad',
+const STATES = {
+  good: 'completed confirmed delivered active succeeded passed ready there',
+  busy: 'open in_progress ringing pending draining degraded stand_in partly warn',
+  bad: 'failed not_ready error',
 };
+
+const TONES: ReadonlyMap<string, string> = new Map(
+  Object.entries(STATES).flatMap(([tone, states]) => states.split(' ').map((name) => [name, tone])),
+);
 
 /** A state as the server names it, in words; the colour only repeats it. */
 export function State(props: { readonly of: string }) {
-  return <span class={`state ${TONES[props.of] ?? 'plain'}`}>{word('state', props.of)}</span>;
+  return <span class={`state ${TONES.get(props.of) ?? 'plain'}`}>{word('state', props.of)}</span>;
 }
 
 /** How long ago it was, with the instant itself on hover; what is older than a day has its date. */

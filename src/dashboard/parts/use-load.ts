@@ -66,6 +66,15 @@ export function useApi<Value>(
   return useLoad([path, query, round], load, options);
 }
 
+/** One resource for its form, at its path in the API; null for a new one, which has none yet. */
+export function useResource<Value>(path: string | undefined): Loaded<Value | null> {
+  return useLoad(
+    ['resource', path],
+    async (signal) => (path === undefined ? null : await client.api<Value>(path, { signal })),
+    { isKept: false },
+  );
+}
+
 export interface LoadedPage<Item, Answer extends Paged<Item> = Paged<Item>> extends Loaded<Answer> {
   readonly offset: number;
   readonly limit: number;

@@ -2,8 +2,15 @@
 import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
 import { t } from '../app-state.ts';
-import { SelectField, TextField } from '../parts/field.tsx';
+import {
+  type Option,
+  SelectField,
+  TextField,
+  type TextFieldProps,
+  wordOptions,
+} from '../parts/field.tsx';
 import type { FormState } from '../parts/form.tsx';
+import type { TextKey } from '../text/text.ts';
 import type { PriceDraft, TrunkDraft, TrunkFieldName } from './trunk-draft.ts';
 
 /** What a group has side by side. */
@@ -45,39 +52,34 @@ export function TrunkFields(props: {
   );
 }
 
-interface FieldState {
-  readonly value: string;
-  readonly onValue: (value: string) => void;
-  readonly error: string | undefined;
-  readonly isRequired: boolean;
+type Shown = Pick<TextFieldProps, 'value' | 'onValue' | 'error' | 'isRequired'>;
+
+type ShowField = (field: Shown, hasPassword: boolean) => ComponentChildren;
+
+function text(
+  label: TextKey,
+  hint?: TextKey,
+  more?: Pick<TextFieldProps, 'type' | 'rows'>,
+): ShowField {
+  return (field) => <TextField label={t(label)} hint={hint && t(hint)} {...more} {...field} />;
 }
 
-const FIELDS: Readonly<
-  Record<TrunkFieldName, (field: FieldState, hasPassword: boolean) => ComponentChildren>
-> = {
-  name: (field) => <TextField label={t('field.name')} hint={t('trunk.nameHint')} {...field} />,
-  proxy: (field) => <TextField label={t('trunk.proxy')} hint={t('trunk.proxyHint')} {...field} />,
-  transport: (field) => (
-    <SelectField
-      label={t('field.transport')}
-      {...field}
-      options={['udp', 'tcp', 'tls'].map((name) => [name, name.toUpperCase()])}
-    />
+function choice(label: TextKey, options: () => readonly Option[]): ShowField {
+  return (field) => <SelectField label={t(label)} options={options()} {...field} />;
+}
+
+const FIELDS: Readonly<Record<TrunkFieldName, ShowField>> = {
+  name: text('field.name', 'trunk.nameHint'),
+  proxy: text('trunk.proxy', 'trunk.proxyHint'),
+  transport: choice('field.transport', () =>
+    ['udp', 'tcp', 'tls'].map((name) => [name, name.toUpperCase()]),
   ),
-  domain: (field) => (
-    <TextField label={t('trunk.domain')} hint={t('trunk.domainHint')} {...field} />
-  ),
-  register: (field) => (
-    <SelectField
-      label={t('trunk.register')}
-      {...field}
-      options={[
-        ['true', t('trunk.registers')],
-        ['false', t('trunk.knowsAddress')],
-      ]}
-    />
-  ),
-  username: (field) => <TextField label={t('access.name')} {...field} />,
+  domain: text('trunk.domain', 'trunk.domainHint'),
+  register: choice('trunk.register', () => [
+    ['true', t('trunk.registers')],
+    ['false', t('trunk.knowsAddress')],
+  ]),
+  username: text('access.name'),
   password: (field, hasPassword) => (
     <TextField
       label={t('access.password')}
@@ -87,50 +89,20 @@ const FIELDS: Readonly<
       {...field}
     />
   ),
-  numbers: (field) => (
-    <TextField label={t('field.numbers')} hint={t('trunk.numbersHint')} rows={3} {...field} />
+  numbers: text('field.numbers', 'trunk.numbersHint', { rows: 3 }),
+  callerId: text('trunk.callerId', 'trunk.callerIdHint', { type: 'tel' }),
+  allowedSources: text('trunk.sources', 'trunk.sourcesHint', { rows: 3 }),
+  codecs: text('field.codecs', 'trunk.codecsHint', { rows: 2 }),
+  srtp: choice('trunk.srtp', () => wordOptions('trunk.srtp', ['off', 'preferred', 'required'])),
+  transfer: choice('trunk.transfer', () =>
+    wordOptions('trunk.transfer', ['auto', 'refer', 'bridge']),
   ),
-  callerId: (field) => (
-    <TextField label={t('trunk.callerId')} hint={t('trunk.callerIdHint')} type="tel" {...field} />
-  ),
-  allowedSources: (field) => (
-    <TextField label={t('trunk.sources')} hint={t('trunk.sourcesHint')} rows={3} {...field} />
-  ),
-  codecs: (field) => (
-    <TextField label={t('field.codecs')} hint={t('trunk.codecsHint')} rows={2} {...field} />
-  ),
-  srtp: (field) => (
-    <SelectField
-      label={t('trunk.srtp')}
-      {...field}
-      options={(['off', 'preferred', 'required'] as const).map((name) => [
-        name,
-        t(`trunk.srtp.${name}`),
-      ])}
-    />
-  ),
-  transfer: (field) => (
-    <SelectField
-      label={t('trunk.transfer')}
-      {...field}
-      options={(['auto', 'refer', 'bridge'] as const).map((name) => [
-        name,
-        t(`trunk.transfer.${name}`),
-      ])}
-    />
-  ),
-  acceptTransfers: (field) => (
-    <SelectField
-      label={t('trunk.acceptTransfers')}
-      {...field}
-      options={[
-        ['false', t('trunk.acceptTransfers.off')],
-        ['true', t('trunk.acceptTransfers.on')],
-      ]}
-    />
-  ),
-  maxCalls: (field) => <TextField label={t('trunk.maxCalls')} type="number" {...field} />,
-  callsPerSecond: (field) => <TextField label={t('trunk.callsPerSecond')} {...field} />,
+  acceptTransfers: choice('trunk.acceptTransfers', () => [
+    ['false', t('trunk.acceptTransfers.off')],
+    ['true', t('trunk.acceptTransfers.on')],
+  ]),
+  maxCalls: text('trunk.maxCalls', undefined, { type: 'number' }),
+  callsPerSecond: text('trunk.callsPerSecond'),
 };
 
 type PriceForm = Pick<FormState<{ readonly price: PriceDraft }>, 'values' | 'wrong' | 'change'>;

@@ -94,11 +94,13 @@ export function engineState(facts: EngineFacts, isFailing = false): EngineState 
   };
 }
 
-interface CarrierState {
+/** State of a SIP server or trunk for `/readyz` and the dashboard. */
+export interface CarrierState {
   readonly name: string;
-  /** A trunk of several may fail without making the server unready; anything else may not. */
+  /** Set for a trunk, which may fail without making the server unready; unset for what all trunks need. */
   readonly kind?: 'trunk';
   readonly isReady: boolean;
+  /** In plain English, such as `listening on udp and tcp 127.0.0.1:5060` or why it is not ready. */
   readonly state: string;
 }
 

@@ -4,7 +4,7 @@ import { isObject } from '../../lib/unknown-value.ts';
 import type { ErrorDetail } from '../service-error.ts';
 
 /** The part of a JSON Schema that arguments are checked by. */
-interface ArgumentSchema {
+export interface ArgumentSchema {
   readonly type?: string;
   readonly enum?: readonly unknown[];
   readonly minLength?: number;

@@ -37,11 +37,8 @@ interface TransactionLayerOptions {
   readonly onAck: (ack: SipMessage, ids: MessageIds) => boolean;
 }
 
-interface Received {
-  readonly request: SipMessage;
-  readonly ids: MessageIds;
+interface Received extends Omit<Arrival, 'transaction'> {
   readonly via: Via;
-  readonly flow: Flow;
   /** Of its transaction. */
   readonly key: string;
 }

@@ -29,7 +29,6 @@ export function english(isBritish: boolean): LanguagePack {
     groupMarks: ',',
     dateOrder: isBritish ? 'dmy' : 'mdy',
     digits,
-    months: MONTHS,
     words: {
       ...{ minus: 'minus', point: 'point', percent: isBritish ? 'per cent' : 'percent' },
       ...{ and: 'and', to: 'to', at: 'at', dot: 'dot', dash: 'dash', underscore: 'underscore' },

@@ -12,7 +12,6 @@ export const french: LanguagePack = {
   groupMarks: '. \\u00a0\\u202f',
   dateOrder: 'dmy',
   digits: DIGITS,
-  months: MONTHS,
   words: {
     ...{
       minus: 'moins',

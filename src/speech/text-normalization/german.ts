@@ -20,7 +20,6 @@ export const german: LanguagePack = {
   groupMarks: ".'’\\u00a0\\u202f",
   dateOrder: 'dmy',
   digits: DIGITS,
-  months: MONTHS,
   words: {
     ...{ minus: 'minus', point: 'Komma', percent: 'Prozent', and: 'und', to: 'bis', at: 'ät' },
     ...{ dot: 'Punkt', dash: 'Bindestrich', underscore: 'Unterstrich', slash: 'Schrägstrich' },

@@ -49,7 +49,6 @@ export interface LanguagePack {
   readonly dateOrder: 'mdy' | 'dmy';
   /** 0 to 9, as in a telephone number. */
   readonly digits: readonly string[];
-  readonly months: readonly string[];
   readonly words: Readonly<
     Record<
       | 'minus'

@@ -29,7 +29,6 @@ const SPANISH: LanguagePack = {
   groupMarks: '. \\u00a0\\u202f',
   dateOrder: 'dmy',
   digits: DIGITS,
-  months: MONTHS,
   words: {
     ...{ minus: 'menos', point: 'coma', percent: 'por ciento', and: 'y', to: 'a', at: 'arroba' },
     ...{ dot: 'punto', dash: 'guion', underscore: 'guion bajo', slash: 'barra', plus: 'más' },

@@ -1,6 +1,5 @@
 /** Media gateway through FreeSWITCH, which handles codecs, SRTP and NAT; the media engine stays behind it. */
-import { type Clock, unlessAborted, within } from '../../lib/clock.ts';
-import type { Logger } from '../../lib/logger.ts';
+import { unlessAborted, within } from '../../lib/clock.ts';
 import type { MediaSession } from '../../media/audio-stream.ts';
 import type { CarrierReport } from '../carrier.ts';
 import {
@@ -13,9 +12,12 @@ import {
 import { type ServerAddress, WeightedTurns } from '../trunks/server-list.ts';
 import { BridgedEndpoint } from './bridged-endpoint.ts';
 import { engineOffer, limited, silentOffer } from './carrier-sdp.ts';
-import { type FreeSwitchConnection, FreeSwitchServer } from './freeswitch-server.ts';
+import {
+  type FreeSwitchConnection,
+  FreeSwitchServer,
+  type FreeSwitchServerOptions,
+} from './freeswitch-server.ts';
 import { createLeg, type FsmrfEndpoint, type FsmrfServer, mediaErrorOf } from './fsmrf.ts';
-import type { SipClient } from './sip-probe.ts';
 
 /** A server that is well makes a leg in 30 ms. */
 const LEG_MS_MAX = 5_000;
@@ -26,17 +28,10 @@ const ATTEMPTS_MAX = 3;
 const NO_SRTP =
   'Cannot set up sound: a trunk with "srtp": "required" needs MEDIA=direct; FreeSWITCH encrypts only what a carrier offers so';
 
-interface FreeSwitchGatewayOptions {
+interface FreeSwitchGatewayOptions extends Omit<FreeSwitchServerOptions, 'address'> {
   readonly engine: SessionOpener;
   /** At least one. */
   readonly servers: readonly ServerAddress[];
-  readonly secret: string;
-  /** drachtio-srf's client that SIP to the servers goes through. */
-  readonly srf: SipClient;
-  readonly clock: Clock;
-  readonly log: Logger;
-  /** Legs that a process before this one has left. */
-  readonly orphanChannels?: readonly string[];
 }
 
 /** Server for a call's legs. */
@@ -52,11 +47,11 @@ export class FreeSwitchGateway implements MediaGateway {
   readonly #turns: WeightedTurns<FreeSwitchServer>;
 
   constructor(options: FreeSwitchGatewayOptions) {
-    const { servers, orphanChannels = [] } = options;
+    const { servers } = options;
     this.#options = options;
     const seats = servers.map((address) => ({
       weight: address.weight,
-      server: new FreeSwitchServer({ ...options, address, orphanChannels }),
+      server: new FreeSwitchServer({ ...options, address }),
     }));
     this.#servers = seats.map(({ server }) => server);
     this.#turns = new WeightedTurns(seats);

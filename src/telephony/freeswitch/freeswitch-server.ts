@@ -35,15 +35,15 @@ class NotReadyError extends Error {
   }
 }
 
-interface FreeSwitchServerOptions {
+export interface FreeSwitchServerOptions {
   readonly address: ServerAddress;
   readonly secret: string;
-  /** drachtio-srf's client that SIP to this server goes through. */
+  /** drachtio-srf's client that SIP to the servers goes through. */
   readonly srf: SipClient;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Legs that a process before this one has left there. */
-  readonly orphanChannels: readonly string[];
+  /** Legs that a process before this one has left. */
+  readonly orphanChannels?: readonly string[];
 }
 
 /** Connections of a healthy server. */
@@ -78,7 +78,7 @@ export class FreeSwitchServer {
 
   constructor(options: FreeSwitchServerOptions) {
     this.#options = options;
-    this.#orphans = options.orphanChannels;
+    this.#orphans = options.orphanChannels ?? [];
     // Another SIP server, or another address of it, may be connected.
     options.srf.on('connect', (error) => {
       this.#hasSip = false;

@@ -32,7 +32,7 @@ export interface KnownAddress {
   readonly source: Exclude<AddressInUse['source'], 'local'>;
 }
 
-interface ObservedAddressesOptions {
+export interface ObservedAddressesOptions {
   /** Asks the STUN server; undefined where the operator names none. */
   readonly askStun?: (() => Promise<string>) | undefined;
   /** Called when an address is another one than before; twice a minute at most. */

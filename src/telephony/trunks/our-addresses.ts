@@ -5,9 +5,13 @@ import type { ReadinessCheck } from '../../domain/call/engine-state.ts';
 import type { AddressInUse } from '../../domain/dialing/trunk.ts';
 import { type Clock, cached, within } from '../../lib/clock.ts';
 import { interfaceAddresses, rangeOfAddress } from '../../lib/local-routes.ts';
-import type { Logger } from '../../lib/logger.ts';
 import { advertisedAddressFor, listOf, placeOfFarEnd } from './advertised-address.ts';
-import { AUTO, type KnownAddress, ObservedAddresses } from './observed-addresses.ts';
+import {
+  AUTO,
+  type KnownAddress,
+  ObservedAddresses,
+  type ObservedAddressesOptions,
+} from './observed-addresses.ts';
 import { sourcesOf } from './trunk-table.ts';
 import { proxyUriOf, type Trunk } from './trunks.ts';
 
@@ -20,19 +24,16 @@ type LookUp = (name: string) => Promise<readonly string[]>;
 type LocateProxy = (trunk: Trunk) => Promise<readonly string[]>;
 
 /** Constructor parameters of `OurAddresses`. */
-export interface OurAddressesOptions {
+export interface OurAddressesOptions
+  extends Pick<ObservedAddressesOptions, 'askStun' | 'clock' | 'log'> {
   /** `PUBLIC_ADDRESS`. */
   readonly publicAddress: string | undefined;
   readonly trunks: readonly Trunk[];
   readonly locateProxy: LocateProxy;
   /** The system's resolver when not given. */
   readonly lookUp?: LookUp;
-  /** Asks the STUN server; undefined where the operator names none. */
-  readonly askStun?: (() => Promise<string>) | undefined;
   /** Called when a name or an observed address is another one than before: registrations hold the old one. */
   readonly onChange?: () => void;
-  readonly clock: Clock;
-  readonly log: Logger;
 }
 
 /** What calls need to know. */

@@ -170,18 +170,11 @@ export class WeriftGateway implements MediaGateway {
 /** Has the thread answer an offer. @throws {Error} with its reason when it does not. */
 function ask(
   thread: RelayThread,
-  {
-    call,
-    offer,
-    session,
-    addresses,
-  }: {
-    readonly call: number;
-    readonly offer: BrowserOffer;
-    readonly session: MediaSession;
+  request: Pick<WeriftEndpointOptions, 'call' | 'offer' | 'session'> & {
     readonly addresses: readonly string[];
   },
 ): Promise<{ readonly answer: string; readonly relay: UdpPlace }> {
+  const { call, offer, session, addresses } = request;
   return new Promise((resolve, reject) => {
     thread.attach(call, (message) => {
       if (message.kind === 'opened') resolve(message);

@@ -1,5 +1,5 @@
 /** The audit log: who changed what, newest first, by user and by what was changed. */
-import type { AuditEntry } from '../../api-types.ts';
+import type { AuditEntry, UserList } from '../../api-types.ts';
 import { client, route, t, word } from '../../app-state.ts';
 import { ChoiceFilter, TextField } from '../../parts/field.tsx';
 import { Instant, Page, Section, ShownPage, Table } from '../../parts/page.tsx';
@@ -14,7 +14,7 @@ export function AuditLogPage() {
   });
   const options = { isOfInstallation: true };
   const loaded = usePages<AuditEntry>('api/audit-log', PER_PAGE, query, options);
-  const people = useLoad(['users'], () => client.users());
+  const people = useLoad(['users'], () => client.read<UserList>('dashboard/users'));
   return (
     <Page title={t('nav.auditLog')}>
       <Section title={t('audit.entries')}>

@@ -66,7 +66,7 @@ function AccountForm({ account }: { readonly account: Account }) {
 
 function PasswordForm() {
   const form = useForm({ current: '', next: '' }, async ({ current, next }) => {
-    await client.changePassword(current, next);
+    await client.operator('dashboard/password', { current, next });
     form.change({ current: '', next: '' });
     say(t('settings.passwordChanged'));
   });

@@ -1,6 +1,6 @@
 /** Users of the dashboard: their roles, invites for others, disabling and removal. */
 import { useState } from 'preact/hooks';
-import { type Invite, ROLES, type Role, type User } from '../../api-types.ts';
+import { type Invite, ROLES, type Role, type User, type UserList } from '../../api-types.ts';
 import { client, complain, say, session, t, word } from '../../app-state.ts';
 import { ConfirmButton, DialogButton, SecretDialog } from '../../parts/dialog.tsx';
 import { BareSelect, SelectField, TextField, wordOptions } from '../../parts/field.tsx';
@@ -9,7 +9,7 @@ import { Button, Instant, Page, Section, Shown, State, Table } from '../../parts
 import { useLoad } from '../../parts/use-load.ts';
 
 export function UsersPage() {
-  const loaded = useLoad(['users'], () => client.users());
+  const loaded = useLoad(['users'], () => client.read<UserList>('dashboard/users'));
   return (
     <Page title={t('nav.users')}>
       <Section title={t('users.list')}>
@@ -53,6 +53,17 @@ function UserTable({ users, onChanged }: ChangeProps & { readonly users: readonl
   );
 }
 
+function userPath(id: string): string {
+  return `dashboard/users/${encodeURIComponent(id)}`;
+}
+
+function changeUser(
+  id: string,
+  change: { readonly name?: string; readonly role?: Role; readonly isDisabled?: boolean },
+): Promise<User> {
+  return client.operator(userPath(id), change, 'PATCH');
+}
+
 function isOwn(userId: string): boolean {
   return session.value?.user.id === userId;
 }
@@ -61,8 +72,7 @@ function isOwn(userId: string): boolean {
 function RoleChoice({ user, onChanged }: ChangeProps & { readonly user: User }) {
   if (isOwn(user.id)) return <>{word('role', user.role)}</>;
   const change = (role: Role) => {
-    client
-      .changeUser(user.id, { role })
+    changeUser(user.id, { role })
       .then(() => say(t('users.roleChanged', { name: user.name })), complain)
       .finally(onChanged);
   };
@@ -79,7 +89,7 @@ function RoleChoice({ user, onChanged }: ChangeProps & { readonly user: User }) 
 function UserActions({ user, onChanged }: ChangeProps & { readonly user: User }) {
   const { id, name, disabledAt } = user;
   const enable = () => {
-    client.changeUser(id, { isDisabled: false }).then(onChanged, complain);
+    changeUser(id, { isDisabled: false }).then(onChanged, complain);
   };
   return (
     <div class="actions">
@@ -91,7 +101,7 @@ function UserActions({ user, onChanged }: ChangeProps & { readonly user: User })
           class=""
           label={t('webhooks.disable')}
           question={t('users.disableQuestion', { name })}
-          onConfirm={() => client.changeUser(id, { isDisabled: true }).then(onChanged)}
+          onConfirm={() => changeUser(id, { isDisabled: true }).then(onChanged)}
         />
       ) : (
         <Button text={t('webhooks.enable')} onClick={enable} />
@@ -100,7 +110,7 @@ function UserActions({ user, onChanged }: ChangeProps & { readonly user: User })
         label={t('users.remove')}
         question={t('users.removeQuestion', { name })}
         done={t('users.removed', { name })}
-        onConfirm={() => client.removeUser(id).then(onChanged)}
+        onConfirm={() => client.operator(userPath(id), undefined, 'DELETE').then(onChanged)}
       />
     </div>
   );
@@ -109,7 +119,7 @@ function UserActions({ user, onChanged }: ChangeProps & { readonly user: User })
 function RenameForm(props: ChangeProps & { readonly user: User; readonly onClose: () => void }) {
   const { user, onChanged, onClose } = props;
   const form = useForm({ name: user.name }, async ({ name }) => {
-    await client.changeUser(user.id, { name });
+    await changeUser(user.id, { name });
     say(t('users.renamed', { name }));
     onChanged();
     onClose();
@@ -124,7 +134,10 @@ function RenameForm(props: ChangeProps & { readonly user: User; readonly onClose
 function InviteForm({ onMade }: { readonly onMade: () => void }) {
   const [url, setUrl] = useState<string | undefined>(undefined);
   const form = useForm<{ readonly role: Role }>({ role: 'viewer' }, async ({ role }) => {
-    setUrl((await client.invite(role)).url);
+    const { url: made } = await client.operator<{ readonly url: string }>('dashboard/invites', {
+      role,
+    });
+    setUrl(made);
     onMade();
   });
   return (
@@ -171,7 +184,11 @@ function InviteTable(
             label={t('keys.revoke')}
             question={t('users.revokeQuestion')}
             done={t('users.revoked')}
-            onConfirm={() => client.revokeInvite(id).then(onChanged)}
+            onConfirm={() =>
+              client
+                .operator(`dashboard/invites/${encodeURIComponent(id)}`, undefined, 'DELETE')
+                .then(onChanged)
+            }
           />
         ),
       }}

@@ -16,16 +16,15 @@ import { decodeGreedily } from '../decoding/greedy-decoder.ts';
 import { agreedWords, wordsOf } from '../decoding/word-times.ts';
 import { MODEL_RATE_HZ } from '../features/log-mel.ts';
 import { Upsampler } from '../features/resampler.ts';
-import type {
-  Recognition,
-  RecognizedWord,
-  Recognizer,
-  RecognizerOptions,
-  UtteranceStream,
+import {
+  AUDIO_MS_MIN,
+  nothingHeard,
+  type Recognition,
+  type RecognizedWord,
+  type Recognizer,
+  type RecognizerOptions,
+  type UtteranceStream,
 } from '../pool/recognizer.ts';
-
-/** Shorter audio holds no word, and is shorter than the encoder's first filters. */
-const AUDIO_MS_MIN = 100;
 
 /** Longer audio is cut. */
 const SAMPLES_MAX = 30 * MODEL_RATE_HZ;
@@ -79,7 +78,7 @@ class MoonshineStream implements UtteranceStream {
 
   async transcribe({ signal }: Parameters<UtteranceStream['transcribe']>[0]): Promise<Recognition> {
     const audioMs = (this.#length * 1000) / MODEL_RATE_HZ;
-    if (audioMs < AUDIO_MS_MIN) return nothingHeard(audioMs);
+    if (audioMs < AUDIO_MS_MIN) return nothingHeard('en', audioMs);
     signal.throwIfAborted();
     const { startToken, endToken, allowed, decoder, maxTokens, tokenizer } = this.#model;
     const run = new DecoderRun(decoder, await this.#encoded());
@@ -97,7 +96,7 @@ class MoonshineStream implements UtteranceStream {
     const agreed = agreedWords(words, this.#words);
     [this.#draft, this.#words] = [ids, words];
     return {
-      ...nothingHeard(audioMs),
+      ...nothingHeard('en', audioMs),
       text: tokenizer.decode(ids).trim(),
       words,
       confidence: Math.exp(meanLogProbability),
@@ -123,10 +122,6 @@ class MoonshineStream implements UtteranceStream {
     if (encoded === undefined) throw new Error('The encoder gave no "last_hidden_state"');
     return encoded;
   }
-}
-
-function nothingHeard(audioMs: number): Recognition {
-  return { text: '', words: [], confidence: 0, language: 'en', noSpeechProbability: 1, audioMs };
 }
 
 const MODEL = 'speech model';

@@ -67,6 +67,14 @@ export interface RecognizerModule {
   openRecognizer(modelPath: string, options?: RecognizerOptions): Promise<Recognizer>;
 }
 
+/** Shorter audio holds no word, and is shorter than encoders' first filters. */
+export const AUDIO_MS_MIN = 100;
+
+/** What is recognised in audio without words. */
+export function nothingHeard(language: string, audioMs: number): Recognition {
+  return { text: '', words: [], confidence: 0, language, noSpeechProbability: 1, audioMs };
+}
+
 /** Messages to a recogniser's child, besides `load` and `stop`. Audio is 8 kHz, mono, signed 16-bit; the lane numbers utterances and requests. */
 export type ToChild =
   | {

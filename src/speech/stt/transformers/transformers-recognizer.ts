@@ -5,12 +5,17 @@ import { languageOf } from '../../../lib/language-tag.ts';
 import { ModelFileError } from '../../../lib/onnx/onnx-session.ts';
 import { MODEL_RATE_HZ } from '../features/log-mel.ts';
 import { Upsampler } from '../features/resampler.ts';
-import type { Recognition, Recognizer, UtteranceStream } from '../pool/recognizer.ts';
+import {
+  AUDIO_MS_MIN,
+  nothingHeard,
+  type Recognition,
+  type Recognizer,
+  type UtteranceStream,
+} from '../pool/recognizer.ts';
 
 const MODEL = 'speech model';
 const PACKAGE = '@huggingface/transformers';
 
-const AUDIO_MS_MIN = 100;
 const SAMPLES_MAX = 30 * MODEL_RATE_HZ;
 
 /** The used part of the package. */
@@ -86,14 +91,7 @@ class TransformersStream implements UtteranceStream {
   async transcribe({ signal }: Parameters<UtteranceStream['transcribe']>[0]): Promise<Recognition> {
     const audioMs = (this.#length * 1000) / MODEL_RATE_HZ;
     const language = this.#language;
-    const nothing = {
-      text: '',
-      words: [],
-      confidence: 0,
-      language,
-      noSpeechProbability: 1,
-      audioMs,
-    };
+    const nothing = nothingHeard(language, audioMs);
     if (audioMs < AUDIO_MS_MIN) return nothing;
     signal.throwIfAborted();
     const text = textOf(await this.#recognize(this.#heard(), { language, task: 'transcribe' }));

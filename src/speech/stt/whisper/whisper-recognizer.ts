@@ -12,17 +12,16 @@ import { type DecodedToken, decodeGreedily, isRepetitive } from '../decoding/gre
 import { agreedWords, type SpokenTimes, tokenStarts, wordsOf } from '../decoding/word-times.ts';
 import { FULL_WINDOW_FRAMES, LogMel, MODEL_RATE_HZ } from '../features/log-mel.ts';
 import { Upsampler } from '../features/resampler.ts';
-import type {
-  Recognition,
-  RecognizedWord,
-  Recognizer,
-  RecognizerOptions,
-  UtteranceStream,
+import {
+  AUDIO_MS_MIN,
+  nothingHeard,
+  type Recognition,
+  type RecognizedWord,
+  type Recognizer,
+  type RecognizerOptions,
+  type UtteranceStream,
 } from '../pool/recognizer.ts';
 import { type EncodedAudio, loadWhisperModel, type WhisperModel } from './whisper-model.ts';
-
-/** Shorter audio holds no word. */
-const AUDIO_MS_MIN = 100;
 
 /**
  * Silence after the last word: Whisper was trained on 30 s, and hallucinates in windows that end with speech.
@@ -177,10 +176,6 @@ class WhisperStream implements UtteranceStream {
 
 function shortWindow(frames: number): number {
   return Math.min(FULL_WINDOW_FRAMES, Math.max(WINDOW_FRAMES_MIN, frames + WINDOW_MARGIN_FRAMES));
-}
-
-function nothingHeard(language: string, audioMs: number): Recognition {
-  return { text: '', words: [], confidence: 0, language, noSpeechProbability: 1, audioMs };
 }
 
 /** OpenAI's limit: half of the model's 448 positions. */

@@ -8,43 +8,14 @@ import type { NeuralVoice } from '../neural/voice-model.ts';
 import type { SynthesizerEngine } from '../pool/choose-synthesizer.ts';
 
 /** Data sets whose speaker's gender is known from their model cards. */
-const FEMALE = [
-  'amy',
-  'lessac',
-  'kathleen',
-  'kristin',
-  'hfc_female',
-  'ljspeech',
-  'jenny_dioco',
-  'cori',
-  'alba',
-  'kerstin',
-  'eva_k',
-  'ramona',
-  'siwis',
-  'paola',
-  'claude',
-];
-const MALE = [
-  'ryan',
-  'joe',
-  'john',
-  'norman',
-  'danny',
-  'bryce',
-  'hfc_male',
-  'alan',
-  'northern_english_male',
-  'thorsten',
-  'karlsson',
-  'pavoque',
-  'davefx',
-  'tom',
-  'gilles',
-  'riccardo',
-  'faber',
-  'edresson',
-];
+const FEMALE = (
+  'amy lessac kathleen kristin hfc_female ljspeech jenny_dioco cori alba kerstin eva_k ' +
+  'ramona siwis paola claude'
+).split(' ');
+const MALE = (
+  'ryan joe john norman danny bryce hfc_male alan northern_english_male thorsten karlsson ' +
+  'pavoque davefx tom gilles riccardo faber edresson'
+).split(' ');
 
 export function piperEngine(options: VoiceEngineOptions): SynthesizerEngine {
   return voiceEngine(options, {

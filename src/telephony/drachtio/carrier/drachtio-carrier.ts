@@ -1,8 +1,7 @@
 /** The telephone network by SIP trunks: call control over drachtio-srf, embedded engine or real server alike. */
 import type { TrunkStatus } from '../../../domain/dialing/trunk.ts';
-import { type Clock, within } from '../../../lib/clock.ts';
+import { within } from '../../../lib/clock.ts';
 import { ownAddressCheck } from '../../../lib/local-routes.ts';
-import type { Logger } from '../../../lib/logger.ts';
 import { calledNumberOf, numberOfUri } from '../../call-headers.ts';
 import {
   type Carrier,
@@ -34,8 +33,8 @@ import {
   TrunkChannels,
 } from './outgoing-calls.ts';
 import { refuse, SourceAcl, type Strangers } from './source-acl.ts';
-import { reasonOf, type SrfAnswer, type SrfClient, type SrfRequest } from './srf.ts';
-import { SrfLink } from './srf-link.ts';
+import { reasonOf, type SrfAnswer, type SrfRequest } from './srf.ts';
+import { SrfLink, type SrfLinkOptions } from './srf-link.ts';
 import { TextMessages } from './text-messages.ts';
 import { TrunkRegistrations } from './trunk-registrations.ts';
 
@@ -46,19 +45,13 @@ const GOODBYE_MS = 2_000;
 const OTHER_METHODS = ['subscribe', 'publish', 'notify', 'info'] as const;
 
 /** Constructor parameters of `DrachtioCarrier`. */
-export interface DrachtioCarrierOptions {
-  /** Address of drachtio's client protocol. */
-  readonly host: string;
-  readonly port: number;
-  readonly secret: string;
+export interface DrachtioCarrierOptions extends SrfLinkOptions {
   readonly trunks: readonly Trunk[];
   readonly media: MediaGateway;
   /** Our addresses for far ends; default: the local one. */
   readonly addresses?: AdvertisedAddresses;
   /** Answers challenges that the server passes on; the embedded engine answers them itself. */
   readonly answerChallenge?: AnswerChallenge;
-  /** Connection shared with the media gateway; default: a new one. */
-  readonly srf?: SrfClient;
   /** Replaces the source check of the trunks. */
   readonly mayRing?: (sourceAddress: string) => boolean;
   /** Telephones that register and call with a password; shared by all servers. */
@@ -83,8 +76,6 @@ export interface DrachtioCarrierOptions {
   readonly onText?: (message: TextMessage) => Promise<void>;
   /** Called when the connection is lost. */
   readonly onLost?: () => void;
-  readonly clock: Clock;
-  readonly log: Logger;
 }
 
 /** Carrier over one SIP server. */

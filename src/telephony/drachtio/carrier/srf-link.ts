@@ -27,11 +27,12 @@ const PONG_MS_MAX = 4_000;
  */
 const SILENT_MS_MAX = 30_000;
 
-interface SrfLinkOptions {
+export interface SrfLinkOptions {
+  /** Address of drachtio's client protocol. */
   readonly host: string;
   readonly port: number;
   readonly secret: string;
-  /** Made here when not given. */
+  /** Connection shared with the media gateway; default: a new one. */
   readonly srf?: SrfClient;
   readonly clock: Clock;
   readonly log: Logger;

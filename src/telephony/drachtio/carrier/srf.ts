@@ -65,7 +65,6 @@ export interface SrfMessageParts {
 
 /** Answers one request. */
 export interface SrfAnswer {
-  readonly finalResponseSent: boolean;
   /** @throws {Error} when the status is none that IANA lists. */
   send(status: number, parts?: SrfMessageParts): void;
 }
@@ -123,26 +122,29 @@ export interface SrfRequestOptions extends SrfMessageParts {
 /** Called with an error or a result. The error is text, an Error or a `SipError`. */
 export type SrfCallback<T> = (error: unknown, result?: T) => void;
 
+type SrfMethod =
+  | 'invite'
+  | 'options'
+  | 'register'
+  | 'subscribe'
+  | 'publish'
+  | 'message'
+  | 'notify'
+  | 'info';
+
+/** Each takes the requests of a method; those of MESSAGE, NOTIFY and INFO only outside of dialogs. */
+type SrfHandlers = Readonly<
+  Record<SrfMethod, (handler: (request: SrfRequest, answer: SrfAnswer) => void) => void>
+>;
+
 /** One connection to a drachtio server. */
-export interface SrfClient {
+export interface SrfClient extends SrfHandlers {
   on(event: 'connect', listener: (error: unknown, ...hostPorts: unknown[]) => void): void;
   on(event: 'error', listener: (error: Error) => void): void;
   on(event: 'close', listener: () => void): void;
   connect(options: SrfConnectOptions): void;
   /** @throws {Error} without a connection. */
   disconnect(): void;
-
-  invite(handler: (request: SrfRequest, answer: SrfAnswer) => void): void;
-  options(handler: (request: SrfRequest, answer: SrfAnswer) => void): void;
-  /** MESSAGE outside of dialogs. */
-  message(handler: (request: SrfRequest, answer: SrfAnswer) => void): void;
-  register(handler: (request: SrfRequest, answer: SrfAnswer) => void): void;
-  subscribe(handler: (request: SrfRequest, answer: SrfAnswer) => void): void;
-  publish(handler: (request: SrfRequest, answer: SrfAnswer) => void): void;
-  /** NOTIFY outside of dialogs. */
-  notify(handler: (request: SrfRequest, answer: SrfAnswer) => void): void;
-  /** INFO outside of dialogs. */
-  info(handler: (request: SrfRequest, answer: SrfAnswer) => void): void;
 
   createUAS(
     request: SrfRequest,

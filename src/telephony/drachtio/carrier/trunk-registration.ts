@@ -29,7 +29,7 @@ const RECOVERY_MS_AGAIN = 30_000;
 /** Goodbye is a courtesy: the process does not wait long for it. */
 const GOODBYE_MS = 2_000;
 
-interface TrunkRegistrationOptions {
+export interface TrunkRegistrationOptions {
   readonly srf: SrfClient;
   readonly trunk: Trunk;
   /** Host and port that the carrier is to call, such as `192.0.2.1:5060`, and the parameters of that URI. */
@@ -48,7 +48,8 @@ export class TrunkRegistration {
   readonly #options: TrunkRegistrationOptions;
   /** One for all its life, with a growing CSeq, as a registrar expects. RFC 3261, 10.2. */
   readonly #callId: string;
-  #trunk: Trunk;
+  /** Replaced where changed settings do not concern its line to the carrier. */
+  trunk: Trunk;
   #sequence = 0;
   #expiresSeconds: number;
   #retryMs = RETRY_MS_MIN;
@@ -70,17 +71,8 @@ export class TrunkRegistration {
   constructor(options: TrunkRegistrationOptions) {
     this.#options = options;
     this.#callId = options.newCallId();
-    this.#trunk = options.trunk;
+    this.trunk = options.trunk;
     this.#expiresSeconds = options.trunk.registerExpiresSeconds;
-  }
-
-  get trunk(): Trunk {
-    return this.#trunk;
-  }
-
-  /** Goes on for a trunk whose changed settings do not concern its registration. */
-  useTrunk(trunk: Trunk): void {
-    this.#trunk = trunk;
   }
 
   /** A registrar answers, or does not. */

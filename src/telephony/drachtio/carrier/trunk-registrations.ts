@@ -14,9 +14,9 @@ import {
 } from '../../trunks/trunks.ts';
 import type { AnswerChallenge } from '../leg/in-dialog-request.ts';
 import type { OurContacts } from './our-contacts.ts';
-import { reasonOf, type SrfClient, type SrfSentRequest } from './srf.ts';
+import { reasonOf, type SrfSentRequest } from './srf.ts';
 import type { SrfLink } from './srf-link.ts';
-import { TrunkRegistration } from './trunk-registration.ts';
+import { TrunkRegistration, type TrunkRegistrationOptions } from './trunk-registration.ts';
 
 interface TrunkRegistrationsOptions {
   readonly link: SrfLink;
@@ -61,7 +61,7 @@ export class TrunkRegistrations {
     const former = this.#watches;
     const watches = trunks.map((trunk) => {
       const known = former.find((watch) => isDeepStrictEqual(lineOf(watch.trunk), lineOf(trunk)));
-      known?.useTrunk(trunk);
+      if (known !== undefined) known.trunk = trunk;
       return known ?? this.#watch(trunk);
     });
     this.#watches = inOrder(watches);
@@ -189,13 +189,8 @@ const FIRST_MS_MAX = 2_000;
 /** Each interval is shorter or longer by up to this share, so that requests to many trunks stay spread. */
 const JITTER = 0.1;
 
-interface TrunkProbeOptions {
-  readonly srf: SrfClient;
-  readonly trunk: Trunk;
-  readonly clock: Clock;
-  readonly log: Logger;
-  /** From 0 up to 1. */
-  readonly random: () => number;
+interface TrunkProbeOptions
+  extends Pick<TrunkRegistrationOptions, 'srf' | 'trunk' | 'clock' | 'log' | 'random'> {
   /** Why the SIP server is out of reach; undefined while it is not. */
   readonly serverProblem: () => string | undefined;
 }
@@ -215,7 +210,8 @@ interface TrunkProbeOptions {
  */
 export class TrunkProbe {
   readonly #options: TrunkProbeOptions;
-  #trunk: Trunk;
+  /** Replaced where changed settings do not concern its line to the carrier. */
+  trunk: Trunk;
   #isRunning = false;
   #isDown = false;
   #misses = 0;
@@ -231,16 +227,7 @@ export class TrunkProbe {
 
   constructor(options: TrunkProbeOptions) {
     this.#options = options;
-    this.#trunk = options.trunk;
-  }
-
-  get trunk(): Trunk {
-    return this.#trunk;
-  }
-
-  /** Goes on for a trunk whose changed settings do not concern its proxy. */
-  useTrunk(trunk: Trunk): void {
-    this.#trunk = trunk;
+    this.trunk = options.trunk;
   }
 
   /** Asks soon, and again at each interval. Call it again when the server has been out of reach. */

@@ -1,6 +1,6 @@
 /** A calendar as its form holds it and the API takes it, and its appointments by day; pure */
-import type { Appointment, Calendar } from '../api-types.ts';
-import { changedFields } from '../forms/form-changes.ts';
+import type { Appointment, Calendar } from './api-types.ts';
+import { changedFields } from './forms/form-changes.ts';
 
 export const WEEKDAYS = [
   'monday',

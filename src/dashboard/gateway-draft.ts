@@ -1,7 +1,7 @@
 /** An SMS gateway as its form holds it, and as the API takes it; pure */
-import type { SmsGateway } from '../api-types.ts';
-import { entriesOf } from '../format.ts';
-import { changedFields, clearedFields } from '../forms/form-changes.ts';
+import type { SmsGateway } from './api-types.ts';
+import { entriesOf } from './format.ts';
+import { changedFields, clearedFields } from './forms/form-changes.ts';
 
 /** Presets of HTTP gateways, and the other kinds. */
 export const GATEWAY_TYPES = [
