@@ -1,7 +1,7 @@
 /** Builds `dist/server`, the server in plain JavaScript, where its sources have changed; else with `--always`, or `--missing` where there is none. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import type { Plugin } from 'rolldown';
+import type { CodeSplittingGroup, Plugin } from 'rolldown';
 import { buildFailure, builtHash, filesBelow, hashOf, replaceBuilt } from './build-output.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -104,29 +104,53 @@ function isOutside(name: string, importer = ''): boolean {
 
 /**
  * Every program, thread, child process and module that is loaded by its address becomes a file with its own name, such as
- * `main.js` or `hearing-thread.js`; what they share becomes chunks in the same folder.
+ * `main.js` or `hearing-thread.js`; what they share becomes chunks in the same folder. The main program shares none of them,
+ * so that it can be few files: no process runs it together with another entry point.
  */
 async function build(fresh: string): Promise<void> {
+  const { main = MAIN, ...others } = entryPoints();
+  await bundle(fresh, { main }, MAIN_CHUNKS);
+  await bundle(fresh, others);
+}
+
+const MAIN = join(SOURCES, 'main.ts');
+
+/**
+ * Files of the main program until it is ready, in the order in which it imports them; each has the static imports that those
+ * before it have not. `main.ts` waits for the other two, which import the first: it must stay outside.
+ */
+const MAIN_CHUNKS: readonly CodeSplittingGroup[] = [
+  { name: 'start', priority: 3, tags: ['$initial'], test: (id) => id !== MAIN },
+  { name: 'parts', priority: 2, test: (id) => id === join(SOURCES, 'compose/parts.ts') },
+  { name: 'app', priority: 1, test: (id) => id === join(SOURCES, 'compose/app.ts') },
+];
+
+async function bundle(
+  fresh: string,
+  input: Record<string, string>,
+  groups: readonly CodeSplittingGroup[] = [],
+): Promise<void> {
   const { rolldown } = await import('rolldown');
-  const bundle = await rolldown({
+  const bundled = await rolldown({
     cwd: ROOT,
-    input: entryPoints(),
+    input,
     platform: 'node',
     external: isOutside,
     plugins: [ADDRESSES],
     logLevel: 'silent',
   });
   try {
-    await bundle.write({
+    await bundled.write({
       dir: fresh,
       entryFileNames: '[name].js',
       chunkFileNames: '[name]-[hash].js',
+      codeSplitting: { groups: [...groups] },
       // Read by Node only with --enable-source-maps.
       sourcemap: true,
       keepNames: true,
     });
   } finally {
-    await bundle.close();
+    await bundled.close();
   }
 }
 

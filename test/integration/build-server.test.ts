@@ -5,6 +5,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -181,3 +182,43 @@ test('two modules that would become one file are named', async () => {
 
   expect(err).toContain('would both become "own-thread.js"');
 });
+
+test('each step of the main program is one file, also where a thread or another program has the same modules', async () => {
+  const { folder, build, run, write } = checkout();
+  write('src/cli/admin.ts', `import { PORT } from '../compose/port.ts';\nconsole.log(PORT);\n`);
+  write('src/compose/port.ts', 'export const PORT = 5060;\n');
+  for (const part of ['parts', 'app']) {
+    const source = `import { PORT } from './port.ts';\nimport { STEP } from '../speech/step.ts';\nexport const SUM = PORT + STEP;\n`;
+    write(`src/compose/${part}.ts`, source);
+  }
+  write(
+    'src/main.ts',
+    `import { answerOf } from './speech/thread-handle.ts';
+import { STEP } from './speech/step.ts';
+const [{ SUM }, { SUM: again }] = [await import('./compose/parts.ts'), await import('./compose/app.ts')];
+console.log(SUM + again + STEP + Number(await answerOf(1)));
+`,
+  );
+
+  await build();
+  const { out } = await run('dist/server/main.js');
+
+  expect(out).toBe('10125\n');
+  expect(chunksOf(join(folder, 'dist/server'), 'main.js')).toEqual([
+    'app',
+    'main',
+    'parts',
+    'start',
+  ]);
+});
+
+/** Names, without their hashes, of the files that a built file loads by `import`, its own included. */
+function chunksOf(folder: string, program: string): readonly string[] {
+  const files = new Set([program]);
+  for (const file of files) {
+    const text = readFileSync(join(folder, file), 'utf8');
+    for (const [, imported = ''] of text.matchAll(/import[^;]*?"\.\/([^"]+)"/g))
+      files.add(imported);
+  }
+  return [...new Set([...files].map((file) => file.replace(/-.{8}\.js$|\.js$/, '')))].sort();
+}
