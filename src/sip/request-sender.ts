@@ -22,12 +22,20 @@ import {
 import { nextHopUri, type Target } from './transport/next-hop.ts';
 import type { TransportLayer } from './transport/transport-layer.ts';
 
-/** Options of one request: authentication, preferred flow, callbacks. */
-export interface SendOptions {
-  /** Answers 401 and 407. */
-  readonly digest?: DigestClient | undefined;
+/** Where a request goes. */
+interface Way {
   /** Preferred flow while it is open. */
   readonly flow?: Flow | undefined;
+  /** URI of the next hop; that of the first Route, or the Request-URI, when not given. */
+  readonly nextHop?: string | undefined;
+  /** Used where the next hop has no address that a flow can be opened to. */
+  readonly lastResort?: Flow | undefined;
+}
+
+/** Options of one request: authentication, its way, callbacks. */
+export interface SendOptions extends Way {
+  /** Answers 401 and 407. */
+  readonly digest?: DigestClient | undefined;
   /** Number of the next request of the dialog; without it the request's own is counted up. */
   readonly nextSequence?: (() => number) | undefined;
   /** User part of Contact, for a request without one; default: that of From. */
@@ -116,8 +124,8 @@ export class RequestSender {
   }
 
   /** Sends the ACK of a 2xx, which has no transaction; null when the peer is unreachable. */
-  async sendAck(ack: SipMessage, preferred: Flow | undefined): Promise<SentAck | null> {
-    for await (const flow of this.#flows(ack, preferred)) {
+  async sendAck(ack: SipMessage, way: Way): Promise<SentAck | null> {
+    for await (const flow of this.#flows(ack, way)) {
       const request = this.#onFlow(ack, flow);
       const bytes = request.toBuffer();
       sendCounted(this.#options.stats, flow, bytes, false);
@@ -143,7 +151,7 @@ export class RequestSender {
   async #sendOnce(request: SipMessage, options: SendOptions): Promise<Reply> {
     options.digest?.authorize(request);
     let reply = localReply(request, 503, null);
-    for await (const flow of this.#flows(request, options.flow)) {
+    for await (const flow of this.#flows(request, options)) {
       if (options.unwanted?.aborted === true) {
         return reply.flow === null ? localReply(request, 487, null) : reply;
       }
@@ -192,19 +200,25 @@ export class RequestSender {
   }
 
   /** Opens the flows one by one; skips those that cannot be opened. */
-  async *#flows(request: SipMessage, preferred: Flow | undefined): AsyncGenerator<Flow> {
+  async *#flows(request: SipMessage, way: Way): AsyncGenerator<Flow> {
+    const { flow: preferred, nextHop = nextHopUri(request), lastResort } = way;
     if (preferred?.isOpen === true) yield preferred;
-    for (const target of await this.#targets(request)) {
+    let isOpened = false;
+    for (const target of await this.#targets(request, nextHop)) {
       if (this.#isStopped) return;
       const flow = await this.#open(target);
+      isOpened ||= flow !== undefined;
       if (flow !== undefined && !isSameWay(flow, preferred)) yield flow;
     }
+    // A sips URI demands TLS all the way.
+    const mayResort = !isOpened && !this.#isStopped && !/^sips:/i.test(nextHop);
+    if (mayResort && lastResort?.isOpen === true && lastResort !== preferred) yield lastResort;
   }
 
-  async #targets(request: SipMessage): Promise<readonly Target[]> {
+  async #targets(request: SipMessage, nextHop: string): Promise<readonly Target[]> {
     const { transport } = this.#options;
     try {
-      const targets = await transport.resolve(parseUri(nextHopUri(request)));
+      const targets = await transport.resolve(parseUri(nextHop));
       const mayChange =
         request.toBuffer().length > UDP_REQUEST_BYTES_MAX - OWN_LINES_BYTES &&
         transport.canSendBy('TCP');

@@ -18,9 +18,14 @@ export function callerOf(request: Invite, trunk: Trunk | undefined): string {
   const asserted =
     request.get('P-Asserted-Identity') ?? screenedPartyOf(request.get('Remote-Party-ID') ?? '');
   const isTrusted = trunk !== undefined && !isSecret && asserted !== undefined;
-  const number = isTrusted ? numberOfHeader(asserted) : '';
-  if (isE164(number)) return number;
+  const number = isTrusted ? firstNumberOf(asserted) : undefined;
+  if (number !== undefined) return number;
   return numberOfHeader(request.get('from') ?? '') || 'anonymous';
+}
+
+/** First E.164 number of a header's addresses: an identity may be a name by its sip URI, and a number by tel. RFC 3325, 9.1. */
+function firstNumberOf(header: string): string | undefined {
+  return withoutQuotedText(header).split(',').map(numberOfHeader).find(isE164);
 }
 
 /** Carriers that we register with ring the registered name; the number dialled is then in To alone. */

@@ -70,6 +70,20 @@ export function describeHeaders(name: string, startPlane: StartPlane): void {
       expect(incoming.from).toBe(from);
     });
 
+    test.each([
+      [
+        'a name by sip and a number by tel',
+        `"B, b" <sip:bob@carrier.example>, <tel:${OTHER}>`,
+        OTHER,
+      ],
+      ['two numbers', `<sip:${OTHER}@carrier.example>, <tel:${OURS}>`, OTHER],
+      ['a name alone', '<sip:bob@carrier.example>', THEIRS],
+    ])('Carrier reads P-Asserted-Identity with %s', async (_, identity, from) => {
+      const incoming = await ringWith({ 'P-Asserted-Identity': identity });
+
+      expect(incoming.from).toBe(from);
+    });
+
     test('Carrier places a call with the headers that it is given', async () => {
       const { carrier } = await start();
       const ringing = new Promise<Parameters<Parameters<Phone['onRinging']>[0]>[0]>((resolve) =>

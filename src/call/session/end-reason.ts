@@ -112,7 +112,7 @@ const UNREACHED: Readonly<Record<number, string>> = {
 
 /** What a status without a sentence of its own says, by its class. */
 function refusalByClass(sipStatus: number): string {
-  if (sipStatus < 400) return REDIRECTED;
+  if (sipStatus >= 300 && sipStatus < 400) return REDIRECTED;
   return sipStatus >= 500
     ? 'The carrier could not put the call through'
     : 'The carrier refused the call';

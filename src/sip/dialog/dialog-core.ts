@@ -131,6 +131,19 @@ export class DialogCore extends EventEmitter<DialogEvents> {
     return isSamePeer && transport === flow.protocol ? flow : undefined;
   }
 
+  /**
+   * Where the next request goes. The flow of the peer's newest request is the last resort: peers give a Contact with a name
+   * that they alone know, or with a transport that they do not listen on.
+   */
+  way(): { readonly flow: Flow | undefined; readonly nextHop: string; readonly lastResort: Flow } {
+    const { remoteTarget, routeSet } = this.data;
+    const [route] = routeSet;
+    const hop = route === undefined ? undefined : routeUri(route);
+    const nextHop =
+      hop === undefined ? (route ?? remoteTarget) : formatUri({ ...hop, headers: '' });
+    return { flow: this.reusableFlow(), nextHop, lastResort: this.#flow };
+  }
+
   /** Waits; returns early when the dialog ends. */
   sleep(waitMs: number): Promise<void> {
     if (this.state === 'ended') return Promise.resolve();

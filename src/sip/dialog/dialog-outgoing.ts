@@ -114,7 +114,7 @@ export class DialogOutgoing extends DialogCore {
     addParts(ack, parts);
     if (ack.body.length > 0) this.localSession = ack.body;
 
-    const sent = await this.context.sender.sendAck(ack, this.reusableFlow());
+    const sent = await this.context.sender.sendAck(ack, this.way());
     if (sent === null) {
       throw new SipError(503, `Cannot send ACK in dialog "${this.id}": no way to the peer`);
     }
@@ -215,8 +215,8 @@ export class DialogOutgoing extends DialogCore {
 
   #sendOptions(parts: OutgoingReinvite): SendOptions {
     return {
+      ...this.way(),
       digest: this.digest,
-      flow: this.reusableFlow(),
       nextSequence: () => this.nextSequence(),
       onSent: parts.onSent,
       onProvisional: parts.onProvisional,

@@ -193,7 +193,12 @@ export class OutgoingRequests {
       void hangUp(dialog);
       return;
     }
-    this.#respond(exchange, response, this.#options.dialogs.register(dialog));
+    // The client fails an answer without Contact, and leaves the peer in a call; the dialog has a target in any case.
+    const answer =
+      response.get('contact') === undefined
+        ? response.clone().add('contact', `<${dialog.data.remoteTarget}>`)
+        : response;
+    this.#respond(exchange, answer, this.#options.dialogs.register(dialog));
   }
 
   /** Reports the request as sent to the application; once, even if it is sent again. */

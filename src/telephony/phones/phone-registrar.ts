@@ -51,6 +51,11 @@ export class PhoneRegistrar {
     return this.#isSource(sourceAddress) && !this.#backOff.isSilenced(sourceAddress);
   }
 
+  /** Whether From has the name of a telephone; proves nothing. */
+  isNamedIn(request: Pick<PhoneRequest, 'get'>): boolean {
+    return this.#phones.has(userOf(request.get('from') ?? ''));
+  }
+
   /** Contact URIs of a telephone. */
   contactsOf(name: string): readonly string[] {
     return this.#bindings.contactsOf(name);

@@ -35,11 +35,13 @@ function file(name: string, content: unknown): string {
   return join(folder, name);
 }
 
-beforeAll(async () => {
+/** A server with the telephones, and an agent that has the number. */
+async function serveTelephones(
+  carriers: Readonly<Record<string, string>>,
+): Promise<{ readonly server: TestServer; readonly agentId: string }> {
   const dataDir = mkdtempSync(join(folder, 'data-'));
-  const SIP_TRUNKS = file('trunks.json', [TRUNK]);
-  const first = await (await startServer({ dataDir, environment: { SIP_TRUNKS } })).ready();
-  agentId = await first.createAgent({ phoneNumber: NUMBER });
+  const first = await (await startServer({ dataDir, environment: carriers })).ready();
+  const agentId = await first.createAgent({ phoneNumber: NUMBER });
   await first.stop();
   const SIP_PHONES = file('phones.json', [
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the server puts the variable in
@@ -48,8 +50,13 @@ beforeAll(async () => {
     { name: 'safe', password: PLAIN_PASSWORD, algorithm: 'SHA-256' },
     { name: 'far', password: PLAIN_PASSWORD, allowedSources: ['198.51.100.0/24'] },
   ]);
-  const environment = { SIP_TRUNKS, SIP_PHONES, DESK_PASSWORD: PASSWORD };
-  server = await (await startServer({ dataDir, environment })).ready();
+  const environment = { ...carriers, SIP_PHONES, DESK_PASSWORD: PASSWORD };
+  return { server: await (await startServer({ dataDir, environment })).ready(), agentId };
+}
+
+beforeAll(async () => {
+  const SIP_TRUNKS = file('trunks.json', [TRUNK]);
+  ({ server, agentId } = await serveTelephones({ SIP_TRUNKS }));
 });
 
 afterAll(async () => {
@@ -58,12 +65,17 @@ afterAll(async () => {
 });
 
 /** Rings as a telephone; resolves with the final status, or once the call is up and over. */
-async function ring(name: string, password: string, called = NUMBER): Promise<number> {
+async function ring(
+  name: string,
+  password: string,
+  called = NUMBER,
+  { sipPort }: Pick<TestServer, 'sipPort'> = server,
+): Promise<number> {
   const phone = new Phone({ number: name });
   await phone.start();
   onTestFinished(() => phone.stop());
   const digest = new DigestClient({ credentialsFor: () => ({ username: name, password }) });
-  const uri = `sip:${called}@127.0.0.1:${server.sipPort}`;
+  const uri = `sip:${called}@127.0.0.1:${sipPort}`;
   const { answered, invite } = await phone.dial(uri, { digest });
   const call = await answered.catch(() => undefined);
   await call?.hangUp();
@@ -83,6 +95,19 @@ test('a telephone calls an agent with its password, from its extension', async (
 test('a telephone reaches its agent by any number, and another that has none reaches nothing there', async () => {
   expect(await ring('desk', PASSWORD, '100')).toBe(200);
   expect(await ring('lab', PLAIN_PASSWORD, '100')).toBe(404);
+});
+
+test('a telephone on a machine without a trunk is served by its agent, with its password alone', async () => {
+  const { server: alone } = await serveTelephones({ SIP_TRUNKS: file('none.json', []) });
+  onTestFinished(() => alone.stop());
+
+  const byName = await ring('desk', PASSWORD, '100', alone);
+  const guessed = await ring('desk', 'a guess at it', '100', alone);
+  const other = await ring('+12025550199', PASSWORD, NUMBER, alone);
+
+  expect([byName, guessed, other]).toEqual([200, 403, 200]);
+  const calls = (await alone.endedCalls()) as unknown as readonly { readonly from: string }[];
+  expect(calls.map(({ from }) => from)).toContain('101');
 });
 
 test('a telephone with SHA-256 is challenged with it', async () => {

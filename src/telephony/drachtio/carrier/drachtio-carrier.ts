@@ -279,10 +279,15 @@ export class DrachtioCarrier implements Carrier {
     answer.send(status, { headers: { ...headers } });
   }
 
-  /** A source of telephones that no trunk allows has to prove who it is, call by call. */
+  /**
+   * A source of telephones that no trunk allows has to prove who it is, call by call; on this machine without a trunk a caller
+   * with the name of a telephone, which is served as one only then.
+   */
   #onInvite(request: SrfRequest, answer: SrfAnswer): void {
     const { phones } = this.#options;
-    const isAsked = !this.#sourceAcl.allows(request) && request.isNewInvite;
+    const isByTrunk = this.#sourceAcl.allows(request);
+    const isNamed = this.#table.trunks.length === 0 && phones?.isNamedIn(request) === true;
+    const isAsked = request.isNewInvite && (!isByTrunk || isNamed);
     if (!isAsked || !phones?.serves(request.source_address)) {
       this.#take(request, answer);
       return;
