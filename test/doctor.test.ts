@@ -95,7 +95,8 @@ test('the report of a running server becomes findings: stand-ins are limited, fa
       },
     ],
     carriers: [
-      { name: 'acme', kind: 'trunk', isReady: false, state: 'not registered: 401' } as never,
+      { name: 'trunk acme', isReady: false, state: 'not registered: 401' },
+      { name: 'drachtio 127.0.0.1:9022', isReady: false, state: 'does not answer' },
     ],
     checks: [{ name: 'database', isOk: true, state: 'can be written' }],
   });
@@ -103,10 +104,12 @@ test('the report of a running server becomes findings: stand-ins are limited, fa
     ['server', 'wrong'],
     ['language model', 'limited'],
     ['voice', 'ok'],
-    ['carrier acme', 'wrong'],
+    ['carrier trunk acme', 'wrong'],
+    ['carrier drachtio 127.0.0.1:9022', 'wrong'],
     ['database', 'ok'],
   ]);
   expect(findings[3]?.advice).toBe('npm run admin -- trunk check acme');
+  expect(findings[4]?.advice).toBeUndefined();
 });
 
 test('findings are shown one a line, what to do below, and summed up', () => {

@@ -278,6 +278,12 @@ export async function askServer({ HOST, PORT }: Config): Promise<ReadinessReport
   }
 }
 
+/** @param name of a trunk with `trunk ` before it, or of a SIP or media server. */
+function adviceOn(name: string): string | undefined {
+  const trunk = /^trunk (.+)$/.exec(name)?.[1];
+  return trunk && `npm run admin -- trunk check ${trunk}`;
+}
+
 /** The report of a server that runs. */
 export function serverFindings(report: ReadinessReport): readonly Finding[] {
   const isReady = report.status === 'ready';
@@ -292,7 +298,7 @@ export function serverFindings(report: ReadinessReport): readonly Finding[] {
       check: `carrier ${name}`,
       state: isWell ? ('ok' as const) : ('wrong' as const),
       found: state,
-      advice: isWell || name === 'sip' ? undefined : `npm run admin -- trunk check ${name}`,
+      advice: isWell ? undefined : adviceOn(name),
     })),
     ...report.checks.map(({ name, isOk, state }) => ({
       check: name,

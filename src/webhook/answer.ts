@@ -103,6 +103,7 @@ const REASONS: Readonly<Record<string, string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate comes without those that vouch for it',
   CERT_HAS_EXPIRED: 'its certificate has expired',
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'its port does not speak TLS',
 };
 
 /** The answer for an error of the connection: in plain English, without the error's own text, which may hold secrets. */
@@ -113,10 +114,12 @@ export function answerOfError(error: Error): Answer {
   const codes = causes.map(codeOf).filter((code) => code !== '');
   const known = codes.find((code) => code in REASONS);
   if (known !== undefined) return networkAnswer(`${REASONS[known]} (${known})`);
-  if (codes.some((code) => code.startsWith('HPE_'))) {
-    return networkAnswer(`the answer is not HTTP (${codes[0]})`);
+  const code = codes[0] ?? error.name;
+  const isNotHttp = causes.some(({ name }) => name === 'HTTPParserError');
+  if (isNotHttp || codes.some((each) => each.startsWith('HPE_'))) {
+    return networkAnswer(`the answer is not HTTP (${code})`);
   }
-  return networkAnswer(`the connection failed (${codes[0] ?? error.name})`);
+  return networkAnswer(`the connection failed (${code})`);
 }
 
 const CAUSES_MAX = 8;

@@ -199,6 +199,13 @@ test('the call of an agent that screens its calls goes on with a person', async 
   expect(call).toMatchObject({ answeredBy: 'human', endReason: 'user_hangup' });
 });
 
+test.each(['04', '05'])('party %s is a person, however short the greeting is', async (digits) => {
+  const world = await openSandboxWorld({ agent: { greeting: 'Hello' } });
+  const { call } = await called(`+120255501${digits}`, world);
+
+  expect(call).toMatchObject({ answeredBy: 'human', status: 'completed' });
+});
+
 test('a long greeting is interrupted, and one that may not be interrupted is heard to its end', async () => {
   const greeting = 'Welcome to the dentist of the market square. '.repeat(10).trim();
   const patient = await openSandboxWorld({

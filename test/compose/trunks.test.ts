@@ -76,3 +76,19 @@ test('operatorTrunks lists every number once, and the trunks that bring its call
   expect(trunks.numbers).toEqual(['+390612345678', '+39069*', '+390699111111']);
   expect(trunks.trunksOf('+390699111111')).toEqual(['acme', 'other']);
 });
+
+test('operatorTrunks keeps a trunk in view whose password was forgotten, with its user name', () => {
+  const registry = new TrunkRegistry([]);
+  const { name, password: _, ...settings } = SETTINGS[0] ?? {};
+  const at = new Date(0);
+
+  const problems = registry.replaceStored([
+    { name: name ?? '', settings, password: null, createdAt: at, updatedAt: at },
+  ]);
+
+  const trunks = operatorTrunks(registry, { statusOf: () => undefined, callsOn: () => 0 });
+  expect(problems).toEqual([]);
+  expect(trunks.list()).toMatchObject([
+    { name: 'acme', username: 'joe-the-user', hasPassword: false, register: true },
+  ]);
+});

@@ -137,6 +137,19 @@ test('HttpSender says in plain English that no server listens', async () => {
   });
 });
 
+test.each([
+  ['http', 'the answer is not HTTP (HTTPParserError)'],
+  ['https', 'its port does not speak TLS (ERR_SSL_WRONG_VERSION_NUMBER)'],
+])('HttpSender says in plain English that an %s receiver speaks something else', async (scheme, error) => {
+  const url = await openRaw((socket) =>
+    socket.on('data', () => socket.end('220 mail.example\r\n')),
+  );
+
+  const got = await attempt(url.replace('http:', `${scheme}:`));
+
+  expect(got).toMatchObject({ kind: 'network', error });
+});
+
 test('HttpSender limits looking the name up as well', async () => {
   const unknown = Object.assign(new Error('unknown'), { code: 'ENOTFOUND' });
 

@@ -27,6 +27,9 @@ interface SpokenSentence {
 /** Silence of the agent that ends its turn. */
 const PAUSE_MS = 400;
 
+/** A callee who answers the greeting sooner, and at length, passes for an answering machine (`answer-screen.ts`). */
+const FIRST_ANSWER_MS_MIN = 2300;
+
 /** Longest time to listen; then the party speaks over the agent. */
 const PATIENCE_MS = 12_000;
 
@@ -123,8 +126,9 @@ export class Party {
   *#listen(): Generator<PartyFrame, void> {
     let hasHeard = false;
     let quietMs = 0;
+    const listenMsMin = this.#spoken.length === 0 ? FIRST_ANSWER_MS_MIN : 0;
     for (let waitedMs = 0; waitedMs < PATIENCE_MS; waitedMs += FRAME_MS) {
-      if (hasHeard && quietMs >= PAUSE_MS) return;
+      if (hasHeard && quietMs >= PAUSE_MS && waitedMs >= listenMsMin) return;
       hasHeard ||= this.#isAgentTalking;
       quietMs = this.#isAgentTalking ? 0 : quietMs + FRAME_MS;
       yield SILENCE;

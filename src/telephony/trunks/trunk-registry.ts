@@ -116,9 +116,19 @@ export function readTrunkSettings(
   return viewOfTrunk(trunk, 'api');
 }
 
-/** @throws {TrunkSettingsError} naming every wrong field. */
+/** Lets settings pass whose password was forgotten. Never part of a trunk. */
+const FORGOTTEN = 'forgotten';
+
+/**
+ * A user name without a password is what `forget-secrets` leaves: the trunk stays in view, to be given its password again.
+ *
+ * @throws {TrunkSettingsError} naming every wrong field.
+ */
 function trunkOfStored({ name, settings, password }: StoredTrunk): Trunk {
-  return parseTrunk({ ...settings, name, ...(password !== null && { password }) });
+  if (password !== null) return parseTrunk({ ...settings, name, password });
+  if (settings.username === undefined) return parseTrunk({ ...settings, name });
+  const { password: _, ...trunk } = parseTrunk({ ...settings, name, password: FORGOTTEN });
+  return trunk;
 }
 
 /** The trunk as the operator is shown it. */
