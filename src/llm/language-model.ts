@@ -61,6 +61,13 @@ export interface ModelUsage {
 /** The model did not answer, or answered rubbish; the server's own words are in `cause`. */
 export class LanguageModelError extends Error {
   override readonly name = 'LanguageModelError';
+  /** Whether this one request was refused, such as a schema that the server does not know: others may be answered. */
+  readonly isOfRequest: boolean;
+
+  constructor(message: string, options: ErrorOptions & { readonly isOfRequest?: boolean } = {}) {
+    super(message, options);
+    this.isOfRequest = options.isOfRequest === true;
+  }
 }
 
 /** A language model. */
