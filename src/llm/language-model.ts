@@ -46,6 +46,8 @@ export interface ModelRequest {
   readonly tools?: readonly ToolDescription[];
   /** JSON Schema that the whole answer must follow. */
   readonly schema?: Readonly<Record<string, unknown>>;
+  /** Whether the answer is to be read out of the messages, so that fixed rules have none. */
+  readonly needsReading?: boolean;
   /** Aborting it closes the connection to the server at once. */
   readonly signal: AbortSignal;
   /** Told how long the prompt was, by models that count. */
