@@ -46,6 +46,8 @@ export interface ModelRequest {
   readonly tools?: readonly ToolDescription[];
   /** JSON Schema that the whole answer must follow. */
   readonly schema?: Readonly<Record<string, unknown>>;
+  /** Whether the answer is to be read out of the messages, so that fixed rules have none. */
+  readonly needsReading?: boolean;
   /** Aborting it closes the connection to the server at once. */
   readonly signal: AbortSignal;
   /** Told how long the prompt was, by models that count. */
@@ -61,6 +63,13 @@ export interface ModelUsage {
 /** The model did not answer, or answered rubbish; the server's own words are in `cause`. */
 export class LanguageModelError extends Error {
   override readonly name = 'LanguageModelError';
+  /** Whether this one request was refused, such as a schema that the server does not know: others may be answered. */
+  readonly isOfRequest: boolean;
+
+  constructor(message: string, options: ErrorOptions & { readonly isOfRequest?: boolean } = {}) {
+    super(message, options);
+    this.isOfRequest = options.isOfRequest === true;
+  }
 }
 
 /** A language model. */

@@ -103,6 +103,9 @@ export const CHECK_TIMEOUT_MS = 2000;
 /** Room for the newest part of a call and the answer: fits a 4-billion-parameter model and the speech models on 16 GB. */
 export const DEFAULT_CONTEXT_TOKENS = 8192;
 
+/** Bad Request, Content Too Large, Unprocessable Content. */
+const OF_REQUEST: ReadonlySet<number> = new Set([400, 413, 422]);
+
 /** Longest part of a server's error text that is passed on. */
 const ERROR_BYTES_MAX = 300;
 
@@ -122,6 +125,7 @@ export async function fetchFromServer(
   const read = await readAtMost(response.body ?? [], ERROR_BYTES_MAX).catch(() => undefined);
   throw new LanguageModelError(`Cannot use ${server}: it answered ${response.status}`, {
     cause: new Error(read?.text ?? ''),
+    isOfRequest: OF_REQUEST.has(response.status),
   });
 }
 

@@ -2,7 +2,13 @@
 import { type Clock, TimeLimit } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { messageOf } from '../lib/unknown-value.ts';
-import type { ChatMessage, LanguageModel, ModelEvent, ModelRequest } from './language-model.ts';
+import {
+  type ChatMessage,
+  type LanguageModel,
+  LanguageModelError,
+  type ModelEvent,
+  type ModelRequest,
+} from './language-model.ts';
 
 /** Pauses between the probes of a model that failed a caller. */
 const PROBE_AFTER_MS_MIN = 2000;
@@ -33,6 +39,8 @@ export class ProbedModel {
   readonly #options: Options;
   readonly #end = new AbortController();
   #failure: string | undefined;
+  /** The newest refusal of a single request. */
+  #refusal: string | undefined;
   /** Answers and probes that failed since the last answer that a caller got. */
   #faults = 0;
   #cancelProbe: (() => void) | undefined;
@@ -48,7 +56,7 @@ export class ProbedModel {
   }
 
   /**
-   * Answers a caller. Callers who fail together are one fault.
+   * Answers a caller. Callers who fail together are one fault; one whose request is refused takes the model from no other.
    *
    * @returns why it failed before its first word; undefined once it has answered.
    * @throws {Error} the failure after its first word: half an answer cannot be withdrawn, and another model would start over.
@@ -65,7 +73,9 @@ export class ProbedModel {
       }
     } catch (error) {
       request.signal.throwIfAborted();
-      this.#fail(error);
+      // A probe tells whether a server that refused one request answers others: callers are not to lose it for that.
+      if (isOfRequest(error)) this.#refused(error);
+      else this.#fail(error);
       if (this.#cancelProbe === undefined) this.#probeLater();
       if (hasAnswered) throw error;
       return { error };
@@ -134,10 +144,20 @@ export class ProbedModel {
     this.#options.log.info({ model: this.model.name }, 'language model answers again');
   }
 
+  #refused(error: unknown): void {
+    const message = messageOf(error);
+    if (this.#refusal !== message) this.#options.onFailure?.(message);
+    this.#refusal = message;
+  }
+
   #fail(error: unknown): void {
     const message = messageOf(error);
     const isNews = this.#failure !== message;
     this.#failure = message;
     if (isNews) this.#options.onFailure?.(message);
   }
+}
+
+function isOfRequest(error: unknown): boolean {
+  return error instanceof LanguageModelError && error.isOfRequest;
 }

@@ -7,7 +7,11 @@ import {
   strictSchema,
   type Wanted,
 } from '../../src/call/analysis/extraction-request.ts';
+import { silentLogger } from '../../src/lib/logger.ts';
+import { FallbackModel } from '../../src/llm/fallback-model.ts';
 import { LanguageModelError } from '../../src/llm/language-model.ts';
+import { defaultRuleBook } from '../../src/llm/scripted/default-rules.ts';
+import { ScriptedModel } from '../../src/llm/scripted/scripted-model.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
 import { type AnswerOf, HANGS, settled, TestModel } from './support/analyst-world.ts';
 
@@ -47,6 +51,41 @@ const FOUND = {
   success: { met: true, reason: 'It was told.' },
 };
 
+const QUESTION = {
+  transcript: [{ role: 'user', text: 'My order is A-17.', at: new Date(0) }],
+  wanted: WANTED,
+  language: 'de-DE',
+  remainingMs: () => 20_000,
+} as const;
+
+test.each([
+  [true, { extracted: null, success: null, problem: 'the language model does not answer' }],
+  [false, { extracted: { urgency: expect.any(String) }, success: { met: expect.any(Boolean) } }],
+])('fixed rules that may not answer (%s) extract nothing, and made-up fields where they may', async (needsReading, found) => {
+  const book = defaultRuleBook();
+  const model = new FallbackModel({
+    models: [new ScriptedModel({ book })],
+    clock: new FakeClock(),
+    log: silentLogger,
+  });
+  const wanted: Wanted = {
+    extract: {
+      type: 'object',
+      properties: { urgency: { type: 'string', enum: ['low', 'high'] } },
+      required: ['urgency'],
+    },
+    successCriteria: 'The caller has an order number.',
+  };
+  const { signal } = new AbortController();
+
+  const outcome = await extract(
+    { model, clock: new FakeClock() },
+    { ...QUESTION, wanted, signal, needsReading },
+  );
+
+  expect(outcome).toMatchObject(found);
+});
+
 async function ask(answer: AnswerOf, wanted: Wanted = WANTED) {
   const model = new TestModel(answer);
   const clock = new FakeClock();
@@ -54,9 +93,8 @@ async function ask(answer: AnswerOf, wanted: Wanted = WANTED) {
   const asking = extract(
     { model, clock },
     {
-      transcript: [{ role: 'user', text: 'My order is A-17.', at: new Date(0) }],
+      ...QUESTION,
       wanted,
-      language: 'de-DE',
       signal: abort.signal,
       remainingMs: () => 20_000 - clock.nowMs(),
     },

@@ -131,16 +131,44 @@ test('a recogniser that fails while the agent has the floor costs nothing but th
   expect(turns.state()).toMatchObject({ utterance: null, failures: 0 });
 });
 
-test('a recogniser that fails is a failure, and the agent says that it has not understood', () => {
-  const turns = openTurns();
+/** The caller says something and pauses from 2000 ms on. @returns the attempt to get the words. */
+function pausesAt2000(turns: ReturnType<typeof openTurns>): number {
   turns.take(1000, { kind: 'voice-started', voicedAtMs: 1000 });
   turns.take(2000, { kind: 'voice-stopped', lastVoicedAtMs: 2000 });
+  return turns.state().utterance?.attempt ?? 0;
+}
 
-  const attempt = turns.state().utterance?.attempt ?? 0;
-  const effects = turns.take(2100, { kind: 'transcription-failed', attempt });
+test('a recogniser that fails at a pause is asked again at the end of the turn, and the caller is not talked over', () => {
+  const turns = openTurns();
+  const attempt = pausesAt2000(turns);
+
+  const failed = turns.take(2100, { kind: 'transcription-failed', attempt });
+  const ended = turns.take(3000, { kind: 'timer', timer: 'end-of-turn' });
+
+  expect(voicedBy(failed)).toEqual([]);
+  expect(ended).toContainEqual({ kind: 'transcribe', attempt: attempt + 1, priority: 'final' });
+  expect(turns.state()).toMatchObject({ failures: 0 });
+});
+
+test('a recogniser that fails at the end of the turn is a failure, and the agent says that it has not understood', () => {
+  const turns = openTurns();
+  const attempt = pausesAt2000(turns);
+  turns.take(2100, { kind: 'transcription-failed', attempt });
+  turns.take(3000, { kind: 'timer', timer: 'end-of-turn' });
+
+  const effects = turns.take(3100, { kind: 'transcription-failed', attempt: attempt + 1 });
 
   expect(voicedBy(effects)).toEqual([PHRASES.notUnderstood]);
   expect(turns.state()).toMatchObject({ utterance: null, failures: 1 });
+});
+
+test('a recogniser that fails when the turn would be over is not asked again', () => {
+  const turns = openTurns();
+  const attempt = pausesAt2000(turns);
+
+  const effects = turns.take(7000, { kind: 'transcription-failed', attempt });
+
+  expect(voicedBy(effects)).toEqual([PHRASES.notUnderstood]);
 });
 
 /** A sound of 0.9 s without words, which stops the agent. @returns the effects of its having been none. */

@@ -95,6 +95,19 @@ test('FallbackModel probes a failed model in the background, less and less often
   expect(clock.waiting).toBe(0);
 });
 
+test('FallbackModel keeps a model for others that has refused one request, until it refuses a probe too', async () => {
+  const { clock, first, second, model } = twoModels();
+  first.failure = new LanguageModelError('it answered 400', { isOfRequest: true });
+
+  const refused = await collect(model.stream(requestOf('Hello')));
+  const whenRefused = model.name;
+  await clock.pass(2000);
+
+  expect(textOf(refused)).toBe('second answers');
+  expect([whenRefused, model.name]).toEqual(['first', 'second']);
+  expect(second.asked).toBe(1);
+});
+
 test('FallbackModel counts callers who fail together as one fault', async () => {
   const { clock, first, model } = twoModels();
 

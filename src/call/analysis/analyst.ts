@@ -180,7 +180,9 @@ export class Analyst {
     try {
       const analysis = await askForAnalysis({ model, clock }, question);
       const wanted = agent ?? { extract: null, successCriteria: null };
-      const extraction = await extract({ model, clock }, { ...question, wanted });
+      // Simulated calls are analysed by rules; in a live one their values would be taken for the caller's.
+      const needsReading = this.#parts.environment === 'live';
+      const extraction = await extract({ model, clock }, { ...question, wanted, needsReading });
       return { analysis, by: 'model', extraction, isOnTimeline: false };
     } catch (error) {
       return new Error('no analysis from the language model', { cause: error });

@@ -31,6 +31,8 @@ interface Question {
   readonly signal: AbortSignal;
   /** How long an answer is of use, from now. */
   readonly remainingMs: () => number;
+  /** Whether fixed rules may not answer, whose values are made up; false unless given. */
+  readonly needsReading?: boolean;
 }
 
 /** Nothing was asked for, or nothing was found. */
@@ -66,7 +68,7 @@ interface WrongAnswer {
 
 async function ask(
   parts: Parts,
-  { transcript, wanted, language, signal, remainingMs }: Question,
+  { transcript, wanted, language, signal, remainingMs, needsReading = false }: Question,
   correction: readonly ChatMessage[],
 ): Promise<ExtractionOutcome | WrongAnswer> {
   const messages: readonly ChatMessage[] = [
@@ -76,7 +78,8 @@ async function ask(
   ];
   try {
     const schema = answerSchema(wanted);
-    const text = await askForText(parts, { messages, schema, signal, remainingMs });
+    const request = { messages, schema, signal, remainingMs, needsReading };
+    const text = await askForText(parts, request);
     return readExtraction(text, wanted);
   } catch (error) {
     signal.throwIfAborted();

@@ -51,6 +51,12 @@ const PHONE_DIGITS = 10;
 /** Fewer digits than this are no whole code or order number. */
 const CODE_DIGITS_MIN = 4;
 
+/** A payment card's number has this many digits, a few issuers' one less. */
+const CARD_DIGITS = 16;
+
+const CARD_ASKED =
+  /\bcard number|kartennummer|número de (?:su |la )?tarjeta|numéro de (?:votre |la )?carte|numero (?:della )?carta|número do cartão/i;
+
 /** Of names, those with fewer letters are rare. */
 const SPELT_LETTERS_MIN = 3;
 
@@ -84,7 +90,7 @@ function dictationKindOf(
   const asked = askedFor(question) ?? askedFor(text);
   if (asked !== null) return asked;
   if (trailingDigits(text, place.language).length >= 2) return 'digits';
-  return trailingLetters(text) >= 2 ? 'spelling' : null;
+  return trailingLetters(text) >= 2 || AS_IN_AT_END.test(text) ? 'spelling' : null;
 }
 
 function askedFor(words: string): DictationKind | null {
@@ -103,6 +109,7 @@ const PROGRESS: Readonly<Record<DictationKind, Judge>> = {
     if (length === 0) return null;
     const expected = expectedDigits(question, language);
     if (expected !== null) return length < expected ? 'begun' : 'whole';
+    if (CARD_ASKED.test(question)) return cardProgress(length);
     if (length >= PHONE_DIGITS) return 'whole';
     return length < CODE_DIGITS_MIN ? 'begun' : 'perhaps';
   },
@@ -150,9 +157,21 @@ function expectedDigits(question: string, language: string): number | null {
   return numberOf(match?.[1] ?? '', language) ?? null;
 }
 
-/** Letters said one by one at the end, as "S M I T H" or "S-M-I-T-H". */
+function cardProgress(digits: number): DictationProgress {
+  if (digits >= CARD_DIGITS) return 'whole';
+  return digits === CARD_DIGITS - 1 ? 'perhaps' : 'begun';
+}
+
+/** A letter with a word that begins with it: "K as in kilo", "M wie Martha". */
+const AS_IN = '(?<!\\p{L})(\\p{L}),?\\s+(?:as in|for|wie|de|comme)\\s+\\1\\p{L}+';
+
+const AS_IN_EVERYWHERE = new RegExp(AS_IN, 'giu');
+const AS_IN_AT_END = new RegExp(`${AS_IN}[\\s.,]*$`, 'iu');
+
+/** Letters said one by one at the end, as "S M I T H", "S-M-I-T-H" or "S as in sugar, M as in mike". */
 function trailingLetters(text: string): number {
-  const letters = /(?:\b\p{L}[\s.,-]+)*\b\p{L}\W*$/u.exec(text)?.[0] ?? '';
+  const spelt = text.replace(AS_IN_EVERYWHERE, '$1');
+  const letters = /(?:\b\p{L}[\s.,-]+)*\b\p{L}\W*$/u.exec(spelt)?.[0] ?? '';
   return letters.match(/\p{L}/gu)?.length ?? 0;
 }
 

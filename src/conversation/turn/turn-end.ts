@@ -28,10 +28,28 @@ import { confirmedCalls, isSnatched } from './unsure-words.ts';
 
 /** Waits for the end of the turn without knowing more of the words than was made out while they were spoken. */
 export function planEndOfTurn(draft: Draft, atMs: number): void {
+  if (!awaitUnknown(draft, atMs)) onEndOfTurnTimer(draft, atMs);
+}
+
+/**
+ * After words of a pause could not be had: the caller may only have paused, and is not to be talked over. At the end of the turn
+ * all of its words are asked for once more.
+ *
+ * @returns false where the turn is over already.
+ */
+export function awaitDespiteFailure(draft: Draft, atMs: number): boolean {
   const { utterance } = draft.state;
-  if (utterance === null) return;
+  if (utterance === null || utterance.overAtMs !== null) return false;
+  changeUtterance(draft, { isTranscribing: false });
+  return awaitUnknown(draft, atMs);
+}
+
+/** @returns whether the turn may still go on. */
+function awaitUnknown(draft: Draft, atMs: number): boolean {
+  const { utterance } = draft.state;
+  if (utterance === null) return true;
   const requiredMs = requiredSilenceMs(draft.state, utterance, null);
-  if (setEndOfTurn(draft, utterance, requiredMs, atMs) <= 0) onEndOfTurnTimer(draft, atMs);
+  return setEndOfTurn(draft, utterance, requiredMs, atMs) > 0;
 }
 
 /** Recomputes the endpointing wait from the turn model's score; a score of an earlier pause is ignored. */

@@ -53,6 +53,7 @@ import {
 } from './ending.ts';
 import { onFarEndMoved, onReturn, onThirdParty, onTransferFailed } from './third-party.ts';
 import {
+  awaitDespiteFailure,
   onEndOfTurnTimer,
   onTurnScored,
   planEndOfTurn,
@@ -268,6 +269,7 @@ function onTranscriptionFailed(draft: Draft, event: TurnEventOf<'transcription-f
   }
   if (utterance === null || !utterance.isTranscribing || utterance.attempt !== event.attempt)
     return;
+  if (!isAgentsFloor(reply) && awaitDespiteFailure(draft, event.atMs)) return;
   forgetUtterance(draft);
   if (isAgentsFloor(reply)) {
     goOn(draft, event.atMs);

@@ -1,11 +1,12 @@
 /** Scripted language model driven by a rule book: for demo, sandbox, tests, and servers without a model. */
 import { type Clock, systemClock } from '../../lib/clock.ts';
-import type {
-  ChatMessage,
-  LanguageModel,
-  ModelEvent,
-  ModelRequest,
-  ToolDescription,
+import {
+  type ChatMessage,
+  type LanguageModel,
+  LanguageModelError,
+  type ModelEvent,
+  type ModelRequest,
+  type ToolDescription,
 } from '../language-model.ts';
 import { compile, type Rule, type RuleBook } from './default-rules.ts';
 
@@ -35,6 +36,10 @@ export class ScriptedModel implements LanguageModel {
 
   async *stream(request: ModelRequest): AsyncIterable<ModelEvent> {
     const { signal } = request;
+    if (request.needsReading === true) {
+      const reason = `Cannot read anything out of a call by the rules of "${this.name}"`;
+      throw new LanguageModelError(reason, { isOfRequest: true });
+    }
     await this.#wait(this.#firstWordMs, signal);
     if (request.schema !== undefined) {
       yield { kind: 'text', text: JSON.stringify(analyse(this.#book, request)) };
