@@ -187,7 +187,7 @@ test('each step of the main program is one file, also where a thread or another 
   const { folder, build, run, write } = checkout();
   write('src/cli/admin.ts', `import { PORT } from '../compose/port.ts';\nconsole.log(PORT);\n`);
   write('src/compose/port.ts', 'export const PORT = 5060;\n');
-  for (const part of ['parts', 'app']) {
+  for (const part of ['app-parts', 'app']) {
     const source = `import { PORT } from './port.ts';\nimport { STEP } from '../speech/step.ts';\nexport const SUM = PORT + STEP;\n`;
     write(`src/compose/${part}.ts`, source);
   }
@@ -195,7 +195,7 @@ test('each step of the main program is one file, also where a thread or another 
     'src/main.ts',
     `import { answerOf } from './speech/thread-handle.ts';
 import { STEP } from './speech/step.ts';
-const [{ SUM }, { SUM: again }] = [await import('./compose/parts.ts'), await import('./compose/app.ts')];
+const [{ SUM }, { SUM: again }] = [await import('./compose/app-parts.ts'), await import('./compose/app.ts')];
 console.log(SUM + again + STEP + Number(await answerOf(1)));
 `,
   );

@@ -34,7 +34,7 @@ export async function askForText(
   { model, clock }: Parts,
   request: ModelRequest & { readonly remainingMs: () => number },
 ): Promise<string> {
-  const { messages, schema, remainingMs } = request;
+  const { messages, schema, needsReading = false, remainingMs } = request;
   const limitMs = Math.min(REQUEST_MS_MAX, remainingMs());
   using limit = new TimeLimit(clock, limitMs, {
     signal: request.signal,
@@ -42,7 +42,7 @@ export async function askForText(
   });
   const { signal } = limit;
   try {
-    const asked = { messages, ...(schema && { schema }), signal };
+    const asked = { messages, ...(schema && { schema }), needsReading, signal };
     return await unlessAborted(wholeText(model, asked), signal);
   } finally {
     // A model that was refused in the middle of its answer must not keep its server busy.
