@@ -121,7 +121,7 @@ const MAIN = join(SOURCES, 'main.ts');
  */
 const MAIN_CHUNKS: readonly CodeSplittingGroup[] = [
   { name: 'start', priority: 3, tags: ['$initial'], test: (id) => id !== MAIN },
-  { name: 'parts', priority: 2, test: (id) => id === join(SOURCES, 'compose/app-parts.ts') },
+  { name: 'app-parts', priority: 2, test: (id) => id === join(SOURCES, 'compose/app-parts.ts') },
   { name: 'app', priority: 1, test: (id) => id === join(SOURCES, 'compose/app.ts') },
 ];
 

@@ -206,8 +206,8 @@ console.log(SUM + again + STEP + Number(await answerOf(1)));
   expect(out).toBe('10125\n');
   expect(chunksOf(join(folder, 'dist/server'), 'main.js')).toEqual([
     'app',
+    'app-parts',
     'main',
-    'parts',
     'start',
   ]);
 });
