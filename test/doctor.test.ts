@@ -17,10 +17,19 @@ import {
   openFilesFinding,
   portFindings,
   serverFindings,
+  variableFindings,
 } from '../src/cli/doctor-checks.ts';
 import { readConfig } from '../src/config/config.ts';
 
 const plain = (_colour: string, text: string) => text;
+
+test('a variable that is nearly a setting is told, with the setting', () => {
+  const findings = variableFindings([{ variable: 'MAX_CALL', nearest: 'MAX_CALLS' }]);
+
+  expect(findingsText(findings, plain)).toContain(
+    'limited  settings  MAX_CALL has no effect: no setting has this name\n                   -> set MAX_CALLS instead',
+  );
+});
 
 test('an old Node and a low limit of open files are wrong', () => {
   expect(nodeFinding('24.1.0').state).toBe('ok');

@@ -4,6 +4,7 @@ import { accessSync, constants, readFileSync, statfsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import Sqlite from 'better-sqlite3';
 import { type Config, databaseFileOf } from '../config/config.ts';
+import type { MistypedSetting } from '../config/mistyped-settings.ts';
 import type { EngineState, ReadinessReport } from '../domain/call/engine-state.ts';
 import { systemClock } from '../lib/clock.ts';
 import { interfaceAddresses, localUrlHost, rangeOfAddress } from '../lib/local-routes.ts';
@@ -34,6 +35,16 @@ export async function machineFindings(config: Config): Promise<readonly Finding[
     await databaseFinding(config),
     clockFinding(config, Date.now()),
   ];
+}
+
+/** Variables that were probably meant to be a setting; none where there are none. */
+export function variableFindings(mistyped: readonly MistypedSetting[]): readonly Finding[] {
+  return mistyped.map(({ variable, nearest }) => ({
+    check: 'settings',
+    state: 'limited',
+    found: `${variable} has no effect: no setting has this name`,
+    advice: `set ${nearest} instead`,
+  }));
 }
 
 /** Whether the version of Node is one that the server supports. */
