@@ -21,6 +21,8 @@ test.each([
   { why: 'likely silence, but sure words', part: { noSpeechProbability: 0.9 }, voice: null },
   { why: 'unsure words, but likely speech', part: { confidence: 0.2 }, voice: null },
   { why: 'a telephone number', part: { text: digits }, voice: null },
+  { why: 'words with a sound', part: { text: 'Yes. [laughter]' }, voice: null },
+  { why: 'the digits of an area code', part: { text: '(202)' }, voice: null },
 ])('withoutHallucination believes $why', ({ part, voice }) => {
   const heard = { ...HEARD, ...part };
 
@@ -34,6 +36,8 @@ test.each([
     voice: null,
   },
   { why: 'words where no voice was', part: {}, voice: { scoredMs: 1900, voicedMs: 32 } },
+  { why: 'silence as whisper.cpp writes it', part: { text: ' [BLANK_AUDIO]' }, voice: null },
+  { why: 'sounds', part: { text: '(music playing) *coughs* ♪' }, voice: null },
   { why: 'a circle', part: { text: 'and so on '.repeat(8) }, voice: null },
 ])('withoutHallucination empties $why', ({ part, voice }) => {
   const believed = withoutHallucination({ ...HEARD, ...part }, voice);

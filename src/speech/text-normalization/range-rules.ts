@@ -67,7 +67,8 @@ function measureRule(pack: LanguagePack, rules: readonly Rule[]): Rule {
         ? isMarked(start) && isMarked(end)
         : isMarked(start) || isMarked(end);
       if (!isRange) return null;
-      const sides = sharing(start, end).map((text) => readOut(text, rules));
+      const isSize = Object.hasOwn(pack.magnitudes, end.suffix.trim());
+      const sides = sharing(start, end, isSize).map((text) => readOut(text, rules));
       return sides.join(` ${pack.words.to} `);
     },
   };
@@ -77,16 +78,24 @@ function isMarked({ sign, number, suffix }: Side): boolean {
   return sign !== '' || suffix !== '' || /^(?:\d{1,2}:|0\d\.)\d{2}$/.test(number);
 }
 
-/** Both sides as written, but a unit that both have, or that only the first one has, is said once, at the end. */
-function sharing(start: Side, end: Side): readonly [string, string] {
+/**
+ * Both sides as written, but a unit that both have, or that only the first one has, is said once, at the end.
+ *
+ * @param isSize whether the end has no unit but a size, such as `million`, which is then the start's too.
+ */
+function sharing(start: Side, end: Side, isSize: boolean): readonly [string, string] {
   const isWhole = /^\d+$/.test(start.number);
   if (end.suffix.trim() === 'Uhr' && !isWhole) {
     // `08.00` alone is no time.
     return [start.number.replace('.', ':'), `${end.number} Uhr`];
   }
-  const sign = end.sign === '' && end.suffix.trim() === '' ? start.sign : end.sign;
+  const hasUnit = end.suffix.trim() !== '' && !isSize;
+  const sign = end.sign === '' && !hasUnit ? start.sign : end.sign;
   const isShared =
-    isWhole && start.sign === sign && start.suffix.trim() === end.suffix.trim() && !isClock(end);
+    isWhole &&
+    start.sign === sign &&
+    (start.suffix.trim() === end.suffix.trim() || (isSize && start.suffix === '')) &&
+    !isClock(end);
   const first = isShared ? start.number : `${start.sign}${start.number}${start.suffix}`;
   return [first, `${sign}${end.number}${end.suffix}`];
 }

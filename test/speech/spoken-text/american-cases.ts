@@ -116,6 +116,7 @@ export const AMERICAN: readonly (readonly [string, string])[] = [
   ['Mon. – Fri., Sat 9-12', 'Monday to Friday, Saturday nine to twelve'],
   ['$5-10 or $5–$10', 'five to ten dollars or five to ten dollars'],
   ['$1.50-$2.00', 'one dollar and fifty cents to two dollars'],
+  ['$5-10 million or $5-$10 million', 'five to ten million dollars or five to ten million dollars'],
   ['5%–10%', 'five to ten percent'],
   ['Room 12 - $90', 'Room twelve - ninety dollars'],
   ['May 3-5', 'May third to fifth'],

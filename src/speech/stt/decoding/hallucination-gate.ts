@@ -38,7 +38,8 @@ export function withoutHallucination(
   const isDoubted =
     isProbablySilence(recognition) ||
     isUnvoiced(recognition.audioMs, voice) ||
-    isCircular(recognition.text);
+    isCircular(recognition.text) ||
+    isAnnotation(recognition.text);
   return isDoubted ? { ...recognition, text: '', words: [], agreedWords: 0 } : recognition;
 }
 
@@ -49,6 +50,15 @@ function isProbablySilence({ noSpeechProbability, confidence }: Recognition): bo
 function isUnvoiced(audioMs: number, voice: VoiceShare | null): boolean {
   if (voice === null || voice.scoredMs < audioMs * SCORED_SHARE_MIN) return false;
   return voice.voicedMs < VOICED_MS_MIN;
+}
+
+/** What subtitles tell of sounds and whisper.cpp writes for silence: `[BLANK_AUDIO]`, `(music playing)`, `*coughs*`. */
+const ANNOTATION = /\[[^\]]*\]|\([^)]*\)|\*[^*]*\*/g;
+
+/** Whether the text tells of sounds alone; digits in brackets may be an area code. */
+function isAnnotation(text: string): boolean {
+  const hasWords = (words: string) => /[\p{L}\p{N}]/u.test(words);
+  return /\p{L}/u.test(text) && !/\p{N}/u.test(text) && !hasWords(text.replace(ANNOTATION, ''));
 }
 
 function isCircular(text: string): boolean {
